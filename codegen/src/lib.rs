@@ -1,0 +1,1 @@
+//! The compiler for agent workflows: source to syntax to model to checks to machine to Rust.

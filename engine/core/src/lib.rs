@@ -1,0 +1,2 @@
+//! The vocabulary of Orange and every decision: tables, guards, gates, sections. No I/O, no dependencies.
+#![no_std]

@@ -1,0 +1,1 @@
+//! workflow!: a checked, typed state machine from a workflow file, at a call site.

@@ -1,0 +1,3 @@
+//! The authors' command: check, explain, graph and emit agent workflows.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! The workflows that Orange ships and the binary that they become.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! The maintainers' commands: build-workflow, ci, demo, bench, tidy.
+
+fn main() {}
