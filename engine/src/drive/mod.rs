@@ -1,0 +1,1 @@
+//! The outside programs: tmux, git and the coding agents, one thin driver each.

@@ -1,0 +1,110 @@
+//! The one error of the runtime: a kind that fixes the exit status, what happened, and what to do about it.
+
+use std::fmt;
+
+/// What kind of failure it is; each has one exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The machine has no such transition.
+    NoTransition,
+    /// A guard does not hold.
+    GuardFailed,
+    /// A gate does not pass.
+    GateFailed,
+    /// The actor may not ask for this.
+    NotAllowed,
+    /// The state, the workspace or a live session forbids a respawn.
+    NotRespawnable,
+    /// The engine said no for another reason.
+    Refused,
+    /// Wrong arguments.
+    Usage,
+    /// No such task, project, workflow or state.
+    NotFound,
+    /// Somebody else holds the lock.
+    Locked,
+    /// tmux, git, gh, a harness or the disk failed.
+    Environment,
+    /// A file cannot be understood; nothing was changed.
+    Corrupt,
+}
+
+impl Kind {
+    /// The word that `--json` answers carry.
+    pub fn code(self) -> &'static str {
+        match self {
+            Kind::NoTransition => "no_transition",
+            Kind::GuardFailed => "guard_failed",
+            Kind::GateFailed => "gate_failed",
+            Kind::NotAllowed => "not_allowed",
+            Kind::NotRespawnable => "not_respawnable",
+            Kind::Refused => "refused",
+            Kind::Usage => "usage",
+            Kind::NotFound => "not_found",
+            Kind::Locked => "locked",
+            Kind::Environment => "environment",
+            Kind::Corrupt => "corrupt",
+        }
+    }
+
+    /// The exit status of the process.
+    pub fn exit_status(self) -> u8 {
+        match self {
+            Kind::NoTransition
+            | Kind::GuardFailed
+            | Kind::GateFailed
+            | Kind::NotAllowed
+            | Kind::NotRespawnable
+            | Kind::Refused => 1,
+            Kind::Usage => 2,
+            Kind::NotFound => 3,
+            Kind::Locked => 4,
+            Kind::Environment => 5,
+            Kind::Corrupt => 6,
+        }
+    }
+}
+
+/// A failure that a person or an agent reads: what happened, and what would mend it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// Its kind, and so its exit status.
+    pub kind: Kind,
+    /// What happened, naming the things involved.
+    pub message: String,
+    /// What to do about it; empty when the message says it all.
+    pub help: String,
+}
+
+/// What every fallible function of the runtime returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error of this kind without help.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Error {
+        Error { kind, message: message.into(), help: String::new() }
+    }
+
+    /// The same error with what to do about it.
+    pub fn help(mut self, help: impl Into<String>) -> Error {
+        self.help = help.into();
+        self
+    }
+
+    /// A failed operation on a file or folder, as an `environment` error.
+    pub fn io(doing: &str, path: &std::path::Path, cause: &std::io::Error) -> Error {
+        Error::new(Kind::Environment, format!("cannot {doing} {}: {cause}", path.display()))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        if !self.help.is_empty() {
+            write!(f, "\nhelp: {}", self.help)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,1 @@
+//! What is kept on disk: tasks, journals, projects and the workspace pool.
