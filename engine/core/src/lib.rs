@@ -1,2 +1,39 @@
 //! The vocabulary of Orange and every decision: tables, guards, gates, sections. No I/O, no dependencies.
+//!
+//! A [`Machine`] is the compiled, immutable form of one workflow. Everything here takes values and returns
+//! values: [`Machine::resolve`] finds the transition that fires, [`check_gate`] reads the artifacts that agents
+//! wrote, [`Machine::decide`] answers a request, [`Machine::decide_exit`] says what becomes of a task whose agent
+//! has died, and [`Machine::options`] lists the ways on. Files, clocks, processes and the network are somebody
+//! else's business, which `no_std` holds this crate to.
 #![no_std]
+
+extern crate alloc;
+
+mod actor;
+mod decide;
+mod exit;
+mod gate;
+mod guard;
+mod hook;
+mod machine;
+mod prompt;
+mod rejection;
+mod section;
+
+pub use actor::{Actor, Actors};
+pub use decide::{Cause, Choice, Decision, Effect, Seen, View};
+pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, Outcome};
+pub use gate::{Gate, Missing, Verdict, check_gate};
+pub use guard::{Guard, Range};
+pub use hook::{HarnessOf, Hook, Permissions, Spawn};
+pub use machine::{
+    CRASH_COUNT, Commands, Counter, CounterId, Machine, PromptId, REVIEW_ROUND, State, StateId, Transition,
+    TransitionId,
+};
+pub use prompt::{Piece, Prompt, Value, Values};
+pub use rejection::Rejection;
+pub use section::{Heading, fingerprint, section};
+
+/// The shape of the tables that generated code fills in. Generated code compares it with its own, so that
+/// output of an older compiler fails with one readable line instead of many.
+pub const ABI: u32 = 1;

@@ -1,0 +1,223 @@
+//! What becomes of a task whose agent has died.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::{CRASH_COUNT, Cause, Decision, Gate, Guard, Machine, Rejection, StateId, View};
+
+/// How many crashes escalate where the workflow does not say.
+pub const DEFAULT_STUCK_AFTER: u32 = 2;
+
+/// One rule of `exit_monitoring`. The rules of a state are tried in order; the first whose condition holds decides.
+#[derive(Clone, Copy, Debug)]
+pub struct ExitRule<'a> {
+    /// The state it is for.
+    pub state: StateId,
+    /// When it applies.
+    pub condition: Condition<'a>,
+    /// What it says.
+    pub outcome: Outcome<'a>,
+}
+
+/// When an exit rule applies.
+#[derive(Clone, Copy, Debug)]
+pub enum Condition<'a> {
+    /// Always.
+    Always,
+    /// The body passes this gate.
+    Artifact(Gate<'a>),
+    /// No artifact rule of the same state applies.
+    NoArtifact,
+}
+
+/// What an exit rule says.
+#[derive(Clone, Copy, Debug)]
+pub enum Outcome<'a> {
+    /// Take the transition to this state.
+    Then(StateId),
+    /// Take the transition to the state whose guard holds.
+    ThenWhen(&'a [(Guard<'a>, StateId)]),
+    /// The agent crashed.
+    Crash {
+        /// Escalate when it has crashed this often; at least 1.
+        stuck_after: u32,
+        /// Start the agent again until then.
+        respawn: bool,
+    },
+    /// Show the session as dead and wait for a person.
+    MarkDead,
+}
+
+/// What the exit rules of a state come to, before any transition is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Take the transition to this state.
+    Then(StateId),
+    /// The agent crashed.
+    Crash {
+        /// Escalate when it has crashed this often.
+        stuck_after: u32,
+        /// Start the agent again until then.
+        respawn: bool,
+    },
+    /// Show the session as dead.
+    MarkDead,
+    /// No rule applies.
+    Unmatched,
+}
+
+/// What becomes of the task.
+#[derive(Clone, Debug)]
+pub enum ExitDecision<'m> {
+    /// It goes on: the transition that an exit rule chose.
+    Advance(Decision<'m>),
+    /// It stays, one crash richer.
+    Crash {
+        /// The new `crash_count`.
+        count: u32,
+        /// Whether the agent is started again.
+        respawn: bool,
+        /// Why it counts as a crash.
+        reason: String,
+    },
+    /// It crashed too often: the engine's own move to the crash state.
+    Escalate {
+        /// The new `crash_count`.
+        count: u32,
+        /// The move.
+        decision: Decision<'m>,
+        /// Why it counts as a crash.
+        reason: String,
+    },
+    /// It stays, and its session is shown as dead.
+    MarkDead {
+        /// Why nothing moves it on.
+        reason: String,
+    },
+}
+
+impl<'m> Machine<'m> {
+    /// What the exit rules of a state say. `artifacts` tells for every entry of `exit_rules` whether its artifact
+    /// condition holds; entries of rules without one are not read.
+    pub fn exit(&self, state: StateId, artifacts: &[bool], counters: &[u32]) -> Exit {
+        let rules = self.exit_rules_of(state);
+        let holds = |index: usize| artifacts.get(index).copied().unwrap_or_default();
+        let no_artifact = rules.clone().all(|index| match self.exit_rules[index].condition {
+            Condition::Artifact(_) => !holds(index),
+            Condition::Always | Condition::NoArtifact => true,
+        });
+        rules
+            .into_iter()
+            .find(|index| match self.exit_rules[*index].condition {
+                Condition::Always => true,
+                Condition::Artifact(_) => holds(*index),
+                Condition::NoArtifact => no_artifact,
+            })
+            .map_or(Exit::Unmatched, |index| self.exit_rules[index].outcome.choose(counters))
+    }
+
+    /// What becomes of a task in which the state's agent has died (seeds 000 and 002, design §9).
+    pub fn decide_exit(&self, view: &View<'_>) -> ExitDecision<'m> {
+        let name = self.state(view.status).name;
+        match self.exit(view.status, &self.artifacts(view), view.counters) {
+            Exit::Then(to) => self.advance(view, to),
+            Exit::Crash { stuck_after, respawn } => {
+                let reason = format!("the agent ended without what {name} asks for");
+                self.crash(view, stuck_after, respawn, reason)
+            }
+            Exit::MarkDead => ExitDecision::MarkDead { reason: format!("the agent ended in {name}") },
+            Exit::Unmatched => ExitDecision::MarkDead {
+                reason: format!("the agent ended in {name}, and no exit rule applies"),
+            },
+        }
+    }
+
+    fn advance(&self, view: &View<'_>, to: StateId) -> ExitDecision<'m> {
+        match self.decide(view, to, crate::Actor::Engine) {
+            Ok(decision) => ExitDecision::Advance(Decision { cause: Cause::Exit, ..decision }),
+            Err(rejection) => {
+                let (stuck_after, respawn) = self.crash_rule(view.status);
+                self.crash(view, stuck_after, respawn, self.refused(view, to, rejection))
+            }
+        }
+    }
+
+    /// A failed gate or guard on an exit rule's transition is a crash (design §9), counted as the state's own crash
+    /// rule says.
+    fn crash_rule(&self, state: StateId) -> (u32, bool) {
+        self.exit_rules_of(state)
+            .find_map(|index| match self.exit_rules[index].outcome {
+                Outcome::Crash { stuck_after, respawn } => Some((stuck_after, respawn)),
+                Outcome::Then(_) | Outcome::ThenWhen(_) | Outcome::MarkDead => None,
+            })
+            .unwrap_or((DEFAULT_STUCK_AFTER, false))
+    }
+
+    fn refused(&self, view: &View<'_>, to: StateId, rejection: Rejection) -> String {
+        let target = self.state(to).name;
+        format!(
+            "the agent ended, and its exit rule's way to {target} is closed: {}",
+            rejection.message(self, view)
+        )
+    }
+
+    fn crash(&self, view: &View<'_>, stuck_after: u32, respawn: bool, reason: String) -> ExitDecision<'m> {
+        let count = view.counter(CRASH_COUNT).saturating_add(1);
+        if count < stuck_after {
+            return ExitDecision::Crash { count, respawn, reason };
+        }
+        match self.escalation(view) {
+            Some(decision) => ExitDecision::Escalate { count, decision, reason },
+            None => {
+                let note = "; it has crashed too often, and the workflow declares no way to a crash state";
+                ExitDecision::Crash { count, respawn: false, reason: reason + note }
+            }
+        }
+    }
+
+    /// The engine's own move takes the declared transition and its hooks, but neither its gate nor its guard, which
+    /// describe the agent's way (design §9).
+    fn escalation(&self, view: &View<'_>) -> Option<Decision<'m>> {
+        let to = self.commands.crash?;
+        let open = self.resolve(view.status, to, view.counters).ok();
+        let id = open.or_else(|| self.between(view.status, to).next())?;
+        Some(Decision { seen: None, ..self.fire(view, id, Cause::Escalation) })
+    }
+
+    fn artifacts(&self, view: &View<'_>) -> Vec<bool> {
+        self.exit_rules
+            .iter()
+            .map(|rule| match &rule.condition {
+                Condition::Artifact(gate) if rule.state == view.status => view.check(gate).is_ok(),
+                Condition::Artifact(_) | Condition::Always | Condition::NoArtifact => false,
+            })
+            .collect()
+    }
+}
+
+impl Outcome<'_> {
+    fn choose(&self, counters: &[u32]) -> Exit {
+        match *self {
+            Outcome::Then(to) => Exit::Then(to),
+            Outcome::ThenWhen(clauses) => clauses
+                .iter()
+                .find(|(guard, _)| guard.holds(counters))
+                .map_or(Exit::Unmatched, |(_, to)| Exit::Then(*to)),
+            Outcome::Crash { stuck_after, respawn } => Exit::Crash { stuck_after, respawn },
+            Outcome::MarkDead => Exit::MarkDead,
+        }
+    }
+}
+
+impl ExitDecision<'_> {
+    /// Why, in one sentence.
+    pub fn reason(&self) -> String {
+        match self {
+            ExitDecision::Advance(_) => "the agent ended after it had written what was asked for".to_string(),
+            ExitDecision::Crash { reason, .. }
+            | ExitDecision::Escalate { reason, .. }
+            | ExitDecision::MarkDead { reason } => reason.clone(),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The machine: the compiled, immutable tables of one workflow.
+
+use crate::{Actor, Actors, ExitRule, Gate, Guard, Hook, Prompt, Rejection};
+
+/// The number of a state, in source order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateId(pub u16);
+
+/// The number of a transition, in the machine's order: by `from`, then `to`, then source order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TransitionId(pub u32);
+
+/// The number of a counter. Every machine has [`REVIEW_ROUND`] and [`CRASH_COUNT`]; declared ones follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CounterId(pub u16);
+
+/// The number of a prompt, in source order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PromptId(pub u16);
+
+/// The built-in counter of review rounds.
+pub const REVIEW_ROUND: CounterId = CounterId(0);
+
+/// The built-in counter of crashes since the last successful transition.
+pub const CRASH_COUNT: CounterId = CounterId(1);
+
+/// One workflow, compiled. All references are into the same machine; the compiler has checked them.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine<'a> {
+    /// The workflow's name.
+    pub name: &'a str,
+    /// Its version, as the author counts.
+    pub version: u32,
+    /// What the author says it is for; may be empty.
+    pub description: &'a str,
+    /// The hash of its source; a task is pinned to it.
+    pub source_hash: &'a str,
+    /// The hash of its prompts alone.
+    pub prompts_hash: &'a str,
+    /// By [`StateId`].
+    pub states: &'a [State<'a>],
+    /// Where a task begins.
+    pub initial: StateId,
+    /// By [`CounterId`].
+    pub counters: &'a [Counter<'a>],
+    /// By [`TransitionId`]: sorted by `from`, then `to`, then source order.
+    pub transitions: &'a [Transition<'a>],
+    /// Where each state's transitions begin in `transitions`; one entry more than there are states.
+    pub rows: &'a [u32],
+    /// Sorted by state, then source order.
+    pub exit_rules: &'a [ExitRule<'a>],
+    /// By [`PromptId`].
+    pub prompts: &'a [Prompt<'a>],
+    /// Which state each command drives to.
+    pub commands: Commands,
+    /// Seconds between two looks of the monitor.
+    pub poll_interval: u32,
+}
+
+/// Where a task can be.
+#[derive(Clone, Copy, Debug)]
+pub struct State<'a> {
+    /// As workflows, tasks and messages spell it.
+    pub name: &'a str,
+    /// May be empty.
+    pub description: &'a str,
+    /// No way leads out.
+    pub terminal: bool,
+    /// Nothing moves it on but a person.
+    pub waits_for_human: bool,
+    /// A task may be created here.
+    pub entry: bool,
+    /// The hook that starts this state's agent anew, when it can be respawned.
+    pub respawn: Option<Hook<'a>>,
+    /// Whose death the exit rules of this state are about.
+    pub agent: Actor,
+}
+
+/// An integer of the task's frontmatter that guards compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter<'a> {
+    /// The frontmatter key.
+    pub name: &'a str,
+    /// What a new task has.
+    pub default: u32,
+}
+
+/// One declared way from a state to another.
+#[derive(Clone, Copy, Debug)]
+pub struct Transition<'a> {
+    /// The state it leaves.
+    pub from: StateId,
+    /// The state it enters.
+    pub to: StateId,
+    /// Who may ask for it.
+    pub by: Actors,
+    /// When it is open.
+    pub guard: Option<Guard<'a>>,
+    /// What must have been written.
+    pub gate: Option<Gate<'a>>,
+    /// What happens on the way, in order.
+    pub hooks: &'a [Hook<'a>],
+}
+
+/// The states that commands drive to (design §5); `None` where the workflow has no such state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Commands {
+    /// `orange task spawn`.
+    pub spawn: Option<StateId>,
+    /// `orange task spawn` of a task without a summary.
+    pub clarify: Option<StateId>,
+    /// Where reviewers work.
+    pub review: Option<StateId>,
+    /// `orange task merge`.
+    pub merge: Option<StateId>,
+    /// `orange task cancel`.
+    pub cancel: Option<StateId>,
+    /// Where escalation goes.
+    pub crash: Option<StateId>,
+}
+
+impl<'a> Machine<'a> {
+    /// The one transition that fires for `from → to` under these counters, without allocating. Two that fire at
+    /// once cannot be compiled; should a guard have been too large to decide, the first in source order wins.
+    ///
+    /// # Errors
+    /// [`Rejection::NoTransition`] when none is declared, [`Rejection::GuardFailed`] when none is open.
+    pub fn resolve(&self, from: StateId, to: StateId, counters: &[u32]) -> Result<TransitionId, Rejection> {
+        let mut rejection = Rejection::NoTransition { from, to };
+        for id in self.between(from, to) {
+            match self.transition(id).guard {
+                Some(guard) if !guard.holds(counters) => rejection = Rejection::GuardFailed { from, to },
+                Some(_) | None => return Ok(id),
+            }
+        }
+        Err(rejection)
+    }
+
+    /// The transitions declared for `from → to`, in source order.
+    pub fn between(&self, from: StateId, to: StateId) -> impl Iterator<Item = TransitionId> + use<> {
+        let row = self.row(from);
+        let start = row.start + self.transitions[row.clone()].partition_point(|t| t.to < to);
+        let length = self.transitions[start..row.end].partition_point(|t| t.to == to);
+        (start..start + length).map(|index| TransitionId(index as u32))
+    }
+
+    /// The states that some transition leads to from here, each once, in source order.
+    pub fn targets(&self, from: StateId) -> impl Iterator<Item = StateId> {
+        let mut last = None;
+        self.transitions[self.row(from)].iter().map(|t| t.to).filter(move |to| last.replace(*to) != Some(*to))
+    }
+
+    /// The state with this number.
+    pub fn state(&self, id: StateId) -> &'a State<'a> {
+        &self.states[usize::from(id.0)]
+    }
+
+    /// The state with this name.
+    pub fn state_named(&self, name: &str) -> Option<StateId> {
+        self.states.iter().position(|state| state.name == name).map(|index| StateId(index as u16))
+    }
+
+    /// The transition with this number.
+    pub fn transition(&self, id: TransitionId) -> &'a Transition<'a> {
+        &self.transitions[id.0 as usize]
+    }
+
+    /// The counter with this number.
+    pub fn counter(&self, id: CounterId) -> &'a Counter<'a> {
+        &self.counters[usize::from(id.0)]
+    }
+
+    /// The prompt with this number.
+    pub fn prompt(&self, id: PromptId) -> &'a Prompt<'a> {
+        &self.prompts[usize::from(id.0)]
+    }
+
+    /// The exit rules of a state, in source order.
+    pub fn exit_rules_of(&self, state: StateId) -> core::ops::Range<usize> {
+        let start = self.exit_rules.partition_point(|rule| rule.state < state);
+        let length = self.exit_rules[start..].partition_point(|rule| rule.state == state);
+        start..start + length
+    }
+
+    fn row(&self, from: StateId) -> core::ops::Range<usize> {
+        let from = usize::from(from.0);
+        self.rows[from] as usize..self.rows[from + 1] as usize
+    }
+}

@@ -1,0 +1,208 @@
+//! Rejections: why the answer is no, and what would make it yes.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::{Actor, CounterId, Gate, Machine, Missing, StateId, TransitionId, View};
+
+/// Why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rejection {
+    /// No transition is declared for this pair.
+    NoTransition {
+        /// The state the task is in.
+        from: StateId,
+        /// The state that was asked for.
+        to: StateId,
+    },
+    /// The transition is not this actor's to ask for.
+    NotAllowed {
+        /// The transition.
+        transition: TransitionId,
+        /// Who asked.
+        actor: Actor,
+    },
+    /// Transitions are declared for this pair, and no guard of theirs holds.
+    GuardFailed {
+        /// The state the task is in.
+        from: StateId,
+        /// The state that was asked for.
+        to: StateId,
+    },
+    /// The artifact that the gate reads is not as it should be.
+    GateFailed {
+        /// The transition.
+        transition: TransitionId,
+        /// What is wrong with the artifact.
+        missing: Missing,
+    },
+}
+
+impl Rejection {
+    /// The word for it in `--json` answers.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Rejection::NoTransition { .. } => "no_transition",
+            Rejection::NotAllowed { .. } => "not_allowed",
+            Rejection::GuardFailed { .. } => "guard_failed",
+            Rejection::GateFailed { .. } => "gate_failed",
+        }
+    }
+
+    /// What stands in the way, in one sentence.
+    pub fn message(&self, machine: &Machine<'_>, view: &View<'_>) -> String {
+        match *self {
+            Rejection::NoTransition { from, to } => {
+                let (from, to) = (machine.state(from), machine.state(to));
+                if from.terminal {
+                    format!("the task is {}, which is final", from.name)
+                } else {
+                    format!("no transition leads from {} to {}", from.name, to.name)
+                }
+            }
+            Rejection::NotAllowed { transition, actor } => {
+                let transition = machine.transition(transition);
+                let (from, to) = (machine.state(transition.from).name, machine.state(transition.to).name);
+                format!("a {actor} may not move a task from {from} to {to}")
+            }
+            Rejection::GuardFailed { from, to } => {
+                let (from_name, to_name) = (machine.state(from).name, machine.state(to).name);
+                let guards = guards_between(machine, from, to);
+                let values = counters_read(machine, from, to)
+                    .into_iter()
+                    .map(|id| format!("{} is {}", machine.counter(id).name, view.counter(id)))
+                    .collect::<Vec<_>>();
+                format!("{from_name} → {to_name} is open when {guards}, and {}", values.join(", "))
+            }
+            Rejection::GateFailed { transition, missing } => machine
+                .transition(transition)
+                .gate
+                .as_ref()
+                .map_or_else(String::new, |gate| missing.message(gate)),
+        }
+    }
+
+    /// What to do about it.
+    pub fn help(&self, machine: &Machine<'_>, view: &View<'_>) -> String {
+        match *self {
+            Rejection::NoTransition { from, .. } => {
+                if machine.state(from).terminal {
+                    return "create a new task for further work".to_string();
+                }
+                let targets = names(machine, machine.targets(from));
+                format!(
+                    "from {} a task can go to {targets}; `orange task next` says what each needs",
+                    machine.state(from).name
+                )
+            }
+            Rejection::NotAllowed { transition, .. } => {
+                let who = machine.transition(transition).by.iter().filter(|actor| *actor != Actor::Engine);
+                format!("this is for: {}", join(who.map(|actor| actor.as_str())))
+            }
+            Rejection::GuardFailed { from, to } => {
+                let open = machine
+                    .targets(from)
+                    .filter(|target| *target != to && machine.resolve(from, *target, view.counters).is_ok());
+                format!("open from {} now: {}", machine.state(from).name, names(machine, open))
+            }
+            Rejection::GateFailed { transition, missing } => {
+                let transition = machine.transition(transition);
+                let to = machine.state(transition.to).name;
+                let Some(gate) = &transition.gate else { return String::new() };
+                format!("{}, then run `orange task update --status {to}` again", missing.remedy(gate))
+            }
+        }
+    }
+}
+
+impl Missing {
+    /// What is wrong with the artifact, in one sentence.
+    pub fn message(&self, gate: &Gate<'_>) -> String {
+        let section = gate.section;
+        match self {
+            Missing::Section => format!("`{section}` is missing from TASK.md"),
+            Missing::Content => format!("`{section}` in TASK.md is empty"),
+            Missing::Verdict if gate.strict => {
+                format!("`{section}` in TASK.md does not begin with `Verdict: PASS` or `Verdict: FAIL`")
+            }
+            Missing::Verdict => format!("`{section}` in TASK.md has no verdict: no line with PASS or FAIL"),
+            Missing::OneVerdict { line } => {
+                format!("line {line} of `{section}` in TASK.md has both PASS and FAIL, which is no verdict")
+            }
+            Missing::OtherVerdict { found } => match gate.verdict {
+                Some(wanted) => {
+                    format!("the verdict of `{section}` in TASK.md is {found}, and this needs {wanted}")
+                }
+                None => format!("the verdict of `{section}` in TASK.md is {found}"),
+            },
+            Missing::Field => {
+                format!("`{section}` in TASK.md has no line that begins with {}", fields(gate))
+            }
+            Missing::Fresh => {
+                format!(
+                    "`{section}` in TASK.md is what was already accepted once; nothing new is written there"
+                )
+            }
+        }
+    }
+
+    /// What to write instead; the sentence goes on with what to run then.
+    pub fn remedy(&self, gate: &Gate<'_>) -> String {
+        match self {
+            Missing::Section | Missing::Content => format!("write it ({})", what_to_write(gate)),
+            Missing::Verdict | Missing::OneVerdict { .. } => {
+                format!("write `Verdict: {}` as its first line", verdict_word(gate))
+            }
+            Missing::OtherVerdict { .. } => {
+                "ask for the state that fits the verdict, or, if the verdict is wrong, correct it".to_string()
+            }
+            Missing::Field => format!("write a line `{}: …` into it", gate.fields.first().unwrap_or(&"NAME")),
+            Missing::Fresh => "write what is true now".to_string(),
+        }
+    }
+}
+
+fn what_to_write(gate: &Gate<'_>) -> String {
+    if gate.verdict.is_some() {
+        format!("first line `Verdict: {}`, then the reasons", verdict_word(gate))
+    } else if gate.fields.is_empty() {
+        "at least one line".to_string()
+    } else {
+        format!("at least one line that begins with {}", fields(gate))
+    }
+}
+
+fn verdict_word(gate: &Gate<'_>) -> &'static str {
+    gate.verdict.map_or("PASS", |verdict| verdict.as_str())
+}
+
+fn fields(gate: &Gate<'_>) -> String {
+    gate.fields.iter().map(|name| format!("`{name}:`")).collect::<Vec<_>>().join(" or ")
+}
+
+fn guards_between(machine: &Machine<'_>, from: StateId, to: StateId) -> String {
+    let guards = machine.between(from, to).filter_map(|id| machine.transition(id).guard);
+    guards.map(|guard| format!("`{}`", guard.text)).collect::<Vec<_>>().join(" or ")
+}
+
+fn counters_read(machine: &Machine<'_>, from: StateId, to: StateId) -> Vec<CounterId> {
+    let guards = machine.between(from, to).filter_map(|id| machine.transition(id).guard);
+    let mut counters: Vec<_> = guards
+        .flat_map(|guard| guard.any_of)
+        .flat_map(|ranges| ranges.iter())
+        .map(|range| range.counter)
+        .collect();
+    counters.sort();
+    counters.dedup();
+    counters
+}
+
+fn names(machine: &Machine<'_>, states: impl Iterator<Item = StateId>) -> String {
+    join(states.map(|state| machine.state(state).name))
+}
+
+fn join<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let words: Vec<_> = words.collect();
+    if words.is_empty() { "nothing".to_string() } else { words.join(", ") }
+}

@@ -1,0 +1,163 @@
+//! Sections of a markdown body: what gates read (design §5).
+
+/// A markdown heading of the `#` kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heading<'a> {
+    /// The number of `#`, 1 to 6.
+    pub level: usize,
+    /// The text without the `#`s around it.
+    pub text: &'a str,
+}
+
+impl<'a> Heading<'a> {
+    /// Reads a line as a heading: at most three spaces, one to six `#`, then a space or nothing.
+    pub fn parse(line: &'a str) -> Option<Heading<'a>> {
+        let line = up_to_three_spaces(line)?;
+        let level = line.bytes().take_while(|byte| *byte == b'#').count();
+        let text = &line[level..];
+        if !(1..=6).contains(&level) || !(text.is_empty() || text.starts_with([' ', '\t'])) {
+            return None;
+        }
+        Some(Heading { level, text: without_closing(text.trim()) })
+    }
+}
+
+/// The content of the section with this heading (`## Handoff`): the lines after it up to the next heading of the
+/// same or a higher level. Headings inside fenced code blocks don't count. Where a heading occurs more than
+/// once, the last one is meant: it is what was written last.
+pub fn section<'b>(body: &'b str, heading: &str) -> Option<&'b str> {
+    let wanted = Heading::parse(heading)?;
+    let mut found = None;
+    let mut open = None;
+    for (start, line) in prose_lines(body) {
+        let Some(heading) = Heading::parse(line) else { continue };
+        if let Some(content_start) = open
+            && heading.level <= wanted.level
+        {
+            found = Some(&body[content_start..start]);
+            open = None;
+        }
+        if heading == wanted {
+            open = Some(after_line(body, start));
+        }
+    }
+    open.map(|content_start| &body[content_start..]).or(found)
+}
+
+/// The lines outside fenced code blocks, each with the byte where it starts and without its line end.
+pub(crate) fn prose_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut fence: Option<Fence> = None;
+    let mut next = 0;
+    text.split_inclusive('\n').filter_map(move |line| {
+        let start = next;
+        next += line.len();
+        let line = line.trim_end_matches(['\n', '\r']);
+        match fence {
+            Some(open) => {
+                if open.closed_by(line) {
+                    fence = None;
+                }
+                None
+            }
+            None => {
+                fence = Fence::opened_by(line);
+                fence.is_none().then_some((start, line))
+            }
+        }
+    })
+}
+
+/// A number that is the same for the same content, apart from surrounding white space and line ends (FNV-1a).
+/// It tells content that has changed from content that has not; it is no protection against forgery.
+pub fn fingerprint(content: &str) -> u64 {
+    content.trim().bytes().filter(|byte| *byte != b'\r').fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[derive(Clone, Copy)]
+struct Fence {
+    mark: u8,
+    length: usize,
+}
+
+impl Fence {
+    fn opened_by(line: &str) -> Option<Fence> {
+        let line = up_to_three_spaces(line)?;
+        let mark = *line.as_bytes().first().filter(|byte| matches!(byte, b'`' | b'~'))?;
+        let length = line.bytes().take_while(|byte| *byte == mark).count();
+        let info_is_inline_code = mark == b'`' && line[length..].contains('`');
+        (length >= 3 && !info_is_inline_code).then_some(Fence { mark, length })
+    }
+
+    fn closed_by(self, line: &str) -> bool {
+        let Some(line) = up_to_three_spaces(line) else { return false };
+        let length = line.bytes().take_while(|byte| *byte == self.mark).count();
+        length >= self.length && line[length..].trim().is_empty()
+    }
+}
+
+fn up_to_three_spaces(line: &str) -> Option<&str> {
+    let text = line.trim_start_matches(' ');
+    (line.len() - text.len() <= 3).then_some(text)
+}
+
+fn without_closing(text: &str) -> &str {
+    let open = text.trim_end_matches('#');
+    if open.is_empty() || open.ends_with([' ', '\t']) { open.trim_end() } else { text }
+}
+
+fn after_line(body: &str, start: usize) -> usize {
+    body[start..].find('\n').map_or(body.len(), |end| start + end + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(body: &str, expect: Option<&str>) {
+        assert_eq!(section(body, "## Handoff"), expect);
+    }
+
+    #[test]
+    fn a_section_ends_at_a_heading_of_its_level_or_higher() {
+        check("## Handoff\nDONE: x\n### Detail\ny\n## Review\nz\n", Some("DONE: x\n### Detail\ny\n"));
+        check("## Handoff\na\n# Top\nb", Some("a\n"));
+        check("## Handoff", Some(""));
+        check("", None);
+    }
+
+    #[test]
+    fn only_a_real_heading_counts() {
+        check("text ## Handoff\n", None);
+        check("##Handoff\n", None);
+        check("### Handoff\n", None);
+        check("## Handoff notes\n", None);
+        check("    ## Handoff\nindented code\n", None);
+        check("   ## Handoff ##  \r\nx\r\n", Some("x\r\n"));
+        check("##\tHandoff\nx", Some("x"));
+    }
+
+    #[test]
+    fn fenced_code_hides_headings() {
+        check("```\n## Handoff\nx\n```\n", None);
+        check("~~~md\n## Handoff\n```\n~~~\n## Handoff\nreal\n", Some("real\n"));
+        check("````\n```\n## Handoff\n````\n", None);
+        check("```never closed\n## Handoff\n", None);
+        check("```inline``` code\n## Handoff\nx", Some("x"));
+        check("## Handoff\n```\n## Not a heading\n```\nend\n", Some("```\n## Not a heading\n```\nend\n"));
+    }
+
+    #[test]
+    fn the_last_of_several_is_meant() {
+        check("## Handoff\nold\n## Other\n\n## Handoff\nnew\n", Some("new\n"));
+        check("## Handoff\nold\n## Handoff\nnew\n## Other\n", Some("new\n"));
+    }
+
+    #[test]
+    fn a_fingerprint_sees_content_and_not_white_space_around_it() {
+        assert_eq!(fingerprint("\nPASS\r\nfine\n\n"), fingerprint("PASS\nfine"));
+        assert_ne!(fingerprint("PASS"), fingerprint("FAIL"));
+    }
+}
