@@ -20,6 +20,9 @@ mod prompt;
 mod rejection;
 mod section;
 
+#[cfg(test)]
+mod tests;
+
 pub use actor::{Actor, Actors};
 pub use decide::{Cause, Choice, Decision, Effect, Seen, View};
 pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, Outcome};

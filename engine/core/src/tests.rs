@@ -1,0 +1,281 @@
+//! Decisions on a small machine, as plain values: the review loop of the default workflow.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::*;
+
+const PENDING: StateId = StateId(0);
+const WORKING: StateId = StateId(1);
+const REVIEW: StateId = StateId(2);
+const STUCK: StateId = StateId(3);
+const DONE: StateId = StateId(4);
+
+const REVIEW_GATE: Gate<'_> = Gate {
+    section: "## Review",
+    required: false,
+    verdict: Some(Verdict::Fail),
+    strict: false,
+    fields: &[],
+    fresh: false,
+};
+const HANDOFF: Gate<'_> = Gate { section: "## Handoff", required: true, verdict: None, ..REVIEW_GATE };
+const UNDER_2: Guard<'_> =
+    Guard { text: "review_round < 2", any_of: &[&[Range { counter: REVIEW_ROUND, low: 0, high: 1 }]] };
+const FROM_2: Guard<'_> = Guard {
+    text: "review_round >= 2",
+    any_of: &[&[Range { counter: REVIEW_ROUND, low: 2, high: u32::MAX }]],
+};
+const SPAWN: Spawn = Spawn {
+    prompt: PromptId(0),
+    harness: HarnessOf::Review,
+    permissions: Permissions::Reduced,
+    increment: Some(REVIEW_ROUND),
+};
+
+const fn state(name: &str, terminal: bool) -> State<'_> {
+    State {
+        name,
+        description: "",
+        terminal,
+        waits_for_human: false,
+        entry: false,
+        respawn: None,
+        agent: Actor::Worker,
+    }
+}
+
+const fn way(from: StateId, to: StateId) -> Transition<'static> {
+    Transition { from, to, by: Actors::ANYONE, guard: None, gate: None, hooks: &[] }
+}
+
+const REVIEWER_OR_HUMAN: Actors = Actors::NONE.with(Actor::Reviewer).with(Actor::Human);
+
+static MACHINE: Machine<'static> = Machine {
+    name: "test",
+    version: 1,
+    description: "",
+    source_hash: "",
+    prompts_hash: "",
+    states: &[
+        state("pending", false),
+        state("working", false),
+        state("agent-review", false),
+        state("stuck", false),
+        state("done", true),
+    ],
+    initial: PENDING,
+    counters: &[Counter { name: "review_round", default: 0 }, Counter { name: "crash_count", default: 0 }],
+    transitions: &[
+        way(PENDING, WORKING),
+        Transition {
+            gate: Some(HANDOFF),
+            hooks: &[Hook::KillSession, Hook::SpawnAgent(SPAWN)],
+            ..way(WORKING, REVIEW)
+        },
+        Transition {
+            by: REVIEWER_OR_HUMAN,
+            guard: Some(UNDER_2),
+            gate: Some(REVIEW_GATE),
+            ..way(REVIEW, WORKING)
+        },
+        Transition {
+            guard: Some(FROM_2),
+            gate: Some(REVIEW_GATE),
+            hooks: &[Hook::KillSession],
+            ..way(REVIEW, STUCK)
+        },
+        way(STUCK, DONE),
+    ],
+    rows: &[0, 1, 2, 4, 5, 5],
+    exit_rules: &[
+        ExitRule { state: WORKING, condition: Condition::Artifact(HANDOFF), outcome: Outcome::Then(REVIEW) },
+        ExitRule {
+            state: WORKING,
+            condition: Condition::NoArtifact,
+            outcome: Outcome::Crash { stuck_after: 2, respawn: false },
+        },
+        ExitRule {
+            state: REVIEW,
+            condition: Condition::Artifact(REVIEW_GATE),
+            outcome: Outcome::ThenWhen(&[(UNDER_2, WORKING), (FROM_2, STUCK)]),
+        },
+        ExitRule {
+            state: REVIEW,
+            condition: Condition::NoArtifact,
+            outcome: Outcome::Crash { stuck_after: 2, respawn: true },
+        },
+        ExitRule { state: STUCK, condition: Condition::Always, outcome: Outcome::MarkDead },
+    ],
+    prompts: &[],
+    commands: Commands {
+        spawn: Some(WORKING),
+        clarify: None,
+        review: Some(REVIEW),
+        merge: Some(DONE),
+        cancel: None,
+        crash: Some(STUCK),
+    },
+    poll_interval: 30,
+};
+
+fn view<'v>(status: StateId, counters: &'v [u32], body: &'v str) -> View<'v> {
+    View { status, counters, body, seen: &[] }
+}
+
+#[track_caller]
+fn rejects(view: View<'_>, to: StateId, actor: Actor, message: &str, help: &str) {
+    let rejection = MACHINE.decide(&view, to, actor).map(|decision| decision.transition).unwrap_err();
+    assert_eq!(rejection.message(&MACHINE, &view), message);
+    assert_eq!(rejection.help(&MACHINE, &view), help);
+}
+
+fn effects(decision: &Decision<'_>) -> Vec<(&'static str, Option<u32>)> {
+    decision
+        .effects
+        .iter()
+        .map(|effect| (effect.hook.name(), effect.counter.map(|(_, value)| value)))
+        .collect()
+}
+
+#[test]
+fn a_request_that_may_be_is_bound_to_its_effects() {
+    let view = view(WORKING, &[1, 1], "## Handoff\nDONE: all\n");
+    let decision = MACHINE.decide(&view, REVIEW, Actor::Worker).unwrap();
+    assert_eq!((decision.from, decision.to, decision.resets_crashes), (WORKING, REVIEW, true));
+    assert_eq!(effects(&decision), vec![("kill_session", None), ("spawn_agent", Some(2))]);
+    assert_eq!(decision.seen.unwrap().section, "## Handoff");
+}
+
+#[test]
+fn rejections_say_what_to_do() {
+    rejects(
+        view(WORKING, &[], "no sections"),
+        REVIEW,
+        Actor::Worker,
+        "`## Handoff` is missing from TASK.md",
+        "write it (at least one line), then run `orange task update --status agent-review` again",
+    );
+    rejects(
+        view(WORKING, &[], ""),
+        DONE,
+        Actor::Human,
+        "no transition leads from working to done",
+        "from working a task can go to agent-review; `orange task next` says what each needs",
+    );
+    rejects(
+        view(REVIEW, &[2], "## Review\nFAIL"),
+        WORKING,
+        Actor::Reviewer,
+        "agent-review → working is open when `review_round < 2`, and review_round is 2",
+        "open from agent-review now: stuck",
+    );
+    rejects(
+        view(REVIEW, &[0], "## Review\nFAIL"),
+        WORKING,
+        Actor::Worker,
+        "a worker may not move a task from agent-review to working",
+        "this is for: reviewer, human",
+    );
+    rejects(
+        view(REVIEW, &[2], "## Review\nVerdict: PASS"),
+        STUCK,
+        Actor::Reviewer,
+        "the verdict of `## Review` in TASK.md is PASS, and this needs FAIL",
+        "ask for the state that fits the verdict, or, if the verdict is wrong, correct it, then run `orange task update --status stuck` again",
+    );
+    rejects(
+        view(DONE, &[], ""),
+        WORKING,
+        Actor::Human,
+        "the task is done, which is final",
+        "create a new task for further work",
+    );
+}
+
+#[test]
+fn the_actor_is_asked_before_guard_and_gate_and_the_engine_always_may() {
+    let view = view(REVIEW, &[2], "");
+    let refused = |actor| MACHINE.decide(&view, WORKING, actor).unwrap_err().code();
+    assert_eq!(refused(Actor::Worker), "not_allowed");
+    assert_eq!(refused(Actor::Human), "guard_failed");
+    assert_eq!(refused(Actor::Engine), "guard_failed");
+}
+
+#[test]
+fn options_list_every_target_with_what_is_missing() {
+    let view = view(REVIEW, &[0], "");
+    let options = MACHINE.options(&view, Actor::Reviewer);
+    let missing: Vec<_> =
+        options.iter().map(|choice| (choice.to, choice.rejection.unwrap().code())).collect();
+    assert_eq!(missing, vec![(WORKING, "gate_failed"), (STUCK, "guard_failed")]);
+}
+
+#[test]
+fn an_agent_that_wrote_its_artifact_is_advanced() {
+    let ExitDecision::Advance(decision) = MACHINE.decide_exit(&view(WORKING, &[0, 1], "## Handoff\nx"))
+    else {
+        panic!("expected an advance")
+    };
+    assert_eq!((decision.to, decision.cause), (REVIEW, Cause::Exit));
+    let ExitDecision::Advance(decision) = MACHINE.decide_exit(&view(REVIEW, &[2], "## Review\nFAIL")) else {
+        panic!("expected an advance")
+    };
+    assert_eq!(decision.to, STUCK);
+}
+
+#[test]
+fn crashes_are_counted_and_then_escalate_past_gate_and_guard() {
+    let ExitDecision::Crash { count: 1, respawn: true, .. } = MACHINE.decide_exit(&view(REVIEW, &[0, 0], ""))
+    else {
+        panic!("expected a first crash")
+    };
+    let ExitDecision::Escalate { count: 2, decision, .. } = MACHINE.decide_exit(&view(REVIEW, &[0, 1], ""))
+    else {
+        panic!("expected an escalation")
+    };
+    assert_eq!((decision.to, decision.resets_crashes, decision.cause), (STUCK, false, Cause::Escalation));
+    assert_eq!(effects(&decision), vec![("kill_session", None)]);
+}
+
+#[test]
+fn without_a_declared_way_a_task_stays_and_says_so() {
+    let ExitDecision::Crash { count: 2, respawn: false, reason } =
+        MACHINE.decide_exit(&view(WORKING, &[0, 1], ""))
+    else {
+        panic!("expected a crash")
+    };
+    assert!(reason.ends_with("the workflow declares no way to a crash state"), "{reason}");
+}
+
+#[test]
+fn a_failed_gate_on_an_exit_rules_transition_is_a_crash() {
+    let mut machine = MACHINE;
+    let loose = Gate { required: false, ..HANDOFF };
+    let rules =
+        [ExitRule { condition: Condition::Artifact(loose), ..MACHINE.exit_rules[0] }, MACHINE.exit_rules[1]];
+    machine.exit_rules = &rules;
+    let ExitDecision::Crash { count: 1, reason, .. } =
+        machine.decide_exit(&view(WORKING, &[], "## Handoff\n"))
+    else {
+        panic!("expected a crash")
+    };
+    assert!(reason.contains("`## Handoff` in TASK.md is empty"), "{reason}");
+}
+
+#[test]
+fn other_states_are_marked_dead() {
+    for status in [STUCK, PENDING] {
+        assert!(matches!(MACHINE.decide_exit(&view(status, &[], "")), ExitDecision::MarkDead { .. }));
+    }
+}
+
+#[test]
+fn a_fresh_gate_refuses_what_it_has_seen() {
+    let gate = Gate { fresh: true, ..REVIEW_GATE };
+    let old = Seen { section: "## Review", fingerprint: fingerprint("FAIL: tests\n") };
+    let seen = [old];
+    let view = View { seen: &seen, ..view(REVIEW, &[], "## Review\nFAIL: tests") };
+    assert_eq!(view.check(&gate), Err(Missing::Fresh));
+    assert_eq!(View { body: "## Review\nFAIL: docs", ..view }.check(&gate), Ok(()));
+}
