@@ -1,0 +1,76 @@
+//! Every check there is: its code, its name, its default level and its page.
+
+use crate::diag::Level;
+
+/// One check of the catalogue.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Check {
+    /// `A07`: the group's letter and a number.
+    pub code: &'static str,
+    /// `ambiguous-transitions`: what is wrong, reading well after "allow".
+    pub name: &'static str,
+    /// The level of its findings unless they say otherwise.
+    pub level: Level,
+    /// Its page in Markdown: what, why, an example that fires, the mended example.
+    pub page: &'static str,
+}
+
+macro_rules! catalogue {
+    ($($code:ident $name:literal $level:ident;)*) => {
+        $(
+            #[doc = concat!("`", $name, "`: its page says what it means.")]
+            pub static $code: Check = Check {
+                code: stringify!($code),
+                name: $name,
+                level: Level::$level,
+                page: include_str!(concat!("../../docs/lints/", $name, ".md")),
+            };
+        )*
+
+        /// All checks, in the order of their codes.
+        pub static ALL: &[&Check] = &[$(&$code),*];
+    };
+}
+
+catalogue! {
+    S01 "syntax-error" Error;
+    S02 "unknown-key" Error;
+    S03 "duplicate-key" Error;
+    S04 "invalid-value" Error;
+    S05 "unsupported-version" Error;
+    S06 "name-mismatch" Warn;
+    S07 "yaml-trap" Warn;
+    S08 "unreadable-file" Error;
+    S09 "missing-key" Error;
+    S10 "limit-exceeded" Error;
+    A01 "unknown-to" Error;
+    A02 "unknown-from" Error;
+    A03 "from-terminal" Error;
+    A04 "unknown-prompt" Error;
+    A05 "unknown-respawn-prompt" Error;
+    A06 "unknown-then" Error;
+    A07 "ambiguous-transitions" Error;
+    A08 "when-syntax" Error;
+    A09 "then-when-gap" Error;
+    A10 "undecided" Warn;
+    A11 "name-collision" Error;
+    A12 "unknown-state" Error;
+    C40 "exit-target-illegal" Deny;
+    C46 "crash-no-stuck" Warn;
+    C84 "unknown-placeholder" Warn;
+}
+
+/// The check with this code (in any case) or this name.
+pub fn find(code_or_name: &str) -> Option<&'static Check> {
+    ALL.iter()
+        .copied()
+        .find(|check| check.code.eq_ignore_ascii_case(code_or_name) || check.name == code_or_name)
+}
+
+impl Check {
+    /// What it is in one line: the first paragraph of its page.
+    pub fn summary(&self) -> &'static str {
+        let body = self.page.split_once("\n\n").map_or(self.page, |(_, body)| body);
+        body.split_once("\n\n").map_or(body, |(first, _)| first).trim_end()
+    }
+}

@@ -1,0 +1,139 @@
+//! Diagnostics as plain data: what is wrong, where, why, and what to write instead.
+//!
+//! Nothing here renders. The authors' command, the macro and the build script each turn this data
+//! into what their users read.
+
+use crate::catalogue::Check;
+use crate::span::Span;
+
+/// One finding of one check.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// The check that found it: its code, its name, its page.
+    pub check: &'static Check,
+    /// How much it matters; the check's own level unless something said otherwise.
+    pub level: Level,
+    /// One line that names the things involved.
+    pub message: String,
+    /// The place to look at first.
+    pub span: Span,
+    /// The places involved, in the order of the story. One of them may be the primary span, which
+    /// then has that text; otherwise the primary span has none.
+    pub labels: Vec<Label>,
+    /// Concrete counter values that show the fault.
+    pub witness: Option<Witness>,
+    /// The shortest run that leads there, one step each.
+    pub trace: Vec<String>,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+/// A place with a few words about its part in the story.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// Its part in the story.
+    pub message: String,
+}
+
+/// Counter values for which a fault shows, and the whole range where it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The smallest such values, in the order of the counters.
+    pub values: Vec<(String, u32)>,
+    /// The whole range in words: "review_round = 2, and only there".
+    pub range: String,
+}
+
+/// How much a finding matters, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// The workflow has no meaning and nothing can be emitted from it; no flag changes that.
+    Error,
+    /// A lint that fails the run.
+    Deny,
+    /// Printed; fails the run only when asked to.
+    Warn,
+    /// Printed for information.
+    Info,
+    /// Off.
+    Allow,
+}
+
+impl Diagnostic {
+    /// A finding at the check's own level, with nothing but a message and a place.
+    pub fn new(check: &'static Check, span: Span, message: impl Into<String>) -> Self {
+        Self {
+            check,
+            level: check.level,
+            message: message.into(),
+            span,
+            labels: Vec::new(),
+            witness: None,
+            trace: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// Adds the next place of the story.
+    pub fn label(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.labels.push(Label { span, message: message.into() });
+        self
+    }
+
+    /// Says what to write instead.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Says what to write instead, when there is something to say.
+    pub fn help_if(mut self, help: Option<String>) -> Self {
+        self.help = help.or(self.help);
+        self
+    }
+
+    /// Gives the counter values that show the fault.
+    pub fn witness(mut self, witness: Witness) -> Self {
+        self.witness = Some(witness);
+        self
+    }
+
+    /// Raises or lowers the finding from the check's own level.
+    pub fn at_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// The check's code: `A07`.
+    pub fn code(&self) -> &'static str {
+        self.check.code
+    }
+
+    /// The check's name: `ambiguous-transitions`.
+    pub fn name(&self) -> &'static str {
+        self.check.name
+    }
+}
+
+impl Level {
+    /// Its name as flags and JSON spell it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Deny => "deny",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Allow => "allow",
+        }
+    }
+}
+
+/// Sorts findings as a reader meets them: by place, then the worst first, then by code.
+pub fn sort(diagnostics: &mut [Diagnostic]) {
+    diagnostics.sort_by(|a, b| {
+        let key = |it: &Diagnostic| (it.span.start, it.level, it.check.code, it.span.end);
+        key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
+    });
+}

@@ -1,0 +1,102 @@
+//! Guards: the `when` clauses, parsed and decided.
+
+use crate::model::CounterId;
+use crate::span::Span;
+
+/// A `when` clause.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    /// As the author wrote it.
+    pub text: String,
+    /// The whole scalar, quotes included.
+    pub span: Span,
+    /// What it says.
+    pub expr: Expr,
+}
+
+/// A condition over counters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expr {
+    /// `a || b`: any of these; two or more.
+    Or(Vec<Expr>),
+    /// `a && b`: all of these; two or more.
+    And(Vec<Expr>),
+    /// `!a`
+    Not(Box<Expr>),
+    /// `counter op integer`
+    Compare(Compare),
+}
+
+/// One comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compare {
+    /// The comparison, inside the string.
+    pub span: Span,
+    /// What is compared.
+    pub counter: CounterId,
+    /// How.
+    pub op: Op,
+    /// With what.
+    pub value: u32,
+}
+
+/// A comparison operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Greater,
+    /// `>=`
+    AtLeast,
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+}
+
+impl Expr {
+    /// Whether it holds for these values, indexed by [`CounterId`]; a counter that is not given is 0.
+    pub fn holds(&self, counters: &[u32]) -> bool {
+        match self {
+            Self::Or(any) => any.iter().any(|it| it.holds(counters)),
+            Self::And(all) => all.iter().all(|it| it.holds(counters)),
+            Self::Not(inner) => !inner.holds(counters),
+            Self::Compare(it) => {
+                it.op.holds(counters.get(usize::from(it.counter.0)).copied().unwrap_or(0), it.value)
+            }
+        }
+    }
+}
+
+impl Op {
+    /// Every operator.
+    pub const ALL: [Self; 6] =
+        [Self::Less, Self::AtMost, Self::Greater, Self::AtLeast, Self::Equal, Self::NotEqual];
+
+    /// As a guard spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Less => "<",
+            Self::AtMost => "<=",
+            Self::Greater => ">",
+            Self::AtLeast => ">=",
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+        }
+    }
+
+    /// Whether `left op right`.
+    pub const fn holds(self, left: u32, right: u32) -> bool {
+        match self {
+            Self::Less => left < right,
+            Self::AtMost => left <= right,
+            Self::Greater => left > right,
+            Self::AtLeast => left >= right,
+            Self::Equal => left == right,
+            Self::NotEqual => left != right,
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! The resolved workflow: every name an id, every default filled in, a span on everything one can point at.
+//!
+//! These are the types of the stage and nothing else; one sitting with this file teaches the language.
+//! Ids count in source order. What the engine's tables call the same thing is named the same here.
+
+pub use orange_core::{
+    Actor, Actors, CRASH_COUNT, CounterId, DEFAULT_STUCK_AFTER, HarnessOf, Permissions, PromptId,
+    REVIEW_ROUND, StateId, Value, Verdict,
+};
+
+use crate::guard::Guard;
+use crate::span::{Span, Spanned};
+use crate::syntax::Text;
+
+/// What one file defines.
+#[derive(Clone, Debug)]
+pub enum Definition {
+    /// A state machine workflow: states and transitions.
+    Machine(Workflow),
+    /// A step workflow: a graph of steps.
+    Steps(Steps),
+}
+
+/// A state machine workflow.
+#[derive(Clone, Debug)]
+pub struct Workflow {
+    /// Its name, `[a-z][a-z0-9-]*`.
+    pub name: Spanned<String>,
+    /// The version of the language it is written in: 1.
+    pub version: u32,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Where a new task starts.
+    pub initial: StateId,
+    /// `review_round`, `crash_count`, then `fields` in source order; a [`CounterId`] is an index here.
+    pub counters: Vec<Counter>,
+    /// Which state each command drives to.
+    pub commands: Commands,
+    /// In source order; a [`StateId`] is an index here.
+    pub states: Vec<State>,
+    /// In source order; `from: [a, b]` is one transition each, in the order of the list.
+    pub transitions: Vec<Transition>,
+    /// What happens when an agent has died.
+    pub exit_monitoring: ExitMonitoring,
+    /// In source order; a [`PromptId`] is an index here.
+    pub prompts: Vec<Prompt>,
+}
+
+/// An unsigned 32-bit integer of a task's frontmatter.
+#[derive(Clone, Debug)]
+pub struct Counter {
+    /// Its key in the frontmatter, `[a-z_][a-z0-9_]*`.
+    pub name: String,
+    /// Its value in a new task.
+    pub start: u32,
+    /// Where `fields` declares it; absent for the two built-in ones.
+    pub declared: Option<Span>,
+}
+
+/// Which state each command drives to. Absent where neither the workflow nor a default names one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Commands {
+    /// `spawn` of a task with a summary.
+    pub spawn: Option<StateId>,
+    /// `spawn` of a task without one.
+    pub clarify: Option<StateId>,
+    /// Where reviewers work.
+    pub review: Option<StateId>,
+    /// `merge`.
+    pub merge: Option<StateId>,
+    /// `cancel`.
+    pub cancel: Option<StateId>,
+    /// Where escalation goes.
+    pub crash: Option<StateId>,
+}
+
+/// One state.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Its name, `[A-Za-z][A-Za-z0-9_-]*`, where it is declared.
+    pub name: Spanned<String>,
+    /// Whether it has no way out.
+    pub terminal: bool,
+    /// What a respawned agent is told; without it the state cannot be respawned.
+    pub respawn_prompt: Option<Spanned<PromptId>>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Who alone moves a task on from here.
+    pub wait: Option<Wait>,
+    /// Whether a task may be created here: as marked; where nothing is marked, the initial state and
+    /// whichever of `clarification`, `agent-review`, `reviewing` exist.
+    pub entry: bool,
+}
+
+/// Who alone moves a task on from a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Nothing but a person.
+    Human,
+}
+
+/// One declared `from → to`.
+#[derive(Clone, Debug)]
+pub struct Transition {
+    /// The whole declaration; transitions of one `from: [a, b]` share it.
+    pub span: Span,
+    /// Which entry of `transitions` declares it, from 0.
+    pub declaration: u32,
+    /// The state it leaves, and the name that says so.
+    pub from: Spanned<StateId>,
+    /// The state it leads to.
+    pub to: Spanned<StateId>,
+    /// Who may ask.
+    pub by: Actors,
+    /// Under which counter values.
+    pub when: Option<Guard>,
+    /// What the body must contain.
+    pub gate: Option<Gate>,
+    /// What happens on the way, in order.
+    pub hooks: Vec<Hook>,
+}
+
+/// What one section of the body must say. All parts that are asked for must hold.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    /// The whole mapping.
+    pub span: Span,
+    /// The heading, `#`s included: `## Review`.
+    pub section: Spanned<String>,
+    /// It must have a line that is not blank.
+    pub required: bool,
+    /// It must carry this verdict.
+    pub verdict: Option<Spanned<Verdict>>,
+    /// The verdict must be the first line that is not blank, as `Verdict: …`.
+    pub strict: bool,
+    /// Its content must differ from what last passed this gate.
+    pub fresh: bool,
+    /// It must have a line `NAME: something` for one of these names; empty when none is asked for.
+    pub fields: Vec<Spanned<String>>,
+}
+
+/// One side effect of a transition.
+#[derive(Clone, Debug)]
+pub struct Hook {
+    /// The whole mapping.
+    pub span: Span,
+    /// Where the action is named.
+    pub named: Span,
+    /// What it does.
+    pub action: Action,
+}
+
+/// What a hook does, with its parameters.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// `acquire_workspace`
+    AcquireWorkspace,
+    /// `release_workspace`
+    ReleaseWorkspace,
+    /// `spawn_agent`
+    SpawnAgent(Spawn),
+    /// `spawn_reviewer`
+    SpawnReviewer(Spawn),
+    /// `kill_session`
+    KillSession,
+    /// `kill_reviewer`
+    KillReviewer,
+    /// `notify_worker`
+    NotifyWorker {
+        /// What the worker is told.
+        message: String,
+    },
+    /// `spawn_next`
+    SpawnNext,
+    /// `push_branch`
+    PushBranch,
+    /// `create_pr`
+    CreatePr,
+    /// `delete_remote_branch`
+    DeleteRemoteBranch,
+    /// `increment`, also as `increment_review_round`
+    Increment {
+        /// The counter that goes up by one.
+        field: Spanned<CounterId>,
+    },
+    /// `set_field`
+    SetField {
+        /// The key of the frontmatter.
+        field: Spanned<String>,
+        /// What is written there.
+        value: String,
+    },
+    /// `notify`
+    Notify {
+        /// What the person is told.
+        message: String,
+    },
+    /// `run_command`
+    RunCommand {
+        /// The program and its arguments; never empty.
+        argv: Vec<String>,
+        /// Seconds after which it is ended, at least 1.
+        timeout: u32,
+    },
+}
+
+/// The parameters of `spawn_agent` and `spawn_reviewer`.
+#[derive(Clone, Debug)]
+pub struct Spawn {
+    /// What the agent is told.
+    pub prompt: Spanned<PromptId>,
+    /// Which of the task's harnesses runs it.
+    pub harness: HarnessOf,
+    /// What it may do without asking.
+    pub permissions: Permissions,
+    /// The counter that goes up by one before the agent starts.
+    pub increment: Option<Spanned<CounterId>>,
+}
+
+/// What happens when an agent has died.
+#[derive(Clone, Debug)]
+pub struct ExitMonitoring {
+    /// Seconds between two looks, at least 1.
+    pub poll_interval: u32,
+    /// In source order, which is the order they are tried in.
+    pub rules: Vec<ExitRule>,
+}
+
+/// What to do about a dead agent in one state.
+#[derive(Clone, Debug)]
+pub struct ExitRule {
+    /// The whole mapping.
+    pub span: Span,
+    /// The state it is for.
+    pub status: Spanned<StateId>,
+    /// When it applies.
+    pub condition: Condition,
+    /// What then happens.
+    pub outcome: Outcome,
+}
+
+/// When an exit rule applies.
+#[derive(Clone, Debug)]
+pub enum Condition {
+    /// The artifact is there.
+    HasArtifact(Gate),
+    /// No `has_artifact` rule of the same state holds.
+    NoArtifact,
+    /// Always.
+    Always,
+}
+
+/// What an exit rule does.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// `then`: takes the transition to this state.
+    Then(Spanned<StateId>),
+    /// `then_when`: takes the transition of the one clause that holds.
+    ThenWhen(Vec<Clause>),
+    /// `action: crash`
+    Crash {
+        /// Where `crash` is written.
+        named: Span,
+        /// The number of crashes that escalates, at least 1.
+        stuck_after: u32,
+        /// Whether an agent is started again before that.
+        respawn: bool,
+    },
+    /// `action: mark_dead`
+    MarkDead,
+}
+
+/// One clause of a `then_when`.
+#[derive(Clone, Debug)]
+pub struct Clause {
+    /// The condition.
+    pub when: Guard,
+    /// The state it leads to.
+    pub then: Spanned<StateId>,
+}
+
+/// What an agent is told, parsed once.
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    /// Its key under `prompts`.
+    pub name: Spanned<String>,
+    /// The text as written, placeholders included.
+    pub text: Text,
+    /// The text in pieces; joined in order they are the prompt.
+    pub pieces: Vec<Piece>,
+}
+
+/// A piece of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Literal text, `{{` and `}}` already made `{` and `}`.
+    Text(String),
+    /// A placeholder: put in once and never looked at again.
+    Value(Value),
+}
+
+/// A step workflow, as its file has it.
+#[derive(Clone, Debug)]
+pub struct Steps {
+    /// Its name, `[a-z][a-z0-9-]*`.
+    pub name: Spanned<String>,
+    /// The author's own version of it.
+    pub version: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// In source order.
+    pub steps: Vec<Step>,
+}
+
+/// One step of a step workflow.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The whole table.
+    pub span: Span,
+    /// Its name among the steps.
+    pub id: Spanned<String>,
+    /// Which role may run it.
+    pub role: Option<Spanned<String>>,
+    /// The file that tells its agent what to do.
+    pub prompt_file: Option<Spanned<String>>,
+    /// The steps it waits for.
+    pub depends_on: Vec<Spanned<String>>,
+    /// The condition under which it runs: `review.result == 'PASS'`.
+    pub condition: Option<Text>,
+    /// How often it may run again.
+    pub max_retries: Option<Spanned<u32>>,
+    /// The steps that run again after a retry.
+    pub requeue: Option<Vec<Spanned<String>>>,
+    /// What its run may report.
+    pub results: Option<Vec<Spanned<String>>>,
+    /// The step that a failure leads to.
+    pub on_fail: Option<Spanned<String>>,
+    /// Whether it is meant to have no edges.
+    pub independent: bool,
+}

@@ -1,0 +1,126 @@
+//! Where something stands in a source: byte ranges, and the lines and columns people count in.
+
+use std::ops::Range;
+
+/// A half-open range of bytes in one source, always on character boundaries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// The first byte.
+    pub start: u32,
+    /// The byte after the last one.
+    pub end: u32,
+}
+
+/// A value and where it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spanned<T> {
+    /// What was written.
+    pub value: T,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// A place as people count it: both from 1, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+}
+
+/// Turns byte offsets of one text into positions.
+#[derive(Clone, Debug)]
+pub struct LineIndex<'text> {
+    text: &'text str,
+    starts: Vec<u32>,
+}
+
+impl Span {
+    /// The bytes from `start` up to `end`.
+    pub const fn new(start: u32, end: u32) -> Self {
+        Self { start, end }
+    }
+
+    /// An empty span at `offset`.
+    pub const fn at(offset: u32) -> Self {
+        Self { start: offset, end: offset }
+    }
+
+    /// The smallest span that covers both.
+    pub fn to(self, other: Self) -> Self {
+        Self { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
+    /// Whether it covers no byte.
+    pub const fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    /// The range to slice a text with.
+    pub const fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+impl<T> Spanned<T> {
+    /// A value that was written at `span`.
+    pub const fn new(value: T, span: Span) -> Self {
+        Self { value, span }
+    }
+
+    /// The same place with another value.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Spanned<U> {
+        Spanned { value: change(self.value), span: self.span }
+    }
+}
+
+impl<'text> LineIndex<'text> {
+    /// Reads the text once; a line ends after `\n`, so `\r\n` ends one line.
+    pub fn new(text: &'text str) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let starts = std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect();
+        Self { text, starts }
+    }
+
+    /// The position of a byte; past the end it is the end, inside a character it is that character.
+    /// A byte order mark at the start of the text takes no column.
+    pub fn position(&self, offset: u32) -> Position {
+        let offset = (offset as usize).min(self.text.len());
+        let line = self.starts.partition_point(|start| *start as usize <= offset) - 1;
+        let start = self.starts[line] as usize;
+        let before =
+            self.text[start..].char_indices().take_while(|(at, char)| start + at + char.len_utf8() <= offset);
+        let column = before.filter(|(at, char)| (start + at, *char) != (0, '\u{feff}')).count();
+        Position { line: line as u32 + 1, column: column as u32 + 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, offset: u32, line: u32, column: u32) {
+        assert_eq!(LineIndex::new(text).position(offset), Position { line, column });
+    }
+
+    #[test]
+    fn positions_count_from_one_in_characters() {
+        check("", 0, 1, 1);
+        check("ab\ncd", 0, 1, 1);
+        check("ab\ncd", 2, 1, 3);
+        check("ab\ncd", 3, 2, 1);
+        check("ab\ncd", 5, 2, 3);
+        check("ab\ncd", 500, 2, 3);
+        check("日本: x", 8, 1, 5);
+        check("日本: x", 4, 1, 2);
+    }
+
+    #[test]
+    fn crlf_ends_one_line_and_a_byte_order_mark_takes_no_column() {
+        check("a\r\nb", 3, 2, 1);
+        check("\u{feff}ab", 3, 1, 1);
+        check("\u{feff}ab", 4, 1, 2);
+    }
+}
