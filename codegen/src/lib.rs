@@ -6,6 +6,7 @@ pub mod diag;
 pub mod guard;
 pub mod hash;
 pub mod model;
+pub mod names;
 pub mod source;
 pub mod span;
 pub mod syntax;
