@@ -1,3 +1,45 @@
-//! The maintainers' commands: build-workflow, ci, demo, bench, tidy.
+//! The maintainers' commands: build-workflow, ci, tidy and what else keeps the house in order.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "these commands talk to a person")]
 
-fn main() {}
+mod ci;
+mod house;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::house::House;
+
+/// The maintainers' commands.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Everything that must hold before a change is accepted; continuous integration runs this and nothing else.
+    Ci,
+    /// The rules of the house: arrows between packages, dependencies of the small binary, forgotten files.
+    Tidy,
+}
+
+/// What a command says when it could not do its work; it names what to do.
+type Result<T> = std::result::Result<T, String>;
+
+fn main() -> ExitCode {
+    let done = House::find().and_then(|house| match Arguments::parse().command {
+        Command::Ci => ci::run(&house),
+        Command::Tidy => tidy::run(&house),
+    });
+    match done {
+        Ok(code) => code,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}

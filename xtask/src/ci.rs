@@ -1,0 +1,113 @@
+//! `cargo xtask ci`: every step runs whatever the others say, and a table at the end says how they went.
+
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use crate::house::{House, typed};
+use crate::{Result, tidy};
+
+/// Something that must hold.
+struct Step {
+    name: &'static str,
+    work: Work,
+}
+
+enum Work {
+    Run(Command),
+    Tidy,
+}
+
+/// How a step went.
+struct Outcome {
+    name: &'static str,
+    took: Duration,
+    /// What went wrong.
+    failure: Option<String>,
+}
+
+pub(crate) fn run(house: &House) -> Result<ExitCode> {
+    let outcomes: Vec<_> = steps(house).into_iter().map(|step| step.run(house)).collect();
+    print!("\n{}", table(&outcomes));
+    let failed = outcomes.iter().any(|outcome| outcome.failure.is_some());
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn steps(house: &House) -> Vec<Step> {
+    let cargo = |name, arguments: &[&str]| Step { name, work: Work::Run(house.cargo(arguments)) };
+    let mut doc = house.cargo(["doc", "--workspace", "--no-deps"]);
+    doc.env("RUSTDOCFLAGS", "-D warnings");
+    vec![
+        cargo("fmt", &["fmt", "--all", "--check"]),
+        cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+        Step { name: "tidy", work: Work::Tidy },
+        cargo("tests", &["test", "--workspace", "--no-fail-fast"]),
+        cargo(
+            "our workflows",
+            &["run", "--quiet", "-p", "orange-workflow", "--", "check", "workflows", "--deny", "warnings"],
+        ),
+        Step { name: "docs", work: Work::Run(doc) },
+    ]
+}
+
+impl Step {
+    fn run(self, house: &House) -> Outcome {
+        let Step { name, mut work } = self;
+        println!("\n── {name}: {}", work.describe());
+        let started = Instant::now();
+        let failure = work.run(house).err();
+        if let Some(failure) = &failure {
+            println!("── {name}: {failure}");
+        }
+        Outcome { name, took: started.elapsed(), failure }
+    }
+}
+
+impl Work {
+    fn describe(&self) -> String {
+        match self {
+            Work::Run(command) => typed(command),
+            Work::Tidy => "cargo xtask tidy".to_string(),
+        }
+    }
+
+    fn run(&mut self, house: &House) -> Result<()> {
+        match self {
+            Work::Run(command) => {
+                let status = command.status().map_err(|error| format!("cannot be run: {error}"))?;
+                if status.success() { Ok(()) } else { Err(format!("failed, {status}")) }
+            }
+            Work::Tidy => match tidy::report(house)? {
+                0 => Ok(()),
+                findings => Err(format!("{findings} to mend")),
+            },
+        }
+    }
+}
+
+fn table(outcomes: &[Outcome]) -> String {
+    let width = outcomes.iter().map(|outcome| outcome.name.len()).max().unwrap_or_default();
+    let row = |Outcome { name, took, failure }: &Outcome| {
+        let word = failure.as_deref().unwrap_or("ok").lines().next().unwrap_or_default();
+        format!("{name:width$}  {:8.1} s  {word}\n", took.as_secs_f64())
+    };
+    outcomes.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_says_what_failed_and_how_long_it_took() {
+        let ok = Outcome { name: "fmt", took: Duration::from_millis(1240), failure: None };
+        let failed = Outcome {
+            name: "clippy",
+            took: Duration::from_secs(75),
+            failure: Some("failed, exit status: 1\nmore".to_string()),
+        };
+        assert_eq!(
+            table(&[ok, failed]),
+            "fmt          1.2 s  ok\nclippy      75.0 s  failed, exit status: 1\n"
+        );
+    }
+}

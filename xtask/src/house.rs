@@ -1,0 +1,155 @@
+//! The repository as the commands see it: where it is, which files it has, what cargo says about it.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::Deserialize;
+
+use crate::Result;
+
+/// The repository that this command was built in.
+pub(crate) struct House {
+    /// Its folder.
+    pub(crate) root: PathBuf,
+}
+
+/// A text file of the repository.
+pub(crate) struct File {
+    /// Its path from the root, with `/`.
+    pub(crate) path: String,
+    /// What it says.
+    pub(crate) text: String,
+}
+
+/// What `cargo metadata` says about the workspace.
+#[derive(Deserialize)]
+pub(crate) struct Metadata {
+    /// The members.
+    pub(crate) packages: Vec<Package>,
+}
+
+/// A member of the workspace.
+#[derive(Deserialize)]
+pub(crate) struct Package {
+    /// Its name.
+    pub(crate) name: String,
+    /// What it declares to depend on.
+    pub(crate) dependencies: Vec<Dependency>,
+}
+
+/// One declared dependency.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Dependency {
+    /// The package that is depended on.
+    pub(crate) name: String,
+    /// `dev`, `build`, or nothing for a normal one.
+    pub(crate) kind: Option<String>,
+    /// Where it is, if it is not from a registry.
+    pub(crate) path: Option<PathBuf>,
+}
+
+impl House {
+    /// The repository around this package.
+    pub(crate) fn find() -> Result<House> {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = package.parent().ok_or("xtask lies in no workspace")?;
+        Ok(House { root: root.to_path_buf() })
+    }
+
+    /// A command that runs cargo in the root.
+    pub(crate) fn cargo<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        self.program(cargo, arguments)
+    }
+
+    /// A command that runs a program in the root.
+    pub(crate) fn program<S: AsRef<OsStr>>(
+        &self,
+        program: impl AsRef<OsStr>,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Command {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&self.root);
+        command
+    }
+
+    /// The paths of all files that are tracked or about to be, from the root, sorted.
+    pub(crate) fn paths(&self) -> Result<Vec<String>> {
+        let git = self.program(
+            "git",
+            ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"],
+        );
+        let listed = answer(git)?;
+        let mut paths: Vec<_> = listed
+            .split('\0')
+            .filter(|path| !path.is_empty() && self.root.join(path).is_file())
+            .map(str::to_string)
+            .collect();
+        paths.sort();
+        Ok(paths)
+    }
+
+    /// The file at a path from the root.
+    pub(crate) fn read(&self, path: &str) -> Result<File> {
+        let text = std::fs::read_to_string(self.root.join(path))
+            .map_err(|error| format!("{path} cannot be read: {error}"))?;
+        Ok(File { path: path.to_string(), text })
+    }
+
+    /// What cargo says about the members.
+    pub(crate) fn metadata(&self) -> Result<Metadata> {
+        let json = answer(self.cargo(["metadata", "--no-deps", "--format-version", "1"]))?;
+        serde_json::from_str(&json).map_err(|error| format!("cargo metadata cannot be understood: {error}"))
+    }
+
+    /// The names of all packages that one package is built from, itself included, sorted; `edges` as `cargo tree`
+    /// takes them.
+    pub(crate) fn tree(&self, package: &str, edges: &str) -> Result<Vec<String>> {
+        let tree =
+            answer(self.cargo(["tree", "-p", package, "-e", edges, "--prefix", "none", "--format", "{p}"]))?;
+        let mut names: Vec<_> =
+            tree.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_string).collect();
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+}
+
+/// The command as one would type it.
+pub(crate) fn typed(command: &Command) -> String {
+    let quoted = |word: &OsStr| {
+        let word = word.to_string_lossy();
+        if word.contains(' ') { format!("'{word}'") } else { word.into_owned() }
+    };
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let set = command
+        .get_envs()
+        .filter_map(|(name, value)| Some(format!("{}={}", name.to_string_lossy(), quoted(value?))));
+    set.chain([quoted(program)]).chain(command.get_args().map(quoted)).collect::<Vec<_>>().join(" ")
+}
+
+/// What a command writes to standard output, if it succeeds.
+pub(crate) fn answer(mut command: Command) -> Result<String> {
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("`{}` cannot be run: {error}", typed(&command)))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("`{}` failed ({}):\n{}", typed(&command), output.status, said.trim_end()));
+    }
+    String::from_utf8(output.stdout).map_err(|_| format!("`{}` did not answer in UTF-8", typed(&command)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_reads_as_typed() {
+        let mut command = Command::new("/usr/bin/cargo");
+        command.args(["doc", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
+        assert_eq!(typed(&command), "RUSTDOCFLAGS='-D warnings' cargo doc --no-deps");
+    }
+}

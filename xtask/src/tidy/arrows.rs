@@ -1,0 +1,198 @@
+//! Who may depend on whom: our own packages, and what comes from elsewhere.
+
+use super::{Finding, entries};
+use crate::Result;
+use crate::house::{Dependency, File, House, Package};
+
+/// The committed list of what the small binary is built from.
+pub(super) const SMALL_BINARY: &str = "xtask/small-binary.txt";
+
+/// The arrows that one package may have to others of the workspace.
+struct Arrows {
+    from: &'static str,
+    normal: &'static [&'static str],
+    build: &'static [&'static str],
+    dev: &'static [&'static str],
+}
+
+const NONE: &[&str] = &[];
+
+/// Every arrow there may be (design §3): `core ← codegen ← macros, workflows/build.rs, tools` and
+/// `core ← engine ← workflows/main.rs`. Only xtask and tests reach for everything.
+const ARROWS: &[Arrows] = &[
+    Arrows { from: "orange-core", normal: NONE, build: NONE, dev: NONE },
+    Arrows { from: "orange-codegen", normal: &["orange-core"], build: NONE, dev: NONE },
+    Arrows { from: "orange-macros", normal: &["orange-codegen"], build: NONE, dev: &["orange-core"] },
+    Arrows { from: "orange-engine", normal: &["orange-core"], build: NONE, dev: NONE },
+    Arrows { from: "orange", normal: &["orange-engine"], build: &["orange-codegen"], dev: NONE },
+    Arrows { from: "orange-workflow", normal: &["orange-codegen", "orange-core"], build: NONE, dev: NONE },
+    Arrows { from: "orange-tests", normal: EVERYTHING, build: NONE, dev: EVERYTHING },
+    Arrows { from: "xtask", normal: EVERYTHING, build: NONE, dev: EVERYTHING },
+];
+
+const EVERYTHING: &[&str] =
+    &["orange-core", "orange-codegen", "orange-macros", "orange-engine", "orange", "orange-workflow"];
+
+/// What neither the compiler nor the macro may bring into the build of those who use them.
+const TOO_HEAVY_FOR_THE_COMPILER: &[&str] = &[
+    "async-std",
+    "clap",
+    "futures",
+    "miette",
+    "prettyplease",
+    "saphyr",
+    "serde",
+    "serde_json",
+    "serde_yaml",
+    "smol",
+    "syn",
+    "tokio",
+];
+
+/// What the small binary may not have, whatever the list says.
+const NEVER_IN_THE_BINARY: &[&str] =
+    &["async-std", "futures", "granit-parser", "serde_yaml", "smol", "tokio"];
+
+/// The arrows that the manifests declare and the table does not.
+pub(super) fn declared(packages: &[Package]) -> Vec<Finding> {
+    packages.iter().flat_map(declared_by).collect()
+}
+
+fn declared_by(package: &Package) -> Vec<Finding> {
+    let Some(arrows) = ARROWS.iter().find(|arrows| arrows.from == package.name) else {
+        let problem = "is a package that the arrows do not know";
+        return vec![Finding::new(
+            &package.name,
+            problem,
+            "give it a line in ARROWS, xtask/src/tidy/arrows.rs",
+        )];
+    };
+    let forbidden = package.dependencies.iter().filter(|dependency| !arrows.allow(dependency));
+    forbidden
+        .map(|Dependency { name, kind, .. }| {
+            let kind = kind.as_deref().unwrap_or("normal");
+            Finding::new(
+                &package.name,
+                format!("has a {kind} dependency on {name}, which goes against the arrows"),
+                "move what needs it to where it may be needed, or argue for a new arrow in ARROWS, xtask/src/tidy/arrows.rs",
+            )
+        })
+        .collect()
+}
+
+impl Arrows {
+    fn allow(&self, dependency: &Dependency) -> bool {
+        if dependency.path.is_none() {
+            return self.from != "orange-core" || dependency.kind.as_deref() == Some("dev");
+        }
+        let allowed = match dependency.kind.as_deref() {
+            Some("dev") => [self.normal, self.dev].concat(),
+            Some("build") => self.build.to_vec(),
+            Some(_) | None => self.normal.to_vec(),
+        };
+        allowed.contains(&dependency.name.as_str())
+    }
+}
+
+/// What the compiler and the macro are built from and should not be.
+pub(super) fn compiler(house: &House) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for package in ["orange-codegen", "orange-macros"] {
+        findings.extend(too_heavy(package, &house.tree(package, "normal,build")?));
+    }
+    Ok(findings)
+}
+
+fn too_heavy<'t>(package: &'t str, tree: &'t [String]) -> impl Iterator<Item = Finding> + 't {
+    tree.iter().filter(|name| TOO_HEAVY_FOR_THE_COMPILER.contains(&name.as_str())).map(move |name| {
+        Finding::new(
+            package,
+            format!("is built from {name}, which everybody who uses `workflow!` would pay for"),
+            "put it behind the feature `pretty`, or do without; `cargo tree -i` says who brings it",
+        )
+    })
+}
+
+/// How what the small binary is built from differs from the committed list.
+pub(super) fn small_binary(tree: &[String], list: &File) -> Vec<Finding> {
+    let ours = |name: &str| ARROWS.iter().any(|arrows| arrows.from == name);
+    let never = tree.iter().filter(|name| NEVER_IN_THE_BINARY.contains(&name.as_str())).map(|name| {
+        let problem = format!("is built from {name}: no async runtime and no YAML library belongs there");
+        Finding::new("orange", problem, "do without it; `cargo tree -p orange -i` says who brings it")
+    });
+    let unlisted = tree
+        .iter()
+        .filter(|name| !ours(name) && !entries(list).any(|entry| entry.name == **name))
+        .map(|name| {
+            let problem = format!("the small binary is built from {name}, which is not on the list");
+            Finding::new(&list.path, problem, "do without it, or add a line with the reason")
+        });
+    let stale = entries(list).filter(|entry| !tree.iter().any(|name| name == entry.name)).map(|entry| {
+        let problem = format!("the small binary is not built from {}", entry.name);
+        Finding::new(entry.place, problem, "take the line away")
+    });
+    let unexplained = entries(list).filter(|entry| entry.reason.is_empty()).map(|entry| {
+        Finding::new(entry.place, format!("says no reason for {}", entry.name), "write it after a `#`")
+    });
+    never.chain(unlisted).chain(stale).chain(unexplained).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str, dependency: &str, kind: Option<&str>) -> Package {
+        let path = dependency.starts_with("orange").then(|| "somewhere".into());
+        let dependency = Dependency { name: dependency.to_string(), kind: kind.map(str::to_string), path };
+        Package { name: name.to_string(), dependencies: vec![dependency] }
+    }
+
+    #[track_caller]
+    fn check(from: &str, to: &str, kind: Option<&str>, allowed: bool) {
+        assert_eq!(declared(&[package(from, to, kind)]).is_empty(), allowed, "{from} → {to} ({kind:?})");
+    }
+
+    #[test]
+    fn arrows_go_one_way() {
+        check("orange-codegen", "orange-core", None, true);
+        check("orange-core", "orange-codegen", None, false);
+        check("orange-engine", "orange-codegen", None, false);
+        check("orange-codegen", "orange-engine", Some("dev"), false);
+        check("orange", "orange-codegen", Some("build"), true);
+        check("orange", "orange-codegen", None, false);
+        check("orange-engine", "orange-workflow", Some("dev"), false);
+        check("orange-tests", "orange-workflow", Some("dev"), true);
+        check("newcomer", "orange-core", None, false);
+    }
+
+    #[test]
+    fn the_core_depends_on_nothing() {
+        check("orange-core", "memchr", None, false);
+        check("orange-core", "memchr", Some("build"), false);
+        check("orange-core", "proptest", Some("dev"), true);
+        check("orange-engine", "memchr", None, true);
+    }
+
+    #[test]
+    fn the_compiler_stays_light() {
+        let tree = ["granit-parser", "syn", "toml"].map(str::to_string);
+        assert_eq!(too_heavy("orange-codegen", &tree).count(), 1);
+    }
+
+    #[track_caller]
+    fn check_binary(tree: &[&str], list: &str, expect: &[&str]) {
+        let tree: Vec<_> = tree.iter().map(|name| (*name).to_string()).collect();
+        let list = File { path: "list".to_string(), text: list.to_string() };
+        let found: Vec<_> = small_binary(&tree, &list).into_iter().map(|finding| finding.place).collect();
+        assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn what_the_small_binary_is_built_from_is_on_the_list() {
+        check_binary(&["orange", "orange-core", "clap"], "clap # arguments", &[]);
+        check_binary(&["clap", "memchr"], "clap # arguments", &["list"]);
+        check_binary(&["clap"], "clap # arguments\nmemchr # search", &["list:2"]);
+        check_binary(&["clap"], "clap", &["list:1"]);
+        check_binary(&["tokio"], "tokio # please", &["orange"]);
+    }
+}

@@ -1,0 +1,110 @@
+//! What must not be forgotten: fixtures nobody uses, golden files without a source, pages nobody can reach.
+
+use super::Finding;
+use crate::house::File;
+
+/// Where the checks are registered.
+pub(super) const CATALOGUE: &str = "codegen/src/catalogue.rs";
+
+const FIXTURES: &str = "tests/fixtures/";
+const GOLDEN: &str = "tests/golden/";
+const PAGES: &str = "docs/lints/";
+
+/// Fixtures that no Rust file names, neither the file nor the folder it lies in.
+pub(super) fn fixtures_are_used(paths: &[String], rust: &[File]) -> Vec<Finding> {
+    let named = |name: &str| rust.iter().any(|file| file.text.contains(name));
+    let fixtures = paths.iter().filter_map(|path| Some((path, path.strip_prefix(FIXTURES)?)));
+    let forgotten = fixtures.filter(|(_, inside)| {
+        let folder = inside.split_once('/').map(|(folder, _)| format!("fixtures/{folder}"));
+        let file = inside.rsplit('/').next().unwrap_or(inside);
+        !named(file) && !folder.is_some_and(|folder| named(&folder))
+    });
+    forgotten
+        .map(|(path, _)| {
+            Finding::new(path, "is a fixture that no test names", "use it in a test, or take it away")
+        })
+        .collect()
+}
+
+/// Golden files whose workflow is gone.
+pub(super) fn golden_have_sources(paths: &[String]) -> Vec<Finding> {
+    let stem = |path: &str| {
+        let file = path.rsplit('/').next().unwrap_or(path);
+        file.rsplit_once('.').map_or(file, |(stem, _)| stem).to_string()
+    };
+    let is_workflow = |path: &str| path.ends_with(".yml") || path.ends_with(".toml");
+    let has_source = |golden: &str| paths.iter().any(|path| is_workflow(path) && stem(path) == stem(golden));
+    let orphans = paths
+        .iter()
+        .filter(|path| path.starts_with(GOLDEN) && path.ends_with(".rs") && !path.ends_with("/mod.rs"))
+        .filter(|path| !has_source(path));
+    orphans
+        .map(|path| {
+            Finding::new(
+                path,
+                "is emitted from no workflow that is here",
+                "take it away, or bring its workflow back",
+            )
+        })
+        .collect()
+}
+
+/// Pages that belong to no check. A check without a page does not compile.
+pub(super) fn pages_are_registered(paths: &[String], catalogue: &File) -> Vec<Finding> {
+    let pages = paths.iter().filter_map(|path| Some((path, path.strip_prefix(PAGES)?.strip_suffix(".md")?)));
+    pages
+        .filter(|(_, name)| !catalogue.text.contains(&format!("\"{name}\"")))
+        .map(|(path, _)| {
+            Finding::new(
+                path,
+                "is the page of no check",
+                "register the check in codegen/src/catalogue.rs, or take the page away",
+            )
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(of: &[&str]) -> Vec<String> {
+        of.iter().map(|path| (*path).to_string()).collect()
+    }
+
+    fn file(text: &str) -> File {
+        File { path: "a.rs".to_string(), text: text.to_string() }
+    }
+
+    #[track_caller]
+    fn check(found: Vec<Finding>, expect: &[&str]) {
+        let places: Vec<_> = found.into_iter().map(|finding| finding.place).collect();
+        assert_eq!(places, expect);
+    }
+
+    #[test]
+    fn a_fixture_is_named_or_its_folder_is() {
+        let paths = paths(&["tests/fixtures/a.yml", "tests/fixtures/agents/claude", "tests/fixtures/b.yml"]);
+        check(
+            fixtures_are_used(&paths, &[file("\"a.yml\""), file("fixtures/agents")]),
+            &["tests/fixtures/b.yml"],
+        );
+    }
+
+    #[test]
+    fn a_golden_file_has_a_workflow() {
+        let paths = paths(&[
+            "tests/golden/default.rs",
+            "tests/golden/gone.rs",
+            "workflows/default.yml",
+            "tests/golden/mod.rs",
+        ]);
+        check(golden_have_sources(&paths), &["tests/golden/gone.rs"]);
+    }
+
+    #[test]
+    fn a_page_belongs_to_a_check() {
+        let paths = paths(&["docs/lints/unknown-to.md", "docs/lints/other.md", "docs/workflow.md"]);
+        check(pages_are_registered(&paths, &file("A01 \"unknown-to\" Error;")), &["docs/lints/other.md"]);
+    }
+}

@@ -1,0 +1,99 @@
+//! `cargo xtask tidy`: the rules of the house that no compiler holds, each with what to do about a breach.
+
+mod arrows;
+mod lists;
+mod sources;
+
+use std::process::ExitCode;
+
+use crate::Result;
+use crate::house::{File, House};
+
+/// Something that is not as it should be.
+#[derive(Debug, PartialEq, Eq)]
+struct Finding {
+    /// The file, or the file and line, or the package.
+    place: String,
+    /// What is wrong.
+    problem: String,
+    /// What to do about it.
+    remedy: &'static str,
+}
+
+impl Finding {
+    fn new(place: impl Into<String>, problem: impl Into<String>, remedy: &'static str) -> Finding {
+        Finding { place: place.into(), problem: problem.into(), remedy }
+    }
+}
+
+pub(crate) fn run(house: &House) -> Result<ExitCode> {
+    Ok(if report(house)? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints every finding and says how many there are.
+pub(crate) fn report(house: &House) -> Result<usize> {
+    let findings = findings(house)?;
+    for Finding { place, problem, remedy } in &findings {
+        println!("{place}: {problem}\n    {remedy}");
+    }
+    println!(
+        "tidy: {}",
+        if findings.is_empty() { "in order".to_string() } else { format!("{} to mend", findings.len()) }
+    );
+    Ok(findings.len())
+}
+
+fn findings(house: &House) -> Result<Vec<Finding>> {
+    let paths = house.paths()?;
+    let read = |extension: &str| -> Result<Vec<File>> {
+        paths.iter().filter(|path| path.ends_with(extension)).map(|path| house.read(path)).collect()
+    };
+    let (rust, manifests) = (read(".rs")?, read("Cargo.toml")?);
+    let mut findings = arrows::declared(&house.metadata()?.packages);
+    findings.extend(arrows::compiler(house)?);
+    findings.extend(arrows::small_binary(
+        &house.tree("orange", "normal,no-proc-macro")?,
+        &house.read(arrows::SMALL_BINARY)?,
+    ));
+    findings.extend(sources::all(&rust, &house.read(sources::LONG_FILES)?));
+    findings.extend(manifests.iter().filter_map(sources::lints_are_the_workspaces));
+    findings.extend(lists::fixtures_are_used(&paths, &rust));
+    findings.extend(lists::golden_have_sources(&paths));
+    findings.extend(lists::pages_are_registered(&paths, &house.read(lists::CATALOGUE)?));
+    Ok(findings)
+}
+
+/// The entries of a committed list: one name a line, then `#` and the reason for it.
+fn entries(list: &File) -> impl Iterator<Item = Entry<'_>> {
+    list.text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty() && !line.starts_with('#')).map(
+        |(line, number)| {
+            let (name, reason) = line.split_once('#').unwrap_or((line, ""));
+            Entry { name: name.trim(), reason: reason.trim(), place: format!("{}:{number}", list.path) }
+        },
+    )
+}
+
+/// One line of a committed list.
+struct Entry<'l> {
+    name: &'l str,
+    reason: &'l str,
+    place: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_has_names_reasons_and_places() {
+        let list = File {
+            path: "l.txt".to_string(),
+            text: "# What this is.\n\nclap # arguments\nmemchr\n".to_string(),
+        };
+        let read: Vec<_> = entries(&list).map(|entry| (entry.name, entry.reason, entry.place)).collect();
+        assert_eq!(
+            read,
+            [("clap", "arguments", "l.txt:3".to_string()), ("memchr", "", "l.txt:4".to_string())]
+        );
+    }
+}

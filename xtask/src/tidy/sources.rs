@@ -1,0 +1,203 @@
+//! What every source file must be like.
+
+use super::{Finding, entries};
+use crate::house::File;
+
+/// The committed list of files that may be long.
+pub(super) const LONG_FILES: &str = "xtask/long-files.txt";
+
+/// Lines of a file above which somebody has to say why.
+const LONG: usize = 600;
+
+/// Folders of files that are written by the compiler, or that show how not to write.
+const NOT_OURS: &[&str] = &["tests/golden/", "tests/ui/"];
+
+/// The file in which the engine starts other programs.
+const EXEC: &str = "engine/src/drive/exec.rs";
+
+/// What stands where something is still to be written.
+const PLACEHOLDERS: &[&str] =
+    &[concat!("to", "do!("), concat!("unimple", "mented!("), concat!("#[ig", "nore"), concat!("FIX", "ME")];
+
+pub(super) fn all(files: &[File], long: &File) -> Vec<Finding> {
+    let ours = || files.iter().filter(|file| !NOT_OURS.iter().any(|folder| file.path.starts_with(folder)));
+    let mut findings: Vec<_> = ours().filter_map(opens_with_a_sentence).collect();
+    findings.extend(ours().flat_map(has_placeholders));
+    findings.extend(ours().filter(|file| file.path.starts_with("engine/core/src/")).flat_map(uses_std));
+    findings.extend(files.iter().filter_map(core_is_no_std));
+    findings.extend(ours().filter(|file| file.path.starts_with("engine/src/")).flat_map(starts_programs));
+    findings.extend(ours().filter_map(|file| is_long(file, long)));
+    findings.extend(stale_entries(files, long));
+    findings
+}
+
+fn opens_with_a_sentence(file: &File) -> Option<Finding> {
+    let opening: Vec<_> = file
+        .text
+        .lines()
+        .map_while(|line| line.strip_prefix("//!"))
+        .take_while(|text| !text.is_empty())
+        .collect();
+    let sentence = opening.join("");
+    let reads_well = sentence.starts_with(' ') && sentence.ends_with(['.', '?', '!', ':']);
+    (!reads_well).then(|| {
+        Finding::new(
+            &file.path,
+            "does not open with a sentence",
+            "write `//! What this file is for.` as its first line",
+        )
+    })
+}
+
+fn has_placeholders(file: &File) -> impl Iterator<Item = Finding> {
+    file.text.lines().zip(1..).filter_map(|(line, number)| {
+        let found = PLACEHOLDERS.iter().find(|placeholder| line.contains(**placeholder))?;
+        let place = format!("{}:{number}", file.path);
+        Some(Finding::new(place, format!("has `{found}`"), "write what belongs there, or take it out"))
+    })
+}
+
+fn core_is_no_std(file: &File) -> Option<Finding> {
+    let missing =
+        file.path == "engine/core/src/lib.rs" && !file.text.lines().any(|line| line == "#![no_std]");
+    missing.then(|| {
+        Finding::new(
+            &file.path,
+            "is not `no_std`",
+            "write `#![no_std]`: it is what keeps the core free of input and output",
+        )
+    })
+}
+
+fn uses_std(file: &File) -> impl Iterator<Item = Finding> {
+    code_outside_tests(file).filter(|(_, code)| code.contains("std::")).map(|(number, _)| {
+        let place = format!("{}:{number}", file.path);
+        Finding::new(
+            place,
+            "the core uses std",
+            "use `core::` or `alloc::`; the outside world belongs into the engine",
+        )
+    })
+}
+
+fn starts_programs(file: &File) -> impl Iterator<Item = Finding> {
+    let elsewhere = file.path != EXEC;
+    code_outside_tests(file).filter(move |(_, code)| elsewhere && code.contains("Command::new(")).map(
+        |(number, _)| {
+            let place = format!("{}:{number}", file.path);
+            Finding::new(
+                place,
+                "starts a program by itself",
+                "go through engine/src/drive/exec.rs, where time limits and the environment are seen to",
+            )
+        },
+    )
+}
+
+fn is_long(file: &File, list: &File) -> Option<Finding> {
+    let lines = file.text.lines().count();
+    let listed = entries(list).any(|entry| entry.name == file.path && !entry.reason.is_empty());
+    (lines > LONG && !listed).then(|| {
+        let problem = format!("has {lines} lines, more than {LONG}");
+        Finding::new(&file.path, problem, "split it, or list it in xtask/long-files.txt with the reason")
+    })
+}
+
+fn stale_entries(files: &[File], list: &File) -> Vec<Finding> {
+    let long = |name: &str| files.iter().any(|file| file.path == name && file.text.lines().count() > LONG);
+    entries(list)
+        .filter(|entry| !long(entry.name))
+        .map(|entry| Finding::new(entry.place, format!("{} is not long", entry.name), "take the line away"))
+        .collect()
+}
+
+/// A member that does not take the workspace's lints.
+pub(super) fn lints_are_the_workspaces(manifest: &File) -> Option<Finding> {
+    let is_root = manifest.path == "Cargo.toml";
+    let takes_them = manifest.text.contains("\n[lints]\nworkspace = true\n");
+    (!is_root && !takes_them).then(|| {
+        Finding::new(
+            &manifest.path,
+            "does not take the workspace's lints",
+            "write `[lints]` and `workspace = true`",
+        )
+    })
+}
+
+/// The lines of a file up to its tests, without comments, with their numbers. Files of tests have none.
+fn code_outside_tests(file: &File) -> impl Iterator<Item = (usize, &str)> {
+    let text = if file.path.ends_with("/tests.rs") { "" } else { file.text.as_str() };
+    let lines = text.lines().take_while(|line| line.trim() != "#[cfg(test)]");
+    lines.zip(1..).map(|(line, number)| (number, line.split_once("//").map_or(line, |(code, _)| code)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, text: &str) -> File {
+        File { path: path.to_string(), text: text.to_string() }
+    }
+
+    #[track_caller]
+    fn check(path: &str, text: &str, expect: &[&str]) {
+        let found: Vec<_> =
+            all(&[file(path, text)], &file("l", "")).into_iter().map(|finding| finding.place).collect();
+        assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn files_open_with_a_sentence() {
+        check("a.rs", "//! What it is.\n", &[]);
+        check("a.rs", "//! What it is,\n//! on two lines.\n//!\n//! More\n", &[]);
+        check("a.rs", "//! what it is\n", &["a.rs"]);
+        check("a.rs", "use std::fmt;\n", &["a.rs"]);
+        check("a.rs", "", &["a.rs"]);
+        check("tests/golden/a.rs", "mod a {}\n", &[]);
+    }
+
+    #[test]
+    fn nothing_is_left_for_later() {
+        check("a.rs", concat!("//! A.\nfn f() { to", "do!() }\n"), &["a.rs:2"]);
+        check("a.rs", concat!("//! A.\n#[test]\n#[ig", "nore]\nfn f() {}\n"), &["a.rs:3"]);
+    }
+
+    #[test]
+    fn the_core_has_no_std() {
+        check("engine/core/src/a.rs", "//! A.\nuse std::fs;\n", &["engine/core/src/a.rs:2"]);
+        check(
+            "engine/core/src/a.rs",
+            "//! A, no std::fs.\nuse core::fmt;\n#[cfg(test)]\nuse std::fs;\n",
+            &[],
+        );
+        check("engine/core/src/lib.rs", "//! A.\n", &["engine/core/src/lib.rs"]);
+        check("engine/core/src/lib.rs", "//! A.\n#![no_std]\n", &[]);
+    }
+
+    #[test]
+    fn one_file_starts_programs() {
+        let text = "//! A.\nfn f() { Command::new(\"tmux\"); }\n";
+        check("engine/src/drive/tmux.rs", text, &["engine/src/drive/tmux.rs:2"]);
+        check("engine/src/drive/exec.rs", text, &[]);
+        check("xtask/src/house.rs", text, &[]);
+    }
+
+    #[test]
+    fn a_long_file_has_a_reason() {
+        let long = [file("a.rs", &format!("//! A.\n{}", "\n".repeat(LONG)))];
+        assert_eq!(all(&long, &file("l", "")).len(), 1);
+        assert_eq!(all(&long, &file("l", "a.rs")).len(), 1);
+        assert_eq!(all(&long, &file("l", "a.rs # a table")), []);
+        assert_eq!(all(&[file("a.rs", "//! A.\n")], &file("l", "a.rs # a table")).len(), 1);
+    }
+
+    #[test]
+    fn members_take_the_workspaces_lints() {
+        assert_eq!(
+            lints_are_the_workspaces(&file("a/Cargo.toml", "[package]\n\n[lints]\nworkspace = true\n")),
+            None
+        );
+        assert!(lints_are_the_workspaces(&file("a/Cargo.toml", "[package]\n")).is_some());
+        assert_eq!(lints_are_the_workspaces(&file("Cargo.toml", "[workspace]\n")), None);
+    }
+}
