@@ -1,0 +1,139 @@
+//! Writes of files that are whole or not at all: a temporary file beside it, fsync, rename, fsync of the folder.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{Error, Kind, Result};
+
+/// New contents of a file, on the disk but not yet in its place; dropped uncommitted, they are removed.
+struct Staged {
+    temporary: PathBuf,
+    target: PathBuf,
+}
+
+/// Gives the file these contents. A file that exists keeps its mode; a symlink stays, and what it points to is written.
+///
+/// # Errors
+/// `environment` when the disk refuses; the file then has its old contents.
+pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
+    stage(path, contents)?.commit()
+}
+
+/// Edits a file that others may be editing without our locks: `edit` gets the contents and returns the new ones,
+/// again if the file changed meanwhile. Returns whether anything was written.
+///
+/// # Errors
+/// Those of `edit` (nothing is changed then), and `environment`.
+pub fn update(path: &Path, mut edit: impl FnMut(&[u8]) -> Result<Vec<u8>>) -> Result<bool> {
+    const ATTEMPTS: usize = 50;
+    let mut before = read(path)?;
+    for _ in 0..ATTEMPTS {
+        let after = edit(&before)?;
+        if after == before {
+            return Ok(false);
+        }
+        let staged = stage(path, &after)?;
+        let now = read(path)?;
+        if now == before {
+            staged.commit()?;
+            return Ok(true);
+        }
+        before = now;
+    }
+    Err(Error::new(Kind::Environment, format!("{} is being written all the time", path.display()))
+        .help("something rewrites this file in a loop: stop it and try again"))
+}
+
+/// Removes what killed writers left in this folder. Failing to is harmless, and so not an error.
+pub fn sweep(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if name.to_str().and_then(writer).is_some_and(|pid| !is_alive(pid)) {
+            fs::remove_file(entry.path()).unwrap_or_default();
+        }
+    }
+}
+
+/// Makes renames and new names in this folder survive a power cut.
+///
+/// # Errors
+/// `environment` when the disk refuses.
+pub fn sync_folder(folder: &Path) -> Result<()> {
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|cause| Error::io("sync", folder, &cause))
+}
+
+/// A name in the same folder that no other writer uses, and that tells whose it is.
+pub(crate) fn temporary(path: &Path) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}.{count}.tmp", std::process::id()))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|cause| Error::io("read", path, &cause))
+}
+
+fn stage(path: &Path, contents: &[u8]) -> Result<Staged> {
+    let target = target_of(path)?;
+    let mode = fs::metadata(&target).ok().map(|old| old.permissions().mode() & 0o7777);
+    let staged = Staged { temporary: temporary(&target), target };
+    fill(&staged.temporary, contents, mode).map_err(|cause| {
+        Error::io("write", path, &cause)
+            .help("free space or mend the permissions; the file has its old contents")
+    })?;
+    Ok(staged)
+}
+
+/// What a symlink points to, or the path itself.
+fn target_of(path: &Path) -> Result<PathBuf> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => {
+            fs::canonicalize(path).map_err(|cause| Error::io("follow the link", path, &cause))
+        }
+        Ok(_) => Ok(path.to_owned()),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(path.to_owned()),
+        Err(cause) => Err(Error::io("look at", path, &cause)),
+    }
+}
+
+fn fill(path: &Path, contents: &[u8], mode: Option<u32>) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(contents)?;
+    if let Some(mode) = mode {
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
+    }
+    file.sync_all()
+}
+
+impl Staged {
+    fn commit(self) -> Result<()> {
+        fs::rename(&self.temporary, &self.target)
+            .map_err(|cause| Error::io("write", &self.target, &cause))?;
+        sync_folder(self.target.parent().unwrap_or(Path::new("/")))
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // After a commit there is nothing left under this name; before it, the sweep would find it too.
+        fs::remove_file(&self.temporary).unwrap_or_default();
+    }
+}
+
+/// The process that made this temporary file, if it is one.
+fn writer(name: &str) -> Option<i32> {
+    let mut parts = name.strip_prefix('.')?.strip_suffix(".tmp")?.rsplit('.');
+    let _count: u64 = parts.next()?.parse().ok()?;
+    let pid = parts.next()?.parse().ok()?;
+    parts.next().map(|_| pid)
+}
+
+fn is_alive(pid: i32) -> bool {
+    rustix::process::Pid::from_raw(pid)
+        .is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
+}

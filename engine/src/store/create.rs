@@ -1,0 +1,128 @@
+//! Making a task: a folder that appears whole, with its frontmatter and its first event.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use crate::store::event::{Event, Set};
+use crate::store::fold::Owned;
+use crate::store::frontmatter::Document;
+use crate::store::scalar::Value;
+use crate::store::{Home, Open, Task, TaskDir, atomic, clock, home, id, journal, list, lock};
+use crate::{Error, Kind, Result};
+
+/// What a new task is to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Draft {
+    /// The name of its project.
+    pub project: String,
+    /// Its branch; `None` for `orange-tasks/<id>`, which the agent renames.
+    pub branch: Option<String>,
+    /// What is to be done; any text.
+    pub summary: String,
+    /// The harness of its workers.
+    pub harness: String,
+    /// The harness of its reviewers.
+    pub review_harness: String,
+    /// The workflow it follows.
+    pub workflow: String,
+    /// The hash of that workflow's definition.
+    pub definition: String,
+    /// The state it begins in.
+    pub status: String,
+    /// Every counter of the workflow with its first value.
+    pub counters: BTreeMap<String, u32>,
+    /// The markdown below the frontmatter.
+    pub body: String,
+    /// Who creates it.
+    pub actor: String,
+}
+
+/// Makes a task and returns it locked. `admit` sees the tasks of the project that have the same branch, and may
+/// refuse; nobody else creates a task of this project meanwhile.
+///
+/// # Errors
+/// Those of `admit`; `usage` when the body cannot stand in a `TASK.md`; `locked`, `environment`.
+pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<()>) -> Result<Open> {
+    home.prepare()?;
+    let folder = home.tasks().join(&draft.project);
+    home::make_folder(&folder)?;
+    let _lock = lock::acquire(home, &folder.join(".lock"), &format!("project {}", draft.project))?;
+    sweep(&folder);
+
+    let dir = home.task(&draft.project, &id::new()?);
+    let branch = draft.branch.clone().unwrap_or_else(|| format!("orange-tasks/{}", dir.id));
+    admit(&same_branch(home, &draft.project, &branch)?)?;
+
+    let staged = TaskDir { path: folder.join(format!("{UNFINISHED}{}", dir.id)), ..dir.clone() };
+    write(&staged, &branch, draft)?;
+    fs::rename(&staged.path, &dir.path).map_err(|cause| Error::io("make the task", &dir.path, &cause))?;
+    atomic::sync_folder(&folder)?;
+    Open::lock(home, &dir)
+}
+
+/// How the folder of a task begins that is not whole yet.
+const UNFINISHED: &str = ".new-";
+
+fn write(dir: &TaskDir, branch: &str, draft: &Draft) -> Result<()> {
+    let text = task_md(dir, branch, draft);
+    Document::parse(text.as_bytes()).map_err(|flaw| {
+        Error::new(Kind::Usage, format!("this text cannot stand in a TASK.md: {flaw}")).help(flaw.mend)
+    })?;
+    let set = Set(BTreeMap::new())
+        .status(&draft.status)
+        .workflow(&draft.workflow, &draft.definition)
+        .workspace(None)
+        .tmux_session(None);
+    let set = draft.counters.iter().fold(set, |set, (name, value)| set.counter(name, *value));
+    let created = Event::TaskCreated { branch: branch.to_owned(), actor: draft.actor.clone() };
+
+    home::make_folder(&dir.path)?;
+    atomic::write(&dir.task_md(), text.as_bytes())?;
+    journal::append(&dir.history(), &journal::records(0, vec![(created, set)]))?;
+    atomic::sync_folder(&dir.path)
+}
+
+/// The file as it is first written; later writes keep whatever order it has by then.
+fn task_md(dir: &TaskDir, branch: &str, draft: &Draft) -> String {
+    let now = clock::now();
+    let owned =
+        Owned { counters: draft.counters.clone(), workflow: draft.workflow.clone(), ..Owned::default() };
+    let mut fields = vec![
+        ("id", Value::Text(&dir.id)),
+        ("project", Value::Text(&dir.project)),
+        ("branch", Value::Text(branch)),
+        ("summary", Value::Text(&draft.summary)),
+        ("status", Value::Text(&draft.status)),
+        ("harness", Value::Text(&draft.harness)),
+        ("review_harness", Value::Text(&draft.review_harness)),
+    ];
+    fields.extend(owned.fields().into_iter().filter(|(key, _)| *key != "status"));
+    fields.push(("created_at", Value::Plain(&now)));
+    fields.push(("updated_at", Value::Plain(&now)));
+
+    let mut text = String::from("---\n");
+    for (key, value) in fields {
+        // Writing to a string cannot fail.
+        writeln!(text, "{key}: {}", value.encoded()).unwrap_or_default();
+    }
+    text.push_str("---\n");
+    text.push_str(&draft.body);
+    text
+}
+
+fn same_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> {
+    let tasks = list::list(home, Some(project))?;
+    Ok(tasks.into_iter().filter_map(|listed| listed.task.ok()).filter(|task| task.branch == branch).collect())
+}
+
+/// Removes what killed creators left; the project's lock is held, so nobody is at work here.
+fn sweep(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with(UNFINISHED)) {
+            fs::remove_dir_all(entry.path()).unwrap_or_default();
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! What the journal says: typed events, each with the engine-owned values that it changed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One line of `history.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its number: from 1, without gaps as long as nobody removes lines by hand.
+    pub seq: u64,
+    /// When it was written, RFC 3339 UTC.
+    pub timestamp: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+    /// The engine-owned values that it changed, with their new values.
+    #[serde(default, skip_serializing_if = "Set::is_empty")]
+    pub set: Set,
+}
+
+/// What can happen to a task. Fields and types that a newer version wrote are passed over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub enum Event {
+    /// The task came to be; its `set` has every engine-owned value.
+    #[serde(rename = "task.created")]
+    TaskCreated {
+        /// The branch it was created for.
+        branch: String,
+        /// Who created it.
+        actor: String,
+    },
+    /// An agent was started.
+    #[serde(rename = "agent.spawned")]
+    AgentSpawned(Spawn),
+    /// An agent was started again in the same state, by a person or an exit rule.
+    #[serde(rename = "agent.respawned")]
+    AgentRespawned(Spawn),
+    /// An agent is gone.
+    #[serde(rename = "agent.exited")]
+    AgentExited {
+        /// Which one.
+        spawn: u32,
+        /// Its exit status, when it ended by itself.
+        #[serde(default)]
+        code: Option<i32>,
+        /// The signal that ended it.
+        #[serde(default)]
+        signal: Option<i32>,
+        /// How it is known: `exited`, `killed`, `its pane is gone`, ….
+        #[serde(default)]
+        reason: String,
+    },
+    /// An agent ended without what its state asks for.
+    #[serde(rename = "agent.crashed")]
+    AgentCrashed {
+        /// Which one, when known.
+        #[serde(default)]
+        spawn: Option<u32>,
+        /// The state it was in.
+        status: String,
+        /// The crashes since the last transition, this one included.
+        crash_count: u32,
+        /// What was missing.
+        reason: String,
+    },
+    /// A transition was decided and its status is about to be written; open until `status.changed`.
+    #[serde(rename = "transition.started")]
+    TransitionStarted(Transition),
+    /// A hook of the open transition was run.
+    #[serde(rename = "hook.ended")]
+    HookEnded {
+        /// Its action.
+        hook: String,
+        /// Its place among the transition's hooks, from 0.
+        index: usize,
+        /// Why it failed.
+        #[serde(default)]
+        error: Option<String>,
+    },
+    /// The open transition is done, its hooks with it.
+    #[serde(rename = "status.changed")]
+    StatusChanged {
+        /// The state it left.
+        from: String,
+        /// The state it reached.
+        to: String,
+        /// Why, as in `transition.started`.
+        #[serde(default)]
+        cause: String,
+        /// Who asked.
+        #[serde(default)]
+        actor: String,
+        /// The gate that was passed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gate: Option<Pass>,
+    },
+    /// An exit rule chose the next state.
+    #[serde(rename = "auto.advanced")]
+    AutoAdvanced {
+        /// The state it was in.
+        from: String,
+        /// The state it goes to.
+        to: String,
+        /// Which rule, and what it saw.
+        reason: String,
+    },
+    /// Something engine-owned was not as the journal has it, and was set right.
+    #[serde(rename = "task.repaired")]
+    TaskRepaired {
+        /// The field of the frontmatter, or `history.jsonl`.
+        field: String,
+        /// What was there.
+        found: Option<String>,
+        /// What is there now.
+        kept: Option<String>,
+    },
+    /// The branch was merged.
+    #[serde(rename = "task.merged")]
+    TaskMerged {
+        /// `ff`, `merge`, or `pr`.
+        strategy: String,
+        /// The branch it went into.
+        into: String,
+        /// The commit that branch has now.
+        #[serde(default)]
+        commit: Option<String>,
+    },
+    /// The branch was merged from a state that does not lead there.
+    #[serde(rename = "task.force_merged")]
+    TaskForceMerged {
+        /// The state it was in.
+        from: String,
+        /// `ff`, `merge`, or `pr`.
+        strategy: String,
+        /// The branch it went into.
+        into: String,
+        /// The commit that branch has now.
+        #[serde(default)]
+        commit: Option<String>,
+    },
+    /// A pull request was opened.
+    #[serde(rename = "pr.created")]
+    PrCreated {
+        /// Its address.
+        url: String,
+    },
+    /// The pull request was merged.
+    #[serde(rename = "pr.merged")]
+    PrMerged {
+        /// Its address.
+        url: String,
+    },
+    /// Work that would have been lost was kept under a ref.
+    #[serde(rename = "work.backed_up")]
+    WorkBackedUp {
+        /// The ref.
+        reference: String,
+        /// The commit it points to.
+        #[serde(default)]
+        commit: String,
+    },
+    /// What a newer version wrote.
+    #[serde(other, rename = "unknown")]
+    Unknown,
+}
+
+/// A started agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spawn {
+    /// Its number within the task, from 1.
+    pub spawn: u32,
+    /// `worker` or `reviewer`.
+    pub actor: String,
+    /// The prompt it got, by name.
+    #[serde(default)]
+    pub prompt: String,
+    /// The harness it runs in.
+    #[serde(default)]
+    pub harness: String,
+    /// The tmux session.
+    #[serde(default)]
+    pub session: String,
+    /// The tmux window.
+    #[serde(default)]
+    pub window: String,
+    /// The tmux pane's id, such as `%3`.
+    #[serde(default)]
+    pub pane: String,
+}
+
+/// A transition that was decided: enough to finish it after a kill.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transition {
+    /// The state it leaves.
+    pub from: String,
+    /// The state it reaches.
+    pub to: String,
+    /// Its index in the machine, when it is a declared one.
+    #[serde(default)]
+    pub transition: Option<usize>,
+    /// `request`, `auto`, `escalation`, `forced`, ….
+    #[serde(default)]
+    pub cause: String,
+    /// Who asked.
+    #[serde(default)]
+    pub actor: String,
+    /// Its hooks, in order.
+    #[serde(default)]
+    pub hooks: Vec<PlannedHook>,
+    /// The gate that was passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Pass>,
+}
+
+/// A hook that a transition is going to run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedHook {
+    /// Its action.
+    pub name: String,
+    /// Its place among the transition's hooks, from 0.
+    pub index: usize,
+    /// The counter it changes, with the value decided for it: running the hook twice counts once.
+    #[serde(default)]
+    pub counter: Option<CounterValue>,
+}
+
+/// A counter and the value it gets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CounterValue {
+    /// The counter.
+    pub name: String,
+    /// Its new value.
+    pub value: u32,
+}
+
+/// A gate that was passed, and by what.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pass {
+    /// The section that the gate read, such as `## Review`.
+    pub section: String,
+    /// A hash of the section's content.
+    pub hash: String,
+}
+
+/// New values of engine-owned fields, by their frontmatter key.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Set(pub BTreeMap<String, Value>);
+
+impl Set {
+    /// Nothing changes.
+    pub fn new() -> Set {
+        Set::default()
+    }
+
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// And the status becomes this.
+    pub fn status(self, status: &str) -> Set {
+        self.with("status", status.into())
+    }
+
+    /// And the counter becomes this.
+    pub fn counter(self, name: &str, value: u32) -> Set {
+        self.with(name, value.into())
+    }
+
+    /// And the task holds this workspace, or none.
+    pub fn workspace(self, name: Option<&str>) -> Set {
+        self.with("workspace", name.into())
+    }
+
+    /// And the task has this tmux session, or none.
+    pub fn tmux_session(self, name: Option<&str>) -> Set {
+        self.with("tmux_session", name.into())
+    }
+
+    /// And the task follows this workflow, in the version with this hash.
+    pub fn workflow(self, name: &str, definition: &str) -> Set {
+        self.with("workflow", name.into()).with("definition", definition.into())
+    }
+
+    fn with(mut self, key: &str, value: Value) -> Set {
+        self.0.insert(key.to_owned(), value);
+        self
+    }
+}
+
+impl From<Event> for (Event, Set) {
+    fn from(event: Event) -> (Event, Set) {
+        (event, Set::new())
+    }
+}

@@ -1,0 +1,158 @@
+//! What the journal adds up to: the engine-owned values, the open transition, the agents that should be alive.
+
+use std::collections::BTreeMap;
+
+use crate::store::event::{Event, Pass, Record, Set, Spawn, Transition};
+use crate::store::scalar::Value;
+
+/// The journal, added up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Log {
+    /// The engine-owned values.
+    pub owned: Owned,
+    /// The transition that was started and not finished.
+    pub open: Option<OpenTransition>,
+    /// The agents whose end is not recorded, by spawn number.
+    pub agents: BTreeMap<u32, Spawn>,
+    /// The highest spawn number so far; 0 when there was none.
+    pub last_spawn: u32,
+    /// The hash of the content with which each section last passed a gate.
+    pub passes: BTreeMap<String, String>,
+    /// The branch that the task was created for.
+    pub branch: String,
+    /// The number of the last record; 0 when there is none.
+    pub last_seq: u64,
+}
+
+/// The values of a task that the engine alone changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Owned {
+    /// The state it is in.
+    pub status: String,
+    /// `review_round`, `crash_count` and what the workflow declares.
+    pub counters: BTreeMap<String, u32>,
+    /// The worktree it holds, by name.
+    pub workspace: Option<String>,
+    /// Its tmux session.
+    pub tmux_session: Option<String>,
+    /// The workflow it follows.
+    pub workflow: String,
+    /// The hash of the workflow's definition that it was created under, or migrated to.
+    pub definition: String,
+}
+
+/// A transition that was started and not finished.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenTransition {
+    /// The number of its `transition.started`.
+    pub seq: u64,
+    /// What was decided.
+    pub plan: Transition,
+    /// The hooks that ended, by index, with their errors.
+    pub ended: BTreeMap<usize, Option<String>>,
+}
+
+impl Log {
+    /// Adds up these records.
+    pub fn fold<'a>(records: impl IntoIterator<Item = &'a Record>) -> Log {
+        let mut log = Log::default();
+        for record in records {
+            log.apply(record);
+        }
+        log
+    }
+
+    /// Adds one more record.
+    pub fn apply(&mut self, record: &Record) {
+        self.last_seq = record.seq;
+        self.owned.apply(&record.set);
+        match &record.event {
+            Event::TransitionStarted(plan) => {
+                self.pass(plan.gate.as_ref());
+                self.open =
+                    Some(OpenTransition { seq: record.seq, plan: plan.clone(), ended: BTreeMap::new() });
+            }
+            Event::HookEnded { index, error, .. } => {
+                if let Some(open) = &mut self.open {
+                    open.ended.insert(*index, error.clone());
+                }
+            }
+            Event::StatusChanged { gate, .. } => {
+                self.pass(gate.as_ref());
+                self.open = None;
+            }
+            Event::AgentSpawned(spawn) | Event::AgentRespawned(spawn) => {
+                self.last_spawn = self.last_spawn.max(spawn.spawn);
+                self.agents.insert(spawn.spawn, spawn.clone());
+            }
+            Event::AgentExited { spawn, .. } => {
+                self.agents.remove(spawn);
+            }
+            Event::TaskCreated { branch, .. } => self.branch.clone_from(branch),
+            Event::AgentCrashed { .. }
+            | Event::AutoAdvanced { .. }
+            | Event::TaskRepaired { .. }
+            | Event::TaskMerged { .. }
+            | Event::TaskForceMerged { .. }
+            | Event::PrCreated { .. }
+            | Event::PrMerged { .. }
+            | Event::WorkBackedUp { .. }
+            | Event::Unknown => {}
+        }
+    }
+
+    fn pass(&mut self, gate: Option<&Pass>) {
+        if let Some(pass) = gate {
+            self.passes.insert(pass.section.clone(), pass.hash.clone());
+        }
+    }
+}
+
+impl Owned {
+    /// Whether the engine owns the frontmatter key of this name: the fixed ones, and every counter of this task.
+    pub fn owns(&self, key: &str) -> bool {
+        matches!(key, "id" | "project" | "status" | "workspace" | "tmux_session" | "workflow")
+            || self.counters.contains_key(key)
+    }
+
+    /// The counter's value; 0 when the task has none of this name.
+    pub fn counter(&self, name: &str) -> u32 {
+        self.counters.get(name).copied().unwrap_or(0)
+    }
+
+    /// Every frontmatter key that the engine owns beside `id` and `project`, with its value, in the order of a new file.
+    pub fn fields(&self) -> Vec<(&str, Value<'_>)> {
+        const FIRST: [&str; 2] = ["review_round", "crash_count"];
+        let mut fields =
+            vec![("status", Value::Text(&self.status)), ("workflow", Value::Text(&self.workflow))];
+        let first = FIRST.iter().filter_map(|name| self.counters.get_key_value(*name));
+        let others = self.counters.iter().filter(|(name, _)| !FIRST.contains(&name.as_str()));
+        fields.extend(first.chain(others).map(|(name, value)| (name.as_str(), Value::Number(*value))));
+        fields.push(("workspace", Value::text_or_null(self.workspace.as_deref())));
+        fields.push(("tmux_session", Value::text_or_null(self.tmux_session.as_deref())));
+        fields
+    }
+
+    /// Takes over the values of a set; what a newer version added is passed over.
+    pub fn apply(&mut self, set: &Set) {
+        for (key, value) in &set.0 {
+            self.apply_one(key, value);
+        }
+    }
+
+    fn apply_one(&mut self, key: &str, value: &serde_json::Value) {
+        let text = value.as_str().map(str::to_owned);
+        match key {
+            "status" => self.status = text.unwrap_or_default(),
+            "workspace" => self.workspace = text,
+            "tmux_session" => self.tmux_session = text,
+            "workflow" => self.workflow = text.unwrap_or_default(),
+            "definition" => self.definition = text.unwrap_or_default(),
+            counter => {
+                if let Some(value) = value.as_u64().and_then(|value| u32::try_from(value).ok()) {
+                    self.counters.insert(counter.to_owned(), value);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Ids of tasks: 21 characters that are safe in paths, branches, shells and tmux targets.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::{Error, Result};
+
+/// How many characters an id has: 108 bits of chance.
+pub const LENGTH: usize = 21;
+
+const ALPHABET: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+
+/// A new id from the kernel's random numbers.
+///
+/// # Errors
+/// `environment` when `/dev/urandom` cannot be read.
+pub fn new() -> Result<String> {
+    let path = Path::new("/dev/urandom");
+    let fail = |cause: std::io::Error| Error::io("read", path, &cause);
+    let mut source = File::open(path).map_err(fail)?;
+    let mut id = String::with_capacity(LENGTH);
+    let mut bytes = [0; 32];
+    while id.len() < LENGTH {
+        source.read_exact(&mut bytes).map_err(fail)?;
+        id.extend(bytes.iter().filter_map(|&byte| letter(byte)).take(LENGTH - id.len()));
+    }
+    Ok(id)
+}
+
+/// Whether this could be an id, or the beginning of one.
+pub fn is_prefix(text: &str) -> bool {
+    (1..=LENGTH).contains(&text.len()) && text.bytes().all(|byte| ALPHABET.contains(&byte))
+}
+
+/// The letter of a random byte; bytes that would make some letters likelier than others have none.
+fn letter(byte: u8) -> Option<char> {
+    const FAIR: u8 = 252;
+    (byte < FAIR).then(|| char::from(ALPHABET[usize::from(byte) % ALPHABET.len()]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn ids_differ_and_are_safe() {
+        let ids: BTreeSet<String> = (0..1000).map(|_| new().unwrap()).collect();
+        assert_eq!(ids.len(), 1000);
+        assert!(ids.iter().all(|id| id.len() == LENGTH && is_prefix(id)));
+        let used: BTreeSet<char> = ids.iter().flat_map(|id| id.chars()).collect();
+        assert_eq!(used.len(), ALPHABET.len(), "every letter occurs");
+    }
+
+    #[test]
+    fn prefixes_are_told_from_other_words() {
+        assert!(is_prefix("a"));
+        assert!(!is_prefix(""));
+        assert!(!is_prefix("../x"));
+        assert!(!is_prefix("-a"));
+        assert!(!is_prefix("abcdefghijklmnopqrstuv"));
+    }
+}

@@ -1,0 +1,230 @@
+//! A task that is locked: the one way to change it.
+
+use std::path::Path;
+
+use crate::store::event::{Event, Set};
+use crate::store::fold::Log;
+use crate::store::frontmatter::Document;
+use crate::store::link::{self, Replacement};
+use crate::store::lock::{self, Lock};
+use crate::store::scalar::Value;
+use crate::store::task::{self, Task};
+use crate::store::{Home, TaskDir, atomic, clock, home, journal};
+use crate::{Error, Kind, Result};
+
+/// A locked task. Dropping it releases the lock.
+#[derive(Debug)]
+pub struct Open {
+    dir: TaskDir,
+    task: Task,
+    log: Log,
+    repairs: Vec<Event>,
+    _lock: Lock,
+}
+
+impl Open {
+    /// Locks the task, loads it, and sets right what is not as the journal has it: a torn last line, engine-owned
+    /// values in the frontmatter, a file in the place of the worktree's link.
+    ///
+    /// An open transition is left to the caller: see [`Log::open`].
+    ///
+    /// # Errors
+    /// `not_found`; `locked` when the home's patience is over; `corrupt`, nothing being changed; `environment`.
+    pub fn lock(home: &Home, dir: &TaskDir) -> Result<Open> {
+        task::read_journal(dir)?;
+        let lock = lock::acquire(home, &dir.lock_file(), &format!("task {}", dir.id))?;
+        atomic::sweep(&dir.path);
+
+        let journal = task::read_journal(dir)?;
+        let log = journal.log();
+        let worktree = log.owned.workspace.as_ref().map(|name| home.workspace(name));
+        let replaced = worktree.as_ref().map_or(Ok(None), |worktree| link::replacement(dir, worktree))?;
+        let document = task::document(dir, &log)?;
+        let repairs = repairs(dir, &document, &log, &journal);
+        let task = Task::of(dir, document, &log)?;
+
+        journal::mend(&dir.history(), &journal)?;
+        let mut open = Open { dir: dir.clone(), task, log, repairs: Vec::new(), _lock: lock };
+        open.repair(repairs)?;
+        if let Some(replaced) = replaced {
+            open.take(replaced)?;
+        } else if let Some(worktree) = worktree.filter(|worktree| worktree.is_dir()) {
+            open.link_into(&worktree)?;
+        }
+        Ok(open)
+    }
+
+    /// Where it is.
+    pub fn dir(&self) -> &TaskDir {
+        &self.dir
+    }
+
+    /// The task as it was when it was last read or written.
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// The journal, added up, this guard's own events included.
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// What was set right when it was opened: `task.repaired` events, already journaled.
+    pub fn repairs(&self) -> &[Event] {
+        &self.repairs
+    }
+
+    /// Journals an event and the engine-owned values that it changes, then writes these into the frontmatter.
+    ///
+    /// # Errors
+    /// As `append_many`.
+    pub fn append(&mut self, event: Event, set: Set) -> Result<()> {
+        self.append_many(vec![(event, set)])
+    }
+
+    /// As `append`, for several events with one wait for the disk: all of them are journaled, or none.
+    ///
+    /// # Errors
+    /// `corrupt` when `TASK.md` has become unreadable meanwhile, nothing being changed; `environment`. When the
+    /// journal was written and the frontmatter was not, the next one to open the task finishes it.
+    pub fn append_many(&mut self, events: Vec<(Event, Set)>) -> Result<()> {
+        let changes = events.iter().any(|(_, set)| !set.is_empty());
+        if changes {
+            task::document(&self.dir, &self.log)?;
+        }
+        let records = journal::records(self.log.last_seq, events);
+        journal::append(&self.dir.history(), &records)?;
+        for record in &records {
+            self.log.apply(record);
+        }
+        if changes { self.write(|_| Ok(())) } else { Ok(()) }
+    }
+
+    /// Changes keys of the frontmatter that are not the engine's, such as `summary`, `branch`, `attention`, `pr_url`.
+    ///
+    /// # Errors
+    /// `refused` for a key that the engine owns; `corrupt`, `environment`.
+    pub fn edit(&mut self, changes: &[(&str, Value)]) -> Result<()> {
+        if let Some((key, _)) = changes.iter().find(|(key, _)| self.log.owned.owns(key)) {
+            return Err(Error::new(Kind::Refused, format!("`{key}` is kept by the engine"))
+                .help("it changes with transitions only: `orange task next` shows them"));
+        }
+        let (dir, log) = (self.dir.clone(), self.log.clone());
+        self.write(|document| {
+            changes
+                .iter()
+                .try_for_each(|(key, value)| document.set(key, *value))
+                .map_err(|flaw| task::corrupt(&dir, &flaw, &log))
+        })
+    }
+
+    /// Reads `TASK.md` again: the body may have changed while a hook was running.
+    ///
+    /// # Errors
+    /// `corrupt`, `environment`.
+    pub fn refresh(&mut self) -> Result<()> {
+        self.task = Task::of(&self.dir, task::document(&self.dir, &self.log)?, &self.log)?;
+        Ok(())
+    }
+
+    /// Keeps the prompt that the agent of this spawn is going to read.
+    ///
+    /// # Errors
+    /// `environment`.
+    pub fn write_prompt(&self, spawn: u32, text: &str) -> Result<()> {
+        let path = self.dir.prompt(spawn);
+        home::make_folder(path.parent().unwrap_or(&path))?;
+        atomic::write(&path, text.as_bytes())
+    }
+
+    /// Puts the link to `TASK.md` into a worktree; call it before the event that binds the workspace.
+    ///
+    /// # Errors
+    /// `refused` when the project has a `TASK.md` of its own there; `environment`.
+    pub fn link_into(&self, worktree: &Path) -> Result<()> {
+        link::make(&self.dir, worktree)
+    }
+
+    /// Takes the body of a file that stands where the worktree's link was, and puts the link back. Says whether there
+    /// was one.
+    ///
+    /// # Errors
+    /// `corrupt` when that file cannot be understood; `environment`.
+    pub fn take_back(&mut self, worktree: &Path) -> Result<bool> {
+        match link::replacement(&self.dir, worktree)? {
+            Some(replaced) => self.take(replaced).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    fn take(&mut self, mut replaced: Replacement) -> Result<()> {
+        loop {
+            self.write(|document| {
+                document.set_body(&replaced.body);
+                Ok(())
+            })?;
+            if link::restore(&self.dir, &replaced)? {
+                return Ok(());
+            }
+            let worktree = replaced.path.parent().unwrap_or(Path::new("/"));
+            match link::replacement(&self.dir, worktree)? {
+                Some(changed) => replaced = changed,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn repair(&mut self, repairs: Vec<Event>) -> Result<()> {
+        if !repairs.is_empty() {
+            self.append_many(repairs.iter().cloned().map(Into::into).collect())?;
+            self.write(|_| Ok(()))?;
+            self.repairs = repairs;
+        }
+        Ok(())
+    }
+
+    /// Writes the engine-owned values and this edit into the file as it is now, whoever wrote it last.
+    fn write(&mut self, edit: impl Fn(&mut Document) -> Result<()>) -> Result<()> {
+        let Open { dir, log, .. } = &*self;
+        let mut written = None;
+        atomic::update(&dir.task_md(), |before| {
+            let mut document = Document::parse(before).map_err(|flaw| task::corrupt(dir, &flaw, log))?;
+            let original = document.clone();
+            edit(&mut document)?;
+            let mut fields = task::fields(dir, &log.owned);
+            let now = clock::now();
+            if differs(&original, &document, &fields) {
+                fields.push(("updated_at", Value::Plain(&now)));
+            }
+            for (key, value) in fields {
+                document.set(key, value).map_err(|flaw| task::corrupt(dir, &flaw, log))?;
+            }
+            let contents = document.text().as_bytes().to_owned();
+            written = Some(document);
+            Ok(contents)
+        })?;
+        if let Some(document) = written {
+            self.task = Task::of(&self.dir, document, &self.log)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the edit or the engine-owned values change anything.
+fn differs(original: &Document, edited: &Document, fields: &[(&str, Value)]) -> bool {
+    let is_set = |(key, value): &(&str, Value)| {
+        original.get(key).is_ok_and(|found| found.as_deref() == value.decoded().as_deref())
+    };
+    original != edited || !fields.iter().all(is_set)
+}
+
+/// Everything that is not as the journal has it.
+fn repairs(dir: &TaskDir, document: &Document, log: &Log, journal: &journal::Journal) -> Vec<Event> {
+    const SHOWN: usize = 200;
+    let cut = journal.torn.as_ref().map(|torn| Event::TaskRepaired {
+        field: "history.jsonl".to_owned(),
+        found: Some(torn.text.chars().take(SHOWN).collect()),
+        kept: None,
+    });
+    cut.into_iter().chain(task::differences(dir, document, &log.owned)).collect()
+}

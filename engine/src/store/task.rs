@@ -1,0 +1,184 @@
+//! A task: what people and agents own of it from `TASK.md`, what the engine owns from the journal.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use crate::store::event::Event;
+use crate::store::fold::{Log, Owned};
+use crate::store::frontmatter::{Document, Flaw};
+use crate::store::journal::{self, Journal};
+use crate::store::scalar::Value;
+use crate::store::{TaskDir, link};
+use crate::{Error, Kind, Result};
+
+/// The harness of a task whose frontmatter names none.
+pub const DEFAULT_HARNESS: &str = "claude";
+
+/// A task as it was when it was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Task {
+    /// Its id.
+    pub id: String,
+    /// The name of its project.
+    pub project: String,
+    /// Its branch.
+    pub branch: String,
+    /// What is to be done, in the words of who created it; any text.
+    pub summary: String,
+    /// The harness of its workers.
+    pub harness: String,
+    /// The harness of its reviewers.
+    pub review_harness: String,
+    /// What only the engine changes: status, counters, workspace, session, workflow.
+    pub owned: Owned,
+    /// What a person should look at, such as a failed hook.
+    pub attention: Option<String>,
+    /// The address of its pull request.
+    pub pr_url: Option<String>,
+    /// When it was created, RFC 3339 UTC.
+    pub created_at: String,
+    /// When the engine last wrote its `TASK.md`, RFC 3339 UTC.
+    pub updated_at: String,
+    /// The markdown below the frontmatter.
+    pub body: String,
+}
+
+impl Task {
+    /// Reads a task and changes nothing: where the frontmatter disagrees with the journal, the journal is shown. A
+    /// body that an editor put in the place of the worktree's link is the one that is read.
+    ///
+    /// # Errors
+    /// `not_found`, `corrupt` with how to mend it, `environment`.
+    pub fn read(home: &crate::store::Home, dir: &TaskDir) -> Result<(Task, Journal)> {
+        let journal = read_journal(dir)?;
+        let log = journal.log();
+        let mut document = document(dir, &log)?;
+        if let Some(workspace) = &log.owned.workspace
+            && let Some(found) = link::replacement(dir, &home.workspace(workspace))?
+        {
+            document.set_body(&found.body);
+        }
+        let task = Task::of(dir, document, &log)?;
+        Ok((task, journal))
+    }
+
+    /// The frontmatter's values for what is a person's, the journal's for the rest.
+    pub(crate) fn of(dir: &TaskDir, document: Document, log: &Log) -> Result<Task> {
+        let get = |key: &str| document.get(key).map_err(|flaw| corrupt(dir, &flaw, log));
+        Ok(Task {
+            id: dir.id.clone(),
+            project: dir.project.clone(),
+            branch: get("branch")?.unwrap_or_else(|| log.branch.clone()),
+            summary: get("summary")?.unwrap_or_default(),
+            harness: get("harness")?.unwrap_or_else(|| DEFAULT_HARNESS.to_owned()),
+            review_harness: get("review_harness")?.unwrap_or_else(|| DEFAULT_HARNESS.to_owned()),
+            owned: log.owned.clone(),
+            attention: get("attention")?,
+            pr_url: get("pr_url")?,
+            created_at: get("created_at")?.unwrap_or_default(),
+            updated_at: get("updated_at")?.unwrap_or_default(),
+            body: document.into_body(),
+        })
+    }
+
+    /// The state it is in.
+    pub fn status(&self) -> &str {
+        &self.owned.status
+    }
+
+    /// The counter's value; 0 when the task has none of this name.
+    pub fn counter(&self, name: &str) -> u32 {
+        self.owned.counter(name)
+    }
+}
+
+/// The journal of a task.
+///
+/// # Errors
+/// `not_found` when there is no such task, `corrupt` when its journal is missing or says no status, `environment`.
+pub(crate) fn read_journal(dir: &TaskDir) -> Result<Journal> {
+    if !dir.path.is_dir() {
+        return Err(Error::new(
+            Kind::NotFound,
+            format!("there is no task {} in project {}", dir.id, dir.project),
+        )
+        .help("`orange task list --all` shows every task"));
+    }
+    let path = dir.history();
+    let journal = match journal::read(&path) {
+        Err(error) if error.kind == Kind::Corrupt && !path.exists() => {
+            return Err(no_history(dir, "is missing"));
+        }
+        read => read?,
+    };
+    let has_status = journal.records.iter().any(|record| record.set.0.contains_key("status"));
+    if has_status { Ok(journal) } else { Err(no_history(dir, "does not say the task's status")) }
+}
+
+/// The task's `TASK.md`.
+///
+/// # Errors
+/// `corrupt` when it is missing or cannot be understood, with what would mend it; `environment`.
+pub(crate) fn document(dir: &TaskDir, log: &Log) -> Result<Document> {
+    let path = dir.task_md();
+    match fs::read(&path) {
+        Ok(bytes) => Document::parse(&bytes).map_err(|flaw| corrupt(dir, &flaw, log)),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => {
+            Err(Error::new(Kind::Corrupt, format!("{} is missing", path.display())).help(anew(&path, log)))
+        }
+        Err(cause) => Err(Error::io("read", &path, &cause)),
+    }
+}
+
+/// The engine-owned keys whose values in the document are not the journal's, as events of their repair.
+pub(crate) fn differences(dir: &TaskDir, document: &Document, owned: &Owned) -> Vec<Event> {
+    fields(dir, owned).into_iter().filter_map(|(key, value)| difference(document, key, value)).collect()
+}
+
+/// Every frontmatter key that the engine owns, with its value.
+pub(crate) fn fields<'a>(dir: &'a TaskDir, owned: &'a Owned) -> Vec<(&'a str, Value<'a>)> {
+    let mut fields = vec![("id", Value::Text(&dir.id)), ("project", Value::Text(&dir.project))];
+    fields.extend(owned.fields());
+    fields
+}
+
+/// An error for a flaw of the task's `TASK.md`.
+pub(crate) fn corrupt(dir: &TaskDir, flaw: &Flaw, log: &Log) -> Error {
+    let path = dir.task_md();
+    match flaw.line {
+        0 => Error::new(Kind::Corrupt, format!("{}: {flaw}", path.display())).help(anew(&path, log)),
+        line => Error::new(Kind::Corrupt, format!("{}:{line}: {flaw}", path.display()))
+            .help(format!("{}; nothing was changed", flaw.mend)),
+    }
+}
+
+fn difference(document: &Document, key: &str, value: Value) -> Option<Event> {
+    let found = document.get(key).unwrap_or_default();
+    let kept = value.decoded().map(String::from);
+    // A counter that is not there counts nothing.
+    let same = found == kept || found.is_none() && value == Value::Number(0);
+    (!same).then(|| Event::TaskRepaired { field: key.to_owned(), found, kept })
+}
+
+/// How to begin again with a file that is gone: the engine fills in what it owns.
+fn anew(path: &Path, log: &Log) -> String {
+    let Log { branch, owned, .. } = log;
+    format!(
+        "put back what was there, or write {} anew with the three lines `---`, `branch: {}`, `---` and the text below \
+         them; the engine fills in what it knows (status {}, workflow {}); nothing was changed",
+        path.display(),
+        Value::Text(branch).encoded(),
+        owned.status,
+        owned.workflow,
+    )
+}
+
+fn no_history(dir: &TaskDir, what: &str) -> Error {
+    let path = dir.history();
+    Error::new(Kind::Corrupt, format!("{} {what}", path.display())).help(
+        "it is the engine's record of the task: restore it from a backup, or begin it anew with one line such as \
+         {\"seq\":1,\"timestamp\":\"2026-01-01T00:00:00Z\",\"type\":\"task.created\",\"branch\":\"…\",\"actor\":\"human\",\
+         \"set\":{\"status\":\"…\",\"workflow\":\"…\",\"workspace\":null}}",
+    )
+}
