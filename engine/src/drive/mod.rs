@@ -1,1 +1,10 @@
 //! The outside programs: tmux, git and the coding agents, one thin driver each.
+//!
+//! Drivers decide nothing. Each verb is one function, reads a machine format, and takes everything it
+//! needs as arguments: no driver looks at the environment of this process by itself.
+
+pub mod exec;
+pub mod process;
+#[cfg(test)]
+mod testing;
+pub mod tmux;

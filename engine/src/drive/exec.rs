@@ -1,0 +1,403 @@
+//! The only place that starts a process: captured calls with a bound, detached ones, and those that take the terminal.
+
+use std::ffi::OsStr;
+use std::fs::OpenOptions;
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+
+use crate::{Error, Kind, Result};
+
+/// The variables by which git finds its repository, its index and its configuration of one call. Inside a git
+/// hook they are set, and mean another repository than ours.
+pub const GIT_VARIABLES: &[&str] = &[
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_DIR",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_GRAFT_FILE",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_NAMESPACE",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_QUARANTINE_PATH",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
+/// How long a program may keep its pipes open after it has ended: something it left in the background,
+/// an `ssh` connection master for instance, may hold them for ever.
+const LINGER: Duration = Duration::from_millis(500);
+
+/// How many characters of a command line an error message quotes.
+const LONGEST: usize = 160;
+
+/// One call of an outside program: an argument vector, never a shell.
+#[derive(Debug)]
+pub struct Call {
+    command: Command,
+    program: String,
+    what: String,
+    folder: Option<PathBuf>,
+    input: Vec<u8>,
+    bound: Duration,
+}
+
+/// What a captured call gave back, whatever its exit status.
+#[derive(Debug)]
+pub struct Output {
+    what: String,
+    status: ExitStatus,
+    /// What it wrote to its standard output.
+    pub stdout: Vec<u8>,
+    /// What it wrote to its standard error.
+    pub stderr: Vec<u8>,
+}
+
+/// A process of its own session, started by [`Call::detach`].
+#[derive(Debug)]
+pub struct Detached {
+    child: Child,
+    what: String,
+}
+
+impl Call {
+    /// A call of a program: a name that is looked up on `PATH`, or a path. It is bound to 60 seconds.
+    pub fn new(program: impl AsRef<OsStr>) -> Call {
+        let name = program.as_ref().to_string_lossy().into_owned();
+        Call {
+            command: Command::new(program),
+            what: name.clone(),
+            program: name,
+            folder: None,
+            input: Vec::new(),
+            bound: Duration::from_secs(60),
+        }
+    }
+
+    /// The same call with one more argument.
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Call {
+        if self.what.len() < LONGEST {
+            self.what = format!("{} {}", self.what, arg.as_ref().to_string_lossy());
+        }
+        self.command.arg(arg);
+        self
+    }
+
+    /// The same call with more arguments.
+    pub fn args<A: AsRef<OsStr>>(self, args: impl IntoIterator<Item = A>) -> Call {
+        args.into_iter().fold(self, Call::arg)
+    }
+
+    /// The same call in another folder.
+    pub fn folder(mut self, folder: &Path) -> Call {
+        self.command.current_dir(folder);
+        self.folder = Some(folder.to_path_buf());
+        self
+    }
+
+    /// The same call with a variable in its environment.
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Call {
+        self.command.env(name, value);
+        self
+    }
+
+    /// The same call without some variables that this process may have.
+    pub fn without(mut self, names: &[&str]) -> Call {
+        for name in names {
+            self.command.env_remove(name);
+        }
+        self
+    }
+
+    /// The same call with these bytes on its standard input, which is empty otherwise.
+    pub fn input(mut self, bytes: &[u8]) -> Call {
+        self.input = bytes.to_vec();
+        self
+    }
+
+    /// The same call with another bound on its running time.
+    pub fn bound(mut self, bound: Duration) -> Call {
+        self.bound = bound;
+        self
+    }
+
+    /// Runs it and gives what it wrote. It has no terminal to ask anything on; past its bound, its whole
+    /// process group is killed.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be started or does not end in time; its exit status is no error here.
+    pub fn run(mut self) -> Result<Output> {
+        let stdin = if self.input.is_empty() { Stdio::null() } else { Stdio::piped() };
+        self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let mut child = self.command.spawn().map_err(|cause| self.cannot_start(&cause))?;
+        let (events, inbox) = mpsc::channel();
+        feed(child.stdin.take(), self.input);
+        let stdout = drain(child.stdout.take(), &events);
+        let stderr = drain(child.stderr.take(), &events);
+        announce_exit(&child, events);
+        if !ends_within(self.bound, &inbox) {
+            end_group(&child);
+            reap(&mut child, &self.what)?;
+            return Err(Error::new(
+                Kind::Environment,
+                format!(
+                    "`{}` did not end within {} s and was killed",
+                    brief(&self.what),
+                    self.bound.as_secs()
+                ),
+            )
+            .help("find out what it waits for by running it by hand, then repeat the command"));
+        }
+        let status = reap(&mut child, &self.what)?;
+        Ok(Output { what: self.what, status, stdout: taken(&stdout), stderr: taken(&stderr) })
+    }
+
+    /// Runs it and gives its standard output as text without the last line break.
+    ///
+    /// # Errors
+    /// As [`Call::run`], and `environment` with the program's own words when it fails.
+    pub fn text(self) -> Result<String> {
+        Ok(self.run()?.checked()?.text())
+    }
+
+    /// Starts it with the terminal of this process, as the leader of a new process group.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be started.
+    pub fn attended(mut self) -> Result<Child> {
+        self.command.process_group(0).spawn().map_err(|cause| self.cannot_start(&cause))
+    }
+
+    /// Becomes the program: on success this process is it, and nothing returns.
+    pub fn become_it(mut self) -> Error {
+        let cause = self.command.exec();
+        self.cannot_start(&cause)
+    }
+
+    /// Starts it so that it can outlive this process and its terminal: no standard input, and its output
+    /// appended to `log`. The started process must call [`become_independent`] first of all.
+    ///
+    /// # Errors
+    /// `environment` when the log cannot be opened or the program cannot be started.
+    pub fn detach(mut self, log: &Path) -> Result<Detached> {
+        let open = OpenOptions::new().create(true).append(true).open(log);
+        let out = open.map_err(|cause| Error::io("open", log, &cause))?;
+        let err = out.try_clone().map_err(|cause| Error::io("open", log, &cause))?;
+        self.command.stdin(Stdio::null()).stdout(out).stderr(err);
+        let child = self.command.spawn().map_err(|cause| self.cannot_start(&cause))?;
+        Ok(Detached { child, what: self.what })
+    }
+
+    fn cannot_start(&self, cause: &io::Error) -> Error {
+        let broken = |message: String| Error::new(Kind::Environment, message);
+        if let Some(folder) = self.folder.as_ref().filter(|folder| !folder.is_dir()) {
+            return broken(format!("`{}` cannot run in {}: no such folder", self.program, folder.display()));
+        }
+        if cause.kind() == io::ErrorKind::NotFound {
+            broken(format!("`{}` is not installed or not on PATH", self.program)).help(remedy(&self.program))
+        } else if cause.kind() == io::ErrorKind::ArgumentListTooLong {
+            broken(format!("the arguments of `{}` are longer than the system allows", self.program))
+        } else {
+            broken(format!("cannot start `{}`: {cause}", self.program))
+        }
+    }
+}
+
+impl Output {
+    /// Did it exit with 0?
+    pub fn success(&self) -> bool {
+        self.status.success()
+    }
+
+    /// Its exit status, or none when a signal ended it.
+    pub fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    /// Its standard output as text, without the last line break.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).trim_end_matches('\n').to_owned()
+    }
+
+    /// What it complained about, as text.
+    pub fn complaint(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).trim().to_owned()
+    }
+
+    /// The output of a call that had to succeed.
+    ///
+    /// # Errors
+    /// [`Output::failure`], unless it exited with 0.
+    pub fn checked(self) -> Result<Output> {
+        if self.success() { Ok(self) } else { Err(self.failure()) }
+    }
+
+    /// The `environment` error that says how it failed, in the program's own words.
+    pub fn failure(&self) -> Error {
+        let complaint = self.complaint();
+        let said = if complaint.is_empty() { self.status.to_string() } else { complaint };
+        Error::new(Kind::Environment, format!("`{}` failed: {said}", brief(&self.what)))
+    }
+}
+
+impl Detached {
+    /// The id of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Errors
+    /// `environment` when the system cannot tell.
+    pub fn wait(&mut self) -> Result<ExitStatus> {
+        reap(&mut self.child, &self.what)
+    }
+}
+
+/// Puts this process into a session of its own, without a terminal, so that neither a closed terminal nor
+/// a killed tmux session can end it: the kernel sends SIGHUP only to those that have the terminal.
+///
+/// # Errors
+/// `environment` when this process leads a process group: it was not started by [`Call::detach`].
+pub fn become_independent() -> Result<()> {
+    let own = rustix::process::getpid();
+    match rustix::process::setsid() {
+        Ok(_) => Ok(()),
+        Err(_) if rustix::process::getsid(None) == Ok(own) => Ok(()),
+        Err(cause) => {
+            Err(Error::new(Kind::Environment, format!("cannot leave the terminal's session: {cause}")))
+        }
+    }
+}
+
+/// The file that a program name stands for on a `PATH`, or none.
+pub fn find_on_path(program: &str, path: &OsStr) -> Option<PathBuf> {
+    if program.contains('/') {
+        return Some(PathBuf::from(program)).filter(|file| is_executable(file));
+    }
+    std::env::split_paths(path).map(|folder| folder.join(program)).find(|file| is_executable(file))
+}
+
+enum Event {
+    Exited,
+    Closed,
+}
+
+fn ends_within(bound: Duration, inbox: &Receiver<Event>) -> bool {
+    let mut until = Instant::now() + bound;
+    let mut exited = false;
+    let mut open_pipes = 2;
+    while !exited || open_pipes > 0 {
+        match inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(Event::Closed) => open_pipes -= 1,
+            Ok(Event::Exited) => {
+                exited = true;
+                until = until.min(Instant::now() + LINGER);
+            }
+            Err(_) => return exited,
+        }
+    }
+    true
+}
+
+fn feed(pipe: Option<impl Write + Send + 'static>, bytes: Vec<u8>) {
+    if let Some(mut pipe) = pipe {
+        // A program that stops reading says why itself; a broken pipe adds nothing to that.
+        thread::spawn(move || pipe.write_all(&bytes));
+    }
+}
+
+fn drain(pipe: Option<impl Read + Send + 'static>, events: &Sender<Event>) -> Arc<Mutex<Vec<u8>>> {
+    let gathered = Arc::new(Mutex::new(Vec::new()));
+    let (sink, events) = (Arc::clone(&gathered), events.clone());
+    thread::spawn(move || {
+        let mut chunk = vec![0; 1 << 16];
+        let mut pipe = pipe;
+        while let Some(length) = pipe.as_mut().and_then(|pipe| read_some(pipe, &mut chunk)) {
+            sink.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&chunk[..length]);
+        }
+        events.send(Event::Closed)
+    });
+    gathered
+}
+
+fn read_some(pipe: &mut impl Read, chunk: &mut [u8]) -> Option<usize> {
+    loop {
+        match pipe.read(chunk) {
+            Ok(length) => return Some(length).filter(|&length| length > 0),
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => (),
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Tells when the child has ended but leaves it unreaped, so that its id still means it.
+fn announce_exit(child: &Child, events: Sender<Event>) {
+    let pid = pid_of(child);
+    thread::spawn(move || {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while matches!(rustix::process::waitid(WaitId::Pid(pid), options), Err(rustix::io::Errno::INTR)) {}
+        events.send(Event::Exited)
+    });
+}
+
+fn end_group(child: &Child) {
+    // Failing means that nobody is left to kill.
+    rustix::process::kill_process_group(pid_of(child), Signal::KILL).unwrap_or_default();
+}
+
+fn reap(child: &mut Child, what: &str) -> Result<ExitStatus> {
+    child
+        .wait()
+        .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for `{}`: {cause}", brief(what))))
+}
+
+fn pid_of(child: &Child) -> Pid {
+    Pid::from_child(child)
+}
+
+fn taken(gathered: &Mutex<Vec<u8>>) -> Vec<u8> {
+    std::mem::take(&mut *gathered.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+fn remedy(program: &str) -> &'static str {
+    match program {
+        "tmux" => "install tmux 3.2 or newer (`apt install tmux`, `dnf install tmux`, `brew install tmux`)",
+        "git" => "install git 2.38 or newer (`apt install git`, `dnf install git`, `brew install git`)",
+        "gh" => "install the GitHub command line (https://cli.github.com) and run `gh auth login`",
+        _ => "install it, or put the folder it is in on PATH",
+    }
+}
+
+fn brief(what: &str) -> String {
+    let one_line = what.replace('\n', " ");
+    match one_line.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{}…", &one_line[..cut]),
+        None => one_line,
+    }
+}
+
+#[cfg(test)]
+mod tests;

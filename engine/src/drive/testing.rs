@@ -1,0 +1,84 @@
+//! What the drivers' tests share: waiting for a condition, and a private tmux server that is gone afterwards.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::exec::Call;
+use super::tmux::{Spawn, Tmux};
+
+/// Waits until a condition holds, for a minute at most: far longer than anything here takes.
+#[track_caller]
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(60), "never happened: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A tmux server on a private socket, under a configuration that contradicts every default we rely on.
+pub(crate) struct Server {
+    pub(crate) tmux: Tmux,
+    pub(crate) folder: TempDir,
+    socket: OsString,
+}
+
+const HOSTILE: &str = "\
+set -g remain-on-exit on
+set -g automatic-rename on
+set -g allow-rename on
+set -g base-index 5
+set -g pane-base-index 3
+set -g renumber-windows on
+set -g default-command 'false'
+set -g default-shell /bin/false
+set -g destroy-unattached on
+set -s exit-unattached on
+set -g status-left '#(touch expanded)#S'
+no-such-command
+";
+
+impl Server {
+    pub(crate) fn new() -> Server {
+        let folder = tempfile::Builder::new().prefix("orange").tempdir_in("/tmp").unwrap();
+        std::fs::write(folder.path().join(".tmux.conf"), HOSTILE).unwrap();
+        let socket = folder.path().join("socket").into_os_string();
+        let tmux = Tmux::new(Some(&socket)).env("HOME", folder.path());
+        Server { tmux, folder, socket }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A raw call to this server, as a person could make it.
+    pub(crate) fn raw(&self, args: &[&str]) -> String {
+        Call::new("tmux").arg("-S").arg(&self.socket).args(args).env("HOME", self.path()).text().unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let call = Call::new("tmux").arg("-S").arg(&self.socket).arg("kill-server");
+        call.run().unwrap();
+    }
+}
+
+/// An agent that is a few lines of shell: `$1` and so on are `args`.
+pub(crate) fn scripted(script: &str, args: &[&OsStr]) -> Vec<OsString> {
+    let fixed = ["-c", script, "agent"].map(OsString::from);
+    fixed.into_iter().chain(args.iter().map(OsString::from)).collect()
+}
+
+/// A spawn of such an agent.
+pub(crate) fn spawn<'a>(
+    task: &'a str,
+    session: &'a str,
+    folder: &'a Path,
+    args: &'a [OsString],
+) -> Spawn<'a> {
+    Spawn { session, window: "worker", task, folder, env: &[], program: OsStr::new("/bin/sh"), args }
+}

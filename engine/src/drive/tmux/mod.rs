@@ -1,0 +1,478 @@
+//! tmux: one session per task, found by its mark and never by a guess at its name.
+//!
+//! Each session that we start carries the user option `@orange_task`, each pane with an agent the option
+//! `@orange_agent`. Nothing without the right mark is ever killed or written to, whatever it is called:
+//! names can be taken, changed by hand and matched by prefix, marks cannot.
+
+mod names;
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use rustix::process::Pid;
+
+use super::exec::{Call, GIT_VARIABLES, Output};
+use super::process::{self, Family};
+use crate::{Error, Kind, Result};
+
+pub use names::{session_name, window_name};
+pub use parse::{Pane, Version};
+
+/// The oldest tmux that will do: 3.2 brought `new-session -e` and `copy-mode -q`.
+pub const OLDEST: Version = Version { major: 3, minor: 2 };
+
+/// One tmux server, which need not run yet.
+#[derive(Clone, Debug)]
+pub struct Tmux {
+    socket: Socket,
+    env: Vec<(OsString, OsString)>,
+}
+
+/// An agent to be started in tmux.
+#[derive(Clone, Copy, Debug)]
+pub struct Spawn<'a> {
+    /// The session's name, from [`session_name`].
+    pub session: &'a str,
+    /// The window's name, from [`window_name`].
+    pub window: &'a str,
+    /// The task's id: letters, digits, `_` and `-`.
+    pub task: &'a str,
+    /// The folder it starts in.
+    pub folder: &'a Path,
+    /// What it needs in its environment. A server keeps the environment it was once started with, so
+    /// `PATH` and `ORANGE_HOME` belong here too.
+    pub env: &'a [(&'a str, &'a OsStr)],
+    /// The program, best as an absolute path.
+    pub program: &'a OsStr,
+    /// Its arguments.
+    pub args: &'a [OsString],
+}
+
+/// Where an agent was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaneRef {
+    /// The session's name: the one asked for, or the one with the task's id at its end.
+    pub session: String,
+    /// The session's id, such as `$1`.
+    pub session_id: String,
+    /// The window's id, such as `@2`.
+    pub window_id: String,
+    /// The pane's id, such as `%3`.
+    pub pane_id: String,
+}
+
+#[derive(Clone, Debug)]
+enum Socket {
+    Name(OsString),
+    Path(PathBuf),
+}
+
+const REF_FORMAT: &str = "#{session_id}:#{window_id}:#{pane_id}:#{session_name}";
+
+/// What is ours alone and must not leak into a server that this call may start.
+const OWN_VARIABLES: &[&str] = &["TMUX", "TMUX_PANE", "ORANGE_TASK", "ORANGE_ACTOR", "ORANGE_SPAWN"];
+
+/// A program that reads a paste and Enter in one go takes the Enter for a part of the paste.
+const SECONDS_BEFORE_ENTER: &str = "0.3";
+
+impl Tmux {
+    /// The server behind a socket: the value of `ORANGE_TMUX_SOCKET`. With a `/` in it, it is a path,
+    /// otherwise a name as in `tmux -L`; without one, the server is our own, `orange`.
+    pub fn new(socket: Option<&OsStr>) -> Tmux {
+        let socket = match socket.filter(|socket| !socket.is_empty()) {
+            Some(path) if path.as_bytes().contains(&b'/') => {
+                // Calls run in other folders; a path that cannot be made absolute fails when it is used.
+                Socket::Path(std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path)))
+            }
+            Some(name) => Socket::Name(name.to_owned()),
+            None => Socket::Name("orange".into()),
+        };
+        Tmux { socket, env: Vec::new() }
+    }
+
+    /// The same with one more variable in the environment of every call.
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Tmux {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// The version of the tmux on `PATH`; none for one without numbers (`master`, OpenBSD's own).
+    ///
+    /// # Errors
+    /// `environment` when there is no tmux.
+    pub fn version(&self) -> Result<Option<Version>> {
+        Ok(parse::parse_version(&Call::new("tmux").arg("-V").text()?))
+    }
+
+    /// Is tmux there, and new enough?
+    ///
+    /// # Errors
+    /// `environment` if not, with what to do.
+    pub fn check(&self) -> Result<()> {
+        match self.version()? {
+            Some(version) if version < OLDEST => Err(Error::new(
+                Kind::Environment,
+                format!("tmux {version} is too old: {OLDEST} or newer is needed"),
+            )
+            .help("install a newer tmux, then end the old server with `tmux -L orange kill-server`")),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Starts an agent in a new session of its own. When another task's session, or a person's, already
+    /// has the name, the task's id is added to it.
+    ///
+    /// # Errors
+    /// `refused` when this task already has a session; `environment` when tmux fails.
+    pub fn new_session(&self, spawn: &Spawn) -> Result<PaneRef> {
+        for name in [spawn.session.to_owned(), names::with_task(spawn.session, spawn.task)] {
+            let output = self.start_session(&name, spawn)?;
+            if output.success() {
+                return parse_ref(&output);
+            }
+            if !output.complaint().starts_with("duplicate session") {
+                return Err(failure(&output));
+            }
+            if self.panes()?.iter().any(|pane| pane.session == name && pane.belongs_to(spawn.task)) {
+                break;
+            }
+        }
+        Err(Error::new(
+            Kind::Refused,
+            format!("task {} already has a tmux session, `{}`", spawn.task, spawn.session),
+        )
+        .help(format!("look at it with `orange task attach {}`", spawn.task)))
+    }
+
+    /// Starts an agent in a new window of the task's session; the session's other windows stay as they are.
+    ///
+    /// # Errors
+    /// `refused` when the task has no session, or an agent in a window of that name already;
+    /// `environment` when tmux fails.
+    pub fn new_window(&self, spawn: &Spawn) -> Result<PaneRef> {
+        let refused = |message| Err(Error::new(Kind::Refused, message));
+        let panes: Vec<Pane> = self.panes_of(spawn.task)?;
+        let Some(session) = panes.first().map(|pane| pane.session_id.clone()) else {
+            return refused(format!(
+                "task {} has no tmux session to open the window `{}` in",
+                spawn.task, spawn.window
+            ));
+        };
+        if panes.iter().any(|pane| pane.hosts(spawn.window)) {
+            return refused(format!(
+                "task {} already has an agent in its window `{}`",
+                spawn.task, spawn.window
+            ));
+        }
+        let taken = |name: &str| panes.iter().any(|pane| pane.window == name);
+        let mut window = spawn.window.to_owned();
+        while taken(&window) {
+            window.push_str("-x");
+        }
+        let target = format!("{session}:={window}");
+        let call = self
+            .call()
+            .folder(spawn.folder)
+            .args(["new-window", "-d", "-P", "-F", REF_FORMAT, "-n", &window, "-t", &format!("{session}:")])
+            .args(command_line(spawn))
+            .args(mark_pane(&target, spawn.window));
+        parse_ref(&checked(call.run()?)?)
+    }
+
+    /// Every pane of the server. No server is no panes; that tmux cannot tell is an error.
+    ///
+    /// # Errors
+    /// `environment` when tmux fails for any other reason: nothing may be concluded from that.
+    pub fn panes(&self) -> Result<Vec<Pane>> {
+        let output = self.call().args(["list-panes", "-a", "-F", parse::PANE_FORMAT]).run()?;
+        self.read_panes(&output)
+    }
+
+    /// The panes of the session that is marked as this task's.
+    ///
+    /// # Errors
+    /// As [`Tmux::panes`].
+    pub fn panes_of(&self, task: &str) -> Result<Vec<Pane>> {
+        Ok(self.panes()?.into_iter().filter(|pane| pane.belongs_to(task)).collect())
+    }
+
+    /// Is there a session of exactly this name?
+    ///
+    /// # Errors
+    /// `environment` when tmux cannot tell.
+    pub fn has_session(&self, name: &str) -> Result<bool> {
+        let output = self.call().args(["has-session", "-t", &exactly(name)]).run()?;
+        if output.success() {
+            return Ok(true);
+        }
+        if parse::says_no_target(&output.complaint()) { Ok(false) } else { Err(failure(&output)) }
+    }
+
+    /// Kills the task's session, by its name if it still has that, and every process in it. False when
+    /// the task has none; a session of that name that is not marked as the task's is left alone.
+    ///
+    /// # Errors
+    /// `environment` when tmux fails, or a process does not end.
+    pub fn kill_session(&self, name: &str, task: &str) -> Result<bool> {
+        let target = exactly(name);
+        let is_own = format!("#{{==:#{{@orange_task}},{}}}", plain_id(task)?);
+        let output = self
+            .call()
+            .args(["list-panes", "-s", "-t", &target, "-F", parse::PANE_FORMAT, ";"])
+            .args(["if-shell", "-F", "-t", &target, &is_own, &format!("kill-session -t '{target}'")])
+            .run()?;
+        let mut panes = self.read_panes(&output)?;
+        panes.retain(|pane| pane.belongs_to(task));
+        if panes.is_empty() {
+            // It may have been renamed by hand.
+            panes = self.panes_of(task)?;
+            let Some(pane) = panes.first() else { return Ok(false) };
+            self.kill("kill-session", &pane.session_id)?;
+        }
+        end_processes(&panes)?;
+        Ok(true)
+    }
+
+    /// Kills the window of the task's session in which an agent was started under this name, and every
+    /// process in it. False when there is none.
+    ///
+    /// # Errors
+    /// `environment` when tmux fails, or a process does not end.
+    pub fn kill_window(&self, task: &str, window: &str) -> Result<bool> {
+        let mut panes = self.panes_of(task)?;
+        let Some(id) = panes.iter().find(|pane| pane.hosts(window)).map(|pane| pane.window_id.clone()) else {
+            return Ok(false);
+        };
+        panes.retain(|pane| pane.window_id == id);
+        self.kill("kill-window", &id)?;
+        end_processes(&panes)?;
+        Ok(true)
+    }
+
+    /// Pastes a text into a pane, byte for byte and bracketed where its program asked for that, then
+    /// presses Enter. A pane in copy mode leaves it first.
+    ///
+    /// # Errors
+    /// `not_found` when the pane is gone; `environment` when tmux fails.
+    pub fn send_text(&self, pane_id: &str, text: &[u8]) -> Result<()> {
+        let mut call = self.call().args(["copy-mode", "-q", "-t", pane_id, ";"]);
+        if !text.is_empty() {
+            let buffer = unique_buffer();
+            // From 3.7 on, control characters are made visible unless -S says otherwise.
+            let raw = self.version()? >= Some(Version { major: 3, minor: 7 });
+            let flags = if raw { "-dprS" } else { "-dpr" };
+            call = call
+                .input(text)
+                .args(["load-buffer", "-b", &buffer, "-", ";"])
+                .args(["paste-buffer", flags, "-b", &buffer, "-t", pane_id, ";"])
+                .args(["run-shell", "-d", SECONDS_BEFORE_ENTER, ";"]);
+        }
+        let output = call.args(["send-keys", "-t", pane_id, "Enter"]).run()?;
+        if parse::says_no_target(&output.complaint()) {
+            return Err(Error::new(
+                Kind::NotFound,
+                format!("the pane {pane_id} is gone: nobody got the message"),
+            ));
+        }
+        checked(output).map(drop)
+    }
+
+    /// The last lines of what a pane shows, without the empty ones at its end.
+    ///
+    /// # Errors
+    /// `environment` when tmux fails or the pane is gone.
+    pub fn capture(&self, pane_id: &str, lines: usize) -> Result<String> {
+        let start = format!("-{lines}");
+        let shown =
+            checked(self.call().args(["capture-pane", "-p", "-t", pane_id, "-S", &start]).run()?)?.text();
+        let rows: Vec<&str> = shown.trim_end().lines().collect();
+        Ok(rows[rows.len().saturating_sub(lines)..].join("\n"))
+    }
+
+    /// Shows a session on this terminal: switches to it when the terminal is already inside this server
+    /// (`inside` is the value of `TMUX`), and otherwise becomes `tmux attach-session` and never returns.
+    ///
+    /// # Errors
+    /// `not_found` when there is no such session; `environment` when tmux fails.
+    pub fn attach(&self, name: &str, inside: Option<&OsStr>) -> Result<()> {
+        if !self.has_session(name)? {
+            return Err(Error::new(Kind::NotFound, format!("there is no tmux session `{name}`"))
+                .help("the agent has ended; start it again with `orange task respawn`"));
+        }
+        match inside {
+            Some(tmux) if self.is_inside(tmux)? => {
+                let call = Call::new("tmux").args(self.socket_args());
+                checked(call.args(["switch-client", "-t", &exactly(name)]).run()?).map(drop)
+            }
+            Some(_) | None => {
+                let call = Call::new("tmux").args(self.socket_args()).without(OWN_VARIABLES);
+                Err(call.args(["attach-session", "-t", &exactly(name)]).become_it())
+            }
+        }
+    }
+
+    fn start_session(&self, name: &str, spawn: &Spawn) -> Result<Output> {
+        let target = exactly(name);
+        self.call()
+            .folder(spawn.folder)
+            .args(["new-session", "-d", "-P", "-F", REF_FORMAT, "-s", name, "-n", spawn.window])
+            .args(["-x", "200", "-y", "50"])
+            .args(command_line(spawn))
+            .args([";", "set-option", "-t", &target, "@orange_task", plain_id(spawn.task)?])
+            // A person's configuration may end sessions that nobody looks at: agents live in those.
+            .args([";", "set-option", "-t", &target, "destroy-unattached", "off"])
+            .args([";", "set-option", "-s", "exit-unattached", "off"])
+            .args(mark_pane(&target, spawn.window))
+            .run()
+    }
+
+    fn read_panes(&self, output: &Output) -> Result<Vec<Pane>> {
+        if !output.success() {
+            let gone = parse::says_no_target(&output.complaint());
+            return if gone { Ok(Vec::new()) } else { Err(failure(output)) };
+        }
+        parse::parse_panes(&output.text()).ok_or_else(|| {
+            Error::new(
+                Kind::Environment,
+                format!("tmux listed its panes in an unknown form: {}", output.text()),
+            )
+        })
+    }
+
+    fn kill(&self, verb: &str, id: &str) -> Result<()> {
+        let output = self.call().args([verb, "-t", id]).run()?;
+        if parse::says_no_target(&output.complaint()) { Ok(()) } else { checked(output).map(drop) }
+    }
+
+    fn is_inside(&self, tmux: &OsStr) -> Result<bool> {
+        let own = checked(self.call().args(["display-message", "-p", "#{socket_path}"]).run()?)?.text();
+        Ok(tmux.as_bytes().split(|&byte| byte == b',').next() == Some(own.as_bytes()))
+    }
+
+    /// A call that needs no terminal. `-u` because tmux otherwise replaces what is not ASCII.
+    fn call(&self) -> Call {
+        let call =
+            Call::new("tmux").bound(Duration::from_secs(20)).without(OWN_VARIABLES).without(GIT_VARIABLES);
+        let call = self.env.iter().fold(call, |call, (name, value)| call.env(name, value));
+        call.arg("-u").args(self.socket_args())
+    }
+
+    fn socket_args(&self) -> [&OsStr; 2] {
+        match &self.socket {
+            Socket::Name(name) => [OsStr::new("-L"), name],
+            Socket::Path(path) => [OsStr::new("-S"), path.as_os_str()],
+        }
+    }
+}
+
+impl Pane {
+    /// Is this a pane of this task's session?
+    pub fn belongs_to(&self, task: &str) -> bool {
+        self.task.as_deref() == Some(task)
+    }
+
+    /// Was an agent started here under this window name?
+    pub fn hosts(&self, window: &str) -> bool {
+        self.agent.as_deref() == Some(window)
+    }
+}
+
+/// The target of exactly this session. The colon matters: without it, some commands take the name for a
+/// window first and then fall back to sessions that only begin with it.
+fn exactly(session: &str) -> String {
+    format!("={session}:")
+}
+
+fn command_line(spawn: &Spawn) -> Vec<OsString> {
+    let mut line: Vec<OsString> = Vec::new();
+    for (name, value) in spawn.env {
+        let mut pair = OsString::from(name);
+        pair.push("=");
+        pair.push(value);
+        line.extend([OsString::from("-e"), literal(&pair)]);
+    }
+    if spawn.args.is_empty() {
+        // tmux gives a single word to a shell.
+        line.push("env".into());
+    }
+    line.push(literal(spawn.program));
+    line.extend(spawn.args.iter().map(|arg| literal(arg)));
+    line
+}
+
+/// tmux takes a `;` at the end of an argument for the end of a command unless it is escaped.
+fn literal(arg: &OsStr) -> OsString {
+    let mut bytes = arg.as_bytes().to_vec();
+    if bytes.last() == Some(&b';') {
+        bytes.insert(bytes.len() - 1, b'\\');
+    }
+    OsString::from_vec(bytes)
+}
+
+fn mark_pane<'a>(target: &'a str, window: &'a str) -> Vec<&'a str> {
+    let mut args = vec![";", "set-option", "-p", "-t", target, "@orange_agent", window];
+    for option in ["remain-on-exit", "allow-rename", "automatic-rename"] {
+        args.extend([";", "set-option", "-w", "-t", target, option, "off"]);
+    }
+    args
+}
+
+/// A task's id goes into a tmux condition, where other characters would mean something.
+fn plain_id(task: &str) -> Result<&str> {
+    let plain =
+        !task.is_empty() && task.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    if plain { Ok(task) } else { Err(Error::new(Kind::Usage, format!("`{task}` is not a task's id"))) }
+}
+
+fn unique_buffer() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("orange-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+fn end_processes(panes: &[Pane]) -> Result<()> {
+    let families: Vec<Family> =
+        panes.iter().filter_map(|pane| Pid::from_raw(pane.pid)).map(Family::Session).collect();
+    process::end(&families)
+}
+
+fn parse_ref(output: &Output) -> Result<PaneRef> {
+    let text = output.text();
+    match text.splitn(4, ':').collect::<Vec<_>>().as_slice() {
+        [session_id, window_id, pane_id, session] => Ok(PaneRef {
+            session: (*session).to_owned(),
+            session_id: (*session_id).to_owned(),
+            window_id: (*window_id).to_owned(),
+            pane_id: (*pane_id).to_owned(),
+        }),
+        _ => {
+            Err(Error::new(Kind::Environment, format!("tmux named its new pane in an unknown form: {text}")))
+        }
+    }
+}
+
+fn checked(output: Output) -> Result<Output> {
+    if output.success() { Ok(output) } else { Err(failure(&output)) }
+}
+
+fn failure(output: &Output) -> Error {
+    let complaint = output.complaint();
+    let error = output.failure();
+    if complaint.contains("File name too long") {
+        return error.help("a socket's path can have 107 bytes at most: set ORANGE_TMUX_SOCKET or TMUX_TMPDIR to a shorter one");
+    }
+    if complaint.contains("command too long") {
+        return error.help(
+            "what tmux starts may have 16 KiB of arguments and environment: shorten PATH or ORANGE_HOME",
+        );
+    }
+    if parse::says_no_server(&complaint) || complaint.contains("server exited") {
+        return error.help("the tmux server has ended; `orange task list` shows which agents are gone");
+    }
+    error
+}

@@ -1,0 +1,50 @@
+//! Names that tmux can neither rewrite nor expand.
+//!
+//! tmux rewrites `.` and `:` in names, and expands formats such as `#(command)` in names, status lines and
+//! titles. A name made here has only characters that mean nothing to it.
+
+/// The name of a task's session: `<project>/<branch>`, with every character outside `[A-Za-z0-9_/-]`
+/// replaced by `-`.
+pub fn session_name(project: &str, branch: &str) -> String {
+    plain(&format!("{project}/{branch}"))
+}
+
+/// The same for the name of a window.
+pub fn window_name(name: &str) -> String {
+    plain(name)
+}
+
+/// The name to fall back on when another task's session already has `name`.
+pub(super) fn with_task(name: &str, task: &str) -> String {
+    let short: String = task.chars().take(6).collect();
+    plain(&format!("{name}-{short}"))
+}
+
+fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || "_/-".contains(c) { c } else { '-' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(project: &str, branch: &str, expect: &str) {
+        assert_eq!(session_name(project, branch), expect);
+    }
+
+    #[test]
+    fn session_names_have_nothing_that_tmux_reads() {
+        check("orange", "fix-2", "orange/fix-2");
+        check("a:b.c", "fix", "a-b-c/fix");
+        check("p", "#(touch x)", "p/--touch-x-");
+        check("p", "#{pane_id};kill-server", "p/--pane_id--kill-server");
+        check("grün", "naïve\n", "gr-n/na-ve-");
+        check("", "=x", "/-x");
+    }
+
+    #[test]
+    fn the_fallback_name_carries_the_task() {
+        assert_eq!(with_task("p/fix", "k3v9Qa_-77"), "p/fix-k3v9Qa");
+    }
+}

@@ -1,0 +1,142 @@
+//! Reading what tmux prints, without side effects.
+
+use std::fmt;
+
+/// A version of tmux, as far as features depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    /// 3 in 3.3a.
+    pub major: u32,
+    /// 3 in 3.3a.
+    pub minor: u32,
+}
+
+/// One pane of a tmux server, and so one place where an agent may live.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pane {
+    /// The session's name, which a person may have changed.
+    pub session: String,
+    /// The session's id, such as `$1`.
+    pub session_id: String,
+    /// The window's name, which a person or a program may have changed.
+    pub window: String,
+    /// The window's id, such as `@2`.
+    pub window_id: String,
+    /// The pane's id, such as `%3`.
+    pub pane_id: String,
+    /// Its first process, which leads a session of its own.
+    pub pid: i32,
+    /// Has that process ended? (Only under `remain-on-exit` is such a pane kept.)
+    pub dead: bool,
+    /// The task whose session it is; none for a session that is not ours.
+    pub task: Option<String>,
+    /// The window name under which we started an agent here; none for a pane that a person split off.
+    pub agent: Option<String>,
+}
+
+/// The format behind [`parse_panes`]. Session names cannot contain a colon, the fields before them are
+/// ids and numbers, or ours; a window's name can contain anything but a line break and comes last.
+pub(super) const PANE_FORMAT: &str = "#{session_id}:#{window_id}:#{pane_id}:#{pane_pid}:#{pane_dead}:\
+                                      #{@orange_task}:#{@orange_agent}:#{session_name}:#{window_name}";
+
+/// The panes in what tmux printed by [`PANE_FORMAT`]; none when a line is not of that form.
+pub(super) fn parse_panes(printed: &str) -> Option<Vec<Pane>> {
+    printed.lines().map(parse_pane).collect()
+}
+
+fn parse_pane(line: &str) -> Option<Pane> {
+    let mut fields = line.splitn(9, ':');
+    let mut text = || fields.next().map(str::to_owned);
+    let marked = |mark: String| Some(mark).filter(|mark| !mark.is_empty());
+    let pane = Pane {
+        session_id: text()?,
+        window_id: text()?,
+        pane_id: text()?,
+        pid: text()?.parse().ok()?,
+        dead: text()? == "1",
+        task: marked(text()?),
+        agent: marked(text()?),
+        session: text()?,
+        window: text()?,
+    };
+    pane.pane_id.starts_with('%').then_some(pane)
+}
+
+/// The version in what `tmux -V` printed. None for versions without numbers of their own, such as
+/// `master` and those of OpenBSD's base system: they are newer than what we need.
+pub(super) fn parse_version(printed: &str) -> Option<Version> {
+    let word = printed.trim().strip_prefix("tmux ")?;
+    let number = word.strip_prefix("next-").unwrap_or(word);
+    let (major, rest) = number.split_once('.')?;
+    let minor: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    Some(Version { major: major.parse().ok()?, minor: minor.parse().ok()? })
+}
+
+/// Does this complaint mean that there is no server, so that nothing at all lives in it?
+pub(super) fn says_no_server(complaint: &str) -> bool {
+    complaint.starts_with("no server running on ")
+        || (complaint.starts_with("error connecting to ")
+            && complaint.ends_with("(No such file or directory)"))
+}
+
+/// Does this complaint mean that the target is not there (any more)?
+pub(super) fn says_no_target(complaint: &str) -> bool {
+    says_no_server(complaint)
+        || ["can't find session", "can't find window", "can't find pane"]
+            .iter()
+            .any(|start| complaint.starts_with(start))
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_version(printed: &str, expect: Option<(u32, u32)>) {
+        let version = expect.map(|(major, minor)| Version { major, minor });
+        assert_eq!(parse_version(printed), version);
+    }
+
+    #[test]
+    fn versions() {
+        check_version("tmux 3.3a\n", Some((3, 3)));
+        check_version("tmux 2.9", Some((2, 9)));
+        check_version("tmux 3.10-rc2", Some((3, 10)));
+        check_version("tmux next-3.5\n", Some((3, 5)));
+        check_version("tmux openbsd-7.4\n", None);
+        check_version("tmux master\n", None);
+        check_version("", None);
+        assert!(Version { major: 3, minor: 10 } > Version { major: 3, minor: 2 });
+    }
+
+    #[test]
+    fn panes() {
+        let printed = "$0:@0:%0:3861:0:k3v9Qa:worker:p/fix:worker\n\
+                       $1:@4:%7:3870:1:::mine:a: strange \"name\"\n";
+        let panes = parse_panes(printed).unwrap();
+        let [ours, foreign] = panes.as_slice() else { panic!("{panes:?}") };
+        assert_eq!((ours.task.as_deref(), ours.agent.as_deref()), (Some("k3v9Qa"), Some("worker")));
+        assert_eq!((ours.session.as_str(), ours.pid, ours.dead), ("p/fix", 3861, false));
+        assert_eq!((&foreign.task, &foreign.agent, foreign.dead), (&None, &None, true));
+        assert_eq!(foreign.window, "a: strange \"name\"");
+        assert_eq!(parse_panes("").unwrap(), []);
+        assert_eq!(parse_panes("server exited unexpectedly"), None);
+    }
+
+    #[test]
+    fn only_a_missing_server_is_an_empty_one() {
+        assert!(says_no_server("no server running on /tmp/tmux-0/orange"));
+        assert!(says_no_server("error connecting to /tmp/tmux-0/orange (No such file or directory)"));
+        assert!(!says_no_server("error connecting to /tmp/tmux-0/orange (Permission denied)"));
+        assert!(!says_no_server("server exited unexpectedly"));
+        assert!(!says_no_server("lost server"));
+        assert!(says_no_target("can't find session: p/fix"));
+        assert!(!says_no_target("command too long"));
+    }
+}

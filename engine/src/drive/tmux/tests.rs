@@ -1,0 +1,302 @@
+use std::fs;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use super::*;
+use crate::drive::testing::{Server, eventually, scripted, spawn};
+
+/// An agent that does nothing until it is killed.
+fn idle() -> Vec<OsString> {
+    scripted("exec sleep 1000", &[])
+}
+
+fn is_alive(pid: i32) -> bool {
+    // A zombie answers signals; its status says more.
+    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+fn noted_pid(file: &Path) -> i32 {
+    let mut pid = None;
+    eventually("the agent notes its pid", || {
+        pid = fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok());
+        pid.is_some()
+    });
+    pid.unwrap()
+}
+
+#[test]
+fn this_tmux_is_new_enough() {
+    Tmux::new(None).check().unwrap();
+}
+
+#[test]
+fn no_server_is_no_panes_but_any_other_failure_is_an_error() {
+    let server = Server::new();
+    assert_eq!(server.tmux.panes().unwrap(), []);
+    assert!(!server.tmux.has_session("p/fix").unwrap());
+    assert!(!server.tmux.kill_session("p/fix", "T1").unwrap());
+    assert!(!server.tmux.kill_window("T1", "worker").unwrap());
+
+    let file = server.path().join("file");
+    fs::write(&file, "").unwrap();
+    let broken = Tmux::new(Some(file.join("socket").as_os_str()));
+    assert_eq!(broken.panes().unwrap_err().kind, Kind::Environment);
+    assert!(broken.has_session("p/fix").is_err());
+
+    let long = Tmux::new(Some(server.path().join("x".repeat(120)).as_os_str()));
+    assert!(long.panes().unwrap_err().help.contains("107 bytes"));
+}
+
+#[test]
+fn an_agent_gets_its_folder_environment_and_arguments_unchanged() {
+    let server = Server::new();
+    let folder = server.path().join("#(touch expanded) #{pane_id}");
+    fs::create_dir(&folder).unwrap();
+    let out = server.path().join("out");
+    let hostile =
+        ["$(touch expanded)", "#(touch expanded)", "`x`;", ";", "", "a\nb", "-t", "\\;", "'\"", "grün"];
+    let hostile: Vec<&OsStr> = hostile.iter().map(OsStr::new).collect();
+    let script = "{ printf '%s\\0' \"$PWD\" \"$VALUE\" \"$@\"; } > \"$OUT\"; exec sleep 1000";
+    let args = scripted(script, &hostile);
+    let env = [("OUT", out.as_os_str()), ("VALUE", OsStr::new("a;b #(x);"))];
+    let spawn = Spawn { env: &env, ..spawn("T1", "p/fix", &folder, &args) };
+    server.tmux.new_session(&spawn).unwrap();
+
+    let mut expect = vec![folder.as_os_str(), OsStr::new("a;b #(x);")];
+    expect.extend(hostile);
+    let expect: Vec<u8> = expect.iter().flat_map(|arg| [arg.as_bytes(), b"\0"].concat()).collect();
+    eventually("the agent has written all", || fs::read(&out).is_ok_and(|bytes| bytes.len() >= expect.len()));
+    assert_eq!(String::from_utf8_lossy(&fs::read(&out).unwrap()), String::from_utf8_lossy(&expect));
+    assert!(!folder.join("expanded").exists());
+}
+
+#[test]
+fn a_program_without_arguments_meets_no_shell() {
+    let server = Server::new();
+    let program = server.path().join("agent $(touch expanded)");
+    fs::write(
+        &program,
+        format!("#!/bin/sh\necho $$ > '{}'\nexec sleep 1000\n", server.path().join("pid").display()),
+    )
+    .unwrap();
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let spawn = Spawn { program: program.as_os_str(), ..spawn("T1", "p/fix", server.path(), &[]) };
+    server.tmux.new_session(&spawn).unwrap();
+    noted_pid(&server.path().join("pid"));
+    assert!(!server.path().join("expanded").exists());
+}
+
+#[test]
+fn a_session_is_marked_and_listed_under_any_configuration() {
+    let server = Server::new();
+    let placed = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap();
+    let panes = server.tmux.panes().unwrap();
+    let [pane] = panes.as_slice() else { panic!("{panes:?}") };
+    assert_eq!((pane.session.as_str(), pane.window.as_str(), pane.dead), ("p/fix", "worker", false));
+    assert_eq!(
+        (&pane.session_id, &pane.window_id, &pane.pane_id),
+        (&placed.session_id, &placed.window_id, &placed.pane_id)
+    );
+    assert!(pane.belongs_to("T1") && pane.hosts("worker"));
+    assert!(server.tmux.has_session("p/fix").unwrap());
+    assert!(!server.tmux.has_session("p/fi").unwrap());
+
+    let error = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap_err();
+    assert_eq!(error.kind, Kind::Refused, "{error}");
+}
+
+#[test]
+fn a_session_ends_with_its_agent() {
+    let server = Server::new();
+    server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &scripted("exit 1", &[]))).unwrap();
+    eventually("the session is gone", || server.tmux.panes().unwrap().is_empty());
+}
+
+#[test]
+fn killing_a_session_leaves_its_namesakes_alone() {
+    let server = Server::new();
+    for (task, session) in [("T1", "p/fix"), ("T2", "p/fix-2"), ("T3", "p/fi")] {
+        server.tmux.new_session(&spawn(task, session, server.path(), &idle())).unwrap();
+    }
+    assert!(!server.tmux.kill_session("p/fix-2", "T9").unwrap());
+    assert!(!server.tmux.kill_session("p/f", "T9").unwrap());
+    assert!(server.tmux.kill_session("p/fix", "T1").unwrap());
+    assert!(!server.tmux.kill_session("p/fix", "T1").unwrap());
+    let mut left: Vec<_> = server.tmux.panes().unwrap().into_iter().map(|pane| pane.session).collect();
+    left.sort();
+    assert_eq!(left, ["p/fi", "p/fix-2"]);
+}
+
+#[test]
+fn a_taken_name_gets_the_task_added_and_its_owner_is_never_touched() {
+    let server = Server::new();
+    server.tmux.new_session(&spawn("T1", "p/other", server.path(), &idle())).unwrap();
+    server.raw(&["new-session", "-d", "-s", "p/fix", "sleep", "1000"]);
+    server.raw(&["set-option", "-t", "=p/fix:", "destroy-unattached", "off"]);
+    let placed = server.tmux.new_session(&spawn("abcdefgh", "p/fix", server.path(), &idle())).unwrap();
+    assert_eq!(placed.session, "p/fix-abcdef");
+    // Even when it goes by the name alone, only the marked one is found.
+    assert!(server.tmux.kill_session("p/fix", "abcdefgh").unwrap());
+    let mut left: Vec<_> = server.tmux.panes().unwrap().into_iter().map(|pane| pane.session).collect();
+    left.sort();
+    assert_eq!(left, ["p/fix", "p/other"]);
+}
+
+#[test]
+fn a_renamed_session_is_still_the_tasks() {
+    let server = Server::new();
+    server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap();
+    server.raw(&["rename-session", "-t", "=p/fix:", "mine"]);
+    assert_eq!(server.tmux.panes_of("T1").unwrap().len(), 1);
+    assert!(server.tmux.kill_session("p/fix", "T1").unwrap());
+    assert_eq!(server.tmux.panes().unwrap(), []);
+}
+
+#[test]
+fn an_agent_that_ignores_hangups_dies_with_its_session() {
+    let server = Server::new();
+    let (agent, child) = (server.path().join("agent"), server.path().join("child"));
+    let script = "trap '' HUP TERM; sh -c 'echo $$ > \"$1\"; while :; do sleep 1; done' child \"$2\" & echo $$ > \"$1\"; wait";
+    let args = scripted(script, &[agent.as_os_str(), child.as_os_str()]);
+    server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &args)).unwrap();
+    let pids = [noted_pid(&agent), noted_pid(&child)];
+    assert!(pids.iter().all(|&pid| is_alive(pid)));
+    server.tmux.kill_session("p/fix", "T1").unwrap();
+    assert!(pids.iter().all(|&pid| !is_alive(pid)));
+}
+
+#[test]
+fn a_reviewer_has_a_window_of_its_own() {
+    let server = Server::new();
+    let args = idle();
+    let worker = spawn("T1", "p/fix", server.path(), &args);
+    let reviewer = Spawn { window: "review-1", ..worker };
+    assert_eq!(server.tmux.new_window(&reviewer).unwrap_err().kind, Kind::Refused);
+    let placed = server.tmux.new_session(&worker).unwrap();
+    // A person has a window of the same name, and has split and renamed the worker's.
+    server.raw(&["new-window", "-d", "-t", "=p/fix:", "-n", "review-1", "sleep", "1000"]);
+    server.raw(&["split-window", "-t", &placed.pane_id, "sleep", "1000"]);
+    server.raw(&["rename-window", "-t", &placed.window_id, "mine"]);
+    let review = server.tmux.new_window(&reviewer).unwrap();
+    assert_eq!(review.session_id, placed.session_id);
+    assert_eq!(server.tmux.new_window(&reviewer).unwrap_err().kind, Kind::Refused);
+
+    let panes = server.tmux.panes_of("T1").unwrap();
+    let hosting = |window: &str| {
+        panes.iter().filter(|pane| pane.hosts(window)).map(|pane| &pane.pane_id).collect::<Vec<_>>()
+    };
+    assert_eq!(hosting("review-1"), [&review.pane_id]);
+    assert_eq!(hosting("worker"), [&placed.pane_id]);
+
+    assert!(server.tmux.kill_window("T1", "review-1").unwrap());
+    assert!(!server.tmux.kill_window("T1", "review-1").unwrap());
+    assert_eq!(server.tmux.panes_of("T1").unwrap().len(), 3);
+}
+
+/// A pane whose program writes every byte it reads into a file.
+struct Reader {
+    server: Server,
+    pane: String,
+    file: PathBuf,
+    seen: usize,
+}
+
+impl Reader {
+    fn new() -> Reader {
+        let server = Server::new();
+        let file = server.path().join("read");
+        let args = scripted("stty raw -echo && : > \"$1\" && exec cat > \"$1\"", &[file.as_os_str()]);
+        let pane = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &args)).unwrap().pane_id;
+        eventually("the reader is ready", || file.exists());
+        Reader { server, pane, file, seen: 0 }
+    }
+
+    fn reads(&mut self, text: &[u8]) -> Vec<u8> {
+        self.server.tmux.send_text(&self.pane, text).unwrap();
+        let until = self.seen + text.len() + 1;
+        eventually("everything has arrived", || fs::metadata(&self.file).unwrap().len() >= until as u64);
+        let all = fs::read(&self.file).unwrap();
+        let read = all[self.seen..].to_vec();
+        self.seen = all.len();
+        read
+    }
+}
+
+#[test]
+fn a_message_arrives_byte_for_byte_and_then_enter() {
+    let mut reader = Reader::new();
+    let hostile = [
+        "",
+        ";",
+        "-l",
+        "a\n\nb\t\r",
+        "$(touch x) `x` \"'\\",
+        "#(touch x)#{pane_id}",
+        "\u{1b}[2J\u{3}\u{4}",
+        "naïve 漢字 🍊",
+    ];
+    for text in hostile {
+        assert_eq!(reader.reads(text.as_bytes()), [text.as_bytes(), b"\r"].concat());
+    }
+    let large: Vec<u8> = (0..1_000_000u32).map(|i| (i % 251) as u8).collect();
+    assert_eq!(reader.reads(&large), [large.as_slice(), b"\r"].concat());
+
+    let mut runner = TestRunner::new(Config { cases: 16, failure_persistence: None, ..Config::default() });
+    let reader = std::cell::RefCell::new(reader);
+    let outcome = runner.run(&proptest::collection::vec(any::<u8>(), 0..2000), |text| {
+        prop_assert_eq!(reader.borrow_mut().reads(&text), [text.as_slice(), b"\r"].concat());
+        Ok(())
+    });
+    outcome.unwrap();
+}
+
+#[test]
+fn a_pane_in_copy_mode_leaves_it_to_read_a_message() {
+    let mut reader = Reader::new();
+    reader.server.raw(&["copy-mode", "-t", &reader.pane]);
+    assert_eq!(reader.reads(b"hello"), b"hello\r");
+}
+
+#[test]
+fn a_message_to_a_pane_that_is_gone_is_an_error_and_leaves_no_buffer() {
+    let reader = Reader::new();
+    let error = reader.server.tmux.send_text("%77", b"hello").unwrap_err();
+    assert_eq!(error.kind, Kind::NotFound);
+    assert_eq!(reader.server.raw(&["list-buffers"]), "");
+}
+
+#[test]
+fn a_program_that_asked_for_it_gets_a_bracketed_paste() {
+    let server = Server::new();
+    let file = server.path().join("read");
+    let script = "stty raw -echo; printf '\\033[?2004h'; : > \"$1\"; exec cat > \"$1\"";
+    let args = scripted(script, &[file.as_os_str()]);
+    let pane = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &args)).unwrap().pane_id;
+    eventually("the reader is ready", || file.exists());
+    let expect = b"\x1b[200~two\nlines\x1b[201~\r";
+    // tmux may read the request after the file is there: until then it pastes plainly.
+    eventually("a bracketed paste arrives", || {
+        server.tmux.send_text(&pane, b"two\nlines").unwrap();
+        fs::read(&file).unwrap().ends_with(expect)
+    });
+}
+
+#[test]
+fn the_last_lines_of_a_pane_can_be_read() {
+    let server = Server::new();
+    let args = scripted("seq 1 500; printf 'grün $'; exec sleep 1000", &[]);
+    let pane = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &args)).unwrap().pane_id;
+    eventually("the lines are shown", || server.tmux.capture(&pane, 3).unwrap() == "499\n500\ngrün $");
+}
+
+#[test]
+fn attaching_knows_whether_the_terminal_is_inside_this_server() {
+    let server = Server::new();
+    let error = server.tmux.attach("p/fix", None).unwrap_err();
+    assert_eq!(error.kind, Kind::NotFound);
+    server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap();
+    let socket = server.raw(&["display-message", "-p", "#{socket_path}"]);
+    assert!(server.tmux.is_inside(OsStr::new(&format!("{socket},12,0"))).unwrap());
+    assert!(!server.tmux.is_inside(OsStr::new("/tmp/tmux-0/default,12,0")).unwrap());
+}
