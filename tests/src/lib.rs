@@ -1,1 +1,6 @@
 //! Helpers that the tests of several crates share.
+
+pub mod generate;
+pub mod plan;
+pub mod random;
+pub mod reference;

@@ -1,0 +1,255 @@
+//! Made-up workflows, guards and task bodies, the same for the same seed.
+
+use crate::plan::{
+    Applies, Condition, Operator, Plan, PlannedGate, PlannedOutcome, PlannedRule, PlannedState,
+    PlannedTransition,
+};
+use crate::random::Random;
+
+/// The largest made-up workflow.
+const MOST_STATES: usize = 40;
+
+/// Names that are awkward somewhere: words of Rust, of YAML, of our own generated code.
+const AWKWARD_NAMES: [&str; 12] = [
+    "type",
+    "Self",
+    "match",
+    "State",
+    "self",
+    "as_str",
+    "agent-review",
+    "null-ish",
+    "x",
+    "ALL",
+    "fn",
+    "stuck",
+];
+
+const SECTIONS: [&str; 3] = ["## Handoff", "## Review", "### Notes"];
+const FIELDS: [&str; 3] = ["DONE", "REMAINING", "RISK_2"];
+/// Every counter but `crash_count`, which the engine alone counts.
+const INCREMENTED: [usize; 3] = [0, 2, 3];
+const ACTORS: [&str; 3] = ["worker", "reviewer", "human"];
+
+/// A workflow that compiles: 1 to 40 states, up to four counters, nested guards, exit rules.
+pub fn plan(seed: u64) -> Plan {
+    let random = &mut Random::new(seed);
+    let states = states(random);
+    let counters = counters(random);
+    let transitions = transitions(random, &states, counters.len());
+    let rules = rules(random, &states, &transitions, counters.len());
+    let stuck = states.iter().position(|state| state.name == "stuck");
+    let crash = if random.chance(50) { Some(random.below(states.len())) } else { stuck };
+    Plan { name: format!("random-{seed}"), states, counters, crash, transitions, rules }
+}
+
+/// A guard of at most `depth` levels over the first `counters` counters, with constants below `limit`.
+pub fn condition(random: &mut Random, depth: usize, counters: usize, limit: u32) -> Condition {
+    let kind = if depth == 0 { 0 } else { random.below(6) };
+    let part = |random: &mut Random| condition(random, depth - 1, counters, limit);
+    match kind {
+        0..3 => {
+            let operator = *random.pick(&Operator::ALL);
+            Condition::Compare(random.below(counters), operator, random.below(limit as usize) as u32)
+        }
+        3 => Condition::Not(Box::new(part(random))),
+        4 => Condition::All((0..2 + random.below(2)).map(|_| part(random)).collect()),
+        _ => Condition::Any((0..2 + random.below(2)).map(|_| part(random)).collect()),
+    }
+}
+
+/// A task's body out of pieces that sections, verdicts and fields hang on.
+pub fn body(random: &mut Random) -> String {
+    const LINES: [&str; 36] = [
+        "## Handoff",
+        "## Handoff",
+        "## Review",
+        "## Review",
+        "### Notes",
+        "# Top",
+        "## Handoff ##",
+        "  ## Review",
+        "    ## Review",
+        "##Handoff",
+        "## handoff",
+        "#### Deep",
+        "```",
+        "```",
+        "````",
+        "~~~",
+        "``` `x",
+        "   ```",
+        "",
+        "  ",
+        "text",
+        "PASS",
+        "FAIL",
+        "Verdict: PASS",
+        "verdict:fail",
+        "Verdict: maybe",
+        "all pass, none fail",
+        "  Verdict: Pass  ",
+        "surpassed",
+        "DONE: x",
+        "DONE:",
+        "REMAINING:  y",
+        " DONE: x",
+        "RISK_2: z",
+        "\u{2003}",
+        "Überprüfung: PASS\u{a0}",
+    ];
+    let end = if random.chance(20) { "\r\n" } else { "\n" };
+    let count = random.below(14);
+    let mut body: String = (0..count).map(|_| format!("{}{end}", random.pick(&LINES))).collect();
+    if random.chance(30) {
+        body.truncate(body.trim_end_matches(['\r', '\n']).len());
+    }
+    body
+}
+
+/// A gate over the sections that made-up bodies have.
+pub fn gate(random: &mut Random) -> PlannedGate {
+    let verdict = random.chance(50).then(|| *random.pick(&["PASS", "FAIL"]));
+    PlannedGate {
+        section: random.pick::<&str>(&SECTIONS),
+        required: random.chance(40),
+        verdict,
+        strict: verdict.is_some() && random.chance(40),
+        fields: if random.chance(30) { some_of(random, &FIELDS) } else { Vec::new() },
+        fresh: random.chance(15),
+    }
+}
+
+fn states(random: &mut Random) -> Vec<PlannedState> {
+    let most = if random.chance(30) { MOST_STATES } else { 8 };
+    let count = 1 + random.below(most);
+    let awkward = random.below(AWKWARD_NAMES.len());
+    (0..count)
+        .map(|index| {
+            let name = match index.checked_sub(1) {
+                Some(at) if at < 3 => AWKWARD_NAMES[(awkward + at) % AWKWARD_NAMES.len()].to_string(),
+                Some(_) | None => format!("state-{index}"),
+            };
+            PlannedState { name, terminal: index > 0 && random.chance(20) }
+        })
+        .collect()
+}
+
+fn counters(random: &mut Random) -> Vec<String> {
+    ["review_round", "crash_count", "fix_attempts", "tries"]
+        .into_iter()
+        .take(2 + random.below(3))
+        .map(str::to_string)
+        .collect()
+}
+
+fn transitions(random: &mut Random, states: &[PlannedState], counters: usize) -> Vec<PlannedTransition> {
+    let mut transitions = Vec::new();
+    for from in (0..states.len()).filter(|from| !states[*from].terminal) {
+        for to in 0..states.len() {
+            if random.chance(if states.len() > 8 { 12 } else { 45 }) {
+                transitions.extend(between(random, from, to, counters));
+            }
+        }
+    }
+    shuffle(random, &mut transitions);
+    transitions
+}
+
+fn between(random: &mut Random, from: usize, to: usize, counters: usize) -> Vec<PlannedTransition> {
+    let guards = match random.below(4) {
+        0 | 1 => vec![None],
+        2 => vec![Some(condition(random, 3, counters, 6))],
+        _ => some_clauses(random, counters).into_iter().map(Some).collect(),
+    };
+    guards
+        .into_iter()
+        .map(|when| PlannedTransition {
+            from,
+            to,
+            by: if random.chance(20) { some_of(random, &ACTORS) } else { Vec::new() },
+            when,
+            gate: random.chance(40).then(|| gate(random)),
+            increments: (0..random.below(3)).map(|_| *random.pick(&INCREMENTED[..counters - 1])).collect(),
+        })
+        .collect()
+}
+
+/// Some clauses of a partition, so that no two of them hold together.
+fn some_clauses(random: &mut Random, counters: usize) -> Vec<Condition> {
+    let mut clauses = partition(random, counters);
+    shuffle(random, &mut clauses);
+    clauses.truncate(1 + random.below(clauses.len()));
+    clauses
+}
+
+/// Guards of which one holds, whatever the counters are: each excludes those before it.
+fn partition(random: &mut Random, counters: usize) -> Vec<Condition> {
+    let splits: Vec<_> = (0..1 + random.below(2)).map(|_| condition(random, 1, counters, 5)).collect();
+    let excluded = |upto: usize| splits[..upto].iter().map(|split| Condition::Not(Box::new(split.clone())));
+    (0..=splits.len())
+        .map(|index| {
+            let mut parts: Vec<_> = excluded(index).chain(splits.get(index).cloned()).collect();
+            if parts.len() == 1 { parts.remove(0) } else { Condition::All(parts) }
+        })
+        .collect()
+}
+
+fn rules(
+    random: &mut Random,
+    states: &[PlannedState],
+    transitions: &[PlannedTransition],
+    counters: usize,
+) -> Vec<PlannedRule> {
+    let mut rules = Vec::new();
+    for status in (0..states.len()).filter(|status| !states[*status].terminal) {
+        for _ in 0..random.below(4) {
+            rules.push(rule(random, status, states.len(), transitions, counters));
+        }
+    }
+    shuffle(random, &mut rules);
+    rules
+}
+
+fn rule(
+    random: &mut Random,
+    status: usize,
+    states: usize,
+    transitions: &[PlannedTransition],
+    counters: usize,
+) -> PlannedRule {
+    let declared: Vec<_> = transitions.iter().filter(|t| t.from == status).map(|t| t.to).collect();
+    let target = |random: &mut Random| {
+        if declared.is_empty() || random.chance(10) { random.below(states) } else { *random.pick(&declared) }
+    };
+    let applies = match random.below(4) {
+        0 => Applies::Always,
+        1 => Applies::NoArtifact,
+        _ => Applies::HasArtifact(gate(random)),
+    };
+    let outcome = match random.below(5) {
+        0 | 1 => PlannedOutcome::Then(target(random)),
+        2 => PlannedOutcome::ThenWhen(
+            partition(random, counters).into_iter().map(|when| (when, target(random))).collect(),
+        ),
+        3 => PlannedOutcome::Crash {
+            stuck_after: random.chance(70).then(|| 1 + random.below(4) as u32),
+            respawn: random.chance(40),
+        },
+        _ => PlannedOutcome::MarkDead,
+    };
+    PlannedRule { status, applies, outcome }
+}
+
+fn some_of(random: &mut Random, from: &[&'static str]) -> Vec<&'static str> {
+    let first = random.below(from.len());
+    let mut some = vec![from[first]];
+    some.extend(from.iter().skip(first + 1).filter(|_| random.chance(50)));
+    some
+}
+
+fn shuffle<T>(random: &mut Random, items: &mut [T]) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, random.below(last + 1));
+    }
+}

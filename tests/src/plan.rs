@@ -1,0 +1,303 @@
+//! A workflow as the tests think of it, and as YAML. It shares nothing with the compiler that it is to judge.
+
+use std::fmt::{self, Display};
+
+/// What a workflow says. States, counters and prompts are named by their index.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Its name.
+    pub name: String,
+    /// In source order.
+    pub states: Vec<PlannedState>,
+    /// The names of all counters, `review_round` and `crash_count` first.
+    pub counters: Vec<String>,
+    /// Where escalation goes, if the workflow says so or has a state `stuck`.
+    pub crash: Option<usize>,
+    /// In source order.
+    pub transitions: Vec<PlannedTransition>,
+    /// In source order.
+    pub rules: Vec<PlannedRule>,
+}
+
+/// One state.
+#[derive(Clone, Debug)]
+pub struct PlannedState {
+    /// Its name.
+    pub name: String,
+    /// Whether it has no way out.
+    pub terminal: bool,
+}
+
+/// One transition.
+#[derive(Clone, Debug)]
+pub struct PlannedTransition {
+    /// The state it leaves.
+    pub from: usize,
+    /// The state it leads to.
+    pub to: usize,
+    /// Who may ask; nobody named means anyone.
+    pub by: Vec<&'static str>,
+    /// Its guard.
+    pub when: Option<Condition>,
+    /// Its gate.
+    pub gate: Option<PlannedGate>,
+    /// The counters that its hooks increment, in order.
+    pub increments: Vec<usize>,
+}
+
+/// A gate.
+#[derive(Clone, Debug, Default)]
+pub struct PlannedGate {
+    /// The heading.
+    pub section: &'static str,
+    /// It must have a line that is not blank.
+    pub required: bool,
+    /// `PASS` or `FAIL`.
+    pub verdict: Option<&'static str>,
+    /// The verdict must come first.
+    pub strict: bool,
+    /// One of these must have a line.
+    pub fields: Vec<&'static str>,
+    /// It must be new.
+    pub fresh: bool,
+}
+
+/// A guard, as it was made up.
+#[derive(Clone, Debug)]
+pub enum Condition {
+    /// A counter is compared with a constant.
+    Compare(usize, Operator, u32),
+    /// It does not hold.
+    Not(Box<Condition>),
+    /// All hold.
+    All(Vec<Condition>),
+    /// One holds.
+    Any(Vec<Condition>),
+}
+
+/// How a counter is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+}
+
+/// One exit rule.
+#[derive(Clone, Debug)]
+pub struct PlannedRule {
+    /// The state it is for.
+    pub status: usize,
+    /// When it applies.
+    pub applies: Applies,
+    /// What it says.
+    pub outcome: PlannedOutcome,
+}
+
+/// When an exit rule applies.
+#[derive(Clone, Debug)]
+pub enum Applies {
+    /// Always.
+    Always,
+    /// When this artifact is there.
+    HasArtifact(PlannedGate),
+    /// When no artifact of the same state's rules is.
+    NoArtifact,
+}
+
+/// What an exit rule says.
+#[derive(Clone, Debug)]
+pub enum PlannedOutcome {
+    /// `then`
+    Then(usize),
+    /// `then_when`
+    ThenWhen(Vec<(Condition, usize)>),
+    /// `action: crash`
+    Crash {
+        /// The number of crashes that escalates, where it is said.
+        stuck_after: Option<u32>,
+        /// Whether the agent is started again.
+        respawn: bool,
+    },
+    /// `action: mark_dead`
+    MarkDead,
+}
+
+impl Operator {
+    /// All of them.
+    pub const ALL: [Operator; 6] = [
+        Operator::Less,
+        Operator::LessOrEqual,
+        Operator::Greater,
+        Operator::GreaterOrEqual,
+        Operator::Equal,
+        Operator::NotEqual,
+    ];
+
+    /// As the guard grammar spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Operator::Less => "<",
+            Operator::LessOrEqual => "<=",
+            Operator::Greater => ">",
+            Operator::GreaterOrEqual => ">=",
+            Operator::Equal => "==",
+            Operator::NotEqual => "!=",
+        }
+    }
+}
+
+impl Condition {
+    /// In the guard grammar, with the parentheses that it needs and no others.
+    pub fn text(&self, counters: &[String]) -> String {
+        let join = |parts: &[Condition], word: &str| {
+            parts.iter().map(|part| part.operand(counters)).collect::<Vec<_>>().join(word)
+        };
+        match self {
+            Condition::Compare(counter, operator, value) => {
+                format!("{} {} {value}", counters[*counter], operator.as_str())
+            }
+            Condition::Not(inner) => format!("!({})", inner.text(counters)),
+            Condition::All(parts) => join(parts, " && "),
+            Condition::Any(parts) => join(parts, " || "),
+        }
+    }
+
+    fn operand(&self, counters: &[String]) -> String {
+        match self {
+            Condition::Compare(..) | Condition::Not(_) => self.text(counters),
+            Condition::All(_) | Condition::Any(_) => format!("({})", self.text(counters)),
+        }
+    }
+
+    /// Every counter that is compared, with what it is compared with.
+    pub fn constants(&self) -> Vec<(usize, u32)> {
+        match self {
+            Condition::Compare(counter, _, value) => vec![(*counter, *value)],
+            Condition::Not(inner) => inner.constants(),
+            Condition::All(parts) | Condition::Any(parts) => {
+                parts.iter().flat_map(Condition::constants).collect()
+            }
+        }
+    }
+}
+
+impl Plan {
+    fn state(&self, index: usize) -> &str {
+        &self.states[index].name
+    }
+}
+
+/// The plan as a workflow file.
+impl Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "name: {}\nversion: 1", self.name)?;
+        if self.counters.len() > 2 {
+            writeln!(f, "fields:")?;
+        }
+        for counter in &self.counters[2..] {
+            writeln!(f, "  {counter}: 0")?;
+        }
+        if let Some(crash) = self.crash {
+            writeln!(f, "commands:\n  crash: {}", self.state(crash))?;
+        }
+        writeln!(f, "\nstates:")?;
+        for state in &self.states {
+            writeln!(f, "  {}:\n    terminal: {}", state.name, state.terminal)?;
+        }
+        writeln!(f, "\ntransitions:{}", if self.transitions.is_empty() { " []" } else { "" })?;
+        for transition in &self.transitions {
+            transition.write(f, self)?;
+        }
+        if !self.rules.is_empty() {
+            writeln!(f, "\nexit_monitoring:\n  rules:")?;
+        }
+        for rule in &self.rules {
+            rule.write(f, self)?;
+        }
+        Ok(())
+    }
+}
+
+impl PlannedTransition {
+    fn write(&self, f: &mut fmt::Formatter<'_>, plan: &Plan) -> fmt::Result {
+        writeln!(f, "  - from: {}\n    to: {}", plan.state(self.from), plan.state(self.to))?;
+        if !self.by.is_empty() {
+            writeln!(f, "    by: [{}]", self.by.join(", "))?;
+        }
+        if let Some(when) = &self.when {
+            writeln!(f, "    when: \"{}\"", when.text(&plan.counters))?;
+        }
+        if let Some(gate) = &self.gate {
+            writeln!(f, "    gate: {gate}")?;
+        }
+        if !self.increments.is_empty() {
+            writeln!(f, "    hooks:")?;
+        }
+        for counter in &self.increments {
+            writeln!(f, "      - {{action: increment, field: {}}}", plan.counters[*counter])?;
+        }
+        Ok(())
+    }
+}
+
+impl PlannedRule {
+    fn write(&self, f: &mut fmt::Formatter<'_>, plan: &Plan) -> fmt::Result {
+        writeln!(f, "    - status: {}", plan.state(self.status))?;
+        match &self.applies {
+            Applies::Always => {}
+            Applies::HasArtifact(gate) => writeln!(f, "      has_artifact: {gate}")?,
+            Applies::NoArtifact => writeln!(f, "      no_artifact: true")?,
+        }
+        match &self.outcome {
+            PlannedOutcome::Then(to) => writeln!(f, "      then: {}", plan.state(*to)),
+            PlannedOutcome::ThenWhen(clauses) => {
+                writeln!(f, "      then_when:")?;
+                for (when, to) in clauses {
+                    let when = when.text(&plan.counters);
+                    writeln!(f, "        - {{when: \"{when}\", then: {}}}", plan.state(*to))?;
+                }
+                Ok(())
+            }
+            PlannedOutcome::Crash { stuck_after, respawn } => {
+                writeln!(f, "      action: crash")?;
+                if let Some(stuck_after) = stuck_after {
+                    writeln!(f, "      stuck_after: {stuck_after}")?;
+                }
+                if *respawn { writeln!(f, "      respawn: true") } else { Ok(()) }
+            }
+            PlannedOutcome::MarkDead => writeln!(f, "      action: mark_dead"),
+        }
+    }
+}
+
+impl Display for PlannedGate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{{section: \"{}\"", self.section)?;
+        if self.required {
+            write!(f, ", required: true")?;
+        }
+        if let Some(verdict) = self.verdict {
+            write!(f, ", verdict: {verdict}")?;
+        }
+        if self.strict {
+            write!(f, ", strict: true")?;
+        }
+        if !self.fields.is_empty() {
+            write!(f, ", fields: [{}]", self.fields.join(", "))?;
+        }
+        if self.fresh {
+            write!(f, ", fresh: true")?;
+        }
+        write!(f, "}}")
+    }
+}

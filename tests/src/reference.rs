@@ -1,0 +1,380 @@
+//! What the documents say must happen, written from them and not from the code that these answers judge.
+//!
+//! It is slow and plain on purpose: conditions are evaluated as trees, bodies are read line by line, and nothing of
+//! the compiler or the core is used.
+
+use crate::plan::{
+    Applies, Condition, Operator, Plan, PlannedGate, PlannedOutcome, PlannedRule, PlannedTransition,
+};
+
+const CRASH_COUNT: usize = 1;
+
+/// A task, as far as a decision is about it.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Its state.
+    pub status: usize,
+    /// Its counters.
+    pub counters: Vec<u32>,
+    /// Its body.
+    pub body: String,
+    /// What gates have let through: the section and what it said, the last one last.
+    pub seen: Vec<(&'static str, String)>,
+}
+
+/// What a pair of states and counter values come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// The nth transition that is declared for the pair fires.
+    Fires(usize),
+    /// None is declared.
+    NoTransition,
+    /// Some are, and no guard holds.
+    GuardFailed,
+}
+
+/// Why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// No transition is declared.
+    NoTransition,
+    /// It is not this actor's.
+    NotAllowed,
+    /// No guard holds.
+    GuardFailed,
+    /// The artifact is not as it should be.
+    GateFailed(Lack),
+}
+
+/// What an artifact lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// There is no such section.
+    Section,
+    /// It is blank.
+    Content,
+    /// It says neither PASS nor FAIL where it should.
+    Verdict,
+    /// It says both at once.
+    OneVerdict,
+    /// It says the other one.
+    OtherVerdict,
+    /// No field has a line.
+    Field,
+    /// It says what it said before.
+    Fresh,
+}
+
+/// What becomes of a request that is granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The nth transition that is declared for the pair.
+    pub nth: usize,
+    /// The counters that hooks increment, with their new values, in order.
+    pub increments: Vec<(usize, u32)>,
+}
+
+/// What becomes of a task whose agent died.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It goes on to this state.
+    Advance(usize, Move),
+    /// It stays, with this many crashes, and its agent may be started again.
+    Crash(u32, bool),
+    /// It goes to the crash state, with this many crashes.
+    Escalate(u32, Move),
+    /// It stays.
+    MarkDead,
+}
+
+/// Whether a condition holds.
+pub fn holds(condition: &Condition, counters: &[u32]) -> bool {
+    match condition {
+        Condition::Compare(counter, operator, value) => compare(counters[*counter], *operator, *value),
+        Condition::Not(inner) => !holds(inner, counters),
+        Condition::All(parts) => parts.iter().all(|part| holds(part, counters)),
+        Condition::Any(parts) => parts.iter().any(|part| holds(part, counters)),
+    }
+}
+
+fn compare(left: u32, operator: Operator, right: u32) -> bool {
+    match operator {
+        Operator::Less => left < right,
+        Operator::LessOrEqual => left <= right,
+        Operator::Greater => left > right,
+        Operator::GreaterOrEqual => left >= right,
+        Operator::Equal => left == right,
+        Operator::NotEqual => left != right,
+    }
+}
+
+/// Which transition fires (seed 000, "Resolution").
+pub fn resolve(plan: &Plan, from: usize, to: usize, counters: &[u32]) -> Resolution {
+    let declared = between(plan, from, to);
+    let open =
+        |transition: &PlannedTransition| transition.when.as_ref().is_none_or(|when| holds(when, counters));
+    match declared.iter().position(|transition| open(transition)) {
+        Some(nth) => Resolution::Fires(nth),
+        None if declared.is_empty() => Resolution::NoTransition,
+        None => Resolution::GuardFailed,
+    }
+}
+
+fn between(plan: &Plan, from: usize, to: usize) -> Vec<&PlannedTransition> {
+    plan.transitions.iter().filter(|transition| transition.from == from && transition.to == to).collect()
+}
+
+/// What becomes of a request: the transition exists, the actor may, a guard holds, the gate passes (design §9.1).
+///
+/// # Errors
+/// The first that does not.
+pub fn request(plan: &Plan, task: &Task, to: usize, actor: &str) -> Result<Move, Refusal> {
+    let declared = between(plan, task.status, to);
+    let may = |transition: &PlannedTransition| {
+        actor == "engine" || transition.by.is_empty() || transition.by.contains(&actor)
+    };
+    if declared.is_empty() {
+        return Err(Refusal::NoTransition);
+    }
+    if !declared.iter().any(|transition| may(transition)) {
+        return Err(Refusal::NotAllowed);
+    }
+    let Resolution::Fires(nth) = resolve(plan, task.status, to, &task.counters) else {
+        return Err(Refusal::GuardFailed);
+    };
+    let transition = declared[nth];
+    if !may(transition) {
+        return Err(Refusal::NotAllowed);
+    }
+    if let Some(lack) = transition.gate.as_ref().and_then(|gate| lack(gate, task)) {
+        return Err(Refusal::GateFailed(lack));
+    }
+    Ok(Move { nth, increments: increments(transition, task) })
+}
+
+fn increments(transition: &PlannedTransition, task: &Task) -> Vec<(usize, u32)> {
+    let mut counters = task.counters.clone();
+    let count_up = |counter: &usize| {
+        counters[*counter] = counters[*counter].saturating_add(1);
+        (*counter, counters[*counter])
+    };
+    transition.increments.iter().map(count_up).collect()
+}
+
+/// What becomes of a task whose agent died (seed 000, "Rule Evaluation"; design §9.3 and §9.4).
+pub fn death(plan: &Plan, task: &Task) -> Fate {
+    let rules: Vec<_> = plan.rules.iter().filter(|rule| rule.status == task.status).collect();
+    let Some(rule) = rules.iter().find(|rule| applies(rule, &rules, task)) else { return Fate::MarkDead };
+    match &rule.outcome {
+        PlannedOutcome::Then(to) => advance(plan, task, *to, &rules),
+        PlannedOutcome::ThenWhen(clauses) => clauses
+            .iter()
+            .find(|(when, _)| holds(when, &task.counters))
+            .map_or(Fate::MarkDead, |(_, to)| advance(plan, task, *to, &rules)),
+        PlannedOutcome::Crash { stuck_after, respawn } => crash(plan, task, *stuck_after, *respawn),
+        PlannedOutcome::MarkDead => Fate::MarkDead,
+    }
+}
+
+fn applies(rule: &PlannedRule, rules: &[&PlannedRule], task: &Task) -> bool {
+    let artifact = |rule: &PlannedRule| match &rule.applies {
+        Applies::HasArtifact(gate) => lack(gate, task).is_none(),
+        Applies::Always | Applies::NoArtifact => false,
+    };
+    match rule.applies {
+        Applies::Always => true,
+        Applies::HasArtifact(_) => artifact(rule),
+        Applies::NoArtifact => !rules.iter().any(|rule| artifact(rule)),
+    }
+}
+
+/// A failed gate or guard on the way is a crash; the state's own crash rule says how it counts.
+fn advance(plan: &Plan, task: &Task, to: usize, rules: &[&PlannedRule]) -> Fate {
+    if let Ok(taken) = request(plan, task, to, "engine") {
+        return Fate::Advance(to, taken);
+    }
+    let own = rules.iter().find_map(|rule| match rule.outcome {
+        PlannedOutcome::Crash { stuck_after, respawn } => Some((stuck_after, respawn)),
+        PlannedOutcome::Then(_) | PlannedOutcome::ThenWhen(_) | PlannedOutcome::MarkDead => None,
+    });
+    let (stuck_after, respawn) = own.unwrap_or((None, false));
+    crash(plan, task, stuck_after, respawn)
+}
+
+fn crash(plan: &Plan, task: &Task, stuck_after: Option<u32>, respawn: bool) -> Fate {
+    let count = task.counters[CRASH_COUNT].saturating_add(1);
+    if count < stuck_after.unwrap_or(2) {
+        return Fate::Crash(count, respawn);
+    }
+    let Some(to) = plan.crash else { return Fate::Crash(count, false) };
+    let declared = between(plan, task.status, to);
+    let nth = match resolve(plan, task.status, to, &task.counters) {
+        Resolution::Fires(nth) => nth,
+        Resolution::GuardFailed => 0,
+        Resolution::NoTransition => return Fate::Crash(count, false),
+    };
+    Fate::Escalate(count, Move { nth, increments: increments(declared[nth], task) })
+}
+
+/// What the task's body lacks for this gate (design §5), if anything.
+pub fn lack(gate: &PlannedGate, task: &Task) -> Option<Lack> {
+    let Some(lines) = section(&task.body, gate.section) else { return Some(Lack::Section) };
+    let blank = lines.iter().all(|line| line.text.trim().is_empty());
+    if blank && (gate.required || gate.verdict.is_some() || !gate.fields.is_empty()) {
+        return Some(Lack::Content);
+    }
+    if let Some(wanted) = gate.verdict {
+        match verdict(&lines, gate.strict) {
+            Ok(found) if found == wanted => {}
+            Ok(_) => return Some(Lack::OtherVerdict),
+            Err(lack) => return Some(lack),
+        }
+    }
+    let has_field = lines.iter().filter(|line| !line.code).any(|line| is_field(&line.text, &gate.fields));
+    if !gate.fields.is_empty() && !has_field {
+        return Some(Lack::Field);
+    }
+    let last = task.seen.iter().rev().find(|(section, _)| *section == gate.section);
+    let content = lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n");
+    (gate.fresh && last.is_some_and(|(_, before)| before.trim() == content.trim())).then_some(Lack::Fresh)
+}
+
+fn verdict(lines: &[Line], strict: bool) -> Result<&'static str, Lack> {
+    if strict {
+        let first = lines.iter().find(|line| !line.text.trim().is_empty()).ok_or(Lack::Verdict)?;
+        let said = first.text.trim().to_ascii_lowercase();
+        return match said.strip_prefix("verdict:").map(str::trim) {
+            Some("pass") => Ok("PASS"),
+            Some("fail") => Ok("FAIL"),
+            Some(_) | None => Err(Lack::Verdict),
+        };
+    }
+    let words = |line: &Line| {
+        let text = line.text.to_ascii_lowercase();
+        let words: Vec<_> =
+            text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_string).collect();
+        (words.contains(&"pass".to_string()), words.contains(&"fail".to_string()))
+    };
+    let telling: Vec<_> = lines.iter().filter(|line| !line.code && words(line) != (false, false)).collect();
+    let named =
+        telling.iter().find(|line| line.text.trim_start().to_ascii_lowercase().starts_with("verdict:"));
+    match named.or(telling.first()).map(|line| words(line)) {
+        Some((true, true)) => Err(Lack::OneVerdict),
+        Some((true, false)) => Ok("PASS"),
+        Some((false, true)) => Ok("FAIL"),
+        Some((false, false)) | None => Err(Lack::Verdict),
+    }
+}
+
+fn is_field(line: &str, names: &[&str]) -> bool {
+    line.split_once(':').is_some_and(|(name, value)| names.contains(&name) && !value.trim().is_empty())
+}
+
+/// A line of a body.
+#[derive(Clone, Debug)]
+struct Line {
+    text: String,
+    /// It belongs to a fenced code block, the fences included.
+    code: bool,
+}
+
+/// The lines of the last section with this heading, up to a heading of the same or a higher level.
+fn section(body: &str, wanted: &str) -> Option<Vec<Line>> {
+    let (level, title) = heading(wanted)?;
+    let mut sections: Vec<Vec<Line>> = Vec::new();
+    let mut inside = false;
+    for line in lines(body) {
+        match heading(&line.text).filter(|_| !line.code) {
+            Some(found) if found == (level, title.clone()) => {
+                sections.push(Vec::new());
+                inside = true;
+                continue;
+            }
+            Some((found, _)) if found <= level => inside = false,
+            Some(_) | None => {}
+        }
+        if let Some(section) = sections.last_mut().filter(|_| inside) {
+            section.push(line);
+        }
+    }
+    sections.pop()
+}
+
+fn lines(body: &str) -> Vec<Line> {
+    let mut open: Option<(char, usize)> = None;
+    let mut lines = Vec::new();
+    for text in body.lines() {
+        let fence = fence(text);
+        let code = open.is_some() || fence.as_ref().is_some_and(|fence| fence.opens);
+        open = match (open, fence) {
+            (Some((mark, length)), Some(fence))
+                if fence.closes && fence.mark == mark && fence.length >= length =>
+            {
+                None
+            }
+            (Some(open), _) => Some(open),
+            (None, Some(fence)) if fence.opens => Some((fence.mark, fence.length)),
+            (None, _) => None,
+        };
+        lines.push(Line { text: text.to_string(), code });
+    }
+    lines
+}
+
+/// A line that may open or close a fenced code block (CommonMark).
+struct Fence {
+    mark: char,
+    length: usize,
+    opens: bool,
+    closes: bool,
+}
+
+fn fence(line: &str) -> Option<Fence> {
+    let text = line.trim_start_matches(' ');
+    let mark = text.chars().next().filter(|mark| ['`', '~'].contains(mark))?;
+    let length = text.chars().take_while(|c| *c == mark).count();
+    if line.len() - text.len() > 3 || length < 3 {
+        return None;
+    }
+    let info = &text[length..];
+    Some(Fence { mark, length, opens: mark == '~' || !info.contains('`'), closes: info.trim().is_empty() })
+}
+
+/// The level and the text of a heading (CommonMark, ATX).
+fn heading(line: &str) -> Option<(usize, String)> {
+    let text = line.trim_start_matches(' ');
+    let level = text.chars().take_while(|c| *c == '#').count();
+    let rest = &text[level..];
+    let is_heading = line.len() - text.len() <= 3 && (1..=6).contains(&level);
+    if !is_heading || !(rest.is_empty() || rest.starts_with(' ') || rest.starts_with('\t')) {
+        return None;
+    }
+    let mut words: Vec<&str> = rest.split_whitespace().collect();
+    if words.last().is_some_and(|word| word.chars().all(|c| c == '#')) {
+        words.pop();
+    }
+    Some((level, words.join(" ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(gate: &PlannedGate, body: &str, expect: Option<Lack>) {
+        let task = Task { status: 0, counters: vec![0, 0], body: body.to_string(), seen: Vec::new() };
+        assert_eq!(lack(gate, &task), expect, "{body:?}");
+    }
+
+    #[test]
+    fn it_reads_as_the_documents_say() {
+        let review = PlannedGate { section: "## Review", verdict: Some("PASS"), ..PlannedGate::default() };
+        let strict = PlannedGate { strict: true, ..review.clone() };
+        check(&review, "## Review\nAll tests pass, but.\nVerdict: FAIL", Some(Lack::OtherVerdict));
+        check(&review, "## Review\nLooks fine.\nPASS", None);
+        check(&strict, "## Review\nLooks fine.\nVerdict: PASS", Some(Lack::Verdict));
+        check(&strict, "## Review\n\nVerdict: pass\n", None);
+        check(&review, "```\n## Review\nPASS\n```", Some(Lack::Section));
+        check(&review, "## Review\nPASS\n## Review\n# End\nPASS", Some(Lack::Content));
+    }
+}
