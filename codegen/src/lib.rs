@@ -9,6 +9,7 @@ pub mod model;
 pub mod names;
 pub mod source;
 pub mod span;
+mod suggest;
 pub mod syntax;
 
 pub use check::Checked;

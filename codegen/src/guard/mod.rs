@@ -1,5 +1,13 @@
 //! Guards: the `when` clauses, parsed and decided.
 
+pub mod cells;
+pub mod decide;
+pub mod parse;
+mod region;
+
+#[cfg(test)]
+mod tests;
+
 use crate::model::CounterId;
 use crate::span::Span;
 
@@ -10,6 +18,8 @@ pub struct Guard {
     pub text: String,
     /// The whole scalar, quotes included.
     pub span: Span,
+    /// The clause inside the quotes.
+    pub clause: Span,
     /// What it says.
     pub expr: Expr,
 }

@@ -2,12 +2,27 @@
 //!
 //! Nothing after this module knows which language a file was written in.
 
+pub mod limits;
+mod text;
+mod toml;
+mod yaml;
+mod yaml_error;
+
+#[cfg(test)]
+mod tests;
+
+use crate::diag::Diagnostic;
+use crate::source::{Format, Source};
 use crate::span::Span;
+
+#[cfg(test)]
+pub(crate) use text::Notation;
+pub use text::Text;
 
 /// One node: where it stands and what it is.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// The whole node; a quoted scalar's quotes included.
+    /// The whole node; a quoted scalar's quotes included. Where nothing was written, the key it is missing from.
     pub span: Span,
     /// What it is.
     pub kind: Kind,
@@ -42,41 +57,21 @@ pub enum Style {
     Quoted,
 }
 
-/// A decoded text that knows which byte of the source each of its bytes came from.
-#[derive(Clone, Debug)]
-pub struct Text {
-    /// The text after escapes, folding and indentation were undone.
-    pub value: String,
-    /// The whole token in the source.
-    pub span: Span,
-    /// `(decoded, source)`: from this decoded offset on, both run side by side until the next entry.
-    map: Vec<(u32, u32)>,
+/// The tree of a source, and everything wrong with it. No tree when its syntax is broken, since nothing
+/// after the fault can be trusted, or when there is nothing in it.
+pub fn parse(source: &Source) -> (Option<Node>, Vec<Diagnostic>) {
+    if source.text.len() > limits::MAX_BYTES {
+        return (None, vec![limits::too_large()]);
+    }
+    match source.format {
+        Format::Yaml => yaml::read(&source.text),
+        Format::Toml => toml::read(&source.text),
+    }
 }
 
-impl Text {
-    /// A text whose decoded bytes are the source's own from `start` on.
-    pub fn verbatim(value: String, span: Span, start: u32) -> Self {
-        Self { value, span, map: vec![(0, start)] }
-    }
-
-    /// A text with a map from decoded to source offsets; both columns ascend and the first entry is for 0.
-    pub fn mapped(value: String, span: Span, map: Vec<(u32, u32)>) -> Self {
-        Self { value, span, map }
-    }
-
-    /// The source byte of a decoded offset.
-    pub fn source(&self, offset: u32) -> u32 {
-        let after = self.map.partition_point(|(decoded, _)| *decoded <= offset);
-        let (decoded, source) = match after.checked_sub(1) {
-            Some(last) => self.map[last],
-            None => (0, self.span.start),
-        };
-        (source + (offset - decoded)).min(self.span.end)
-    }
-
-    /// The source span of a decoded range.
-    pub fn locate(&self, start: usize, end: usize) -> Span {
-        let start = self.source(start as u32);
-        Span::new(start, self.source(end as u32).max(start))
+impl Scalar {
+    /// Whether it says nothing: an empty value, `~` or `null` without quotes.
+    pub fn is_null(&self) -> bool {
+        self.style == Style::Plain && matches!(self.text.value.as_str(), "" | "~" | "null" | "Null" | "NULL")
     }
 }

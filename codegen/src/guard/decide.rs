@@ -1,0 +1,86 @@
+//! The questions about guards: do two hold at once, does none hold, and where.
+
+use std::ops::ControlFlow;
+
+use super::Expr;
+use super::cells::{Cells, Undecided, Work};
+use crate::diag::Witness;
+use crate::model::Counter;
+
+/// Two guards that hold at once.
+#[derive(Clone, Debug)]
+pub struct Overlap {
+    /// The earlier one.
+    pub first: usize,
+    /// The later one.
+    pub second: usize,
+    /// Where both hold; absent when both are no guards at all.
+    pub witness: Option<Witness>,
+}
+
+/// The guards that can hold together with an earlier one, each once, with the first values for which it does.
+/// No guard at all (`None`) always holds.
+pub fn overlaps(
+    guards: &[Option<&Expr>],
+    counters: &[Counter],
+    work: &mut Work,
+) -> Result<Vec<Overlap>, Undecided> {
+    let mut found = unguarded(guards);
+    let mut settled = vec![false; guards.len()];
+    found.iter().for_each(|it| settled[it.second] = true);
+    let holds = |at: usize, values: &[u32]| guards[at].is_none_or(|it| it.holds(values));
+    let cells = Cells::of(&guards.iter().flatten().copied().collect::<Vec<_>>(), work)?;
+    let mut clashes: Vec<(usize, usize)> = Vec::new();
+    cells.visit(|_, values| {
+        let mut first = None;
+        for at in (0..guards.len()).filter(|at| holds(*at, values)) {
+            match first {
+                None => first = Some(at),
+                Some(first) if !settled[at] => {
+                    settled[at] = true;
+                    clashes.push((first, at));
+                }
+                Some(_) => {}
+            }
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    for (first, second) in clashes {
+        let both = |values: &[u32]| holds(first, values) && holds(second, values);
+        // Asked again about these two alone, so that no other guard's counters are in the answer.
+        let two: Vec<&Expr> = [guards[first], guards[second]].into_iter().flatten().collect();
+        found.push(Overlap { first, second, witness: find(&two, both, counters, work)? });
+    }
+    found.sort_by_key(|it| it.second);
+    Ok(found)
+}
+
+/// Where none of the guards holds.
+pub fn gap(guards: &[&Expr], counters: &[Counter], work: &mut Work) -> Result<Option<Witness>, Undecided> {
+    find(guards, |values| !guards.iter().any(|it| it.holds(values)), counters, work)
+}
+
+/// Where a guard holds.
+pub fn somewhere(guard: &Expr, counters: &[Counter], work: &mut Work) -> Result<Option<Witness>, Undecided> {
+    find(&[guard], |values| guard.holds(values), counters, work)
+}
+
+fn find(
+    guards: &[&Expr],
+    wanted: impl Fn(&[u32]) -> bool,
+    counters: &[Counter],
+    work: &mut Work,
+) -> Result<Option<Witness>, Undecided> {
+    let cells = Cells::of(guards, work)?;
+    let found = cells.visit(|cell, values| match wanted(values) {
+        true => ControlFlow::Break(cell.clone()),
+        false => ControlFlow::Continue(()),
+    });
+    Ok(found.map(|cell| cells.witness(&cell, wanted, counters)))
+}
+
+fn unguarded(guards: &[Option<&Expr>]) -> Vec<Overlap> {
+    let mut open = guards.iter().enumerate().filter(|(_, guard)| guard.is_none()).map(|(at, _)| at);
+    let Some(first) = open.next() else { return Vec::new() };
+    open.map(|second| Overlap { first, second, witness: None }).collect()
+}

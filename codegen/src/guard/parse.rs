@@ -1,0 +1,430 @@
+//! The grammar of `when` clauses (design §5):
+//! `or := and ('||' and)*`, `and := not ('&&' not)*`, `not := '!' not | '(' or ')' | counter op integer`.
+
+use std::ops::Range;
+
+use super::{Compare, Expr, Op};
+use crate::model::CounterId;
+use crate::syntax::Text;
+use crate::syntax::limits::{MAX_COMPARISONS, MAX_DEPTH};
+
+/// What is wrong with a clause: where in the decoded text, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Bytes of the decoded text.
+    pub range: Range<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+/// Parses a clause. `lookup` gives the counter of a name, or says what is wrong with it; unknown names do
+/// not end the parse, the first fault of the grammar does.
+pub fn parse(
+    text: &Text,
+    lookup: &mut dyn FnMut(&str) -> Result<CounterId, (String, Option<String>)>,
+) -> Result<Expr, Vec<Fault>> {
+    let mut parser = Parser { text, at: 0, depth: 0, comparisons: 0, lookup, unknown: Vec::new() };
+    match parser.whole() {
+        Ok(expr) if parser.unknown.is_empty() => Ok(expr),
+        Ok(_) => Err(parser.unknown),
+        Err(fault) => {
+            parser.unknown.push(*fault);
+            Err(parser.unknown)
+        }
+    }
+}
+
+struct Parser<'p> {
+    text: &'p Text,
+    at: usize,
+    depth: usize,
+    comparisons: usize,
+    lookup: &'p mut dyn FnMut(&str) -> Result<CounterId, (String, Option<String>)>,
+    unknown: Vec<Fault>,
+}
+
+type Parsed<T> = Result<T, Box<Fault>>;
+
+impl Parser<'_> {
+    fn whole(&mut self) -> Parsed<Expr> {
+        if self.rest().is_empty() {
+            let help = "write a comparison such as `review_round < 2`, or leave `when` out";
+            return Err(fault(0..self.text.value.len(), "the clause is empty", Some(help)));
+        }
+        let expr = self.or()?;
+        if self.rest().is_empty() { Ok(expr) } else { Err(self.after_the_end()) }
+    }
+
+    fn or(&mut self) -> Parsed<Expr> {
+        let mut any = vec![self.and()?];
+        while self.joined_by("||", '|', "or")? {
+            any.push(self.and()?);
+        }
+        Ok(if any.len() == 1 { any.remove(0) } else { Expr::Or(any) })
+    }
+
+    fn and(&mut self) -> Parsed<Expr> {
+        let mut all = vec![self.not()?];
+        while self.joined_by("&&", '&', "and")? {
+            all.push(self.not()?);
+        }
+        Ok(if all.len() == 1 { all.remove(0) } else { Expr::And(all) })
+    }
+
+    fn not(&mut self) -> Parsed<Expr> {
+        let rest = self.rest();
+        if rest.starts_with('!') && !rest.starts_with("!=") {
+            return self.nested(|it| Ok(Expr::Not(Box::new(it.not()?))));
+        }
+        if rest.starts_with('(') {
+            let open = self.at;
+            return self.nested(|it| {
+                let inner = it.or()?;
+                it.close(open)?;
+                Ok(inner)
+            });
+        }
+        self.compare()
+    }
+
+    /// Goes past one character and one level down.
+    fn nested(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<Expr>) -> Parsed<Expr> {
+        if self.depth == MAX_DEPTH {
+            let message = format!("nested too deeply: the limit is {MAX_DEPTH} levels");
+            return Err(fault(self.at..self.at + 1, message, None));
+        }
+        self.at += 1;
+        self.depth += 1;
+        let expr = inner(self);
+        self.depth -= 1;
+        expr
+    }
+
+    fn close(&mut self, open: usize) -> Parsed<()> {
+        let rest = self.rest();
+        if rest.starts_with(')') {
+            self.at += 1;
+            return Ok(());
+        }
+        if rest.is_empty() {
+            return Err(fault(open..open + 1, "this `(` is never closed", Some("add a `)`")));
+        }
+        Err(self.after_the_end())
+    }
+
+    fn compare(&mut self) -> Parsed<Expr> {
+        let start = self.word_start();
+        let name = self.name()?;
+        let op = self.operator(&name)?;
+        let value = self.integer(op)?;
+        self.comparisons += 1;
+        if self.comparisons > MAX_COMPARISONS {
+            let message = format!("too many comparisons: the limit is {MAX_COMPARISONS}");
+            return Err(fault(start..self.at, message, None));
+        }
+        let counter = (self.lookup)(&name).unwrap_or_else(|(message, help)| {
+            self.unknown.push(Fault { range: start..start + name.len(), message, help });
+            CounterId(0)
+        });
+        Ok(Expr::Compare(Compare { span: self.text.locate(start, self.at), counter, op, value }))
+    }
+
+    fn name(&mut self) -> Parsed<String> {
+        let start = self.word_start();
+        let name = self.word();
+        let help = "a comparison reads `counter op integer`, for example `review_round < 2`";
+        if name.is_empty() {
+            return Err(self.unexpected("the name of a counter", help));
+        }
+        if name.starts_with(|it: char| it.is_ascii_digit()) {
+            let message = format!("expected the name of a counter, found the number {name}");
+            return Err(fault(
+                start..self.at,
+                message,
+                Some("write the counter on the left: `review_round < 2`"),
+            ));
+        }
+        Ok(name)
+    }
+
+    fn operator(&mut self, name: &str) -> Parsed<Op> {
+        let start = self.word_start();
+        let rest = self.rest();
+        let len = rest.find(|it: char| !"<>=!~".contains(it)).unwrap_or(rest.len());
+        let found = &rest[..len];
+        if let Some(op) = Op::ALL.into_iter().find(|op| op.as_str() == found) {
+            self.at += len;
+            return Ok(op);
+        }
+        let meant = match found {
+            "=<" => Some("<="),
+            "=>" => Some(">="),
+            "=" | "===" => Some("=="),
+            "<>" | "=!" | "!==" | "~=" | "!" => Some("!="),
+            "<<" => Some("<"),
+            ">>" => Some(">"),
+            _ => None,
+        };
+        if let Some(meant) = meant {
+            let message = format!("expected a comparison, found `{found}`");
+            return Err(fault(start..start + len, message, Some(&format!("did you mean `{meant}`?"))));
+        }
+        // Quoting one of these would split no character: all are ASCII, and so is what `find` stopped at or not at all.
+        if len > 0 {
+            let message = format!("`{found}` is no comparison");
+            return Err(fault(
+                start..start + len,
+                message,
+                Some("write one of `<`, `>`, `<=`, `>=`, `==`, `!=`"),
+            ));
+        }
+        let help = format!("write what `{name}` is compared with, for example `{name} < 2`");
+        Err(self.unexpected("one of `<`, `>`, `<=`, `>=`, `==`, `!=`", &help))
+    }
+
+    fn integer(&mut self, op: Op) -> Parsed<u32> {
+        let start = self.word_start();
+        if self.rest().starts_with(['-', '+']) {
+            let end = start + 1 + self.text.value[start + 1..].bytes().take_while(u8::is_ascii_digit).count();
+            let help = "counters count from 0; write an integer without a sign";
+            return Err(fault(start..end, "counters are never negative", Some(help)));
+        }
+        let word = self.word();
+        let range = start..self.at;
+        if word.is_empty() {
+            let help = format!("write an integer after `{}`", op.as_str());
+            return Err(self.unexpected("an integer", &help));
+        }
+        if !word.bytes().all(|byte| byte.is_ascii_digit()) {
+            let message = format!("expected an integer, found `{}`", shortened(&word));
+            return Err(fault(range, message, Some("a counter is compared with an integer only")));
+        }
+        if self.text.value[self.at..].starts_with('.') {
+            return Err(fault(start..self.at + 1, "counters are whole numbers", Some("write an integer")));
+        }
+        word.parse().map_err(|_| {
+            let message = format!("the integer {} does not fit a counter", shortened(&word));
+            fault(range, message, Some(&format!("counters go up to {}", u32::MAX)))
+        })
+    }
+
+    /// Whether `sign` goes on here. `half` and `word` are what people write for it.
+    fn joined_by(&mut self, sign: &str, half: char, word: &str) -> Parsed<bool> {
+        let rest = self.rest();
+        if rest.starts_with(sign) {
+            self.at += sign.len();
+            return Ok(true);
+        }
+        let is_word = rest.get(..word.len()).is_some_and(|it| it.eq_ignore_ascii_case(word))
+            && !rest[word.len()..].starts_with(is_word_char);
+        let len = if rest.starts_with(half) { 1 } else { word.len() };
+        if rest.starts_with(half) || is_word {
+            let found = rest[..len].to_owned();
+            let message = format!("expected `{sign}`, found `{found}`");
+            return Err(fault(self.at..self.at + len, message, Some(&format!("did you mean `{sign}`?"))));
+        }
+        Ok(false)
+    }
+
+    fn after_the_end(&mut self) -> Box<Fault> {
+        let help = "join comparisons with `&&` or `||`";
+        if self.rest().starts_with(')') {
+            return fault(self.at..self.at + 1, "this `)` closes nothing", Some("delete it"));
+        }
+        self.unexpected("`&&`, `||` or the end", help)
+    }
+
+    fn unexpected(&mut self, expected: &str, help: &str) -> Box<Fault> {
+        let start = self.word_start();
+        let rest = self.rest();
+        let word = rest.find(|it| !is_word_char(it)).unwrap_or(rest.len());
+        let len = word.max(rest.chars().next().map_or(0, char::len_utf8));
+        let found = match &rest[..len] {
+            "" => "the end".to_owned(),
+            found => format!("`{}`", shortened(found)),
+        };
+        fault(start..start + len, format!("expected {expected}, found {found}"), Some(help))
+    }
+
+    fn word_start(&mut self) -> usize {
+        self.rest();
+        self.at
+    }
+
+    fn word(&mut self) -> String {
+        let rest = self.rest();
+        let len = rest.find(|it| !is_word_char(it)).unwrap_or(rest.len());
+        let word = rest[..len].to_owned();
+        self.at += len;
+        word
+    }
+
+    /// What is left, without white space at its start.
+    fn rest(&mut self) -> &str {
+        let rest = &self.text.value[self.at..];
+        self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
+        &self.text.value[self.at..]
+    }
+}
+
+fn is_word_char(it: char) -> bool {
+    it.is_alphanumeric() || it == '_'
+}
+
+fn fault(range: Range<usize>, message: impl Into<String>, help: Option<&str>) -> Box<Fault> {
+    Box::new(Fault { range, message: message.into(), help: help.map(str::to_owned) })
+}
+
+/// A word that a message can quote.
+fn shortened(word: &str) -> String {
+    const MAX: usize = 48;
+    match word.char_indices().nth(MAX) {
+        Some((at, _)) => format!("{}…", &word[..at]),
+        None => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::span::Span;
+
+    const COUNTERS: [&str; 3] = ["review_round", "crash_count", "r"];
+
+    fn parsed(input: &str) -> Result<Expr, Vec<Fault>> {
+        let text = Text::verbatim(input.to_owned(), Span::new(0, input.len() as u32));
+        parse(&text, &mut |name| {
+            let at = COUNTERS.iter().position(|it| *it == name);
+            at.map(|at| CounterId(at as u16)).ok_or((format!("no counter `{name}`"), None))
+        })
+    }
+
+    fn show(expr: &Expr) -> String {
+        let join = |all: &[Expr], sign| format!("({})", all.iter().map(show).collect::<Vec<_>>().join(sign));
+        match expr {
+            Expr::Or(any) => join(any, " || "),
+            Expr::And(all) => join(all, " && "),
+            Expr::Not(inner) => format!("!{}", show(inner)),
+            Expr::Compare(it) => {
+                format!("{}{}{}", COUNTERS[usize::from(it.counter.0)], it.op.as_str(), it.value)
+            }
+        }
+    }
+
+    #[track_caller]
+    fn check(input: &str, expect: &str) {
+        assert_eq!(show(&parsed(input).expect(input)), expect, "{input}");
+    }
+
+    #[track_caller]
+    fn wrong(input: &str, place: &str, message: &str, help: &str) {
+        let faults = parsed(input).expect_err(input);
+        let [fault] = &faults[..] else { panic!("{faults:?}") };
+        let seen = (&input[fault.range.clone()], fault.message.as_str(), fault.help.as_deref().unwrap_or(""));
+        assert_eq!(seen, (place, message, help), "{input}");
+    }
+
+    #[test]
+    fn the_whole_grammar() {
+        check("r < 2", "r<2");
+        check(" r>=2&&crash_count==0 ", "(r>=2 && crash_count==0)");
+        check("r < 1 || r > 2 && r != 5", "(r<1 || (r>2 && r!=5))");
+        check("(r < 1 || r > 2) && !(r <= 5)", "((r<1 || r>2) && !r<=5)");
+        check("!!r < 1", "!!r<1");
+        check("((r < 4294967295))", "r<4294967295");
+        check("r\n<\t00002", "r<2");
+    }
+
+    #[test]
+    fn what_people_write_instead() {
+        let ops = "one of `<`, `>`, `<=`, `>=`, `==`, `!=`";
+        wrong("r =< 2", "=<", "expected a comparison, found `=<`", "did you mean `<=`?");
+        wrong("r => 2", "=>", "expected a comparison, found `=>`", "did you mean `>=`?");
+        wrong("r = 2", "=", "expected a comparison, found `=`", "did you mean `==`?");
+        wrong("r <> 2", "<>", "expected a comparison, found `<>`", "did you mean `!=`?");
+        wrong("r <=> 2", "<=>", "`<=>` is no comparison", &format!("write {ops}"));
+        wrong("r < 2 & r > 0", "&", "expected `&&`, found `&`", "did you mean `&&`?");
+        wrong("r < 2 and r > 0", "and", "expected `&&`, found `and`", "did you mean `&&`?");
+        wrong("r < 2 | r > 0", "|", "expected `||`, found `|`", "did you mean `||`?");
+        wrong("r < 2 OR r > 0", "OR", "expected `||`, found `OR`", "did you mean `||`?");
+        wrong(
+            "r is 2",
+            "is",
+            &format!("expected {ops}, found `is`"),
+            "write what `r` is compared with, for example `r < 2`",
+        );
+        wrong(
+            "2 < r",
+            "2",
+            "expected the name of a counter, found the number 2",
+            "write the counter on the left: `review_round < 2`",
+        );
+    }
+
+    #[test]
+    fn integers_must_fit() {
+        let long = "1234567890123456789012345678901234567890";
+        wrong(
+            &format!("r < {long}"),
+            long,
+            &format!("the integer {long} does not fit a counter"),
+            "counters go up to 4294967295",
+        );
+        wrong(
+            "r < -1",
+            "-1",
+            "counters are never negative",
+            "counters count from 0; write an integer without a sign",
+        );
+        wrong("r < 1.5", "1.", "counters are whole numbers", "write an integer");
+        wrong(
+            "r < two",
+            "two",
+            "expected an integer, found `two`",
+            "a counter is compared with an integer only",
+        );
+        wrong("r <", "", "expected an integer, found the end", "write an integer after `<`");
+        wrong("r < é", "é", "expected an integer, found `é`", "a counter is compared with an integer only");
+    }
+
+    #[test]
+    fn brackets_and_leftovers() {
+        wrong("(r < 2", "(", "this `(` is never closed", "add a `)`");
+        wrong("r < 2)", ")", "this `)` closes nothing", "delete it");
+        wrong(
+            "r < 2 r > 1",
+            "r",
+            "expected `&&`, `||` or the end, found `r`",
+            "join comparisons with `&&` or `||`",
+        );
+        wrong(
+            "",
+            "",
+            "the clause is empty",
+            "write a comparison such as `review_round < 2`, or leave `when` out",
+        );
+        let name = "a comparison reads `counter op integer`, for example `review_round < 2`";
+        wrong("r < 2 &&", "", "expected the name of a counter, found the end", name);
+        wrong("$", "$", "expected the name of a counter, found `$`", name);
+    }
+
+    #[test]
+    fn unknown_counters_are_all_reported() {
+        let faults = parsed("x < 1 && y > 2 || r == 1").expect_err("two unknown");
+        assert_eq!(faults.iter().map(|it| it.range.clone()).collect::<Vec<_>>(), [0..1, 9..10]);
+    }
+
+    #[test]
+    fn depth_and_size_are_bounded() {
+        for deep in ["!".repeat(100_000), "(".repeat(100_000)] {
+            assert!(
+                parsed(&(deep + "r < 1")).expect_err("too deep")[0].message.starts_with("nested too deeply")
+            );
+        }
+        check(&("!".repeat(64) + "r < 1"), &("!".repeat(64) + "r<1"));
+        let wide = vec!["r == 1"; 300].join(" || ");
+        assert!(parsed(&wide).expect_err("too wide")[0].message.starts_with("too many comparisons"));
+    }
+}

@@ -1,0 +1,80 @@
+//! "Did you mean": the known word that is closest to an unknown one.
+
+/// Longer words are not compared: nobody mistypes them by two letters.
+const MAX_WORD: usize = 64;
+
+/// How many known words a message still lists.
+const MAX_LIST: usize = 12;
+
+/// The known word at most two edits away (insert, delete, replace, swap), or equal but for case, `-` and `_`.
+/// The first of the closest wins.
+pub(crate) fn closest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    if word.is_empty() || word.len() > MAX_WORD {
+        return None;
+    }
+    let plain = normal(word);
+    // Two edits turn any word of three letters into half of all others.
+    let allowed = (word.chars().count() / 2).clamp(1, 2);
+    let near = known.into_iter().filter(|it| it.len().abs_diff(word.len()) <= 2 * 4 && it.len() <= MAX_WORD);
+    near.map(|it| (if normal(it) == plain { 0 } else { strsim::damerau_levenshtein(word, it) }, it))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, it)| it)
+}
+
+/// A help for an unknown word: the closest known one, else all of them when they are few.
+/// `kind` is what they are, in the plural.
+pub(crate) fn help<'k>(
+    word: &str,
+    kind: &str,
+    known: impl IntoIterator<Item = &'k str> + Clone,
+) -> Option<String> {
+    match closest(word, known.clone()) {
+        Some(close) => Some(format!("did you mean `{close}`?")),
+        None => list(known).map(|all| format!("the {kind} are {all}")),
+    }
+}
+
+/// The words in a row, when they are few enough to read.
+pub(crate) fn list<'k>(known: impl IntoIterator<Item = &'k str>) -> Option<String> {
+    let words: Vec<String> = known.into_iter().take(MAX_LIST + 1).map(|it| format!("`{it}`")).collect();
+    (1..=MAX_LIST).contains(&words.len()).then(|| words.join(", "))
+}
+
+fn normal(word: &str) -> String {
+    word.chars().map(|it| if it == '-' { '_' } else { it.to_ascii_lowercase() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(word: &str, expect: Option<&str>) {
+        assert_eq!(closest(word, ["working", "agent-review", "reviewing", "done", "qa"]), expect, "{word}");
+    }
+
+    #[test]
+    fn two_edits_are_close() {
+        check("wroking", Some("working"));
+        check("reveiwing", Some("reviewing"));
+        check("agent_review", Some("agent-review"));
+        check("DONE", Some("done"));
+        check("dnoe", Some("done"));
+    }
+
+    #[test]
+    fn more_are_not() {
+        check("stuck", None);
+        check("zz", None);
+        check("", None);
+        check(&"w".repeat(100), None);
+    }
+
+    #[test]
+    fn a_help_lists_what_there_is() {
+        assert_eq!(help("x", "states", ["a12", "b12"]).as_deref(), Some("the states are `a12`, `b12`"));
+        assert_eq!(help("a13", "states", ["a12", "b12"]).as_deref(), Some("did you mean `a12`?"));
+        assert_eq!(list(["a"; 13]), None);
+    }
+}
