@@ -8,6 +8,7 @@ pub mod atomic;
 pub mod clock;
 pub mod create;
 pub mod event;
+pub mod find;
 pub mod fold;
 pub mod frontmatter;
 pub mod home;
@@ -17,7 +18,10 @@ pub mod link;
 pub mod list;
 pub mod lock;
 pub mod open;
+pub mod pool;
+pub mod projects;
 pub mod scalar;
+pub mod suggest;
 pub mod task;
 
 pub use create::{Draft, create};
@@ -26,6 +30,8 @@ pub use fold::{Log, OpenTransition, Owned};
 pub use home::{Home, TaskDir};
 pub use list::{Listed, list};
 pub use open::Open;
+pub use pool::Pool;
+pub use projects::Project;
 pub use task::Task;
 
 #[cfg(test)]

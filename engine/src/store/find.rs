@@ -1,0 +1,81 @@
+//! Which task is meant: by id, by the beginning of an id, by branch, or by where one stands.
+
+use std::path::Path;
+
+use crate::store::list::{self, Listed};
+use crate::store::projects::real;
+use crate::store::{Home, Task, TaskDir, id, pool, suggest};
+use crate::{Error, Kind, Result};
+
+/// The task of this name, in one project or in all: an id, else a branch, else the beginning of exactly one id. When
+/// several tasks have the branch, the one that is not over is meant.
+///
+/// # Errors
+/// `usage` when several could be meant, listing them; `not_found` with a did-you-mean; `environment`.
+pub fn named(
+    home: &Home,
+    name: &str,
+    project: Option<&str>,
+    is_over: impl Fn(&Task) -> bool,
+) -> Result<TaskDir> {
+    let dirs = list::dirs(home, project)?;
+    let exact: Vec<&TaskDir> = dirs.iter().filter(|dir| dir.id == name).collect();
+    if let [dir] = exact[..] {
+        return Ok(dir.clone());
+    }
+    let listed = list::list(home, project)?;
+    let of_branch = of_branch(&listed, name, is_over);
+    let of_id =
+        listed.iter().filter(|listed| id::is_prefix(name) && listed.dir.id.starts_with(name)).collect();
+    let candidates: Vec<&Listed> = if of_branch.is_empty() { of_id } else { of_branch };
+    match candidates[..] {
+        [] => Err(unknown(name, &listed)),
+        [one] => Ok(one.dir.clone()),
+        _ => Err(ambiguous(name, &candidates)),
+    }
+}
+
+/// The task that holds the workspace which the folder is in; `None` outside all workspaces, and in a free one.
+///
+/// # Errors
+/// Those of reading the pool.
+pub fn at(home: &Home, folder: &Path) -> Result<Option<TaskDir>> {
+    let folder = real(folder);
+    let Ok(inside) = folder.strip_prefix(real(&home.workspaces())) else { return Ok(None) };
+    let Some(name) = inside.iter().next().and_then(|name| name.to_str()) else { return Ok(None) };
+    let slot = pool::read(home)?.into_iter().find(|slot| slot.name == name);
+    Ok(slot.and_then(|slot| slot.task.map(|task| home.task(&slot.project, &task))))
+}
+
+/// The tasks with this branch; those that are over only when all are.
+fn of_branch<'a>(listed: &'a [Listed], branch: &str, is_over: impl Fn(&Task) -> bool) -> Vec<&'a Listed> {
+    let with_branch =
+        listed.iter().filter(|listed| listed.task.as_ref().is_ok_and(|task| task.branch == branch));
+    let (over, live): (Vec<_>, Vec<_>) =
+        with_branch.partition(|listed| listed.task.as_ref().is_ok_and(&is_over));
+    if live.is_empty() { over } else { live }
+}
+
+fn unknown(name: &str, listed: &[Listed]) -> Error {
+    let branches = listed.iter().filter_map(|listed| Some(listed.task.as_ref().ok()?.branch.as_str()));
+    let ids = listed.iter().map(|listed| listed.dir.id.as_str());
+    let help = match suggest::nearest(name, branches.chain(ids)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`orange task list --all` shows every task with its id and branch".to_owned(),
+    };
+    Error::new(Kind::NotFound, format!("there is no task `{name}`")).help(help)
+}
+
+fn ambiguous(name: &str, candidates: &[&Listed]) -> Error {
+    const SHOWN: usize = 10;
+    let describe = |listed: &&Listed| match &listed.task {
+        Ok(task) => format!("{} ({}, {}, {})", task.id, task.project, task.branch, task.status()),
+        Err(_) => format!("{} ({}, unreadable)", listed.dir.id, listed.dir.project),
+    };
+    let mut shown: Vec<String> = candidates.iter().take(SHOWN).map(describe).collect();
+    if candidates.len() > SHOWN {
+        shown.push(format!("and {} more", candidates.len() - SHOWN));
+    }
+    Error::new(Kind::Usage, format!("`{name}` could be {} tasks: {}", candidates.len(), shown.join(", ")))
+        .help("name one by its id, or say --project")
+}

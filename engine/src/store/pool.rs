@@ -1,0 +1,206 @@
+//! `.pool.json`: which task holds which worktree. What is in the worktrees is not its business.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::store::lock::{self, Lock};
+use crate::store::{Home, Task, atomic, home, list};
+use crate::{Error, Kind, Result};
+
+/// The pool, locked. Take a task's lock before it, never after.
+#[derive(Debug)]
+pub struct Pool {
+    home: Home,
+    file: PoolFile,
+    _lock: Lock,
+}
+
+/// One worktree of a project.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Slot {
+    /// `<project>--<n>`, which is also its folder's name.
+    pub name: String,
+    /// The project.
+    pub project: String,
+    /// The id of the task that holds it.
+    pub task: Option<String>,
+    /// What a newer version wrote beside these.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct PoolFile {
+    slots: Vec<Slot>,
+    #[serde(flatten)]
+    other: Map<String, Value>,
+}
+
+/// Every slot, without the lock.
+///
+/// # Errors
+/// `corrupt` when the file cannot be understood; `environment`.
+pub fn read(home: &Home) -> Result<Vec<Slot>> {
+    load(home).map(|file| file.slots)
+}
+
+impl Pool {
+    /// Locks the pool and loads it.
+    ///
+    /// # Errors
+    /// `locked`, `corrupt`, `environment`.
+    pub fn lock(home: &Home) -> Result<Pool> {
+        home.prepare()?;
+        home::make_folder(&home.workspaces())?;
+        let path = home.pool_json();
+        let lock = lock::acquire(home, &path.with_file_name(".pool.lock"), "the workspace pool")?;
+        atomic::sweep(&home.workspaces());
+        Ok(Pool { file: load(home)?, home: home.clone(), _lock: lock })
+    }
+
+    /// Every slot.
+    pub fn slots(&self) -> &[Slot] {
+        &self.file.slots
+    }
+
+    /// Gives the task a slot and returns its name: the one it has, else a free one, else a new one while the project
+    /// has fewer than `pool_size`.
+    ///
+    /// # Errors
+    /// `refused` when the pool is exhausted, naming who holds the slots; `environment`.
+    pub fn bind(&mut self, project: &str, pool_size: u32, task: &str) -> Result<String> {
+        if let Some(held) = self.file.slots.iter().find(|slot| slot.task.as_deref() == Some(task)) {
+            return Ok(held.name.clone());
+        }
+        let taken = self.of(project).filter(|slot| slot.task.is_some()).count();
+        if taken >= usize::try_from(pool_size).unwrap_or(usize::MAX) {
+            return Err(self.exhausted(project, pool_size));
+        }
+        let name = self.ensure_free(project);
+        for slot in self.file.slots.iter_mut().filter(|slot| slot.name == name) {
+            slot.task = Some(task.to_owned());
+        }
+        self.save()?;
+        Ok(name)
+    }
+
+    /// Takes the task's slot away, and returns its name; `None` when it has none.
+    ///
+    /// # Errors
+    /// `environment`.
+    pub fn unbind(&mut self, task: &str) -> Result<Option<String>> {
+        let Some(slot) = self.file.slots.iter_mut().find(|slot| slot.task.as_deref() == Some(task)) else {
+            return Ok(None);
+        };
+        slot.task = None;
+        let name = slot.name.clone();
+        self.save()?;
+        Ok(Some(name))
+    }
+
+    /// Makes sure that the project has this many slots, and returns the names of all it has.
+    ///
+    /// # Errors
+    /// `environment`.
+    pub fn grow(&mut self, project: &str, pool_size: u32) -> Result<Vec<String>> {
+        while u32::try_from(self.of(project).count()).is_ok_and(|count| count < pool_size) {
+            self.push_new(project);
+        }
+        self.save()?;
+        Ok(self.of(project).map(|slot| slot.name.clone()).collect())
+    }
+
+    /// Forgets a slot that no task holds; says whether there was one.
+    ///
+    /// # Errors
+    /// `refused` when a task holds it; `environment`.
+    pub fn forget(&mut self, name: &str) -> Result<bool> {
+        let Some(index) = self.file.slots.iter().position(|slot| slot.name == name) else { return Ok(false) };
+        if let Some(task) = &self.file.slots[index].task {
+            return Err(Error::new(Kind::Refused, format!("task {task} holds workspace {name}"))
+                .help("finish or cancel the task first"));
+        }
+        self.file.slots.remove(index);
+        self.save().map(|()| true)
+    }
+
+    fn of<'a>(&'a self, project: &'a str) -> impl Iterator<Item = &'a Slot> {
+        self.file.slots.iter().filter(move |slot| slot.project == project)
+    }
+
+    /// The free slot with the lowest number, or a new one.
+    fn ensure_free(&mut self, project: &str) -> String {
+        let free = self.of(project).filter(|slot| slot.task.is_none()).min_by_key(|slot| number(slot));
+        match free {
+            Some(slot) => slot.name.clone(),
+            None => self.push_new(project),
+        }
+    }
+
+    fn push_new(&mut self, project: &str) -> String {
+        let taken: Vec<u32> = self.of(project).map(number).collect();
+        let lowest = (1..).find(|n| !taken.contains(n)).unwrap_or(1);
+        let name = format!("{project}--{lowest}");
+        self.file.slots.push(Slot { name: name.clone(), project: project.to_owned(), ..Slot::default() });
+        name
+    }
+
+    fn exhausted(&self, project: &str, pool_size: u32) -> Error {
+        let holder = |slot: &Slot| {
+            let task = slot.task.as_deref()?;
+            let known = Task::read(&self.home, &self.home.task(project, task));
+            let branch = known.map_or_else(|_| "unreadable".to_owned(), |(task, _)| task.branch);
+            Some(format!("{} by {task} ({branch})", slot.name))
+        };
+        let holders: Vec<String> = self.of(project).filter_map(holder).collect();
+        let message = match pool_size {
+            0 => format!("project {project} may have no workspaces: its pool size is 0"),
+            _ => format!("all workspaces of {project} are taken: {}", holders.join(", ")),
+        };
+        Error::new(Kind::Refused, message).help(format!(
+            "finish or cancel one of these tasks, or allow more: `orange project update {project} --pool-size {}`",
+            pool_size.saturating_add(1)
+        ))
+    }
+
+    fn save(&self) -> Result<()> {
+        let mut text = serde_json::to_vec_pretty(&self.file).map_err(|cause| {
+            Error::new(Kind::Environment, format!("the pool cannot be written down: {cause}"))
+        })?;
+        text.push(b'\n');
+        atomic::write(&self.home.pool_json(), &text)
+    }
+}
+
+fn load(home: &Home) -> Result<PoolFile> {
+    let path = home.pool_json();
+    match fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| corrupt(&path, &cause)),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => rebuilt(home),
+        Err(cause) => Err(Error::io("read", &path, &cause)),
+    }
+}
+
+/// The pool as the tasks' journals have it, when its own file is gone.
+fn rebuilt(home: &Home) -> Result<PoolFile> {
+    let tasks = list::list(home, None)?.into_iter().filter_map(|listed| listed.task.ok());
+    let slots = tasks.filter_map(|task| {
+        let name = task.owned.workspace?;
+        Some(Slot { name, project: task.project, task: Some(task.id), ..Slot::default() })
+    });
+    Ok(PoolFile { slots: slots.collect(), ..PoolFile::default() })
+}
+
+fn number(slot: &Slot) -> u32 {
+    slot.name.rsplit_once("--").and_then(|(_, number)| number.parse().ok()).unwrap_or(u32::MAX)
+}
+
+fn corrupt(path: &Path, cause: &serde_json::Error) -> Error {
+    Error::new(Kind::Corrupt, format!("{}:{}: {cause}", path.display(), cause.line())).help(
+        "mend that line, or remove the file: it is built again from the tasks' histories; nothing was changed",
+    )
+}

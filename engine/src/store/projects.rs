@@ -1,0 +1,190 @@
+//! `projects.json`: the repositories that tasks are created for.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::store::{Home, atomic, lock, suggest};
+use crate::{Error, Kind, Result};
+
+/// How many workspaces a project has when nobody says.
+pub const DEFAULT_POOL_SIZE: u32 = 2;
+
+/// A project.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Project {
+    /// Its name: letters, digits, `_` and `-`, beginning with a letter or digit.
+    pub name: String,
+    /// Its repository, absolute.
+    pub path: PathBuf,
+    /// The branch that tasks begin from and are merged into.
+    #[serde(default = "main_branch")]
+    pub default_branch: String,
+    /// How many workspaces its tasks may hold at once.
+    #[serde(default = "default_pool_size")]
+    pub pool_size: u32,
+    /// The workflow of its tasks; `None` for `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<String>,
+    /// What a newer version, or a person, wrote beside these.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// Every project, in the order of the file; none when there is no file.
+///
+/// # Errors
+/// `corrupt` when the file cannot be understood; `environment`.
+pub fn read(home: &Home) -> Result<Vec<Project>> {
+    let path = home.projects_json();
+    match fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| corrupt(&path, &cause)),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(cause) => Err(Error::io("read", &path, &cause)),
+    }
+}
+
+/// The project of this name.
+///
+/// # Errors
+/// `not_found` with a did-you-mean; those of `read`.
+pub fn get(home: &Home, name: &str) -> Result<Project> {
+    let projects = read(home)?;
+    let index = index_of(&projects, name)?;
+    Ok(projects[index].clone())
+}
+
+/// The project whose repository or workspace the folder is in.
+///
+/// # Errors
+/// `not_found` when it is in none; those of `read`.
+pub fn at(home: &Home, folder: &Path) -> Result<Project> {
+    let projects = read(home)?;
+    let folder = real(folder);
+    let workspace =
+        folder.strip_prefix(real(&home.workspaces())).ok().and_then(|inside| inside.iter().next());
+    let of_workspace =
+        workspace.and_then(|name| name.to_str()?.rsplit_once("--")).map(|(project, _)| project);
+    let found = match of_workspace {
+        Some(name) => projects.iter().find(|project| project.name == name),
+        None => {
+            let around = projects.iter().filter(|project| folder.starts_with(real(&project.path)));
+            around.max_by_key(|project| real(&project.path).iter().count())
+        }
+    };
+    found.cloned().ok_or_else(|| {
+        Error::new(Kind::NotFound, format!("{} is in no project", folder.display())).help(
+            "name one with --project, go into its repository, or add this one with `orange project add`",
+        )
+    })
+}
+
+/// Adds a project.
+///
+/// # Errors
+/// `usage` for a name that cannot be one, with one that can; `refused` when the name or the path is taken; `locked`,
+/// `corrupt`, `environment`.
+pub fn add(home: &Home, project: Project) -> Result<()> {
+    check_name(&project.name)?;
+    change(home, |projects| {
+        if let Some(taken) = projects.iter().find(|known| known.name == project.name) {
+            let path = taken.path.display();
+            return Err(Error::new(
+                Kind::Refused,
+                format!("there is a project `{}` already, at {path}", taken.name),
+            )
+            .help("choose another name with --name, or change it with `orange project update`"));
+        }
+        if let Some(taken) = projects.iter().find(|known| real(&known.path) == real(&project.path)) {
+            let path = project.path.display();
+            return Err(Error::new(Kind::Refused, format!("{path} is the project `{}` already", taken.name))
+                .help("change it with `orange project update`"));
+        }
+        projects.push(project);
+        Ok(())
+    })
+}
+
+/// Changes a project and returns it as it is now. Its name stays.
+///
+/// # Errors
+/// `not_found`, `locked`, `corrupt`, `environment`.
+pub fn update(home: &Home, name: &str, edit: impl FnOnce(&mut Project)) -> Result<Project> {
+    change(home, |projects| {
+        let index = index_of(projects, name)?;
+        let project = &mut projects[index];
+        edit(project);
+        project.name = name.to_owned();
+        Ok(project.clone())
+    })
+}
+
+/// Takes a project off the list, and returns it; its files and tasks stay.
+///
+/// # Errors
+/// `not_found`, `locked`, `corrupt`, `environment`.
+pub fn remove(home: &Home, name: &str) -> Result<Project> {
+    change(home, |projects| index_of(projects, name).map(|index| projects.remove(index)))
+}
+
+/// Whether this can be the name of a project: it stands in paths, tmux names and slot names.
+///
+/// # Errors
+/// `usage`, with a name that can.
+pub fn check_name(name: &str) -> Result<()> {
+    const LONGEST: usize = 100;
+    let allowed = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+    let begins = name.starts_with(|first: char| first.is_ascii_alphanumeric());
+    if begins && name.len() <= LONGEST && name.chars().all(allowed) {
+        return Ok(());
+    }
+    let replaced = name.replace(|letter| !allowed(letter), "-");
+    let possible: String = replaced.trim_matches(['-', '_']).chars().take(LONGEST).collect();
+    let possible = if possible.is_empty() { "project" } else { &possible };
+    Err(Error::new(Kind::Usage, format!("`{name}` cannot be the name of a project")).help(format!(
+        "use letters, digits, `_` and `-`, beginning with a letter or digit: --name {possible}"
+    )))
+}
+
+fn change<T>(home: &Home, edit: impl FnOnce(&mut Vec<Project>) -> Result<T>) -> Result<T> {
+    home.prepare()?;
+    let path = home.projects_json();
+    let _lock = lock::acquire(home, &path.with_file_name(".projects.lock"), "the list of projects")?;
+    atomic::sweep(home.root());
+    let mut projects = read(home)?;
+    let result = edit(&mut projects)?;
+    let mut text = serde_json::to_vec_pretty(&projects)
+        .map_err(|cause| Error::new(Kind::Usage, format!("the project cannot be written down: {cause}")))?;
+    text.push(b'\n');
+    atomic::write(&path, &text)?;
+    Ok(result)
+}
+
+fn index_of(projects: &[Project], name: &str) -> Result<usize> {
+    projects.iter().position(|project| project.name == name).ok_or_else(|| {
+        let known: Vec<&str> = projects.iter().map(|project| project.name.as_str()).collect();
+        Error::new(Kind::NotFound, format!("there is no project `{name}`"))
+            .help(suggest::help(name, &known, "projects"))
+    })
+}
+
+fn corrupt(path: &Path, cause: &serde_json::Error) -> Error {
+    Error::new(Kind::Corrupt, format!("{}:{}: {cause}", path.display(), cause.line()))
+        .help("it is a JSON list of projects: mend that line, or restore the file; nothing was changed")
+}
+
+/// The path without symlinks, as far as it exists.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn main_branch() -> String {
+    "main".to_owned()
+}
+
+fn default_pool_size() -> u32 {
+    DEFAULT_POOL_SIZE
+}

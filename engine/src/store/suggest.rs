@@ -1,0 +1,36 @@
+//! Did you mean: the known name that is nearest to a wrong one.
+
+/// The nearest of the known names, when it is near enough to be what was meant.
+pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = (wrong.chars().count() / 3).max(1);
+    let distances = known.into_iter().map(|name| (strsim::damerau_levenshtein(wrong, name), name));
+    distances.filter(|(distance, _)| *distance <= allowed).min().map(|(_, name)| name)
+}
+
+/// A help that names the nearest known name, or else lists all of them. `what` is their word in the plural.
+pub fn help(wrong: &str, known: &[&str], what: &str) -> String {
+    match nearest(wrong, known.iter().copied()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None if known.is_empty() => format!("there are no {what} yet"),
+        None => format!("the {what} are: {}", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(wrong: &str, expect: &str) {
+        assert_eq!(help(wrong, &["coffee", "tea"], "projects"), expect);
+    }
+
+    #[test]
+    fn near_names_are_suggested_and_others_listed() {
+        check("cofee", "did you mean `coffee`?");
+        check("cofefe", "did you mean `coffee`?");
+        check("te", "did you mean `tea`?");
+        check("water", "the projects are: coffee, tea");
+        assert_eq!(help("x", &[], "projects"), "there are no projects yet");
+    }
+}
