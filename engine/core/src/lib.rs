@@ -19,6 +19,7 @@ mod machine;
 mod prompt;
 mod rejection;
 mod section;
+mod unknown;
 
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,7 @@ pub use machine::{
 pub use prompt::{Piece, Prompt, Value, Values};
 pub use rejection::Rejection;
 pub use section::{Heading, fingerprint, section};
+pub use unknown::UnknownName;
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that
 /// output of an older compiler fails with one readable line instead of many.
