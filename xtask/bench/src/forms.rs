@@ -1,0 +1,22 @@
+//! The default workflow's transitions, once in every form that is compared.
+//!
+//! Every form answers one question: does the transition from this state to that one fire in this review round? The
+//! peers know neither gates nor hooks nor why an answer is no. Nothing leads to `pending`, so it is not asked about.
+
+pub mod hand;
+pub mod rust_fsm;
+pub mod smlang;
+pub mod statig;
+
+/// A question: from, to (both as numbers, in source order) and the review round.
+pub type Question = (u8, u8, u32);
+
+/// Every question that the default workflow can tell apart, in an order that no branch predictor knows.
+pub fn questions() -> Vec<Question> {
+    let mut state = 1u64;
+    let mut below = move |bound: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) % bound) as u32
+    };
+    (0..4096).map(|_| (below(8) as u8, 1 + below(7) as u8, below(5))).collect()
+}
