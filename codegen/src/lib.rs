@@ -3,13 +3,15 @@
 pub mod catalogue;
 pub mod check;
 pub mod diag;
+pub mod emit;
 pub mod guard;
 pub mod hash;
+pub mod lower;
 pub mod model;
 pub mod names;
 pub mod source;
 pub mod span;
-mod suggest;
+pub mod suggest;
 pub mod syntax;
 
 pub use check::Checked;

@@ -1,0 +1,94 @@
+//! `resolve`: which transition fires, as an exhaustive match over pairs of states.
+
+use orange_core::StateId;
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::Emission;
+use super::guard::{as_written, condition, first_of};
+use crate::lower;
+use crate::model::Transition;
+
+pub(super) fn resolve(emission: &Emission<'_>) -> TokenStream {
+    let sorted = lower::transitions(emission.workflow);
+    let variants: Vec<_> = sorted.iter().copied().zip(&emission.transitions).collect();
+    let rows: Vec<_> = variants.chunk_by(|(a, _), (b, _)| a.from.value == b.from.value).collect();
+    let arms = rows.iter().map(|row| row_arm(emission, row));
+    let closed = closed_arm(emission, &rows);
+    let as_written = as_written();
+    quote! {
+        /// The one transition that fires from a state to another under these counters.
+        ///
+        /// # Errors
+        /// No transition is declared for the pair, or none of them is open.
+        #as_written
+        pub const fn resolve(
+            from: State,
+            to: State,
+            counters: &Counters,
+        ) -> Result<Transition, orange::Rejection> {
+            match from {
+                #(#arms)*
+                #closed
+            }
+        }
+
+        const fn no_transition(from: State, to: State) -> Result<Transition, orange::Rejection> {
+            Err(orange::Rejection::NoTransition { from: from.id(), to: to.id() })
+        }
+
+        const fn guard_failed(from: State, to: State) -> Result<Transition, orange::Rejection> {
+            Err(orange::Rejection::GuardFailed { from: from.id(), to: to.id() })
+        }
+    }
+}
+
+/// A transition and its variant.
+type Named<'e> = (&'e Transition, &'e Ident);
+
+fn row_arm(emission: &Emission<'_>, row: &[Named<'_>]) -> TokenStream {
+    let from = emission.state(row[0].0.from.value);
+    let pairs: Vec<_> = row.chunk_by(|(a, _), (b, _)| a.to.value == b.to.value).collect();
+    let open = pairs.iter().map(|pair| pair_arm(emission, pair));
+    let illegal =
+        arm(&others(emission, pairs.iter().map(|pair| pair[0].0.to.value)), quote!(no_transition(from, to)));
+    quote! {
+        State::#from => match to {
+            #(#open)*
+            #illegal
+        },
+    }
+}
+
+fn pair_arm(emission: &Emission<'_>, pair: &[Named<'_>]) -> TokenStream {
+    let to = emission.state(pair[0].0.to.value);
+    let branches = pair.iter().map(|(transition, variant)| {
+        let open = transition.when.as_ref().map(|guard| condition(emission, &guard.expr));
+        (open, quote!(Ok(Transition::#variant)))
+    });
+    let fires = first_of(branches, quote!(guard_failed(from, to)));
+    quote!(State::#to => #fires,)
+}
+
+/// The arm of the states that nothing leads out of.
+fn closed_arm(emission: &Emission<'_>, rows: &[&[Named<'_>]]) -> TokenStream {
+    arm(&others(emission, rows.iter().map(|row| row[0].0.from.value)), quote!(no_transition(from, to)))
+}
+
+/// One arm for all these states, no arm for none.
+pub(super) fn arm(states: &[&Ident], value: TokenStream) -> TokenStream {
+    if states.is_empty() {
+        return TokenStream::new();
+    }
+    quote!(#(State::#states)|* => #value,)
+}
+
+/// Every state but these, which come in ascending order.
+pub(super) fn others<'e>(
+    emission: &'e Emission<'_>,
+    ascending: impl Iterator<Item = StateId>,
+) -> Vec<&'e Ident> {
+    let mut left_out = ascending.map(|id| usize::from(id.0)).peekable();
+    let states = emission.states.iter().enumerate();
+    states.filter(|(index, _)| left_out.next_if_eq(index).is_none()).map(|(_, state)| state).collect()
+}

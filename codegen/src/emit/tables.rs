@@ -1,0 +1,332 @@
+//! `MACHINE`: the tables as statics.
+
+use orange_core::{
+    Actor, Actors, Commands, Condition, ExitRule, Gate, Guard, HarnessOf, Hook, Outcome, Permissions, Piece,
+    Prompt, Range, Spawn, State, StateId, Transition, Value, Verdict,
+};
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::{Emission, text};
+
+pub(super) fn tables(emission: &Emission<'_>) -> TokenStream {
+    let machine = emission.machine;
+    let states = table("STATES", quote!(State), machine.states.iter().map(|it| state(emission, it)));
+    let counters = table(
+        "COUNTERS",
+        quote!(Counter),
+        machine.counters.iter().map(|counter| {
+            let (name, default) = (counter.name, Literal::u32_unsuffixed(counter.default));
+            quote!(orange::Counter { name: #name, default: #default })
+        }),
+    );
+    let transitions = table(
+        "TRANSITIONS",
+        quote!(Transition),
+        machine.transitions.iter().map(|it| transition(emission, it)),
+    );
+    let exit_rules = table(
+        "EXIT_RULE_TABLE",
+        quote!(ExitRule),
+        machine.exit_rules.iter().map(|it| exit_rule(emission, it)),
+    );
+    let prompts = table("PROMPTS", quote!(Prompt), machine.prompts.iter().map(prompt));
+    let fields = fields(emission);
+    quote! {
+        /// The tables of the workflow.
+        pub static MACHINE: orange::Machine<'static> = orange::Machine { #fields };
+
+        #states
+        #counters
+        #transitions
+        #exit_rules
+        #prompts
+    }
+}
+
+fn fields(emission: &Emission<'_>) -> TokenStream {
+    let machine = emission.machine;
+    let version = Literal::u32_unsuffixed(machine.version);
+    let description = text::lines(machine.description);
+    let initial = state_id(emission, machine.initial);
+    let rows = machine.rows.iter().map(|row| Literal::u32_unsuffixed(*row));
+    let commands = commands(emission, &machine.commands);
+    let poll_interval = Literal::u32_unsuffixed(machine.poll_interval);
+    quote! {
+        name: NAME,
+        version: #version,
+        description: #description,
+        source_hash: SOURCE_HASH,
+        prompts_hash: PROMPTS_HASH,
+        states: &STATES,
+        initial: #initial,
+        counters: &COUNTERS,
+        transitions: &TRANSITIONS,
+        rows: &[#(#rows),*],
+        exit_rules: &EXIT_RULE_TABLE,
+        prompts: &PROMPTS,
+        commands: #commands,
+        poll_interval: #poll_interval,
+    }
+}
+
+fn table(name: &str, of: TokenStream, entries: impl ExactSizeIterator<Item = TokenStream>) -> TokenStream {
+    let name = format_ident!("{name}");
+    let count = text::number(entries.len());
+    quote!(static #name: [orange::#of<'static>; #count] = [#(#entries),*];)
+}
+
+fn state(emission: &Emission<'_>, state: &State<'_>) -> TokenStream {
+    let State { name, terminal, waits_for_human, entry, .. } = state;
+    let description = text::lines(state.description);
+    let respawn = option(state.respawn.as_ref().map(|it| hook(emission, it)));
+    let agent = actor(state.agent);
+    quote! {
+        orange::State {
+            name: #name,
+            description: #description,
+            terminal: #terminal,
+            waits_for_human: #waits_for_human,
+            entry: #entry,
+            respawn: #respawn,
+            agent: #agent,
+        }
+    }
+}
+
+fn transition(emission: &Emission<'_>, transition: &Transition<'_>) -> TokenStream {
+    let [from, to] = [transition.from, transition.to].map(|it| state_id(emission, it));
+    let by = actors(transition.by);
+    let guard = option(transition.guard.as_ref().map(guard));
+    let gate = option(transition.gate.as_ref().map(gate));
+    let hooks = transition.hooks.iter().map(|it| hook(emission, it));
+    quote! {
+        orange::Transition {
+            from: #from,
+            to: #to,
+            by: #by,
+            guard: #guard,
+            gate: #gate,
+            hooks: &[#(#hooks),*],
+        }
+    }
+}
+
+fn guard(guard: &Guard<'_>) -> TokenStream {
+    let text = text::lines(guard.text);
+    let any_of = guard.any_of.iter().map(|ranges| {
+        let ranges = ranges.iter().map(range);
+        quote!(&[#(#ranges),*])
+    });
+    quote!(orange::Guard { text: #text, any_of: &[#(#any_of),*] })
+}
+
+fn range(range: &Range) -> TokenStream {
+    let counter = Literal::u16_unsuffixed(range.counter.0);
+    let [low, high] = [range.low, range.high].map(|bound| match bound {
+        u32::MAX => quote!(u32::MAX),
+        _ => {
+            let bound = Literal::u32_unsuffixed(bound);
+            quote!(#bound)
+        }
+    });
+    quote!(orange::Range { counter: orange::CounterId(#counter), low: #low, high: #high })
+}
+
+fn gate(gate: &Gate<'_>) -> TokenStream {
+    let Gate { required, strict, fields, fresh, .. } = gate;
+    let section = text::lines(gate.section);
+    let verdict = option(gate.verdict.map(|verdict| match verdict {
+        Verdict::Pass => quote!(orange::Verdict::Pass),
+        Verdict::Fail => quote!(orange::Verdict::Fail),
+    }));
+    quote! {
+        orange::Gate {
+            section: #section,
+            required: #required,
+            verdict: #verdict,
+            strict: #strict,
+            fields: &[#(#fields),*],
+            fresh: #fresh,
+        }
+    }
+}
+
+fn hook(emission: &Emission<'_>, hook: &Hook<'_>) -> TokenStream {
+    let hook = match hook {
+        Hook::AcquireWorkspace => quote!(AcquireWorkspace),
+        Hook::ReleaseWorkspace => quote!(ReleaseWorkspace),
+        Hook::SpawnAgent(it) => {
+            let spawn = spawn(emission, it);
+            quote!(SpawnAgent(#spawn))
+        }
+        Hook::SpawnReviewer(it) => {
+            let spawn = spawn(emission, it);
+            quote!(SpawnReviewer(#spawn))
+        }
+        Hook::KillSession => quote!(KillSession),
+        Hook::KillReviewer => quote!(KillReviewer),
+        Hook::NotifyWorker { message } => {
+            let message = text::lines(message);
+            quote!(NotifyWorker { message: #message })
+        }
+        Hook::SpawnNext => quote!(SpawnNext),
+        Hook::PushBranch => quote!(PushBranch),
+        Hook::CreatePr => quote!(CreatePr),
+        Hook::DeleteRemoteBranch => quote!(DeleteRemoteBranch),
+        Hook::Increment { counter } => {
+            let counter = Literal::u16_unsuffixed(counter.0);
+            quote!(Increment { counter: orange::CounterId(#counter) })
+        }
+        Hook::SetField { field, value } => {
+            let value = text::lines(value);
+            quote!(SetField { field: #field, value: #value })
+        }
+        Hook::Notify { message } => {
+            let message = text::lines(message);
+            quote!(Notify { message: #message })
+        }
+        Hook::RunCommand { argv, timeout } => {
+            let argv = argv.iter().map(|argument| text::lines(argument));
+            let timeout = Literal::u32_unsuffixed(*timeout);
+            quote!(RunCommand { argv: &[#(#argv),*], timeout: #timeout })
+        }
+    };
+    quote!(orange::Hook::#hook)
+}
+
+fn spawn(emission: &Emission<'_>, spawn: &Spawn) -> TokenStream {
+    let prompt = &emission.prompts[usize::from(spawn.prompt.0)];
+    let harness = match spawn.harness {
+        HarnessOf::Task => quote!(Task),
+        HarnessOf::Review => quote!(Review),
+    };
+    let permissions = match spawn.permissions {
+        Permissions::Full => quote!(Full),
+        Permissions::Reduced => quote!(Reduced),
+    };
+    let increment = option(spawn.increment.map(|counter| {
+        let counter = Literal::u16_unsuffixed(counter.0);
+        quote!(orange::CounterId(#counter))
+    }));
+    quote! {
+        orange::Spawn {
+            prompt: Prompt::#prompt.id(),
+            harness: orange::HarnessOf::#harness,
+            permissions: orange::Permissions::#permissions,
+            increment: #increment,
+        }
+    }
+}
+
+fn exit_rule(emission: &Emission<'_>, rule: &ExitRule<'_>) -> TokenStream {
+    let state = state_id(emission, rule.state);
+    let condition = match &rule.condition {
+        Condition::Always => quote!(Always),
+        Condition::Artifact(it) => {
+            let gate = gate(it);
+            quote!(Artifact(#gate))
+        }
+        Condition::NoArtifact => quote!(NoArtifact),
+    };
+    let outcome = match &rule.outcome {
+        Outcome::Then(to) => {
+            let to = state_id(emission, *to);
+            quote!(Then(#to))
+        }
+        Outcome::ThenWhen(clauses) => {
+            let clauses = clauses.iter().map(|(when, to)| {
+                let (when, to) = (guard(when), state_id(emission, *to));
+                quote!((#when, #to))
+            });
+            quote!(ThenWhen(&[#(#clauses),*]))
+        }
+        Outcome::Crash { stuck_after, respawn } => {
+            let stuck_after = Literal::u32_unsuffixed(*stuck_after);
+            quote!(Crash { stuck_after: #stuck_after, respawn: #respawn })
+        }
+        Outcome::MarkDead => quote!(MarkDead),
+    };
+    quote! {
+        orange::ExitRule {
+            state: #state,
+            condition: orange::Condition::#condition,
+            outcome: orange::Outcome::#outcome,
+        }
+    }
+}
+
+fn prompt(prompt: &Prompt<'_>) -> TokenStream {
+    let name = prompt.name;
+    let pieces = prompt.pieces.iter().map(|piece| match piece {
+        Piece::Text(it) => {
+            let lines = text::lines(it);
+            quote!(orange::Piece::Text(#lines))
+        }
+        Piece::Value(it) => {
+            let value = value(it);
+            quote!(orange::Piece::Value(orange::Value::#value))
+        }
+    });
+    quote!(orange::Prompt { name: #name, pieces: &[#(#pieces),*] })
+}
+
+fn value(value: &Value) -> TokenStream {
+    match value {
+        Value::Summary => quote!(Summary),
+        Value::Project => quote!(Project),
+        Value::Branch => quote!(Branch),
+        Value::Status => quote!(Status),
+        Value::Id => quote!(Id),
+        Value::Workflow => quote!(Workflow),
+        Value::Counter(counter) => {
+            let counter = Literal::u16_unsuffixed(counter.0);
+            quote!(Counter(orange::CounterId(#counter)))
+        }
+    }
+}
+
+fn commands(emission: &Emission<'_>, commands: &Commands) -> TokenStream {
+    let Commands { spawn, clarify, review, merge, cancel, crash } = *commands;
+    let [spawn, clarify, review, merge, cancel, crash] = [spawn, clarify, review, merge, cancel, crash]
+        .map(|state| option(state.map(|it| state_id(emission, it))));
+    quote! {
+        orange::Commands {
+            spawn: #spawn,
+            clarify: #clarify,
+            review: #review,
+            merge: #merge,
+            cancel: #cancel,
+            crash: #crash,
+        }
+    }
+}
+
+fn actors(actors: Actors) -> TokenStream {
+    if actors == Actors::ANYONE {
+        return quote!(orange::Actors::ANYONE);
+    }
+    let each = actors.iter().map(actor);
+    quote!(orange::Actors::NONE #(.with(#each))*)
+}
+
+fn actor(actor: Actor) -> TokenStream {
+    match actor {
+        Actor::Worker => quote!(orange::Actor::Worker),
+        Actor::Reviewer => quote!(orange::Actor::Reviewer),
+        Actor::Human => quote!(orange::Actor::Human),
+        Actor::Engine => quote!(orange::Actor::Engine),
+    }
+}
+
+fn state_id(emission: &Emission<'_>, id: StateId) -> TokenStream {
+    let state = emission.state(id);
+    quote!(State::#state.id())
+}
+
+fn option(value: Option<TokenStream>) -> TokenStream {
+    match value {
+        Some(value) => quote!(Some(#value)),
+        None => quote!(None),
+    }
+}

@@ -1,0 +1,116 @@
+//! What the tables say of a state and the workflow only implies: who works there, how it starts again, whether it waits.
+
+use orange_core as core;
+use orange_core::{Actor, HarnessOf, Permissions, PromptId, StateId};
+
+use crate::model::{Action, Hook, Outcome, Spawn, Wait, Workflow};
+
+/// Looked up once, so that no state searches the whole workflow.
+pub(super) struct Facts<'w> {
+    workflow: &'w Workflow,
+    /// By state: the hooks that start an agent on the transitions into it, in source order.
+    spawns_into: Vec<Vec<Starter<'w>>>,
+    /// By prompt: the first hook that starts an agent with it.
+    first_with: Vec<Option<Starter<'w>>>,
+    /// By state: whether an exit rule leads on from it.
+    advanced: Vec<bool>,
+}
+
+/// A hook that starts an agent.
+#[derive(Clone, Copy)]
+struct Starter<'w> {
+    window: bool,
+    spawn: &'w Spawn,
+}
+
+impl<'w> Facts<'w> {
+    pub(super) fn of(workflow: &'w Workflow) -> Self {
+        let mut facts = Self {
+            workflow,
+            spawns_into: vec![Vec::new(); workflow.states.len()],
+            first_with: vec![None; workflow.prompts.len()],
+            advanced: vec![false; workflow.states.len()],
+        };
+        for transition in &workflow.transitions {
+            for starter in transition.hooks.iter().filter_map(starter) {
+                facts.spawns_into[usize::from(transition.to.value.0)].push(starter);
+                facts.first_with[usize::from(starter.spawn.prompt.value.0)].get_or_insert(starter);
+            }
+        }
+        for rule in &workflow.exit_monitoring.rules {
+            let leads_on = match rule.outcome {
+                Outcome::Then(_) | Outcome::ThenWhen(_) => true,
+                Outcome::Crash { .. } | Outcome::MarkDead => false,
+            };
+            facts.advanced[usize::from(rule.status.value.0)] |= leads_on;
+        }
+        facts
+    }
+
+    /// Whether a person alone moves a task on: where it is marked so, and else where no way out is taken by an exit
+    /// rule.
+    pub(super) fn waits_for_human(&self, id: StateId) -> bool {
+        let state = &self.workflow.states[usize::from(id.0)];
+        match state.wait {
+            Some(Wait::Human) => true,
+            None => !state.terminal && !self.advanced[usize::from(id.0)],
+        }
+    }
+
+    /// The hook that starts the state's agent again. Harness, permissions and window are those of the agent that is
+    /// being replaced, as far as the workflow tells which one that was.
+    pub(super) fn respawn(&self, id: StateId) -> Option<core::Hook<'w>> {
+        let state = &self.workflow.states[usize::from(id.0)];
+        let prompt = state.respawn_prompt?.value;
+        let into = &self.spawns_into[usize::from(id.0)];
+        let model = into
+            .iter()
+            .find(|starter| starter.spawn.prompt.value == prompt)
+            .or(self.first_with[usize::from(prompt.0)].as_ref())
+            .or(into.first());
+        Some(again(prompt, model))
+    }
+
+    /// Whose death the exit rules of the state are about.
+    pub(super) fn agent(&self, id: StateId) -> Actor {
+        let into = &self.spawns_into[usize::from(id.0)];
+        let reviews = match self.respawn(id).as_ref().and_then(core::Hook::spawn) {
+            Some(spawn) => spawn.actor() == Actor::Reviewer,
+            None => into.iter().any(|starter| starter.spawn.harness == HarnessOf::Review),
+        };
+        if reviews { Actor::Reviewer } else { Actor::Worker }
+    }
+}
+
+fn starter(hook: &Hook) -> Option<Starter<'_>> {
+    match &hook.action {
+        Action::SpawnAgent(spawn) => Some(Starter { window: false, spawn }),
+        Action::SpawnReviewer(spawn) => Some(Starter { window: true, spawn }),
+        Action::AcquireWorkspace
+        | Action::ReleaseWorkspace
+        | Action::KillSession
+        | Action::KillReviewer
+        | Action::NotifyWorker { .. }
+        | Action::SpawnNext
+        | Action::PushBranch
+        | Action::CreatePr
+        | Action::DeleteRemoteBranch
+        | Action::Increment { .. }
+        | Action::SetField { .. }
+        | Action::Notify { .. }
+        | Action::RunCommand { .. } => None,
+    }
+}
+
+/// It counts nothing up: a second start is not a second round.
+fn again<'w>(prompt: PromptId, model: Option<&Starter<'_>>) -> core::Hook<'w> {
+    let (harness, permissions) = model.map_or((HarnessOf::Task, Permissions::Full), |starter| {
+        (starter.spawn.harness, starter.spawn.permissions)
+    });
+    let spawn = core::Spawn { prompt, harness, permissions, increment: None };
+    if model.is_some_and(|starter| starter.window) {
+        core::Hook::SpawnReviewer(spawn)
+    } else {
+        core::Hook::SpawnAgent(spawn)
+    }
+}

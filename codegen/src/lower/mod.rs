@@ -1,0 +1,244 @@
+//! Lowering: the checked workflow becomes the tables of `orange-core`.
+//!
+//! The machine borrows its texts from the workflow and its lists from an [`Arena`], so that both are plain owned
+//! values and the machine is a view of them:
+//!
+//! ```
+//! # fn run(checked: &orange_codegen::Checked) -> Result<(), Vec<orange_codegen::Diagnostic>> {
+//! let arena = orange_codegen::lower::Arena::default();
+//! let machine = orange_codegen::lower::lower(checked, &arena)?;
+//! assert_eq!(machine.name, checked.name());
+//! # Ok(())
+//! # }
+//! ```
+
+mod arena;
+mod facts;
+pub mod normal;
+
+use orange_core as core;
+use orange_core::{Machine, TransitionId};
+
+use crate::catalogue::S10;
+use crate::guard::Guard;
+use crate::model::{
+    Action, Commands, Condition, ExitRule, Gate, Hook, Outcome, Piece, Prompt, Spawn, Transition, Workflow,
+};
+use crate::span::Span;
+use crate::{Checked, Diagnostic, hash};
+
+pub use arena::Arena;
+use facts::Facts;
+
+/// The machine of a checked workflow, in time that grows with its size and no faster.
+///
+/// # Errors
+/// What is sound and still has no tables: a step workflow, and guards beyond [`normal::MAX_CONJUNCTIONS`].
+pub fn lower<'a>(checked: &'a Checked, arena: &'a Arena<'a>) -> Result<Machine<'a>, Vec<Diagnostic>> {
+    let workflow = state_machine(checked)?;
+    let mut lowering = Lowering { workflow, arena, diagnostics: Vec::new() };
+    let machine = lowering.machine(checked.hash());
+    if lowering.diagnostics.is_empty() { Ok(machine) } else { Err(lowering.diagnostics) }
+}
+
+/// The state machine workflow that this is.
+///
+/// # Errors
+/// It is a step workflow.
+pub(crate) fn state_machine(checked: &Checked) -> Result<&Workflow, Vec<Diagnostic>> {
+    checked.workflow().ok_or_else(|| {
+        let name = checked.name();
+        let span = checked.steps().map_or(Span::default(), |steps| steps.name.span);
+        let message = format!("`{name}` is a step workflow, and those can be checked but not compiled yet");
+        let help = "write it as states and transitions, or leave it out of what is compiled";
+        vec![Diagnostic::new(&S10, span, message).help(help)]
+    })
+}
+
+/// The transitions by [`TransitionId`]: by `from`, then `to`, then source order.
+pub(crate) fn transitions(workflow: &Workflow) -> Vec<&Transition> {
+    let mut sorted: Vec<_> = workflow.transitions.iter().collect();
+    sorted.sort_by_key(|transition| (transition.from.value, transition.to.value));
+    sorted
+}
+
+/// The exit rules in the machine's order: by state, then source order.
+pub(crate) fn exit_rules(workflow: &Workflow) -> Vec<&ExitRule> {
+    let mut sorted: Vec<_> = workflow.exit_monitoring.rules.iter().collect();
+    sorted.sort_by_key(|rule| rule.status.value);
+    sorted
+}
+
+struct Lowering<'a> {
+    workflow: &'a Workflow,
+    arena: &'a Arena<'a>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Lowering<'a> {
+    fn machine(&mut self, source_hash: &'a str) -> Machine<'a> {
+        let Self { workflow, arena, .. } = *self;
+        let transitions = transitions(workflow);
+        Machine {
+            name: &workflow.name.value,
+            version: workflow.version,
+            description: workflow.description.as_deref().unwrap_or_default(),
+            source_hash,
+            prompts_hash: arena.text(prompts_hash(&workflow.prompts)),
+            states: arena.states.keep(self.states()),
+            initial: workflow.initial,
+            counters: arena.counters.keep(self.counters()),
+            rows: arena.rows.keep(rows(workflow.states.len(), &transitions)),
+            transitions: arena.transitions.keep(transitions.into_iter().map(|it| self.transition(it))),
+            exit_rules: arena
+                .exit_rules
+                .keep(exit_rules(workflow).into_iter().map(|rule| self.exit_rule(rule))),
+            prompts: arena.prompts.keep(workflow.prompts.iter().map(|it| self.prompt(it))),
+            commands: commands(workflow.commands),
+            poll_interval: workflow.exit_monitoring.poll_interval,
+        }
+    }
+
+    fn states(&self) -> impl Iterator<Item = core::State<'a>> + use<'a> {
+        let facts = Facts::of(self.workflow);
+        let states = self.workflow.states.iter().zip(0..);
+        states.map(move |(state, index)| {
+            let id = core::StateId(index);
+            core::State {
+                name: &state.name.value,
+                description: state.description.as_deref().unwrap_or_default(),
+                terminal: state.terminal,
+                waits_for_human: facts.waits_for_human(id),
+                entry: state.entry,
+                respawn: facts.respawn(id),
+                agent: facts.agent(id),
+            }
+        })
+    }
+
+    fn counters(&self) -> impl Iterator<Item = core::Counter<'a>> + use<'a> {
+        self.workflow.counters.iter().map(|it| core::Counter { name: &it.name, default: it.start })
+    }
+
+    fn transition(&mut self, transition: &'a Transition) -> core::Transition<'a> {
+        core::Transition {
+            from: transition.from.value,
+            to: transition.to.value,
+            by: transition.by,
+            guard: transition.when.as_ref().map(|guard| self.guard(guard)),
+            gate: transition.gate.as_ref().map(|gate| self.gate(gate)),
+            hooks: self.arena.hooks.keep(transition.hooks.iter().map(|hook| self.hook(hook))),
+        }
+    }
+
+    fn guard(&mut self, guard: &'a Guard) -> core::Guard<'a> {
+        let conjunctions = normal::conjunctions(&guard.expr).unwrap_or_else(|too_large| {
+            self.diagnostics.push(too_large.diagnostic(guard));
+            Vec::new()
+        });
+        let any_of = conjunctions.into_iter().map(|ranges| self.arena.ranges.keep(ranges));
+        core::Guard { text: &guard.text, any_of: self.arena.conjunctions.keep(any_of) }
+    }
+
+    fn gate(&self, gate: &'a Gate) -> core::Gate<'a> {
+        core::Gate {
+            section: &gate.section.value,
+            required: gate.required,
+            verdict: gate.verdict.map(|verdict| verdict.value),
+            strict: gate.strict,
+            fields: self.arena.words.keep(gate.fields.iter().map(|field| field.value.as_str())),
+            fresh: gate.fresh,
+        }
+    }
+
+    fn hook(&self, hook: &'a Hook) -> core::Hook<'a> {
+        match &hook.action {
+            Action::AcquireWorkspace => core::Hook::AcquireWorkspace,
+            Action::ReleaseWorkspace => core::Hook::ReleaseWorkspace,
+            Action::SpawnAgent(it) => core::Hook::SpawnAgent(spawn(it)),
+            Action::SpawnReviewer(it) => core::Hook::SpawnReviewer(spawn(it)),
+            Action::KillSession => core::Hook::KillSession,
+            Action::KillReviewer => core::Hook::KillReviewer,
+            Action::NotifyWorker { message } => core::Hook::NotifyWorker { message },
+            Action::SpawnNext => core::Hook::SpawnNext,
+            Action::PushBranch => core::Hook::PushBranch,
+            Action::CreatePr => core::Hook::CreatePr,
+            Action::DeleteRemoteBranch => core::Hook::DeleteRemoteBranch,
+            Action::Increment { field } => core::Hook::Increment { counter: field.value },
+            Action::SetField { field, value } => core::Hook::SetField { field: &field.value, value },
+            Action::Notify { message } => core::Hook::Notify { message },
+            Action::RunCommand { argv, timeout } => core::Hook::RunCommand {
+                argv: self.arena.words.keep(argv.iter().map(String::as_str)),
+                timeout: *timeout,
+            },
+        }
+    }
+
+    fn exit_rule(&mut self, rule: &'a ExitRule) -> core::ExitRule<'a> {
+        core::ExitRule {
+            state: rule.status.value,
+            condition: match &rule.condition {
+                Condition::HasArtifact(gate) => core::Condition::Artifact(self.gate(gate)),
+                Condition::NoArtifact => core::Condition::NoArtifact,
+                Condition::Always => core::Condition::Always,
+            },
+            outcome: match &rule.outcome {
+                Outcome::Then(to) => core::Outcome::Then(to.value),
+                Outcome::ThenWhen(clauses) => {
+                    let arena = self.arena;
+                    let clauses = clauses.iter().map(|it| (self.guard(&it.when), it.then.value));
+                    core::Outcome::ThenWhen(arena.clauses.keep(clauses))
+                }
+                Outcome::Crash { stuck_after, respawn, .. } => {
+                    core::Outcome::Crash { stuck_after: *stuck_after, respawn: *respawn }
+                }
+                Outcome::MarkDead => core::Outcome::MarkDead,
+            },
+        }
+    }
+
+    fn prompt(&self, prompt: &'a Prompt) -> core::Prompt<'a> {
+        let pieces = prompt.pieces.iter().map(piece);
+        core::Prompt { name: &prompt.name.value, pieces: self.arena.pieces.keep(pieces) }
+    }
+}
+
+fn spawn(spawn: &Spawn) -> core::Spawn {
+    core::Spawn {
+        prompt: spawn.prompt.value,
+        harness: spawn.harness,
+        permissions: spawn.permissions,
+        increment: spawn.increment.map(|counter| counter.value),
+    }
+}
+
+fn piece(piece: &Piece) -> core::Piece<'_> {
+    match piece {
+        Piece::Text(text) => core::Piece::Text(text),
+        Piece::Value(value) => core::Piece::Value(*value),
+    }
+}
+
+fn commands(commands: Commands) -> core::Commands {
+    let Commands { spawn, clarify, review, merge, cancel, crash } = commands;
+    core::Commands { spawn, clarify, review, merge, cancel, crash }
+}
+
+/// Where each state's transitions begin, and behind them where they end.
+fn rows(states: usize, sorted: &[&Transition]) -> Vec<u32> {
+    let mut rows = Vec::with_capacity(states + 1);
+    let mut next = 0;
+    for state in 0..=states {
+        while sorted.get(next).is_some_and(|it| usize::from(it.from.value.0) < state) {
+            next += 1;
+        }
+        rows.push(TransitionId(next as u32).0);
+    }
+    rows
+}
+
+/// A byte that no text of a source holds stands between two texts, so that nothing can move across unnoticed.
+fn prompts_hash(prompts: &[Prompt]) -> String {
+    let texts = prompts.iter().flat_map(|prompt| [&prompt.name.value, &prompt.text.value]);
+    format!("{:016x}", hash::fnv1a(texts.flat_map(|text| text.bytes().chain([0xff]))))
+}
