@@ -186,9 +186,9 @@ pub struct Spawn {
     /// The tmux window.
     #[serde(default)]
     pub window: String,
-    /// The tmux pane's id, such as `%3`.
+    /// What it may do without asking: `full` or `reduced`.
     #[serde(default)]
-    pub pane: String,
+    pub permissions: String,
 }
 
 /// A transition that was decided: enough to finish it after a kill.

@@ -79,3 +79,60 @@ fn ambiguous(name: &str, candidates: &[&Listed]) -> Error {
     Error::new(Kind::Usage, format!("`{name}` could be {} tasks: {}", candidates.len(), shown.join(", ")))
         .help("name one by its id, or say --project")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Pool;
+    use crate::store::event::{Event, Set};
+    use crate::store::tests::{home, task};
+
+    fn is_over(task: &Task) -> bool {
+        task.status() == "done"
+    }
+
+    #[test]
+    fn tasks_are_found_by_id_prefix_and_branch() {
+        let (_folder, home) = home();
+        let fix = task(&home, "fix").dir().clone();
+        let other = task(&home, "fix-2").dir().clone();
+        let find = |name: &str| named(&home, name, None, is_over);
+        assert_eq!(find(&fix.id).unwrap(), fix);
+        assert_eq!(find("fix").unwrap(), fix);
+        assert_eq!(find("fix-2").unwrap(), other);
+        assert_eq!(find(&other.id[..12]).unwrap(), other);
+        assert_eq!(named(&home, "fix", Some("tea"), is_over).unwrap_err().kind, Kind::NotFound);
+        let error = find("fixx-2").unwrap_err();
+        assert_eq!((error.kind, error.help.as_str()), (Kind::NotFound, "did you mean `fix-2`?"));
+        assert_eq!(find("").unwrap_err().kind, Kind::NotFound);
+        assert_eq!(find("../coffee").unwrap_err().kind, Kind::NotFound);
+    }
+
+    #[test]
+    fn of_several_tasks_the_living_one_is_meant() {
+        let (_folder, home) = home();
+        let mut first = task(&home, "fix");
+        let second = task(&home, "fix");
+        let error = named(&home, "fix", None, is_over).unwrap_err();
+        assert_eq!(error.kind, Kind::Usage);
+        assert!(
+            error.message.contains(&format!("{} (coffee, fix, pending)", first.dir().id)),
+            "{}",
+            error.message
+        );
+        first.append(Event::Unknown, Set::new().status("done")).unwrap();
+        assert_eq!(&named(&home, "fix", None, is_over).unwrap(), second.dir());
+    }
+
+    #[test]
+    fn a_task_is_found_from_its_workspace() {
+        let (folder, home) = home();
+        let dir = task(&home, "fix").dir().clone();
+        Pool::lock(&home).unwrap().bind("coffee", 1, &dir.id).unwrap();
+        let inside = home.workspace("coffee--1").join("src");
+        std::fs::create_dir_all(&inside).unwrap();
+        assert_eq!(at(&home, &inside).unwrap(), Some(dir));
+        assert_eq!(at(&home, folder.path()).unwrap(), None);
+        assert_eq!(at(&home, &home.workspaces()).unwrap(), None);
+    }
+}

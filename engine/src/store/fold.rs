@@ -16,6 +16,8 @@ pub struct Log {
     pub agents: BTreeMap<u32, Spawn>,
     /// The highest spawn number so far; 0 when there was none.
     pub last_spawn: u32,
+    /// The number of the record that says so.
+    pub last_spawn_seq: u64,
     /// The hash of the content with which each section last passed a gate.
     pub passes: BTreeMap<String, String>,
     /// The branch that the task was created for.
@@ -83,6 +85,7 @@ impl Log {
             }
             Event::AgentSpawned(spawn) | Event::AgentRespawned(spawn) => {
                 self.last_spawn = self.last_spawn.max(spawn.spawn);
+                self.last_spawn_seq = record.seq;
                 self.agents.insert(spawn.spawn, spawn.clone());
             }
             Event::AgentExited { spawn, .. } => {
@@ -154,5 +157,68 @@ impl Owned {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::event::PlannedHook;
+    use crate::store::journal::records;
+
+    #[track_caller]
+    fn fold(events: Vec<(Event, Set)>) -> Log {
+        Log::fold(&records(0, events))
+    }
+
+    fn started() -> (Event, Set) {
+        let hook = |index| PlannedHook { name: "spawn_agent".into(), index, counter: None };
+        let plan = Transition {
+            from: "a".into(),
+            to: "b".into(),
+            hooks: vec![hook(0), hook(1)],
+            ..Transition::default()
+        };
+        (Event::TransitionStarted(plan), Set::new().status("b"))
+    }
+
+    fn ended(index: usize, error: Option<&str>) -> (Event, Set) {
+        Event::HookEnded { hook: "spawn_agent".into(), index, error: error.map(str::to_owned) }.into()
+    }
+
+    fn closed() -> (Event, Set) {
+        let gate = Some(Pass { section: "## Review".into(), hash: "h".into() });
+        let event = Event::StatusChanged {
+            from: "a".into(),
+            to: "b".into(),
+            cause: String::new(),
+            actor: String::new(),
+            gate,
+        };
+        (event, Set::new().counter("crash_count", 0))
+    }
+
+    fn spawned(spawn: u32) -> (Event, Set) {
+        Event::AgentSpawned(Spawn { spawn, ..Spawn::default() }).into()
+    }
+
+    #[test]
+    fn a_transition_is_open_until_its_status_is_changed() {
+        let log = fold(vec![started(), ended(0, None), ended(1, Some("no tmux"))]);
+        let open = log.open.unwrap();
+        assert_eq!((open.seq, log.owned.status.as_str()), (1, "b"));
+        assert_eq!(open.ended, BTreeMap::from([(0, None), (1, Some("no tmux".to_owned()))]));
+
+        let log = fold(vec![started(), ended(0, None), closed()]);
+        assert_eq!((log.open, log.last_seq), (None, 3));
+        assert_eq!(log.passes["## Review"], "h");
+        assert_eq!(log.owned.counters, BTreeMap::from([("crash_count".to_owned(), 0)]));
+    }
+
+    #[test]
+    fn agents_are_alive_until_they_exited() {
+        let exited = Event::AgentExited { spawn: 1, code: Some(0), signal: None, reason: String::new() };
+        let log = fold(vec![spawned(1), spawned(2), exited.clone().into(), exited.into()]);
+        assert_eq!((log.agents.keys().copied().collect::<Vec<_>>(), log.last_spawn), (vec![2], 2));
     }
 }

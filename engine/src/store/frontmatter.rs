@@ -373,3 +373,37 @@ impl<'a> Iterator for Lines<'a> {
         Some(line)
     }
 }
+
+/// What must hold for a file of any bytes; the body of a fuzz target.
+///
+/// # Panics
+/// When it does not hold.
+#[doc(hidden)]
+pub fn any_bytes(bytes: &[u8]) {
+    let Ok(document) = Document::parse(bytes) else { return };
+    assert_eq!(document.text().as_bytes(), bytes);
+    let keys: Vec<String> = document.entries.iter().map(|entry| entry.key.clone()).collect();
+    let values = keys.iter().map(|key| document.get(key)).collect::<Vec<_>>();
+    for value in [Value::Text("---\n#: \u{FEFF}"), Value::Plain("7"), Value::Null] {
+        for key in keys.iter().map(String::as_str).chain(["status"]) {
+            let mut edited = document.clone();
+            if edited.set(key, value).is_err() {
+                assert!(keys.iter().filter(|other| *other == key).count() > 1, "`{key}` is there once");
+                continue;
+            }
+            assert_eq!(edited.get(key), Ok(value.decoded().map(Into::into)));
+            assert_eq!(edited.body(), document.body());
+            let others = keys.iter().zip(&values).filter(|(other, _)| *other != key);
+            others.for_each(|(other, before)| assert_eq!(value_of(&edited.get(other)), value_of(before)));
+            assert!(edited.remove(key).is_ok() && edited.get(key) == Ok(None));
+        }
+    }
+}
+
+/// A value without the line of its flaw, which an edit above it moves.
+fn value_of(got: &Result<Option<String>, Flaw>) -> Result<&Option<String>, &str> {
+    got.as_ref().map_err(|flaw| flaw.what.as_str())
+}
+
+#[cfg(test)]
+mod tests;

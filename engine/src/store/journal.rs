@@ -143,3 +143,103 @@ fn corrupt(path: &Path, line: usize, what: &str) -> Error {
     Error::new(Kind::Corrupt, format!("{}:{line}: not a history event: {what}", path.display()))
         .help("restore the file from a backup, or mend that line: each line is one JSON object with seq, timestamp, type")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CREATED: &str = r#"{"seq":1,"timestamp":"t","type":"task.created","branch":"fix","actor":"human","set":{"status":"a"}}"#;
+    const CHANGED: &str =
+        r#"{"seq":2,"timestamp":"t","type":"status.changed","from":"a","to":"b","set":{"status":"b"}}"#;
+
+    #[track_caller]
+    fn check(text: &str, records: usize, torn: Option<&str>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.jsonl");
+        fs::write(&path, text).unwrap();
+        let journal = read(&path).unwrap();
+        assert_eq!(journal.records.len(), records);
+        assert_eq!(journal.torn.as_ref().map(|torn| torn.text.as_str()), torn);
+
+        mend(&path, &journal).unwrap();
+        append(&path, &super::records(journal.log().last_seq, vec![Event::Unknown.into()])).unwrap();
+        let again = read(&path).unwrap();
+        assert_eq!((again.records.len(), again.torn), (records + 1, None));
+    }
+
+    #[track_caller]
+    fn check_corrupt(text: &str, expect: &str) {
+        let error = parse(text.as_bytes(), Path::new("h")).unwrap_err();
+        assert_eq!(error.kind, Kind::Corrupt);
+        assert!(error.message.starts_with(expect), "{}", error.message);
+    }
+
+    #[test]
+    fn a_torn_last_line_is_cut_off() {
+        check(&format!("{CREATED}\n{CHANGED}\n"), 2, None);
+        check(&format!("{CREATED}\n{CHANGED}"), 2, None);
+        check(&format!("{CREATED}\r\n\r\n{CHANGED}\r\n"), 2, None);
+        check(&format!("{CREATED}\n{}", &CHANGED[..40]), 1, Some(&CHANGED[..40]));
+        check(&format!("{CREATED}\n\0\0\0\0"), 1, Some("\0\0\0\0"));
+        check(&format!("{CREATED}\n{{\"seq\":2,\n"), 1, Some("{\"seq\":2,\n"));
+    }
+
+    #[test]
+    fn other_broken_lines_are_corrupt() {
+        check_corrupt(&format!("{CREATED}\nnonsense\n{CHANGED}\n"), "h:2: ");
+        check_corrupt(&format!("{CREATED}\n{CREATED}\n"), "h:2: not a history event: seq 1 after 1");
+        check_corrupt(&format!("{CREATED}\n{{\"seq\":2}}\n"), "h:2: not a history event: missing field");
+        check_corrupt(&CHANGED.replace("\"a\"", "1"), "h:1: ");
+    }
+
+    #[test]
+    fn newer_versions_are_understood() {
+        let newer = r#"{"seq":3,"timestamp":"t","type":"moon.landed","crew":["a"],"set":{"status":"c","hue":{"x":1}},"x":2}"#;
+        let known = r#"{"seq":4,"timestamp":"t","type":"agent.exited","spawn":1,"code":0,"mood":"fine"}"#;
+        let journal =
+            parse(format!("{CREATED}\n{CHANGED}\n{newer}\n{known}\n").as_bytes(), Path::new("h")).unwrap();
+        assert_eq!(journal.records[2].event, Event::Unknown);
+        assert_eq!(journal.log().owned.status, "c");
+        assert_eq!(journal.log().last_seq, 4);
+    }
+
+    #[test]
+    fn every_event_reads_back() {
+        use crate::store::event::*;
+        let text = || "x".to_owned();
+        let pass = Some(Pass { section: text(), hash: text() });
+        let hook =
+            PlannedHook { name: text(), index: 0, counter: Some(CounterValue { name: text(), value: 3 }) };
+        let plan = Transition {
+            from: text(),
+            to: text(),
+            hooks: vec![hook],
+            gate: pass.clone(),
+            ..Transition::default()
+        };
+        let spawn = Spawn { spawn: 1, actor: text(), ..Spawn::default() };
+        let events = vec![
+            Event::TaskCreated { branch: text(), actor: text() },
+            Event::AgentSpawned(spawn.clone()),
+            Event::AgentRespawned(spawn),
+            Event::AgentExited { spawn: 1, code: Some(-1), signal: None, reason: text() },
+            Event::AgentCrashed { spawn: None, status: text(), crash_count: 1, reason: text() },
+            Event::TransitionStarted(plan),
+            Event::HookEnded { hook: text(), index: 0, error: Some(text()) },
+            Event::StatusChanged { from: text(), to: text(), cause: text(), actor: text(), gate: pass },
+            Event::AutoAdvanced { from: text(), to: text(), reason: text() },
+            Event::TaskRepaired { field: text(), found: None, kept: Some(text()) },
+            Event::TaskMerged { strategy: text(), into: text(), commit: None },
+            Event::TaskForceMerged { from: text(), strategy: text(), into: text(), commit: Some(text()) },
+            Event::PrCreated { url: text() },
+            Event::PrMerged { url: text() },
+            Event::WorkBackedUp { reference: text(), commit: text() },
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.jsonl");
+        let set = Set::new().counter("review_round", u32::MAX).workspace(None);
+        let written = super::records(0, events.into_iter().map(|event| (event, set.clone())).collect());
+        append(&path, &written).unwrap();
+        assert_eq!(read(&path).unwrap().records, written);
+    }
+}

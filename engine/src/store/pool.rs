@@ -204,3 +204,80 @@ fn corrupt(path: &Path, cause: &serde_json::Error) -> Error {
         "mend that line, or remove the file: it is built again from the tasks' histories; nothing was changed",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::event::{Event, Set};
+    use crate::store::tests::{home, task};
+
+    #[test]
+    fn slots_are_bound_once_and_given_back() {
+        let (_folder, home) = home();
+        let mut pool = Pool::lock(&home).unwrap();
+        assert_eq!(pool.bind("coffee", 2, "a").unwrap(), "coffee--1");
+        assert_eq!(pool.bind("coffee", 2, "a").unwrap(), "coffee--1");
+        assert_eq!(pool.bind("coffee", 2, "b").unwrap(), "coffee--2");
+        assert_eq!(pool.bind("tea", 1, "c").unwrap(), "tea--1");
+        assert_eq!(pool.unbind("a").unwrap().as_deref(), Some("coffee--1"));
+        assert_eq!(pool.unbind("a").unwrap(), None);
+        assert_eq!(pool.bind("coffee", 2, "d").unwrap(), "coffee--1");
+        drop(pool);
+        let slots = read(&home).unwrap();
+        let bound: Vec<_> = slots.iter().map(|slot| (slot.name.as_str(), slot.task.as_deref())).collect();
+        assert_eq!(bound, [("coffee--1", Some("d")), ("coffee--2", Some("b")), ("tea--1", Some("c"))]);
+    }
+
+    #[test]
+    fn an_exhausted_pool_says_who_holds_it() {
+        let (_folder, home) = home();
+        let id = task(&home, "fix").dir().id.clone();
+        let mut pool = Pool::lock(&home).unwrap();
+        pool.bind("coffee", 2, &id).unwrap();
+        pool.bind("coffee", 2, "gone").unwrap();
+        let error = pool.bind("coffee", 2, "more").unwrap_err();
+        assert_eq!(error.kind, Kind::Refused);
+        let holders = format!("coffee--1 by {id} (fix), coffee--2 by gone (unreadable)");
+        assert_eq!(error.message, format!("all workspaces of coffee are taken: {holders}"));
+        assert!(error.help.ends_with("`orange project update coffee --pool-size 3`"), "{}", error.help);
+        assert_eq!(pool.bind("coffee", 0, "more").unwrap_err().kind, Kind::Refused);
+    }
+
+    #[test]
+    fn slots_are_made_and_forgotten_beforehand() {
+        let (_folder, home) = home();
+        let mut pool = Pool::lock(&home).unwrap();
+        assert_eq!(pool.grow("coffee", 2).unwrap(), ["coffee--1", "coffee--2"]);
+        assert_eq!(pool.grow("coffee", 1).unwrap().len(), 2);
+        pool.bind("coffee", 2, "a").unwrap();
+        assert_eq!(pool.forget("coffee--1").unwrap_err().kind, Kind::Refused);
+        assert!(pool.forget("coffee--2").unwrap());
+        assert!(!pool.forget("coffee--2").unwrap());
+    }
+
+    #[test]
+    fn a_lost_file_is_built_again_and_a_broken_one_is_not_touched() {
+        let (_folder, home) = home();
+        let mut open = task(&home, "fix");
+        open.append(Event::Unknown, Set::new().workspace(Some("coffee--3"))).unwrap();
+        let mut pool = Pool::lock(&home).unwrap();
+        assert_eq!(pool.bind("coffee", 2, &open.dir().id).unwrap(), "coffee--3");
+        assert_eq!(pool.bind("coffee", 2, "other").unwrap(), "coffee--1");
+        drop(pool);
+        fs::write(home.pool_json(), "{\"slots\": [").unwrap();
+        assert_eq!(Pool::lock(&home).unwrap_err().kind, Kind::Corrupt);
+        assert_eq!(fs::read_to_string(home.pool_json()).unwrap(), "{\"slots\": [");
+    }
+
+    #[test]
+    fn what_newer_versions_wrote_is_kept() {
+        let (_folder, home) = home();
+        home::make_folder(&home.workspaces()).unwrap();
+        let text =
+            r#"{"slots": [{"name": "a--1", "project": "a", "task": null, "colour": "red"}], "version": 2}"#;
+        fs::write(home.pool_json(), text).unwrap();
+        Pool::lock(&home).unwrap().bind("a", 1, "x").unwrap();
+        let text = fs::read_to_string(home.pool_json()).unwrap();
+        assert!(text.contains("\"colour\": \"red\"") && text.contains("\"version\": 2"), "{text}");
+    }
+}

@@ -188,3 +188,94 @@ fn main_branch() -> String {
 fn default_pool_size() -> u32 {
     DEFAULT_POOL_SIZE
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::tests::home;
+
+    fn project(name: &str, path: &Path) -> Project {
+        Project {
+            name: name.to_owned(),
+            path: path.to_owned(),
+            default_branch: "main".to_owned(),
+            pool_size: 2,
+            workflow: None,
+            other: Map::new(),
+        }
+    }
+
+    #[track_caller]
+    fn check_name_error(name: &str, possible: &str) {
+        let error = check_name(name).unwrap_err();
+        assert_eq!(error.kind, Kind::Usage);
+        assert!(error.help.ends_with(&format!("--name {possible}")), "{}", error.help);
+        check_name(possible).unwrap();
+    }
+
+    #[test]
+    fn names_are_checked() {
+        check_name("coffee-2_x").unwrap();
+        check_name_error("a:b.c", "a-b-c");
+        check_name_error("-x", "x");
+        check_name_error("../..", "project");
+        check_name_error("", "project");
+        check_name_error("кофе", "project");
+        check_name_error(&"x".repeat(101), &"x".repeat(100));
+    }
+
+    #[test]
+    fn projects_are_added_changed_and_removed() {
+        let (folder, home) = home();
+        assert_eq!(read(&home).unwrap(), []);
+        add(&home, project("coffee", folder.path())).unwrap();
+        assert_eq!(add(&home, project("coffee", Path::new("/x"))).unwrap_err().kind, Kind::Refused);
+        assert_eq!(add(&home, project("tea", folder.path())).unwrap_err().kind, Kind::Refused);
+        let error = get(&home, "cofee").unwrap_err();
+        assert_eq!((error.kind, error.help.as_str()), (Kind::NotFound, "did you mean `coffee`?"));
+        update(&home, "coffee", |project| project.pool_size = 5).unwrap();
+        assert_eq!(get(&home, "coffee").unwrap().pool_size, 5);
+        remove(&home, "coffee").unwrap();
+        assert_eq!(remove(&home, "coffee").unwrap_err().kind, Kind::NotFound);
+    }
+
+    #[test]
+    fn unknown_keys_are_kept_and_missing_ones_have_defaults() {
+        let (_folder, home) = home();
+        home.prepare().unwrap();
+        fs::write(home.projects_json(), r#"[{"name": "coffee", "path": "/x", "roast": {"dark": true}}]"#)
+            .unwrap();
+        let changed =
+            update(&home, "coffee", |project| project.workflow = Some("minimal".to_owned())).unwrap();
+        assert_eq!((changed.default_branch.as_str(), changed.pool_size), ("main", 2));
+        assert!(fs::read_to_string(home.projects_json()).unwrap().contains("\"dark\": true"));
+    }
+
+    #[test]
+    fn a_broken_list_is_corrupt_and_stays() {
+        let (_folder, home) = home();
+        home.prepare().unwrap();
+        fs::write(home.projects_json(), "[\n{\"name\": 1}]").unwrap();
+        let error = add(&home, project("coffee", Path::new("/x"))).unwrap_err();
+        assert_eq!(error.kind, Kind::Corrupt);
+        assert!(error.message.contains("projects.json:2: "), "{}", error.message);
+        assert_eq!(fs::read_to_string(home.projects_json()).unwrap(), "[\n{\"name\": 1}]");
+    }
+
+    #[test]
+    fn the_project_is_known_from_where_one_stands() {
+        let (folder, home) = home();
+        let (outer, inner) = (folder.path().join("outer"), folder.path().join("outer/inner"));
+        fs::create_dir_all(inner.join("src")).unwrap();
+        fs::create_dir_all(home.workspace("outer--1").join("src")).unwrap();
+        add(&home, project("outer", &outer)).unwrap();
+        add(&home, project("inner", &inner)).unwrap();
+        let name_at = |path: &Path| at(&home, path).map(|project| project.name);
+        assert_eq!(name_at(&outer).unwrap(), "outer");
+        assert_eq!(name_at(&inner.join("src")).unwrap(), "inner");
+        assert_eq!(name_at(&home.workspace("outer--1").join("src")).unwrap(), "outer");
+        assert_eq!(name_at(folder.path()).unwrap_err().kind, Kind::NotFound);
+        std::os::unix::fs::symlink(&inner, folder.path().join("link")).unwrap();
+        assert_eq!(name_at(&folder.path().join("link")).unwrap(), "inner");
+    }
+}
