@@ -8,7 +8,7 @@ const MAX_LIST: usize = 12;
 
 /// The known word at most two edits away (insert, delete, replace, swap), or equal but for case, `-` and `_`.
 /// The first of the closest wins.
-pub(crate) fn closest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub fn closest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     if word.is_empty() || word.len() > MAX_WORD {
         return None;
     }
