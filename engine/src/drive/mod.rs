@@ -4,6 +4,7 @@
 //! needs as arguments: no driver looks at the environment of this process by itself.
 
 pub mod exec;
+pub mod git;
 pub mod process;
 #[cfg(test)]
 mod testing;

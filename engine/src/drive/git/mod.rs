@@ -1,0 +1,339 @@
+//! git: a project's repository, its pool of worktrees, and the rule that no work is ever lost.
+//!
+//! Only the refs `refs/orange/…`, the task's own branch and the pool's own worktrees are ever written;
+//! other folders, the main checkout and a person's uncommitted work are refused, not cleaned.
+
+mod merge;
+mod parse;
+mod release;
+mod remote;
+#[cfg(test)]
+mod tests;
+mod worktree;
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::exec::{Call, GIT_VARIABLES};
+use crate::{Error, Kind, Result};
+
+pub use merge::{Merged, Strategy};
+pub use parse::{Change, Version, Worktree};
+pub use release::Backup;
+pub use worktree::Acquired;
+
+/// The oldest git that will do: 2.38 brought `merge-tree --write-tree`.
+pub const OLDEST: Version = Version { major: 2, minor: 38 };
+
+/// The remote that branches come from and go to.
+pub const REMOTE: &str = "origin";
+
+/// The link to the task's file in a worktree; it is never part of the work.
+pub const TASK_FILE: &str = "TASK.md";
+
+/// One project's repository.
+#[derive(Clone, Debug)]
+pub struct Git {
+    repo: PathBuf,
+    env: Vec<(OsString, OsString)>,
+}
+
+/// Where a branch is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BranchState {
+    /// Neither here nor, as far as the last fetch knows, on the remote.
+    Nowhere,
+    /// A local branch that no worktree is on.
+    Local,
+    /// On this remote only.
+    OnlyRemote(String),
+    /// A local branch that this worktree is on.
+    CheckedOutAt(PathBuf),
+}
+
+impl Git {
+    /// The repository that this folder is in.
+    pub fn at(repo: impl Into<PathBuf>) -> Git {
+        Git { repo: repo.into(), env: Vec::new() }
+    }
+
+    /// The same with one more variable in the environment of every call.
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Git {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// The version of the git on `PATH`.
+    ///
+    /// # Errors
+    /// `environment` when there is none, or its version cannot be read.
+    pub fn version(&self) -> Result<Version> {
+        let printed = Call::new("git").arg("version").text()?;
+        parse::parse_version(&printed)
+            .ok_or_else(|| Error::new(Kind::Environment, format!("`git version` said `{printed}`")))
+    }
+
+    /// Is git there, and new enough?
+    ///
+    /// # Errors
+    /// `environment` if not, with what to do.
+    pub fn check(&self) -> Result<()> {
+        let version = self.version()?;
+        if version >= OLDEST {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Environment, format!("git {version} is too old: {OLDEST} or newer is needed"))
+            .help("install a newer git"))
+    }
+
+    /// Is it known here who commits?
+    ///
+    /// # Errors
+    /// `environment` if not, with what to do.
+    pub fn check_identity(&self) -> Result<()> {
+        for who in ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"] {
+            // Without this setting git makes an address up from the host's name.
+            if !self.call().args(["-c", "user.useConfigOnly=true", "var", who]).run()?.success() {
+                return Err(Error::new(
+                    Kind::Environment,
+                    format!("git does not know who commits in {}", self.repo.display()),
+                )
+                .help("run `git config --global user.name \"…\"` and `git config --global user.email …`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The top folder of the checkout that the folder of this `Git` is in.
+    ///
+    /// # Errors
+    /// `not_found` when it is in none; `environment` when git fails.
+    pub fn top_level(&self) -> Result<PathBuf> {
+        let output = self.call().args(["rev-parse", "--show-toplevel"]).run()?;
+        let complaint = output.complaint();
+        if complaint.contains("not a git repository") || complaint.contains("must be run in a work tree") {
+            return Err(Error::new(
+                Kind::NotFound,
+                format!("{} is not in a checkout of a git repository", self.repo.display()),
+            )
+            .help("give the path of one, or run `git init` and make a first commit"));
+        }
+        Ok(PathBuf::from(output.checked()?.text()))
+    }
+
+    /// The branch that work is merged into: what `origin/HEAD` names, else the branch checked out here,
+    /// else `main` or `master`, whichever exists.
+    ///
+    /// # Errors
+    /// `not_found` when there is none of those; `environment` when git fails.
+    pub fn default_branch(&self) -> Result<String> {
+        let prefix = format!("refs/remotes/{REMOTE}/");
+        if let Some(branch) = self
+            .symbolic_ref(&self.repo, &format!("{prefix}HEAD"))?
+            .and_then(|full| full.strip_prefix(&prefix).map(str::to_owned))
+        {
+            return Ok(branch);
+        }
+        if let Some(branch) = self.current_branch(&self.repo)? {
+            return Ok(branch);
+        }
+        for branch in ["main", "master"] {
+            if self.branch_state(branch)? != BranchState::Nowhere {
+                return Ok(branch.to_owned());
+            }
+        }
+        Err(Error::new(Kind::NotFound, format!("{} has no default branch", self.repo.display()))
+            .help("name it with `--default-branch`"))
+    }
+
+    /// Refuses what git does not take for a branch's name, and what looks like an option.
+    ///
+    /// # Errors
+    /// `usage` for such a name; `environment` when git cannot be asked.
+    pub fn check_branch_name(&self, branch: &str) -> Result<()> {
+        let fits = !branch.starts_with('-')
+            && !branch.contains('\0')
+            && !["HEAD", "@"].contains(&branch)
+            && Call::new("git").args(["check-ref-format", &format!("refs/heads/{branch}")]).run()?.success();
+        if fits {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Usage, format!("`{}` cannot be a branch's name", branch.escape_debug()))
+            .help("use letters, digits, `-`, `_`, `.` and `/`, and begin with a letter: fix/login-form"))
+    }
+
+    /// Where a branch is, as far as the last fetch knows.
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub fn branch_state(&self, branch: &str) -> Result<BranchState> {
+        let (local, remote) = (format!("refs/heads/{branch}"), format!("refs/remotes/{REMOTE}/{branch}"));
+        let refs = self.refs(&[&local, &remote])?;
+        if let Some(found) = refs.iter().find(|one| one.name == local) {
+            return Ok(found.worktree.clone().map_or(BranchState::Local, BranchState::CheckedOutAt));
+        }
+        let on_remote = refs.iter().any(|one| one.name == remote);
+        Ok(if on_remote { BranchState::OnlyRemote(REMOTE.to_owned()) } else { BranchState::Nowhere })
+    }
+
+    /// The branch that a worktree is on; none when it is detached.
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub fn current_branch(&self, worktree: &Path) -> Result<Option<String>> {
+        let full = self.symbolic_ref(worktree, "HEAD")?;
+        Ok(full.and_then(|full| full.strip_prefix("refs/heads/").map(str::to_owned)))
+    }
+
+    /// The commit that a worktree stands on; none on a branch without commits.
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub fn head(&self, worktree: &Path) -> Result<Option<String>> {
+        self.commit_in(worktree, "HEAD")
+    }
+
+    /// What is uncommitted in a worktree: changed, staged and untracked files, not ignored ones and not
+    /// the task's own file.
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub fn changes(&self, worktree: &Path) -> Result<Vec<Change>> {
+        let call = self.call_in(worktree).args(["status", "--porcelain", "-z", "--untracked-files=all"]);
+        let output = call.args(["--", ":/", &without_task_file()]).run()?.checked()?;
+        Ok(parse::parse_status(&output.stdout))
+    }
+
+    /// Is anything uncommitted in a worktree?
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub fn is_dirty(&self, worktree: &Path) -> Result<bool> {
+        Ok(!self.changes(worktree)?.is_empty())
+    }
+
+    /// How many commits a revision has that the other has not.
+    ///
+    /// # Errors
+    /// `environment` when git fails, for instance because one of them does not exist.
+    pub fn ahead(&self, of: &str, revision: &str) -> Result<u64> {
+        let count = self.call().args(["rev-list", "--count", &format!("{of}..{revision}"), "--"]).text()?;
+        count
+            .parse()
+            .map_err(|_| Error::new(Kind::Environment, format!("`git rev-list --count` said `{count}`")))
+    }
+
+    /// Every worktree of the repository, the main checkout first.
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub fn worktrees(&self) -> Result<Vec<Worktree>> {
+        let output =
+            self.patiently(|| self.call().args(["worktree", "list", "--porcelain", "-z"]))?.checked()?;
+        Ok(parse::parse_worktrees(&output.stdout))
+    }
+
+    /// Makes git ignore a path (from the top, as in `.gitignore`) in all worktrees of this repository,
+    /// without touching a file that is tracked.
+    ///
+    /// # Errors
+    /// `environment` when the repository's `info/exclude` cannot be read or written.
+    pub fn exclude(&self, path: &str) -> Result<()> {
+        let info = self.common_dir()?.join("info");
+        let file = info.join("exclude");
+        let line = format!("/{path}");
+        let text = match fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(cause) if cause.kind() == ErrorKind::NotFound => String::new(),
+            Err(cause) => return Err(Error::io("read", &file, &cause)),
+        };
+        if text.lines().any(|known| known == line) {
+            return Ok(());
+        }
+        let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        fs::create_dir_all(&info).map_err(|cause| Error::io("create", &info, &cause))?;
+        // One write in append mode: what others add at the same time stays whole.
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&file)
+            .and_then(|mut file| file.write_all(format!("{gap}{line}\n").as_bytes()))
+            .map_err(|cause| Error::io("write", &file, &cause))
+    }
+
+    fn common_dir(&self) -> Result<PathBuf> {
+        let call = self.call().args(["rev-parse", "--path-format=absolute", "--git-common-dir"]);
+        Ok(PathBuf::from(call.text()?))
+    }
+
+    fn refs(&self, names: &[&str]) -> Result<Vec<parse::Ref>> {
+        let output = self
+            .patiently(|| self.call().args(["for-each-ref", parse::REF_FORMAT]).args(names))?
+            .checked()?;
+        Ok(parse::parse_refs(&output.stdout))
+    }
+
+    fn symbolic_ref(&self, folder: &Path, name: &str) -> Result<Option<String>> {
+        let output = self.call_in(folder).args(["symbolic-ref", "--quiet", name]).run()?;
+        match output.code() {
+            Some(1) => Ok(None),
+            _ => Ok(Some(output.checked()?.text())),
+        }
+    }
+
+    fn commit_in(&self, folder: &Path, revision: &str) -> Result<Option<String>> {
+        let wanted = format!("{revision}^{{commit}}");
+        let output = self.call_in(folder).args(["rev-parse", "--verify", "--quiet", &wanted]).run()?;
+        match output.code() {
+            Some(1) => Ok(None),
+            _ => Ok(Some(output.checked()?.text())),
+        }
+    }
+
+    /// The commit that new work starts from and a released worktree goes back to: the default branch of
+    /// the remote, else the local one.
+    fn base(&self, default_branch: &str) -> Result<String> {
+        let names =
+            [format!("refs/remotes/{REMOTE}/{default_branch}"), format!("refs/heads/{default_branch}")];
+        let refs = self.refs(&[&names[0], &names[1]])?;
+        let found = names.iter().find_map(|name| refs.iter().find(|one| one.name == *name));
+        found.map(|one| one.commit.clone()).ok_or_else(|| {
+            Error::new(
+                Kind::NotFound,
+                format!(
+                    "the repository {} has no branch `{default_branch}` with a commit",
+                    self.repo.display()
+                ),
+            )
+            .help("make a first commit on it, or name another with `orange project update --default-branch`")
+        })
+    }
+
+    fn call(&self) -> Call {
+        self.call_in(&self.repo)
+    }
+
+    /// A call that asks nothing on a terminal, speaks English, and sees this folder's repository only.
+    fn call_in(&self, folder: &Path) -> Call {
+        let call = Call::new("git").folder(folder).bound(Duration::from_secs(600)).without(GIT_VARIABLES);
+        let call = self.env.iter().fold(call, |call, (name, value)| call.env(name, value));
+        call.without(&["LANGUAGE"])
+            .env("LC_ALL", "C")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("SSH_ASKPASS_REQUIRE", "force")
+            .args(["-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"])
+    }
+}
+
+/// The pathspec for everything but the task's own file.
+fn without_task_file() -> String {
+    format!(":(top,exclude){TASK_FILE}")
+}
+
+fn refused(message: String) -> Error {
+    Error::new(Kind::Refused, message)
+}

@@ -1,0 +1,187 @@
+//! Reading what git prints, without side effects.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// A version of git, as far as features depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    /// 2 in 2.39.5.
+    pub major: u32,
+    /// 39 in 2.39.5.
+    pub minor: u32,
+}
+
+/// One worktree of a repository; the main checkout is the first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Worktree {
+    /// Its folder.
+    pub path: PathBuf,
+    /// The commit it stands on; none on a branch without commits, and for a bare repository.
+    pub head: Option<String>,
+    /// The branch it is on, without `refs/heads/`; none when detached.
+    pub branch: Option<String>,
+    /// Is it a bare repository, without files?
+    pub bare: bool,
+}
+
+/// One reference, and where it is checked out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Ref {
+    pub(super) name: String,
+    pub(super) commit: String,
+    pub(super) worktree: Option<PathBuf>,
+}
+
+/// The format behind [`parse_refs`].
+pub(super) const REF_FORMAT: &str = "--format=%(refname)%00%(objectname)%00%(worktreepath)";
+
+pub(super) fn parse_refs(printed: &[u8]) -> Vec<Ref> {
+    printed.split(|&byte| byte == b'\n').filter_map(parse_ref).collect()
+}
+
+fn parse_ref(line: &[u8]) -> Option<Ref> {
+    let mut fields = line.split(|&byte| byte == 0);
+    let name = text(fields.next()?);
+    let commit = text(fields.next()?);
+    let worktree = fields.next().filter(|path| !path.is_empty()).map(path);
+    Some(Ref { name, commit, worktree })
+}
+
+/// The worktrees in what `git worktree list --porcelain -z` printed.
+pub(super) fn parse_worktrees(printed: &[u8]) -> Vec<Worktree> {
+    let mut worktrees: Vec<Worktree> = Vec::new();
+    for line in printed.split(|&byte| byte == 0) {
+        if let Some(folder) = line.strip_prefix(b"worktree ") {
+            worktrees.push(Worktree { path: path(folder), ..Worktree::default() });
+        } else if let Some(worktree) = worktrees.last_mut() {
+            if let Some(commit) = line.strip_prefix(b"HEAD ") {
+                worktree.head = Some(text(commit)).filter(|commit| commit.bytes().any(|digit| digit != b'0'));
+            } else if let Some(branch) = line.strip_prefix(b"branch refs/heads/") {
+                worktree.branch = Some(text(branch));
+            } else if line == b"bare" {
+                worktree.bare = true;
+            }
+        }
+    }
+    worktrees
+}
+
+/// One changed or untracked file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The two letters of `git status --porcelain`.
+    pub code: String,
+    /// The file, from the top of the worktree.
+    pub path: PathBuf,
+}
+
+impl Change {
+    /// Is it a repository of its own inside the worktree? Git neither reads nor cleans those.
+    pub(super) fn is_nested_repository(&self) -> bool {
+        self.code == "??" && self.path.as_os_str().as_bytes().ends_with(b"/")
+    }
+}
+
+/// The changes in what `git status --porcelain -z` printed.
+pub(super) fn parse_status(printed: &[u8]) -> Vec<Change> {
+    let mut fields = printed.split(|&byte| byte == 0);
+    let mut changes = Vec::new();
+    while let Some(field) = fields.next() {
+        let Some((code, file)) = field.split_at_checked(3) else { continue };
+        let code = text(&code[..2]);
+        if code.contains(['R', 'C']) {
+            // The name before the move follows as a field of its own.
+            fields.next();
+        }
+        changes.push(Change { code, path: path(file) });
+    }
+    changes
+}
+
+/// The version in what `git version` printed.
+pub(super) fn parse_version(printed: &str) -> Option<Version> {
+    let mut numbers = printed.trim().strip_prefix("git version ")?.split(['.', ' ', '-']);
+    Some(Version { major: numbers.next()?.parse().ok()?, minor: numbers.next()?.parse().ok()? })
+}
+
+/// Does this complaint mean that another git process was in the way just then: that it held a lock, or
+/// had only half made a worktree?
+pub(super) fn says_busy(complaint: &str) -> bool {
+    complaint.contains("could not lock config file")
+        || (complaint.contains(".lock") && complaint.contains("File exists"))
+        || (complaint.contains("failed to read") && complaint.contains("/commondir"))
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_version(printed: &str, expect: Option<(u32, u32)>) {
+        assert_eq!(parse_version(printed), expect.map(|(major, minor)| Version { major, minor }));
+    }
+
+    #[test]
+    fn versions() {
+        check_version("git version 2.47.3\n", Some((2, 47)));
+        check_version("git version 2.39.5 (Apple Git-154)", Some((2, 39)));
+        check_version("git version 2.50.0-rc1", Some((2, 50)));
+        check_version("git version 3.0", Some((3, 0)));
+        check_version("gitea 1.2", None);
+    }
+
+    #[test]
+    fn worktrees() {
+        let printed = b"worktree /home/a b\0HEAD 86df\0branch refs/heads/main\0\0\
+                        worktree /home/pool/p--1\0HEAD 0a1b\0detached\0locked why\0\0\
+                        worktree /home/pool/new\0HEAD 0000\0branch refs/heads/x/y\0prunable gone\0\0";
+        let [main, pooled, unborn] = parse_worktrees(printed).try_into().unwrap();
+        assert_eq!((main.path, main.branch), (PathBuf::from("/home/a b"), Some("main".into())));
+        assert_eq!((pooled.head.as_deref(), pooled.branch, pooled.bare), (Some("0a1b"), None, false));
+        assert_eq!((unborn.head, unborn.branch.as_deref()), (None, Some("x/y")));
+        assert!(parse_worktrees(b"worktree /srv/p.git\0bare\0\0")[0].bare);
+    }
+
+    #[test]
+    fn refs() {
+        let refs = parse_refs(b"refs/heads/a\x0001\0/home/w\nrefs/remotes/origin/a\x0002\0\n");
+        let [local, remote] = refs.try_into().unwrap();
+        assert_eq!((local.name.as_str(), local.worktree), ("refs/heads/a", Some("/home/w".into())));
+        assert_eq!((remote.commit.as_str(), remote.worktree), ("02", None));
+    }
+
+    #[test]
+    fn status() {
+        let changes = parse_status(b" M a b\0R  new\0old\0?? nested/\0UU c\0");
+        let seen: Vec<_> =
+            changes.iter().map(|change| (change.code.as_str(), change.path.to_str().unwrap())).collect();
+        assert_eq!(seen, [(" M", "a b"), ("R ", "new"), ("??", "nested/"), ("UU", "c")]);
+        assert!(changes[2].is_nested_repository() && !changes[0].is_nested_repository());
+        assert_eq!(parse_status(b""), []);
+    }
+
+    #[test]
+    fn other_git_processes() {
+        assert!(says_busy("fatal: Unable to create '/r/.git/index.lock': File exists."));
+        assert!(says_busy("error: could not lock config file .git/config: File exists"));
+        assert!(says_busy("fatal: failed to read .git/worktrees/p--4/commondir: Success"));
+        assert!(!says_busy("fatal: not a git repository"));
+    }
+}

@@ -1,0 +1,102 @@
+//! Talking to the remote: everything here needs the network and may fail for that alone.
+
+use std::time::Duration;
+
+use super::super::exec::{Call, Output};
+use super::{Git, REMOTE, refused};
+use crate::Result;
+
+/// How long one exchange with the remote may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+impl Git {
+    /// Is there a remote to fetch from and push to?
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub fn has_remote(&self) -> Result<bool> {
+        Ok(self.call().arg("remote").text()?.lines().any(|name| name == REMOTE))
+    }
+
+    /// Fetches these branches, those of them that the remote has. Without a remote, or when it cannot be
+    /// reached, what is here has to do: then the reason comes back, as a warning.
+    ///
+    /// # Errors
+    /// `environment` when git cannot be run.
+    pub fn fetch(&self, branches: &[&str]) -> Result<Option<String>> {
+        if !self.has_remote()? {
+            return Ok(None);
+        }
+        // A pattern, unlike a name, may match nothing.
+        let patterns =
+            branches.iter().map(|name| format!("+refs/heads/{name}*:refs/remotes/{REMOTE}/{name}*"));
+        let call = self.remote_call().args(["fetch", "--quiet", "--no-tags", REMOTE]).args(patterns);
+        Ok(match call.run() {
+            Ok(output) if output.success() => None,
+            Ok(output) => Some(format!("`{REMOTE}` could not be asked: {}", output.complaint())),
+            Err(error) => Some(format!("`{REMOTE}` could not be asked: {}", error.message)),
+        })
+    }
+
+    /// Pushes a branch under its own name, never by force.
+    ///
+    /// # Errors
+    /// `environment` when the remote does not take it or cannot be reached.
+    pub fn push(&self, remote: &str, branch: &str) -> Result<()> {
+        let spec = format!("refs/heads/{branch}:refs/heads/{branch}");
+        self.remote_call().args(["push", "--quiet", remote, &spec]).run()?.checked().map(drop)
+    }
+
+    /// Deletes a branch on the remote. False when there is no remote, or no such branch there.
+    ///
+    /// # Errors
+    /// `refused` for the default branch, and when the remote's branch has commits that are not here;
+    /// `environment` when the remote cannot be reached.
+    pub fn delete_remote_branch(&self, branch: &str, default_branch: &str) -> Result<bool> {
+        if branch == default_branch {
+            return Err(refused(format!("`{branch}` is the default branch: it is never deleted")));
+        }
+        if !self.has_remote()? {
+            return Ok(false);
+        }
+        let name = format!("refs/heads/{branch}");
+        let listed = self.remote_call().args(["ls-remote", REMOTE, &name]).text()?;
+        let Some(commit) =
+            listed.lines().find_map(|line| line.split_once('\t').filter(|(_, full)| *full == name))
+        else {
+            return Ok(false);
+        };
+        if !self.is_known(commit.0, default_branch, branch)? {
+            return Err(refused(format!("`{branch}` on `{REMOTE}` has commits that are not here")).help(
+                format!("fetch and merge them, or delete it yourself: `git push {REMOTE} --delete {branch}`"),
+            ));
+        }
+        // The lease makes the remote refuse when somebody has pushed since.
+        let lease = format!("--force-with-lease={name}:{}", commit.0);
+        let output =
+            self.remote_call().args(["push", "--quiet", &lease, REMOTE, &format!(":{name}")]).run()?;
+        if says_no_branch(&output) { Ok(false) } else { output.checked().map(|_| true) }
+    }
+
+    /// Is this commit of the remote's branch part of the local branch or of the default branch?
+    fn is_known(&self, commit: &str, default_branch: &str, branch: &str) -> Result<bool> {
+        if self.commit_in(&self.repo, commit)?.is_none() {
+            return Ok(false);
+        }
+        let remote_default = format!("refs/remotes/{REMOTE}/{default_branch}");
+        for name in [format!("refs/heads/{branch}"), format!("refs/heads/{default_branch}"), remote_default] {
+            if self.commit_in(&self.repo, &name)?.is_some() && self.is_ancestor(commit, &name)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn remote_call(&self) -> Call {
+        self.call().bound(PATIENCE)
+    }
+}
+
+fn says_no_branch(output: &Output) -> bool {
+    output.complaint().contains("remote ref does not exist")
+}

@@ -1,0 +1,248 @@
+//! Putting a pooled worktree on a task's branch.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::super::exec::{Call, Output};
+use super::{BranchState, Git, REMOTE, Worktree, parse, refused};
+use crate::Result;
+
+/// How long to wait for another git process that holds a lock.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A worktree that stands on the task's branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Acquired {
+    /// Was the worktree made just now, rather than taken from the pool?
+    pub created_worktree: bool,
+    /// Was the branch made just now?
+    pub created_branch: bool,
+    /// The commit it stands on.
+    pub commit: String,
+    /// Why the remote could not be asked, if it could not: what was here was used instead.
+    pub warning: Option<String>,
+}
+
+/// What is at the place of a pooled worktree.
+pub(super) enum Place {
+    /// Nothing, or an empty folder.
+    Free,
+    /// A worktree of this repository.
+    Ours(Worktree),
+    /// Nothing, but the repository remembers a worktree here: somebody removed the folder by hand.
+    Removed(Worktree),
+}
+
+impl Git {
+    /// Makes `worktree` a worktree of this repository, unless it is one, and puts it on `branch`: the
+    /// local branch, else a new one that tracks the remote's, else a new one from the remote's (else the
+    /// local) default branch. On the branch already, it is left exactly as it is. The caller holds the pool's lock.
+    ///
+    /// # Errors
+    /// `refused` when the branch is checked out elsewhere, when the folder is something else than a
+    /// worktree of this repository, or when it holds work: nothing is cleaned here. `usage` for a name that
+    /// cannot be a branch's. `environment` when git fails.
+    pub fn acquire(&self, worktree: &Path, branch: &str, default_branch: &str) -> Result<Acquired> {
+        self.check_branch_name(branch)?;
+        let place = self.place(worktree)?;
+        let warning = match self.branch_state(branch)? {
+            BranchState::Local | BranchState::CheckedOutAt(_) => None,
+            BranchState::Nowhere | BranchState::OnlyRemote(_) => self.fetch(&[branch, default_branch])?,
+        };
+        self.check_free_for(worktree, branch)?;
+        let created_worktree = match place {
+            Place::Ours(found) => {
+                if found.branch.as_deref() != Some(branch) {
+                    self.check_idle(&found)?;
+                }
+                false
+            }
+            Place::Removed(found) => {
+                self.forget(&found, "lost")?;
+                self.add_worktree(worktree, branch, default_branch)?
+            }
+            Place::Free => self.add_worktree(worktree, branch, default_branch)?,
+        };
+        let created_branch = self.switch(worktree, branch, default_branch)?;
+        let commit = self.head(worktree)?.unwrap_or_default();
+        Ok(Acquired { created_worktree, created_branch, commit, warning })
+    }
+
+    /// What is at the place of a pooled worktree.
+    ///
+    /// # Errors
+    /// `refused` when it is the main checkout, another repository or another folder with something in it.
+    pub(super) fn place(&self, worktree: &Path) -> Result<Place> {
+        let shown = worktree.display();
+        let known = self.worktrees()?;
+        let position = known.iter().position(|one| is_same(&one.path, worktree));
+        let found = position.and_then(|position| known.into_iter().nth(position));
+        match (position, found) {
+            (Some(0), _) => {
+                Err(refused(format!("{shown} is the project's main checkout, not a pooled worktree")))
+            }
+            (_, Some(found)) if !worktree.exists() => Ok(Place::Removed(found)),
+            (_, Some(found)) if self.is_intact(worktree)? => Ok(Place::Ours(found)),
+            (_, Some(_)) => Err(refused(format!(
+                "{shown} has lost its link to the repository (its `.git` file)"
+            ))
+            .help(format!(
+                "run `git worktree repair '{shown}'` in {}, or move the folder away",
+                self.repo.display()
+            ))),
+            (_, None) if is_empty(worktree) => Ok(Place::Free),
+            (_, None) => {
+                Err(refused(format!("{shown} exists and is not a worktree of {}", self.repo.display()))
+                    .help("move that folder away"))
+            }
+        }
+    }
+
+    /// Forgets a worktree whose folder was removed by hand; commits that only it knew keep a ref.
+    pub(super) fn forget(&self, removed: &Worktree, task: &str) -> Result<Option<super::Backup>> {
+        let backup = match &removed.head {
+            Some(head) => self.keep(head, task)?,
+            None => None,
+        };
+        let call = || self.call().args(["worktree", "remove", "--force", "--force"]).arg(&removed.path);
+        self.patiently(call)?.checked()?;
+        Ok(backup)
+    }
+
+    /// Runs a call again while another git process is in its way.
+    pub(super) fn patiently(&self, call: impl Fn() -> Call) -> Result<Output> {
+        let start = Instant::now();
+        let mut pause = Duration::from_millis(20);
+        loop {
+            let output = call().run()?;
+            if output.success() || !parse::says_busy(&output.complaint()) {
+                return Ok(output);
+            }
+            if start.elapsed() > PATIENCE {
+                return Err(output
+                    .failure()
+                    .help("if no git is running there, remove the lock file named above"));
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(500));
+        }
+    }
+
+    fn check_free_for(&self, worktree: &Path, branch: &str) -> Result<()> {
+        match self.branch_state(branch)? {
+            BranchState::CheckedOutAt(path) if !is_same(&path, worktree) => {
+                let help = if path.exists() {
+                    format!("choose another branch, or run `git -C '{}' switch --detach`", path.display())
+                } else {
+                    format!("that folder is gone: run `git worktree prune` in {}", self.repo.display())
+                };
+                Err(refused(format!("branch `{branch}` is checked out at {}", path.display())).help(help))
+            }
+            BranchState::CheckedOutAt(_)
+            | BranchState::Local
+            | BranchState::Nowhere
+            | BranchState::OnlyRemote(_) => Ok(()),
+        }
+    }
+
+    /// Refuses a pooled worktree that would lose something by being put on another branch.
+    fn check_idle(&self, found: &Worktree) -> Result<()> {
+        let shown = found.path.display();
+        if let Some(change) = self.changes(&found.path)?.first() {
+            return Err(refused(format!(
+                "the pooled worktree {shown} holds uncommitted work: {}",
+                change.path.display()
+            ))
+            .help("commit it, or move it away; nothing there is cleaned without a backup"));
+        }
+        match &found.head {
+            Some(head) if found.branch.is_none() && !self.is_kept(head)? => {
+                Err(refused(format!("the pooled worktree {shown} stands on commits that no branch has"))
+                    .help(format!("keep them with `git -C '{shown}' branch NAME`")))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn add_worktree(&self, worktree: &Path, branch: &str, default_branch: &str) -> Result<bool> {
+        let (local, remote) = (format!("refs/heads/{branch}"), format!("refs/remotes/{REMOTE}/{branch}"));
+        let refs = self.refs(&[&local, &remote])?;
+        let start = [local, remote]
+            .iter()
+            .find_map(|name| refs.iter().find(|one| one.name == *name).map(|one| one.commit.clone()));
+        let start = start.map_or_else(|| self.base(default_branch), Ok)?;
+        let call = || self.call().args(["worktree", "add", "--quiet", "--detach"]).arg(worktree).arg(&start);
+        self.patiently(call)?.checked()?;
+        Ok(true)
+    }
+
+    /// Puts a clean worktree on the branch; true when the branch was made for that. A git process that
+    /// met a lock may have done half of it, so each attempt looks again where the branch is.
+    fn switch(&self, worktree: &Path, branch: &str, default_branch: &str) -> Result<bool> {
+        let existed = self.branch_exists(branch)?;
+        let start = Instant::now();
+        loop {
+            let call = self.call_in(worktree).args(["-c", "branch.autoSetupMerge=true", "switch", "--quiet"]);
+            let call = match self.branch_state(branch)? {
+                BranchState::CheckedOutAt(path) if is_same(&path, worktree) => return Ok(!existed),
+                BranchState::Local | BranchState::CheckedOutAt(_) => call.args(["--no-guess", branch]),
+                BranchState::OnlyRemote(remote) => {
+                    // Asked for with `--track`, tracking fails in a clone of one branch; this way it does not.
+                    let start = format!("refs/remotes/{remote}/{branch}");
+                    call.args(["--create", branch, &start])
+                }
+                BranchState::Nowhere => {
+                    call.args(["--no-track", "--create", branch, &self.base(default_branch)?])
+                }
+            };
+            let output = call.run()?;
+            if !output.success() && (!parse::says_busy(&output.complaint()) || start.elapsed() > PATIENCE) {
+                return Err(output.failure());
+            }
+            if !output.success() {
+                thread::sleep(Duration::from_millis(50));
+            }
+        }
+    }
+
+    fn branch_exists(&self, branch: &str) -> Result<bool> {
+        Ok(match self.branch_state(branch)? {
+            BranchState::Local | BranchState::CheckedOutAt(_) => true,
+            BranchState::Nowhere | BranchState::OnlyRemote(_) => false,
+        })
+    }
+
+    /// Without its `.git` file, git would take a worktree's folder for a part of whatever repository is
+    /// around it.
+    fn is_intact(&self, worktree: &Path) -> Result<bool> {
+        let asked = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"];
+        let output = self.call_in(worktree).args(asked).run()?;
+        let text = output.text();
+        let Some((top, common)) = text.split_once('\n').filter(|_| output.success()) else {
+            return Ok(false);
+        };
+        Ok(is_same(Path::new(top), worktree) && is_same(Path::new(common), &self.common_dir()?))
+    }
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    real(one) == real(other)
+}
+
+/// The path without links; of a path that does not exist, its existing part without them.
+fn real(path: &Path) -> PathBuf {
+    match (fs::canonicalize(path), path.parent(), path.file_name()) {
+        (Ok(real), _, _) => real,
+        (Err(_), Some(parent), Some(name)) => real(parent).join(name),
+        (Err(_), _, _) => path.to_path_buf(),
+    }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(_) => fs::symlink_metadata(folder).is_err(),
+    }
+}
