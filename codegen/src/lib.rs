@@ -9,6 +9,7 @@ pub mod hash;
 pub mod lower;
 pub mod model;
 pub mod names;
+pub mod plain;
 pub mod source;
 pub mod span;
 pub mod suggest;

@@ -163,7 +163,7 @@ impl<'e> Emission<'e> {
 }
 
 impl CorePath {
-    fn tokens(self) -> TokenStream {
+    pub(crate) fn tokens(self) -> TokenStream {
         match self {
             Self::Core => quote!(::orange_core),
             Self::Engine => quote!(::orange_engine::core),
