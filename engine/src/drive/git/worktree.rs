@@ -36,6 +36,20 @@ pub(super) enum Place {
 }
 
 impl Git {
+    /// Makes `worktree` a worktree of this repository that stands on no branch, ahead of its use; one that is there
+    /// already is left as it is. The caller holds the pool's lock.
+    ///
+    /// # Errors
+    /// `refused` when the folder is something else; `environment` when git fails.
+    pub fn prepare(&self, worktree: &Path, default_branch: &str) -> Result<()> {
+        match self.place(worktree)? {
+            Place::Ours(_) => return Ok(()),
+            Place::Removed(found) => drop(self.forget(&found, "lost")?),
+            Place::Free => {}
+        }
+        self.add_worktree(worktree, default_branch, default_branch).map(drop)
+    }
+
     /// Makes `worktree` a worktree of this repository, unless it is one, and puts it on `branch`: the
     /// local branch, else a new one that tracks the remote's, else a new one from the remote's (else the
     /// local) default branch. On the branch already, it is left exactly as it is. The caller holds the pool's lock.
