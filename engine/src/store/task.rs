@@ -98,15 +98,9 @@ impl Task {
 /// # Errors
 /// `not_found` when there is no such task, `corrupt` when its journal is missing or says no status, `environment`.
 pub(crate) fn read_journal(dir: &TaskDir) -> Result<Journal> {
-    if !dir.path.is_dir() {
-        return Err(Error::new(
-            Kind::NotFound,
-            format!("there is no task {} in project {}", dir.id, dir.project),
-        )
-        .help("`orange task list --all` shows every task"));
-    }
     let path = dir.history();
     let journal = match journal::read(&path) {
+        Err(_) if !dir.path.is_dir() => return Err(no_task(dir)),
         Err(error) if error.kind == Kind::Corrupt && !path.exists() => {
             return Err(no_history(dir, "is missing"));
         }
@@ -172,6 +166,11 @@ fn anew(path: &Path, log: &Log) -> String {
         owned.status,
         owned.workflow,
     )
+}
+
+fn no_task(dir: &TaskDir) -> Error {
+    Error::new(Kind::NotFound, format!("there is no task {} in project {}", dir.id, dir.project))
+        .help("`orange task list --all` shows every task")
 }
 
 fn no_history(dir: &TaskDir, what: &str) -> Error {

@@ -1,9 +1,12 @@
 //! The store against real files, real processes and real kills.
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::store::{Draft, Home, Open, create};
 
+mod processes;
 mod tasks;
 
 /// A home in a folder of its own, which goes with the guard.
@@ -33,4 +36,50 @@ pub(crate) fn draft(branch: &str) -> Draft {
 /// A new task, locked.
 pub(crate) fn task(home: &Home, branch: &str) -> Open {
     create(home, &draft(branch), |_| Ok(())).unwrap()
+}
+
+/// Another process: this test program again, doing one thing.
+pub(crate) struct Process {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Process {
+    /// Starts `processes::role` with this role.
+    pub(crate) fn start(role: &str, home: &Home) -> Process {
+        let (_crate, module) = module_path!().split_once("::").unwrap();
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", &format!("{module}::processes::role"), "--nocapture"])
+            .envs([("ORANGE_TEST_ROLE", role.as_ref()), ("ORANGE_TEST_HOME", home.root().as_os_str())])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        Process { child, lines }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until it says this.
+    pub(crate) fn wait_for(&mut self, word: &str) {
+        let mut line = String::new();
+        while line.trim() != word {
+            line.clear();
+            assert_ne!(self.lines.read_line(&mut line).unwrap(), 0, "it ended without saying {word}");
+        }
+    }
+
+    /// Ends it as a power cut would.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits for its end, and says whether it did what it should.
+    pub(crate) fn succeeded(mut self) -> bool {
+        std::io::copy(&mut self.lines, &mut std::io::sink()).unwrap();
+        self.child.wait().unwrap().success()
+    }
 }

@@ -1,12 +1,15 @@
 //! A task's life in the store: created, changed, disturbed, repaired.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 
 use crate::Kind;
 use crate::store::event::{Event, Set};
 use crate::store::scalar::Value;
-use crate::store::tests::{home, task};
-use crate::store::{Open, Task, journal};
+use crate::store::tests::{draft, home, task};
+use crate::store::{Home, Open, Task, TaskDir, atomic, create, journal, list};
 
 #[test]
 fn a_new_task_is_whole() {
@@ -63,4 +66,337 @@ fn values_go_to_the_journal_and_the_frontmatter() {
     assert!(again.repairs().is_empty());
     assert_eq!(again.task().counter("review_round"), 1);
     assert_eq!(journal::read(&dir.history()).unwrap().records.len(), 2);
+}
+
+/// Disturbs the `TASK.md` of a task and says which fields were set right, as `field: found → kept`.
+#[track_caller]
+fn check_repairs(disturb: impl Fn(&str) -> String, expect: &[&str]) {
+    let (_folder, home) = home();
+    let mut open = task(&home, "fix");
+    open.append(
+        Event::Unknown,
+        Set::new().status("working").counter("review_round", 1).workspace(Some("coffee--1")),
+    )
+    .unwrap();
+    let dir = open.dir().clone();
+    drop(open);
+    let good = fs::read_to_string(dir.task_md()).unwrap();
+    let disturbed = disturb(&good);
+    fs::write(dir.task_md(), &disturbed).unwrap();
+
+    assert_eq!(Task::read(&home, &dir).unwrap().0.status(), "working");
+    assert_eq!(fs::read_to_string(dir.task_md()).unwrap(), disturbed, "a reader changes nothing");
+
+    let open = Open::lock(&home, &dir).unwrap();
+    let repairs: Vec<String> =
+        open.repairs().iter().map(|event| describe(event).replace(&dir.id, "ID")).collect();
+    assert_eq!(repairs, expect);
+    assert_eq!(open.log().last_seq, 2 + u64::try_from(expect.len()).unwrap());
+    let body = |text: &str| text.split_once("\n---\n").unwrap().1.to_owned();
+    assert_eq!(open.task().body, body(&disturbed));
+    drop(open);
+    assert_eq!(Open::lock(&home, &dir).unwrap().repairs(), []);
+}
+
+fn describe(event: &Event) -> String {
+    let Event::TaskRepaired { field, found, kept } = event else { panic!("{event:?}") };
+    let show = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+    format!("{field}: {} → {}", show(found), show(kept))
+}
+
+#[test]
+fn the_journal_wins_over_the_frontmatter() {
+    check_repairs(str::to_owned, &[]);
+    check_repairs(|good| good.replace("status: working", "status: done"), &["status: done → working"]);
+    check_repairs(|good| good.replace("review_round: 1\n", ""), &["review_round: nothing → 1"]);
+    check_repairs(|good| good.replace("crash_count: 0\n", ""), &[]);
+    check_repairs(
+        |good| good.replace("workspace: coffee--1", "workspace:"),
+        &["workspace: nothing → coffee--1"],
+    );
+    check_repairs(
+        |good| good.replace("tmux_session: null", "tmux_session: x"),
+        &["tmux_session: x → nothing"],
+    );
+    check_repairs(|good| good.replace("project: coffee", "project: tea"), &["project: tea → coffee"]);
+    check_repairs(|good| good.replace("Too sour.", "Too bitter."), &[]);
+    check_repairs(|good| good.replace("status: working", "status: \"open"), &["status: nothing → working"]);
+    check_repairs(
+        |good| format!("---\n---\n{}", good.split_once("\n---\n").unwrap().1),
+        &[
+            "id: nothing → ID",
+            "project: nothing → coffee",
+            "status: nothing → working",
+            "workflow: nothing → default",
+            "review_round: nothing → 1",
+            "workspace: nothing → coffee--1",
+        ],
+    );
+}
+
+/// Breaks a file of a task and says what every command is told; nothing may be changed by the attempt.
+#[track_caller]
+fn check_corrupt(break_it: impl Fn(&TaskDir), message: &str, help: &str) {
+    let (_folder, home) = home();
+    let dir = task(&home, "fix").dir().clone();
+    break_it(&dir);
+    let files = || [dir.task_md(), dir.history()].map(|path| fs::read(path).ok());
+    let before = files();
+    let errors =
+        [Open::lock(&home, &dir).map(drop), Task::read(&home, &dir).map(drop)].map(Result::unwrap_err);
+    for error in errors {
+        assert_eq!(error.kind, Kind::Corrupt);
+        let shown = error.message.replace(&format!("{}/", dir.path.display()), "");
+        assert_eq!(shown, message);
+        assert!(error.help.contains(help), "{}", error.help);
+    }
+    assert_eq!(files(), before);
+    let listed = list(&home, None).unwrap();
+    assert!(listed[0].task.is_err() && listed[0].dir == dir);
+}
+
+#[test]
+fn broken_tasks_say_how_to_mend_them() {
+    let write = |text: &'static [u8]| move |dir: &TaskDir| fs::write(dir.task_md(), text).unwrap();
+    let anew = "with the three lines `---`, `branch: fix`, `---` and the text below them; the engine fills in what it \
+                knows (status pending, workflow default)";
+    check_corrupt(|dir| fs::remove_file(dir.task_md()).unwrap(), "TASK.md is missing", anew);
+    check_corrupt(write(b""), "TASK.md: it is empty", anew);
+    check_corrupt(write(b"---\nid: x\n"), "TASK.md:2: the frontmatter is not closed", "nothing was changed");
+    check_corrupt(
+        write(b"---\n---\n<<<<<<< HEAD\n"),
+        "TASK.md:3: a merge conflict is not resolved",
+        "`=======`",
+    );
+    check_corrupt(
+        write(b"---\nsummary: 'a\n---\n"),
+        "TASK.md:2: the value of `summary` cannot be understood: the quote ' is not closed",
+        "double quotes",
+    );
+    check_corrupt(
+        |dir| fs::remove_file(dir.history()).unwrap(),
+        "history.jsonl is missing",
+        "restore it from a backup",
+    );
+    check_corrupt(
+        |dir| fs::write(dir.history(), "").unwrap(),
+        "history.jsonl does not say the task's status",
+        "begin it anew",
+    );
+    check_corrupt(
+        |dir| fs::write(dir.history(), "x\n{}\n").unwrap(),
+        "history.jsonl:1: not a history event: expected value at line 1 column 1",
+        "mend that line",
+    );
+}
+
+#[test]
+fn a_task_is_begun_again_as_the_help_says() {
+    let (_folder, home) = home();
+    let dir = task(&home, "fix").dir().clone();
+    fs::write(dir.task_md(), "---\nbranch: fix\n---\nPlan.\n").unwrap();
+    let open = Open::lock(&home, &dir).unwrap();
+    assert_eq!(
+        (open.task().branch.as_str(), open.task().status(), open.task().body.as_str()),
+        ("fix", "pending", "Plan.\n")
+    );
+    assert!(fs::read_to_string(dir.task_md()).unwrap().contains(&format!("\nid: {}\n", dir.id)));
+}
+
+#[test]
+fn a_torn_journal_is_cut_and_reported() {
+    let (_folder, home) = home();
+    let dir = task(&home, "fix").dir().clone();
+    let whole = fs::read_to_string(dir.history()).unwrap();
+    fs::write(dir.history(), format!("{whole}{{\"seq\":2,\"times")).unwrap();
+    let open = Open::lock(&home, &dir).unwrap();
+    assert_eq!(
+        open.repairs().iter().map(describe).collect::<Vec<_>>(),
+        ["history.jsonl: {\"seq\":2,\"times → nothing"]
+    );
+    assert!(fs::read_to_string(dir.history()).unwrap().starts_with(&whole));
+    assert_eq!(journal::read(&dir.history()).unwrap().records.len(), 2);
+}
+
+#[test]
+fn what_people_wrote_survives_the_engine() {
+    let (_folder, home) = home();
+    let mut open = task(&home, "fix");
+    let path = open.dir().task_md();
+    let text = fs::read_to_string(&path)
+        .unwrap()
+        .replace("status: pending", "# mine\nstatus: pending # soon\ntags:\n- a");
+    let text = format!("\u{FEFF}{}", text.replace('\n', "\r\n"));
+    fs::write(&path, &text).unwrap();
+    open.append(Event::Unknown, Set::new().status("working")).unwrap();
+    let written = fs::read_to_string(&path).unwrap();
+    let without_time = |text: &str| -> Vec<String> {
+        text.split_inclusive('\n')
+            .filter(|line| !line.starts_with("updated_at: "))
+            .map(str::to_owned)
+            .collect()
+    };
+    assert_eq!(without_time(&written), without_time(&text.replace("status: pending", "status: working")));
+}
+
+#[test]
+fn a_write_takes_what_an_agent_wrote_meanwhile() {
+    let (_folder, home) = home();
+    let mut open = task(&home, "fix");
+    let path = open.dir().task_md();
+    let mut attempts = 0;
+    atomic::update(&path, |before| {
+        attempts += 1;
+        if attempts == 1 {
+            fs::write(&path, [before, b"\n## Handoff\n"].concat()).unwrap();
+        }
+        Ok([before, b"DONE: it\n"].concat())
+    })
+    .unwrap();
+    open.append(Event::Unknown, Set::new().status("working")).unwrap();
+    assert_eq!(attempts, 2);
+    assert!(open.task().body.ends_with("\n## Handoff\nDONE: it\n"));
+}
+
+#[test]
+fn any_summary_is_data() {
+    let (_folder, home) = home();
+    let summary = "-x $(touch x) `id` \"q\" 'q' {branch} ---\n---\n\u{2028}\r\n".repeat(3000);
+    let mut new = draft("fix");
+    new.summary.clone_from(&summary);
+    let open = create(&home, &new, |_| Ok(())).unwrap();
+    assert_eq!(open.task().summary, summary);
+    let mut new = draft("conflict");
+    new.body = "<<<<<<< HEAD\n".to_owned();
+    drop(open);
+    assert_eq!(create(&home, &new, |_| Ok(())).unwrap_err().kind, Kind::Usage);
+    assert_eq!(list(&home, None).unwrap().len(), 1);
+}
+
+#[test]
+fn files_keep_their_mode_and_links_their_place() {
+    let (folder, home) = home();
+    let mut open = task(&home, "fix");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(home.root()), 0o700);
+    assert_eq!(mode(&open.dir().task_md()), 0o600);
+    let elsewhere = folder.path().join("elsewhere.md");
+    fs::rename(open.dir().task_md(), &elsewhere).unwrap();
+    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink(&elsewhere, open.dir().task_md()).unwrap();
+    open.append(Event::Unknown, Set::new().status("working")).unwrap();
+    assert!(open.dir().task_md().is_symlink());
+    assert!(fs::read_to_string(&elsewhere).unwrap().contains("status: working"));
+    assert_eq!(mode(&elsewhere), 0o640);
+}
+
+#[test]
+fn a_home_that_cannot_be_made_says_what_to_do() {
+    let (folder, home) = home();
+    fs::write(home.root(), "in the way").unwrap();
+    let error = create(&home, &draft("fix"), |_| Ok(())).unwrap_err();
+    assert_eq!(error.kind, Kind::Environment);
+    assert!(error.help.contains("ORANGE_HOME"), "{}", error.help);
+    drop(folder);
+}
+
+#[test]
+fn prompts_are_kept() {
+    let (_folder, home) = home();
+    let open = task(&home, "fix");
+    open.write_prompt(1, "# Task: {x}\n").unwrap();
+    assert_eq!(fs::read_to_string(open.dir().prompt(1)).unwrap(), "# Task: {x}\n");
+}
+
+/// A locked task with a worktree that has its link.
+fn linked() -> (tempfile::TempDir, Home, Open, PathBuf) {
+    let (folder, home) = home();
+    let mut open = task(&home, "fix");
+    let worktree = home.workspace("coffee--1");
+    fs::create_dir_all(&worktree).unwrap();
+    open.link_into(&worktree).unwrap();
+    open.append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
+    (folder, home, open, worktree.join("TASK.md"))
+}
+
+#[test]
+fn a_worktree_has_a_link_to_the_task() {
+    let (_folder, home, open, link) = linked();
+    assert_eq!(fs::read_link(&link).unwrap(), open.dir().task_md());
+    open.link_into(link.parent().unwrap()).unwrap();
+    let dir = open.dir().clone();
+    drop(open);
+
+    let other = task(&home, "other");
+    other.link_into(link.parent().unwrap()).unwrap();
+    assert_eq!(fs::read_link(&link).unwrap(), other.dir().task_md(), "a slot that is used again");
+    drop(other);
+
+    fs::remove_file(&link).unwrap();
+    Open::lock(&home, &dir).unwrap();
+    assert_eq!(fs::read_link(&link).unwrap(), dir.task_md(), "a link that was removed comes back");
+}
+
+#[test]
+fn a_projects_own_file_is_not_replaced() {
+    let (folder, home) = home();
+    let open = task(&home, "fix");
+    fs::write(folder.path().join("TASK.md"), "ours").unwrap();
+    assert_eq!(open.link_into(folder.path()).unwrap_err().kind, Kind::Refused);
+    assert_eq!(fs::read_to_string(folder.path().join("TASK.md")).unwrap(), "ours");
+}
+
+/// An editor saves over the link: what the task's body becomes, and that the link is back.
+#[track_caller]
+fn check_taken_back(edit: impl Fn(&str) -> String, body: &str) {
+    let (_folder, home, open, link) = linked();
+    let edited = edit(&fs::read_to_string(&link).unwrap());
+    fs::remove_file(&link).unwrap();
+    fs::write(&link, edited).unwrap();
+    let dir = open.dir().clone();
+    drop(open);
+    assert_eq!(Task::read(&home, &dir).unwrap().0.body, body);
+    assert!(link.is_file() && !link.is_symlink(), "a reader changes nothing");
+    let open = Open::lock(&home, &dir).unwrap();
+    assert_eq!((open.task().body.as_str(), open.task().status()), (body, "pending"));
+    assert_eq!(fs::read_link(&link).unwrap(), dir.task_md());
+    assert!(fs::read_to_string(dir.task_md()).unwrap().ends_with(body));
+}
+
+#[test]
+fn an_editors_file_is_taken_back() {
+    check_taken_back(|text| format!("{text}## Handoff\n"), "\n## Context\n\nToo sour.\n## Handoff\n");
+    check_taken_back(|text| text.replace("status: pending", "status: done"), "\n## Context\n\nToo sour.\n");
+    check_taken_back(|_| "## Handoff\nDONE: it\n".to_owned(), "## Handoff\nDONE: it\n");
+}
+
+#[test]
+fn an_editors_broken_file_is_left_alone() {
+    let (_folder, home, open, link) = linked();
+    let dir = open.dir().clone();
+    drop(open);
+    for broken in ["", "---\nid: x\n", "---\nid: another\n---\n", "text\n<<<<<<< HEAD\n"] {
+        fs::remove_file(&link).unwrap();
+        fs::write(&link, broken).unwrap();
+        let error = Open::lock(&home, &dir).unwrap_err();
+        assert_eq!(error.kind, Kind::Corrupt);
+        assert!(error.message.starts_with(&link.display().to_string()), "{}", error.message);
+        assert_eq!(fs::read_to_string(&link).unwrap(), broken);
+    }
+}
+
+#[test]
+fn a_bad_task_hides_no_other() {
+    let (_folder, home) = home();
+    let bad = task(&home, "bad").dir().clone();
+    let good: BTreeSet<String> = (0..70).map(|n| task(&home, &format!("fix-{n}")).dir().id.clone()).collect();
+    fs::write(bad.task_md(), "").unwrap();
+    fs::create_dir(home.tasks().join("coffee/.new-unfinished")).unwrap();
+    fs::write(home.tasks().join("stray"), "").unwrap();
+    let mut listed = list(&home, Some("coffee")).unwrap();
+    assert_eq!(listed.pop().unwrap().dir, bad, "the broken one is the last");
+    assert!(listed.is_sorted_by_key(|listed| listed.task.as_ref().unwrap().created_at.clone()));
+    assert_eq!(listed.into_iter().map(|listed| listed.dir.id).collect::<BTreeSet<_>>(), good);
+    assert_eq!(list(&home, Some("tea")).unwrap().len(), 0);
+    assert_eq!(list(&home, None).unwrap().len(), 71);
 }

@@ -1,0 +1,186 @@
+//! Several processes on one home, some of them killed.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::store::event::{Event, Set};
+use crate::store::tests::{Process, draft, home, task};
+use crate::store::{Home, Open, Pool, Task, TaskDir, atomic, create, journal, list};
+use crate::{Error, Kind};
+
+const ROUNDS: u32 = 20;
+
+/// What the other processes do; in the test run itself nothing.
+#[test]
+fn role() {
+    let (Ok(role), Ok(root)) = (std::env::var("ORANGE_TEST_ROLE"), std::env::var("ORANGE_TEST_HOME")) else {
+        return;
+    };
+    let home = Home::at(root).named(&format!("orange test {role}"));
+    match role.as_str() {
+        "write" => write_forever(&home),
+        "append" => append_forever(&home),
+        "hold" => hold_forever(&home),
+        "count" => (0..ROUNDS).for_each(|_| count(&home)),
+        "create" => create_one(&home),
+        "bind" => bind(&home),
+        other => panic!("no role {other}"),
+    }
+}
+
+#[test]
+fn a_killed_writer_leaves_a_whole_file() {
+    let (_folder, home) = home();
+    home.prepare().unwrap();
+    let path = file(&home);
+    atomic::write(&path, &contents(0)).unwrap();
+    for _ in 0..ROUNDS {
+        let mut writer = Process::start("write", &home);
+        writer.wait_for("3");
+        writer.kill();
+        let found = fs::read(&path).unwrap();
+        assert_eq!(found, contents(usize::from(found[0])));
+    }
+    atomic::sweep(home.root());
+    assert_eq!(names(home.root()), ["file"]);
+}
+
+#[test]
+fn a_killed_engine_leaves_a_task_that_is_as_its_journal_says() {
+    let (_folder, home) = home();
+    let dir = task(&home, "fix").dir().clone();
+    for _ in 0..ROUNDS {
+        let mut engine = Process::start("append", &home);
+        engine.wait_for("3");
+        engine.kill();
+        let open = Open::lock(&home, &dir).unwrap();
+        let records = journal::read(&dir.history()).unwrap().records;
+        assert!(records.iter().zip(1..).all(|(record, seq)| record.seq == seq));
+        assert_eq!(open.log(), &crate::store::Log::fold(&records));
+        let text = fs::read_to_string(dir.task_md()).unwrap();
+        assert!(text.contains(&format!("\nreview_round: {}\n", open.task().counter("review_round"))));
+        assert!(text.ends_with("---\n\n## Context\n\nToo sour.\n"));
+    }
+    drop(Open::lock(&home, &dir).unwrap());
+    assert_eq!(names(&dir.path), [".lock", "TASK.md", "history.jsonl"]);
+}
+
+#[test]
+fn a_lock_is_held_until_its_holder_dies() {
+    let (_folder, home) = home();
+    let dir = task(&home, "fix").dir().clone();
+    let mut holder = Process::start("hold", &home);
+    holder.wait_for("held");
+    let impatient = home.clone().patient(Duration::from_millis(20));
+    let error = Open::lock(&impatient, &dir).unwrap_err();
+    assert_eq!(error.kind, Kind::Locked);
+    let expect =
+        format!("task {} is locked by process {} (`orange test hold`) since 20", dir.id, holder.id());
+    assert!(error.message.starts_with(&expect), "{}", error.message);
+    Task::read(&home, &dir).unwrap();
+    holder.kill();
+    Open::lock(&impatient, &dir).unwrap();
+}
+
+#[test]
+fn a_lock_of_a_task_that_went_away_is_no_lock() {
+    let (_folder, home) = home();
+    let open = task(&home, "fix");
+    let dir = open.dir().clone();
+    let waiting = std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| Open::lock(&home, &dir));
+        fs::rename(&dir.path, home.root().join("trash")).unwrap();
+        drop(open);
+        waiter.join().unwrap()
+    });
+    assert_eq!(waiting.unwrap_err().kind, Kind::NotFound);
+}
+
+#[test]
+fn no_update_is_lost() {
+    let (_folder, home) = home();
+    let dir = task(&home, "fix").dir().clone();
+    let processes: Vec<_> = (0..4).map(|_| Process::start("count", &home)).collect();
+    assert!(processes.into_iter().all(Process::succeeded));
+    let open = Open::lock(&home, &dir).unwrap();
+    assert_eq!(open.task().counter("review_round"), 4 * ROUNDS);
+    assert_eq!(open.log().last_seq, u64::from(1 + 4 * ROUNDS));
+}
+
+#[test]
+fn one_of_many_creators_of_a_branch_wins() {
+    let (_folder, home) = home();
+    let processes: Vec<_> = (0..6).map(|_| Process::start("create", &home)).collect();
+    assert!(processes.into_iter().all(Process::succeeded));
+    assert_eq!(list(&home, None).unwrap().len(), 1);
+}
+
+#[test]
+fn slots_are_not_given_twice() {
+    let (_folder, home) = home();
+    let processes: Vec<_> = (0..6).map(|_| Process::start("bind", &home)).collect();
+    assert!(processes.into_iter().all(Process::succeeded));
+    let slots = crate::store::pool::read(&home).unwrap();
+    let mut bound: Vec<_> = slots.iter().map(|slot| (&slot.name, slot.task.is_some())).collect();
+    bound.sort();
+    assert_eq!(bound, [(&"coffee--1".to_owned(), true), (&"coffee--2".to_owned(), true)]);
+}
+
+fn write_forever(home: &Home) {
+    for round in 0.. {
+        atomic::write(&file(home), &contents(round % 7)).unwrap();
+        println!("\n{round}");
+    }
+}
+
+fn append_forever(home: &Home) {
+    for round in 0..u32::MAX {
+        count(home);
+        println!("\n{round}");
+    }
+}
+
+fn hold_forever(home: &Home) {
+    let _open = Open::lock(home, &only_task(home)).unwrap();
+    println!("\nheld");
+    std::thread::sleep(Duration::MAX);
+}
+
+/// Two events and a changed counter, as a transition writes them.
+fn count(home: &Home) {
+    let mut open = Open::lock(home, &only_task(home)).unwrap();
+    let round = open.task().counter("review_round") + 1;
+    open.append(Event::Unknown, Set::new().counter("review_round", round)).unwrap();
+}
+
+fn create_one(home: &Home) {
+    let taken = Error::new(Kind::Refused, "taken");
+    let made = create(home, &draft("fix"), |same| if same.is_empty() { Ok(()) } else { Err(taken.clone()) });
+    assert!(made.is_ok() || made.is_err_and(|error| error == taken));
+}
+
+fn bind(home: &Home) {
+    let bound = Pool::lock(home).unwrap().bind("coffee", 2, &std::process::id().to_string());
+    assert!(bound.is_ok() || bound.is_err_and(|error| error.kind == Kind::Refused));
+}
+
+fn only_task(home: &Home) -> TaskDir {
+    list::dirs(home, None).unwrap().remove(0)
+}
+
+fn file(home: &Home) -> std::path::PathBuf {
+    home.root().join("file")
+}
+
+/// Contents that tell by every byte which round they are of, and differ in length.
+fn contents(round: usize) -> Vec<u8> {
+    vec![u8::try_from(round).unwrap(); 300_000 + 10_000 * round]
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
