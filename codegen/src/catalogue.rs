@@ -57,6 +57,7 @@ catalogue! {
     A12 "unknown-state" Error;
     C40 "exit-target-illegal" Deny;
     C46 "crash-no-stuck" Warn;
+    C4D "bad-threshold" Deny;
     C84 "unknown-placeholder" Warn;
 }
 

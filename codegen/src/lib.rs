@@ -17,5 +17,40 @@ pub mod syntax;
 
 pub use check::Checked;
 pub use diag::{Diagnostic, Label, Level, Witness};
-pub use source::{Compilation, Format, Source};
+pub use source::{Format, Source};
 pub use span::{LineIndex, Position, Span, Spanned};
+
+/// What compiling one source gave: everything that was found, and the workflow when nothing was an error.
+#[derive(Clone, Debug)]
+pub struct Compilation {
+    /// Every finding, in the order of the source.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The checked workflow; absent when there is a finding at level `error`.
+    pub checked: Option<Checked>,
+    /// The workflow's name, as far as it could be read.
+    pub name: Option<Spanned<String>>,
+    /// Whether the file looks like a workflow at all. One with broken syntax does.
+    pub recognised: bool,
+}
+
+/// Compiles one source: parse, resolve, check. Stops at nothing but broken syntax, so that one run finds all that is
+/// wrong.
+pub fn compile(source: &Source) -> Compilation {
+    let (tree, mut diagnostics) = syntax::parse(source);
+    let resolution = tree.map(|tree| model::resolve(&tree, &source.text));
+    let (draft, recognised) = match resolution {
+        Some(resolution) => {
+            diagnostics.extend(resolution.found);
+            (resolution.draft, resolution.recognised)
+        }
+        None if diagnostics.is_empty() => {
+            diagnostics.push(model::nothing(Span::at(0), "this file is empty"));
+            (None, false)
+        }
+        None => (None, true),
+    };
+    let name = draft.as_ref().map(|draft| draft.definition.name().clone());
+    let checked = draft.and_then(|draft| check::run(draft, source, &mut diagnostics));
+    diag::sort(&mut diagnostics);
+    Compilation { diagnostics, checked, name, recognised }
+}

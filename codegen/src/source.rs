@@ -1,6 +1,13 @@
 //! A source: the text of one workflow file, and which language it is in.
 
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use crate::catalogue::S08;
 use crate::diag::Diagnostic;
+use crate::span::Span;
+use crate::syntax::limits::{self, MAX_BYTES};
 
 /// The text of one workflow file.
 #[derive(Clone, Debug)]
@@ -29,6 +36,63 @@ impl Source {
         let format = Format::of_path(&path).unwrap_or(Format::Yaml);
         Self { path, text: text.into(), format }
     }
+
+    /// Reads a file. What cannot be a workflow is refused before it is read: a folder, a file of another kind, one
+    /// over 16 MiB.
+    ///
+    /// # Errors
+    /// One finding, S08 or S10, that names the file; its span means nothing.
+    pub fn read(path: &Path) -> Result<Self, Box<Diagnostic>> {
+        let shown = path.display().to_string();
+        if Format::of_path(&shown).is_none() {
+            let message = format!("{shown} is no workflow: its name ends in none of .yml, .yaml and .toml");
+            return Err(unreadable(message, "give the file one of these endings, if it is a workflow"));
+        }
+        let metadata = fs::metadata(path).map_err(|error| {
+            unreadable(
+                format!("{shown} cannot be read: {error}"),
+                "check the path, and who may read the file",
+            )
+        })?;
+        if !metadata.is_file() {
+            return Err(unreadable(format!("{shown} is no file"), "give the workflow files in it"));
+        }
+        if metadata.len() > MAX_BYTES as u64 {
+            return Err(Box::new(limits::too_large()));
+        }
+        let file = File::open(path).map_err(|error| {
+            unreadable(format!("{shown} cannot be read: {error}"), "check who may read the file")
+        })?;
+        Self::from_reader(shown, file)
+    }
+
+    /// Reads a source from anything, up to 16 MiB; `path` names it and gives its format, YAML by default.
+    ///
+    /// # Errors
+    /// As [`Source::read`].
+    pub fn from_reader(path: impl Into<String>, reader: impl Read) -> Result<Self, Box<Diagnostic>> {
+        let path = path.into();
+        let mut bytes = Vec::new();
+        reader
+            .take(MAX_BYTES as u64 + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| unreadable(format!("{path} cannot be read: {error}"), "try again"))?;
+        if bytes.len() > MAX_BYTES {
+            return Err(Box::new(limits::too_large()));
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let valid = error.utf8_error().valid_up_to();
+            let line = error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;
+            let message =
+                format!("{path} is no UTF-8 text: byte {valid}, in line {line}, begins no character");
+            unreadable(message, "save the file as UTF-8")
+        })?;
+        Ok(Self::new(path, text))
+    }
+}
+
+fn unreadable(message: String, help: &str) -> Box<Diagnostic> {
+    Box::new(Diagnostic::new(&S08, Span::at(0), message).help(help))
 }
 
 impl Format {
@@ -41,13 +105,4 @@ impl Format {
             _ => None,
         }
     }
-}
-
-/// What compiling one source gave: everything that was found, and the workflow when nothing was wrong.
-#[derive(Clone, Debug)]
-pub struct Compilation {
-    /// Every finding, in the order of the source.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The checked workflow; absent when there is a finding at level `error`.
-    pub checked: Option<crate::Checked>,
 }

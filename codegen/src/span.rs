@@ -57,6 +57,12 @@ impl Span {
         self.start == self.end
     }
 
+    /// The part of it on its first line, without white space at the end.
+    pub fn first_line(self, text: &str) -> Self {
+        let line = text[self.range()].lines().next().unwrap_or_default().trim_end();
+        Self { start: self.start, end: self.start + line.len() as u32 }
+    }
+
     /// The range to slice a text with.
     pub const fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize

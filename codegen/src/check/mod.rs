@@ -1,6 +1,22 @@
 //! The checks: one small file per family, each pushing what it finds.
+//!
+//! Names that do not resolve are found on the way to the model; here is what takes a whole workflow to see.
 
-use crate::model::{Definition, Steps, Workflow};
+mod ambiguous;
+mod collision;
+mod exit_target;
+mod file_name;
+mod from_terminal;
+mod then_when;
+
+pub use file_name::same_name;
+
+use crate::diag::{Diagnostic, Level};
+use crate::guard::cells::Work;
+use crate::hash;
+use crate::model::{Definition, Draft, Ends, State, StateId, Steps, Workflow};
+use crate::source::Source;
+use crate::span::Span;
 
 /// A workflow without a finding at level `error`. Only the checks make one, so that what is unchecked cannot be
 /// lowered or emitted.
@@ -8,6 +24,57 @@ use crate::model::{Definition, Steps, Workflow};
 pub struct Checked {
     definition: Definition,
     hash: String,
+}
+
+/// What the checks of one state machine look at, and what they found.
+struct Run<'r> {
+    workflow: &'r Workflow,
+    source: &'r str,
+    ends: &'r Ends,
+    crash_is_unknown: bool,
+    work: Work,
+    found: &'r mut Vec<Diagnostic>,
+}
+
+/// Runs every check, adds what they find to `found`, and gives the workflow when nothing there is an error.
+pub fn run(draft: Draft, source: &Source, found: &mut Vec<Diagnostic>) -> Option<Checked> {
+    file_name::check(draft.definition.name(), source, found);
+    if let Definition::Machine(workflow) = &draft.definition {
+        let mut run = Run {
+            workflow,
+            source: &source.text,
+            ends: &draft.ends,
+            crash_is_unknown: draft.crash_is_unknown,
+            work: Work::default(),
+            found,
+        };
+        collision::check(&mut run);
+        from_terminal::check(&mut run);
+        ambiguous::check(&mut run);
+        then_when::check(&mut run);
+        exit_target::check(&mut run);
+    }
+    let sound = found.iter().all(|it| it.level != Level::Error);
+    sound.then(|| Checked { definition: draft.definition, hash: hash::source(&source.text) })
+}
+
+impl Run<'_> {
+    fn state(&self, id: StateId) -> &State {
+        &self.workflow.states[usize::from(id.0)]
+    }
+
+    fn name(&self, id: StateId) -> &str {
+        &self.state(id).name.value
+    }
+
+    /// The part of a span on its first line: a whole mapping makes no readable caret.
+    fn first_line(&self, span: Span) -> Span {
+        span.first_line(self.source)
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.found.push(diagnostic);
+    }
 }
 
 impl Checked {
@@ -34,13 +101,10 @@ impl Checked {
 
     /// The workflow's name.
     pub fn name(&self) -> &str {
-        match &self.definition {
-            Definition::Machine(workflow) => &workflow.name.value,
-            Definition::Steps(steps) => &steps.name.value,
-        }
+        &self.definition.name().value
     }
 
-    /// The hash of the source, see [`crate::hash::source`].
+    /// The hash of the source, see [`hash::source`].
     pub fn hash(&self) -> &str {
         &self.hash
     }

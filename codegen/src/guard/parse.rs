@@ -19,12 +19,21 @@ pub struct Fault {
     pub help: Option<String>,
 }
 
+/// What is wrong with the name of a counter, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+/// Finds the counter of a name.
+pub type Lookup<'l> = dyn FnMut(&str) -> Result<CounterId, Unknown> + 'l;
+
 /// Parses a clause. `lookup` gives the counter of a name, or says what is wrong with it; unknown names do
 /// not end the parse, the first fault of the grammar does.
-pub fn parse(
-    text: &Text,
-    lookup: &mut dyn FnMut(&str) -> Result<CounterId, (String, Option<String>)>,
-) -> Result<Expr, Vec<Fault>> {
+pub fn parse(text: &Text, lookup: &mut Lookup<'_>) -> Result<Expr, Vec<Fault>> {
     let mut parser = Parser { text, at: 0, depth: 0, comparisons: 0, lookup, unknown: Vec::new() };
     match parser.whole() {
         Ok(expr) if parser.unknown.is_empty() => Ok(expr),
@@ -41,7 +50,7 @@ struct Parser<'p> {
     at: usize,
     depth: usize,
     comparisons: usize,
-    lookup: &'p mut dyn FnMut(&str) -> Result<CounterId, (String, Option<String>)>,
+    lookup: &'p mut Lookup<'p>,
     unknown: Vec<Fault>,
 }
 
@@ -124,7 +133,7 @@ impl Parser<'_> {
             let message = format!("too many comparisons: the limit is {MAX_COMPARISONS}");
             return Err(fault(start..self.at, message, None));
         }
-        let counter = (self.lookup)(&name).unwrap_or_else(|(message, help)| {
+        let counter = (self.lookup)(&name).unwrap_or_else(|Unknown { message, help }| {
             self.unknown.push(Fault { range: start..start + name.len(), message, help });
             CounterId(0)
         });
@@ -297,7 +306,8 @@ mod tests {
         let text = Text::verbatim(input.to_owned(), Span::new(0, input.len() as u32));
         parse(&text, &mut |name| {
             let at = COUNTERS.iter().position(|it| *it == name);
-            at.map(|at| CounterId(at as u16)).ok_or((format!("no counter `{name}`"), None))
+            at.map(|at| CounterId(at as u16))
+                .ok_or(Unknown { message: format!("no counter `{name}`"), help: None })
         })
     }
 

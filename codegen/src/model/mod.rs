@@ -3,6 +3,23 @@
 //! These are the types of the stage and nothing else; one sitting with this file teaches the language.
 //! Ids count in source order. What the engine's tables call the same thing is named the same here.
 
+mod commands;
+mod decoder;
+mod exit;
+mod gate;
+mod header;
+mod hooks;
+pub mod keys;
+mod prompts;
+mod resolve;
+mod scope;
+mod states;
+mod steps;
+mod transitions;
+
+pub use resolve::{Draft, Resolution, nothing, resolve};
+pub use transitions::Ends;
+
 pub use orange_core::{
     Actor, Actors, CRASH_COUNT, CounterId, DEFAULT_STUCK_AFTER, HarnessOf, Permissions, PromptId,
     REVIEW_ROUND, StateId, Value, Verdict,
@@ -19,6 +36,16 @@ pub enum Definition {
     Machine(Workflow),
     /// A step workflow: a graph of steps.
     Steps(Steps),
+}
+
+impl Definition {
+    /// The workflow's name.
+    pub fn name(&self) -> &Spanned<String> {
+        match self {
+            Self::Machine(workflow) => &workflow.name,
+            Self::Steps(steps) => &steps.name,
+        }
+    }
 }
 
 /// A state machine workflow.

@@ -30,6 +30,11 @@ pub(crate) enum Notation {
 }
 
 impl Text {
+    /// No text, where one should be.
+    pub(crate) fn empty(span: Span) -> Self {
+        Self::verbatim(String::new(), span)
+    }
+
     /// A token that is its own text.
     pub(crate) fn verbatim(value: String, span: Span) -> Self {
         Self { value, span, map: Vec::new() }

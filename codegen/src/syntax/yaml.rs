@@ -76,6 +76,7 @@ impl<'t> Reader<'t> {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the parser's enum, which it may extend")]
     fn stream(&mut self) -> Result<Option<Node>, Fatal> {
         let mut tree = None;
         while let Some((event, span)) = self.next()? {
@@ -119,6 +120,7 @@ impl<'t> Reader<'t> {
         })
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the parser's enum, which it may extend")]
     fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<Node, Fatal> {
         if depth > MAX_DEPTH {
             return Err(Box::new(limits::too_deep(span)));

@@ -34,6 +34,7 @@ impl Way {
 }
 
 /// The finding for a fault that the parser saw at byte `at`.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the parser's enum, which it may extend")]
 pub(super) fn explain(text: &str, kind: &ErrorKind, at: usize, way: &Way) -> Diagnostic {
     let at = (0..=at).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
     if let Some(conflict) = merge_conflict(text) {
@@ -127,10 +128,12 @@ impl Fault<'_> {
     }
 
     fn indentation(&self, kind: &ErrorKind) -> Diagnostic {
-        let message = match kind {
-            ErrorKind::ExpectedBlockSequenceEntry => "a list goes on here, but this line has no `- `",
-            ErrorKind::BlockSequenceEntryNotAllowed => "a list cannot begin here",
-            _ => "this line is indented like none of those around it",
+        let message = if *kind == ErrorKind::ExpectedBlockSequenceEntry {
+            "a list goes on here, but this line has no `- `"
+        } else if *kind == ErrorKind::BlockSequenceEntryNotAllowed {
+            "a list cannot begin here"
+        } else {
+            "this line is indented like none of those around it"
         };
         self.whole_line(message).help("align it with the line that it belongs beside")
     }

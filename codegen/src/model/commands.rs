@@ -1,0 +1,109 @@
+//! Which state each command drives to, and where nothing is said, which one it usually is.
+
+use super::decoder::{Decoder, Field};
+use super::keys::COMMANDS;
+use super::scope::Scope;
+use super::{Action, Commands, StateId, Transition};
+
+/// What `commands` says; an absent command was not written, `Err` was not understood.
+#[derive(Default)]
+pub(super) struct Written {
+    spawn: Target,
+    clarify: Target,
+    review: Target,
+    merge: Target,
+    cancel: Target,
+    crash: Target,
+}
+
+#[derive(Clone, Copy, Default)]
+enum Target {
+    #[default]
+    Unsaid,
+    State(StateId),
+    Unknown,
+}
+
+/// `commands`
+pub(super) fn written(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Written {
+    let Some(fields) = decoder.object(field.value, &COMMANDS) else { return Written::default() };
+    let mut target = |key| match fields.get(key) {
+        None => Target::Unsaid,
+        Some(field) => {
+            scope.some_state(decoder, &field).map_or(Target::Unknown, |state| Target::State(state.value))
+        }
+    };
+    Written {
+        spawn: target("spawn"),
+        clarify: target("clarify"),
+        review: target("review"),
+        merge: target("merge"),
+        cancel: target("cancel"),
+        crash: target("crash"),
+    }
+}
+
+impl Written {
+    /// Fills in the defaults of design §5, each where such a state exists.
+    pub(super) fn resolve(
+        &self,
+        scope: &Scope<'_>,
+        initial: StateId,
+        transitions: &[Transition],
+    ) -> Commands {
+        let usual = |name: &str| scope.states.id(name).map(StateId);
+        let clarify = self.clarify.or(|| usual("clarification"));
+        Commands {
+            spawn: self.spawn.or(|| spawn(usual("working"), clarify, initial, transitions)),
+            clarify,
+            review: self.review.or(|| usual("agent-review")),
+            merge: self.merge.or(|| usual("done")),
+            cancel: self.cancel.or(|| usual("cancelled")),
+            crash: self.crash.or(|| usual("stuck")),
+        }
+    }
+
+    /// Whether `crash` was written and names no state.
+    pub(super) fn crash_is_unknown(&self) -> bool {
+        matches!(self.crash, Target::Unknown)
+    }
+}
+
+impl Target {
+    fn or(self, usual: impl FnOnce() -> Option<StateId>) -> Option<StateId> {
+        match self {
+            Target::Unsaid => usual(),
+            Target::State(state) => Some(state),
+            Target::Unknown => None,
+        }
+    }
+}
+
+/// `working` where the initial state leads there; else the only state that it spawns an agent for and that is
+/// not for clarification; else `working` all the same, so that a check can say what is missing.
+fn spawn(
+    working: Option<StateId>,
+    clarify: Option<StateId>,
+    initial: StateId,
+    transitions: &[Transition],
+) -> Option<StateId> {
+    let from_initial = || transitions.iter().filter(|it| it.from.value == initial);
+    if let Some(working) = working
+        && from_initial().any(|it| it.to.value == working)
+    {
+        return Some(working);
+    }
+    let mut targets =
+        from_initial().filter(|it| Some(it.to.value) != clarify && it.spawns()).map(|it| it.to.value);
+    match (targets.next(), targets.next()) {
+        (Some(only), None) => Some(only),
+        (Some(_), Some(_)) | (None, _) => working,
+    }
+}
+
+impl Transition {
+    /// Whether a hook of it starts an agent.
+    pub fn spawns(&self) -> bool {
+        self.hooks.iter().any(|hook| matches!(hook.action, Action::SpawnAgent(_) | Action::SpawnReviewer(_)))
+    }
+}

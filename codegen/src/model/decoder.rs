@@ -1,0 +1,393 @@
+//! Reads values out of the syntax tree, collecting every fault on the way instead of stopping at one.
+
+use std::collections::HashMap;
+
+use super::keys::Object;
+use crate::catalogue::{Check, S02, S03, S04, S07, S09};
+use crate::diag::Diagnostic;
+use crate::span::{Span, Spanned};
+use crate::suggest;
+use crate::syntax::{Kind, Node, Scalar, Style, Text};
+
+/// Suggestions given for one file; a file with more unknown names than that is wrong altogether.
+const MAX_SUGGESTIONS: usize = 200;
+
+/// The faults found so far.
+pub(crate) struct Decoder<'s> {
+    source: &'s str,
+    found: Vec<Diagnostic>,
+    suggestions: usize,
+}
+
+/// The entries of an object whose keys are known.
+pub(crate) struct Fields<'n> {
+    pub(crate) object: &'static Object,
+    /// Where the object stands.
+    pub(crate) span: Span,
+    slots: Vec<Option<Field<'n>>>,
+}
+
+/// One entry of an object.
+#[derive(Clone, Copy)]
+pub(crate) struct Field<'n> {
+    /// The key, or what a list item is called in messages.
+    pub(crate) name: &'n str,
+    pub(crate) key: Span,
+    pub(crate) value: &'n Node,
+}
+
+/// One entry of a mapping whose keys are names that the author chose.
+pub(crate) struct Entry<'n> {
+    pub(crate) name: Spanned<&'n str>,
+    pub(crate) value: &'n Node,
+}
+
+impl<'s> Decoder<'s> {
+    pub(crate) fn new(source: &'s str) -> Self {
+        Self { source, found: Vec::new(), suggestions: MAX_SUGGESTIONS }
+    }
+
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
+        self.found.push(diagnostic);
+    }
+
+    pub(crate) fn finish(self) -> Vec<Diagnostic> {
+        self.found
+    }
+
+    /// Reports that a name is not known, with the closest known one.
+    pub(crate) fn unknown<'k>(
+        &mut self,
+        check: &'static Check,
+        (kind, plural): (&str, &str),
+        name: &Spanned<&str>,
+        known: impl IntoIterator<Item = &'k str> + Clone,
+    ) {
+        let help = self.suggest(name.value, plural, known);
+        let message = format!("unknown {kind} `{}`", shortened(name.value));
+        self.report(Diagnostic::new(check, name.span, message).help_if(help));
+    }
+
+    /// A help for an unknown word, as long as there are suggestions left.
+    pub(crate) fn suggest<'k>(
+        &mut self,
+        word: &str,
+        plural: &str,
+        known: impl IntoIterator<Item = &'k str> + Clone,
+    ) -> Option<String> {
+        self.suggestions = self.suggestions.checked_sub(1)?;
+        suggest::help(word, plural, known)
+    }
+}
+
+/// Mappings and lists.
+impl Decoder<'_> {
+    /// The entries of an object. Unknown, repeated and missing keys are reported.
+    pub(crate) fn object<'n>(&mut self, node: &'n Node, object: &'static Object) -> Option<Fields<'n>> {
+        let entries = self.mapping(node, object.what)?;
+        let mut fields = Fields { object, span: node.span, slots: vec![None; object.keys.len()] };
+        for entry in entries {
+            let Some(slot) = object.keys.iter().position(|key| key.name == entry.name.value) else {
+                self.unknown_key(&entry, object);
+                continue;
+            };
+            match fields.slots[slot] {
+                Some(first) => self.repeated(&entry.name, first.key),
+                None => {
+                    let name = object.keys[slot].name;
+                    fields.slots[slot] = Some(Field { name, key: entry.name.span, value: entry.value });
+                }
+            }
+        }
+        for (key, slot) in object.keys.iter().zip(&fields.slots) {
+            if key.required && slot.is_none() {
+                self.missing(key.name, object.what, node.span.first_line(self.source));
+            }
+        }
+        Some(fields)
+    }
+
+    /// The entries of a mapping from names to values. Repeated names are reported and left out.
+    pub(crate) fn names<'n>(&mut self, field: &Field<'n>) -> Vec<Entry<'n>> {
+        let Some(mut entries) = self.mapping(field.value, &format!("`{}`", field.name)) else {
+            return Vec::new();
+        };
+        let mut first: HashMap<&str, Span> = HashMap::with_capacity(entries.len());
+        entries.retain(|entry| match first.get(entry.name.value) {
+            Some(first) => {
+                self.repeated(&entry.name, *first);
+                false
+            }
+            None => {
+                first.insert(entry.name.value, entry.name.span);
+                true
+            }
+        });
+        entries
+    }
+
+    fn mapping<'n>(&mut self, node: &'n Node, what: &str) -> Option<Vec<Entry<'n>>> {
+        match &node.kind {
+            Kind::Mapping(entries) => {
+                Some(entries.iter().filter_map(|(key, value)| self.entry(key, value, what)).collect())
+            }
+            Kind::Scalar(_) | Kind::Sequence(_) => {
+                self.wrong(node, &format!("{what} is a mapping"), None);
+                None
+            }
+        }
+    }
+
+    fn entry<'n>(&mut self, key: &'n Node, value: &'n Node, what: &str) -> Option<Entry<'n>> {
+        match &key.kind {
+            Kind::Scalar(scalar) if !scalar.is_null() => {
+                self.warn_of_yaml_traps(scalar);
+                Some(Entry { name: Spanned::new(&scalar.text.value, key.span), value })
+            }
+            Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_) => {
+                self.wrong(key, &format!("a key of {what} is a word"), None);
+                None
+            }
+        }
+    }
+
+    /// The items of a list.
+    pub(crate) fn list<'n>(&mut self, field: &Field<'n>) -> &'n [Node] {
+        match &field.value.kind {
+            Kind::Sequence(items) => items,
+            Kind::Scalar(_) | Kind::Mapping(_) => {
+                let help = format!("write `{}:` and under it one `- ` for each item", field.name);
+                self.wrong(field.value, &format!("`{}` takes a list", field.name), Some(help));
+                &[]
+            }
+        }
+    }
+
+    /// The items of a list, or the one value that stands for a list of one.
+    pub(crate) fn one_or_list<'n>(&mut self, field: &Field<'n>) -> Vec<Field<'n>> {
+        match &field.value.kind {
+            Kind::Sequence(items) => items.iter().map(|value| field.item(value)).collect(),
+            Kind::Scalar(_) | Kind::Mapping(_) => vec![*field],
+        }
+    }
+
+    fn unknown_key(&mut self, entry: &Entry<'_>, object: &'static Object) {
+        let known = object.keys.iter().map(|key| key.name);
+        let help = self.suggest(entry.name.value, &format!("keys of {}", object.what), known);
+        let message = format!("unknown key `{}` in {}", shortened(entry.name.value), object.what);
+        self.report(Diagnostic::new(&S02, entry.name.span, message).help_if(help));
+    }
+
+    fn repeated(&mut self, name: &Spanned<&str>, first: Span) {
+        let word = shortened(name.value);
+        self.report(
+            Diagnostic::new(&S03, name.span, format!("`{word}` stands here a second time"))
+                .label(first, "the first one")
+                .label(name.span, "the second one")
+                .help("delete one of the two, or give it another name"),
+        );
+    }
+
+    /// Reports that a key is missing.
+    pub(crate) fn missing(&mut self, key: &str, what: &str, span: Span) {
+        let message = format!("{what} needs the key `{key}`");
+        self.report(Diagnostic::new(&S09, span, message).help(format!("add `{key}: …`")));
+    }
+}
+
+/// Scalars.
+impl Decoder<'_> {
+    /// A text.
+    pub(crate) fn text<'n>(&mut self, field: &Field<'n>) -> Option<&'n Text> {
+        let takes = format!("`{}` takes text", field.name);
+        let Kind::Scalar(scalar) = &field.value.kind else {
+            let help = key_without_value(field.value)
+                .map(|word| format!("`{word}:` makes a mapping; delete the `:`, or put the text in quotes"));
+            self.wrong(field.value, &takes, help);
+            return None;
+        };
+        if scalar.style == Style::Plain && (scalar.is_null() || is_boolean(scalar) || is_number(scalar)) {
+            let help = if scalar.is_null() { self.help_for_nothing(field) } else { in_quotes(scalar) };
+            self.wrong(field.value, &takes, Some(help));
+            return None;
+        }
+        self.warn_of_yaml_traps(scalar);
+        Some(&scalar.text)
+    }
+
+    /// A text as a value of its own.
+    pub(crate) fn string(&mut self, field: &Field<'_>) -> Option<Spanned<String>> {
+        let value = self.text(field)?.value.clone();
+        Some(Spanned::new(value, field.value.span))
+    }
+
+    /// Any scalar, taken as text.
+    pub(crate) fn scalar(&mut self, field: &Field<'_>) -> Option<Spanned<String>> {
+        match &field.value.kind {
+            Kind::Scalar(scalar) if !scalar.is_null() => {
+                Some(Spanned::new(scalar.text.value.clone(), field.value.span))
+            }
+            Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_) => self.string(field),
+        }
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn boolean(&mut self, field: &Field<'_>) -> Option<bool> {
+        if let Kind::Scalar(scalar) = &field.value.kind
+            && is_boolean(scalar)
+        {
+            return Some(scalar.text.value == "true");
+        }
+        let meant = match &field.value.kind {
+            Kind::Scalar(scalar) => meant_boolean(&scalar.text.value),
+            Kind::Sequence(_) | Kind::Mapping(_) => None,
+        };
+        let help = meant.map(|meant| format!("write `{meant}`"));
+        self.wrong(field.value, &format!("`{}` takes true or false", field.name), help);
+        None
+    }
+
+    /// A whole number from 0 to 4294967295.
+    pub(crate) fn integer(&mut self, field: &Field<'_>) -> Option<u32> {
+        let takes = format!("`{}` takes a whole number", field.name);
+        let Kind::Scalar(scalar) = &field.value.kind else {
+            self.wrong(field.value, &takes, None);
+            return None;
+        };
+        let text = &scalar.text.value;
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if scalar.style == Style::Quoted {
+            let help = digits.then(|| "write it without quotes".to_owned());
+            self.wrong(field.value, &takes, help);
+            return None;
+        }
+        if digits && text.len() > 1 && text.starts_with('0') {
+            let message = format!("readers of YAML 1.1 take `{}` for an octal number", shortened(text));
+            self.report(
+                Diagnostic::new(&S07, field.value.span, message).help("write it without leading zeros"),
+            );
+        }
+        let number = digits.then(|| text.parse().ok()).flatten();
+        if number.is_none() {
+            self.wrong(field.value, &takes, Some(format!("write a number from 0 to {}", u32::MAX)));
+        }
+        number
+    }
+
+    /// One of a few words.
+    pub(crate) fn word<T: Copy>(
+        &mut self,
+        field: &Field<'_>,
+        words: &[(&'static str, T)],
+    ) -> Option<Spanned<T>> {
+        let text = self.text(field)?;
+        if let Some((_, value)) = words.iter().find(|(word, _)| *word == text.value) {
+            return Some(Spanned::new(*value, field.value.span));
+        }
+        let known = words.iter().map(|(word, _)| *word);
+        let help = self.suggest(&text.value, &format!("values of `{}`", field.name), known);
+        let message = format!("`{}` does not know `{}`", field.name, shortened(&text.value));
+        self.report(Diagnostic::new(&S04, field.value.span, message).help_if(help));
+        None
+    }
+
+    /// Reports a value of the wrong kind: what was to be there, and what is.
+    fn wrong(&mut self, node: &Node, takes: &str, help: Option<String>) {
+        let message = format!("{takes}, and this is {}", describe(node));
+        self.report(Diagnostic::new(&S04, node.span.first_line(self.source), message).help_if(help));
+    }
+
+    /// Words that are text here and truth values to older readers of YAML.
+    fn warn_of_yaml_traps(&mut self, scalar: &Scalar) {
+        let text = &scalar.text.value;
+        if scalar.style == Style::Plain && meant_boolean(text).is_some() {
+            let message = format!("`{text}` is text here, and a truth value to readers of YAML 1.1");
+            self.report(Diagnostic::new(&S07, scalar.text.span, message).help(in_quotes(scalar)));
+        }
+    }
+
+    fn help_for_nothing(&self, field: &Field<'_>) -> String {
+        let rest = self.source[field.key.end as usize..].lines().next().unwrap_or_default();
+        match rest.trim_start().strip_prefix(':').map(str::trim) {
+            Some(comment) if comment.starts_with("# ") || comment.starts_with("##") => {
+                format!("`#` begins a comment; write `{}: \"{comment}\"`", field.name)
+            }
+            Some(_) | None => format!("write a value, or delete `{}`", field.name),
+        }
+    }
+}
+
+impl<'n> Fields<'n> {
+    /// The entry of a key.
+    pub(crate) fn get(&self, name: &str) -> Option<Field<'n>> {
+        let slot = self.object.keys.iter().position(|key| key.name == name);
+        debug_assert!(slot.is_some(), "{} has no key {name}", self.object.what);
+        self.slots[slot?]
+    }
+}
+
+impl<'n> Field<'n> {
+    /// An item of the list that this entry's value is.
+    pub(crate) fn item(&self, value: &'n Node) -> Field<'n> {
+        Field { name: self.name, key: self.key, value }
+    }
+}
+
+fn describe(node: &Node) -> String {
+    match &node.kind {
+        Kind::Sequence(_) => "a list".to_owned(),
+        Kind::Mapping(_) => "a mapping".to_owned(),
+        Kind::Scalar(scalar) if scalar.is_null() => "nothing".to_owned(),
+        Kind::Scalar(scalar) if scalar.style == Style::Quoted => {
+            format!("the text `{}`", shortened(&scalar.text.value))
+        }
+        Kind::Scalar(scalar) => format!("`{}`", shortened(&scalar.text.value)),
+    }
+}
+
+/// A word that a message can quote: one line, not too long.
+pub(crate) fn shortened(word: &str) -> String {
+    const MAX: usize = 60;
+    let line = word.lines().next().unwrap_or_default();
+    match line.char_indices().nth(MAX) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None if line.len() < word.trim_end().len() => format!("{line}…"),
+        None => line.to_owned(),
+    }
+}
+
+fn in_quotes(scalar: &Scalar) -> String {
+    format!("put it in quotes: `\"{}\"`", shortened(&scalar.text.value))
+}
+
+fn is_boolean(scalar: &Scalar) -> bool {
+    scalar.style == Style::Plain && matches!(scalar.text.value.as_str(), "true" | "false")
+}
+
+fn is_number(scalar: &Scalar) -> bool {
+    let text = &scalar.text.value;
+    let digit = text.trim_start_matches(['-', '+', '.']).starts_with(|it: char| it.is_ascii_digit());
+    scalar.style == Style::Plain && digit && text.parse::<f64>().is_ok()
+}
+
+/// What a word that is no boolean here was probably meant as.
+fn meant_boolean(word: &str) -> Option<bool> {
+    match word.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "y" | "on" => Some(true),
+        "false" | "no" | "n" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// `PASS` of a mapping `PASS:` without a value.
+fn key_without_value(node: &Node) -> Option<&str> {
+    let Kind::Mapping(entries) = &node.kind else { return None };
+    match &entries[..] {
+        [(Node { kind: Kind::Scalar(key), .. }, Node { kind: Kind::Scalar(value), .. })]
+            if value.is_null() =>
+        {
+            Some(&key.text.value)
+        }
+        _ => None,
+    }
+}

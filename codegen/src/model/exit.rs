@@ -1,0 +1,154 @@
+//! Exit rules: what happens when an agent has died.
+
+use super::decoder::{Decoder, Field, Fields};
+use super::gate::{flag, gate};
+use super::keys::{CLAUSE, EXIT_MONITORING, EXIT_RULE};
+use super::scope::Scope;
+use super::{Clause, Condition, DEFAULT_STUCK_AFTER, ExitMonitoring, ExitRule, Outcome};
+use crate::catalogue::{A06, C4D, S04, S09};
+use crate::diag::Diagnostic;
+use crate::span::Span;
+use crate::syntax::Node;
+
+/// Seconds between two looks of the monitor where the workflow does not say (seed 000).
+const DEFAULT_POLL_INTERVAL: u32 = 30;
+
+#[derive(Clone, Copy)]
+enum RuleAction {
+    Crash,
+    MarkDead,
+}
+
+const RULE_ACTIONS: [(&str, RuleAction); 2] =
+    [("crash", RuleAction::Crash), ("mark_dead", RuleAction::MarkDead)];
+
+impl Default for ExitMonitoring {
+    fn default() -> Self {
+        Self { poll_interval: DEFAULT_POLL_INTERVAL, rules: Vec::new() }
+    }
+}
+
+/// `exit_monitoring`
+pub(super) fn exit_monitoring(
+    decoder: &mut Decoder<'_>,
+    scope: &Scope<'_>,
+    field: &Field<'_>,
+) -> ExitMonitoring {
+    let Some(fields) = decoder.object(field.value, &EXIT_MONITORING) else {
+        return ExitMonitoring::default();
+    };
+    let poll_interval = fields.get("poll_interval").and_then(|it| at_least_one(decoder, &it));
+    let rules = fields
+        .get("rules")
+        .map(|rules| decoder.list(&rules).iter().filter_map(|item| rule(decoder, scope, item)).collect());
+    ExitMonitoring {
+        poll_interval: poll_interval.unwrap_or(DEFAULT_POLL_INTERVAL),
+        rules: rules.unwrap_or_default(),
+    }
+}
+
+/// A number that means nothing when it is 0; then 1 is taken in its place.
+pub(super) fn at_least_one(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<u32> {
+    let number = decoder.integer(field)?;
+    if number == 0 {
+        let message = format!("`{}: 0` has no meaning", field.name);
+        decoder.report(Diagnostic::new(&C4D, field.value.span, message).help("write 1 or more"));
+    }
+    Some(number.max(1))
+}
+
+fn rule(decoder: &mut Decoder<'_>, scope: &Scope<'_>, node: &Node) -> Option<ExitRule> {
+    let fields = decoder.object(node, &EXIT_RULE)?;
+    let status = fields.get("status").and_then(|it| scope.some_state(decoder, &it));
+    let condition = condition(decoder, &fields);
+    let outcome = outcome(decoder, scope, &fields);
+    Some(ExitRule { span: node.span, status: status?, condition: condition?, outcome: outcome? })
+}
+
+fn condition(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Condition> {
+    let artifact = fields.get("has_artifact");
+    let absent = fields.get("no_artifact");
+    if let (Some(artifact), Some(absent)) = (&artifact, &absent) {
+        exclusive(decoder, artifact, absent);
+    }
+    let no_artifact = flag(decoder, fields, "no_artifact");
+    match artifact {
+        Some(artifact) => gate(decoder, &artifact).map(Condition::HasArtifact),
+        None if no_artifact => Some(Condition::NoArtifact),
+        None => Some(Condition::Always),
+    }
+}
+
+fn outcome(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> Option<Outcome> {
+    let given: Vec<Field<'_>> =
+        ["then", "then_when", "action"].iter().filter_map(|key| fields.get(key)).collect();
+    for pair in given.windows(2) {
+        exclusive(decoder, &pair[0], &pair[1]);
+    }
+    if given.is_empty() {
+        let at = fields.get("status").map_or(fields.span, |it| it.key.to(it.value.span));
+        let found =
+            Diagnostic::new(&S09, at, "an exit rule says what happens: `then`, `then_when` or `action`");
+        decoder.report(found.help("add `then: STATE`, `action: crash` or `action: mark_dead`"));
+    }
+    let then = fields.get("then").and_then(|it| scope.state(decoder, &it, &A06)).map(Outcome::Then);
+    let then_when = fields.get("then_when").and_then(|it| then_when(decoder, scope, &it));
+    let action = action(decoder, fields);
+    (given.len() == 1).then_some(then.or(then_when).or(action))?
+}
+
+/// Every clause must be understood: what is exclusive and exhaustive is a question about all of them.
+fn then_when(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Option<Outcome> {
+    let items = decoder.list(field);
+    let clauses: Vec<Clause> = items.iter().filter_map(|item| clause(decoder, scope, item)).collect();
+    (!clauses.is_empty() && clauses.len() == items.len()).then_some(Outcome::ThenWhen(clauses))
+}
+
+fn clause(decoder: &mut Decoder<'_>, scope: &Scope<'_>, node: &Node) -> Option<Clause> {
+    let fields = decoder.object(node, &CLAUSE)?;
+    let when = fields.get("when").and_then(|it| scope.guard(decoder, &it));
+    let then = fields.get("then").and_then(|it| scope.state(decoder, &it, &A06));
+    Some(Clause { when: when?, then: then? })
+}
+
+fn action(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Outcome> {
+    let action = fields.get("action").and_then(|it| decoder.word(&it, &RULE_ACTIONS));
+    let stuck_after = fields.get("stuck_after").and_then(|it| at_least_one(decoder, &it));
+    let respawn = flag(decoder, fields, "respawn");
+    match action.map(|it| (it.value, it.span)) {
+        Some((RuleAction::Crash, named)) => {
+            let stuck_after = stuck_after.unwrap_or(DEFAULT_STUCK_AFTER);
+            Some(Outcome::Crash { named, stuck_after, respawn })
+        }
+        Some((RuleAction::MarkDead, named)) => {
+            without_crash(decoder, fields, Some(named));
+            Some(Outcome::MarkDead)
+        }
+        None if fields.get("action").is_none() => {
+            without_crash(decoder, fields, None);
+            None
+        }
+        None => None,
+    }
+}
+
+fn without_crash(decoder: &mut Decoder<'_>, fields: &Fields<'_>, named: Option<Span>) {
+    for field in ["stuck_after", "respawn"].iter().filter_map(|key| fields.get(key)) {
+        let message = format!("`{}` belongs to `action: crash`, and this rule counts no crash", field.name);
+        let found = Diagnostic::new(&S04, field.key, message).help(format!("delete `{}`", field.name));
+        decoder.report(match named {
+            Some(named) => found.label(field.key, "has no effect").label(named, "what the rule does"),
+            None => found,
+        });
+    }
+}
+
+fn exclusive(decoder: &mut Decoder<'_>, first: &Field<'_>, second: &Field<'_>) {
+    let message = format!("`{}` and `{}` exclude each other", first.name, second.name);
+    decoder.report(
+        Diagnostic::new(&S04, second.key, message)
+            .label(first.key, "one")
+            .label(second.key, "the other")
+            .help("delete one of the two, or make two rules of them"),
+    );
+}

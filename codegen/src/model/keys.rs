@@ -1,0 +1,375 @@
+//! Every key of the workflow language, as data: what the decoder accepts, and what a schema is written from.
+
+use super::Actor;
+
+/// A mapping with known keys.
+#[derive(Debug)]
+pub struct Object {
+    /// What it is, with its article: `a transition`.
+    pub what: &'static str,
+    /// Its keys, in the order that people write them in.
+    pub keys: &'static [Key],
+}
+
+/// One key of an object.
+#[derive(Debug)]
+pub struct Key {
+    /// As it is written.
+    pub name: &'static str,
+    /// Whether it must be there.
+    pub required: bool,
+    /// What its value may be.
+    pub takes: Takes,
+    /// What it means, in one sentence.
+    pub doc: &'static str,
+}
+
+/// What a value may be.
+#[derive(Debug)]
+pub enum Takes {
+    /// Any text.
+    Text,
+    /// `true` or `false`.
+    Boolean,
+    /// A whole number that fits 32 bits, at least this.
+    Integer(u32),
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// The name of something that the workflow defines.
+    Name(Names),
+    /// A `when` clause.
+    Guard,
+    /// A section heading: `## Review`.
+    Heading,
+    /// Any scalar, taken as text.
+    Scalar,
+    /// An object.
+    Object(&'static Object),
+    /// One of these objects, told apart by the value of this key.
+    Tagged(&'static str, &'static [Object]),
+    /// A list of these.
+    List(&'static Takes),
+    /// One of these, or a list of them.
+    OneOrList(&'static Takes),
+    /// A mapping from any name to these.
+    Map(&'static Takes),
+}
+
+/// What a workflow defines names for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// `states`
+    States,
+    /// `prompts`
+    Prompts,
+    /// `review_round`, `crash_count` and `fields`
+    Counters,
+    /// `steps`
+    Steps,
+}
+
+const fn key(name: &'static str, takes: Takes, doc: &'static str) -> Key {
+    Key { name, required: false, takes, doc }
+}
+
+const fn required(name: &'static str, takes: Takes, doc: &'static str) -> Key {
+    Key { name, required: true, takes, doc }
+}
+
+const STATE_NAME: Takes = Takes::Name(Names::States);
+
+/// A state machine workflow: the whole file.
+pub static WORKFLOW: Object = Object {
+    what: "a workflow",
+    keys: &[
+        required("name", Takes::Text, "The workflow's name, the same as the file's stem."),
+        key("version", Takes::Integer(1), "The version of the language: 1, which is also the default."),
+        key("description", Takes::Text, "What the workflow is for."),
+        key("initial", STATE_NAME, "Where a new task starts; the first state by default."),
+        key(
+            "fields",
+            Takes::Map(&Takes::Integer(0)),
+            "Counters beside review_round and crash_count, and their first values.",
+        ),
+        key("commands", Takes::Object(&COMMANDS), "Which state each command drives to."),
+        required("states", Takes::Map(&Takes::Object(&STATE)), "The states."),
+        key("transitions", Takes::List(&Takes::Object(&TRANSITION)), "The ways between them."),
+        key("exit_monitoring", Takes::Object(&EXIT_MONITORING), "What happens when an agent has died."),
+        key("prompts", Takes::Map(&Takes::Text), "What agents are told."),
+    ],
+};
+
+/// `commands`
+pub static COMMANDS: Object = Object {
+    what: "`commands`",
+    keys: &[
+        key("spawn", STATE_NAME, "spawn of a task with a summary; working by default."),
+        key("clarify", STATE_NAME, "spawn of a task without a summary; clarification by default."),
+        key("review", STATE_NAME, "Where reviewers work; agent-review by default."),
+        key("merge", STATE_NAME, "merge; done by default."),
+        key("cancel", STATE_NAME, "cancel; cancelled by default."),
+        key("crash", STATE_NAME, "Where escalation goes; stuck by default."),
+    ],
+};
+
+/// A state.
+pub static STATE: Object = Object {
+    what: "a state",
+    keys: &[
+        key("terminal", Takes::Boolean, "Whether no way leads out; false by default."),
+        key(
+            "respawn_prompt",
+            Takes::Name(Names::Prompts),
+            "What an agent that is started again here is told.",
+        ),
+        key("description", Takes::Text, "What the state is for."),
+        key("wait", Takes::Word(&["human"]), "Nothing moves a task on from here but a person."),
+        key("entry", Takes::Boolean, "Whether a task may be created here."),
+    ],
+};
+
+/// A transition.
+pub static TRANSITION: Object = Object {
+    what: "a transition",
+    keys: &[
+        required("from", Takes::OneOrList(&STATE_NAME), "The state it leaves, or several."),
+        required("to", STATE_NAME, "The state it leads to."),
+        key("by", Takes::OneOrList(&Takes::Word(&ACTORS)), "Who may ask; anyone by default."),
+        key("when", Takes::Guard, "Under which counter values it is open."),
+        key("gate", Takes::Object(&GATE), "What the task's body must contain."),
+        key("hooks", Takes::List(&Takes::Tagged("action", ACTIONS)), "What happens on the way, in order."),
+    ],
+};
+
+const ACTORS: [&str; 4] = {
+    let mut names = [""; 4];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = Actor::ALL[at].as_str();
+        at += 1;
+    }
+    names
+};
+
+/// A gate, which is also the `has_artifact` of an exit rule.
+pub static GATE: Object = Object {
+    what: "a gate",
+    keys: &[
+        required("section", Takes::Heading, "The section that must exist."),
+        key("required", Takes::Boolean, "It must have a line that is not blank."),
+        key("verdict", Takes::Word(&["PASS", "FAIL"]), "It must carry this verdict."),
+        key(
+            "strict",
+            Takes::Boolean,
+            "The verdict must be the first line that is not blank: `Verdict: PASS`.",
+        ),
+        key("fresh", Takes::Boolean, "Its content must differ from what last passed this gate."),
+        key(
+            "fields",
+            Takes::List(&Takes::Text),
+            "It must have a line `NAME: something` for one of these names.",
+        ),
+    ],
+};
+
+const ACTION: Key = required("action", Takes::Text, "What the hook does.");
+const HARNESS: Takes = Takes::Word(&["task", "review"]);
+const PERMISSIONS: Takes = Takes::Word(&["full", "reduced"]);
+const SPAWN_PROMPT: Key = required("prompt", Takes::Name(Names::Prompts), "What the agent is told.");
+const SPAWN_INCREMENT: Key = key(
+    "increment",
+    Takes::Name(Names::Counters),
+    "The counter that goes up by one before the agent starts.",
+);
+
+const fn bare(action: &'static str) -> Object {
+    Object { what: action, keys: &[ACTION] }
+}
+
+/// The hooks, one object for each action, which is its `what`.
+pub static ACTIONS: &[Object] = &[
+    bare("acquire_workspace"),
+    bare("release_workspace"),
+    Object {
+        what: "spawn_agent",
+        keys: &[
+            ACTION,
+            SPAWN_PROMPT,
+            key("harness", HARNESS, "Which of the task's harnesses runs it; task by default."),
+            key("permissions", PERMISSIONS, "What it may do without asking; full by default."),
+            SPAWN_INCREMENT,
+        ],
+    },
+    Object {
+        what: "spawn_reviewer",
+        keys: &[
+            ACTION,
+            SPAWN_PROMPT,
+            key("harness", HARNESS, "Which of the task's harnesses runs it; review by default."),
+            key("permissions", PERMISSIONS, "What it may do without asking; reduced by default."),
+            SPAWN_INCREMENT,
+        ],
+    },
+    bare("kill_session"),
+    bare("kill_reviewer"),
+    Object {
+        what: "notify_worker",
+        keys: &[ACTION, required("message", Takes::Text, "What the worker is told.")],
+    },
+    bare("spawn_next"),
+    bare("push_branch"),
+    bare("create_pr"),
+    bare("delete_remote_branch"),
+    Object {
+        what: "increment",
+        keys: &[ACTION, required("field", Takes::Name(Names::Counters), "The counter that goes up by one.")],
+    },
+    bare("increment_review_round"),
+    Object {
+        what: "set_field",
+        keys: &[
+            ACTION,
+            required("field", Takes::Text, "A key of the frontmatter that people own."),
+            required("value", Takes::Scalar, "What is written there."),
+        ],
+    },
+    Object { what: "notify", keys: &[ACTION, required("message", Takes::Text, "What the person is told.")] },
+    Object {
+        what: "run_command",
+        keys: &[
+            ACTION,
+            required(
+                "argv",
+                Takes::List(&Takes::Scalar),
+                "The program and its arguments. No shell reads it.",
+            ),
+            key("timeout", Takes::Integer(1), "Seconds after which it is ended; 60 by default."),
+        ],
+    },
+];
+
+/// `exit_monitoring`
+pub static EXIT_MONITORING: Object = Object {
+    what: "`exit_monitoring`",
+    keys: &[
+        key("poll_interval", Takes::Integer(1), "Seconds between two looks; 30 by default."),
+        key(
+            "rules",
+            Takes::List(&Takes::Object(&EXIT_RULE)),
+            "The exit rules; those of a state are tried in order.",
+        ),
+    ],
+};
+
+/// An exit rule.
+pub static EXIT_RULE: Object = Object {
+    what: "an exit rule",
+    keys: &[
+        required("status", STATE_NAME, "The state it is for."),
+        key("has_artifact", Takes::Object(&GATE), "It applies when the body has this."),
+        key("no_artifact", Takes::Boolean, "It applies when no has_artifact of the same state holds."),
+        key("then", STATE_NAME, "Takes the transition to this state."),
+        key(
+            "then_when",
+            Takes::List(&Takes::Object(&CLAUSE)),
+            "Takes the transition of the one clause that holds.",
+        ),
+        key(
+            "action",
+            Takes::Word(&["crash", "mark_dead"]),
+            "Counts a crash, or only shows that the agent is dead.",
+        ),
+        key("stuck_after", Takes::Integer(1), "The number of crashes that escalates; 2 by default."),
+        key("respawn", Takes::Boolean, "Whether an agent is started again before that; false by default."),
+    ],
+};
+
+/// A clause of `then_when`.
+pub static CLAUSE: Object = Object {
+    what: "a `then_when` clause",
+    keys: &[
+        required("when", Takes::Guard, "The condition."),
+        required("then", STATE_NAME, "The state it leads to."),
+    ],
+};
+
+/// A step workflow: the whole file.
+pub static STEP_WORKFLOW: Object = Object {
+    what: "a step workflow",
+    keys: &[
+        required("workflow", Takes::Object(&STEP_HEADER), "Its name and what it is for."),
+        required("steps", Takes::List(&Takes::Object(&STEP)), "The steps."),
+    ],
+};
+
+/// `[workflow]` of a step workflow.
+pub static STEP_HEADER: Object = Object {
+    what: "`workflow`",
+    keys: &[
+        required("name", Takes::Text, "The workflow's name, the same as the file's stem."),
+        key("description", Takes::Text, "What the workflow is for."),
+        key("version", Takes::Scalar, "The author's own version of it."),
+    ],
+};
+
+const STEP_NAMES: Takes = Takes::List(&Takes::Name(Names::Steps));
+
+/// A step.
+pub static STEP: Object = Object {
+    what: "a step",
+    keys: &[
+        required("id", Takes::Text, "Its name among the steps."),
+        key("role", Takes::Text, "Which role may run it."),
+        required("prompt_file", Takes::Text, "The file that tells its agent what to do."),
+        key("depends_on", STEP_NAMES, "The steps it waits for."),
+        key("condition", Takes::Text, "When it runs: `review.result == 'PASS'`."),
+        key("max_retries", Takes::Integer(0), "How often it may run again."),
+        key("requeue", STEP_NAMES, "The steps that run again after a retry."),
+        key("results", Takes::List(&Takes::Text), "What its run may report."),
+        key("on_fail", Takes::Name(Names::Steps), "The step that a failure leads to."),
+        key("independent", Takes::Boolean, "Whether it is meant to have no edges."),
+    ],
+};
+
+/// The keys that tell a workflow from any other file.
+pub const TELLING: &[&str] = &["states", "transitions", "exit_monitoring", "prompts", "steps", "workflow"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn objects<'o>(object: &'o Object, all: &mut Vec<&'o Object>) {
+        all.push(object);
+        object.keys.iter().for_each(|key| inner(&key.takes, all));
+    }
+
+    fn inner<'o>(takes: &'o Takes, all: &mut Vec<&'o Object>) {
+        match takes {
+            Takes::Object(object) => objects(object, all),
+            Takes::Tagged(_, tagged) => tagged.iter().for_each(|it| objects(it, all)),
+            Takes::List(it) | Takes::OneOrList(it) | Takes::Map(it) => inner(it, all),
+            Takes::Text
+            | Takes::Boolean
+            | Takes::Integer(_)
+            | Takes::Word(_)
+            | Takes::Name(_)
+            | Takes::Guard
+            | Takes::Heading
+            | Takes::Scalar => {}
+        }
+    }
+
+    #[test]
+    fn keys_are_there_once_and_say_what_they_mean() {
+        let mut all = Vec::new();
+        objects(&WORKFLOW, &mut all);
+        objects(&STEP_WORKFLOW, &mut all);
+        assert!(all.len() > 20);
+        for object in all {
+            for (at, key) in object.keys.iter().enumerate() {
+                assert!(key.doc.ends_with('.'), "{} of {}", key.name, object.what);
+                assert!(object.keys[..at].iter().all(|it| it.name != key.name), "{} twice", key.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Prompts: texts with placeholders, parsed once.
+
+use super::decoder::{Decoder, Entry, Field};
+use super::scope::Scope;
+use super::{Piece, Prompt, Value};
+use crate::catalogue::C84;
+use crate::diag::Diagnostic;
+use crate::suggest;
+use crate::syntax::Text;
+
+/// The prompts, in the order of the scope's table. One whose value is no text is empty.
+pub(super) fn prompts(decoder: &mut Decoder<'_>, scope: &Scope<'_>, entries: &[Entry<'_>]) -> Vec<Prompt> {
+    entries.iter().map(|entry| prompt(decoder, scope, entry)).collect()
+}
+
+fn prompt(decoder: &mut Decoder<'_>, scope: &Scope<'_>, entry: &Entry<'_>) -> Prompt {
+    let field = Field { name: entry.name.value, key: entry.name.span, value: entry.value };
+    let text = decoder.text(&field).cloned().unwrap_or_else(|| Text::empty(entry.value.span));
+    let pieces = pieces(decoder, scope, &text);
+    Prompt { name: entry.name.map(str::to_owned), text, pieces }
+}
+
+/// Cuts a text at its placeholders.
+fn pieces(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text) -> Vec<Piece> {
+    let mut cutter = Cutter::default();
+    let mut rest = text.value.as_str();
+    while let Some(brace) = rest.find(['{', '}']) {
+        cutter.literal.push_str(&rest[..brace]);
+        rest = &rest[brace..];
+        let at = text.value.len() - rest.len();
+        let taken = match placeholder(rest) {
+            _ if rest.starts_with("{{") => cutter.escaped('{'),
+            _ if rest.starts_with("}}") => cutter.escaped('}'),
+            Some(word) => match value(scope, word) {
+                Some(value) => cutter.value(value, word),
+                None => {
+                    report(decoder, scope, text, word, at);
+                    cutter.text(&rest[..word.len() + 2])
+                }
+            },
+            None => cutter.text(&rest[..1]),
+        };
+        rest = &rest[taken..];
+    }
+    cutter.literal.push_str(rest);
+    cutter.finish()
+}
+
+#[derive(Default)]
+struct Cutter {
+    pieces: Vec<Piece>,
+    literal: String,
+}
+
+impl Cutter {
+    /// Each of these says how many bytes of the text it stands for.
+    fn escaped(&mut self, brace: char) -> usize {
+        self.literal.push(brace);
+        2
+    }
+
+    fn text(&mut self, text: &str) -> usize {
+        self.literal.push_str(text);
+        text.len()
+    }
+
+    fn value(&mut self, value: Value, word: &str) -> usize {
+        self.end_text();
+        self.pieces.push(Piece::Value(value));
+        word.len() + 2
+    }
+
+    fn end_text(&mut self) {
+        if !self.literal.is_empty() {
+            self.pieces.push(Piece::Text(std::mem::take(&mut self.literal)));
+        }
+    }
+
+    fn finish(mut self) -> Vec<Piece> {
+        self.end_text();
+        self.pieces
+    }
+}
+
+/// The `word` of a text that begins with `{word}`.
+fn placeholder(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix('{')?;
+    let (word, _) = inside.split_once('}')?;
+    let first = word.starts_with(|it: char| it.is_ascii_lowercase() || it == '_');
+    let rest = word.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_');
+    (first && rest).then_some(word)
+}
+
+fn value(scope: &Scope<'_>, word: &str) -> Option<Value> {
+    let named = Value::NAMED.into_iter().find(|(name, _)| *name == word).map(|(_, value)| value);
+    named.or_else(|| scope.counter(word).map(Value::Counter))
+}
+
+fn report(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text, word: &str, at: usize) {
+    let known = Value::NAMED.into_iter().map(|(name, _)| name).chain(scope.counter_names());
+    let close = suggest::closest(word, known.clone());
+    let help = match (close, suggest::list(known)) {
+        (Some(close), _) => {
+            format!("did you mean `{{{close}}}`? To write braces, double them: `{{{{{word}}}}}`")
+        }
+        (None, Some(all)) => {
+            format!("the placeholders are {all}; to write braces, double them: `{{{{{word}}}}}`")
+        }
+        (None, None) => format!("to write braces, double them: `{{{{{word}}}}}`"),
+    };
+    let message = format!("unknown placeholder `{{{word}}}`: agents will read it as it stands");
+    let span = text.locate(at, at + word.len() + 2);
+    decoder.report(Diagnostic::new(&C84, span, message).help(help));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Counter, CounterId};
+    use crate::span::Span;
+
+    #[track_caller]
+    fn check(text: &str, expect: &[Piece], unknown: &[&str]) {
+        let mut scope = Scope::default();
+        scope.add_counter(Counter { name: "review_round".to_owned(), start: 0, declared: None });
+        let decoded = Text::verbatim(text.to_owned(), Span::new(0, text.len() as u32));
+        let mut decoder = Decoder::new(text);
+        assert_eq!(pieces(&mut decoder, &scope, &decoded), expect, "{text}");
+        let found: Vec<&str> = decoder.finish().iter().map(|it| &text[it.span.range()]).collect();
+        assert_eq!(found, unknown, "{text}");
+    }
+
+    fn text(text: &str) -> Piece {
+        Piece::Text(text.to_owned())
+    }
+
+    #[test]
+    fn placeholders_and_text_come_in_order() {
+        let round = Piece::Value(Value::Counter(CounterId(0)));
+        check("", &[], &[]);
+        check(
+            "a {summary}{id} b",
+            &[text("a "), Piece::Value(Value::Summary), Piece::Value(Value::Id), text(" b")],
+            &[],
+        );
+        check("{review_round} of 2", &[round, text(" of 2")], &[]);
+    }
+
+    #[test]
+    fn doubled_braces_are_braces() {
+        check("{{summary}}", &[text("{summary}")], &[]);
+        check("{{{summary}}}", &[text("{"), Piece::Value(Value::Summary), text("}")], &[]);
+    }
+
+    #[test]
+    fn other_braces_stay_and_unknown_words_are_reported() {
+        check("${HOME} {} { x } {A} {1} {", &[text("${HOME} {} { x } {A} {1} {")], &[]);
+        check("{sumary} {é} {x", &[text("{sumary} {é} {x")], &["{sumary}"]);
+    }
+}

@@ -1,0 +1,229 @@
+//! From the syntax tree to the model: names first, then everything that refers to them.
+
+use super::commands::{self, Written};
+use super::decoder::{Decoder, Entry, Field, shortened};
+use super::keys::{TELLING, WORKFLOW};
+use super::scope::{Scope, Table};
+use super::transitions::Ends;
+use super::{Counter, Definition, StateId, Workflow};
+use super::{exit, header, prompts, states, steps, transitions};
+use crate::catalogue::{S04, S08};
+use crate::diag::Diagnostic;
+use crate::span::{Span, Spanned};
+use crate::suggest;
+use crate::syntax::limits::{MAX_COUNTERS, MAX_PROMPTS, MAX_STATES, exceeded};
+use crate::syntax::{Kind, Node};
+
+/// A definition as far as it could be understood, and what the checks must know about the rest.
+pub struct Draft {
+    /// What was understood.
+    pub definition: Definition,
+    /// Which states transitions are declared between.
+    pub ends: Ends,
+    /// Whether `commands` names a crash state that does not exist.
+    pub crash_is_unknown: bool,
+}
+
+/// What came of a tree.
+pub struct Resolution {
+    /// Absent when not even the beginning could be understood.
+    pub draft: Option<Draft>,
+    /// Whether the file is a workflow at all.
+    pub recognised: bool,
+    /// Everything wrong so far.
+    pub found: Vec<Diagnostic>,
+}
+
+/// Resolves every name of a tree; what does not resolve drops only what depends on it.
+pub fn resolve(tree: &Node, source: &str) -> Resolution {
+    let mut decoder = Decoder::new(source);
+    let recognised = is_workflow(tree);
+    let draft = match (recognised, is_step_workflow(tree)) {
+        (false, _) => {
+            decoder.report(no_workflow(tree, source));
+            None
+        }
+        (true, true) => steps::steps(&mut decoder, tree).map(|definition| Draft {
+            definition,
+            ends: Ends::default(),
+            crash_is_unknown: false,
+        }),
+        (true, false) => workflow(&mut decoder, tree),
+    };
+    Resolution { draft, recognised, found: decoder.finish() }
+}
+
+/// The finding that a file holds no workflow.
+pub fn nothing(span: Span, message: &str) -> Diagnostic {
+    Diagnostic::new(&S08, span, message)
+        .help("a workflow begins with `name:` and has `states:` and `transitions:`, or in TOML `[workflow]` and `[[steps]]`")
+}
+
+fn no_workflow(tree: &Node, source: &str) -> Diagnostic {
+    nothing(tree.span.first_line(source), "this file holds no workflow")
+}
+
+fn is_workflow(tree: &Node) -> bool {
+    top_keys(tree).any(|key| TELLING.contains(&key))
+        || top_keys(tree).any(|key| suggest::closest(key, TELLING.iter().copied()).is_some())
+}
+
+fn is_step_workflow(tree: &Node) -> bool {
+    let has = |wanted: &str| top_keys(tree).any(|key| key == wanted);
+    (has("steps") || has("workflow")) && !has("states") && !has("transitions")
+}
+
+fn top_keys(tree: &Node) -> impl Iterator<Item = &str> {
+    let entries: &[(Node, Node)] = match &tree.kind {
+        Kind::Mapping(entries) => entries,
+        Kind::Scalar(_) | Kind::Sequence(_) => &[],
+    };
+    entries.iter().filter_map(|(key, _)| match &key.kind {
+        Kind::Scalar(scalar) => Some(scalar.text.value.as_str()),
+        Kind::Sequence(_) | Kind::Mapping(_) => None,
+    })
+}
+
+fn workflow(decoder: &mut Decoder<'_>, tree: &Node) -> Option<Draft> {
+    let fields = decoder.object(tree, &WORKFLOW)?;
+    let name = header::name(decoder, &fields);
+    let version = header::version(decoder, &fields);
+    let description = fields.get("description").and_then(|it| decoder.string(&it)).map(|it| it.value);
+
+    let mut scope = Scope::default();
+    let state_entries = fields.get("states").map(|it| state_names(decoder, &it)).unwrap_or_default();
+    let prompt_entries = fields.get("prompts").map(|it| prompt_names(decoder, &it)).unwrap_or_default();
+    add_all(&mut scope.states, &state_entries);
+    add_all(&mut scope.prompts, &prompt_entries);
+    counters(decoder, &mut scope, fields.get("fields").as_ref());
+
+    let initial = fields.get("initial").and_then(|it| scope.some_state(decoder, &it));
+    let initial = initial.map_or(StateId(0), |it| it.value);
+    let commands = fields.get("commands").map(|it| commands::written(decoder, &scope, &it));
+    let mut states = states::states(decoder, &scope, &state_entries);
+    states::mark_entries(&mut states, usize::from(initial.0));
+    let declared = fields
+        .get("transitions")
+        .map(|it| transitions::transitions(decoder, &scope, &it))
+        .unwrap_or_default();
+    let exit_monitoring = fields
+        .get("exit_monitoring")
+        .map(|it| exit::exit_monitoring(decoder, &scope, &it))
+        .unwrap_or_default();
+    let prompts = prompts::prompts(decoder, &scope, &prompt_entries);
+
+    let commands = commands.unwrap_or_else(Written::default);
+    let workflow = Workflow {
+        name: name.unwrap_or_else(|| Spanned::new(String::new(), fields.span)),
+        version,
+        description,
+        initial,
+        commands: commands.resolve(&scope, initial, &declared.transitions),
+        counters: scope.counters,
+        states,
+        transitions: declared.transitions,
+        exit_monitoring,
+        prompts,
+    };
+    let crash_is_unknown = commands.crash_is_unknown();
+    Some(Draft { definition: Definition::Machine(workflow), ends: declared.ends, crash_is_unknown })
+}
+
+fn add_all<'n>(table: &mut Table<'n>, entries: &[Entry<'n>]) {
+    entries.iter().for_each(|entry| table.add(entry.name));
+}
+
+/// The entries of `states`. A name that Rust could not spell is reported and kept: what refers to it is right.
+fn state_names<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> Vec<Entry<'n>> {
+    let mut entries = decoder.names(field);
+    if entries.is_empty() && matches!(field.value.kind, Kind::Mapping(_)) {
+        let found = Diagnostic::new(&S04, field.key, "a workflow has at least one state");
+        decoder.report(found.help("add one: `states: {pending: {}}`"));
+    }
+    truncate(decoder, &mut entries, "states", MAX_STATES, field.key);
+    for Entry { name, .. } in &entries {
+        let fits = name.value.starts_with(|it: char| it.is_ascii_alphabetic())
+            && name.value.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'-');
+        if !fits {
+            let message = format!("`{}` is no name for a state", shortened(name.value));
+            decoder.report(
+                Diagnostic::new(&S04, name.span, message)
+                    .help("a letter from A to Z or a to z first, then such letters, digits, `_` and `-`: `agent-review`"),
+            );
+        }
+    }
+    entries
+}
+
+fn prompt_names<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> Vec<Entry<'n>> {
+    let mut entries = decoder.names(field);
+    truncate(decoder, &mut entries, "prompts", MAX_PROMPTS, field.key);
+    for Entry { name, .. } in entries.iter().filter(|it| it.name.value.trim().is_empty()) {
+        decoder.report(
+            Diagnostic::new(&S04, name.span, "a prompt needs a name").help("name what the prompt is for"),
+        );
+    }
+    entries
+}
+
+/// `review_round`, `crash_count`, then what `fields` declares.
+fn counters(decoder: &mut Decoder<'_>, scope: &mut Scope<'_>, field: Option<&Field<'_>>) {
+    for name in ["review_round", "crash_count"] {
+        scope.add_counter(Counter { name: name.to_owned(), start: 0, declared: None });
+    }
+    let Some(field) = field else { return };
+    let mut entries = decoder.names(field);
+    truncate(decoder, &mut entries, "counters", MAX_COUNTERS - scope.counters.len(), field.key);
+    for Entry { name, value } in entries {
+        let start = decoder.integer(&Field { name: name.value, key: name.span, value });
+        if scope.counter(name.value).is_some() {
+            let message = format!("the counter `{}` is always there", name.value);
+            decoder.report(
+                Diagnostic::new(&S04, name.span, message).help("delete it from `fields`; it starts at 0"),
+            );
+            continue;
+        }
+        if !is_counter_name(name.value) {
+            let message = format!("`{}` is no name for a counter", shortened(name.value));
+            decoder.report(
+                Diagnostic::new(&S04, name.span, message)
+                    .help("a small letter or `_` first, then small letters, digits and `_`: `fix_attempts`"),
+            );
+        } else if RESERVED.contains(&name.value) {
+            let message = format!("the frontmatter of a task has another `{}`", name.value);
+            decoder.report(Diagnostic::new(&S04, name.span, message).help("give the counter another name"));
+        }
+        let (name, declared) = (name.value.to_owned(), Some(name.span));
+        scope.add_counter(Counter { name, start: start.unwrap_or(0), declared });
+    }
+}
+
+/// Keys of a task's frontmatter that are no counters.
+const RESERVED: [&str; 14] = [
+    "attention",
+    "branch",
+    "created_at",
+    "harness",
+    "id",
+    "pr_url",
+    "project",
+    "review_harness",
+    "status",
+    "summary",
+    "tmux_session",
+    "updated_at",
+    "workflow",
+    "workspace",
+];
+
+fn is_counter_name(name: &str) -> bool {
+    name.starts_with(|it: char| it.is_ascii_lowercase() || it == '_')
+        && name.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_')
+}
+
+fn truncate(decoder: &mut Decoder<'_>, entries: &mut Vec<Entry<'_>>, what: &str, limit: usize, at: Span) {
+    if entries.len() > limit {
+        decoder.report(exceeded(what, limit, at));
+        entries.truncate(limit);
+    }
+}

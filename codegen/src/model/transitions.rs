@@ -1,0 +1,159 @@
+//! Transitions: one each for every state that `from` names.
+
+use std::collections::HashSet;
+
+use super::decoder::{Decoder, Field};
+use super::gate::gate;
+use super::hooks::hooks;
+use super::keys::TRANSITION;
+use super::scope::Scope;
+use super::{Actor, Actors, StateId, Transition};
+use crate::catalogue::{A01, A02, S04};
+use crate::diag::Diagnostic;
+use crate::span::Spanned;
+use crate::syntax::Node;
+use crate::syntax::limits::{MAX_TRANSITIONS, exceeded};
+
+/// The transitions that could be understood, and what can be told of all of them.
+#[derive(Default)]
+pub(super) struct Declared {
+    pub(super) transitions: Vec<Transition>,
+    pub(super) ends: Ends,
+}
+
+/// Which states transitions are declared between, those included that were not understood otherwise.
+#[derive(Clone, Debug, Default)]
+pub struct Ends {
+    count: usize,
+    pairs: HashSet<(StateId, StateId)>,
+    /// The known end of declarations whose other end names no state.
+    from: HashSet<StateId>,
+    to: HashSet<StateId>,
+    /// Whether neither end of some declaration names a state.
+    anywhere: bool,
+}
+
+impl Ends {
+    /// Whether a transition between the two is declared, or might be where an end was not understood.
+    pub fn may_connect(&self, from: StateId, to: StateId) -> bool {
+        self.anywhere
+            || self.pairs.contains(&(from, to))
+            || self.from.contains(&from)
+            || self.to.contains(&to)
+    }
+
+    fn add(&mut self, from: Option<StateId>, to: Option<StateId>) {
+        self.count += 1;
+        match (from, to) {
+            (Some(from), Some(to)) => _ = self.pairs.insert((from, to)),
+            (Some(from), None) => _ = self.from.insert(from),
+            (None, Some(to)) => _ = self.to.insert(to),
+            (None, None) => self.anywhere = true,
+        }
+    }
+}
+
+/// The `transitions` of a workflow.
+pub(super) fn transitions(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Declared {
+    let mut declared = Declared::default();
+    for (number, item) in decoder.list(field).iter().enumerate() {
+        if declared.ends.count >= MAX_TRANSITIONS {
+            decoder.report(exceeded("transitions", MAX_TRANSITIONS, field.key));
+            break;
+        }
+        transition(decoder, scope, item, number as u32, &mut declared);
+    }
+    declared
+}
+
+fn transition(
+    decoder: &mut Decoder<'_>,
+    scope: &Scope<'_>,
+    node: &Node,
+    number: u32,
+    declared: &mut Declared,
+) {
+    let Some(fields) = decoder.object(node, &TRANSITION) else {
+        declared.ends.add(None, None);
+        return;
+    };
+    let from = fields.get("from").map(|it| sources(decoder, scope, &it)).unwrap_or_default();
+    let to = fields.get("to").and_then(|it| scope.state(decoder, &it, &A01));
+    let by = fields.get("by").map_or(Some(Actors::ANYONE), |it| actors(decoder, &it));
+    let when = fields.get("when").map(|it| scope.guard(decoder, &it));
+    let gate = fields.get("gate").map(|it| gate(decoder, &it));
+    let hooks = fields.get("hooks").map(|it| hooks(decoder, scope, &it)).unwrap_or_default();
+    for from in &from {
+        declared.ends.add(from.map(|it| it.value), to.map(|it| it.value));
+    }
+    if fields.get("from").is_none() {
+        declared.ends.add(None, to.map(|it| it.value));
+    }
+    // A transition whose guard or gate was not understood is none that another could be compared with.
+    let (Some(to), Some(by), Some(when), Some(gate)) = (to, by, understood(when), understood(gate)) else {
+        return;
+    };
+    declared.transitions.extend(from.into_iter().flatten().map(|from| Transition {
+        span: fields.span,
+        declaration: number,
+        from,
+        to,
+        by,
+        when: when.clone(),
+        gate: gate.clone(),
+        hooks: hooks.clone(),
+    }));
+}
+
+/// Nothing was written, or it was understood; absent when it was written and not understood.
+fn understood<T>(written: Option<Option<T>>) -> Option<Option<T>> {
+    match written {
+        None => Some(None),
+        Some(None) => None,
+        Some(Some(value)) => Some(Some(value)),
+    }
+}
+
+fn sources(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Vec<Option<Spanned<StateId>>> {
+    let fields = decoder.one_or_list(field);
+    if fields.is_empty() {
+        let found = Diagnostic::new(&S04, field.value.span, "`from` names no state");
+        decoder.report(found.help("name the state that the transition leaves"));
+    }
+    let mut seen: Vec<Spanned<StateId>> = Vec::new();
+    let mut sources = Vec::new();
+    for field in fields {
+        let Some(state) = scope.state(decoder, &field, &A02) else {
+            sources.push(None);
+            continue;
+        };
+        match seen.iter().find(|it| it.value == state.value) {
+            Some(first) => decoder.report(
+                Diagnostic::new(
+                    &S04,
+                    state.span,
+                    format!("`from` names `{}` twice", scope.states.name(state.value.0)),
+                )
+                .label(first.span, "the first time")
+                .label(state.span, "the second time")
+                .help("delete one of the two"),
+            ),
+            None => {
+                seen.push(state);
+                sources.push(Some(state));
+            }
+        }
+    }
+    sources
+}
+
+fn actors(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Actors> {
+    let words = Actor::ALL.map(|actor| (actor.as_str(), actor));
+    let fields = decoder.one_or_list(field);
+    if fields.is_empty() {
+        let found = Diagnostic::new(&S04, field.value.span, "`by` names nobody");
+        decoder.report(found.help("leave `by` out for anyone, or write `by: [engine]` for the engine alone"));
+    }
+    let named: Vec<_> = fields.iter().filter_map(|it| decoder.word(it, &words)).collect();
+    (named.len() == fields.len()).then(|| named.iter().fold(Actors::NONE, |all, actor| all.with(actor.value)))
+}
