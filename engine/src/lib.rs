@@ -1,8 +1,19 @@
 //! The runtime that every generated orange binary links: store, journal, hooks, drivers, commands.
+//!
+//! The way of a request: [`cmd`] parses the arguments and finds the task, [`store`] locks and loads it,
+//! [`core`] decides, the [`flow`] journals and writes the decision down, the [`hooks`] act on the outside through
+//! [`drive`], and the answer goes back out of the door.
 
+pub mod caller;
+pub mod cmd;
 pub mod drive;
 pub mod error;
+pub mod flow;
+pub mod hooks;
+pub mod machines;
+pub mod orange;
 pub mod store;
 
+pub use cmd::main;
 pub use error::{Error, Kind, Result};
 pub use orange_core as core;

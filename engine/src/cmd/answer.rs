@@ -1,0 +1,62 @@
+//! What a command answers: the same thing for programs and for people.
+
+use serde_json::Value;
+
+/// An answer in both forms; the door prints one of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// For `--json`.
+    pub json: Value,
+    /// For people; no newline at the end. Empty when there is nothing to say.
+    pub text: String,
+}
+
+impl Answer {
+    /// An answer from both forms.
+    pub fn new(json: Value, text: impl Into<String>) -> Answer {
+        Answer { json, text: text.into() }
+    }
+}
+
+/// Rows as a table with aligned columns, the header first. Cells keep to one line.
+pub fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String {
+    let mut widths = header.map(|cell| cell.chars().count());
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |cells: Vec<&str>| {
+        let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let body = rows.iter().map(|row| line(row.iter().map(String::as_str).collect()));
+    std::iter::once(line(header.to_vec())).chain(body).collect::<Vec<_>>().join("\n")
+}
+
+/// The text on one line and free of control characters, cut to `width` characters.
+pub fn one_line(text: &str, width: usize) -> String {
+    let flat: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let flat = flat.split_whitespace().collect::<Vec<_>>().join(" ");
+    if flat.chars().count() <= width {
+        return flat;
+    }
+    flat.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_and_lines_do_not_trail() {
+        let rows = [["a".to_owned(), "long cell".to_owned()], ["übung".to_owned(), String::new()]];
+        assert_eq!(table(["ID", "WHAT"], &rows), "ID     WHAT\na      long cell\nübung");
+    }
+
+    #[test]
+    fn a_cell_is_one_short_line() {
+        assert_eq!(one_line("a\n\n\tb\u{1b}[31m", 80), "a b [31m");
+        assert_eq!(one_line("abcdef", 4), "abc…");
+    }
+}

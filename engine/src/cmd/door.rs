@@ -1,0 +1,86 @@
+//! The door: the process's arguments in, its output and exit status out. Nothing else in the engine prints.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use orange_core::Machine;
+use serde_json::json;
+
+use crate::cmd::answer::Answer;
+use crate::cmd::args::{Cli, Command};
+use crate::cmd::{agent, monitor, project, task, workflow, workspace};
+use crate::machines::Machines;
+use crate::orange::Orange;
+use crate::{Error, Kind, Result};
+
+/// What the generated binary runs.
+pub fn main(machines: &'static [&'static Machine<'static>]) -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(refusal) => return refuse(&refusal),
+    };
+    let outcome = run(Machines(machines), &cli).and_then(|answer| print(&answer, cli.json));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error, cli.json),
+    }
+}
+
+fn run(machines: Machines, cli: &Cli) -> Result<Answer> {
+    match &cli.command {
+        Command::Workflow(command) => workflow::run(machines, command),
+        Command::Completions { shell } => Ok(completions(*shell)),
+        Command::Project(command) => project::run(&Orange::open(machines)?, command),
+        Command::Task(command) => task::run(&Orange::open(machines)?, command, cli.json),
+        Command::Workspace(command) => workspace::run(&Orange::open(machines)?, command),
+        Command::Monitor(args) => {
+            monitor::run(&Orange::open(machines)?, args, |answer| print(answer, cli.json))
+        }
+        Command::Agent(command) => agent::run(&Orange::open(machines)?, command),
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> Answer {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "orange", &mut script);
+    let script = String::from_utf8_lossy(&script).into_owned();
+    Answer::new(json!({ "shell": shell.to_string(), "script": script }), script.trim_end())
+}
+
+fn print(answer: &Answer, as_json: bool) -> Result<()> {
+    let text = if as_json { answer.json.to_string() } else { answer.text.clone() };
+    if text.is_empty() {
+        return Ok(());
+    }
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::new(Kind::Environment, format!("cannot write the answer: {cause}")))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn fail(error: &Error, as_json: bool) -> ExitCode {
+    if as_json {
+        let body = json!({ "code": error.kind.code(), "message": error.message, "help": error.help });
+        // Nobody is left to tell when standard output is gone; the exit status still says it.
+        writeln!(io::stdout(), "{}", json!({ "error": body })).unwrap_or_default();
+    } else {
+        writeln!(io::stderr(), "error: {error}").unwrap_or_default();
+    }
+    ExitCode::from(error.kind.exit_status())
+}
+
+fn refuse(refusal: &clap::Error) -> ExitCode {
+    let asks_for_help = !refusal.use_stderr();
+    if !asks_for_help && std::env::args_os().any(|argument| argument == "--json") {
+        let message = refusal.to_string();
+        let (message, help) = message.split_once("\n\n").unwrap_or((&message, ""));
+        let message = message.trim_start_matches("error: ").trim();
+        return fail(&Error::new(Kind::Usage, message).help(help.trim()), true);
+    }
+    refusal.print().unwrap_or_default();
+    ExitCode::from(if asks_for_help { 0 } else { Kind::Usage.exit_status() })
+}

@@ -1,0 +1,104 @@
+//! `orange monitor`: looks after agents whose wrapper could not report their end, and after unfinished transitions.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::Result;
+use crate::cmd::answer::Answer;
+use crate::cmd::args::MonitorArgs;
+use crate::drive::tmux::Pane;
+use crate::flow::{self, End};
+use crate::orange::Orange;
+use crate::store::{Log, Task, TaskDir, list};
+
+/// Looks once, or again and again until it is interrupted; `tell` gets what each look found.
+pub fn run(orange: &Orange, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) -> Result<Answer> {
+    let shortest = orange.machines.iter().map(|machine| machine.poll_interval).min();
+    let interval = Duration::from_secs(args.interval.or(shortest).unwrap_or(30).into());
+    loop {
+        let found = look(orange)?;
+        if args.once {
+            return Ok(found);
+        }
+        if !found.text.is_empty() {
+            tell(&found)?;
+        }
+        std::thread::sleep(interval);
+    }
+}
+
+/// One look at every task. A task that fails stops none of the others.
+fn look(orange: &Orange) -> Result<Answer> {
+    let (mut events, mut errors) = (Vec::new(), Vec::new());
+    let mut watched = 0;
+    let mut panes = None;
+    for dir in list::dirs(&orange.home, None)? {
+        let outcome = watch(orange, &dir, &mut panes);
+        match outcome {
+            Ok(None) => {}
+            Ok(Some(stories)) => {
+                watched += 1;
+                events.extend(stories.into_iter().map(|story| (dir.id.clone(), story)));
+            }
+            Err(error) => errors.push((dir.id.clone(), error.to_string())),
+        }
+    }
+    let pairs = |pairs: &[(String, String)], key: &str| -> Vec<Value> {
+        pairs.iter().map(|(id, text)| json!({ "id": id, key: text })).collect()
+    };
+    let lines = events.iter().map(|(id, story)| format!("{id}: {story}"));
+    let lines = lines.chain(errors.iter().map(|(id, error)| format!("{id}: error: {error}")));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let json =
+        json!({ "watched": watched, "events": pairs(&events, "outcome"), "errors": pairs(&errors, "error") });
+    Ok(Answer::new(json, text))
+}
+
+/// Looks at one task; `None` when it has no agent and nothing unfinished.
+fn watch(orange: &Orange, dir: &TaskDir, panes: &mut Option<Vec<Pane>>) -> Result<Option<Vec<String>>> {
+    let (_, journal) = Task::read(&orange.home, dir)?;
+    let log = journal.log();
+    let mut stories = Vec::new();
+    if let Some(pending) = &log.open {
+        drop(flow::settled(orange, dir)?);
+        stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
+    } else if log.agents.is_empty() {
+        return Ok(None);
+    }
+    if panes.is_none() {
+        *panes = Some(believable_panes(orange)?);
+    }
+    for spawn in missing(dir, &log, panes.as_deref().unwrap_or_default()) {
+        // What was seen before the lock may be old: only what is still gone under it counts.
+        if is_still_missing(orange, dir, spawn)? {
+            let end = End { spawn, reason: "its pane is gone".to_owned(), ..End::default() };
+            stories.push(flow::ended(orange, dir, &end)?);
+        }
+    }
+    Ok(Some(stories))
+}
+
+fn missing(dir: &TaskDir, log: &Log, panes: &[Pane]) -> Vec<u32> {
+    let is_there =
+        |window: &str| panes.iter().any(|pane| pane.belongs_to(&dir.id) && pane.hosts(window) && !pane.dead);
+    log.agents.values().filter(|agent| !is_there(&agent.window)).map(|agent| agent.spawn).collect()
+}
+
+fn is_still_missing(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<bool> {
+    let open = flow::settled(orange, dir)?;
+    Ok(missing(dir, open.log(), &orange.tmux.panes()?).contains(&spawn))
+}
+
+/// One empty answer is no proof that every agent is gone (design §6): it is asked for again.
+fn believable_panes(orange: &Orange) -> Result<Vec<Pane>> {
+    const ASKS: usize = 3;
+    for _ in 1..ASKS {
+        let panes = orange.tmux.panes()?;
+        if !panes.is_empty() {
+            return Ok(panes);
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    orange.tmux.panes()
+}

@@ -1,0 +1,143 @@
+//! `orange project`: the repositories that tasks belong to.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::cmd::answer::{Answer, table};
+use crate::cmd::args::{ProjectCommand, ProjectSettings};
+use crate::drive::git::{BranchState, Git};
+use crate::orange::Orange;
+use crate::store::projects::{self, DEFAULT_POOL_SIZE, Project};
+use crate::store::{self, Task};
+use crate::{Error, Kind, Result};
+
+/// Runs it.
+pub fn run(orange: &Orange, command: &ProjectCommand) -> Result<Answer> {
+    match command {
+        ProjectCommand::Add { path, name, settings } => add(orange, path.as_ref(), name.as_deref(), settings),
+        ProjectCommand::List => list(orange),
+        ProjectCommand::Update { name, settings } => update(orange, name.as_deref(), settings),
+        ProjectCommand::Remove { name } => remove(orange, name),
+    }
+}
+
+/// The project that was named, or the one that one stands in.
+pub fn named_or_here(orange: &Orange, name: Option<&str>) -> Result<Project> {
+    match name {
+        Some(name) => projects::get(&orange.home, name),
+        None => projects::at(&orange.home, &orange.folder),
+    }
+}
+
+fn add(
+    orange: &Orange,
+    path: Option<&PathBuf>,
+    name: Option<&str>,
+    settings: &ProjectSettings,
+) -> Result<Answer> {
+    check_workflow(orange, settings)?;
+    let path = path.map_or_else(|| orange.folder.clone(), |path| orange.folder.join(path));
+    let path = Git::at(path).top_level()?;
+    let default_branch = match &settings.default_branch {
+        Some(branch) => check_branch(&path, branch)?,
+        None => Git::at(&path).default_branch()?,
+    };
+    let folder_name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = name.map(str::to_owned).or(folder_name).unwrap_or_default();
+    let project = Project {
+        name,
+        path,
+        default_branch,
+        pool_size: settings.pool_size.unwrap_or(DEFAULT_POOL_SIZE),
+        workflow: settings.workflow.clone(),
+        other: serde_json::Map::new(),
+    };
+    projects::add(&orange.home, project.clone())?;
+    Ok(Answer::new(to_json(&project), format!("added {} ({})", project.name, project.path.display())))
+}
+
+fn list(orange: &Orange) -> Result<Answer> {
+    let projects = projects::read(&orange.home)?;
+    let rows: Vec<_> = projects
+        .iter()
+        .map(|project| {
+            [
+                project.name.clone(),
+                project.default_branch.clone(),
+                project.pool_size.to_string(),
+                project.workflow.clone().unwrap_or_else(|| "default".to_owned()),
+                project.path.display().to_string(),
+            ]
+        })
+        .collect();
+    let json = Value::Array(projects.iter().map(to_json).collect());
+    if rows.is_empty() {
+        return Ok(Answer::new(json, "no projects yet; add one with `orange project add PATH`"));
+    }
+    Ok(Answer::new(json, table(["PROJECT", "BRANCH", "POOL", "WORKFLOW", "PATH"], &rows)))
+}
+
+fn update(orange: &Orange, name: Option<&str>, settings: &ProjectSettings) -> Result<Answer> {
+    let ProjectSettings { pool_size, workflow, default_branch } = settings;
+    if pool_size.is_none() && workflow.is_none() && default_branch.is_none() {
+        return Err(Error::new(Kind::Usage, "nothing to change")
+            .help("give --pool-size, --workflow or --default-branch"));
+    }
+    check_workflow(orange, settings)?;
+    let project = named_or_here(orange, name)?;
+    if let Some(branch) = default_branch {
+        check_branch(&project.path, branch)?;
+    }
+    let project = projects::update(&orange.home, &project.name, |project| {
+        project.pool_size = pool_size.unwrap_or(project.pool_size);
+        project.workflow = workflow.clone().or(project.workflow.take());
+        project.default_branch = default_branch.clone().unwrap_or_else(|| project.default_branch.clone());
+    })?;
+    Ok(Answer::new(to_json(&project), format!("updated {}", project.name)))
+}
+
+fn remove(orange: &Orange, name: &str) -> Result<Answer> {
+    let project = projects::get(&orange.home, name)?;
+    let open: Vec<String> = store::list(&orange.home, Some(&project.name))?
+        .into_iter()
+        .filter_map(|listed| listed.task.ok())
+        .filter(|task| !is_over(orange, task))
+        .map(|task| task.branch)
+        .collect();
+    if !open.is_empty() {
+        return Err(Error::new(Kind::Refused, format!("{name} has unfinished tasks: {}", open.join(", ")))
+            .help("merge or cancel them first"));
+    }
+    projects::remove(&orange.home, name)?;
+    Ok(Answer::new(to_json(&project), format!("removed {name}; its repository stays as it is")))
+}
+
+/// Whether nothing more can happen to the task.
+pub fn is_over(orange: &Orange, task: &Task) -> bool {
+    let machine = orange.machine_of(task).ok();
+    let state = machine.and_then(|machine| machine.state_named(task.status()).map(|id| machine.state(id)));
+    state.is_some_and(|state| state.terminal)
+}
+
+fn check_branch(repo: &Path, branch: &str) -> Result<String> {
+    if Git::at(repo).branch_state(branch)? != BranchState::Nowhere {
+        return Ok(branch.to_owned());
+    }
+    Err(Error::new(Kind::NotFound, format!("{} has no branch `{branch}`", repo.display()))
+        .help("make it, or name another with --default-branch"))
+}
+
+fn check_workflow(orange: &Orange, settings: &ProjectSettings) -> Result<()> {
+    settings.workflow.as_ref().map_or(Ok(()), |name| orange.machines.named(name).map(drop))
+}
+
+fn to_json(project: &Project) -> Value {
+    json!({
+        "name": project.name,
+        "path": project.path.to_string_lossy(),
+        "default_branch": project.default_branch,
+        "pool_size": project.pool_size,
+        "workflow": project.workflow.as_deref().unwrap_or("default"),
+    })
+}

@@ -1,0 +1,37 @@
+//! `orange task cancel`
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use crate::cmd::answer::{Answer, one_line};
+use crate::flow::request;
+use crate::flow::request::Goal;
+use crate::orange::Orange;
+use crate::store::{Task, TaskDir};
+use crate::{Error, Kind, Result};
+
+/// Cancels a task, after asking where somebody can be asked.
+pub fn run(orange: &Orange, dir: &TaskDir, yes: bool, as_json: bool) -> Result<Answer> {
+    if !yes {
+        let (task, _) = Task::read(&orange.home, dir)?;
+        confirm(&task, as_json)?;
+    }
+    let moved = request(orange, dir, Goal::Command(|commands| commands.cancel, "cancel"), false)?;
+    Ok(Answer::new(moved.json(), moved.text()))
+}
+
+fn confirm(task: &Task, as_json: bool) -> Result<()> {
+    if as_json || !std::io::stdin().is_terminal() {
+        return Err(Error::new(Kind::Usage, "cancelling wants a yes").help("repeat it with --yes"));
+    }
+    let question = format!("Cancel {} ({}: {})? [y/N] ", task.id, task.status(), one_line(&task.summary, 60));
+    let mut answer = String::new();
+    let asked =
+        write!(std::io::stderr(), "{question}").and_then(|()| std::io::stdin().lock().read_line(&mut answer));
+    match asked {
+        Ok(_) if matches!(answer.trim(), "y" | "Y" | "yes") => Ok(()),
+        Ok(_) => Err(Error::new(Kind::Refused, "not cancelled")),
+        Err(cause) => {
+            Err(Error::new(Kind::Usage, format!("cannot ask: {cause}")).help("repeat it with --yes"))
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `orange task list`
+
+use serde_json::{Value, json};
+
+use super::session_of;
+use crate::cmd::answer::{Answer, one_line, table};
+use crate::cmd::project::{self, is_over};
+use crate::drive::tmux::Pane;
+use crate::orange::Orange;
+use crate::store::{self, Listed, Task};
+use crate::{Error, Result};
+
+/// Lists tasks, unfinished ones unless `all` or a status is asked for. One that cannot be read is listed with its error.
+pub fn run(orange: &Orange, status: Option<&str>, project: Option<&str>, all: bool) -> Result<Answer> {
+    let project = project.map(|name| project::named_or_here(orange, Some(name))).transpose()?;
+    let listed = store::list(&orange.home, project.as_ref().map(|project| project.name.as_str()))?;
+    let wanted = |listed: &&Listed| match &listed.task {
+        Ok(task) => status.map_or_else(|| all || !is_over(orange, task), |status| task.status() == status),
+        Err(_) => true,
+    };
+    let listed: Vec<&Listed> = listed.iter().filter(wanted).collect();
+    let panes = panes(orange, &listed);
+    let rows: Vec<_> = listed.iter().map(|listed| row(listed, &panes)).collect();
+    let json = listed.iter().map(|listed| to_json(listed, &panes)).collect();
+    if rows.is_empty() {
+        return Ok(Answer::new(Value::Array(json), "no tasks; `orange task create` makes one"));
+    }
+    let header = ["ID", "PROJECT", "BRANCH", "STATUS", "SESSION", "ROUND", "SUMMARY"];
+    Ok(Answer::new(Value::Array(json), table(header, &rows)))
+}
+
+/// tmux is asked once, and only if some task should have a session.
+fn panes(orange: &Orange, listed: &[&Listed]) -> std::result::Result<Vec<Pane>, Error> {
+    let has_session =
+        |listed: &&Listed| listed.task.as_ref().is_ok_and(|task| task.owned.tmux_session.is_some());
+    if listed.iter().any(has_session) { orange.tmux.panes() } else { Ok(Vec::new()) }
+}
+
+fn session(task: &Task, panes: &std::result::Result<Vec<Pane>, Error>) -> &'static str {
+    match panes {
+        Ok(panes) => session_of(task, panes),
+        Err(_) => "unknown",
+    }
+}
+
+fn row(listed: &Listed, panes: &std::result::Result<Vec<Pane>, Error>) -> [String; 7] {
+    match &listed.task {
+        Ok(task) => [
+            task.id.clone(),
+            task.project.clone(),
+            one_line(&task.branch, 30),
+            task.status().to_owned(),
+            session(task, panes).to_owned(),
+            task.counter("review_round").to_string(),
+            match &task.attention {
+                Some(attention) => format!("! {}", one_line(attention, 70)),
+                None => one_line(&task.summary, 50),
+            },
+        ],
+        Err(error) => {
+            let [branch, session, round] = [(); 3].map(|()| "-".to_owned());
+            let text = one_line(&format!("! {}", error.message), 90);
+            [
+                listed.dir.id.clone(),
+                listed.dir.project.clone(),
+                branch,
+                "unreadable".into(),
+                session,
+                round,
+                text,
+            ]
+        }
+    }
+}
+
+fn to_json(listed: &Listed, panes: &std::result::Result<Vec<Pane>, Error>) -> Value {
+    match &listed.task {
+        Ok(task) => json!({
+            "id": task.id,
+            "project": task.project,
+            "branch": task.branch,
+            "status": task.status(),
+            "workflow": task.owned.workflow,
+            "review_round": task.counter("review_round"),
+            "crash_count": task.counter("crash_count"),
+            "summary": task.summary,
+            "workspace": task.owned.workspace,
+            "tmux_session": task.owned.tmux_session,
+            "session": session(task, panes),
+            "attention": task.attention,
+            "updated_at": task.updated_at,
+        }),
+        Err(error) => json!({
+            "id": listed.dir.id,
+            "project": listed.dir.project,
+            "error": { "code": error.kind.code(), "message": error.message, "help": error.help },
+        }),
+    }
+}

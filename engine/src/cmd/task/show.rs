@@ -1,0 +1,105 @@
+//! `orange task show`
+
+use std::collections::BTreeMap;
+
+use orange_core::Heading;
+use serde_json::{Value, json};
+
+use super::session_of;
+use crate::cmd::answer::{Answer, one_line};
+use crate::orange::Orange;
+use crate::store::event::Record;
+use crate::store::{Task, TaskDir};
+use crate::{Error, Kind, Result};
+
+/// Shows a task: its fields, its body's sections, its history, what needs attention.
+pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
+    let (task, journal) = Task::read(&orange.home, dir)?;
+    let session = match &task.owned.tmux_session {
+        Some(_) => orange.tmux.panes().map_or("unknown", |panes| session_of(&task, &panes)),
+        None => "inactive",
+    };
+    let history: Vec<Value> = journal
+        .records
+        .iter()
+        .map(serde_json::to_value)
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|cause| Error::new(Kind::Corrupt, format!("an event cannot be shown: {cause}")))?;
+    let json = json!({
+        "id": task.id,
+        "project": task.project,
+        "branch": task.branch,
+        "summary": task.summary,
+        "status": task.status(),
+        "workflow": task.owned.workflow,
+        "harness": task.harness,
+        "review_harness": task.review_harness,
+        "counters": task.owned.counters,
+        "workspace": task.owned.workspace,
+        "tmux_session": task.owned.tmux_session,
+        "session": session,
+        "attention": task.attention,
+        "pr_url": task.pr_url,
+        "created_at": task.created_at,
+        "updated_at": task.updated_at,
+        "path": dir.task_md(),
+        "sections": sections(&task.body),
+        "history": history,
+    });
+    Ok(Answer::new(json, text(orange, &task, dir, session, &journal.records)))
+}
+
+fn text(orange: &Orange, task: &Task, dir: &TaskDir, session: &str, records: &[Record]) -> String {
+    let mut lines = vec![format!("{}  {}  {}", task.id, task.status(), one_line(&task.summary, 80))];
+    if let Some(attention) = &task.attention {
+        lines.push(format!("attention: {attention}"));
+    }
+    let counters: Vec<_> =
+        task.owned.counters.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    lines.push(format!("project    {}", task.project));
+    lines.push(format!("branch     {}", task.branch));
+    lines.push(format!("workflow   {}", task.owned.workflow));
+    lines.push(format!("counters   {}", counters.join(", ")));
+    lines.push(format!("session    {} ({session})", task.owned.tmux_session.as_deref().unwrap_or("none")));
+    let worktree =
+        task.owned.workspace.as_ref().map(|name| orange.home.workspace(name).display().to_string());
+    lines.push(format!("worktree   {}", worktree.as_deref().unwrap_or("none")));
+    lines.push(format!("file       {}", dir.task_md().display()));
+    for (heading, content) in sections(&task.body) {
+        let first = content.lines().find(|line| !line.trim().is_empty()).unwrap_or("(empty)");
+        lines.push(format!("{heading}: {}", one_line(first, 80)));
+    }
+    lines.push("history:".to_owned());
+    lines.extend(records.iter().map(event_line));
+    lines.join("\n")
+}
+
+fn event_line(record: &Record) -> String {
+    let mut json = serde_json::to_value(&record.event).unwrap_or_default();
+    let kind = json["type"].as_str().unwrap_or("?").to_owned();
+    let mut rest = Vec::new();
+    for key in
+        ["from", "to", "hook", "error", "actor", "prompt", "spawn", "reason", "branch", "field", "strategy"]
+    {
+        let value = json[key].take();
+        if let Some(text) = value.as_str() {
+            rest.push(format!("{key}={}", one_line(text, 60)));
+        } else if !value.is_null() {
+            rest.push(format!("{key}={value}"));
+        }
+    }
+    format!("  {:>3} {}  {kind}  {}", record.seq, record.timestamp, rest.join(" ")).trim_end().to_owned()
+}
+
+/// Every `## …` section that a gate could read, with its content.
+fn sections(body: &str) -> BTreeMap<String, String> {
+    body.lines()
+        .filter_map(Heading::parse)
+        .filter(|heading| heading.level == 2)
+        .filter_map(|heading| {
+            let name = format!("## {}", heading.text);
+            let content = orange_core::section(body, &name)?.trim().to_owned();
+            Some((name, content))
+        })
+        .collect()
+}

@@ -1,0 +1,73 @@
+//! `orange task update`
+
+use serde_json::json;
+
+use super::named_or_here;
+use crate::cmd::answer::Answer;
+use crate::cmd::args::UpdateArgs;
+use crate::drive::git::Git;
+use crate::flow::request::Goal;
+use crate::flow::{request, settled};
+use crate::orange::Orange;
+use crate::store::scalar::Value;
+use crate::store::{Task, TaskDir};
+use crate::{Error, Kind, Result};
+
+/// Changes a task's summary and branch, then asks for its status.
+pub fn run(orange: &Orange, args: &UpdateArgs) -> Result<Answer> {
+    if args.status.is_none() && args.summary.is_none() && args.branch.is_none() {
+        return Err(Error::new(Kind::Usage, "nothing to update")
+            .help("give --status, --summary or --branch; `orange task next` shows the statuses"));
+    }
+    let dir = named_or_here(orange, &args.task)?;
+    let fields = edit(orange, &dir, args)?;
+    let Some(status) = &args.status else {
+        let json = json!({ "success": true, "id": dir.id, "updated": fields, "dry_run": args.dry_run });
+        let verb = if args.dry_run { "would update" } else { "updated" };
+        return Ok(Answer::new(json, format!("{verb} {}", fields.join(", "))));
+    };
+    let moved = request(orange, &dir, Goal::Named(status), args.dry_run)?;
+    Ok(Answer::new(moved.json(), moved.text()))
+}
+
+fn edit(orange: &Orange, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'static str>> {
+    let branch = match &args.branch {
+        Some(name) => Some(branch(orange, dir, name.as_deref())?),
+        None => None,
+    };
+    let mut changes = Vec::new();
+    changes.extend(args.summary.as_deref().map(|summary| ("summary", Value::Text(summary))));
+    changes.extend(branch.as_deref().map(|branch| ("branch", Value::Text(branch))));
+    if !changes.is_empty() && !args.dry_run {
+        let mut open = settled(orange, dir)?;
+        orange.caller.check(&dir.id, open.log())?;
+        open.edit(&changes)?;
+    }
+    Ok(changes.into_iter().map(|(key, _)| key).collect())
+}
+
+/// The branch of this name, or the one that is checked out in the task's worktree.
+fn branch(orange: &Orange, dir: &TaskDir, name: Option<&str>) -> Result<String> {
+    let (task, _) = Task::read(&orange.home, dir)?;
+    let project = orange.project_of(&task)?;
+    let git = Git::at(&project.path);
+    let branch = match (name, &task.owned.workspace) {
+        (Some(name), _) => name.to_owned(),
+        (None, Some(workspace)) => {
+            git.current_branch(&orange.home.workspace(workspace))?.ok_or_else(|| {
+                Error::new(Kind::Refused, "no branch is checked out in the task's worktree")
+                    .help("check one out, or name it: --branch NAME")
+            })?
+        }
+        (None, None) => {
+            return Err(Error::new(Kind::Usage, "the task has no worktree to read a branch from")
+                .help("name it: --branch NAME"));
+        }
+    };
+    git.check_branch_name(&branch)?;
+    if branch == project.default_branch {
+        return Err(Error::new(Kind::Refused, format!("{branch} is the default branch of {}", project.name))
+            .help("a task needs a branch of its own"));
+    }
+    Ok(branch)
+}

@@ -1,0 +1,177 @@
+//! `orange workflow`: what is compiled in, and what it asks of agents.
+
+use orange_core::{Actor, Gate, Machine, StateId, Transition};
+use serde_json::{Value, json};
+
+use crate::Result;
+use crate::cmd::answer::{Answer, table};
+use crate::cmd::args::WorkflowCommand;
+use crate::machines::Machines;
+
+/// Runs it.
+pub fn run(machines: Machines, command: &WorkflowCommand) -> Result<Answer> {
+    match command {
+        WorkflowCommand::List => Ok(list(machines)),
+        WorkflowCommand::Show { name } => machines.named(name).map(show),
+        WorkflowCommand::Contract { name } => machines.named(name).map(contract),
+    }
+}
+
+fn list(machines: Machines) -> Answer {
+    let rows: Vec<_> = machines
+        .iter()
+        .map(|machine| {
+            [
+                machine.name.to_owned(),
+                machine.version.to_string(),
+                machine.states.len().to_string(),
+                machine.transitions.len().to_string(),
+                machine.source_hash.to_owned(),
+            ]
+        })
+        .collect();
+    let json = machines.iter().map(summary).collect();
+    Answer::new(Value::Array(json), table(["WORKFLOW", "VERSION", "STATES", "TRANSITIONS", "HASH"], &rows))
+}
+
+fn show(machine: &Machine<'_>) -> Answer {
+    let mut json = summary(machine);
+    json["state_list"] = machine.states.iter().map(state_json).collect();
+    json["transition_list"] = machine.transitions.iter().map(|way| transition_json(machine, way)).collect();
+    let mut text = vec![format!("{} (version {}, {})", machine.name, machine.version, machine.source_hash)];
+    if !machine.description.is_empty() {
+        text.push(machine.description.to_owned());
+    }
+    for index in 0..machine.states.len() {
+        let from = StateId(index as u16);
+        text.push(format!("\n{}", described(machine, from)));
+        let ways = machine.transitions.iter().filter(|way| way.from == from);
+        text.extend(ways.map(|way| format!("  → {}", conditions(machine, way))));
+    }
+    Answer::new(json, text.join("\n"))
+}
+
+/// What agents must write and call, status by status. Only what the machine says; the prompts say the rest.
+fn contract(machine: &Machine<'_>) -> Answer {
+    let mut text = vec![format!("What `{}` asks of agents", machine.name)];
+    let mut json = Vec::new();
+    for index in 0..machine.states.len() {
+        let from = StateId(index as u16);
+        let ways: Vec<_> =
+            machine.transitions.iter().filter(|way| way.from == from && for_agents(way)).collect();
+        if ways.is_empty() {
+            continue;
+        }
+        text.push(format!("\nIn {}:", machine.state(from).name));
+        text.extend(ways.iter().map(|way| format!("- {}", duty(machine, way))));
+        json.push(json!({
+            "status": machine.state(from).name,
+            "ways": ways.iter().map(|way| transition_json(machine, way)).collect::<Vec<_>>(),
+        }));
+    }
+    let refusal = "\nThe command refuses what is not listed here, says why, and changes nothing then.";
+    text.push(refusal.to_owned());
+    Answer::new(json!({ "workflow": machine.name, "statuses": json }), text.join("\n"))
+}
+
+fn summary(machine: &Machine<'_>) -> Value {
+    json!({
+        "name": machine.name,
+        "version": machine.version,
+        "description": machine.description,
+        "states": machine.states.len(),
+        "transitions": machine.transitions.len(),
+        "guards": machine.transitions.iter().filter(|way| way.guard.is_some()).count(),
+        "source_hash": machine.source_hash,
+        "prompts_hash": machine.prompts_hash,
+    })
+}
+
+fn state_json(state: &orange_core::State<'_>) -> Value {
+    json!({
+        "name": state.name,
+        "terminal": state.terminal,
+        "entry": state.entry,
+        "waits_for_human": state.waits_for_human,
+        "respawnable": state.respawn.is_some(),
+    })
+}
+
+fn transition_json(machine: &Machine<'_>, way: &Transition<'_>) -> Value {
+    json!({
+        "from": machine.state(way.from).name,
+        "to": machine.state(way.to).name,
+        "by": way.by.iter().filter(|actor| *actor != Actor::Engine).map(Actor::as_str).collect::<Vec<_>>(),
+        "guard": way.guard.map(|guard| guard.text),
+        "gate": way.gate.as_ref().map(gate_words),
+        "hooks": way.hooks.iter().map(|hook| hook.name()).collect::<Vec<_>>(),
+    })
+}
+
+fn described(machine: &Machine<'_>, id: StateId) -> String {
+    let state = machine.state(id);
+    let mut notes = Vec::new();
+    if id == machine.initial {
+        notes.push("initial");
+    }
+    if state.terminal {
+        notes.push("final");
+    }
+    if state.waits_for_human {
+        notes.push("waits for a person");
+    }
+    if state.respawn.is_some() {
+        notes.push("can be respawned");
+    }
+    if notes.is_empty() { state.name.to_owned() } else { format!("{} ({})", state.name, notes.join(", ")) }
+}
+
+fn conditions(machine: &Machine<'_>, way: &Transition<'_>) -> String {
+    let mut text = machine.state(way.to).name.to_owned();
+    if let Some(guard) = way.guard {
+        text += &format!("  when {}", guard.text);
+    }
+    if let Some(gate) = &way.gate {
+        text += &format!("  needs {}", gate_words(gate));
+    }
+    if !way.hooks.is_empty() {
+        let hooks: Vec<_> = way.hooks.iter().map(|hook| hook.name()).collect();
+        text += &format!("  [{}]", hooks.join(", "));
+    }
+    text
+}
+
+fn duty(machine: &Machine<'_>, way: &Transition<'_>) -> String {
+    let write =
+        way.gate.as_ref().map(|gate| format!("write {}, then ", gate_words(gate))).unwrap_or_default();
+    let when = way.guard.map(|guard| format!("  (only when {})", guard.text)).unwrap_or_default();
+    format!("{write}run `orange task update --status {}`{when}", machine.state(way.to).name)
+}
+
+fn for_agents(way: &Transition<'_>) -> bool {
+    way.by.allows(Actor::Worker) || way.by.allows(Actor::Reviewer)
+}
+
+/// What a gate asks for, in a few words.
+pub fn gate_words(gate: &Gate<'_>) -> String {
+    let mut wants = Vec::new();
+    if let Some(verdict) = gate.verdict {
+        let place = if gate.strict { "first line " } else { "" };
+        wants.push(format!("{place}`Verdict: {verdict}`"));
+    } else if gate.required {
+        wants.push("not empty".to_owned());
+    }
+    if !gate.fields.is_empty() {
+        wants.push(format!(
+            "a line {}",
+            gate.fields.iter().map(|f| format!("`{f}:`")).collect::<Vec<_>>().join(" or ")
+        ));
+    }
+    if gate.fresh {
+        wants.push("written anew".to_owned());
+    }
+    if wants.is_empty() {
+        return format!("`{}`", gate.section);
+    }
+    format!("`{}` ({})", gate.section, wants.join(", "))
+}

@@ -1,0 +1,18 @@
+//! What happens to tasks: decisions of the core, journaled, written down and carried out.
+
+pub mod begin;
+pub mod ended;
+pub mod finish;
+pub mod moved;
+pub mod request;
+pub mod respawn;
+pub mod snapshot;
+pub mod start;
+
+pub use ended::{End, ended};
+pub use finish::{finish, settled};
+pub use moved::Moved;
+pub use request::{rejected, request};
+pub use respawn::respawn;
+pub use snapshot::Snapshot;
+pub use start::{spawn, spawn_next, start_entered};

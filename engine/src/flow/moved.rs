@@ -1,0 +1,77 @@
+//! The answer to a transition (seed 000's `TransitionResult`).
+
+use serde_json::{Value, json};
+
+use crate::store::event::{Event, Record};
+
+/// What a transition came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// The task's id.
+    pub id: String,
+    /// The state it left.
+    pub from: String,
+    /// The state it reached.
+    pub to: String,
+    /// The rounds of review so far.
+    pub review_round: u32,
+    /// The hooks that were run, in order; for a dry run those that would be.
+    pub hooks: Vec<String>,
+    /// Why some of them failed.
+    pub hook_errors: Vec<String>,
+    /// Nothing was done.
+    pub dry_run: bool,
+}
+
+impl Moved {
+    /// What the journal says about the transition that was started with this number.
+    pub fn read(id: &str, records: &[Record], started: u64, review_round: u32) -> Moved {
+        let mut moved = Moved { id: id.to_owned(), review_round, ..Moved::default() };
+        for record in records.iter().skip_while(|record| record.seq < started) {
+            if let Event::TransitionStarted(plan) = &record.event
+                && record.seq == started
+            {
+                moved.from.clone_from(&plan.from);
+                moved.to.clone_from(&plan.to);
+            }
+            if let Event::HookEnded { hook, error, .. } = &record.event {
+                moved.hooks.push(hook.clone());
+                moved.hook_errors.extend(error.iter().map(|error| format!("{hook}: {error}")));
+            }
+            if let Event::StatusChanged { .. } = &record.event {
+                break;
+            }
+        }
+        moved
+    }
+
+    /// For `--json`.
+    pub fn json(&self) -> Value {
+        let mut json = json!({
+            "success": true,
+            "id": self.id,
+            "from": self.from,
+            "to": self.to,
+            "review_round": self.review_round,
+            "hooks_executed": self.hooks,
+            "hook_errors": self.hook_errors,
+        });
+        if self.dry_run {
+            json["dry_run"] = true.into();
+        }
+        json
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let would = if self.dry_run { "would go " } else { "" };
+        let mut text = format!("{would}{} → {}", self.from, self.to);
+        if !self.hooks.is_empty() {
+            text += &format!("  [{}]", self.hooks.join(", "));
+        }
+        for error in &self.hook_errors {
+            text += &format!("\nattention: {error}");
+        }
+        text
+    }
+}

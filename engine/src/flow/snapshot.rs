@@ -1,0 +1,66 @@
+//! A task as the core sees it.
+
+use orange_core::{Machine, Seen, StateId, View};
+
+use crate::store::{Log, Task};
+use crate::{Error, Kind, Result};
+
+/// The values that a view borrows.
+#[derive(Clone, Debug)]
+pub struct Snapshot<'t> {
+    status: StateId,
+    counters: Vec<u32>,
+    seen: Vec<Seen<'t>>,
+    body: &'t str,
+}
+
+impl<'t> Snapshot<'t> {
+    /// The task under its machine.
+    ///
+    /// # Errors
+    /// `refused` when the workflow no longer has the task's status.
+    pub fn of(machine: &Machine<'_>, task: &'t Task, log: &'t Log) -> Result<Snapshot<'t>> {
+        let seen = |(section, hash): (&'t String, &'t String)| {
+            u64::from_str_radix(hash, 16).ok().map(|fingerprint| Seen { section, fingerprint })
+        };
+        Ok(Snapshot {
+            status: status_of(machine, task)?,
+            counters: machine.counters.iter().map(|counter| task.counter(counter.name)).collect(),
+            seen: log.passes.iter().filter_map(seen).collect(),
+            body: &task.body,
+        })
+    }
+
+    /// The view for decisions.
+    pub fn view(&self) -> View<'_> {
+        View { status: self.status, counters: &self.counters, body: self.body, seen: &self.seen }
+    }
+}
+
+/// The state that the task is in.
+///
+/// # Errors
+/// `refused` when the workflow no longer has it.
+pub fn status_of(machine: &Machine<'_>, task: &Task) -> Result<StateId> {
+    machine.state_named(task.status()).ok_or_else(|| {
+        let message = format!(
+            "the workflow {} no longer has the status {}, where this task is",
+            machine.name,
+            task.status()
+        );
+        Error::new(Kind::Refused, message)
+            .help("use the binary that the task was created with, or cancel it with `orange task cancel`")
+    })
+}
+
+/// The state of this name.
+///
+/// # Errors
+/// `not_found`, with the nearest name.
+pub fn state_named(machine: &Machine<'_>, name: &str) -> Result<StateId> {
+    machine.state_named(name).ok_or_else(|| {
+        let names: Vec<_> = machine.states.iter().map(|state| state.name).collect();
+        Error::new(Kind::NotFound, format!("the workflow {} has no status `{name}`", machine.name))
+            .help(format!("it has: {}", names.join(", ")))
+    })
+}

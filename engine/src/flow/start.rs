@@ -1,0 +1,72 @@
+//! Starting tasks: by command, by `spawn_next`, and in the state that they were created in.
+
+use orange_core::Machine;
+
+use crate::flow::request::Goal;
+use crate::flow::snapshot::status_of;
+use crate::flow::{Moved, request};
+use crate::hooks::{agents, workspace};
+use crate::orange::Orange;
+use crate::store::{self, Event, Open, Task, TaskDir};
+use crate::{Error, Kind, Result};
+
+/// Starts a task that is in its workflow's initial state; one without a summary goes to be clarified.
+///
+/// # Errors
+/// `refused` when it was started before; those of the transition.
+pub fn spawn(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
+    let (task, _) = Task::read(&orange.home, dir)?;
+    let machine = orange.machine_of(&task)?;
+    if status_of(machine, &task)? != machine.initial {
+        return Err(Error::new(
+            Kind::Refused,
+            format!("the task was started before: it is {}", task.status()),
+        )
+        .help("`orange task respawn` starts a dead agent again; `orange task next` shows the ways on"));
+    }
+    let vague = task.summary.trim().is_empty() && machine.commands.clarify.is_some();
+    let goal = if vague {
+        Goal::Command(|commands| commands.clarify, "clarify")
+    } else {
+        Goal::Command(|commands| commands.spawn, "spawn")
+    };
+    request(orange, dir, goal, false)
+}
+
+/// Starts the oldest task of the project that waits in its initial state; `None` when none does, or no worktree is free.
+///
+/// # Errors
+/// Those of the transition, a full pool excepted.
+pub fn spawn_next(orange: &Orange, project: &str) -> Result<Option<Moved>> {
+    let waits = |task: &Task| {
+        let machine = orange.machine_of(task).ok()?;
+        (status_of(machine, task).ok()? == machine.initial).then_some(())
+    };
+    let mut waiting: Vec<(Task, TaskDir)> = store::list(&orange.home, Some(project))?
+        .into_iter()
+        .filter_map(|listed| listed.task.ok().map(|task| (task, listed.dir)))
+        .filter(|(task, _)| waits(task).is_some())
+        .collect();
+    waiting.sort_by(|(a, _), (b, _)| (&a.created_at, &a.id).cmp(&(&b.created_at, &b.id)));
+    match waiting.first() {
+        Some((_, dir)) if workspace::is_free(orange, project)? => spawn(orange, dir).map(Some),
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// Gives a task that was created in a later state its worktree and that state's agent, where the state has one.
+///
+/// # Errors
+/// Those of the hooks; the task stays as it is.
+pub fn start_entered(orange: &Orange, machine: &'static Machine<'static>, open: &mut Open) -> Result<bool> {
+    let state = machine.state(status_of(machine, open.task())?);
+    let Some((hook, spawn)) = state.respawn.as_ref().and_then(|hook| Some((hook, hook.spawn()?))) else {
+        return Ok(false);
+    };
+    agents::preflight(orange, open.task(), spawn)?;
+    workspace::preflight(orange, open.task())?;
+    let bound = workspace::acquire(orange, open)?;
+    open.append(Event::HookEnded { hook: "acquire_workspace".to_owned(), index: 0, error: None }, bound)?;
+    agents::start(orange, machine, open, hook, None, agents::Occasion::Spawn)?;
+    Ok(true)
+}

@@ -1,0 +1,82 @@
+//! The hooks: what transitions do to the outside. Each is idempotent and silently succeeds when nothing is to be done
+//! (seed 000), so that a transition that a kill interrupted can be finished by running it again.
+
+pub mod agents;
+pub mod workspace;
+
+mod other;
+
+use orange_core::{Effect, Hook, Machine};
+
+use crate::Result;
+use crate::flow::finish::Afterwards;
+use crate::orange::Orange;
+use crate::store::{Open, Set, Task};
+
+/// What a hook knows beside its task and its parameters.
+#[derive(Debug)]
+pub struct Run<'r> {
+    /// Everything that commands stand on.
+    pub orange: &'r Orange,
+    /// The machine of the task.
+    pub machine: &'static Machine<'static>,
+    /// The number of the event that began the transition: what happened after it, this transition did.
+    pub since: u64,
+    /// A counter and its new value, to be written before the hook acts.
+    pub counter: Option<(String, u32)>,
+    /// What is to be done when the task's lock has been released.
+    pub afterwards: &'r mut Vec<Afterwards>,
+}
+
+/// Runs one hook. The engine-owned values that it changes are for the event that closes it.
+///
+/// # Errors
+/// Why it failed; its caller journals that and goes on.
+pub fn run(run: Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Result<Set> {
+    let orange = run.orange;
+    let done = match hook {
+        Hook::AcquireWorkspace => return workspace::acquire(orange, open),
+        Hook::ReleaseWorkspace => return workspace::release(orange, open),
+        Hook::KillSession => return agents::kill_session(orange, open),
+        Hook::KillReviewer => agents::kill_reviewer(orange, open),
+        Hook::SpawnAgent(_) | Hook::SpawnReviewer(_) => spawn(&run, open, hook),
+        Hook::NotifyWorker { message } => agents::notify_worker(orange, open, message),
+        Hook::SpawnNext => {
+            run.afterwards.push(Afterwards::SpawnNext { project: open.task().project.clone() });
+            Ok(())
+        }
+        Hook::PushBranch => other::push_branch(orange, open),
+        Hook::CreatePr => other::create_pr(),
+        Hook::DeleteRemoteBranch => other::delete_remote_branch(orange, open),
+        // Its counter is in the event that closes the hook.
+        Hook::Increment { .. } => Ok(()),
+        Hook::SetField { field, value } => other::set_field(open, field, value),
+        Hook::Notify { message } => other::notify(open, message),
+        Hook::RunCommand { argv, timeout } => other::run_command(orange, open, argv, *timeout),
+    };
+    done.map(|()| Set::new())
+}
+
+fn spawn(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>) -> Result<()> {
+    if agents::started_since(run.orange, open, hook, run.since)? {
+        return Ok(());
+    }
+    agents::start(run.orange, run.machine, open, hook, run.counter.as_ref(), agents::Occasion::Spawn)
+}
+
+/// Refuses what cannot work before anything has changed: a harness, tmux or git that is missing or too old, a worktree
+/// that cannot be had (design §6).
+///
+/// # Errors
+/// `environment` or `refused`, with what to do.
+pub fn preflight(orange: &Orange, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
+    for effect in effects {
+        if let Some(spawn) = effect.hook.spawn() {
+            agents::preflight(orange, task, spawn)?;
+        }
+        if matches!(effect.hook, Hook::AcquireWorkspace) {
+            workspace::preflight(orange, task)?;
+        }
+    }
+    Ok(())
+}

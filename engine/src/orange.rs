@@ -1,0 +1,107 @@
+//! What every command stands on: the machines, the home, the tmux server, the caller.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use orange_core::Machine;
+
+use crate::caller::Caller;
+use crate::drive::exec::Call;
+use crate::drive::tmux::Tmux;
+use crate::machines::Machines;
+use crate::store::projects::{self, Project};
+use crate::store::{Home, Task, TaskDir};
+use crate::{Error, Kind, Result};
+
+/// One run of `orange`: what its environment says, read once.
+#[derive(Debug)]
+pub struct Orange {
+    /// The machines that are compiled in.
+    pub machines: Machines,
+    /// Where everything is kept.
+    pub home: Home,
+    /// The tmux server of the agents.
+    pub tmux: Tmux,
+    /// Who asks.
+    pub caller: Caller,
+    /// The folder one stands in.
+    pub folder: PathBuf,
+    /// This program, to be started again for what must outlive the caller.
+    pub program: PathBuf,
+    socket: Option<OsString>,
+    path: OsString,
+}
+
+impl Orange {
+    /// Reads the environment.
+    ///
+    /// # Errors
+    /// `environment` when there is no home, no current folder, or no name for this program.
+    pub fn open(machines: Machines) -> Result<Orange> {
+        let unknown = |what: &str, cause: std::io::Error| {
+            Error::new(Kind::Environment, format!("cannot tell {what}: {cause}"))
+        };
+        let socket = std::env::var_os("ORANGE_TMUX_SOCKET").filter(|socket| !socket.is_empty());
+        Ok(Orange {
+            machines,
+            home: Home::from_env()?,
+            tmux: Tmux::new(socket.as_deref()),
+            caller: Caller::from_env(),
+            folder: std::env::current_dir().map_err(|cause| unknown("the current folder", cause))?,
+            program: std::env::current_exe().map_err(|cause| unknown("where this program is", cause))?,
+            socket,
+            path: std::env::var_os("PATH").unwrap_or_default(),
+        })
+    }
+
+    /// The machine that a task follows.
+    ///
+    /// # Errors
+    /// `not_found` when its workflow is not compiled in.
+    pub fn machine_of(&self, task: &Task) -> Result<&'static Machine<'static>> {
+        self.machines.named(&task.owned.workflow)
+    }
+
+    /// The project that a task belongs to.
+    ///
+    /// # Errors
+    /// `not_found` when it has been removed; those of reading `projects.json`.
+    pub fn project_of(&self, task: &Task) -> Result<Project> {
+        projects::get(&self.home, &task.project)
+    }
+
+    /// What an agent and its wrapper need in their environment. A tmux server keeps the environment that it was
+    /// started with, so everything that may differ is given. `orange` itself comes first on `PATH`, so that agents
+    /// call the binary that started them.
+    pub fn agent_env(&self) -> Vec<(&'static str, OsString)> {
+        let own_folder = self.program.parent().map(PathBuf::from).into_iter();
+        let folders = own_folder.chain(std::env::split_paths(&self.path));
+        let path = std::env::join_paths(folders).unwrap_or_else(|_| self.path.clone());
+        let mut env = vec![("PATH", path), ("ORANGE_HOME", self.home.root().as_os_str().to_owned())];
+        env.extend(self.socket.clone().map(|socket| ("ORANGE_TMUX_SOCKET", socket)));
+        env
+    }
+
+    /// The `PATH` that programs are looked up on.
+    pub fn path(&self) -> &OsStr {
+        &self.path
+    }
+
+    /// Runs this program again in a session of its own, so that it outlives the caller's, and waits for its end. What
+    /// it did stands in the journal; what it complained about, in `orange.log`.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be started.
+    pub fn detached(&self, args: &[&str], dir: &TaskDir) -> Result<()> {
+        self.start_detached(args, dir)?.wait().map(drop)
+    }
+
+    /// Starts this program again in a session of its own and does not wait for it.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be started.
+    pub fn start_detached(&self, args: &[&str], dir: &TaskDir) -> Result<crate::drive::exec::Detached> {
+        let folder = if dir.path.is_dir() { &dir.path } else { self.home.root() };
+        Call::new(&self.program).args(args).folder(folder).detach(&self.home.log_file())
+    }
+}
