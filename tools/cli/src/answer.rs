@@ -1,0 +1,106 @@
+//! What a command answers: its two texts and its exit status, delivered in one place.
+
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+/// Everything one run of the command says.
+#[derive(Debug)]
+pub struct Answer {
+    /// For standard output.
+    pub out: String,
+    /// For standard error.
+    pub err: String,
+    /// The exit status.
+    pub exit: Exit,
+}
+
+/// The exit statuses of every command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: done, and nothing at `deny` or above was found.
+    Clean,
+    /// 1: something was found.
+    Found,
+    /// 2: the work could not be done.
+    Failed,
+}
+
+/// Why a command could not do its work, and what to do about it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    help: String,
+}
+
+impl Answer {
+    /// A text for standard output, with nothing wrong.
+    pub(crate) fn text(out: impl Into<String>) -> Self {
+        Self { out: out.into(), err: String::new(), exit: Exit::Clean }
+    }
+
+    /// Writes both texts, each at once. A reader that has gone away is no failure; any other is.
+    pub fn deliver(self) -> ExitCode {
+        let written =
+            write(io::stdout().lock(), &self.out).and_then(|()| write(io::stderr().lock(), &self.err));
+        match written {
+            Ok(()) => self.exit.code(),
+            Err(error) => {
+                let failure = Failure::new(
+                    format!("cannot write the answer: {error}"),
+                    "see whether the disk is full or the output was closed",
+                );
+                match write(io::stderr().lock(), &failure.to_string()) {
+                    Ok(()) | Err(_) => Exit::Failed.code(),
+                }
+            }
+        }
+    }
+}
+
+impl Exit {
+    fn code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Clean => 0,
+            Self::Found => 1,
+            Self::Failed => 2,
+        })
+    }
+}
+
+impl Failure {
+    /// What went wrong, without a full stop, and what the user can do next.
+    pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { message: message.into(), help: help.into() }
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "error: {}", crate::output::printable(&self.message))?;
+        writeln!(f, "  help: {}", crate::output::printable(&self.help))
+    }
+}
+
+impl From<Failure> for Answer {
+    fn from(failure: Failure) -> Self {
+        Self { out: String::new(), err: failure.to_string(), exit: Exit::Failed }
+    }
+}
+
+impl From<clap::Error> for Answer {
+    fn from(refusal: clap::Error) -> Self {
+        let text = refusal.render().to_string();
+        if refusal.use_stderr() {
+            Self { out: String::new(), err: text, exit: Exit::Failed }
+        } else {
+            Self::text(text)
+        }
+    }
+}
+
+fn write(mut stream: impl Write, text: &str) -> io::Result<()> {
+    match stream.write_all(text.as_bytes()).and_then(|()| stream.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,162 @@
+//! The command line, as clap reads it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Check, explain, graph and emit agent workflows.
+#[derive(Debug, Parser)]
+#[command(
+    name = "orange-workflow",
+    version,
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  orange-workflow check workflows/            check every workflow below a folder
+  orange-workflow explain A07                 what a finding means and how to mend it
+  orange-workflow graph workflows/flow.yml    draw a workflow as Mermaid
+
+Exit status: 0 nothing wrong, 1 something was found, 2 the work could not be done."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Check(Check),
+    Explain(Explain),
+    Emit(Emit),
+    Graph(Graph),
+}
+
+/// Find what is wrong with workflows, before an agent does.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A folder is searched for *.yml, *.yaml and *.toml, without its hidden folders; what is no workflow there is
+named and skipped.
+
+Examples:
+  orange-workflow check workflows/
+  orange-workflow check flow.yml --format short
+  orange-workflow check workflows/ --deny warnings --allow name-mismatch
+  git show HEAD:flow.yml | orange-workflow check - --stdin-name flow.yml
+
+Exit status: 0 nothing at `deny` or above, 1 something, 2 the work could not be done.")]
+pub(crate) struct Check {
+    /// Files or folders to check; `-` reads standard input
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+
+    /// How findings are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
+    pub format: Format,
+
+    /// Fail on this check's findings, or on all `warnings`
+    #[arg(long, value_name = "warnings|NAME")]
+    pub deny: Vec<String>,
+
+    /// Only warn of this check's findings
+    #[arg(long, value_name = "NAME")]
+    pub warn: Vec<String>,
+
+    /// Leave this check's findings out
+    #[arg(long, value_name = "NAME")]
+    pub allow: Vec<String>,
+
+    /// Exit 0 whatever is found
+    #[arg(long)]
+    pub exit_zero: bool,
+
+    /// The file name that `-` stands for: names it in findings, and says whether it is YAML or TOML
+    #[arg(long, value_name = "NAME")]
+    pub stdin_name: Option<String>,
+}
+
+/// How findings are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// With the lines of the file they are about
+    Human,
+    /// One line each
+    Short,
+    /// One JSON object
+    Json,
+}
+
+/// Print the page of a check: what it finds, why, and how to mend it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  orange-workflow explain A07
+  orange-workflow explain ambiguous-transitions
+  orange-workflow explain --list")]
+pub(crate) struct Explain {
+    /// The code or the name of a check
+    #[arg(value_name = "CODE|NAME", required_unless_present = "list")]
+    pub check: Option<String>,
+
+    /// List every check with its level and what it is
+    #[arg(long, conflicts_with = "check")]
+    pub list: bool,
+}
+
+/// Print the Rust that the macro and the build see.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  orange-workflow emit flow.yml
+  orange-workflow emit flow.yml -o src/flow.rs --core orange_engine::core")]
+pub(crate) struct Emit {
+    /// The workflow
+    pub file: PathBuf,
+
+    /// Write there instead of to standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+
+    /// Where the generated code finds the crate that it names
+    #[arg(long, value_enum, value_name = "PATH", default_value = "orange_core")]
+    pub core: Core,
+}
+
+/// Where generated code finds the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Core {
+    /// The crate itself, as the macro names it
+    #[value(name = "orange_core")]
+    Core,
+    /// The engine's own copy, for a binary that links the engine
+    #[value(name = "orange_engine::core")]
+    Engine,
+}
+
+/// Draw a workflow as text that GitHub or Graphviz renders.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  orange-workflow graph flow.yml
+  orange-workflow graph flow.yml --format dot | dot -Tsvg > flow.svg")]
+pub(crate) struct Graph {
+    /// The workflow
+    pub file: PathBuf,
+
+    /// The language to draw in
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "mermaid")]
+    pub format: Drawing,
+
+    /// Write there instead of to standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+}
+
+/// A language for graphs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Drawing {
+    /// A Mermaid flowchart
+    Mermaid,
+    /// A Graphviz digraph
+    Dot,
+}

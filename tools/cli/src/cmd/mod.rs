@@ -1,0 +1,22 @@
+//! The commands: each takes its arguments and gives an answer; none of them prints.
+
+mod check;
+mod emit;
+mod explain;
+mod graph;
+mod one;
+
+use crate::Styles;
+use crate::answer::Answer;
+use crate::args::Command;
+
+/// Does what the command line asks for.
+pub(crate) fn run(command: &Command, styles: Styles) -> Answer {
+    let answer = match command {
+        Command::Check(args) => check::run(args, styles),
+        Command::Explain(args) => explain::run(args),
+        Command::Emit(args) => emit::run(args, styles),
+        Command::Graph(args) => graph::run(args, styles),
+    };
+    answer.unwrap_or_else(|refusal| refusal)
+}

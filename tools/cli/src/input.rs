@@ -1,0 +1,226 @@
+//! Which files a run looks at, and their texts.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use orange_codegen::catalogue::S08;
+use orange_codegen::syntax::limits;
+use orange_codegen::{Diagnostic, Source, Span};
+
+use crate::answer::Failure;
+
+/// One file to look at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Input {
+    /// Its name in every message.
+    pub shown: String,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where an input comes from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Origin {
+    /// The user named the file: it has to be a workflow.
+    Named(PathBuf),
+    /// It was found in a folder: it may be anything.
+    Found(PathBuf),
+    /// Standard input.
+    Stdin,
+}
+
+/// The files of a run, sorted, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    /// What there is to look at.
+    pub inputs: Vec<Input>,
+    /// What could not even be looked for.
+    pub failures: Vec<Failure>,
+}
+
+/// What reading one input gave.
+#[derive(Debug)]
+pub(crate) enum Reading {
+    /// Its text.
+    Text(Source),
+    /// It is no text of a size that a workflow may have; what could be read of it, and what to say.
+    NotText(Source, Box<Diagnostic>),
+    /// It cannot be read; an empty source, and what to say.
+    Unreadable(Source, Box<Diagnostic>),
+}
+
+/// Finds the files that these paths name; `-` is standard input and is called `stdin_name`.
+pub(crate) fn collect(paths: &[PathBuf], stdin_name: Option<&str>) -> Collected {
+    let mut collected = Collected::default();
+    for path in paths {
+        if path.as_os_str() == "-" {
+            let shown = stdin_name.unwrap_or("<stdin>").to_owned();
+            collected.inputs.push(Input { shown, origin: Origin::Stdin });
+        } else {
+            collected.add(path);
+        }
+    }
+    collected.inputs.sort();
+    if paths.len() > 1 {
+        let mut seen = BTreeSet::new();
+        collected.inputs.retain(|input| seen.insert(input.identity()));
+    }
+    collected
+}
+
+impl Collected {
+    fn add(&mut self, path: &Path) {
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => self.search(path),
+            Ok(_) => self.inputs.push(Input { shown: shown(path), origin: Origin::Named(path.to_owned()) }),
+            Err(error) => self.failures.push(cannot_find(path, &error)),
+        }
+    }
+
+    /// Looks through a folder and its folders; hidden ones and caches hold nobody's sources.
+    fn search(&mut self, folder: &Path) {
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            match entries(&folder) {
+                Ok(entries) => {
+                    for (path, is_folder) in entries {
+                        if is_folder && !is_hidden(&path) && !is_cache(&path) {
+                            folders.push(path);
+                        } else if !is_folder && has_workflow_extension(&path) {
+                            self.inputs.push(Input { shown: shown(&path), origin: Origin::Found(path) });
+                        }
+                    }
+                }
+                Err(error) => self.failures.push(Failure::new(
+                    format!("cannot search {}: {error}", shown(&folder)),
+                    "make the folder readable, or name the files to check",
+                )),
+            }
+        }
+    }
+}
+
+impl Input {
+    /// The one file that a command is for.
+    ///
+    /// # Errors
+    ///
+    /// There is no such file, or it is a folder.
+    pub(crate) fn named(path: &Path) -> Result<Self, Failure> {
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => {
+                Err(Failure::new(format!("{} is a folder", shown(path)), "name one workflow file in it"))
+            }
+            Ok(_) => Ok(Self { shown: shown(path), origin: Origin::Named(path.to_owned()) }),
+            Err(error) => Err(cannot_find(path, &error)),
+        }
+    }
+
+    /// Reads the text, and no more of it than a workflow may have.
+    pub(crate) fn read(&self) -> Reading {
+        let read = match &self.origin {
+            Origin::Named(path) => fs::File::open(path).and_then(up_to_limit),
+            Origin::Found(path) => open_regular(path).and_then(up_to_limit),
+            Origin::Stdin => up_to_limit(io::stdin().lock()),
+        };
+        match read {
+            Ok(bytes) if bytes.len() > limits::MAX_BYTES => self.too_large(&bytes),
+            Ok(bytes) => self.decode(bytes),
+            Err(error) => self.unreadable(&error),
+        }
+    }
+
+    fn decode(&self, bytes: Vec<u8>) -> Reading {
+        match String::from_utf8(bytes) {
+            Ok(text) => Reading::Text(self.source(text)),
+            Err(error) => {
+                let valid = error.utf8_error().valid_up_to();
+                let byte = error.as_bytes()[valid];
+                let text = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned() + "\u{fffd}";
+                let span = Span::new(valid as u32, text.len() as u32);
+                let message = format!("not UTF-8 text: there is a byte 0x{byte:02x}");
+                let finding = Diagnostic::new(&S08, span, message)
+                    .label(span, "not UTF-8 from here on")
+                    .help("save the file as UTF-8, or name a workflow in YAML or TOML");
+                Reading::NotText(self.source(text), Box::new(finding))
+            }
+        }
+    }
+
+    fn too_large(&self, bytes: &[u8]) -> Reading {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        Reading::NotText(self.source(text), Box::new(limits::too_large()))
+    }
+
+    fn unreadable(&self, error: &io::Error) -> Reading {
+        let message = format!("the file cannot be read: {error}");
+        let finding = Diagnostic::new(&S08, Span::default(), message)
+            .help("see whether it is a file that you may read, or leave it out");
+        Reading::Unreadable(self.source(String::new()), Box::new(finding))
+    }
+
+    fn source(&self, text: String) -> Source {
+        Source::new(&self.shown, text)
+    }
+
+    /// The same for two paths that lead to one file.
+    fn identity(&self) -> Option<PathBuf> {
+        match &self.origin {
+            Origin::Named(path) | Origin::Found(path) => {
+                Some(path.canonicalize().unwrap_or_else(|_| path.clone()))
+            }
+            Origin::Stdin => None,
+        }
+    }
+}
+
+fn cannot_find(path: &Path, error: &io::Error) -> Failure {
+    let shown = shown(path);
+    if error.kind() == io::ErrorKind::NotFound {
+        Failure::new(format!("no such file or folder: {shown}"), "see whether the path is spelled right")
+    } else {
+        Failure::new(format!("cannot look at {shown}: {error}"), "see whether you may read it")
+    }
+}
+
+fn entries(folder: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
+    fs::read_dir(folder)?
+        .map(|entry| entry.and_then(|it| Ok((it.path(), it.file_type()?.is_dir()))))
+        .collect()
+}
+
+/// Opens what a search found, unless reading it could wait for ever, as with a pipe.
+fn open_regular(path: &Path) -> io::Result<fs::File> {
+    if fs::metadata(path)?.is_file() {
+        fs::File::open(path)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+    }
+}
+
+fn up_to_limit(stream: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    stream.take(limits::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+/// Whether a program marked the folder as its cache: <https://bford.info/cachedir/>. Cargo does.
+fn is_cache(path: &Path) -> bool {
+    path.join("CACHEDIR.TAG").exists()
+}
+
+fn has_workflow_extension(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it == "yml" || it == "yaml" || it == "toml")
+}
+
+/// The path as people type it: without a leading `./`.
+fn shown(path: &Path) -> String {
+    let typed: PathBuf = path.components().filter(|it| *it != Component::CurDir).collect();
+    if typed.as_os_str().is_empty() { ".".to_owned() } else { typed.display().to_string() }
+}

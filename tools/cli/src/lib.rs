@@ -1,0 +1,37 @@
+//! The authors' command as a library: arguments in, an answer out, nothing printed on the way.
+
+mod answer;
+mod args;
+mod cmd;
+mod graph;
+mod input;
+mod levels;
+mod output;
+mod recognise;
+mod report;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+
+pub use answer::{Answer, Exit};
+pub use output::Style;
+
+use crate::args::Cli;
+
+/// Which of its two streams may have colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Styles {
+    /// Standard output.
+    pub out: Style,
+    /// Standard error.
+    pub err: Style,
+}
+
+/// Does what a command line asks for; the first argument is the program's own name.
+pub fn run(args: impl IntoIterator<Item = OsString>, styles: Styles) -> Answer {
+    match Cli::try_parse_from(args) {
+        Ok(cli) => cmd::run(&cli.command, styles),
+        Err(refusal) => Answer::from(refusal),
+    }
+}

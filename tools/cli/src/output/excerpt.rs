@@ -1,0 +1,202 @@
+//! The few lines of a source that a finding is about, cut so that no file can flood a screen.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
+use orange_codegen::{LineIndex, Position, Source, Span};
+
+use super::is_unprintable;
+
+/// Longer lines are cut, in characters.
+const MAX_LINE: usize = 72;
+
+/// Columns of a tab, at most.
+pub(super) const TAB: usize = 4;
+
+/// What stays of a cut line before the first place it is shown for, in characters.
+const BEFORE: usize = 30;
+
+/// Lines of a source, copied into a text of their own with the places that they are shown for.
+#[derive(Debug)]
+pub(super) struct Excerpt {
+    name: String,
+    text: String,
+    blocks: Vec<Block>,
+    /// Where each shown place stands in `text`, and in the source.
+    places: Vec<(SourceSpan, Position)>,
+}
+
+/// Neighbouring lines.
+#[derive(Debug)]
+struct Block {
+    /// The number of the first line, from 0.
+    first: usize,
+    lines: usize,
+    text: Range<usize>,
+}
+
+/// A line of the source without its end.
+#[derive(Clone, Debug)]
+struct Line {
+    number: usize,
+    range: Range<usize>,
+}
+
+/// A span that is to be shown, and where it begins.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    span: Span,
+    position: Position,
+}
+
+impl Wanted {
+    fn line(&self) -> usize {
+        self.position.line as usize - 1
+    }
+}
+
+impl Excerpt {
+    /// The lines of these spans, with one line before and after each. Of a span over several lines the first
+    /// is shown.
+    pub(super) fn new(source: &Source, index: &LineIndex<'_>, spans: &[Span]) -> Self {
+        let wanted: Vec<Wanted> =
+            spans.iter().map(|span| Wanted { span: *span, position: index.position(span.start) }).collect();
+        let mut excerpt =
+            Self { name: source.path.clone(), text: String::new(), blocks: Vec::new(), places: Vec::new() };
+        let mut moved = BTreeMap::new();
+        for line in lines(&source.text, &wanted).values() {
+            let start = excerpt.text.len();
+            let here = wanted.iter().filter(|it| it.line() == line.number).map(|it| it.span);
+            excerpt.copy(&source.text, line, &here.collect::<Vec<_>>(), &mut moved);
+            excerpt.extend_blocks(line.number, start);
+        }
+        for Wanted { span, position } in wanted {
+            let shown = moved.get(&span).cloned().unwrap_or(0..0);
+            excerpt.places.push(((shown.start, shown.len()).into(), position));
+        }
+        excerpt
+    }
+
+    /// Where the span of this number stands in the excerpt.
+    pub(super) fn place(&self, number: usize) -> SourceSpan {
+        self.places.get(number).map_or((0, 0).into(), |(span, _)| *span)
+    }
+
+    /// How many columns of a terminal are left of the middle of a place, line number and gutter included.
+    pub(super) fn columns_before(&self, place: SourceSpan) -> usize {
+        let middle = self.text.floor_char_boundary(place.offset() + place.len() / 2);
+        let line = self.text[..middle].rfind('\n').map_or(0, |at| at + 1);
+        let gutter = self.blocks.last().map_or(0, |it| (it.first + it.lines).to_string().len()) + 4;
+        gutter + self.text[line..middle].chars().map(|it| if it == '\t' { TAB } else { 1 }).sum::<usize>()
+    }
+
+    /// Copies a line, or the part of it around the first span in it, and notes where the spans are now.
+    fn copy(&mut self, text: &str, line: &Line, spans: &[Span], moved: &mut BTreeMap<Span, Range<usize>>) {
+        let first = spans.iter().map(|it| it.range().start).min().unwrap_or(line.range.start);
+        let shown = window(text, line, first);
+        let mut offsets = BTreeMap::new();
+        if shown.start > line.range.start {
+            self.text.push('…');
+        }
+        for (at, it) in text[shown.clone()].char_indices() {
+            offsets.insert(shown.start + at, self.text.len());
+            match it {
+                '\u{feff}' => {}
+                '\t' => self.text.push(it),
+                it if is_unprintable(it) => self.text.push('\u{fffd}'),
+                it => self.text.push(it),
+            }
+        }
+        let end = self.text.len();
+        if shown.end < line.range.end {
+            self.text.push('…');
+        }
+        self.text.push('\n');
+        let find = |offset: usize| offsets.range(offset..).next().map_or(end, |(_, new)| *new);
+        moved.extend(spans.iter().map(|span| (*span, find(span.range().start)..find(span.range().end))));
+    }
+
+    fn extend_blocks(&mut self, number: usize, start: usize) {
+        let end = self.text.len();
+        match self.blocks.last_mut() {
+            Some(block) if block.first + block.lines == number => {
+                block.lines += 1;
+                block.text.end = end;
+            }
+            Some(_) | None => self.blocks.push(Block { first: number, lines: 1, text: start..end }),
+        }
+    }
+}
+
+impl SourceCode for Excerpt {
+    /// The whole block around a span; without context, the place of the span in the source.
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let block = self.blocks.iter().find(|it| it.text.contains(&span.offset()));
+        let block = block.ok_or(MietteError::OutOfBounds)?;
+        let source = self.places.iter().find(|(it, _)| it.offset() == span.offset());
+        let (line, column) = match source {
+            Some((_, position)) if before + after == 0 => {
+                (position.line as usize - 1, position.column as usize - 1)
+            }
+            Some(_) | None => (block.first, 0),
+        };
+        let data = &self.text.as_bytes()[block.text.clone()];
+        let whole = (block.text.start, block.text.len()).into();
+        let name = self.name.clone();
+        Ok(Box::new(MietteSpanContents::new_named(name, data, whole, line, column, block.lines)))
+    }
+}
+
+/// The lines of these places and their neighbours, by number.
+fn lines(text: &str, wanted: &[Wanted]) -> BTreeMap<usize, Line> {
+    let mut lines = BTreeMap::new();
+    let mut add = |number, at| {
+        let range = line_around(text, at);
+        lines.insert(number, Line { number, range: range.clone() });
+        range
+    };
+    for it in wanted {
+        let range = add(it.line(), text.floor_char_boundary(it.span.range().start));
+        if let Some(before) = range.start.checked_sub(1) {
+            add(it.line() - 1, before);
+        }
+        if let Some(after) = next_line(text, range.end) {
+            add(it.line() + 1, after);
+        }
+    }
+    lines
+}
+
+/// The line that has the byte `at`, without its line end.
+fn line_around(text: &str, at: usize) -> Range<usize> {
+    let start = text[..at].rfind('\n').map_or(0, |before| before + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |after| at + after);
+    let end = if text[start..end].ends_with('\r') { end - 1 } else { end };
+    start..end
+}
+
+/// Where the line after one that ends at `end` begins, if there is anything in the text after it.
+fn next_line(text: &str, end: usize) -> Option<usize> {
+    let rest = &text[end..];
+    let start = end + rest.find('\n')? + 1;
+    (start < text.len()).then_some(start)
+}
+
+/// The part of a line that is shown when `first` is the first byte of interest in it.
+fn window(text: &str, line: &Line, first: usize) -> Range<usize> {
+    let whole = &text[line.range.clone()];
+    if whole.len() <= MAX_LINE || whole.chars().nth(MAX_LINE).is_none() {
+        return line.range.clone();
+    }
+    let first = text.floor_char_boundary(first.min(line.range.end));
+    let before = text[line.range.start..first].char_indices().rev().nth(BEFORE - 1);
+    let start = before.map_or(line.range.start, |(at, _)| line.range.start + at);
+    let after = text[start..line.range.end].char_indices().nth(MAX_LINE);
+    start..after.map_or(line.range.end, |(at, _)| start + at)
+}

@@ -1,0 +1,72 @@
+//! What was found, written for people, for editors and for programs.
+
+mod excerpt;
+mod human;
+mod json;
+mod short;
+
+use std::borrow::Cow;
+use std::fmt::{self, Write};
+
+use orange_codegen::{LineIndex, Span};
+use serde::Serialize;
+
+pub use human::Style;
+pub(crate) use human::{findings, human};
+pub(crate) use json::json;
+pub(crate) use short::short;
+
+/// Where a span begins and ends, as people count: from 1, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct Place {
+    line: u32,
+    column: u32,
+    end_line: u32,
+    end_column: u32,
+}
+
+impl Place {
+    fn of(span: Span, index: &LineIndex<'_>) -> Self {
+        let (start, end) = (index.position(span.start), index.position(span.end));
+        Self { line: start.line, column: start.column, end_line: end.line, end_column: end.column }
+    }
+}
+
+/// The text with every control character but line ends spelled out: a file must not command the terminal.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unprintable) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for it in text.chars() {
+        if is_unprintable(it) {
+            out.extend(it.escape_default());
+        } else {
+            out.push(it);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Control characters, and those that turn the direction of the text around them.
+fn is_unprintable(it: char) -> bool {
+    (it.is_control() && it != '\n') || matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Appends formatted text; a `String` takes everything.
+pub(crate) fn put(out: &mut String, text: fmt::Arguments<'_>) {
+    match out.write_fmt(text) {
+        Ok(()) | Err(fmt::Error) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_spelled_out() {
+        assert_eq!(printable("a\u{1b}[31m\tb\nc"), "a\\u{1b}[31m\\tb\nc");
+        assert_eq!(printable("\u{202e}Δ"), "\\u{202e}Δ");
+    }
+}

@@ -1,0 +1,161 @@
+//! Files that nobody should write: each gets a finding or a refusal, and none a panic.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::scratch::{CLEAN, Run, Scratch};
+
+#[track_caller]
+fn finds(name: &str, bytes: impl AsRef<[u8]>, code: &str) -> Run {
+    let scratch = Scratch::new();
+    scratch.write(name, bytes);
+    let json = scratch.run(&["check", name, "--format", "json"]);
+    assert_eq!(json.exit, 1, "{}{}", json.out, json.err);
+    assert!(json.codes().iter().any(|it| it == code), "{:?}", json.codes());
+    let human = scratch.run(&["check", name]);
+    assert_eq!(human.exit, 1);
+    assert!(human.out.len() < 100_000, "a flood of {} bytes", human.out.len());
+    human
+}
+
+#[track_caller]
+fn accepts(text: &str) {
+    let scratch = Scratch::with(&[("clean.yml", text)]);
+    let run = scratch.run(&["check", "clean.yml"]);
+    assert_eq!(
+        (run.exit, run.out.as_str()),
+        (0, "checked 1 file: nothing wrong\n"),
+        "{}{}",
+        run.out,
+        run.err
+    );
+}
+
+#[test]
+fn nothing_in_it() {
+    finds("empty.yml", "", "S08");
+    finds("empty.toml", "", "S08");
+    finds("blank.yml", " \n\n\t\n", "S08");
+    finds("comment.yml", "# states:\n", "S08");
+}
+
+#[test]
+fn no_text() {
+    finds("binary.yml", [0x7f, b'E', b'L', b'F', 0, 0xff, 0xfe, 0x80], "S08");
+    finds("utf-16.yml", [0xff, 0xfe, b's', 0, b't', 0], "S08");
+    finds("latin.yml", b"states:\n  caf\xe9: {}\n", "S08");
+    finds("nul.yml", b"states:\n  a: \0\0\0\n", "S01");
+}
+
+#[test]
+fn another_kind_of_file() {
+    finds("Cargo.toml", "[package]\nname = \"x\"\n", "S08");
+    finds("list.yml", "- a\n- b\n", "S08");
+    finds("text.yml", "hello\n", "S08");
+}
+
+#[test]
+fn two_hundred_megabytes() {
+    let scratch = Scratch::with(&[("clean.yml", CLEAN)]);
+    fs::File::create(scratch.path().join("huge.yml")).unwrap().set_len(200 << 20).unwrap();
+    let named = scratch.run(&["check", "huge.yml", "--format", "json"]);
+    assert_eq!((named.exit, named.codes()), (1, vec!["S10".to_owned()]));
+    let human = scratch.run(&["check", "huge.yml"]);
+    assert!(human.out.contains("  file: huge.yml\n") && human.out.len() < 1000, "{}", human.out);
+    let found = scratch.run(&["check", "."]);
+    assert_eq!((found.exit, found.err.as_str()), (0, "skipped huge.yml: no workflow\n"));
+}
+
+#[test]
+fn nested_too_deeply() {
+    for (open, close) in [("[", "]"), ("{a: ", "}"), ("[{a: ", "}]")] {
+        let text = format!("name: a\nstates: {}{}\n", open.repeat(10_000), close.repeat(10_000));
+        finds("a.yml", text, "S10");
+    }
+    finds("a.yml", format!("states:\n  {}x\n", "- ".repeat(10_000)), "S10");
+    finds("a.yml", format!("states: {}\n", "[".repeat(100_000)), "S10");
+    finds("a.toml", format!("states = {}{}\n", "[".repeat(10_000), "]".repeat(10_000)), "S10");
+}
+
+#[test]
+fn guards_nested_too_deeply() {
+    let guard = format!("{}review_round < 2{}", "(".repeat(10_000), ")".repeat(10_000));
+    finds("a.yml", CLEAN.replace("to: done}", &format!("to: done, when: \"{guard}\"}}")), "A08");
+    let not = format!("{}review_round < 2", "!".repeat(100_000));
+    finds("a.yml", CLEAN.replace("to: done}", &format!("to: done, when: \"{not}\"}}")), "A08");
+}
+
+#[test]
+fn aliases_that_explode() {
+    let mut text = String::from("a0: &a0 [x, x]\n");
+    for level in 1..40 {
+        text += &format!("a{level}: &a{level} [*a{0}, *a{0}, *a{0}]\n", level - 1);
+    }
+    finds("clean.yml", text + CLEAN, "S10");
+}
+
+#[test]
+fn a_key_twice() {
+    finds("clean.yml", format!("{CLEAN}name: again\n"), "S03");
+    finds("clean.toml", "name = \"clean\"\nname = \"again\"\n[states.a]\n", "S03");
+}
+
+#[test]
+fn tabs() {
+    finds("clean.yml", CLEAN.replace("  pending", "\tpending"), "S01");
+    accepts(&CLEAN.replace("name: clean", "name:\tclean"));
+}
+
+#[test]
+fn forty_digits() {
+    let number = "1234567890".repeat(4);
+    finds("clean.yml", CLEAN.replace("done}", &format!("done, when: \"review_round < {number}\"}}")), "A08");
+    finds("clean.yml", CLEAN.replace("version: 1", &format!("version: {number}")), "S05");
+    finds("clean.yml", format!("{CLEAN}exit_monitoring: {{poll_interval: {number}}}\n"), "S04");
+}
+
+#[test]
+fn states_with_names_that_rust_keeps_for_itself() {
+    for name in ["type", "self", "Self", "crate", "match", "State"] {
+        accepts(&CLEAN.replace("pending", name));
+    }
+}
+
+#[test]
+fn states_with_names_that_cannot_be() {
+    for name in ["Δ", "'a b'", "-x", "1st", "''", "'../x'", "\"a\\nb\""] {
+        finds("clean.yml", CLEAN.replace("pending", name), "S04");
+    }
+}
+
+#[test]
+fn other_line_ends_and_a_byte_order_mark() {
+    accepts(&CLEAN.replace('\n', "\r\n"));
+    accepts(&format!("\u{feff}{CLEAN}"));
+}
+
+#[test]
+fn a_line_of_five_megabytes() {
+    let long = "x".repeat(5 << 20);
+    let run = finds("clean.yml", CLEAN.replace("to: done}", &format!("note: {long}, to: doen}}")), "A01");
+    assert!(run.out.contains("doen"), "{}", run.out);
+    assert!(run.out.lines().all(|it| it.chars().count() <= 120), "{}", run.out);
+}
+
+#[test]
+fn ten_thousand_mistakes() {
+    let transitions = "  - {from: pending, to: nowhere}\n".repeat(10_000);
+    let run = finds("clean.yml", format!("{CLEAN}{transitions}"), "A01");
+    assert!(run.out.contains("more findings; `--format short` lists them all"), "{}", run.out);
+    assert!(run.out.ends_with("checked 1 file: 10000 errors\n"));
+}
+
+#[test]
+fn links() {
+    let scratch = Scratch::with(&[("flows/clean.yml", CLEAN)]);
+    symlink("nowhere", scratch.path().join("flows/broken.yml")).unwrap();
+    symlink(".", scratch.path().join("flows/round")).unwrap();
+    let run = scratch.run(&["check", "flows", "--format", "json"]);
+    assert_eq!((run.exit, run.codes()), (1, vec!["S08".to_owned()]), "{}", run.out);
+    assert_eq!(run.json()["diagnostics"][0]["file"], "flows/broken.yml");
+}

@@ -1,0 +1,61 @@
+//! Help, versions, pages, and arguments that make no sense.
+
+use crate::scratch::Scratch;
+
+#[track_caller]
+fn refuses(args: &[&str], says: &str) {
+    let run = Scratch::new().run(args);
+    assert_eq!((run.exit, run.out.as_str()), (2, ""), "{}", run.err);
+    assert!(run.err.contains(says), "{}", run.err);
+}
+
+#[test]
+fn every_command_has_help_with_examples() {
+    for command in [&[][..], &["check"], &["explain"], &["emit"], &["graph"]] {
+        let run = Scratch::new().run(&[command, &["--help"]].concat());
+        assert_eq!((run.exit, run.err.as_str()), (0, ""));
+        assert!(run.out.contains("Examples:\n  orange-workflow "), "{}", run.out);
+    }
+}
+
+#[test]
+fn it_tells_its_version() {
+    let run = Scratch::new().run(&["--version"]);
+    assert_eq!(run.out, concat!("orange-workflow ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn wrong_arguments_are_refused_with_a_hint() {
+    refuses(&[], "Usage: orange-workflow");
+    refuses(&["chek"], "'check'");
+    refuses(&["check"], "<PATH>");
+    refuses(&["check", "--fromat", "json", "."], "'--format'");
+    refuses(&["check", "--format", "jsn", "."], "'json'");
+    refuses(&["explain"], "<CODE|NAME>");
+}
+
+#[test]
+fn pages_are_found_by_code_and_by_name() {
+    let scratch = Scratch::new();
+    let page = scratch.run(&["explain", "A07"]);
+    assert_eq!(page.exit, 0);
+    assert!(page.out.starts_with("# A07 ambiguous-transitions\n"), "{}", page.out);
+    assert_eq!(scratch.run(&["explain", "ambiguous-transitions"]).out, page.out);
+    assert_eq!(scratch.run(&["explain", "a07"]).out, page.out);
+}
+
+#[test]
+fn an_unknown_check_is_refused_with_the_closest_one() {
+    refuses(&["explain", "ambigous-transitions"], "help: did you mean `ambiguous-transitions`?");
+    refuses(&["explain", "zzz"], "help: `orange-workflow explain --list` lists them all");
+}
+
+#[test]
+fn the_list_has_every_check_on_one_line() {
+    let run = Scratch::new().run(&["explain", "--list"]);
+    assert_eq!(run.exit, 0);
+    assert!(
+        run.out.lines().any(|it| it.starts_with("A07  ambiguous-transitions") && it.contains("  error  "))
+    );
+    assert!(run.out.lines().all(|it| it.len() > "A07  x  error  ".len()), "{}", run.out);
+}

@@ -1,0 +1,9 @@
+//! The real binary on real files.
+
+#![allow(clippy::unwrap_used, reason = "tests may fail where they stand")]
+
+mod bad_input;
+mod check;
+mod help;
+mod one;
+mod scratch;

@@ -1,0 +1,73 @@
+//! `emit` and `graph`: the commands for one workflow.
+
+use crate::scratch::{CLEAN, Scratch};
+
+const DEFAULT: &str = include_str!("../../../../tests/fixtures/seed-default.yml");
+const STEPS: &str = include_str!("../../../../tests/fixtures/dev-task.toml");
+
+#[test]
+fn a_graph_has_every_state_and_every_transition() {
+    let scratch = Scratch::with(&[("default.yml", DEFAULT)]);
+    let mermaid = scratch.run(&["graph", "default.yml"]);
+    assert_eq!((mermaid.exit, mermaid.err.as_str()), (0, ""));
+    assert!(mermaid.out.contains("flowchart TD\n    s0([\"pending\"])\n"), "{}", mermaid.out);
+    assert_eq!(mermaid.out.matches(" -->").count(), 18, "{}", mermaid.out);
+    assert!(mermaid.out.contains("|\"#35;#35; Review: FAIL<br/>review_round #lt; 2\"|"), "{}", mermaid.out);
+    let dot = scratch.run(&["graph", "default.yml", "--format", "dot"]);
+    assert_eq!(dot.out.matches(" -> ").count(), 18, "{}", dot.out);
+    assert!(dot.out.starts_with("digraph \"default\" {\n") && dot.out.ends_with("}\n"), "{}", dot.out);
+    assert_eq!(scratch.run(&["graph", "default.yml"]).out, mermaid.out);
+}
+
+#[test]
+fn a_graph_of_steps() {
+    let scratch = Scratch::with(&[("dev-task.toml", STEPS)]);
+    let run = scratch.run(&["graph", "dev-task.toml"]);
+    assert_eq!((run.exit, run.err.as_str()), (0, ""));
+    assert_eq!(run.out.matches(" --> ").count(), 4, "{}", run.out);
+}
+
+#[test]
+fn output_goes_into_a_file() {
+    let scratch = Scratch::with(&[("clean.yml", CLEAN)]);
+    for command in ["graph", "emit"] {
+        let printed = scratch.run(&[command, "clean.yml"]);
+        let run = scratch.run(&[command, "clean.yml", "-o", "out.txt"]);
+        assert_eq!((run.exit, run.out.as_str(), run.err.as_str()), (0, "", ""));
+        assert_eq!(scratch.read("out.txt"), printed.out);
+    }
+    let refused = scratch.run(&["graph", "clean.yml", "-o", "no/such/folder.txt"]);
+    assert_eq!(refused.exit, 2);
+    assert!(refused.err.starts_with("error: cannot write no/such/folder.txt: "), "{}", refused.err);
+}
+
+#[test]
+fn nothing_comes_of_a_broken_workflow() {
+    let scratch =
+        Scratch::with(&[("clean.yml", &CLEAN.replace("to: done", "to: doen")), ("out.txt", "as it was")]);
+    for command in ["graph", "emit"] {
+        let run = scratch.run(&[command, "clean.yml", "-o", "out.txt"]);
+        assert_eq!((run.exit, run.out.as_str()), (1, ""));
+        assert!(run.err.contains("error[A01 unknown-to]"), "{}", run.err);
+        assert_eq!(scratch.read("out.txt"), "as it was");
+        assert_eq!(scratch.run(&[command, "nowhere.yml"]).exit, 2);
+        let folder = scratch.run(&[command, "."]);
+        assert_eq!(folder.exit, 2);
+        assert!(folder.err.contains("is a folder"), "{}", folder.err);
+    }
+}
+
+#[test]
+fn the_emitted_rust_names_the_crate_that_is_asked_for() {
+    let scratch = Scratch::with(&[("clean.yml", CLEAN)]);
+    let run = scratch.run(&["emit", "clean.yml"]);
+    assert_eq!((run.exit, run.err.as_str()), (0, ""));
+    assert!(run.out.contains("use ::orange_core as ") && run.out.contains("enum State"), "{}", run.out);
+    let run = scratch.run(&["emit", "clean.yml", "--core", "orange_engine::core"]);
+    assert!(
+        run.out.contains("use ::orange_engine::core as ") && !run.out.contains("::orange_core"),
+        "{}",
+        run.out
+    );
+    assert_eq!(scratch.run(&["emit", "clean.yml", "--core", "a b"]).exit, 2);
+}
