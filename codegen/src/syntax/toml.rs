@@ -95,6 +95,9 @@ impl Reader<'_> {
             return Diagnostic::new(&S03, span, format!("the key `{key}` stands here a second time"))
                 .help("delete one of the two");
         }
+        if message.contains("recursion depth") {
+            return limits::too_deep(span);
+        }
         Diagnostic::new(&S01, span, message)
     }
 
