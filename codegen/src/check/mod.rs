@@ -12,6 +12,7 @@ mod then_when;
 pub use file_name::same_name;
 
 use crate::diag::{Diagnostic, Level};
+use crate::guard::Guard;
 use crate::guard::cells::Work;
 use crate::hash;
 use crate::model::{Definition, Draft, Ends, State, StateId, Steps, Workflow};
@@ -31,6 +32,7 @@ struct Run<'r> {
     workflow: &'r Workflow,
     source: &'r str,
     ends: &'r Ends,
+    choices: &'r [Vec<Guard>],
     crash_is_unknown: bool,
     work: Work,
     found: &'r mut Vec<Diagnostic>,
@@ -44,6 +46,7 @@ pub fn run(draft: Draft, source: &Source, found: &mut Vec<Diagnostic>) -> Option
             workflow,
             source: &source.text,
             ends: &draft.ends,
+            choices: &draft.choices,
             crash_is_unknown: draft.crash_is_unknown,
             work: Work::default(),
             found,

@@ -4,24 +4,22 @@ use super::Run;
 use super::ambiguous::undecided;
 use crate::catalogue::A09;
 use crate::diag::{Diagnostic, Witness};
+use crate::guard::Guard;
 use crate::guard::cells::Undecided;
 use crate::guard::decide::{self, Overlap};
-use crate::model::{Clause, Outcome};
 
 /// Clauses that a message still points at.
 const MAX_LABELS: usize = 8;
 
 pub(super) fn check(run: &mut Run<'_>) {
-    for rule in &run.workflow.exit_monitoring.rules {
-        if let Outcome::ThenWhen(clauses) = &rule.outcome {
-            check_clauses(run, clauses);
-        }
+    for clauses in run.choices {
+        check_clauses(run, clauses);
     }
 }
 
-fn check_clauses(run: &mut Run<'_>, clauses: &[Clause]) {
+fn check_clauses(run: &mut Run<'_>, clauses: &[Guard]) {
     let Some(first) = clauses.first() else { return };
-    let guards: Vec<_> = clauses.iter().map(|it| &it.when.expr).collect();
+    let guards: Vec<_> = clauses.iter().map(|it| &it.expr).collect();
     let counters = &run.workflow.counters;
     let gap = decide::gap(&guards, counters, &mut run.work);
     let some: Vec<_> = guards.iter().copied().map(Some).collect();
@@ -32,23 +30,24 @@ fn check_clauses(run: &mut Run<'_>, clauses: &[Clause]) {
             run.found.extend(overlaps.into_iter().map(|it| doubled(clauses, it)));
         }
         Err(Undecided { cells }) => {
-            let finding = undecided("exactly one `then_when` clause", "holds", cells, first.when.clause);
+            let finding = undecided("exactly one `then_when` clause", "holds", cells, first.clause);
             run.report(finding);
         }
     }
 }
 
-fn missing(clauses: &[Clause], witness: Witness) -> Diagnostic {
+fn missing(clauses: &[Guard], witness: Witness) -> Diagnostic {
     let message = format!("no `then_when` clause holds: {}", witness.range);
-    let finding = Diagnostic::new(&A09, clauses[0].when.clause, message).witness(witness);
-    let labelled = clauses.iter().take(MAX_LABELS).fold(finding, |finding, clause| {
-        finding.label(clause.when.clause, format!("holds when {}", clause.when.text))
-    });
+    let finding = Diagnostic::new(&A09, clauses[0].clause, message).witness(witness);
+    let labelled = clauses
+        .iter()
+        .take(MAX_LABELS)
+        .fold(finding, |finding, clause| finding.label(clause.clause, format!("holds when {}", clause.text)));
     labelled.help("add a clause for the values that are left out, or widen one")
 }
 
-fn doubled(clauses: &[Clause], overlap: Overlap) -> Diagnostic {
-    let (first, second) = (&clauses[overlap.first].when, &clauses[overlap.second].when);
+fn doubled(clauses: &[Guard], overlap: Overlap) -> Diagnostic {
+    let (first, second) = (&clauses[overlap.first], &clauses[overlap.second]);
     let range = overlap.witness.as_ref().map_or("always", |it| it.range.as_str());
     let finding =
         Diagnostic::new(&A09, second.clause, format!("two `then_when` clauses hold at once: {range}"))

@@ -50,23 +50,26 @@ impl Cells {
             .filter(|(axis, (low, high))| **low > 0 || **high + 1 < axis.starts.len())
             .map(|(axis, (low, high))| side(&name(axis), axis.starts[*low], axis.end(*high)))
             .collect();
-        let single = self
-            .axes
-            .iter()
-            .zip(low.iter().zip(&high))
-            .all(|(axis, (low, high))| axis.starts[*low] == axis.end(*high));
-        match (parts.is_empty(), single && self.holds_only_in(&low, &high, holds)) {
-            (true, _) => "for all values".to_owned(),
-            (false, true) => format!("{}, and only there", parts.join(" and ")),
-            (false, false) => {
-                let example = self
-                    .axes
-                    .iter()
-                    .zip(cell)
-                    .map(|(axis, part)| format!("{} = {}", name(axis), axis.starts[*part]));
-                format!("{} (for example {})", parts.join(" and "), example.collect::<Vec<_>>().join(", "))
-            }
+        if parts.is_empty() {
+            return "for all values".to_owned();
         }
+        let constant = |(axis, (low, high)): (&Axis, (&usize, &usize))| {
+            axis.starts[*low] == axis.end(*high) || (*low == 0 && *high + 1 == axis.starts.len())
+        };
+        let single = self.axes.iter().zip(low.iter().zip(&high)).all(constant);
+        let parts = parts.join(" and ");
+        match (single, self.holds_only_in(&low, &high, holds)) {
+            (true, true) => format!("{parts}, and only there"),
+            (true, false) => format!("{parts}, among others"),
+            (false, true) => format!("{parts} (for example {})", self.example(cell, name)),
+            (false, false) => format!("{parts}, among others (for example {})", self.example(cell, name)),
+        }
+    }
+
+    fn example(&self, cell: &Cell, name: &impl Fn(&Axis) -> String) -> String {
+        let values =
+            self.axes.iter().zip(cell).map(|(axis, part)| format!("{} = {}", name(axis), axis.starts[*part]));
+        values.collect::<Vec<_>>().join(", ")
     }
 
     /// Whether everything holds in the box when its side `at` is only `part`.

@@ -242,8 +242,8 @@ impl Decoder<'_> {
             Kind::Scalar(scalar) => meant_boolean(&scalar.text.value),
             Kind::Sequence(_) | Kind::Mapping(_) => None,
         };
-        let help = meant.map(|meant| format!("write `{meant}`"));
-        self.wrong(field.value, &format!("`{}` takes true or false", field.name), help);
+        let help = meant.map_or("write `true` or `false`".to_owned(), |meant| format!("write `{meant}`"));
+        self.wrong(field.value, &format!("`{}` takes true or false", field.name), Some(help));
         None
     }
 
@@ -286,7 +286,7 @@ impl Decoder<'_> {
         }
         let known = words.iter().map(|(word, _)| *word);
         let help = self.suggest(&text.value, &format!("values of `{}`", field.name), known);
-        let message = format!("`{}` does not know `{}`", field.name, shortened(&text.value));
+        let message = format!("unknown value `{}` of `{}`", shortened(&text.value), field.name);
         self.report(Diagnostic::new(&S04, field.value.span, message).help_if(help));
         None
     }

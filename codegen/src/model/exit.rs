@@ -4,11 +4,12 @@ use super::decoder::{Decoder, Field, Fields};
 use super::gate::{flag, gate};
 use super::keys::{CLAUSE, EXIT_MONITORING, EXIT_RULE};
 use super::scope::Scope;
-use super::{Clause, Condition, DEFAULT_STUCK_AFTER, ExitMonitoring, ExitRule, Outcome};
+use super::{Clause, Condition, DEFAULT_STUCK_AFTER, ExitMonitoring, ExitRule, Outcome, StateId};
 use crate::catalogue::{A06, C4D, S04, S09};
 use crate::diag::Diagnostic;
-use crate::span::Span;
-use crate::syntax::Node;
+use crate::guard::Guard;
+use crate::span::{Span, Spanned};
+use crate::syntax::{Kind, Node};
 
 /// Seconds between two looks of the monitor where the workflow does not say (seed 000).
 const DEFAULT_POLL_INTERVAL: u32 = 30;
@@ -22,6 +23,14 @@ enum RuleAction {
 const RULE_ACTIONS: [(&str, RuleAction); 2] =
     [("crash", RuleAction::Crash), ("mark_dead", RuleAction::MarkDead)];
 
+/// `exit_monitoring`, and what can be told of rules that were not understood as a whole.
+#[derive(Default)]
+pub(super) struct Exits {
+    pub(super) monitoring: ExitMonitoring,
+    /// The guards of every `then_when` whose clauses were understood, wherever they lead.
+    pub(super) choices: Vec<Vec<Guard>>,
+}
+
 impl Default for ExitMonitoring {
     fn default() -> Self {
         Self { poll_interval: DEFAULT_POLL_INTERVAL, rules: Vec::new() }
@@ -29,22 +38,17 @@ impl Default for ExitMonitoring {
 }
 
 /// `exit_monitoring`
-pub(super) fn exit_monitoring(
-    decoder: &mut Decoder<'_>,
-    scope: &Scope<'_>,
-    field: &Field<'_>,
-) -> ExitMonitoring {
-    let Some(fields) = decoder.object(field.value, &EXIT_MONITORING) else {
-        return ExitMonitoring::default();
-    };
-    let poll_interval = fields.get("poll_interval").and_then(|it| at_least_one(decoder, &it));
-    let rules = fields
-        .get("rules")
-        .map(|rules| decoder.list(&rules).iter().filter_map(|item| rule(decoder, scope, item)).collect());
-    ExitMonitoring {
-        poll_interval: poll_interval.unwrap_or(DEFAULT_POLL_INTERVAL),
-        rules: rules.unwrap_or_default(),
+pub(super) fn exit_monitoring(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Exits {
+    let mut exits = Exits::default();
+    let Some(fields) = decoder.object(field.value, &EXIT_MONITORING) else { return exits };
+    if let Some(seconds) = fields.get("poll_interval").and_then(|it| at_least_one(decoder, &it)) {
+        exits.monitoring.poll_interval = seconds;
     }
+    for item in fields.get("rules").map_or(&[][..], |rules| decoder.list(&rules)) {
+        let rule = rule(decoder, scope, item, &mut exits.choices);
+        exits.monitoring.rules.extend(rule);
+    }
+    exits
 }
 
 /// A number that means nothing when it is 0; then 1 is taken in its place.
@@ -57,11 +61,16 @@ pub(super) fn at_least_one(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Opti
     Some(number.max(1))
 }
 
-fn rule(decoder: &mut Decoder<'_>, scope: &Scope<'_>, node: &Node) -> Option<ExitRule> {
+fn rule(
+    decoder: &mut Decoder<'_>,
+    scope: &Scope<'_>,
+    node: &Node,
+    choices: &mut Vec<Vec<Guard>>,
+) -> Option<ExitRule> {
     let fields = decoder.object(node, &EXIT_RULE)?;
     let status = fields.get("status").and_then(|it| scope.some_state(decoder, &it));
     let condition = condition(decoder, &fields);
-    let outcome = outcome(decoder, scope, &fields);
+    let outcome = outcome(decoder, scope, &fields, choices);
     Some(ExitRule { span: node.span, status: status?, condition: condition?, outcome: outcome? })
 }
 
@@ -79,7 +88,12 @@ fn condition(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Condition
     }
 }
 
-fn outcome(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> Option<Outcome> {
+fn outcome(
+    decoder: &mut Decoder<'_>,
+    scope: &Scope<'_>,
+    fields: &Fields<'_>,
+    choices: &mut Vec<Vec<Guard>>,
+) -> Option<Outcome> {
     let given: Vec<Field<'_>> =
         ["then", "then_when", "action"].iter().filter_map(|key| fields.get(key)).collect();
     for pair in given.windows(2) {
@@ -92,23 +106,40 @@ fn outcome(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) ->
         decoder.report(found.help("add `then: STATE`, `action: crash` or `action: mark_dead`"));
     }
     let then = fields.get("then").and_then(|it| scope.state(decoder, &it, &A06)).map(Outcome::Then);
-    let then_when = fields.get("then_when").and_then(|it| then_when(decoder, scope, &it));
+    let then_when = fields.get("then_when").and_then(|it| then_when(decoder, scope, &it, choices));
     let action = action(decoder, fields);
     (given.len() == 1).then_some(then.or(then_when).or(action))?
 }
 
-/// Every clause must be understood: what is exclusive and exhaustive is a question about all of them.
-fn then_when(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Option<Outcome> {
+fn then_when(
+    decoder: &mut Decoder<'_>,
+    scope: &Scope<'_>,
+    field: &Field<'_>,
+    choices: &mut Vec<Vec<Guard>>,
+) -> Option<Outcome> {
     let items = decoder.list(field);
-    let clauses: Vec<Clause> = items.iter().filter_map(|item| clause(decoder, scope, item)).collect();
-    (!clauses.is_empty() && clauses.len() == items.len()).then_some(Outcome::ThenWhen(clauses))
+    let clauses: Vec<_> = items.iter().map(|item| clause(decoder, scope, item)).collect();
+    if clauses.is_empty() && matches!(field.value.kind, Kind::Sequence(_)) {
+        let found = Diagnostic::new(&S04, field.value.span, "`then_when` has no clause");
+        decoder.report(found.help("add `- {when: …, then: …}`, or write `then: STATE`"));
+    }
+    // What is exclusive and exhaustive is a question about all clauses, and about guards alone.
+    let guards: Option<Vec<Guard>> = clauses.iter().map(|(when, _)| when.clone()).collect();
+    choices.extend(guards.filter(|it| !it.is_empty()));
+    let clauses: Option<Vec<Clause>> =
+        clauses.into_iter().map(|(when, then)| Some(Clause { when: when?, then: then? })).collect();
+    clauses.filter(|it| !it.is_empty()).map(Outcome::ThenWhen)
 }
 
-fn clause(decoder: &mut Decoder<'_>, scope: &Scope<'_>, node: &Node) -> Option<Clause> {
-    let fields = decoder.object(node, &CLAUSE)?;
+fn clause(
+    decoder: &mut Decoder<'_>,
+    scope: &Scope<'_>,
+    node: &Node,
+) -> (Option<Guard>, Option<Spanned<StateId>>) {
+    let Some(fields) = decoder.object(node, &CLAUSE) else { return (None, None) };
     let when = fields.get("when").and_then(|it| scope.guard(decoder, &it));
     let then = fields.get("then").and_then(|it| scope.state(decoder, &it, &A06));
-    Some(Clause { when: when?, then: then? })
+    (when, then)
 }
 
 fn action(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Outcome> {

@@ -331,8 +331,12 @@ pub static STEP: Object = Object {
     ],
 };
 
-/// The keys that tell a workflow from any other file.
-pub const TELLING: &[&str] = &["states", "transitions", "exit_monitoring", "prompts", "steps", "workflow"];
+/// Keys that no other kind of file has at its top.
+pub(super) const STRONG: &[&str] = &["states", "transitions", "exit_monitoring"];
+
+/// Keys of which two at the top tell a workflow from other files, mistyped or not.
+pub(super) const TELLING: &[&str] =
+    &["states", "transitions", "exit_monitoring", "prompts", "steps", "workflow"];
 
 #[cfg(test)]
 mod tests {

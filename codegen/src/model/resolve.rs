@@ -2,13 +2,14 @@
 
 use super::commands::{self, Written};
 use super::decoder::{Decoder, Entry, Field, shortened};
-use super::keys::{TELLING, WORKFLOW};
+use super::keys::{STRONG, TELLING, WORKFLOW};
 use super::scope::{Scope, Table};
 use super::transitions::Ends;
 use super::{Counter, Definition, StateId, Workflow};
 use super::{exit, header, prompts, states, steps, transitions};
 use crate::catalogue::{S04, S08};
 use crate::diag::Diagnostic;
+use crate::guard::Guard;
 use crate::span::{Span, Spanned};
 use crate::suggest;
 use crate::syntax::limits::{MAX_COUNTERS, MAX_PROMPTS, MAX_STATES, exceeded};
@@ -20,6 +21,8 @@ pub struct Draft {
     pub definition: Definition,
     /// Which states transitions are declared between.
     pub ends: Ends,
+    /// The guards of every `then_when` whose clauses were understood, wherever they lead.
+    pub choices: Vec<Vec<Guard>>,
     /// Whether `commands` names a crash state that does not exist.
     pub crash_is_unknown: bool,
 }
@@ -46,6 +49,7 @@ pub fn resolve(tree: &Node, source: &str) -> Resolution {
         (true, true) => steps::steps(&mut decoder, tree).map(|definition| Draft {
             definition,
             ends: Ends::default(),
+            choices: Vec::new(),
             crash_is_unknown: false,
         }),
         (true, false) => workflow(&mut decoder, tree),
@@ -63,9 +67,12 @@ fn no_workflow(tree: &Node, source: &str) -> Diagnostic {
     nothing(tree.span.first_line(source), "this file holds no workflow")
 }
 
+/// Files of other programs have a key `stages` or `workflow` too, so one weak sign is not enough.
 fn is_workflow(tree: &Node) -> bool {
-    top_keys(tree).any(|key| TELLING.contains(&key))
-        || top_keys(tree).any(|key| suggest::closest(key, TELLING.iter().copied()).is_some())
+    let strong = top_keys(tree).any(|key| STRONG.contains(&key));
+    let weak = top_keys(tree)
+        .filter(|key| *key == "name" || suggest::closest(key, TELLING.iter().copied()).is_some());
+    strong || weak.count() >= 2
 }
 
 fn is_step_workflow(tree: &Node) -> bool {
@@ -106,10 +113,8 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node) -> Option<Draft> {
         .get("transitions")
         .map(|it| transitions::transitions(decoder, &scope, &it))
         .unwrap_or_default();
-    let exit_monitoring = fields
-        .get("exit_monitoring")
-        .map(|it| exit::exit_monitoring(decoder, &scope, &it))
-        .unwrap_or_default();
+    let exits = fields.get("exit_monitoring").map(|it| exit::exit_monitoring(decoder, &scope, &it));
+    let exits = exits.unwrap_or_default();
     let prompts = prompts::prompts(decoder, &scope, &prompt_entries);
 
     let commands = commands.unwrap_or_else(Written::default);
@@ -122,11 +127,16 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node) -> Option<Draft> {
         counters: scope.counters,
         states,
         transitions: declared.transitions,
-        exit_monitoring,
+        exit_monitoring: exits.monitoring,
         prompts,
     };
     let crash_is_unknown = commands.crash_is_unknown();
-    Some(Draft { definition: Definition::Machine(workflow), ends: declared.ends, crash_is_unknown })
+    Some(Draft {
+        definition: Definition::Machine(workflow),
+        ends: declared.ends,
+        choices: exits.choices,
+        crash_is_unknown,
+    })
 }
 
 fn add_all<'n>(table: &mut Table<'n>, entries: &[Entry<'n>]) {

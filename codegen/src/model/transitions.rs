@@ -79,9 +79,9 @@ fn transition(
     };
     let from = fields.get("from").map(|it| sources(decoder, scope, &it)).unwrap_or_default();
     let to = fields.get("to").and_then(|it| scope.state(decoder, &it, &A01));
-    let by = fields.get("by").map_or(Some(Actors::ANYONE), |it| actors(decoder, &it));
+    let by = fields.get("by").map_or(Actors::ANYONE, |it| actors(decoder, &it));
     let when = fields.get("when").map(|it| scope.guard(decoder, &it));
-    let gate = fields.get("gate").map(|it| gate(decoder, &it));
+    let gate = fields.get("gate").and_then(|it| gate(decoder, &it));
     let hooks = fields.get("hooks").map(|it| hooks(decoder, scope, &it)).unwrap_or_default();
     for from in &from {
         declared.ends.add(from.map(|it| it.value), to.map(|it| it.value));
@@ -89,10 +89,9 @@ fn transition(
     if fields.get("from").is_none() {
         declared.ends.add(None, to.map(|it| it.value));
     }
-    // A transition whose guard or gate was not understood is none that another could be compared with.
-    let (Some(to), Some(by), Some(when), Some(gate)) = (to, by, understood(when), understood(gate)) else {
-        return;
-    };
+    // One whose guard was not understood can be compared with no other; a gate or actor that was not
+    // understood is reported, and hides nothing else.
+    let (Some(to), Some(when)) = (to, understood(when)) else { return };
     declared.transitions.extend(from.into_iter().flatten().map(|from| Transition {
         span: fields.span,
         declaration: number,
@@ -147,13 +146,13 @@ fn sources(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> V
     sources
 }
 
-fn actors(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Actors> {
+fn actors(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Actors {
     let words = Actor::ALL.map(|actor| (actor.as_str(), actor));
     let fields = decoder.one_or_list(field);
     if fields.is_empty() {
         let found = Diagnostic::new(&S04, field.value.span, "`by` names nobody");
         decoder.report(found.help("leave `by` out for anyone, or write `by: [engine]` for the engine alone"));
     }
-    let named: Vec<_> = fields.iter().filter_map(|it| decoder.word(it, &words)).collect();
-    (named.len() == fields.len()).then(|| named.iter().fold(Actors::NONE, |all, actor| all.with(actor.value)))
+    let named = fields.iter().filter_map(|it| decoder.word(it, &words));
+    named.fold(Actors::NONE, |all, actor| all.with(actor.value))
 }
