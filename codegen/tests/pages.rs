@@ -1,0 +1,84 @@
+//! Each check's page is its test: the first example fires with exactly the output below it, the second does not.
+//!
+//! `ORANGE_BLESS=1 cargo test -p orange-codegen --test pages` writes the outputs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use orange_codegen::catalogue::{self, Check};
+use orange_codegen::plain::Renderer;
+use orange_codegen::{Level, Source, compile};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/lints")
+}
+
+/// The fenced blocks of a page: language, text, and where the text stands.
+fn blocks(page: &str) -> Vec<(&str, std::ops::Range<usize>)> {
+    let mut blocks = Vec::new();
+    let mut at = 0;
+    while let Some(open) = page[at..].find("```") {
+        let language = at + open + 3;
+        let start = language + page[language..].find('\n').expect("a block has lines") + 1;
+        let end = start + page[start..].find("```").expect("a block ends");
+        blocks.push((page[language..start].trim(), start..end));
+        at = end + 3;
+    }
+    blocks
+}
+
+fn output(check: &Check, language: &str, text: &str) -> String {
+    let path = if language == "toml" { "flow.toml" } else { "flow.yml" };
+    let source = Source::new(path, text);
+    let renderer = Renderer::new(&source);
+    let found = compile(&source).diagnostics;
+    let of_check = found.iter().filter(|it| it.code() == check.code);
+    of_check.map(|it| renderer.render(it) + "\n").collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_page_fires_as_it_says_and_mends_what_it_shows() {
+    let bless = std::env::var_os("ORANGE_BLESS").is_some();
+    for check in catalogue::ALL {
+        let path = folder().join(format!("{}.md", check.name));
+        let page = fs::read_to_string(&path).expect("every check has a page");
+        assert!(page.starts_with(&format!("# {} {}\n\n", check.code, check.name)), "the title of {}", check.name);
+        let blocks = blocks(&page);
+        let [(bad, bad_text), (_, told), (good, good_text)] = &blocks[..] else {
+            panic!("{}: an example, its output, a mended example", check.name)
+        };
+        let now = output(check, bad, &page[bad_text.clone()]);
+        assert!(!now.is_empty(), "{}: the example does not fire", check.name);
+        if bless {
+            let page = format!("{}{now}{}", &page[..told.start], &page[told.end..]);
+            fs::write(&path, page).expect("the page can be written");
+        } else {
+            assert_eq!(&page[told.clone()], now, "{}: another output", check.name);
+        }
+        let mended = compile(&Source::new("flow.yml", &page[good_text.clone()]));
+        let worst = mended.diagnostics.iter().map(|it| it.level).min();
+        assert!(worst.is_none_or(|it| it > Level::Deny), "{}: {:#?}", check.name, mended.diagnostics);
+        assert_eq!(output(check, good, &page[good_text.clone()]), "", "{}: the mended example fires", check.name);
+    }
+}
+
+#[test]
+fn every_page_belongs_to_a_check() {
+    let pages = fs::read_dir(folder()).expect("the folder of the pages");
+    for page in pages.map(|it| it.expect("an entry").path()) {
+        let stem = page.file_stem().and_then(|it| it.to_str()).expect("a name");
+        assert!(catalogue::find(stem).is_some(), "{stem} is the page of no check");
+    }
+}
+
+#[test]
+fn codes_and_names_are_there_once_and_lead_back() {
+    for (at, check) in catalogue::ALL.iter().enumerate() {
+        assert_eq!(catalogue::find(check.code), Some(*check));
+        assert_eq!(catalogue::find(&check.code.to_lowercase()), Some(*check));
+        assert_eq!(catalogue::find(check.name), Some(*check));
+        assert!(!check.summary().is_empty() && !check.summary().contains('\n'), "{}", check.name);
+        assert!(catalogue::ALL[..at].iter().all(|it| it.code != check.code && it.name != check.name));
+    }
+    assert_eq!(catalogue::find("nothing"), None);
+}
