@@ -22,7 +22,7 @@ pub fn module(workflow: &str) -> String {
 
 /// The variant of a state or a prompt. Every string has one.
 pub fn variant(name: &str) -> String {
-    identifier(words(name).map(capitalised).collect())
+    identifier(camel(name))
 }
 
 /// The field of a counter. Every string has one.
@@ -32,7 +32,7 @@ pub fn field(name: &str) -> String {
 
 /// The variants of transitions, given the states that each leads from and to; all different.
 pub fn transition_variants<'n>(pairs: impl IntoIterator<Item = (&'n str, &'n str)>) -> Vec<String> {
-    numbered(pairs.into_iter().map(|(from, to)| format!("{}To{}", variant(from), variant(to))), "")
+    numbered(pairs.into_iter().map(|(from, to)| identifier(camel(from) + "To" + &camel(to))), "")
 }
 
 /// What transitions are called in text, given the states that each leads from and to; all different.
@@ -75,6 +75,10 @@ fn numbered(names: impl Iterator<Item = String>, separator: &str) -> Vec<String>
             }
         })
         .collect()
+}
+
+fn camel(name: &str) -> String {
+    words(name).map(capitalised).collect()
 }
 
 /// The words of a name: parted by whatever is no ASCII letter or digit, and before a capital that follows a small
@@ -168,6 +172,7 @@ mod tests {
     #[test]
     fn transitions_never_share_a_name() {
         let pairs = [("a", "b"), ("a", "b"), ("a", "b2"), ("a", "b-to-c"), ("a-to-b", "c")];
+        assert_eq!(transition_variants([("self", "type")]), ["SelfToType"]);
         assert_eq!(transition_variants(pairs), ["AToB", "AToB2", "AToB22", "AToBToC", "AToBToC2"]);
         assert_eq!(transition_texts(pairs), ["a -> b", "a -> b #2", "a -> b2", "a -> b-to-c", "a-to-b -> c"]);
     }

@@ -11,6 +11,7 @@ pub(super) fn counters(emission: &Emission<'_>) -> TokenStream {
     let docs = names.iter().map(|name| format!(" `{name}`"));
     let starts = emission.machine.counters.iter().map(|counter| Literal::u32_unsuffixed(counter.default));
     let count = text::number(fields.len());
+    let numbers = (0..fields.len()).map(text::number);
     quote! {
         /// The counters of a task: what guards compare.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,8 +27,7 @@ pub(super) fn counters(emission: &Emission<'_>) -> TokenStream {
 
             /// The counters with these values, in the order of [`Counters::NAMES`].
             pub const fn from_values(values: [u32; #count]) -> Self {
-                let [#(#fields),*] = values;
-                Self { #(#fields),* }
+                Self { #(#fields: values[#numbers]),* }
             }
 
             /// The values, in the order of [`Counters::NAMES`].

@@ -11,6 +11,7 @@ pub(super) fn all(emission: &Emission<'_>) -> TokenStream {
     let state = NamedEnum {
         kind: "state",
         plural: "states",
+        repr: "u16",
         order: "in the order of the source",
         names: machine.states.iter().map(|state| state.name.to_owned()).collect(),
         variants: &emission.states,
@@ -18,25 +19,29 @@ pub(super) fn all(emission: &Emission<'_>) -> TokenStream {
     let transition = NamedEnum {
         kind: "transition",
         plural: "transitions",
-        order: "by the state it leaves, then the one it enters, then in the order of the source",
+        repr: "u32",
+        order: "by the state that each leaves, then the one it enters, then in the order of the source",
         names: names::transition_texts(emission.ends()),
         variants: &emission.transitions,
     };
     let prompt = NamedEnum {
         kind: "prompt",
         plural: "prompts",
+        repr: "u16",
         order: "in the order of the source",
         names: machine.prompts.iter().map(|prompt| prompt.name.to_owned()).collect(),
         variants: &emission.prompts,
     };
+    let ends = ends(emission, &transition);
     let [state, transition, prompt] = [state, transition, prompt].map(|it| it.tokens());
-    let ends = ends(emission);
     quote!(#state #transition #ends #prompt)
 }
 
 struct NamedEnum<'e> {
     kind: &'static str,
     plural: &'static str,
+    /// What its numbers are in the tables.
+    repr: &'static str,
     order: &'static str,
     names: Vec<String>,
     variants: &'e [Ident],
@@ -68,8 +73,10 @@ impl NamedEnum<'_> {
         let Self { names, variants, .. } = self;
         let ident = self.ident();
         let id = format_ident!("{ident}Id");
+        let repr = format_ident!("{}", self.repr);
         let count = text::number(names.len());
-        let numbers = (0..names.len()).map(text::number);
+        let name = self.by_number(quote!(Self::NAMES[self as usize]));
+        let number = self.by_number(quote!(orange::#id(self as #repr)));
         let all_doc = format!(" All {}.", self.plural);
         let names_doc = format!(" The names of all {}, in the order of [`{ident}::ALL`].", self.plural);
         let from_doc = format!(" The {} with this number in the tables.", self.kind);
@@ -82,12 +89,12 @@ impl NamedEnum<'_> {
 
                 /// Its name in the workflow.
                 pub const fn as_str(self) -> &'static str {
-                    match self { #(Self::#variants => #names,)* }
+                    #name
                 }
 
                 /// Its number in the tables.
                 pub const fn id(self) -> orange::#id {
-                    match self { #(Self::#variants => orange::#id(#numbers),)* }
+                    #number
                 }
 
                 #[doc = #from_doc]
@@ -130,25 +137,36 @@ impl NamedEnum<'_> {
         }
     }
 
+    /// An enum without variants has no numbers, and no value to ask.
+    fn by_number(&self, value: TokenStream) -> TokenStream {
+        if self.variants.is_empty() { quote!(match self {}) } else { value }
+    }
+
     fn ident(&self) -> Ident {
         format_ident!("{}", names::variant(self.kind))
     }
 }
 
-fn ends(emission: &Emission<'_>) -> TokenStream {
-    let variants = &emission.transitions;
-    let from = emission.machine.transitions.iter().map(|it| emission.state(it.from));
-    let to = emission.machine.transitions.iter().map(|it| emission.state(it.to));
+fn ends(emission: &Emission<'_>, transitions: &NamedEnum<'_>) -> TokenStream {
+    let ends = emission.machine.transitions.iter().map(|it| {
+        let [from, to] = [it.from, it.to].map(|state| emission.state(state));
+        quote!((State::#from, State::#to))
+    });
+    let count = text::number(ends.len());
+    let from = transitions.by_number(quote!(Self::ENDS[self as usize].0));
+    let to = transitions.by_number(quote!(Self::ENDS[self as usize].1));
     quote! {
         impl Transition {
+            const ENDS: [(State, State); #count] = [#(#ends),*];
+
             /// The state it leaves.
             pub const fn from(self) -> State {
-                match self { #(Self::#variants => State::#from,)* }
+                #from
             }
 
             /// The state it enters.
             pub const fn to(self) -> State {
-                match self { #(Self::#variants => State::#to,)* }
+                #to
             }
         }
     }

@@ -13,14 +13,9 @@ pub(super) fn as_written() -> TokenStream {
             unused_comparisons,
             unused_variables,
             clippy::absurd_extreme_comparisons,
-            clippy::collapsible_else_if,
-            clippy::collapsible_if,
             clippy::double_comparisons,
-            clippy::eq_op,
             clippy::if_same_then_else,
             clippy::impossible_comparisons,
-            clippy::manual_range_contains,
-            clippy::needless_bool,
             clippy::nonminimal_bool,
             clippy::overly_complex_bool_expr,
             clippy::redundant_comparisons
@@ -55,13 +50,21 @@ pub(super) fn condition(emission: &Emission<'_>, guard: &Expr) -> TokenStream {
 
 /// The value of the first branch whose condition holds; one without a condition always does.
 pub(super) fn first_of(
-    branches: impl DoubleEndedIterator<Item = (Option<TokenStream>, TokenStream)>,
+    branches: impl IntoIterator<Item = (Option<TokenStream>, TokenStream)>,
     otherwise: TokenStream,
 ) -> TokenStream {
-    branches.rfold(otherwise, |otherwise, (condition, value)| match condition {
-        Some(condition) => quote!(if #condition { #value } else { #otherwise }),
-        None => value,
-    })
+    let mut chain = TokenStream::new();
+    for (condition, value) in branches {
+        match condition {
+            Some(condition) => chain.extend(quote!(if #condition { #value } else)),
+            None => return last(chain, value),
+        }
+    }
+    last(chain, otherwise)
+}
+
+fn last(chain: TokenStream, value: TokenStream) -> TokenStream {
+    if chain.is_empty() { value } else { quote!(#chain { #value }) }
 }
 
 fn comparison(emission: &Emission<'_>, compare: &Compare) -> TokenStream {
