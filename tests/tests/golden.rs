@@ -1,0 +1,148 @@
+//! Golden files: the Rust of each workflow, committed, compiled here under deny, and compared to the byte.
+//!
+//! `ORANGE_REWRITE=1 cargo test -p orange-tests --test golden` writes them anew, which `cargo xtask codegen` does.
+#![deny(warnings, clippy::all)]
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use orange_codegen::emit::{self, Header, Options};
+use orange_codegen::{Source, compile};
+
+/// Declares the golden files, and for each the proof that its typed functions say what its tables say.
+macro_rules! golden {
+    ($($file:ident $path:literal $workflow:ident;)*) => {
+        const GOLDEN: &[&str] = &[$($path),*];
+
+        $(mod $file {
+            include!(concat!("../golden/", $path));
+
+            #[test]
+            fn the_typed_functions_say_what_the_tables_say() {
+                use $workflow::*;
+                for from in State::ALL {
+                    for counters in super::samples().map(Counters::from_values) {
+                        for to in State::ALL {
+                            let typed = resolve(from, to, &counters).map(Transition::id);
+                            let table = MACHINE.resolve(from.id(), to.id(), &counters.values());
+                            assert_eq!(typed, table, "{from} to {to} with {counters:?}");
+                        }
+                        for artifacts in super::subsets::<EXIT_RULES>(&MACHINE.exit_rules_of(from.id())) {
+                            let typed = exit(from, &artifacts, &counters);
+                            let table = MACHINE.exit(from.id(), &artifacts, &counters.values());
+                            assert_eq!(typed, table, "{from} with {artifacts:?} and {counters:?}");
+                        }
+                    }
+                }
+            }
+
+            #[test]
+            fn names_and_numbers_lead_back() {
+                use $workflow::*;
+                for state in State::ALL {
+                    assert_eq!(state.as_str().parse(), Ok(state));
+                    assert_eq!(State::from_id(state.id()), Some(state));
+                    assert_eq!(MACHINE.state(state.id()).name, state.to_string());
+                }
+                for transition in Transition::ALL {
+                    assert_eq!(Transition::try_from(transition.as_str()), Ok(transition));
+                    let table = MACHINE.transition(transition.id());
+                    assert_eq!((transition.from().id(), transition.to().id()), (table.from, table.to));
+                }
+                for prompt in Prompt::ALL {
+                    assert_eq!(prompt.as_str().parse(), Ok(prompt));
+                    assert_eq!(MACHINE.prompt(prompt.id()).name, prompt.as_str());
+                }
+                assert!(MACHINE.counters.iter().map(|it| it.name).eq(Counters::NAMES));
+                assert!(MACHINE.counters.iter().map(|it| it.default).eq(Counters::default().values()));
+            }
+        })*
+    };
+}
+
+golden! {
+    default "default.rs" default;
+    minimal "minimal.rs" minimal;
+    one_state "one-state.rs" one_state;
+    persistent "persistent.rs" persistent;
+    seed_default "seed-default.rs" default;
+    seed_minimal "seed-minimal.rs" minimal;
+    type_ "type.rs" type_;
+}
+
+/// Folders whose workflows have golden files, as seen from the root of the repository.
+const FOLDERS: [&str; 2] = ["tests/fixtures", "workflows"];
+
+#[test]
+fn the_compiler_writes_the_golden_files() {
+    let rewrite = std::env::var_os("ORANGE_REWRITE").is_some();
+    let mut stale = Vec::new();
+    for path in state_machines() {
+        let golden = PathBuf::from("golden").join(path.with_extension("rs").file_name().unwrap());
+        let code = emitted(&path);
+        if fs::read_to_string(&golden).ok().as_deref() != Some(&code) {
+            stale.push(golden.display().to_string());
+            if rewrite {
+                fs::write(&golden, code).unwrap();
+            }
+        }
+    }
+    assert!(rewrite || stale.is_empty(), "{stale:?} are stale: run `cargo xtask codegen` and read the diff");
+}
+
+#[test]
+fn emission_is_the_same_twice() {
+    for path in state_machines() {
+        assert_eq!(emitted(&path), emitted(&path));
+    }
+}
+
+#[test]
+fn every_workflow_has_a_golden_file_and_every_golden_file_is_compiled() {
+    let expected = file_names(state_machines().into_iter().map(|path| path.with_extension("rs")));
+    assert_eq!(file_names(list(Path::new("golden"))), expected);
+    assert_eq!(GOLDEN, expected);
+}
+
+/// The workflows of states and transitions, as seen from the root of the repository.
+fn state_machines() -> Vec<PathBuf> {
+    let files = FOLDERS.iter().flat_map(|folder| list(&Path::new("..").join(folder)));
+    let workflows = files.filter(|path| path.extension().is_some_and(|it| it == "yml"));
+    workflows.map(|path| path.strip_prefix("..").unwrap().to_owned()).collect()
+}
+
+fn list(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.is_file()).collect()
+}
+
+fn file_names(paths: impl IntoIterator<Item = PathBuf>) -> Vec<String> {
+    let name = |path: PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let mut names: Vec<_> = paths.into_iter().map(name).collect();
+    names.sort();
+    names
+}
+
+fn emitted(path: &Path) -> String {
+    let shown = path.to_str().unwrap();
+    let source = Source::new(shown, fs::read_to_string(Path::new("..").join(path)).unwrap());
+    let compilation = compile(&source);
+    let checked = compilation.checked.unwrap_or_else(|| panic!("{shown}: {:?}", compilation.diagnostics));
+    let header = Header { source: shown, command: "cargo xtask codegen" };
+    emit::pretty(&checked, &Options::default(), header).unwrap()
+}
+
+/// Counter values around the constants of the guards in the golden files.
+fn samples<const COUNTERS: usize>() -> impl Iterator<Item = [u32; COUNTERS]> {
+    const VALUES: [u32; 7] = [0, 1, 2, 3, 4, u32::MAX - 1, u32::MAX];
+    (0..VALUES.len().pow(COUNTERS as u32))
+        .map(|number| std::array::from_fn(|at| VALUES[number / VALUES.len().pow(at as u32) % VALUES.len()]))
+}
+
+/// Every way in which the artifacts of these exit rules can be there or not.
+fn subsets<const RULES: usize>(rules: &std::ops::Range<usize>) -> impl Iterator<Item = [bool; RULES]> {
+    let rules = rules.clone();
+    (0..1_u32 << rules.len())
+        .map(move |bits| std::array::from_fn(|at| rules.contains(&at) && bits >> (at - rules.start) & 1 == 1))
+}
