@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value as Json;
+
 use crate::store::event::{Event, Pass, Record, Set, Spawn, Transition};
 use crate::store::scalar::Value;
 
@@ -139,25 +141,31 @@ impl Owned {
     /// Takes over the values of a set; what a newer version added is passed over.
     pub fn apply(&mut self, set: &Set) {
         for (key, value) in &set.0 {
-            self.apply_one(key, value);
+            self.apply_one(key, value.clone());
         }
     }
 
-    fn apply_one(&mut self, key: &str, value: &serde_json::Value) {
-        let text = value.as_str().map(str::to_owned);
-        match key {
-            "status" => self.status = text.unwrap_or_default(),
-            "workspace" => self.workspace = text,
-            "tmux_session" => self.tmux_session = text,
-            "workflow" => self.workflow = text.unwrap_or_default(),
-            "definition" => self.definition = text.unwrap_or_default(),
-            counter => {
-                if let Some(value) = value.as_u64().and_then(|value| u32::try_from(value).ok()) {
-                    self.counters.insert(counter.to_owned(), value);
+    /// Takes over one value of a set.
+    pub(crate) fn apply_one(&mut self, key: &str, value: Json) {
+        match (key, value) {
+            ("status", value) => self.status = text(value).unwrap_or_default(),
+            ("workspace", value) => self.workspace = text(value),
+            ("tmux_session", value) => self.tmux_session = text(value),
+            ("workflow", value) => self.workflow = text(value).unwrap_or_default(),
+            ("definition", value) => self.definition = text(value).unwrap_or_default(),
+            (counter, value) => {
+                let Some(value) = value.as_u64().and_then(|value| u32::try_from(value).ok()) else { return };
+                match self.counters.get_mut(counter) {
+                    Some(counter) => *counter = value,
+                    None => drop(self.counters.insert(counter.to_owned(), value)),
                 }
             }
         }
     }
+}
+
+fn text(value: Json) -> Option<String> {
+    if let Json::String(text) = value { Some(text) } else { None }
 }
 
 #[cfg(test)]

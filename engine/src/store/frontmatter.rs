@@ -3,6 +3,7 @@
 //! This is no YAML library: it knows the lines of a mapping, and the scalars after its top-level keys. What it does
 //! not know (lists, nested mappings, comments) it keeps as it is.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::store::scalar::{self, KeepsBlankLines, Value};
@@ -33,9 +34,10 @@ pub struct Flaw {
 /// One top-level key with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
-    key: String,
     line: usize,
     start: usize,
+    /// Behind the key, quotes included.
+    key: usize,
     /// Behind the colon.
     value: usize,
     /// Behind the last line that belongs to it, the line's end not included.
@@ -151,7 +153,7 @@ impl Document {
     }
 
     fn entry(&self, key: &str) -> Result<Option<&Entry>, Flaw> {
-        let mut found = self.entries.iter().filter(|entry| entry.key == key);
+        let mut found = self.entries.iter().filter(|entry| entry.key(&self.text) == key);
         match (found.next(), found.next()) {
             (first, None) => Ok(first),
             (_, Some(second)) => Err(Flaw::new(
@@ -164,9 +166,18 @@ impl Document {
 }
 
 impl Entry {
+    fn key<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match &text[self.start..self.key] {
+            quoted if quoted.starts_with(['"', '\'']) => {
+                scalar::decode(quoted).ok().flatten().unwrap_or_default().into()
+            }
+            plain => plain.into(),
+        }
+    }
+
     fn decode(&self, text: &str) -> Result<Option<String>, Flaw> {
         scalar::decode(&text[self.value..self.end]).map_err(|what| {
-            let what = format!("the value of `{}` cannot be understood: {what}", self.key);
+            let what = format!("the value of `{}` cannot be understood: {what}", self.key(text));
             Flaw::new(self.line, what, "write it on one line, in double quotes")
         })
     }
@@ -236,14 +247,9 @@ impl Entries {
         })?;
         let start = line.start;
         self.block = scalar::is_block(&content[colon..]);
-        self.bare = scalar::one_line_length(content[colon..].trim_start()) == 0;
-        self.done.push(Entry {
-            key,
-            line: line.number,
-            start,
-            value: start + colon,
-            end: start + content.len(),
-        });
+        self.bare = matches!(content[colon..].trim_start().chars().next(), None | Some('#'));
+        let end = start + content.len();
+        self.done.push(Entry { line: line.number, start, key: start + key, value: start + colon, end });
         Ok(())
     }
 
@@ -259,8 +265,8 @@ fn is_list_item(content: &str) -> bool {
     content == "-" || content.starts_with("- ")
 }
 
-/// The key that a line begins with, and where the colon behind it ends.
-fn key(content: &str) -> Option<(String, usize)> {
+/// Where the key that a line begins with ends, and where the colon behind it does.
+fn key(content: &str) -> Option<(usize, usize)> {
     let quote = content.chars().next().filter(|first| matches!(first, '"' | '\''));
     let length = match quote {
         Some(quote) => 2 + content[1..].find(quote)?,
@@ -269,11 +275,10 @@ fn key(content: &str) -> Option<(String, usize)> {
         {
             return None;
         }
-        None => (0..content.len()).find(|&at| is_colon(content, at))?,
+        None => content.match_indices(':').map(|(at, _)| at).find(|&at| is_colon(content, at))?,
     };
     let colon = length + content[length..].len() - content[length..].trim_start_matches(' ').len();
-    let key = scalar::decode(&content[..length]).ok()??;
-    is_colon(content, colon).then_some((key, colon + 1))
+    is_colon(content, colon).then_some((length, colon + 1))
 }
 
 fn is_colon(content: &str, at: usize) -> bool {
@@ -382,7 +387,8 @@ impl<'a> Iterator for Lines<'a> {
 pub fn any_bytes(bytes: &[u8]) {
     let Ok(document) = Document::parse(bytes) else { return };
     assert_eq!(document.text().as_bytes(), bytes);
-    let keys: Vec<String> = document.entries.iter().map(|entry| entry.key.clone()).collect();
+    let keys: Vec<String> =
+        document.entries.iter().map(|entry| entry.key(document.text()).into_owned()).collect();
     let values = keys.iter().map(|key| document.get(key)).collect::<Vec<_>>();
     for value in [Value::Text("---\n#: \u{FEFF}"), Value::Plain("7"), Value::Null] {
         for key in keys.iter().map(String::as_str).chain(["status"]) {

@@ -160,10 +160,9 @@ fn quoted_end(text: &str) -> Result<usize, String> {
 
 /// The text without a comment, and without the blanks before it or at its end.
 fn without_comment(text: &str) -> &str {
-    let comment = text
-        .char_indices()
-        .find(|&(at, letter)| letter == '#' && (at == 0 || text[..at].ends_with([' ', '\t', '\n'])));
-    text[..comment.map_or(text.len(), |(at, _)| at)].trim_end()
+    let begins = |at: usize| at == 0 || text[..at].ends_with([' ', '\t', '\n']);
+    let comment = text.match_indices('#').map(|(at, _)| at).find(|&at| begins(at));
+    text[..comment.unwrap_or(text.len())].trim_end()
 }
 
 fn plain(value: &str) -> Option<String> {

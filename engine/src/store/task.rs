@@ -65,15 +65,25 @@ impl Task {
 
     /// The frontmatter's values for what is a person's, the journal's for the rest.
     pub(crate) fn of(dir: &TaskDir, document: Document, log: &Log) -> Result<Task> {
-        let get = |key: &str| document.get(key).map_err(|flaw| corrupt(dir, &flaw, log));
+        Task::with(dir, document, log.owned.clone(), &log.branch).map_err(|flaw| corrupt(dir, &flaw, log))
+    }
+
+    /// As `of`, from what of the journal it takes.
+    pub(crate) fn with(
+        dir: &TaskDir,
+        document: Document,
+        owned: Owned,
+        first_branch: &str,
+    ) -> std::result::Result<Task, Flaw> {
+        let get = |key: &str| document.get(key);
         Ok(Task {
             id: dir.id.clone(),
             project: dir.project.clone(),
-            branch: get("branch")?.unwrap_or_else(|| log.branch.clone()),
+            branch: get("branch")?.unwrap_or_else(|| first_branch.to_owned()),
             summary: get("summary")?.unwrap_or_default(),
             harness: get("harness")?.unwrap_or_else(|| DEFAULT_HARNESS.to_owned()),
             review_harness: get("review_harness")?.unwrap_or_else(|| DEFAULT_HARNESS.to_owned()),
-            owned: log.owned.clone(),
+            owned,
             attention: get("attention")?,
             pr_url: get("pr_url")?,
             created_at: get("created_at")?.unwrap_or_default(),
