@@ -1,5 +1,6 @@
 //! The compiler for agent workflows: source to syntax to model to checks to machine to Rust.
 
+pub mod build;
 pub mod catalogue;
 pub mod check;
 pub mod diag;

@@ -1,0 +1,138 @@
+//! The build script's door: what cargo is told, and what is written, for folders of every kind.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+
+use orange_codegen::build::{Output, workflows};
+
+const ONE: &str = "name: one\nversion: 1\nstates: {done: {terminal: true}}\ntransitions: []\n";
+const TWO: &str = "name: two\nversion: 1\nstates: {done: {terminal: true}}\ntransitions: []\n";
+
+/// Builds a folder with these files.
+fn build(files: &[(&str, &str)]) -> (tempfile::TempDir, Output) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let output = workflows(folder.path()).compile();
+    (folder, output)
+}
+
+/// What cargo is told under one kind, with the folder left out of paths.
+fn told(folder: &Path, output: &Output, kind: &str) -> Vec<String> {
+    let prefix = format!("cargo::{kind}=");
+    let here = format!("{}/", folder.display());
+    output
+        .instructions
+        .iter()
+        .filter_map(|line| Some(line.strip_prefix(&prefix)?.replace(&here, "")))
+        .collect()
+}
+
+#[test]
+fn a_folder_becomes_a_file_with_its_machines_sorted_by_name() {
+    let (folder, output) = build(&[
+        ("a.yml", TWO),
+        ("b.yaml", ONE),
+        ("Cargo.toml", "[package]\nname = 'x'\n"),
+        ("c.md", "# no"),
+    ]);
+    assert_eq!(told(folder.path(), &output, "error"), [""; 0]);
+    let watched = told(folder.path(), &output, "rerun-if-changed");
+    assert_eq!(watched, [&folder.path().display().to_string(), "a.yml", "b.yaml"]);
+    let code = output.code.unwrap();
+    assert!(code.contains("& [& one :: MACHINE , & two :: MACHINE]"), "{code}");
+    assert!(code.contains(":: orange_engine :: core as orange"), "{code}");
+}
+
+#[test]
+fn the_same_folder_gives_the_same_bytes() {
+    let files = [("one.yml", ONE), ("two.yml", TWO)];
+    assert_eq!(build(&files).1.code, build(&files).1.code);
+}
+
+#[test]
+fn every_error_of_every_workflow_is_told_with_its_place() {
+    let bad = ONE.replace("transitions: []", "transitions: [{from: dnoe, to: done}]");
+    let worse = TWO.replace("transitions: []", "transitions: [{from: done, to: done}, {from: x, to: y}]");
+    let (folder, output) = build(&[("one.yml", &bad), ("two.yml", &worse)]);
+    let errors = told(folder.path(), &output, "error");
+    let headlines: Vec<_> =
+        errors.iter().filter_map(|line| line.split_once("]: ").map(|(head, _)| head)).collect();
+    let expect = [
+        "one.yml:4:22: error[A02 unknown-from",
+        "two.yml:4:22: error[A03 from-terminal",
+        "two.yml:4:46: error[A02 unknown-from",
+        "two.yml:4:53: error[A01 unknown-to",
+    ];
+    assert_eq!(headlines, expect);
+    assert!(errors.iter().any(|line| line.contains("= help: ")), "{errors:#?}");
+    assert!(output.code.is_none());
+}
+
+#[test]
+fn two_workflows_of_one_name_are_an_error() {
+    let (folder, output) = build(&[("one.yml", ONE), ("other.yml", ONE)]);
+    let errors = told(folder.path(), &output, "error").join("\n");
+    assert!(errors.starts_with("other.yml:1:7: error[S06 name-mismatch]: "), "{errors}");
+    assert!(errors.contains("one.yml"), "{errors}");
+    assert!(output.code.is_none());
+}
+
+#[test]
+fn warnings_are_told_and_fail_nothing() {
+    let (folder, output) = build(&[("other.yml", ONE)]);
+    let warnings = told(folder.path(), &output, "warning").join("\n");
+    assert!(warnings.starts_with("other.yml:1:7: warn[S06 name-mismatch]: "), "{warnings}");
+    assert!(output.code.is_some());
+}
+
+#[test]
+fn a_step_workflow_cannot_be_built_yet() {
+    let text = fs::read_to_string("fixtures/dev-task.toml").unwrap();
+    let (folder, output) = build(&[("one.yml", ONE), ("dev-task.toml", &text)]);
+    let errors = told(folder.path(), &output, "error").join("\n");
+    assert!(errors.contains("`dev-task` is a step workflow"), "{errors}");
+    assert!(output.code.is_none());
+}
+
+#[test]
+fn a_folder_without_workflows_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let shown = folder.path().display();
+    let here = folder.path();
+    let empty = workflows(here).compile();
+    assert_eq!(
+        told(here, &empty, "error"),
+        [format!("there is no workflow in {shown}: write one, `<name>.yml`")]
+    );
+    let gone = workflows(here.join("gone")).compile();
+    let error = told(here, &gone, "error").join("\n");
+    assert!(error.starts_with("cannot look through gone: "), "{error}");
+}
+
+#[test]
+fn what_is_no_text_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.yml"), b"\xff\xfe").unwrap();
+    let output = workflows(folder.path()).compile();
+    let error = told(folder.path(), &output, "error").join("\n");
+    assert!(error.starts_with("cannot read a.yml: "), "{error}");
+}
+
+#[test]
+fn an_environment_variable_is_watched_and_may_name_the_folder() {
+    let build = workflows("flows").or_from("ORANGE_TESTS_NOBODY_SETS_THIS");
+    let output = build.compile();
+    assert_eq!(output.instructions[0], "cargo::rerun-if-env-changed=ORANGE_TESTS_NOBODY_SETS_THIS");
+    assert_eq!(output.instructions[1], "cargo::rerun-if-changed=flows");
+}
+
+#[test]
+fn what_is_no_workflow_is_left_out_and_named() {
+    let (folder, output) = build(&[("a.yml", "on: push"), ("empty.yml", ""), ("one.yml", ONE)]);
+    let expect = ["a.yml is no workflow and is left out", "empty.yml is no workflow and is left out"];
+    assert_eq!(told(folder.path(), &output, "warning"), expect);
+    assert!(output.code.is_some());
+}
