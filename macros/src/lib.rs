@@ -1,1 +1,85 @@
 //! workflow!: a checked, typed state machine from a workflow file, at a call site.
+
+use std::fs;
+use std::path::Path;
+
+use orange_codegen::emit::{self, Options};
+use orange_codegen::plain::Renderer;
+use orange_codegen::{Level, Source};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+
+const USAGE: &str = r#"write `workflow!("flow.yml")` or `workflow! { path: "flow.yml", name: module }`; the path is relative to the folder of Cargo.toml"#;
+
+/// A module with the states, transitions, prompts, counters and tables of a workflow.
+///
+/// `workflow!("flow.yml")` declares a module called as the workflow; `workflow! { path: "flow.yml", name: flow }`
+/// one called `flow`. The path is relative to the folder of the calling package's `Cargo.toml`, and that package
+/// depends on `orange-core`. Editing the file compiles it anew.
+///
+/// A workflow with errors fails the build, with all of them: each with its place, witness and help.
+#[proc_macro]
+pub fn workflow(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let expanded = match std::env::var("CARGO_MANIFEST_DIR") {
+        Ok(folder) => expand(input.into(), Path::new(&folder)),
+        Err(_) => Err(vec!["workflow! needs CARGO_MANIFEST_DIR, which cargo sets".to_owned()]),
+    };
+    expanded.unwrap_or_else(|errors| quote!(#(::core::compile_error!(#errors);)*)).into()
+}
+
+fn expand(input: TokenStream, folder: &Path) -> Result<TokenStream, Vec<String>> {
+    let Call { path, name } = Call::parse(input).ok_or_else(|| vec![USAGE.to_owned()])?;
+    let text = fs::read_to_string(folder.join(&path))
+        .map_err(|error| vec![format!("cannot read {path} in {}: {error}\n{USAGE}", folder.display())])?;
+    let source = Source::new(path, text);
+    let compilation = orange_codegen::compile(&source);
+    let errors = || compilation.diagnostics.iter().filter(|it| it.level == Level::Error).cloned().collect();
+    let module = compilation
+        .checked
+        .as_ref()
+        .ok_or_else(errors)
+        .and_then(|checked| emit::emit(checked, &Options { module: name, ..Options::default() }));
+    let module = module.map_err(|errors| {
+        let renderer = Renderer::new(&source);
+        errors.iter().map(|error| renderer.render(error)).collect::<Vec<_>>()
+    })?;
+    let path = &source.path;
+    // Cargo looks at files that are included, and expands again when one has changed.
+    let watched = quote!(const _: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/", #path)););
+    Ok(quote!(#watched #module))
+}
+
+/// What stands in the parentheses.
+struct Call {
+    path: String,
+    name: Option<String>,
+}
+
+impl Call {
+    fn parse(input: TokenStream) -> Option<Self> {
+        let tokens: Vec<_> = input.into_iter().collect();
+        if let [path] = tokens.as_slice() {
+            return Some(Self { path: text(path)?, name: None });
+        }
+        let (mut path, mut name) = (None, None);
+        for entry in tokens.split(|token| token.to_string() == ",").filter(|entry| !entry.is_empty()) {
+            let [TokenTree::Ident(key), colon, value] = entry else { return None };
+            match (key.to_string().as_str(), colon.to_string().as_str(), value) {
+                ("path", ":", value) if path.is_none() => path = Some(text(value)?),
+                ("name", ":", TokenTree::Ident(module)) if name.is_none() => name = Some(module.to_string()),
+                _ => return None,
+            }
+        }
+        Some(Self { path: path?, name })
+    }
+}
+
+/// A string literal without escapes; a path needs none.
+fn text(token: &TokenTree) -> Option<String> {
+    let literal = token.to_token_stream().to_string();
+    let text = literal.strip_prefix('"')?.strip_suffix('"')?;
+    (!text.is_empty() && !text.contains('\\')).then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests;
