@@ -1,3 +1,9 @@
 //! The workflows that Orange ships and the binary that they become.
 
-fn main() {}
+use std::process::ExitCode;
+
+include!(concat!(env!("OUT_DIR"), "/workflows.rs"));
+
+fn main() -> ExitCode {
+    orange_engine::main(MACHINES)
+}

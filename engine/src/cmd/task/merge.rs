@@ -43,7 +43,7 @@ fn merge(orange: &Orange, open: &mut Open, strategy: Strategy) -> Result<bool> {
     let worktree = task.owned.workspace.as_ref().map(|name| orange.home.workspace(name));
     let (way, word) = match strategy {
         Strategy::Ff => (git::Strategy::FastForward, "ff"),
-        Strategy::Merge => (git::Strategy::MergeCommit, "merge"),
+        Strategy::Merge => (git::Strategy::Merge, "merge"),
     };
     let merged = git.merge_local(&task.branch, &project.default_branch, way, worktree.as_deref())?;
     let event = Event::TaskMerged {
