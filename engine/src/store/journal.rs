@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -54,7 +54,7 @@ pub fn mend(path: &Path, journal: &Journal) -> Result<()> {
             file.sync_all()
         }),
         None if journal.unended => {
-            OpenOptions::new().append(true).open(path).and_then(|mut file| write_whole(&mut file, b"\n"))
+            OpenOptions::new().append(true).open(path).and_then(|mut file| file.write_all(b"\n"))
         }
         None => Ok(()),
     };
@@ -80,9 +80,10 @@ pub fn append(path: &Path, records: &[Record]) -> Result<()> {
             .map_err(|cause| Error::new(Kind::Environment, format!("cannot write an event: {cause}")))?;
         lines.push(b'\n');
     }
-    let open = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+    let open = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
     let mut file = open.map_err(|cause| Error::io("open", path, &cause))?;
-    write_whole(&mut file, &lines).map_err(|cause| {
+    let appended = whole_length(&mut file).and_then(|length| write_whole(&mut file, &lines, length));
+    appended.map_err(|cause| {
         Error::io("append to", path, &cause).help("free space or mend the permissions, then try again")
     })
 }
@@ -171,11 +172,25 @@ impl Journal {
     }
 }
 
-/// Writes all or, as far as the disk lets us, nothing.
-fn write_whole(file: &mut File, lines: &[u8]) -> std::io::Result<()> {
-    let before = file.metadata()?.len();
+/// The length of a file that ends with a whole line. After a failed write there may be a torn one, which must not
+/// come to stand in the middle: the next to lock the task cuts it off.
+fn whole_length(file: &mut File) -> std::io::Result<u64> {
+    let length = file.metadata()?.len();
+    let mut last = [b'\n'];
+    if length > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    if last == [b'\n'] { Ok(length) } else { Err(std::io::Error::other("its last line is torn")) }
+}
+
+/// Writes all of it; or takes back what was written, as far as the disk lets us.
+fn write_whole(file: &mut File, lines: &[u8], before: u64) -> std::io::Result<()> {
     let written = file.write_all(lines).and_then(|()| file.sync_data());
-    written.or_else(|cause| file.set_len(before).and(Err(cause)))
+    if written.is_err() {
+        file.set_len(before).unwrap_or_default();
+    }
+    written
 }
 
 fn unreadable(path: &Path, cause: &std::io::Error) -> Error {
@@ -228,6 +243,19 @@ mod tests {
         check(&format!("{CREATED}\n{}", &CHANGED[..40]), 1, Some(&CHANGED[..40]));
         check(&format!("{CREATED}\n\0\0\0\0"), 1, Some("\0\0\0\0"));
         check(&format!("{CREATED}\n{{\"seq\":2,\n"), 1, Some("{\"seq\":2,\n"));
+    }
+
+    #[test]
+    fn nothing_is_appended_to_a_full_disk_or_a_torn_line() {
+        let event = || super::records(0, vec![Event::Unknown.into()]);
+        let error = append(Path::new("/dev/full"), &event()).unwrap_err();
+        assert_eq!(error.kind, Kind::Environment);
+        assert!(error.message.contains("No space left"), "{}", error.message);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.jsonl");
+        fs::write(&path, "{\"seq\"").unwrap();
+        assert_eq!(append(&path, &event()).unwrap_err().kind, Kind::Environment);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\"seq\"");
     }
 
     #[test]

@@ -30,13 +30,24 @@ pub fn make(dir: &TaskDir, worktree: &Path) -> Result<()> {
     match fs::read_link(&path) {
         Ok(found) if found == target => Ok(()),
         Ok(found) if found.ends_with("TASK.md") && is_a_task(&found, &target) => put(&path, &target),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => put(&path, &target),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => new(&path, &target),
         Ok(_) | Err(_) => {
             Err(Error::new(Kind::Refused, format!("{} is the project's own file", path.display())).help(
                 "orange keeps the task under this name: rename TASK.md in the project's default branch",
             ))
         }
     }
+}
+
+/// Puts the link back into a worktree from which it was removed. Whatever else is there stays, and so does its absence
+/// where there is no worktree.
+///
+/// # Errors
+/// `environment`.
+pub fn make_again(dir: &TaskDir, worktree: &Path) -> Result<()> {
+    let path = worktree.join("TASK.md");
+    let is_missing = fs::symlink_metadata(&path).is_err_and(|cause| cause.kind() == ErrorKind::NotFound);
+    if is_missing && worktree.is_dir() { new(&path, &dir.task_md()) } else { Ok(()) }
 }
 
 /// Puts the link back into its place, over a file whose contents were taken; `false` when that file has changed since.
@@ -101,8 +112,13 @@ fn body_of(dir: &TaskDir, contents: &[u8], path: &Path) -> Result<String> {
     }
 }
 
+fn new(path: &Path, target: &Path) -> Result<()> {
+    symlink(target, path).map_err(|cause| Error::io("make the link", path, &cause))
+}
+
 /// Makes the link under a temporary name and renames it, so that there is no moment without a `TASK.md`.
 fn put(path: &Path, target: &Path) -> Result<()> {
+    atomic::sweep(path.parent().unwrap_or(path));
     let temporary = atomic::temporary(path);
     symlink(target, &temporary)
         .and_then(|()| fs::rename(&temporary, path))

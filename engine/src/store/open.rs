@@ -31,7 +31,7 @@ impl Open {
     /// # Errors
     /// `not_found`; `locked` when the home's patience is over; `corrupt`, nothing being changed; `environment`.
     pub fn lock(home: &Home, dir: &TaskDir) -> Result<Open> {
-        task::read_journal(dir)?;
+        task::exists(dir)?;
         let lock = lock::acquire(home, &dir.lock_file(), &format!("task {}", dir.id))?;
         atomic::sweep(&dir.path);
 
@@ -48,8 +48,8 @@ impl Open {
         open.repair(repairs)?;
         if let Some(replaced) = replaced {
             open.take(replaced)?;
-        } else if let Some(worktree) = worktree.filter(|worktree| worktree.is_dir()) {
-            open.link_into(&worktree)?;
+        } else if let Some(worktree) = worktree {
+            link::make_again(dir, &worktree)?;
         }
         Ok(open)
     }

@@ -103,6 +103,18 @@ impl Task {
     }
 }
 
+/// That there is such a task.
+///
+/// # Errors
+/// `not_found` when there is none.
+pub(crate) fn exists(dir: &TaskDir) -> Result<()> {
+    if dir.path.is_dir() {
+        return Ok(());
+    }
+    Err(Error::new(Kind::NotFound, format!("there is no task {} in project {}", dir.id, dir.project))
+        .help("`orange task list --all` shows every task"))
+}
+
 /// The journal of a task.
 ///
 /// # Errors
@@ -110,9 +122,8 @@ impl Task {
 pub(crate) fn read_journal(dir: &TaskDir) -> Result<Journal> {
     let path = dir.history();
     let journal = match journal::read(&path) {
-        Err(_) if !dir.path.is_dir() => return Err(no_task(dir)),
         Err(error) if error.kind == Kind::Corrupt && !path.exists() => {
-            return Err(no_history(dir, "is missing"));
+            return exists(dir).and_then(|()| Err(no_history(dir, "is missing")));
         }
         read => read?,
     };
@@ -176,11 +187,6 @@ fn anew(path: &Path, log: &Log) -> String {
         owned.status,
         owned.workflow,
     )
-}
-
-fn no_task(dir: &TaskDir) -> Error {
-    Error::new(Kind::NotFound, format!("there is no task {} in project {}", dir.id, dir.project))
-        .help("`orange task list --all` shows every task")
 }
 
 fn no_history(dir: &TaskDir, what: &str) -> Error {
