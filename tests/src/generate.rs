@@ -100,7 +100,10 @@ pub fn body(random: &mut Random) -> String {
     ];
     let end = if random.chance(20) { "\r\n" } else { "\n" };
     let count = random.below(14);
-    let mut body: String = (0..count).map(|_| format!("{}{end}", random.pick(&LINES))).collect();
+    let first = if random.chance(60) { random.pick::<&str>(&SECTIONS) } else { "Intro." };
+    let mut body = format!("{first}{end}");
+    let lines: String = (0..count).map(|_| format!("{}{end}", random.pick(&LINES))).collect();
+    body += &lines;
     if random.chance(30) {
         body.truncate(body.trim_end_matches(['\r', '\n']).len());
     }

@@ -74,6 +74,19 @@ pub struct Move {
     pub increments: Vec<(usize, u32)>,
 }
 
+/// What the exit rules of a state come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    /// Take the transition to this state.
+    Then(usize),
+    /// It is a crash; this many escalate, and the agent may be started again.
+    Crash(u32, bool),
+    /// The agent is shown as dead.
+    MarkDead,
+    /// No rule applies.
+    Nothing,
+}
+
 /// What becomes of a task whose agent died.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
@@ -161,49 +174,62 @@ fn increments(transition: &PlannedTransition, task: &Task) -> Vec<(usize, u32)> 
     transition.increments.iter().map(count_up).collect()
 }
 
-/// What becomes of a task whose agent died (seed 000, "Rule Evaluation"; design §9.3 and §9.4).
-pub fn death(plan: &Plan, task: &Task) -> Fate {
-    let rules: Vec<_> = plan.rules.iter().filter(|rule| rule.status == task.status).collect();
-    let Some(rule) = rules.iter().find(|rule| applies(rule, &rules, task)) else { return Fate::MarkDead };
-    match &rule.outcome {
-        PlannedOutcome::Then(to) => advance(plan, task, *to, &rules),
-        PlannedOutcome::ThenWhen(clauses) => clauses
-            .iter()
-            .find(|(when, _)| holds(when, &task.counters))
-            .map_or(Fate::MarkDead, |(_, to)| advance(plan, task, *to, &rules)),
-        PlannedOutcome::Crash { stuck_after, respawn } => crash(plan, task, *stuck_after, *respawn),
-        PlannedOutcome::MarkDead => Fate::MarkDead,
+/// What the exit rules of a state come to (seed 000, "Rule Evaluation"); `has` tells of the nth of them whether its
+/// artifact is there.
+pub fn exit(plan: &Plan, status: usize, has: impl Fn(usize) -> bool, counters: &[u32]) -> Says {
+    let rules = rules_of(plan, status);
+    let has = |nth: usize| matches!(rules[nth].applies, Applies::HasArtifact(_)) && has(nth);
+    let applies = |nth: usize| match rules[nth].applies {
+        Applies::Always => true,
+        Applies::HasArtifact(_) => has(nth),
+        Applies::NoArtifact => !(0..rules.len()).any(has),
+    };
+    let Some(nth) = (0..rules.len()).find(|nth| applies(*nth)) else { return Says::Nothing };
+    match &rules[nth].outcome {
+        PlannedOutcome::Then(to) => Says::Then(*to),
+        PlannedOutcome::ThenWhen(clauses) => {
+            let clause = clauses.iter().find(|(when, _)| holds(when, counters));
+            clause.map_or(Says::Nothing, |(_, to)| Says::Then(*to))
+        }
+        PlannedOutcome::Crash { stuck_after, respawn } => Says::Crash(stuck_after.unwrap_or(2), *respawn),
+        PlannedOutcome::MarkDead => Says::MarkDead,
     }
 }
 
-fn applies(rule: &PlannedRule, rules: &[&PlannedRule], task: &Task) -> bool {
-    let artifact = |rule: &PlannedRule| match &rule.applies {
+/// What becomes of a task whose agent died (design §9.3 and §9.4).
+pub fn death(plan: &Plan, task: &Task) -> Fate {
+    let rules = rules_of(plan, task.status);
+    let has = |nth: usize| match &rules[nth].applies {
         Applies::HasArtifact(gate) => lack(gate, task).is_none(),
         Applies::Always | Applies::NoArtifact => false,
     };
-    match rule.applies {
-        Applies::Always => true,
-        Applies::HasArtifact(_) => artifact(rule),
-        Applies::NoArtifact => !rules.iter().any(|rule| artifact(rule)),
+    match exit(plan, task.status, has, &task.counters) {
+        Says::Then(to) => advance(plan, task, to),
+        Says::Crash(stuck_after, respawn) => crash(plan, task, stuck_after, respawn),
+        Says::MarkDead | Says::Nothing => Fate::MarkDead,
     }
+}
+
+fn rules_of(plan: &Plan, status: usize) -> Vec<&PlannedRule> {
+    plan.rules.iter().filter(|rule| rule.status == status).collect()
 }
 
 /// A failed gate or guard on the way is a crash; the state's own crash rule says how it counts.
-fn advance(plan: &Plan, task: &Task, to: usize, rules: &[&PlannedRule]) -> Fate {
+fn advance(plan: &Plan, task: &Task, to: usize) -> Fate {
     if let Ok(taken) = request(plan, task, to, "engine") {
         return Fate::Advance(to, taken);
     }
-    let own = rules.iter().find_map(|rule| match rule.outcome {
-        PlannedOutcome::Crash { stuck_after, respawn } => Some((stuck_after, respawn)),
+    let own = rules_of(plan, task.status).into_iter().find_map(|rule| match rule.outcome {
+        PlannedOutcome::Crash { stuck_after, respawn } => Some((stuck_after.unwrap_or(2), respawn)),
         PlannedOutcome::Then(_) | PlannedOutcome::ThenWhen(_) | PlannedOutcome::MarkDead => None,
     });
-    let (stuck_after, respawn) = own.unwrap_or((None, false));
+    let (stuck_after, respawn) = own.unwrap_or((2, false));
     crash(plan, task, stuck_after, respawn)
 }
 
-fn crash(plan: &Plan, task: &Task, stuck_after: Option<u32>, respawn: bool) -> Fate {
+fn crash(plan: &Plan, task: &Task, stuck_after: u32, respawn: bool) -> Fate {
     let count = task.counters[CRASH_COUNT].saturating_add(1);
-    if count < stuck_after.unwrap_or(2) {
+    if count < stuck_after {
         return Fate::Crash(count, respawn);
     }
     let Some(to) = plan.crash else { return Fate::Crash(count, false) };
@@ -235,8 +261,11 @@ pub fn lack(gate: &PlannedGate, task: &Task) -> Option<Lack> {
         return Some(Lack::Field);
     }
     let last = task.seen.iter().rev().find(|(section, _)| *section == gate.section);
-    let content = lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n");
-    (gate.fresh && last.is_some_and(|(_, before)| before.trim() == content.trim())).then_some(Lack::Fresh)
+    let same = |before: &String| {
+        let (before, now) = (before.lines().collect::<Vec<_>>(), lines.iter().map(|line| line.text.as_str()));
+        before.join("\n").trim() == now.collect::<Vec<_>>().join("\n").trim()
+    };
+    (gate.fresh && last.is_some_and(|(_, before)| same(before))).then_some(Lack::Fresh)
 }
 
 fn verdict(lines: &[Line], strict: bool) -> Result<&'static str, Lack> {

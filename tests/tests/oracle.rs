@@ -1,0 +1,396 @@
+//! The oracle: made-up workflows are compiled by the real compiler, and everything that the tables decide is compared
+//! with a reference that was written from the documents.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use orange_codegen::lower::{Arena, lower};
+use orange_codegen::{Checked, Source, compile};
+use orange_core::{
+    Actor, Effect, Exit, ExitDecision, Gate, Machine, Missing, Rejection, Seen, StateId, TransitionId,
+    Verdict, View, check_gate, fingerprint,
+};
+use orange_tests::generate;
+use orange_tests::plan::{Condition, Plan, PlannedGate, PlannedOutcome};
+use orange_tests::random::Random;
+use orange_tests::reference::{self, Fate, Lack, Move, Refusal, Resolution, Says, Task};
+
+/// Made-up workflows for each test.
+const WORKFLOWS: u64 = 120;
+
+#[test]
+fn transitions_resolve_as_the_documents_say() {
+    for_each_workflow(|plan, machine| {
+        for (from, to) in pairs(plan) {
+            let guards = plan.transitions.iter().filter(|it| (it.from, it.to) == (from, to));
+            let guards: Vec<_> = guards.filter_map(|it| it.when.as_ref()).collect();
+            for counters in distinguishing(&guards, plan.counters.len()) {
+                let expect = reference::resolve(plan, from, to, &counters);
+                let found = machine.resolve(id(from), id(to), &counters);
+                assert_eq!(resolution(machine, found), expect, "{from} to {to} with {counters:?} in\n{plan}");
+            }
+        }
+    });
+}
+
+#[test]
+fn exit_rules_say_what_the_documents_say() {
+    for_each_workflow(|plan, machine| {
+        for status in 0..plan.states.len() {
+            let rules = machine.exit_rules_of(id(status));
+            for present in 0..1_u32 << rules.len() {
+                let has = |nth: usize| nth < rules.len() && present >> nth & 1 == 1;
+                let artifacts: Vec<_> = (0..machine.exit_rules.len())
+                    .map(|at| at.checked_sub(rules.start).is_some_and(has))
+                    .collect();
+                for counters in distinguishing(&clauses(plan, status), plan.counters.len()) {
+                    let expect = reference::exit(plan, status, has, &counters);
+                    let found = says(machine.exit(id(status), &artifacts, &counters));
+                    assert_eq!(
+                        found, expect,
+                        "{status} with {counters:?} and artifacts {present:b} in\n{plan}"
+                    );
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn requests_are_answered_as_the_documents_say() {
+    let mut answers = Answers::default();
+    for_each_workflow(|plan, machine| {
+        let random = &mut Random::new(plan.transitions.len() as u64);
+        for (status, to) in pairs(plan) {
+            for actor in Actor::ALL {
+                let task = task(random, plan, status);
+                let expect = reference::request(plan, &task, to, actor.as_str());
+                let found = with_view(&task, |view| {
+                    let decision = machine.decide(view, id(to), actor);
+                    decision.map(|it| taken(machine, it.transition, &it.effects)).map_err(refusal)
+                });
+                assert_eq!(found, expect, "{actor} asks for {status} to {to} with {task:?} in\n{plan}");
+                answers.count(&expect.map(|_| ()));
+            }
+        }
+    });
+    answers.are_all_of(&[
+        "Ok(())",
+        "Err(NoTransition)",
+        "Err(NotAllowed)",
+        "Err(GuardFailed)",
+        "Err(GateFailed(Section))",
+        "Err(GateFailed(Content))",
+        "Err(GateFailed(Field))",
+    ]);
+}
+
+#[test]
+fn deaths_end_as_the_documents_say() {
+    let mut answers = Answers::default();
+    for_each_workflow(|plan, machine| {
+        let random = &mut Random::new(plan.rules.len() as u64);
+        for status in (0..plan.states.len()).flat_map(|status| [status; 12]) {
+            let task = task(random, plan, status);
+            let expect = reference::death(plan, &task);
+            let found = with_view(&task, |view| fate(machine, machine.decide_exit(view)));
+            assert_eq!(found, expect, "death in {status} with {task:?} in\n{plan}");
+            answers.count(&match expect {
+                Fate::Advance(..) => "advance",
+                Fate::Crash(_, true) => "crash and respawn",
+                Fate::Crash(_, false) => "crash",
+                Fate::Escalate(..) => "escalate",
+                Fate::MarkDead => "mark dead",
+            });
+        }
+    });
+    answers.are_all_of(
+        &["advance", "crash and respawn", "crash", "escalate", "mark dead"].map(|it| format!("{it:?}")),
+    );
+}
+
+#[test]
+fn bodies_are_read_as_the_documents_say() {
+    let mut answers = Answers::default();
+    let random = &mut Random::new(7);
+    for _ in 0..60_000 {
+        let (planned, body) = (generate::gate(random), generate::body(random));
+        let now = orange_core::section(&body, planned.section).unwrap_or_default().to_string();
+        let before = if random.chance(50) { now } else { generate::body(random) };
+        let seen = if random.chance(50) { vec![(planned.section, before)] } else { Vec::new() };
+        let task = Task { status: 0, counters: Vec::new(), body, seen };
+        let expect = reference::lack(&planned, &task);
+        let last_seen = task.seen.last().map(|(_, content)| fingerprint(content));
+        let found = check_gate(&gate(&planned), &task.body, last_seen).err().map(lack);
+        assert_eq!(found, expect, "{planned} and\n{}", task.body);
+        answers.count(&expect);
+    }
+    let lacks = ["Section", "Content", "Verdict", "OneVerdict", "OtherVerdict", "Field", "Fresh"]
+        .map(|it| format!("Some({it})"));
+    answers.are_all_of(&lacks);
+    answers.are_all_of(&["None"]);
+}
+
+#[test]
+fn what_passed_once_is_not_fresh() {
+    let random = &mut Random::new(11);
+    for _ in 0..10_000 {
+        let planned = PlannedGate { section: "## Review", fresh: true, ..PlannedGate::default() };
+        let body = generate::body(random);
+        let Some(content) = orange_core::section(&body, planned.section) else { continue };
+        let found = check_gate(&gate(&planned), &body, Some(fingerprint(content)));
+        assert_eq!(found, Err(Missing::Fresh), "{body:?}");
+        assert_eq!(check_gate(&gate(&planned), &body, None), Ok(()), "{body:?}");
+    }
+}
+
+#[test]
+fn overlaps_are_found_exactly() {
+    let random = &mut Random::new(3);
+    let mut found = [0, 0];
+    for _ in 0..1_500 {
+        let guards: Vec<_> = (0..2 + random.below(2)).map(|_| generate::condition(random, 2, 3, 4)).collect();
+        let text = overlapping(&guards);
+        let expect = some_values(|values| holding(&guards, values) > 1);
+        let witness = witness(&text, "A07");
+        assert_eq!(witness.is_some(), expect, "{text}");
+        if let Some(values) = witness {
+            assert!(holding(&guards, &values) > 1, "{values:?} is no witness of the overlap in\n{text}");
+        }
+        found[usize::from(expect)] += 1;
+    }
+    assert!(found.iter().all(|count| *count > 100), "{found:?}");
+}
+
+#[test]
+fn gaps_are_found_exactly() {
+    let random = &mut Random::new(5);
+    let mut found = [0, 0];
+    for _ in 0..3_000 {
+        let depth = 1 + random.below(2);
+        let clauses: Vec<_> =
+            (0..1 + random.below(3)).map(|_| generate::condition(random, depth, 3, 3)).collect();
+        let text = choosing(&clauses);
+        let expect = some_values(|values| holding(&clauses, values) != 1);
+        let witness = witness(&text, "A09");
+        assert_eq!(witness.is_some(), expect, "{text}");
+        if let Some(values) = witness {
+            assert_ne!(holding(&clauses, &values), 1, "{values:?} is no witness in\n{text}");
+        }
+        found[usize::from(expect)] += 1;
+    }
+    assert!(found.iter().all(|count| *count > 20), "{found:?}");
+}
+
+/// How often each answer was given, so that a test that no longer reaches one says so.
+#[derive(Default)]
+struct Answers(BTreeMap<String, usize>);
+
+impl Answers {
+    fn count(&mut self, answer: &impl Debug) {
+        *self.0.entry(format!("{answer:?}")).or_default() += 1;
+    }
+
+    #[track_caller]
+    fn are_all_of(&self, expect: &[impl AsRef<str>]) {
+        for answer in expect {
+            let count = self.0.get(answer.as_ref()).copied().unwrap_or_default();
+            assert!(
+                count >= 20,
+                "{} was the answer {count} times; all answers: {:#?}",
+                answer.as_ref(),
+                self.0
+            );
+        }
+    }
+}
+
+const COUNTERS: [&str; 3] = ["review_round", "crash_count", "tries"];
+
+/// Two states and a transition for each guard.
+fn overlapping(guards: &[Condition]) -> String {
+    let transition = |guard: &Condition| {
+        format!("  - {{from: x, to: y, when: \"{}\"}}\n", guard.text(&COUNTERS.map(str::to_string)))
+    };
+    let transitions: String = guards.iter().map(transition).collect();
+    format!("name: a\nfields: {{tries: 0}}\nstates: {{x: {{}}, y: {{}}}}\ntransitions:\n{transitions}")
+}
+
+/// An exit rule with a clause for each condition.
+fn choosing(clauses: &[Condition]) -> String {
+    let clause = |condition: &Condition| {
+        format!("        - {{when: \"{}\", then: y}}\n", condition.text(&COUNTERS.map(str::to_string)))
+    };
+    let clauses: String = clauses.iter().map(clause).collect();
+    format!(
+        "name: a\nfields: {{tries: 0}}\nstates: {{x: {{}}, y: {{}}}}\ntransitions:\n  - {{from: x, to: y}}\n\
+         exit_monitoring:\n  rules:\n    - status: x\n      then_when:\n{clauses}"
+    )
+}
+
+/// The values that the compiler gives as a witness, if it finds this fault.
+fn witness(text: &str, code: &str) -> Option<[u32; 3]> {
+    let compiled = compile(&Source::new("a.yml", text));
+    let found = compiled.diagnostics.into_iter().find(|it| it.code() == code)?;
+    let witness = found.witness.unwrap_or_else(|| panic!("no witness: {}\n{text}", found.message));
+    let value =
+        |name| witness.values.iter().find(|(counter, _)| counter == name).map_or(0, |(_, value)| *value);
+    Some(COUNTERS.map(value))
+}
+
+/// Whether it is so for some counters, each no larger than guards over constants below 5 can tell apart.
+fn some_values(is_so: impl Fn(&[u32]) -> bool) -> bool {
+    (0..6_u32.pow(3)).any(|at| is_so(&[at % 6, at / 6 % 6, at / 36]))
+}
+
+fn holding(conditions: &[Condition], values: &[u32]) -> usize {
+    conditions.iter().filter(|condition| reference::holds(condition, values)).count()
+}
+
+#[track_caller]
+fn for_each_workflow(mut judge: impl FnMut(&Plan, &Machine<'_>)) {
+    for seed in 0..WORKFLOWS {
+        let plan = generate::plan(seed);
+        let checked = checked(&plan.to_string());
+        let arena = Arena::default();
+        let machine = lower(&checked, &arena).unwrap_or_else(|found| panic!("{found:#?}\n{plan}"));
+        assert!(machine.states.iter().map(|it| it.name).eq(plan.states.iter().map(|it| &it.name)));
+        assert!(machine.counters.iter().map(|it| it.name).eq(&plan.counters));
+        judge(&plan, &machine);
+    }
+}
+
+#[track_caller]
+fn checked(text: &str) -> Checked {
+    let compiled = compile(&Source::new("made-up.yml", text));
+    compiled.checked.unwrap_or_else(|| panic!("{:#?}\n{text}", compiled.diagnostics))
+}
+
+fn pairs(plan: &Plan) -> impl Iterator<Item = (usize, usize)> + use<> {
+    let count = plan.states.len();
+    (0..count).flat_map(move |from| (0..count).map(move |to| (from, to)))
+}
+
+fn clauses(plan: &Plan, status: usize) -> Vec<&Condition> {
+    let rules = plan.rules.iter().filter(|rule| rule.status == status);
+    rules
+        .flat_map(|rule| match &rule.outcome {
+            PlannedOutcome::ThenWhen(clauses) => clauses.iter().map(|(when, _)| when).collect(),
+            PlannedOutcome::Then(_) | PlannedOutcome::Crash { .. } | PlannedOutcome::MarkDead => Vec::new(),
+        })
+        .collect()
+}
+
+/// Values of all counters, one for every part that these conditions can tell from another.
+fn distinguishing(conditions: &[&Condition], counters: usize) -> Vec<Vec<u32>> {
+    let mut axes = vec![vec![0]; counters];
+    for (counter, constant) in conditions.iter().flat_map(|condition| condition.constants()) {
+        axes[counter].extend([constant, constant.saturating_add(1), u32::MAX]);
+    }
+    axes.into_iter().fold(vec![Vec::new()], |tuples, mut axis| {
+        axis.sort_unstable();
+        axis.dedup();
+        let extend = |tuple: &Vec<u32>| -> Vec<_> {
+            axis.iter().map(|value| [tuple.as_slice(), &[*value]].concat()).collect()
+        };
+        tuples.iter().flat_map(extend).collect()
+    })
+}
+
+fn task(random: &mut Random, plan: &Plan, status: usize) -> Task {
+    let counters = plan.counters.iter().map(|_| random.below(7) as u32).collect();
+    let seen =
+        (0..random.below(3)).map(|_| (generate::gate(random).section, generate::body(random))).collect();
+    Task { status, counters, body: generate::body(random), seen }
+}
+
+fn with_view<T>(task: &Task, judge: impl FnOnce(&View<'_>) -> T) -> T {
+    let seen: Vec<_> = task
+        .seen
+        .iter()
+        .map(|(section, content)| Seen { section, fingerprint: fingerprint(content) })
+        .collect();
+    judge(&View { status: id(task.status), counters: &task.counters, body: &task.body, seen: &seen })
+}
+
+fn gate(planned: &PlannedGate) -> Gate<'_> {
+    Gate {
+        section: planned.section,
+        required: planned.required,
+        verdict: planned.verdict.map(|word| if word == "PASS" { Verdict::Pass } else { Verdict::Fail }),
+        strict: planned.strict,
+        fields: &planned.fields,
+        fresh: planned.fresh,
+    }
+}
+
+fn id(state: usize) -> StateId {
+    StateId(state as u16)
+}
+
+/// Which of the transitions of its pair it is.
+fn nth(machine: &Machine<'_>, id: TransitionId) -> usize {
+    let transition = machine.transition(id);
+    machine.between(transition.from, transition.to).position(|it| it == id).unwrap()
+}
+
+fn taken(machine: &Machine<'_>, transition: TransitionId, effects: &[Effect<'_>]) -> Move {
+    let increments = effects.iter().filter_map(|effect| effect.counter);
+    Move {
+        nth: nth(machine, transition),
+        increments: increments.map(|(counter, value)| (usize::from(counter.0), value)).collect(),
+    }
+}
+
+fn resolution(machine: &Machine<'_>, found: Result<TransitionId, Rejection>) -> Resolution {
+    match found.map_err(refusal) {
+        Ok(id) => Resolution::Fires(nth(machine, id)),
+        Err(Refusal::NoTransition) => Resolution::NoTransition,
+        Err(Refusal::GuardFailed) => Resolution::GuardFailed,
+        Err(refusal @ (Refusal::NotAllowed | Refusal::GateFailed(_))) => panic!("{refusal:?} from resolve"),
+    }
+}
+
+fn refusal(rejection: Rejection) -> Refusal {
+    match rejection {
+        Rejection::NoTransition { .. } => Refusal::NoTransition,
+        Rejection::NotAllowed { .. } => Refusal::NotAllowed,
+        Rejection::GuardFailed { .. } => Refusal::GuardFailed,
+        Rejection::GateFailed { missing, .. } => Refusal::GateFailed(lack(missing)),
+    }
+}
+
+fn lack(missing: Missing) -> Lack {
+    match missing {
+        Missing::Section => Lack::Section,
+        Missing::Content => Lack::Content,
+        Missing::Verdict => Lack::Verdict,
+        Missing::OneVerdict { .. } => Lack::OneVerdict,
+        Missing::OtherVerdict { .. } => Lack::OtherVerdict,
+        Missing::Field => Lack::Field,
+        Missing::Fresh => Lack::Fresh,
+    }
+}
+
+fn says(exit: Exit) -> Says {
+    match exit {
+        Exit::Then(to) => Says::Then(usize::from(to.0)),
+        Exit::Crash { stuck_after, respawn } => Says::Crash(stuck_after, respawn),
+        Exit::MarkDead => Says::MarkDead,
+        Exit::Unmatched => Says::Nothing,
+    }
+}
+
+fn fate(machine: &Machine<'_>, decision: ExitDecision<'_>) -> Fate {
+    match decision {
+        ExitDecision::Advance(it) => {
+            Fate::Advance(usize::from(it.to.0), taken(machine, it.transition, &it.effects))
+        }
+        ExitDecision::Crash { count, respawn, .. } => Fate::Crash(count, respawn),
+        ExitDecision::Escalate { count, decision, .. } => {
+            Fate::Escalate(count, taken(machine, decision.transition, &decision.effects))
+        }
+        ExitDecision::MarkDead { .. } => Fate::MarkDead,
+    }
+}
