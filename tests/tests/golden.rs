@@ -66,6 +66,9 @@ golden! {
     minimal "minimal.rs" minimal;
     one_state "one-state.rs" one_state;
     persistent "persistent.rs" persistent;
+    random_156 "random-156.rs" random_156;
+    random_174 "random-174.rs" random_174;
+    random_38 "random-38.rs" random_38;
     seed_default "seed-default.rs" default;
     seed_minimal "seed-minimal.rs" minimal;
     type_ "type.rs" type_;
