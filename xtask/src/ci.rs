@@ -4,7 +4,7 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use crate::house::{House, typed};
-use crate::{Result, tidy};
+use crate::{Result, codegen, tidy};
 
 /// Something that must hold.
 struct Step {
@@ -15,6 +15,8 @@ struct Step {
 enum Work {
     Run(Command),
     Tidy,
+    /// Stale files are mended, and the step fails all the same: somebody has to read the diff.
+    Golden,
 }
 
 /// How a step went.
@@ -45,6 +47,7 @@ fn steps(house: &House) -> Vec<Step> {
             "our workflows",
             &["run", "--quiet", "-p", "orange-workflow", "--", "check", "workflows", "--deny", "warnings"],
         ),
+        Step { name: "golden files", work: Work::Golden },
         Step { name: "docs", work: Work::Run(doc) },
     ]
 }
@@ -67,6 +70,7 @@ impl Work {
         match self {
             Work::Run(command) => typed(command),
             Work::Tidy => "cargo xtask tidy".to_string(),
+            Work::Golden => "cargo xtask codegen".to_string(),
         }
     }
 
@@ -79,6 +83,10 @@ impl Work {
             Work::Tidy => match tidy::report(house)? {
                 0 => Ok(()),
                 findings => Err(format!("{findings} to mend")),
+            },
+            Work::Golden => match codegen::rewrite(house)?.len() {
+                0 => Ok(()),
+                stale => Err(format!("{stale} were stale and are mended: read the diff and commit them")),
             },
         }
     }

@@ -27,6 +27,8 @@ pub(crate) struct File {
 pub(crate) struct Metadata {
     /// The members.
     pub(crate) packages: Vec<Package>,
+    /// Where cargo builds.
+    pub(crate) target_directory: PathBuf,
 }
 
 /// A member of the workspace.

@@ -1,7 +1,11 @@
 //! The maintainers' commands: build-workflow, ci, tidy and what else keeps the house in order.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "these commands talk to a person")]
 
+mod bench;
+mod binary;
+mod build_workflow;
 mod ci;
+mod codegen;
 mod house;
 mod tidy;
 
@@ -21,10 +25,14 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    BuildWorkflow(build_workflow::BuildWorkflow),
     /// Everything that must hold before a change is accepted; continuous integration runs this and nothing else.
     Ci,
     /// The rules of the house: arrows between packages, dependencies of the small binary, forgotten files.
     Tidy,
+    /// Write the golden files anew, the Rust that each workflow becomes.
+    Codegen,
+    Bench(bench::Bench),
 }
 
 /// What a command says when it could not do its work; it names what to do.
@@ -32,8 +40,11 @@ type Result<T> = std::result::Result<T, String>;
 
 fn main() -> ExitCode {
     let done = House::find().and_then(|house| match Arguments::parse().command {
+        Command::BuildWorkflow(arguments) => build_workflow::run(&house, &arguments),
         Command::Ci => ci::run(&house),
         Command::Tidy => tidy::run(&house),
+        Command::Codegen => codegen::run(&house),
+        Command::Bench(arguments) => bench::run(&house, &arguments),
     });
     match done {
         Ok(code) => code,

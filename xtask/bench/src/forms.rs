@@ -4,6 +4,7 @@
 //! peers know neither gates nor hooks nor why an answer is no. Nothing leads to `pending`, so it is not asked about.
 
 pub mod hand;
+pub mod ours;
 pub mod rust_fsm;
 pub mod smlang;
 pub mod statig;

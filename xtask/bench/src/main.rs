@@ -1,87 +1,42 @@
-//! Measures how fast each form resolves transitions; `cargo xtask bench` runs it and makes a table.
+//! Figures for `cargo xtask bench`, which builds this, runs it and makes a table.
 //!
-//! Without arguments: a line `FORM NANOSECONDS` for each. With a form and a number: that many rounds of it and
-//! nothing else, for a tool that counts instructions.
+//! - `orange-bench resolve`: a line `FORM⇥NANOSECONDS` for each form
+//! - `orange-bench resolve FORM ROUNDS`: so many rounds of one form, for a tool that counts instructions
+//! - `orange-bench processes ROUNDS`: times the programs that the standard input names
+//! - `orange-bench parse FILE`: reads and parses a workflow and does nothing else
 
 mod forms;
+mod processes;
+mod resolve;
 
-use std::hint::black_box;
 use std::process::ExitCode;
-use std::time::Instant;
 
-use forms::{Question, hand, rust_fsm, smlang, statig};
-
-/// A form: its name, and what runs so many rounds over all questions.
-type Form = (&'static str, fn(&[Question], usize));
-
-const FORMS: [Form; 5] = [
-    ("harness", |questions, rounds| run(questions, rounds, |question| question, nothing)),
-    ("hand-written match", |questions, rounds| run(questions, rounds, hand::ask, hand::fires)),
-    ("smlang", |questions, rounds| run(questions, rounds, smlang::ask, smlang::fires)),
-    ("statig", |questions, rounds| run(questions, rounds, statig::ask, statig::fires)),
-    ("rust-fsm", |questions, rounds| run(questions, rounds, rust_fsm::ask, rust_fsm::fires)),
-];
+use orange_codegen::Source;
 
 fn main() -> ExitCode {
-    let questions = forms::questions();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.as_slice() {
-        [] => FORMS.iter().for_each(|form| println!("{}\t{:.2}", form.0, nanoseconds(form, &questions))),
-        [name, rounds] => {
-            let form = FORMS.iter().find(|form| form.0 == name);
-            let (Some(form), Ok(rounds)) = (form, rounds.parse()) else { return ExitCode::from(2) };
-            form.1(&questions, rounds);
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["resolve"] => Ok(resolve::time_all()),
+        ["resolve", form, rounds] => resolve::repeat(form, rounds),
+        ["processes", rounds] => {
+            rounds.parse().map_err(|_| format!("{rounds} is no number")).and_then(processes::measure)
         }
-        _ => return ExitCode::from(2),
-    }
-    ExitCode::SUCCESS
-}
-
-/// The best of many runs, for one question: what else the machine does only ever adds.
-fn nanoseconds((_, run): &Form, questions: &[Question]) -> f64 {
-    const ROUNDS: usize = 100;
-    let once = || {
-        let started = Instant::now();
-        run(questions, ROUNDS);
-        started.elapsed().as_secs_f64() * 1e9 / (ROUNDS * questions.len()) as f64
+        ["parse", file] => parse(file),
+        _ => Err("one of resolve, processes, parse".to_string()),
     };
-    (0..20).map(|_| once()).fold(f64::INFINITY, f64::min)
-}
-
-fn run<Own: Copy>(
-    questions: &[Question],
-    rounds: usize,
-    ask: impl Fn(Question) -> Own,
-    fires: impl Fn(Own) -> bool,
-) {
-    let asked: Vec<Own> = questions.iter().copied().map(ask).collect();
-    for _ in 0..rounds {
-        let fired = black_box(&asked).iter().filter(|question| fires(**question)).count();
-        black_box(fired);
-    }
-}
-
-#[inline(never)]
-fn nothing(question: Question) -> bool {
-    black_box(question.2) == u32::MAX
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_form_gives_the_same_answers() {
-        for from in 0..8 {
-            for to in 1..8 {
-                for round in 0..5 {
-                    let question = (from, to, round);
-                    let expect = hand::fires(hand::ask(question));
-                    assert_eq!(smlang::fires(smlang::ask(question)), expect, "smlang {question:?}");
-                    assert_eq!(statig::fires(statig::ask(question)), expect, "statig {question:?}");
-                    assert_eq!(rust_fsm::fires(rust_fsm::ask(question)), expect, "rust-fsm {question:?}");
-                }
-            }
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("orange-bench: {message}");
+            ExitCode::from(2)
         }
     }
+}
+
+fn parse(file: &str) -> Result<(), String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+    let (tree, found) = orange_codegen::syntax::parse(&Source::new(file, text));
+    std::hint::black_box(tree);
+    found.first().map_or(Ok(()), |it| Err(it.message.clone()))
 }

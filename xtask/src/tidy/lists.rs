@@ -10,14 +10,14 @@ const FIXTURES: &str = "tests/fixtures/";
 const GOLDEN: &str = "tests/golden/";
 const PAGES: &str = "docs/lints/";
 
-/// Fixtures that no Rust file names, neither the file nor the folder it lies in.
+/// Fixtures that no Rust file names: neither the file, nor its golden file, nor the folder it lies in.
 pub(super) fn fixtures_are_used(paths: &[String], rust: &[File]) -> Vec<Finding> {
     let named = |name: &str| rust.iter().any(|file| file.text.contains(name));
     let fixtures = paths.iter().filter_map(|path| Some((path, path.strip_prefix(FIXTURES)?)));
     let forgotten = fixtures.filter(|(_, inside)| {
         let folder = inside.split_once('/').map(|(folder, _)| format!("fixtures/{folder}"));
         let file = inside.rsplit('/').next().unwrap_or(inside);
-        !named(file) && !folder.is_some_and(|folder| named(&folder))
+        !named(file) && !named(&format!("{}.rs", stem(file))) && !folder.is_some_and(|folder| named(&folder))
     });
     forgotten
         .map(|(path, _)| {
@@ -28,10 +28,6 @@ pub(super) fn fixtures_are_used(paths: &[String], rust: &[File]) -> Vec<Finding>
 
 /// Golden files whose workflow is gone.
 pub(super) fn golden_have_sources(paths: &[String]) -> Vec<Finding> {
-    let stem = |path: &str| {
-        let file = path.rsplit('/').next().unwrap_or(path);
-        file.rsplit_once('.').map_or(file, |(stem, _)| stem).to_string()
-    };
     let is_workflow = |path: &str| path.ends_with(".yml") || path.ends_with(".toml");
     let has_source = |golden: &str| paths.iter().any(|path| is_workflow(path) && stem(path) == stem(golden));
     let orphans = paths
@@ -47,6 +43,12 @@ pub(super) fn golden_have_sources(paths: &[String]) -> Vec<Finding> {
             )
         })
         .collect()
+}
+
+/// A path's last part without its extension.
+fn stem(path: &str) -> &str {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    file.rsplit_once('.').map_or(file, |(stem, _)| stem)
 }
 
 /// Pages that belong to no check. A check without a page does not compile.
@@ -84,9 +86,14 @@ mod tests {
 
     #[test]
     fn a_fixture_is_named_or_its_folder_is() {
-        let paths = paths(&["tests/fixtures/a.yml", "tests/fixtures/agents/claude", "tests/fixtures/b.yml"]);
+        let paths = paths(&[
+            "tests/fixtures/a.yml",
+            "tests/fixtures/agents/claude",
+            "tests/fixtures/b.yml",
+            "tests/fixtures/c.yml",
+        ]);
         check(
-            fixtures_are_used(&paths, &[file("\"a.yml\""), file("fixtures/agents")]),
+            fixtures_are_used(&paths, &[file("\"a.yml\""), file("fixtures/agents"), file("\"c.rs\"")]),
             &["tests/fixtures/b.yml"],
         );
     }

@@ -113,7 +113,7 @@ fn stale_entries(files: &[File], list: &File) -> Vec<Finding> {
 
 /// A member that does not take the workspace's lints.
 pub(super) fn lints_are_the_workspaces(manifest: &File) -> Option<Finding> {
-    let is_root = manifest.path == "Cargo.toml";
+    let is_root = manifest.text.contains("[workspace]\n");
     let takes_them = manifest.text.contains("\n[lints]\nworkspace = true\n");
     (!is_root && !takes_them).then(|| {
         Finding::new(

@@ -1,0 +1,27 @@
+//! Ours, twice: the typed function that is generated, and the tables that the engine runs on.
+
+use orange_core::StateId;
+use orange_macros::workflow;
+
+use super::Question;
+
+workflow!("../../workflows/default.yml");
+
+use default::{Counters, MACHINE, State};
+
+/// The question in the typed function's types; the tables take the numbers.
+pub fn ask((from, to, round): Question) -> (State, State, u32) {
+    (State::ALL[usize::from(from)], State::ALL[usize::from(to)], round)
+}
+
+/// The answer of the generated function.
+#[inline(never)]
+pub fn fires_typed((from, to, review_round): (State, State, u32)) -> bool {
+    default::resolve(from, to, &Counters { review_round, ..Counters::START }).is_ok()
+}
+
+/// The answer of the tables.
+#[inline(never)]
+pub fn fires_by_table((from, to, review_round): (State, State, u32)) -> bool {
+    MACHINE.resolve(from.id(), to.id(), &[review_round, 0]).is_ok()
+}

@@ -1,0 +1,85 @@
+//! How long whole processes take: many interleaved runs of each, wall time and processor time, medians.
+
+use std::io::BufRead;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+
+/// A program to run, from a line `NAME⇥KEY=VALUE…⇥PROGRAM⇥ARGUMENT…`. An argument `A|B` is `A` and `B` in turn, for
+/// requests that lead to and fro.
+struct Program {
+    name: String,
+    environment: Vec<(String, String)>,
+    words: Vec<String>,
+}
+
+/// How long one run took.
+#[derive(Clone, Copy)]
+struct Took {
+    wall: Duration,
+    cpu: Duration,
+}
+
+/// Reads programs from the standard input, runs each so many times, and prints `NAME⇥WALL⇥CPU`, in microseconds.
+pub fn measure(rounds: usize) -> Result<(), String> {
+    let lines = std::io::stdin().lock().lines();
+    let lines: Vec<String> = lines.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+    let programs: Vec<Program> = lines.iter().map(|line| Program::parse(line)).collect();
+    let mut took = vec![Vec::new(); programs.len()];
+    for round in 0..rounds {
+        for (program, took) in programs.iter().zip(&mut took) {
+            took.push(program.run(round)?);
+        }
+    }
+    for (program, took) in programs.iter().zip(took) {
+        let wall = median(took.iter().map(|it| it.wall).collect());
+        let cpu = median(took.iter().map(|it| it.cpu).collect());
+        println!("{}\t{}\t{}", program.name, wall.as_micros(), cpu.as_micros());
+    }
+    Ok(())
+}
+
+impl Program {
+    fn parse(line: &str) -> Program {
+        let mut fields = line.split('\t').map(str::to_string);
+        let name = fields.next().unwrap_or_default();
+        let mut words: Vec<String> = fields.collect();
+        let settings = words.iter().take_while(|word| word.contains('=')).count();
+        let environment = words.drain(..settings);
+        let environment =
+            environment.filter_map(|it| Some(it.split_once('=')?).map(|(k, v)| (k.to_string(), v.to_string())));
+        Program { name, environment: environment.collect(), words }
+    }
+
+    fn run(&self, round: usize) -> Result<Took, String> {
+        let turn = |word: &'_ String| match word.split_once('|') {
+            Some((even, odd)) => if round % 2 == 0 { even } else { odd }.to_string(),
+            None => word.clone(),
+        };
+        let words: Vec<String> = self.words.iter().map(turn).collect();
+        let (program, arguments) = words.split_first().ok_or("a line names no program")?;
+        let mut command = Command::new(program);
+        command.args(arguments).envs(self.environment.iter().cloned());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let (started, used) = (Instant::now(), used_by_children()?);
+        let status = command.status().map_err(|error| format!("{program}: {error}"))?;
+        if !status.success() {
+            return Err(format!("`{}` failed, {status}", words.join(" ")));
+        }
+        Ok(Took { wall: started.elapsed(), cpu: used_by_children()?.saturating_sub(used) })
+    }
+}
+
+/// What all children so far have used; the difference is what the last one did.
+fn used_by_children() -> Result<Duration, String> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).map_err(|error| error.to_string())?;
+    let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    Ok(Duration::from_micros(micros.unsigned_abs()))
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}

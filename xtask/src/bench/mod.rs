@@ -1,0 +1,128 @@
+//! `cargo xtask bench`: the figures that the budgets of design §8 are about, side by side in one run.
+
+mod processes;
+mod resolve;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::Result;
+use crate::build_workflow;
+use crate::house::{House, answer};
+
+/// Measure what there are budgets for.
+#[derive(Args)]
+pub(crate) struct Bench {
+    /// Fewer runs and fewer tasks: figures that are only roughly right, soon
+    #[arg(long)]
+    quick: bool,
+}
+
+/// A figure with the budget that it has to keep.
+struct Row {
+    what: String,
+    figures: Vec<String>,
+    budget: String,
+    /// Whether the budget is kept, where there is one.
+    kept: Option<bool>,
+}
+
+/// The programs that are measured.
+struct Built {
+    /// What ships.
+    orange: PathBuf,
+    /// What authors use, built the same way.
+    checker: PathBuf,
+    /// What measures.
+    bench: PathBuf,
+}
+
+pub(crate) fn run(house: &House, arguments: &Bench) -> Result<ExitCode> {
+    let built = Built {
+        orange: build_workflow::build(house, "orange", Some(&house.root.join("workflows")))?,
+        checker: build_workflow::build(house, "orange-workflow", None)?,
+        bench: build_bench(house)?,
+    };
+    let scratch =
+        tempfile::tempdir().map_err(|error| format!("there is no room for scratch files: {error}"))?;
+    println!("\nresolve, on the default workflow; the harness is in every figure\n");
+    print!("{}", table(&["", "ns", "instructions"], &resolve::rows(&built.bench)?));
+    println!("\nwhole processes, medians\n");
+    let rows = processes::rows(house, &built, scratch.path(), arguments.quick)?;
+    print!("{}", table(&["", "wall ms", "cpu ms"], &rows));
+    println!("\nbinaries\n");
+    print!("{}", table(&["", "KiB"], &sizes(&built)?));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn build_bench(house: &House) -> Result<PathBuf> {
+    let manifest = "xtask/bench/Cargo.toml";
+    let target = house.metadata()?.target_directory.join("bench");
+    let mut build = house.cargo(["build", "--release", "--manifest-path", manifest, "--target-dir"]);
+    build.arg(&target);
+    answer(build)?;
+    Ok(target.join("release/orange-bench"))
+}
+
+fn sizes(built: &Built) -> Result<Vec<Row>> {
+    let size = |path: &Path| {
+        let file =
+            std::fs::metadata(path).map_err(|error| format!("{} is not there: {error}", path.display()))?;
+        Ok::<u64, String>(file.len().div_ceil(1024))
+    };
+    let (orange, checker) = (size(&built.orange)?, size(&built.checker)?);
+    Ok(vec![
+        Row {
+            what: "orange".to_string(),
+            figures: vec![orange.to_string()],
+            budget: "1024 without custom workflows".to_string(),
+            kept: Some(orange <= 1024),
+        },
+        Row {
+            what: "orange-workflow".to_string(),
+            figures: vec![checker.to_string()],
+            budget: String::new(),
+            kept: None,
+        },
+    ])
+}
+
+/// The lines that another program answers with, split at tabs.
+fn fields(answer: &str) -> Vec<Vec<&str>> {
+    answer.lines().map(|line| line.split('\t').collect()).collect()
+}
+
+fn table(heads: &[&str], rows: &[Row]) -> String {
+    let names = rows.iter().map(|row| row.what.chars().count()).max().unwrap_or_default();
+    let head: String = heads[1..].iter().map(|head| format!("{head:>14}")).collect();
+    let line = |row: &Row| {
+        let figures: String = row.figures.iter().map(|figure| format!("{figure:>14}")).collect();
+        let word = match row.kept {
+            Some(true) => "kept: ",
+            Some(false) => "MISSED: ",
+            None => "",
+        };
+        format!("{:names$}{figures}   {word}{}", row.what, row.budget).trim_end().to_string() + "\n"
+    };
+    format!("{:names$}{head}   budget\n{}", heads[0], rows.iter().map(line).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missed_budget_shows() {
+        let row = |what: &str, figure: &str, kept: Option<bool>| Row {
+            what: what.to_string(),
+            figures: vec![figure.to_string()],
+            budget: if kept.is_none() { String::new() } else { "at most 2".to_string() },
+            kept,
+        };
+        let rows = [row("floor", "1", None), row("a", "2", Some(true)), row("b", "3", Some(false))];
+        let expect = "                 ms   budget\nfloor             1\na                 2   kept: at most 2\nb                 3   MISSED: at most 2\n";
+        assert_eq!(table(&["", "ms"], &rows), expect);
+    }
+}

@@ -1,0 +1,252 @@
+//! How long whole processes take, each beside `/bin/true`.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::{Built, Row, fields};
+use crate::Result;
+use crate::house::{House, answer};
+
+/// Every process that is measured, in the order of the table.
+struct Runs {
+    rounds: usize,
+    bench: PathBuf,
+    asked: Vec<Asked>,
+}
+
+/// A program, and what is asked of its median wall time in milliseconds; the second argument is that of `/bin/true`.
+struct Asked {
+    line: String,
+    budget: &'static str,
+    keeps: Option<fn(f64, f64) -> bool>,
+}
+
+pub(super) fn rows(house: &House, built: &Built, scratch: &Path, quick: bool) -> Result<Vec<Row>> {
+    let (rounds, large) = if quick { (40, 500) } else { (300, 5_000) };
+    let mut quickly = Runs::new(rounds, built);
+    quickly.ask("/bin/true", &[], &["/bin/true"], "", None);
+    start_up(&mut quickly, built);
+    checks(&mut quickly, house, built, scratch)?;
+    updates(&mut quickly, built, scratch)?;
+    let mut slowly = Runs::new(rounds / 10, built);
+    slowly.ask("/bin/true", &[], &["/bin/true"], "", None);
+    large_checks(&mut slowly, house, built, scratch)?;
+    for tasks in [0, 100, large] {
+        list(&mut slowly, built, scratch, tasks)?;
+    }
+    let mut rows = quickly.measure()?;
+    rows.extend(slowly.measure()?.into_iter().skip(1));
+    Ok(rows)
+}
+
+fn start_up(runs: &mut Runs, built: &Built) {
+    let keeps: fn(f64, f64) -> bool = |it, floor| it <= floor;
+    runs.ask(
+        "orange --version",
+        &[],
+        &[&built.orange.display().to_string(), "--version"],
+        "no slower than /bin/true",
+        Some(keeps),
+    );
+}
+
+fn checks(runs: &mut Runs, house: &House, built: &Built, scratch: &Path) -> Result<()> {
+    let flow = scratch.join("default.yml");
+    copy(&house.root.join("workflows/default.yml"), &flow)?;
+    let (bench, checker, flow) = (text(&built.bench), text(&built.checker), text(&flow));
+    runs.ask("the bare parse of default.yml", &[], &[&bench, "parse", &flow], "", None);
+    runs.ask(
+        "orange-workflow check default.yml",
+        &[],
+        &[&checker, "check", &flow, "--exit-zero"],
+        "at most 1 ms over /bin/true",
+        Some(|it, floor| it <= floor + 1.0),
+    );
+    Ok(())
+}
+
+/// A thousand files, and one file of thousands of states at two sizes, which says whether it grows linearly.
+fn large_checks(runs: &mut Runs, house: &House, built: &Built, scratch: &Path) -> Result<()> {
+    let checker = text(&built.checker);
+    let folder = scratch.join("thousand");
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let flow = house.read("workflows/default.yml")?.text;
+    for number in 0..1_000 {
+        let name = format!("flow-{number}");
+        write(
+            &folder.join(format!("{name}.yml")),
+            &flow.replacen("name: default", &format!("name: {name}"), 1),
+        )?;
+    }
+    runs.ask(
+        "check of 1 000 files",
+        &[],
+        &[&checker, "check", &text(&folder), "--exit-zero"],
+        "at most 100 ms",
+        Some(|it, _| it <= 100.0),
+    );
+    for states in [2_500, 10_000] {
+        let path = scratch.join(format!("large-{states}.yml"));
+        write(&path, &large_workflow(states))?;
+        let what = format!("check of {states} states");
+        runs.ask(
+            &what,
+            &[],
+            &[&checker, "check", &text(&path), "--exit-zero"],
+            "four times as much for four times the states",
+            None,
+        );
+    }
+    Ok(())
+}
+
+/// A ring of states with a way out of each.
+fn large_workflow(states: usize) -> String {
+    let mut flow = format!("name: large-{states}\nstates:\n  done: {{terminal: true}}\n");
+    (0..states).for_each(|state| flow += &format!("  s{state}: {{}}\n"));
+    flow += "transitions:\n";
+    for state in 0..states {
+        let next = (state + 1) % states;
+        flow += &format!("  - {{from: s{state}, to: s{next}, when: \"review_round < 2\"}}\n");
+        flow += &format!("  - {{from: s{state}, to: done, when: \"review_round >= 2\"}}\n");
+    }
+    flow
+}
+
+/// To and fro between two states whose transitions have no hooks.
+fn updates(runs: &mut Runs, built: &Built, scratch: &Path) -> Result<()> {
+    let home = Home::new(built, scratch, "update", 0)?;
+    home.orange(&["task", "create", "bench", "To and fro", "--status", "clarification", "--no-spawn"])?;
+    let home_is = home.setting();
+    let orange = text(&built.orange);
+    let words = [orange.as_str(), "task", "update", "bench", "--status", "working|clarification"];
+    runs.ask("task update --status", &[&home_is], &words, "at most 5 ms", Some(|it, _| it <= 5.0));
+    Ok(())
+}
+
+fn list(runs: &mut Runs, built: &Built, scratch: &Path, tasks: usize) -> Result<()> {
+    let home = Home::new(built, scratch, &format!("list-{tasks}"), tasks)?;
+    let orange = text(&built.orange);
+    let keeps: Option<fn(f64, f64) -> bool> = Some(|it, _| it <= 60.0);
+    let what = format!("task list with {tasks} tasks");
+    runs.ask(&what, &[&home.setting()], &[&orange, "task", "list", "--json"], "at most 60 ms", keeps);
+    Ok(())
+}
+
+/// An `ORANGE_HOME` of its own with one project.
+struct Home<'b> {
+    built: &'b Built,
+    path: PathBuf,
+}
+
+impl<'b> Home<'b> {
+    fn new(built: &'b Built, scratch: &Path, name: &str, tasks: usize) -> Result<Home<'b>> {
+        let repository = scratch.join(format!("{name}-repository"));
+        repository_at(&repository)?;
+        let home = Home { built, path: scratch.join(name) };
+        home.orange(&["project", "add", &text(&repository), "--name", "bench"])?;
+        for task in 0..tasks {
+            let branch = format!("task-{task}");
+            home.orange(&["task", "create", &branch, "One of many", "--project", "bench", "--no-spawn"])?;
+        }
+        Ok(home)
+    }
+
+    fn orange(&self, arguments: &[&str]) -> Result<String> {
+        let mut orange = Command::new(&self.built.orange);
+        orange.args(arguments).env("ORANGE_HOME", &self.path).env("ORANGE_TMUX_SOCKET", "orange-bench");
+        answer(orange)
+    }
+
+    fn setting(&self) -> String {
+        format!("ORANGE_HOME={}", self.path.display())
+    }
+}
+
+/// A git repository with one commit, whatever the person's own settings are.
+fn repository_at(path: &Path) -> Result<()> {
+    let git = |arguments: &[&str]| {
+        let mut git = Command::new("git");
+        git.arg("-C").arg(path).args(["-c", "user.name=bench", "-c", "user.email=bench@localhost"]);
+        git.args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        answer(git)
+    };
+    std::fs::create_dir_all(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    git(&["init", "--quiet", "--initial-branch", "main"])?;
+    git(&["commit", "--quiet", "--allow-empty", "--message", "start"])?;
+    Ok(())
+}
+
+impl Runs {
+    fn new(rounds: usize, built: &Built) -> Runs {
+        Runs { rounds, bench: built.bench.clone(), asked: Vec::new() }
+    }
+
+    fn ask(
+        &mut self,
+        what: &str,
+        settings: &[&str],
+        words: &[&str],
+        budget: &'static str,
+        keeps: Option<fn(f64, f64) -> bool>,
+    ) {
+        let line = [&[what], settings, words].concat().join("\t");
+        self.asked.push(Asked { line, budget, keeps });
+    }
+
+    /// Runs them all, in turn, many times; the first is the floor.
+    fn measure(&self) -> Result<Vec<Row>> {
+        let mut lines = String::new();
+        for asked in &self.asked {
+            writeln!(lines, "{}", asked.line).map_err(|error| error.to_string())?;
+        }
+        let answered = self.answer(&lines)?;
+        let fields = fields(&answered);
+        let milliseconds = |row: usize, field: usize| -> f64 {
+            let micros = fields.get(row).and_then(|row| row.get(field)).and_then(|it| it.parse::<f64>().ok());
+            micros.unwrap_or(f64::NAN) / 1_000.0
+        };
+        let floor = milliseconds(0, 1);
+        let row = |(at, asked): (usize, &Asked)| {
+            let wall = milliseconds(at, 1);
+            Row {
+                what: asked.line.split('\t').next().unwrap_or_default().to_string(),
+                figures: vec![format!("{wall:.2}"), format!("{:.2}", milliseconds(at, 2))],
+                budget: asked.budget.to_string(),
+                kept: asked.keeps.map(|keeps| keeps(wall, floor)),
+            }
+        };
+        Ok(self.asked.iter().enumerate().map(row).collect())
+    }
+
+    fn answer(&self, lines: &str) -> Result<String> {
+        let failed = |error: std::io::Error| format!("orange-bench: {error}");
+        let mut command = Command::new(&self.bench);
+        command.args(["processes", &self.rounds.to_string()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(failed)?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(lines.as_bytes()).map_err(failed)?;
+        }
+        let output = child.wait_with_output().map_err(failed)?;
+        if !output.status.success() {
+            return Err("orange-bench could not measure; it says why above".to_string());
+        }
+        String::from_utf8(output.stdout).map_err(|error| error.to_string())
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text).map_err(|error| format!("{} cannot be written: {error}", path.display()))
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    std::fs::copy(from, to)
+        .map(|_| ())
+        .map_err(|error| format!("{} cannot be copied: {error}", from.display()))
+}

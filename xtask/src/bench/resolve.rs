@@ -1,0 +1,80 @@
+//! How fast transitions are resolved: nanoseconds, and instructions where callgrind can count them.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::{Row, fields};
+use crate::Result;
+use crate::house::answer;
+
+const HAND_WRITTEN: &str = "hand-written match";
+const PEERS: [&str; 3] = ["smlang", "statig", "rust-fsm"];
+
+/// Questions in a round, as `orange-bench` asks them.
+const QUESTIONS: u64 = 4096;
+
+pub(super) fn rows(bench: &Path) -> Result<Vec<Row>> {
+    let mut timing = Command::new(bench);
+    timing.arg("resolve");
+    let answered = answer(timing)?;
+    let times: Vec<(&str, f64)> = fields(&answered)
+        .iter()
+        .filter_map(|line| Some((*line.first()?, line.get(1)?.parse().ok()?)))
+        .collect();
+    let time = |form: &str| times.iter().find(|it| it.0 == form).map_or(f64::NAN, |it| it.1);
+    let fastest_peer = PEERS.iter().map(|peer| time(peer)).fold(f64::INFINITY, f64::min);
+    times
+        .iter()
+        .map(|(form, time_of_it)| {
+            let (budget, kept) = match *form {
+                // Two runs of the same code differ by a few hundredths.
+                "orange, typed" => (
+                    "no slower than the match by hand, faster than the crates",
+                    Some(*time_of_it <= time(HAND_WRITTEN) * 1.05 && *time_of_it < fastest_peer),
+                ),
+                "orange, tables" => ("faster than the crates", Some(*time_of_it < fastest_peer)),
+                _ => ("", None),
+            };
+            let instructions =
+                instructions(bench, form).map_or_else(|| "no valgrind".to_string(), |it| format!("{it:.1}"));
+            Ok(Row {
+                what: (*form).to_string(),
+                figures: vec![format!("{time_of_it:.2}"), instructions],
+                budget: budget.to_string(),
+                kept,
+            })
+        })
+        .collect()
+}
+
+/// Instructions for one question: what more rounds add, divided by how many questions they ask.
+fn instructions(bench: &Path, form: &str) -> Option<f64> {
+    let (few, many) = (counted(bench, form, 2)?, counted(bench, form, 12)?);
+    Some(many.checked_sub(few)? as f64 / (10 * QUESTIONS) as f64)
+}
+
+fn counted(bench: &Path, form: &str, rounds: u32) -> Option<u64> {
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(bench);
+    valgrind.args(["resolve", form, &rounds.to_string()]);
+    let output = valgrind.output().ok()?;
+    collected(&String::from_utf8_lossy(&output.stderr))
+}
+
+/// The number of instructions in what callgrind says at its end.
+fn collected(said: &str) -> Option<u64> {
+    let line = said.lines().find_map(|line| line.split_once("Collected : "))?.1;
+    line.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn callgrind_says_how_many_it_collected() {
+        let said = "==1== Events    : Ir\n==1== Collected : 1234567\n==1==\n";
+        assert_eq!(collected(said), Some(1_234_567));
+        assert_eq!(collected("==1== nothing"), None);
+    }
+}

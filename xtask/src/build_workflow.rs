@@ -1,0 +1,221 @@
+//! `cargo xtask build-workflow`: checks a folder of workflows and builds them into one small binary.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use clap::Args;
+use orange_codegen::{Checked, Source};
+
+use crate::Result;
+use crate::binary::{is_static, kibibytes};
+use crate::house::{House, answer, typed};
+
+/// Where a binary runs without asking for anything.
+const STATIC_TARGET: &str = "x86_64-unknown-linux-musl";
+
+/// Check workflows and build them into `orange`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cargo xtask build-workflow
+  cargo xtask build-workflow --workflows ../my-flows --out ~/bin")]
+pub(crate) struct BuildWorkflow {
+    /// The folder with the workflows; our own by default
+    #[arg(long, value_name = "DIR")]
+    workflows: Option<PathBuf>,
+
+    /// Where the binary goes; `dist/` by default
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(crate) fn run(house: &House, arguments: &BuildWorkflow) -> Result<ExitCode> {
+    let given = arguments.workflows.clone().unwrap_or_else(|| house.root.join("workflows"));
+    let folder = folder_of_workflows(&given)?;
+    let out = std::path::absolute(arguments.out.clone().unwrap_or_else(|| house.root.join("dist")))
+        .map_err(|error| format!("--out leads nowhere: {error}"))?;
+    if !check(house, &folder)? {
+        return Ok(ExitCode::FAILURE);
+    }
+    let machines = machines(&folder)?;
+    let built = build(house, "orange", Some(&folder))?;
+    let binary = install(&built, &out)?;
+    print!("\n{}", table(&machines));
+    describe(&binary)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The folder, from the root of the file system, if it has anything that could be a workflow.
+fn folder_of_workflows(given: &Path) -> Result<PathBuf> {
+    let folder = given.canonicalize().map_err(|error| {
+        format!(
+            "{} cannot be opened: {error}; `--workflows` takes a folder of workflow files",
+            given.display()
+        )
+    })?;
+    if !folder.is_dir() {
+        return Err(format!("{} is a file; `--workflows` takes the folder that it lies in", given.display()));
+    }
+    if files(&folder)?.is_empty() {
+        return Err(format!(
+            "{} has no *.yml, *.yaml or *.toml; `orange-workflow init` writes a workflow to start from",
+            folder.display()
+        ));
+    }
+    Ok(folder)
+}
+
+/// The files of a folder that could be workflows, sorted, as the build script finds them.
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let unreadable = |error| format!("{} cannot be read: {error}", folder.display());
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let is_source =
+            path.extension().is_some_and(|it| ["yml", "yaml", "toml"].iter().any(|known| it == *known));
+        if is_source && path.is_file() && path.file_name().is_some_and(|name| name != "Cargo.toml") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Runs the authors' check, which says what is wrong.
+fn check(house: &House, folder: &Path) -> Result<bool> {
+    let mut check = house.cargo(["run", "--quiet", "-p", "orange-workflow", "--", "check"]);
+    let status =
+        check.arg(folder).status().map_err(|error| format!("`{}` cannot be run: {error}", typed(&check)))?;
+    if !status.success() {
+        eprintln!("nothing is built: mend what stands above first");
+    }
+    Ok(status.success())
+}
+
+/// The state machine workflows of the folder.
+fn machines(folder: &Path) -> Result<Vec<Checked>> {
+    let mut machines = Vec::new();
+    for file in files(folder)? {
+        let text = std::fs::read_to_string(&file)
+            .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+        let compiled = orange_codegen::compile(&Source::new(file.display().to_string(), text));
+        machines.extend(compiled.checked.filter(|checked| checked.workflow().is_some()));
+    }
+    if machines.is_empty() {
+        let folder = folder.display();
+        return Err(format!("{folder} has no state machine workflow, and `orange` runs only those"));
+    }
+    Ok(machines)
+}
+
+/// Builds a package the way it ships, static where that can be had, and says where its binary is.
+pub(crate) fn build(house: &House, package: &str, workflows: Option<&Path>) -> Result<PathBuf> {
+    let target = if target_is_installed(STATIC_TARGET) {
+        STATIC_TARGET.to_string()
+    } else {
+        let host = host()?;
+        println!(
+            "{STATIC_TARGET} is not installed (`rustup target add {STATIC_TARGET}`): building for {host}, which is not static"
+        );
+        host
+    };
+    let mut build = house.cargo(["build", "--package", package, "--profile", "dist", "--target", &target]);
+    if let Some(workflows) = workflows {
+        build.env("ORANGE_WORKFLOWS", workflows);
+    }
+    println!("{}", typed(&build));
+    let status = build.status().map_err(|error| format!("cargo cannot be run: {error}"))?;
+    if !status.success() {
+        return Err(format!("`{}` failed, {status}", typed(&build)));
+    }
+    Ok(house.metadata()?.target_directory.join(target).join("dist").join(package))
+}
+
+/// Whether the standard library of a target is there; the folder is named whether it exists or not.
+fn target_is_installed(target: &str) -> bool {
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--print", "target-libdir", "--target", target]).stderr(Stdio::null());
+    answer(rustc).is_ok_and(|folder| Path::new(folder.trim()).is_dir())
+}
+
+fn host() -> Result<String> {
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--print", "host-tuple"]);
+    answer(rustc).map(|host| host.trim().to_string())
+}
+
+/// Copies the binary beside its place and then moves it there, so that a running one is no obstacle.
+fn install(built: &Path, out: &Path) -> Result<PathBuf> {
+    let (binary, beside) = (out.join("orange"), out.join(".orange.new"));
+    let failed = |error| format!("{} cannot be written: {error}", binary.display());
+    std::fs::create_dir_all(out).map_err(failed)?;
+    std::fs::copy(built, &beside).map_err(failed)?;
+    std::fs::rename(&beside, &binary).map_err(failed)?;
+    Ok(binary)
+}
+
+fn describe(binary: &Path) -> Result<()> {
+    let bytes =
+        std::fs::read(binary).map_err(|error| format!("{} cannot be read: {error}", binary.display()))?;
+    let linking = match is_static(&bytes) {
+        Some(true) => "static, needs no libraries",
+        Some(false) => "needs the dynamic libraries of its system",
+        None => "of a kind that is not known here",
+    };
+    println!("\n{}  {}, {linking}", binary.display(), kibibytes(bytes.len() as u64));
+    Ok(())
+}
+
+fn table(machines: &[Checked]) -> String {
+    let rows: Vec<[String; 5]> = machines.iter().filter_map(row).collect();
+    let heads = ["workflow", "states", "transitions", "guards", "hash"].map(str::to_string);
+    let width =
+        |column: usize| rows.iter().chain([&heads]).map(|row| row[column].len()).max().unwrap_or_default();
+    let line = |row: &[String; 5]| {
+        let [name, states, transitions, guards, hash] = row;
+        format!(
+            "{name:0$}  {states:>1$}  {transitions:>2$}  {guards:>3$}  {hash}\n",
+            width(0),
+            width(1),
+            width(2),
+            width(3)
+        )
+    };
+    [&heads].into_iter().chain(&rows).map(line).collect()
+}
+
+fn row(checked: &Checked) -> Option<[String; 5]> {
+    let workflow = checked.workflow()?;
+    let guards = workflow.transitions.iter().filter(|transition| transition.when.is_some()).count();
+    Some([
+        workflow.name.value.clone(),
+        workflow.states.len().to_string(),
+        workflow.transitions.len().to_string(),
+        guards.to_string(),
+        checked.hash().to_string(),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_counts_what_a_workflow_declares() {
+        let text = "name: a\nversion: 1\nstates:\n  x: {terminal: false}\n  y: {terminal: true}\ntransitions:\n  - {from: x, to: y, when: \"review_round < 2\"}\n";
+        let machines: Vec<_> =
+            orange_codegen::compile(&Source::new("a.yml", text)).checked.into_iter().collect();
+        let table = table(&machines);
+        let (head, row) = table.split_once('\n').unwrap();
+        assert!(head.starts_with("workflow  states  transitions  guards  hash"), "{head}");
+        assert!(row.starts_with("a              2            1       1  "), "{row}");
+    }
+
+    #[test]
+    fn a_folder_without_workflows_says_so() {
+        let empty = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        assert!(folder_of_workflows(&empty).unwrap_err().contains("has no *.yml"));
+        assert!(folder_of_workflows(Path::new("/nowhere")).unwrap_err().contains("cannot be opened"));
+        assert!(folder_of_workflows(Path::new(file!())).is_err());
+    }
+}
