@@ -3,8 +3,10 @@
 //! Drivers decide nothing. Each verb is one function, reads a machine format, and takes everything it
 //! needs as arguments: no driver looks at the environment of this process by itself.
 
+pub mod agent;
 pub mod exec;
 pub mod git;
+pub mod harness;
 pub mod process;
 #[cfg(test)]
 mod testing;

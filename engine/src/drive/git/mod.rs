@@ -124,6 +124,17 @@ impl Git {
         Ok(PathBuf::from(output.checked()?.text()))
     }
 
+    /// The top folder of the repository's main checkout, wherever in it or in one of its worktrees the folder of
+    /// this `Git` is: what a project is known by.
+    ///
+    /// # Errors
+    /// As [`Git::top_level`].
+    pub fn main_checkout(&self) -> Result<PathBuf> {
+        let top = self.top_level()?;
+        let main = self.worktrees()?.into_iter().next().filter(|main| !main.bare);
+        Ok(main.map_or(top, |main| main.path))
+    }
+
     /// The branch that work is merged into: what `origin/HEAD` names, else the branch checked out here,
     /// else `main` or `master`, whichever exists.
     ///
@@ -163,6 +174,14 @@ impl Git {
         }
         Err(Error::new(Kind::Usage, format!("`{}` cannot be a branch's name", branch.escape_debug()))
             .help("use letters, digits, `-`, `_`, `.` and `/`, and begin with a letter: fix/login-form"))
+    }
+
+    /// Refuses a branch that is neither here nor on the remote.
+    ///
+    /// # Errors
+    /// `not_found` for such a branch; `environment` when git fails.
+    pub fn check_branch_exists(&self, branch: &str) -> Result<()> {
+        self.base(branch).map(drop)
     }
 
     /// Where a branch is, as far as the last fetch knows.

@@ -137,6 +137,32 @@ fn a_folder_knows_its_checkout() {
 }
 
 #[test]
+fn a_project_is_its_main_checkout_from_wherever_it_is_named() {
+    let lab = Lab::new();
+    lab.acquire(1, "fix").unwrap();
+    let main = fs::canonicalize(lab.repo()).unwrap();
+    fs::create_dir(lab.pooled(1).join("sub")).unwrap();
+    for folder in [lab.repo(), lab.pooled(1), lab.pooled(1).join("sub")] {
+        let git = Git { repo: folder, ..lab.git.clone() };
+        assert_eq!(git.main_checkout().unwrap(), main);
+    }
+    lab.git.check_branch_exists("fix").unwrap();
+    refuses(lab.git.check_branch_exists("nope"), Kind::NotFound, "no branch `nope`");
+}
+
+#[test]
+fn a_pool_is_prepared_at_the_default_branch() {
+    let lab = Lab::new();
+    assert!(lab.git.prepare(&lab.pooled(1), "main").unwrap());
+    lab.check_pristine(1);
+    assert!(!lab.git.prepare(&lab.pooled(1), "main").unwrap());
+    assert!(!lab.acquire(1, "fix").unwrap().created_worktree);
+    lab.write(&lab.pooled(1).join("work"), "w\n");
+    assert!(!lab.git.prepare(&lab.pooled(1), "main").unwrap());
+    assert!(lab.pooled(1).join("work").exists());
+}
+
+#[test]
 fn the_default_branch_is_the_remotes_else_the_current_one() {
     let lab = Lab::new();
     lab.run(&lab.repo(), &["switch", "--quiet", "-c", "topic"]);

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::super::exec::{Call, Output};
-use super::{BranchState, Git, REMOTE, Worktree, parse, refused};
+use super::{BranchState, Git, Worktree, parse, refused};
 use crate::Result;
 
 /// How long to wait for another git process that holds a lock.
@@ -36,20 +36,6 @@ pub(super) enum Place {
 }
 
 impl Git {
-    /// Makes `worktree` a worktree of this repository that stands on no branch, ahead of its use; one that is there
-    /// already is left as it is. The caller holds the pool's lock.
-    ///
-    /// # Errors
-    /// `refused` when the folder is something else; `environment` when git fails.
-    pub fn prepare(&self, worktree: &Path, default_branch: &str) -> Result<()> {
-        match self.place(worktree)? {
-            Place::Ours(_) => return Ok(()),
-            Place::Removed(found) => drop(self.forget(&found, "lost")?),
-            Place::Free => {}
-        }
-        self.add_worktree(worktree, default_branch, default_branch).map(drop)
-    }
-
     /// Makes `worktree` a worktree of this repository, unless it is one, and puts it on `branch`: the
     /// local branch, else a new one that tracks the remote's, else a new one from the remote's (else the
     /// local) default branch. On the branch already, it is left exactly as it is. The caller holds the pool's lock.
@@ -66,22 +52,32 @@ impl Git {
             BranchState::Nowhere | BranchState::OnlyRemote(_) => self.fetch(&[branch, default_branch])?,
         };
         self.check_free_for(worktree, branch)?;
-        let created_worktree = match place {
+        let created_worktree = match &place {
+            Place::Ours(found) if found.branch.as_deref() == Some(branch) => false,
             Place::Ours(found) => {
-                if found.branch.as_deref() != Some(branch) {
-                    self.check_idle(&found)?;
-                }
+                self.check_idle(found)?;
                 false
             }
-            Place::Removed(found) => {
-                self.forget(&found, "lost")?;
-                self.add_worktree(worktree, branch, default_branch)?
-            }
-            Place::Free => self.add_worktree(worktree, branch, default_branch)?,
+            Place::Removed(_) | Place::Free => self.prepare(worktree, default_branch)?,
         };
         let created_branch = self.switch(worktree, branch, default_branch)?;
         let commit = self.head(worktree)?.unwrap_or_default();
         Ok(Acquired { created_worktree, created_branch, commit, warning })
+    }
+
+    /// Makes `worktree` a worktree of this repository, detached at the default branch; true when it was none
+    /// before. One that is there already is left as it is. The caller holds the pool's lock.
+    ///
+    /// # Errors
+    /// `refused` when the folder is something else; `environment` when git fails.
+    pub fn prepare(&self, worktree: &Path, default_branch: &str) -> Result<bool> {
+        match self.place(worktree)? {
+            Place::Ours(_) => return Ok(false),
+            Place::Removed(found) => self.forget(&found, "lost").map(drop)?,
+            Place::Free => (),
+        }
+        self.add_worktree(worktree, &self.base(default_branch)?)?;
+        Ok(true)
     }
 
     /// What is at the place of a pooled worktree.
@@ -180,16 +176,9 @@ impl Git {
         }
     }
 
-    fn add_worktree(&self, worktree: &Path, branch: &str, default_branch: &str) -> Result<bool> {
-        let (local, remote) = (format!("refs/heads/{branch}"), format!("refs/remotes/{REMOTE}/{branch}"));
-        let refs = self.refs(&[&local, &remote])?;
-        let start = [local, remote]
-            .iter()
-            .find_map(|name| refs.iter().find(|one| one.name == *name).map(|one| one.commit.clone()));
-        let start = start.map_or_else(|| self.base(default_branch), Ok)?;
-        let call = || self.call().args(["worktree", "add", "--quiet", "--detach"]).arg(worktree).arg(&start);
-        self.patiently(call)?.checked()?;
-        Ok(true)
+    fn add_worktree(&self, worktree: &Path, commit: &str) -> Result<()> {
+        let call = || self.call().args(["worktree", "add", "--quiet", "--detach"]).arg(worktree).arg(commit);
+        self.patiently(call)?.checked().map(drop)
     }
 
     /// Puts a clean worktree on the branch; true when the branch was made for that. A git process that

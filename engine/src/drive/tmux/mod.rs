@@ -13,6 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use rustix::process::Pid;
@@ -176,13 +177,23 @@ impl Tmux {
             window.push_str("-x");
         }
         let target = format!("{session}:={window}");
-        let call = self
-            .call()
-            .folder(spawn.folder)
-            .args(["new-window", "-d", "-P", "-F", REF_FORMAT, "-n", &window, "-t", &format!("{session}:")])
-            .args(command_line(spawn))
-            .args(mark_pane(&target, spawn.window));
-        parse_ref(&checked(call.run()?)?)
+        let output = self.run(|call| {
+            call.folder(spawn.folder)
+                .args([
+                    "new-window",
+                    "-d",
+                    "-P",
+                    "-F",
+                    REF_FORMAT,
+                    "-n",
+                    &window,
+                    "-t",
+                    &format!("{session}:"),
+                ])
+                .args(command_line(spawn))
+                .args(mark_pane(&target, spawn.window))
+        });
+        parse_ref(&checked(output?)?)
     }
 
     /// Every pane of the server. No server is no panes; that tmux cannot tell is an error.
@@ -190,8 +201,7 @@ impl Tmux {
     /// # Errors
     /// `environment` when tmux fails for any other reason: nothing may be concluded from that.
     pub fn panes(&self) -> Result<Vec<Pane>> {
-        let output = self.call().args(["list-panes", "-a", "-F", parse::PANE_FORMAT]).run()?;
-        self.read_panes(&output)
+        self.read_panes(&self.run(|call| call.args(["list-panes", "-a", "-F", parse::PANE_FORMAT]))?)
     }
 
     /// The panes of the session that is marked as this task's.
@@ -207,7 +217,7 @@ impl Tmux {
     /// # Errors
     /// `environment` when tmux cannot tell.
     pub fn has_session(&self, name: &str) -> Result<bool> {
-        let output = self.call().args(["has-session", "-t", &exactly(name)]).run()?;
+        let output = self.run(|call| call.args(["has-session", "-t", &exactly(name)]))?;
         if output.success() {
             return Ok(true);
         }
@@ -222,11 +232,11 @@ impl Tmux {
     pub fn kill_session(&self, name: &str, task: &str) -> Result<bool> {
         let target = exactly(name);
         let is_own = format!("#{{==:#{{@orange_task}},{}}}", plain_id(task)?);
-        let output = self
-            .call()
-            .args(["list-panes", "-s", "-t", &target, "-F", parse::PANE_FORMAT, ";"])
-            .args(["if-shell", "-F", "-t", &target, &is_own, &format!("kill-session -t '{target}'")])
-            .run()?;
+        let kill = format!("kill-session -t '{target}'");
+        let output = self.run(|call| {
+            call.args(["list-panes", "-s", "-t", &target, "-F", parse::PANE_FORMAT, ";"])
+                .args(["if-shell", "-F", "-t", &target, &is_own, &kill])
+        })?;
         let mut panes = self.read_panes(&output)?;
         panes.retain(|pane| pane.belongs_to(task));
         if panes.is_empty() {
@@ -261,19 +271,21 @@ impl Tmux {
     /// # Errors
     /// `not_found` when the pane is gone; `environment` when tmux fails.
     pub fn send_text(&self, pane_id: &str, text: &[u8]) -> Result<()> {
-        let mut call = self.call().args(["copy-mode", "-q", "-t", pane_id, ";"]);
-        if !text.is_empty() {
-            let buffer = unique_buffer();
-            // From 3.7 on, control characters are made visible unless -S says otherwise.
-            let raw = self.version()? >= Some(Version { major: 3, minor: 7 });
-            let flags = if raw { "-dprS" } else { "-dpr" };
-            call = call
-                .input(text)
-                .args(["load-buffer", "-b", &buffer, "-", ";"])
-                .args(["paste-buffer", flags, "-b", &buffer, "-t", pane_id, ";"])
-                .args(["run-shell", "-d", SECONDS_BEFORE_ENTER, ";"]);
-        }
-        let output = call.args(["send-keys", "-t", pane_id, "Enter"]).run()?;
+        // From 3.7 on, control characters are made visible unless -S says otherwise.
+        let raw = self.version()? >= Some(Version { major: 3, minor: 7 });
+        let (buffer, flags) = (unique_buffer(), if raw { "-dprS" } else { "-dpr" });
+        let output = self.run(|call| {
+            let call = call.args(["copy-mode", "-q", "-t", pane_id, ";"]);
+            let pasted = if text.is_empty() {
+                call
+            } else {
+                call.input(text)
+                    .args(["load-buffer", "-b", &buffer, "-", ";"])
+                    .args(["paste-buffer", flags, "-b", &buffer, "-t", pane_id, ";"])
+                    .args(["run-shell", "-d", SECONDS_BEFORE_ENTER, ";"])
+            };
+            pasted.args(["send-keys", "-t", pane_id, "Enter"])
+        })?;
         if parse::says_no_target(&output.complaint()) {
             return Err(Error::new(
                 Kind::NotFound,
@@ -289,8 +301,8 @@ impl Tmux {
     /// `environment` when tmux fails or the pane is gone.
     pub fn capture(&self, pane_id: &str, lines: usize) -> Result<String> {
         let start = format!("-{lines}");
-        let shown =
-            checked(self.call().args(["capture-pane", "-p", "-t", pane_id, "-S", &start]).run()?)?.text();
+        let output = self.run(|call| call.args(["capture-pane", "-p", "-t", pane_id, "-S", &start]))?;
+        let shown = checked(output)?.text();
         let rows: Vec<&str> = shown.trim_end().lines().collect();
         Ok(rows[rows.len().saturating_sub(lines)..].join("\n"))
     }
@@ -319,17 +331,18 @@ impl Tmux {
 
     fn start_session(&self, name: &str, spawn: &Spawn) -> Result<Output> {
         let target = exactly(name);
-        self.call()
-            .folder(spawn.folder)
-            .args(["new-session", "-d", "-P", "-F", REF_FORMAT, "-s", name, "-n", spawn.window])
-            .args(["-x", "200", "-y", "50"])
-            .args(command_line(spawn))
-            .args([";", "set-option", "-t", &target, "@orange_task", plain_id(spawn.task)?])
-            // A person's configuration may end sessions that nobody looks at: agents live in those.
-            .args([";", "set-option", "-t", &target, "destroy-unattached", "off"])
-            .args([";", "set-option", "-s", "exit-unattached", "off"])
-            .args(mark_pane(&target, spawn.window))
-            .run()
+        let task = plain_id(spawn.task)?;
+        self.run(|call| {
+            call.folder(spawn.folder)
+                .args(["new-session", "-d", "-P", "-F", REF_FORMAT, "-s", name, "-n", spawn.window])
+                .args(["-x", "200", "-y", "50"])
+                .args(command_line(spawn))
+                .args([";", "set-option", "-t", &target, "@orange_task", task])
+                // A person's configuration may end sessions that nobody looks at: agents live in those.
+                .args([";", "set-option", "-t", &target, "destroy-unattached", "off"])
+                .args([";", "set-option", "-s", "exit-unattached", "off"])
+                .args(mark_pane(&target, spawn.window))
+        })
     }
 
     fn read_panes(&self, output: &Output) -> Result<Vec<Pane>> {
@@ -346,13 +359,27 @@ impl Tmux {
     }
 
     fn kill(&self, verb: &str, id: &str) -> Result<()> {
-        let output = self.call().args([verb, "-t", id]).run()?;
+        let output = self.run(|call| call.args([verb, "-t", id]))?;
         if parse::says_no_target(&output.complaint()) { Ok(()) } else { checked(output).map(drop) }
     }
 
     fn is_inside(&self, tmux: &OsStr) -> Result<bool> {
-        let own = checked(self.call().args(["display-message", "-p", "#{socket_path}"]).run()?)?.text();
+        let own = checked(self.run(|call| call.args(["display-message", "-p", "#{socket_path}"]))?)?.text();
         Ok(tmux.as_bytes().split(|&byte| byte == b',').next() == Some(own.as_bytes()))
+    }
+
+    /// Runs a call that needs no terminal. A server ends with its last session, and whoever asks it just then
+    /// gets no answer: nothing was done, so the call is made again.
+    fn run(&self, build: impl Fn(Call) -> Call) -> Result<Output> {
+        let mut output = build(self.call()).run()?;
+        for pause in [5, 20, 50, 100, 200].map(Duration::from_millis) {
+            if !parse::says_server_ended(&output.complaint()) {
+                break;
+            }
+            thread::sleep(pause);
+            output = build(self.call()).run()?;
+        }
+        Ok(output)
     }
 
     /// A call that needs no terminal. `-u` because tmux otherwise replaces what is not ASCII.
@@ -471,7 +498,7 @@ fn failure(output: &Output) -> Error {
             "what tmux starts may have 16 KiB of arguments and environment: shorten PATH or ORANGE_HOME",
         );
     }
-    if parse::says_no_server(&complaint) || complaint.contains("server exited") {
+    if parse::says_no_server(&complaint) || parse::says_server_ended(&complaint) {
         return error.help("the tmux server has ended; `orange task list` shows which agents are gone");
     }
     error

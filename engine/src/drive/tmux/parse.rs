@@ -72,11 +72,18 @@ pub(super) fn parse_version(printed: &str) -> Option<Version> {
     Some(Version { major: major.parse().ok()?, minor: minor.parse().ok()? })
 }
 
-/// Does this complaint mean that there is no server, so that nothing at all lives in it?
+/// Does this complaint mean that there is no server, or one without sessions that is about to end, so that
+/// nothing at all lives in it?
 pub(super) fn says_no_server(complaint: &str) -> bool {
     complaint.starts_with("no server running on ")
+        || ["no current target", "no sessions"].contains(&complaint)
         || (complaint.starts_with("error connecting to ")
             && complaint.ends_with("(No such file or directory)"))
+}
+
+/// Does this complaint mean that the server ended in the middle of the call?
+pub(super) fn says_server_ended(complaint: &str) -> bool {
+    complaint.contains("server exited") || complaint.contains("lost server")
 }
 
 /// Does this complaint mean that the target is not there (any more)?
@@ -134,8 +141,10 @@ mod tests {
         assert!(says_no_server("no server running on /tmp/tmux-0/orange"));
         assert!(says_no_server("error connecting to /tmp/tmux-0/orange (No such file or directory)"));
         assert!(!says_no_server("error connecting to /tmp/tmux-0/orange (Permission denied)"));
+        assert!(says_no_server("no current target"));
         assert!(!says_no_server("server exited unexpectedly"));
-        assert!(!says_no_server("lost server"));
+        assert!(!says_no_server("lost server") && says_server_ended("lost server"));
+        assert!(says_server_ended("server exited unexpectedly"));
         assert!(says_no_target("can't find session: p/fix"));
         assert!(!says_no_target("command too long"));
     }

@@ -1,0 +1,167 @@
+//! Attending an agent: it has the terminal while it lives, and nothing of it is left when it has ended.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::Child;
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+
+use super::exec::Call;
+use super::process::{self, Family};
+use crate::{Error, Kind, Result};
+
+/// How an agent ended: it exited with a code, or a signal ended it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Its exit status.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+}
+
+/// Runs an agent on this terminal and waits for its end; then ends everything that it started and left in
+/// its process group, or, where this process leads a session (as it does in a tmux pane), in the session.
+///
+/// # Errors
+/// `environment` when it cannot be started, and when something of it does not even end when killed.
+pub fn run(call: Call) -> Result<Ended> {
+    let mut child = call.attended()?;
+    let pid = Pid::from_child(&child);
+    if let Err(error) = give_terminal(pid) {
+        process::end(&[Family::Group(pid)])?;
+        reap(&mut child)?;
+        return Err(error);
+    }
+    wait_unreaped(pid)?;
+    process::end(&families(pid))?;
+    reap(&mut child)
+}
+
+/// Makes the agent the terminal's foreground: Ctrl-C reaches it alone, not the one who waits for it.
+fn give_terminal(group: Pid) -> Result<()> {
+    let stdin = std::io::stdin();
+    if !rustix::termios::isatty(&stdin) {
+        return Ok(());
+    }
+    rustix::termios::tcsetpgrp(&stdin, group)
+        // It may have asked the terminal for something before it had it, and been stopped for that.
+        .and_then(|()| rustix::process::kill_process_group(group, Signal::CONT))
+        .map_err(|cause| {
+            Error::new(Kind::Environment, format!("cannot give the agent the terminal: {cause}"))
+        })
+}
+
+/// As long as nobody reaps it, its id cannot become another process's.
+fn wait_unreaped(pid: Pid) -> Result<()> {
+    loop {
+        match rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+            Ok(_) => return Ok(()),
+            Err(rustix::io::Errno::INTR) => (),
+            Err(cause) => {
+                return Err(Error::new(Kind::Environment, format!("cannot wait for the agent: {cause}")));
+            }
+        }
+    }
+}
+
+fn families(agent: Pid) -> Vec<Family> {
+    let own = rustix::process::getpid();
+    let leads_session = rustix::process::getsid(None) == Ok(own);
+    leads_session.then_some(Family::Session(own)).into_iter().chain([Family::Group(agent)]).collect()
+}
+
+fn reap(child: &mut Child) -> Result<Ended> {
+    let status = child
+        .wait()
+        .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for the agent: {cause}")))?;
+    Ok(Ended { code: status.code(), signal: status.signal() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::{OsStr, OsString};
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::drive::testing::{Server, eventually, spawn};
+    use crate::drive::tmux::Spawn;
+
+    const SCRIPT: &str = "ORANGE_TEST_AGENT";
+    const ANSWER: &str = "ORANGE_TEST_ANSWER";
+
+    /// Not a test by itself: the tests below start this binary again, with these variables, as the one who
+    /// attends an agent. An agent must not take the terminal of whoever runs the tests.
+    #[test]
+    fn attends() {
+        let (Some(script), Some(answer)) = (std::env::var_os(SCRIPT), std::env::var_os(ANSWER)) else {
+            return;
+        };
+        let ended = run(Call::new("/bin/sh").arg("-c").arg(script)).unwrap();
+        fs::write(&answer, format!("{:?} {:?}", ended.code, ended.signal)).unwrap();
+    }
+
+    fn attend_args() -> [OsString; 3] {
+        ["drive::agent::tests::attends", "--exact", "--nocapture"].map(OsString::from)
+    }
+
+    #[track_caller]
+    fn check_ending(script: &str, expect: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        let answer = folder.path().join("answer");
+        let call = Call::new(std::env::current_exe().unwrap())
+            .args(attend_args())
+            .env(SCRIPT, script)
+            .env(ANSWER, &answer);
+        call.run().unwrap().checked().unwrap();
+        assert_eq!(fs::read_to_string(answer).unwrap(), expect);
+    }
+
+    #[test]
+    fn an_agent_ends_with_a_code_or_a_signal() {
+        check_ending("exit 0", "Some(0) None");
+        check_ending("exit 7", "Some(7) None");
+        check_ending("kill -9 $$", "None Some(9)");
+    }
+
+    #[test]
+    fn what_an_agent_left_running_is_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = folder.path().join("pid");
+        check_ending(
+            &format!("(trap '' TERM HUP; sleep 1000) & echo $! > '{}'", note.display()),
+            "Some(0) None",
+        );
+        let pid = Pid::from_raw(fs::read_to_string(&note).unwrap().trim().parse().unwrap()).unwrap();
+        eventually("it is gone", || rustix::process::test_kill_process(pid).is_err());
+    }
+
+    /// Runs an agent in a tmux pane, types this at it, and gives what the one who attended it wrote down.
+    fn typed_at(script: &str, ready: &str, keys: &[&str]) -> String {
+        let server = Server::new();
+        let answer = server.path().join("answer");
+        let ready = server.path().join(ready);
+        let script = script.replace("READY", &ready.display().to_string());
+        let env = [(SCRIPT, OsStr::new(&script)), (ANSWER, answer.as_os_str())];
+        let (program, args) = (std::env::current_exe().unwrap(), attend_args());
+        let spawn =
+            Spawn { env: &env, program: program.as_os_str(), ..spawn("T1", "p/fix", server.path(), &args) };
+        let pane = server.tmux.new_session(&spawn).unwrap().pane_id;
+        eventually("the agent is ready", || ready.exists());
+        // A server whose configuration has a mistake shows that in its first pane until somebody has read it.
+        server.raw(&[&["copy-mode", "-q", "-t", &pane, ";", "send-keys", "-t", &pane], keys].concat());
+        let written = |file: &Path| fs::read_to_string(file).is_ok_and(|text| !text.is_empty());
+        eventually("the agent has ended", || written(&answer));
+        fs::read_to_string(answer).unwrap()
+    }
+
+    #[test]
+    fn an_agent_has_the_terminal() {
+        let script = "stty -echo; : > 'READY'; read -r line; [ \"$line\" = hello ] && exit 5";
+        assert_eq!(typed_at(script, "ready", &["hello", "Enter"]), "Some(5) None");
+    }
+
+    #[test]
+    fn an_interrupt_reaches_the_agent_alone() {
+        assert_eq!(typed_at(": > 'READY'; exec sleep 1000", "ready", &["C-c"]), "None Some(2)");
+    }
+}
