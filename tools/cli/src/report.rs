@@ -103,6 +103,7 @@ impl Report {
             let Some(Spanned { value: name, span }) = &file.name else { continue };
             if let Some(other) = first.get(name) {
                 let finding = shared_name(name, *span, other);
+                file.findings.retain(|it| it.check != &S06);
                 file.findings.push(finding);
                 diag::sort(&mut file.findings);
             } else {

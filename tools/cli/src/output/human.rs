@@ -106,7 +106,7 @@ fn notes(out: &mut String, finding: &Diagnostic, path: &str, style: Style) {
     if is_about_the_whole_file(finding) {
         note("file", path);
     }
-    if let Some(witness) = &finding.witness {
+    if let Some(witness) = finding.witness.as_ref().filter(|it| !finding.message.contains(&it.range)) {
         note("witness", &witness.range);
     }
     if !finding.trace.is_empty() {
