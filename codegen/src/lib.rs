@@ -5,6 +5,8 @@ pub mod catalogue;
 pub mod check;
 pub mod diag;
 pub mod emit;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod guard;
 pub mod hash;
 pub mod lower;

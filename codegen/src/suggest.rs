@@ -12,11 +12,10 @@ pub fn closest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     if word.is_empty() || word.len() > MAX_WORD {
         return None;
     }
-    let plain = normal(word);
     // Two edits turn any word of three letters into half of all others.
     let allowed = (word.chars().count() / 2).clamp(1, 2);
     let near = known.into_iter().filter(|it| it.len().abs_diff(word.len()) <= 2 * 4 && it.len() <= MAX_WORD);
-    near.map(|it| (if normal(it) == plain { 0 } else { strsim::damerau_levenshtein(word, it) }, it))
+    near.map(|it| (if alike(word, it) { 0 } else { strsim::damerau_levenshtein(word, it) }, it))
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, it)| it)
@@ -41,8 +40,10 @@ pub(crate) fn list<'k>(known: impl IntoIterator<Item = &'k str>) -> Option<Strin
     (1..=MAX_LIST).contains(&words.len()).then(|| words.join(", "))
 }
 
-fn normal(word: &str) -> String {
-    word.chars().map(|it| if it == '-' { '_' } else { it.to_ascii_lowercase() }).collect()
+fn alike(a: &str, b: &str) -> bool {
+    let same =
+        |a: u8, b: u8| a.eq_ignore_ascii_case(&b) || (matches!(a, b'-' | b'_') && matches!(b, b'-' | b'_'));
+    a.len() == b.len() && a.bytes().zip(b.bytes()).all(|(a, b)| same(a, b))
 }
 
 #[cfg(test)]

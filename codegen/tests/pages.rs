@@ -2,6 +2,8 @@
 //!
 //! `ORANGE_BLESS=1 cargo test -p orange-codegen --test pages` writes the outputs.
 
+#![expect(clippy::expect_used, reason = "a test that cannot read its pages has failed")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -42,7 +44,11 @@ fn every_page_fires_as_it_says_and_mends_what_it_shows() {
     for check in catalogue::ALL {
         let path = folder().join(format!("{}.md", check.name));
         let page = fs::read_to_string(&path).expect("every check has a page");
-        assert!(page.starts_with(&format!("# {} {}\n\n", check.code, check.name)), "the title of {}", check.name);
+        assert!(
+            page.starts_with(&format!("# {} {}\n\n", check.code, check.name)),
+            "the title of {}",
+            check.name
+        );
         let blocks = blocks(&page);
         let [(bad, bad_text), (_, told), (good, good_text)] = &blocks[..] else {
             panic!("{}: an example, its output, a mended example", check.name)
@@ -58,7 +64,12 @@ fn every_page_fires_as_it_says_and_mends_what_it_shows() {
         let mended = compile(&Source::new("flow.yml", &page[good_text.clone()]));
         let worst = mended.diagnostics.iter().map(|it| it.level).min();
         assert!(worst.is_none_or(|it| it > Level::Deny), "{}: {:#?}", check.name, mended.diagnostics);
-        assert_eq!(output(check, good, &page[good_text.clone()]), "", "{}: the mended example fires", check.name);
+        assert_eq!(
+            output(check, good, &page[good_text.clone()]),
+            "",
+            "{}: the mended example fires",
+            check.name
+        );
     }
 }
 

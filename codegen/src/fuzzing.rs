@@ -1,0 +1,80 @@
+//! The bodies of the fuzz targets, which are property tests too: what must hold for any input at all.
+
+use crate::guard::parse;
+use crate::model::CounterId;
+use crate::syntax::{self, Kind, Node, Text};
+use crate::{Compilation, Format, LineIndex, Source, Span, compile, plain};
+
+/// Compiling any bytes ends, and every place that a finding names is one of the text. Gives what came of it, when
+/// the bytes are text at all.
+///
+/// # Panics
+/// When that does not hold.
+pub fn any_source(format: Format, bytes: &[u8]) -> Option<Compilation> {
+    let path = match format {
+        Format::Yaml => "fuzz.yml",
+        Format::Toml => "fuzz.toml",
+    };
+    let Ok(source) = Source::from_reader(path, bytes) else { return None };
+    let (tree, _) = syntax::parse(&source);
+    tree.iter().for_each(|tree| assert_carets(&source.text, tree));
+    let compilation = compile(&source);
+    let index = LineIndex::new(&source.text);
+    let renderer = plain::Renderer::new(&source);
+    for finding in &compilation.diagnostics {
+        assert!(!finding.message.is_empty());
+        for span in finding.labels.iter().map(|label| label.span).chain([finding.span]) {
+            assert_inside(&source.text, span);
+            assert!(index.position(span.start) <= index.position(span.end));
+        }
+        assert!(renderer.render(finding).starts_with(path));
+    }
+    Some(compilation)
+}
+
+/// Parsing any clause ends, and every place that a fault names is one of the clause.
+///
+/// # Panics
+/// When that does not hold.
+pub fn any_guard(clause: &str) {
+    let text = Text::verbatim(clause.to_owned(), Span::new(0, clause.len() as u32));
+    let parsed = parse::parse(&text, &mut |name| {
+        let message = "unknown".to_owned();
+        if name.len() < 4 {
+            Ok(CounterId(name.len() as u16))
+        } else {
+            Err(parse::Unknown { message, help: None })
+        }
+    });
+    for fault in parsed.err().into_iter().flatten() {
+        assert!(clause.get(fault.range.clone()).is_some(), "{fault:?} in {clause:?}");
+        assert!(!fault.message.is_empty());
+    }
+}
+
+/// Every visible character of a decoded text leads back to itself in the source, or to an escape.
+fn assert_carets(source: &str, node: &Node) {
+    assert_inside(source, node.span);
+    match &node.kind {
+        Kind::Scalar(scalar) => {
+            let text = &scalar.text;
+            for (at, char) in
+                text.value.char_indices().filter(|(_, it)| !it.is_whitespace() && !it.is_control())
+            {
+                let span = text.locate(at, at + char.len_utf8());
+                assert_inside(source, span);
+                let there = &source[span.range()];
+                assert!(there.starts_with([char, '\\']), "{char:?} of {:?} leads to {there:?}", text.value);
+            }
+        }
+        Kind::Sequence(items) => items.iter().for_each(|it| assert_carets(source, it)),
+        Kind::Mapping(entries) => entries.iter().for_each(|(key, value)| {
+            assert_carets(source, key);
+            assert_carets(source, value);
+        }),
+    }
+}
+
+fn assert_inside(text: &str, span: Span) {
+    assert!(text.get(span.range()).is_some(), "{span:?} is no place of the text");
+}
