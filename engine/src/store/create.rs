@@ -9,7 +9,7 @@ use crate::store::event::{Event, Set};
 use crate::store::fold::Owned;
 use crate::store::frontmatter::Document;
 use crate::store::scalar::Value;
-use crate::store::{Home, Open, Task, TaskDir, atomic, clock, home, id, journal, list, lock};
+use crate::store::{Home, Open, Task, TaskDir, atomic, clock, home, id, journal, list, lock, projects};
 use crate::{Error, Kind, Result};
 
 /// What a new task is to be.
@@ -45,6 +45,7 @@ pub struct Draft {
 /// # Errors
 /// Those of `admit`; `usage` when the body cannot stand in a `TASK.md`; `locked`, `environment`.
 pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<()>) -> Result<Open> {
+    projects::check_name(&draft.project)?;
     home.prepare()?;
     let folder = home.tasks().join(&draft.project);
     home::make_folder(&folder)?;

@@ -20,18 +20,29 @@ pub struct Replacement {
     pub body: String,
 }
 
+/// What is at the place of the link.
+enum Found {
+    /// The link.
+    Link,
+    /// A link to another task's file, or to where this one's was before the home was moved.
+    OldLink,
+    /// Nothing.
+    Nothing,
+    /// Something that is not ours.
+    Other,
+}
+
 /// Puts the link into a worktree that has become the task's. A link to another task's file is replaced.
 ///
 /// # Errors
 /// `refused` when the project has a `TASK.md` of its own there; `environment`.
 pub fn make(dir: &TaskDir, worktree: &Path) -> Result<()> {
-    let path = worktree.join("TASK.md");
-    let target = dir.task_md();
-    match fs::read_link(&path) {
-        Ok(found) if found == target => Ok(()),
-        Ok(found) if found.ends_with("TASK.md") && is_a_task(&found, &target) => put(&path, &target),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => new(&path, &target),
-        Ok(_) | Err(_) => {
+    let (path, target) = (worktree.join("TASK.md"), dir.task_md());
+    match look(&path, &target) {
+        Found::Link => Ok(()),
+        Found::OldLink => replace(&path, &target),
+        Found::Nothing => symlink(&target, &path).map_err(|cause| Error::io("make the link", &path, &cause)),
+        Found::Other => {
             Err(Error::new(Kind::Refused, format!("{} is the project's own file", path.display())).help(
                 "orange keeps the task under this name: rename TASK.md in the project's default branch",
             ))
@@ -39,15 +50,16 @@ pub fn make(dir: &TaskDir, worktree: &Path) -> Result<()> {
     }
 }
 
-/// Puts the link back into a worktree from which it was removed. Whatever else is there stays, and so does its absence
-/// where there is no worktree.
+/// Puts the link into a worktree from which it was removed, or where it leads astray. What is not ours stays, and so
+/// does the absence of a worktree.
 ///
 /// # Errors
 /// `environment`.
 pub fn make_again(dir: &TaskDir, worktree: &Path) -> Result<()> {
-    let path = worktree.join("TASK.md");
-    let is_missing = fs::symlink_metadata(&path).is_err_and(|cause| cause.kind() == ErrorKind::NotFound);
-    if is_missing && worktree.is_dir() { new(&path, &dir.task_md()) } else { Ok(()) }
+    match look(&worktree.join("TASK.md"), &dir.task_md()) {
+        Found::OldLink | Found::Nothing if worktree.is_dir() => make(dir, worktree),
+        Found::OldLink | Found::Nothing | Found::Link | Found::Other => Ok(()),
+    }
 }
 
 /// Puts the link back into its place, over a file whose contents were taken; `false` when that file has changed since.
@@ -59,7 +71,7 @@ pub fn restore(dir: &TaskDir, replaced: &Replacement) -> Result<bool> {
     if now != replaced.contents {
         return Ok(false);
     }
-    put(&replaced.path, &dir.task_md()).map(|()| true)
+    replace(&replaced.path, &dir.task_md()).map(|()| true)
 }
 
 /// The file that an editor or an agent put in the place of the worktree's link, if there is one.
@@ -112,21 +124,26 @@ fn body_of(dir: &TaskDir, contents: &[u8], path: &Path) -> Result<String> {
     }
 }
 
-fn new(path: &Path, target: &Path) -> Result<()> {
-    symlink(target, path).map_err(|cause| Error::io("make the link", path, &cause))
+fn look(path: &Path, target: &Path) -> Found {
+    match fs::read_link(path) {
+        Ok(found) if found == target => Found::Link,
+        Ok(found) if is_of_a_task(&found) => Found::OldLink,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Found::Nothing,
+        Ok(_) | Err(_) => Found::Other,
+    }
+}
+
+/// Whether a link leads to `…/tasks/<project>/<id>/TASK.md`.
+fn is_of_a_task(found: &Path) -> bool {
+    let tasks = found.ancestors().nth(3).and_then(Path::file_name);
+    found.is_absolute() && found.ends_with("TASK.md") && tasks.is_some_and(|name| name == "tasks")
 }
 
 /// Makes the link under a temporary name and renames it, so that there is no moment without a `TASK.md`.
-fn put(path: &Path, target: &Path) -> Result<()> {
+fn replace(path: &Path, target: &Path) -> Result<()> {
     atomic::sweep(path.parent().unwrap_or(path));
     let temporary = atomic::temporary(path);
     symlink(target, &temporary)
         .and_then(|()| fs::rename(&temporary, path))
         .map_err(|cause| Error::io("make the link", path, &cause))
-}
-
-/// Whether a link leads to some task of the same home: `tasks/<project>/<id>/TASK.md`.
-fn is_a_task(found: &Path, target: &Path) -> bool {
-    let tasks = target.ancestors().nth(3);
-    tasks.is_some() && found.ancestors().nth(3) == tasks
 }

@@ -335,6 +335,16 @@ fn a_worktree_has_a_link_to_the_task() {
     fs::remove_file(&link).unwrap();
     Open::lock(&home, &dir).unwrap();
     assert_eq!(fs::read_link(&link).unwrap(), dir.task_md(), "a link that was removed comes back");
+
+    fs::remove_file(&link).unwrap();
+    symlink("/elsewhere/tasks/coffee/x/TASK.md", &link).unwrap();
+    Open::lock(&home, &dir).unwrap();
+    assert_eq!(fs::read_link(&link).unwrap(), dir.task_md(), "a home that was moved");
+
+    fs::remove_file(&link).unwrap();
+    fs::create_dir(&link).unwrap();
+    Open::lock(&home, &dir).unwrap();
+    assert!(link.is_dir(), "what is not ours stays");
 }
 
 #[test]
