@@ -206,7 +206,7 @@ impl Decoder<'_> {
             self.wrong(field.value, &takes, help);
             return None;
         };
-        if scalar.style == Style::Plain && (scalar.is_null() || is_boolean(scalar) || is_number(scalar)) {
+        if scalar.is_null() || is_boolean(scalar) || is_number(scalar) {
             let help = if scalar.is_null() { self.help_for_nothing(field) } else { in_quotes(scalar) };
             self.wrong(field.value, &takes, Some(help));
             return None;
@@ -293,6 +293,9 @@ impl Decoder<'_> {
 
     /// Reports a value of the wrong kind: what was to be there, and what is.
     fn wrong(&mut self, node: &Node, takes: &str, help: Option<String>) {
+        if matches!(&node.kind, Kind::Scalar(scalar) if scalar.style == Style::Broken) {
+            return;
+        }
         let message = format!("{takes}, and this is {}", describe(node));
         self.report(Diagnostic::new(&S04, node.span.first_line(self.source), message).help_if(help));
     }

@@ -1,7 +1,7 @@
 //! Hooks: actions and exactly their parameters.
 
 use super::decoder::{Decoder, Field, Fields};
-use super::keys::{ACTIONS, Object};
+use super::keys::{ACTIONS, HOOK, Object};
 use super::scope::Scope;
 use super::{Action, CounterId, HarnessOf, Hook, Permissions, REVIEW_ROUND, Spawn};
 use crate::catalogue::{A04, S04, S09};
@@ -35,7 +35,7 @@ fn hook(decoder: &mut Decoder<'_>, scope: &Scope<'_>, node: &Node) -> Option<Hoo
 /// The value of `action`, which says what the other keys may be.
 fn action_of<'n>(decoder: &mut Decoder<'_>, node: &'n Node) -> Option<Spanned<&'n str>> {
     let Kind::Mapping(entries) = &node.kind else {
-        decoder.object(node, &ACTIONS[0]);
+        decoder.object(node, &HOOK);
         return None;
     };
     let is_action = |key: &Node| matches!(&key.kind, Kind::Scalar(it) if it.text.value == "action");

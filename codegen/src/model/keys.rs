@@ -186,6 +186,9 @@ const fn bare(action: &'static str) -> Object {
     Object { what: action, keys: &[ACTION] }
 }
 
+/// What every hook has, whatever it does.
+pub static HOOK: Object = Object { what: "a hook", keys: &[ACTION] };
+
 /// The hooks, one object for each action, which is its `what`.
 pub static ACTIONS: &[Object] = &[
     bare("acquire_workspace"),

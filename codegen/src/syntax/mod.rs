@@ -55,6 +55,8 @@ pub enum Style {
     Plain,
     /// In quotes or as a block: a string, whatever it says.
     Quoted,
+    /// In a way that was reported already: nothing, and not to be reported again.
+    Broken,
 }
 
 /// The tree of a source, and everything wrong with it. No tree when its syntax is broken, since nothing
@@ -72,6 +74,10 @@ pub fn parse(source: &Source) -> (Option<Node>, Vec<Diagnostic>) {
 impl Scalar {
     /// Whether it says nothing: an empty value, `~` or `null` without quotes.
     pub fn is_null(&self) -> bool {
-        self.style == Style::Plain && matches!(self.text.value.as_str(), "" | "~" | "null" | "Null" | "NULL")
+        match self.style {
+            Style::Plain => matches!(self.text.value.as_str(), "" | "~" | "null" | "Null" | "NULL"),
+            Style::Quoted => false,
+            Style::Broken => true,
+        }
     }
 }

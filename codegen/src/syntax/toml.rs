@@ -55,7 +55,10 @@ impl Reader<'_> {
             if self.found.is_empty() {
                 self.found.push(limits::too_deep(span));
             }
-            return self.plain("", span);
+            return Node {
+                span,
+                kind: Kind::Scalar(Scalar { text: Text::empty(span), style: Style::Broken }),
+            };
         }
         let slice = &self.text[span.range()];
         match value.get_ref() {

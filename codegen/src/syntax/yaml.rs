@@ -343,11 +343,9 @@ fn collection_end(style: StructureStyle, end: Span, last: Option<&Node>) -> Opti
     }
 }
 
+/// Stands where an alias could not be expanded, which was reported.
 fn nothing(span: Span) -> Node {
-    Node {
-        span,
-        kind: Kind::Scalar(Scalar { text: Text::verbatim(String::new(), span), style: Style::Plain }),
-    }
+    Node { span, kind: Kind::Scalar(Scalar { text: Text::empty(span), style: Style::Broken }) }
 }
 
 fn is_merge_key(key: &Node) -> bool {

@@ -147,6 +147,11 @@ impl Fault<'_> {
         if let Some(bracket) = self.way.bracket() {
             let open = &self.text[bracket.range()];
             let close = if open == "{" { "}" } else { "]" };
+            if self.at == bracket.start as usize {
+                return self
+                    .found(bracket.range(), format!("this `{open}` is never closed"))
+                    .help(format!("add a `{close}`"));
+            }
             return self
                 .found(self.char(), format!("`{close}` or `,` was expected here"))
                 .label(bracket, "the bracket that is still open")
