@@ -1,0 +1,166 @@
+//! One task of a world: what its journal says, what its agents noted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::said::Said;
+use crate::world::{PROJECT, World};
+
+/// A task by its id.
+pub(crate) struct Task<'w> {
+    world: &'w World,
+    /// Its id.
+    pub id: String,
+}
+
+impl<'w> Task<'w> {
+    pub(crate) fn new(world: &'w World, id: &str) -> Task<'w> {
+        Task { world, id: id.to_owned() }
+    }
+
+    /// Its folder in the store.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.world.home().join("tasks").join(PROJECT).join(&self.id)
+    }
+
+    /// Its `TASK.md`.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.folder().join("TASK.md")
+    }
+
+    /// Its journal. A line that is being written does not count yet.
+    pub(crate) fn events(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.folder().join("history.jsonl")).unwrap_or_default();
+        let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
+        whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Its events of one type.
+    pub(crate) fn events_of(&self, kind: &str) -> Vec<Value> {
+        self.events().into_iter().filter(|event| event["type"] == kind).collect()
+    }
+
+    /// The newest value of something that the engine owns.
+    pub(crate) fn owned(&self, key: &str) -> Value {
+        self.events().iter().rev().find_map(|event| event["set"].get(key).cloned()).unwrap_or_default()
+    }
+
+    /// Its status.
+    pub(crate) fn status(&self) -> String {
+        self.owned("status").as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Its worktree.
+    #[track_caller]
+    pub(crate) fn worktree(&self) -> PathBuf {
+        self.world.home().join("workspaces").join(self.owned("workspace").as_str().unwrap())
+    }
+
+    /// The transitions that are finished, as `from → to`.
+    pub(crate) fn way(&self) -> Vec<String> {
+        let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
+        let arrow = |event: &Value| format!("{} → {}", text(&event["from"]), text(&event["to"]));
+        self.events_of("status.changed").iter().map(arrow).collect()
+    }
+
+    /// Waits until the task is in this status and nothing is under way.
+    #[track_caller]
+    pub(crate) fn reaches(&self, status: &str) {
+        let settled = || {
+            let events = self.events();
+            let last = |kind: &str| events.iter().rposition(|event| event["type"] == kind);
+            self.status() == status && last("transition.started") <= last("status.changed")
+        };
+        self.world.until(&format!("{} is {status}", self.id), settled);
+    }
+
+    /// Waits until there are this many events of a type.
+    #[track_caller]
+    pub(crate) fn has_events(&self, count: usize, kind: &str) {
+        let what = format!("{} has {count} × {kind}", self.id);
+        self.world.until(&what, || self.events_of(kind).len() >= count);
+    }
+
+    /// What `orange task show` says.
+    #[track_caller]
+    pub(crate) fn show(&self) -> Value {
+        self.world.ok(&["task", "show", &self.id])
+    }
+
+    /// `orange task VERB ID …`, which must succeed.
+    #[track_caller]
+    pub(crate) fn ok(&self, verb: &str, more: &[&str]) -> Value {
+        self.world.ok(&[&["task", verb, &self.id], more].concat())
+    }
+
+    /// `orange task VERB ID …`, which must fail in this way.
+    #[track_caller]
+    pub(crate) fn fails(&self, status: i32, code: &str, verb: &str, more: &[&str]) -> String {
+        self.world.fails(status, code, &[&["task", verb, &self.id], more].concat())
+    }
+
+    /// `orange task VERB …` in the task's worktree.
+    pub(crate) fn here(&self, args: &[&str]) -> Said {
+        self.world.orange_in(&self.worktree(), &[&["--json", "task"], args].concat())
+    }
+
+    /// Adds to the body of its `TASK.md`, as an agent does.
+    pub(crate) fn write(&self, section: &str) {
+        let before = fs::read_to_string(self.file()).unwrap();
+        fs::write(self.file(), format!("{before}\n{section}\n")).unwrap();
+    }
+
+    /// The agent of this spawn.
+    pub(crate) fn agent(&self, spawn: u32) -> Agent<'w> {
+        let notes = self.world.home().join("agents").join(format!("{}.{spawn}", self.id));
+        Agent { world: self.world, notes }
+    }
+}
+
+/// The scripted agent of one spawn, by the notes that it keeps.
+pub(crate) struct Agent<'w> {
+    world: &'w World,
+    notes: PathBuf,
+}
+
+impl Agent<'_> {
+    /// Waits until it has begun; gives its process id.
+    #[track_caller]
+    pub(crate) fn begun(&self) -> i32 {
+        let file = self.note("pid");
+        self.world.until(&format!("{} is there", file.display()), || file.exists());
+        fs::read_to_string(file).unwrap().trim().parse().unwrap()
+    }
+
+    /// The prompt that it got, byte for byte.
+    #[track_caller]
+    pub(crate) fn prompt(&self) -> String {
+        self.begun();
+        String::from_utf8(fs::read(self.note("prompt")).unwrap()).unwrap()
+    }
+
+    /// What `orange` answered it.
+    pub(crate) fn answers(&self) -> String {
+        fs::read_to_string(self.note("answers")).unwrap_or_default()
+    }
+
+    /// What was typed at it.
+    pub(crate) fn heard(&self) -> String {
+        fs::read_to_string(self.note("heard")).unwrap_or_default()
+    }
+
+    fn note(&self, kind: &str) -> PathBuf {
+        let mut name = self.notes.clone().into_os_string();
+        name.push(".");
+        name.push(kind);
+        PathBuf::from(name)
+    }
+}
+
+/// Whether a process is alive; a zombie is not.
+pub(crate) fn is_alive(pid: i32) -> bool {
+    let stat = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}

@@ -1,0 +1,249 @@
+//! A world of its own for each test: a home, a repository with a bare origin, a tmux server, the scripted agent.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::said::Said;
+use crate::task::Task;
+
+/// How long anything may take before a test gives up: far more than it ever does.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The name of the project that every world begins with.
+pub(crate) const PROJECT: &str = "toy";
+
+/// Everything that one test touches. It goes away with its end, whether that is good or bad.
+pub(crate) struct World {
+    root: TempDir,
+}
+
+impl World {
+    /// A world with one project, whose pool has two worktrees.
+    pub(crate) fn new() -> World {
+        let world = World::empty();
+        world.ok(&["project", "add", "--name", PROJECT, "--pool-size", "2"]);
+        world
+    }
+
+    /// A world in which `orange` knows of no project yet.
+    pub(crate) fn empty() -> World {
+        // A socket's path can have 107 bytes at most, and a temporary folder may be far down.
+        let root = tempfile::Builder::new().prefix("orange-").tempdir_in("/tmp").unwrap();
+        let world = World { root };
+        for folder in ["home", "agents", "tools"] {
+            fs::create_dir(world.path(folder)).unwrap();
+        }
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/claude");
+        symlink(script, world.path("agents/claude")).unwrap();
+        let settings =
+            "[user]\n\tname = Toy Maker\n\temail = toy@example.org\n[init]\n\tdefaultBranch = main\n";
+        fs::write(world.path("home/.gitconfig"), settings).unwrap();
+        world.make_repository();
+        world
+    }
+
+    /// A place in this world.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    /// `ORANGE_HOME`.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.path("orange")
+    }
+
+    /// The main checkout of the project.
+    pub(crate) fn repo(&self) -> PathBuf {
+        self.path(PROJECT)
+    }
+
+    /// Runs `orange` in the project's main checkout.
+    pub(crate) fn orange(&self, args: &[&str]) -> Said {
+        self.orange_in(&self.repo(), args)
+    }
+
+    /// Runs `orange` in a folder.
+    pub(crate) fn orange_in(&self, folder: &Path, args: &[&str]) -> Said {
+        self.said(self.command(binary()).args(args).current_dir(folder))
+    }
+
+    /// Runs `orange … --json`, which must succeed, and gives its answer.
+    #[track_caller]
+    pub(crate) fn ok(&self, args: &[&str]) -> Value {
+        self.json(args).ok()
+    }
+
+    /// Runs `orange … --json`, which must fail in this way, and gives message and help.
+    #[track_caller]
+    pub(crate) fn fails(&self, status: i32, code: &str, args: &[&str]) -> String {
+        self.json(args).fails(status, code)
+    }
+
+    /// Runs `orange --json …`.
+    pub(crate) fn json(&self, args: &[&str]) -> Said {
+        self.orange(&[&["--json"], args].concat())
+    }
+
+    /// A program with this world's environment and nothing else.
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut path = vec![self.path("agents"), binary().parent().unwrap().to_path_buf()];
+        path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", std::env::join_paths(path).unwrap())
+            .env("HOME", self.path("home"))
+            .env("ORANGE_HOME", self.home())
+            .env("ORANGE_TMUX_SOCKET", self.path("tmux"))
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("LC_ALL", "C.UTF-8")
+            .current_dir(self.root.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// `orange` with nothing on its `PATH` but these programs.
+    pub(crate) fn with_only(&self, programs: &[&str]) -> Command {
+        let tools = self.path("tools");
+        for program in programs {
+            let found = find(program, &[self.path("agents")]);
+            symlink(found, tools.join(program)).unwrap();
+        }
+        let mut command = self.command(binary());
+        command.env("PATH", tools).current_dir(self.repo());
+        command
+    }
+
+    /// What a command says.
+    pub(crate) fn said(&self, command: &mut Command) -> Said {
+        Said::from(command.output().unwrap(), format!("{command:?}"))
+    }
+
+    /// Runs git, which must succeed, and gives what it writes.
+    #[track_caller]
+    pub(crate) fn git(&self, folder: &Path, args: &[&str]) -> String {
+        let output = self.command("git").args(args).current_dir(folder).output().unwrap();
+        assert!(output.status.success(), "git {args:?} in {}: {}", folder.display(), text(&output.stderr));
+        text(&output.stdout).trim_end().to_owned()
+    }
+
+    /// Runs tmux on this world's server.
+    pub(crate) fn tmux(&self, args: &[&str]) -> Output {
+        self.command("tmux").arg("-S").arg(self.path("tmux")).args(args).output().unwrap()
+    }
+
+    /// Every pane of the server, as `session window`, sorted.
+    pub(crate) fn panes(&self) -> Vec<String> {
+        let listed = self.tmux(&["list-panes", "-a", "-F", "#{session_name} #{window_name}"]);
+        let mut panes: Vec<_> = text(&listed.stdout).lines().map(str::to_owned).collect();
+        panes.sort();
+        panes
+    }
+
+    /// Creates a task with `orange task create BRANCH SUMMARY …`.
+    #[track_caller]
+    pub(crate) fn create(&self, branch: &str, summary: &str, more: &[&str]) -> Task<'_> {
+        let words = [&["task", "create"], more, &["--", branch, summary]].concat();
+        self.task(&self.ok(&words))
+    }
+
+    /// The task that an answer is about.
+    pub(crate) fn task(&self, answer: &Value) -> Task<'_> {
+        Task::new(self, answer["id"].as_str().unwrap())
+    }
+
+    /// Waits until this holds.
+    #[track_caller]
+    pub(crate) fn until(&self, what: &str, holds: impl Fn() -> bool) {
+        let start = Instant::now();
+        while !holds() {
+            assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain until {what}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn make_repository(&self) {
+        let (origin, repo) = (self.path("toy.git"), self.repo());
+        self.git(self.root.path(), &["init", "--quiet", "--bare", &origin.to_string_lossy()]);
+        self.git(self.root.path(), &["init", "--quiet", PROJECT]);
+        fs::write(repo.join("README.md"), "A toy.\n").unwrap();
+        self.git(&repo, &["add", "."]);
+        self.git(&repo, &["commit", "--quiet", "--message", "Begin"]);
+        self.git(&repo, &["remote", "add", "origin", &origin.to_string_lossy()]);
+        self.git(&repo, &["push", "--quiet", "--set-upstream", "origin", "main"]);
+        self.git(&repo, &["remote", "set-head", "origin", "main"]);
+    }
+
+    /// Everything that explains why a test has failed.
+    fn report(&self) -> String {
+        let mut report = format!("\n=== the world of the failed test ===\npanes: {:?}\n", self.panes());
+        for pane in text(&self.tmux(&["list-panes", "-a", "-F", "#{pane_id}"]).stdout).lines() {
+            let shown = self.tmux(&["capture-pane", "-p", "-t", pane]);
+            report += &format!("--- pane {pane}\n{}\n", text(&shown.stdout).trim_end());
+        }
+        for file in files_in(&self.home()) {
+            let wanted = ["jsonl", "log", "answers", "heard"];
+            let is_wanted = |extension: &std::ffi::OsStr| wanted.iter().any(|wanted| extension == *wanted);
+            if file.ends_with("TASK.md") || file.extension().is_some_and(is_wanted) {
+                let contents = fs::read(&file).unwrap_or_default();
+                report += &format!("--- {}\n{}\n", file.display(), text(&contents).trim_end());
+            }
+        }
+        report
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("{}", self.report());
+        }
+        self.tmux(&["kill-server"]);
+    }
+}
+
+/// The `orange` of this build; cargo tells the tests of its own package only where it is.
+pub(crate) fn binary() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let test = std::env::current_exe().unwrap();
+        let profile = test.ancestors().nth(2).unwrap();
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut build = Command::new(cargo);
+        build
+            .args(["build", "--quiet", "--package", "orange", "--target-dir"])
+            .arg(profile.parent().unwrap());
+        if profile.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.status().unwrap().success(), "orange cannot be built");
+        profile.join("orange")
+    })
+}
+
+/// Bytes as text.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn find(program: &str, first: &[PathBuf]) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = first.iter().cloned().chain(std::env::split_paths(&path));
+    let is_program =
+        |file: &PathBuf| fs::metadata(file).is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0);
+    folders.map(|folder| folder.join(program)).find(is_program).unwrap()
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.flatten().map(|entry| entry.path());
+    paths.flat_map(|path| if path.is_dir() { files_in(&path) } else { vec![path] }).collect()
+}
