@@ -99,6 +99,12 @@ impl Call {
         self
     }
 
+    /// The same call with arguments that only settle how the program behaves: error messages leave them out.
+    pub fn preset<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Call {
+        self.command.args(args);
+        self
+    }
+
     /// The same call with more arguments.
     pub fn args<A: AsRef<OsStr>>(self, args: impl IntoIterator<Item = A>) -> Call {
         args.into_iter().fold(self, Call::arg)

@@ -54,6 +54,10 @@ impl Server {
         self.folder.path()
     }
 
+    pub(crate) fn socket(&self) -> &OsStr {
+        &self.socket
+    }
+
     /// A raw call to this server, as a person could make it.
     pub(crate) fn raw(&self, args: &[&str]) -> String {
         Call::new("tmux").arg("-S").arg(&self.socket).args(args).env("HOME", self.path()).text().unwrap()

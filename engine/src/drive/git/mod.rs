@@ -96,7 +96,7 @@ impl Git {
     pub fn check_identity(&self) -> Result<()> {
         for who in ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"] {
             // Without this setting git makes an address up from the host's name.
-            if !self.call().args(["-c", "user.useConfigOnly=true", "var", who]).run()?.success() {
+            if !self.call().preset(["-c", "user.useConfigOnly=true"]).args(["var", who]).run()?.success() {
                 return Err(Error::new(
                     Kind::Environment,
                     format!("git does not know who commits in {}", self.repo.display()),
@@ -344,7 +344,7 @@ impl Git {
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("SSH_ASKPASS_REQUIRE", "force")
-            .args(["-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"])
+            .preset(["-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"])
     }
 }
 

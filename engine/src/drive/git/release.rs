@@ -89,7 +89,7 @@ impl Git {
         changes: &[Change],
         task: &str,
     ) -> Result<Option<String>> {
-        let index = Scratch::of(&self.git_path(worktree, "index")?)?;
+        let index = Scratch::of(&self.git_dir(worktree)?.join("index"))?;
         let at = || self.call_in(worktree).env("GIT_INDEX_FILE", &index.path);
         let before = match head {
             Some(head) => Some(at().args(["rev-parse", &format!("{head}^{{tree}}")]).text()?),
@@ -99,7 +99,8 @@ impl Git {
         let staged = at().arg("write-tree").run()?;
         let staged = staged.success().then(|| staged.text());
         let nested = changes.iter().filter(|change| change.is_nested_repository());
-        at().args(["-c", "core.safecrlf=false", "add", "--all", "--", ":/", &without_task_file()])
+        at().preset(["-c", "core.safecrlf=false"])
+            .args(["add", "--all", "--", ":/", &without_task_file()])
             .args(nested.map(|change| format!(":(top,exclude,literal){}", change.path.display())))
             .run()?
             .checked()?;
@@ -129,45 +130,36 @@ impl Git {
 
     fn clean(&self, worktree: &Path, default_branch: &str) -> Result<()> {
         let base = self.base(default_branch)?;
-        self.end_operations(worktree)?;
         // A hook of the project may refuse a checkout; giving a worktree back must not depend on it.
-        let at = || self.call_in(worktree).args(["-c", "core.hooksPath=/dev/null"]);
+        let at = || self.call_in(worktree).preset(["-c", "core.hooksPath=/dev/null"]);
         self.patiently(|| at().args(["checkout", "--quiet", "--force", "--detach", &base]))?.checked()?;
-        self.patiently(|| {
-            at().args(["clean", "--quiet", "--force", "-d", &format!("--exclude=/{TASK_FILE}")])
-        })?
-        .checked()
-        .map(drop)
+        self.end_operations(worktree)?;
+        let task_file = format!("--exclude=/{TASK_FILE}");
+        self.patiently(|| at().args(["clean", "--quiet", "--force", "-d", &task_file]))?.checked().map(drop)
     }
 
-    /// Ends what a worktree may be in the middle of, without moving anything. A merge ends with the
+    /// Ends what a worktree may be in the middle of, without moving anything. A merge has ended with the
     /// forced checkout.
     fn end_operations(&self, worktree: &Path) -> Result<()> {
-        let under_way = |name: &str| Ok::<bool, Error>(self.git_path(worktree, name)?.exists());
-        let mut verbs: Vec<[&str; 2]> = Vec::new();
-        if under_way("rebase-apply/applying")? {
-            verbs.push(["am", "--quit"]);
-        } else if under_way("rebase-merge")? || under_way("rebase-apply")? {
-            verbs.push(["rebase", "--quit"]);
-        }
-        if under_way("CHERRY_PICK_HEAD")? || under_way("sequencer")? {
-            verbs.push(["cherry-pick", "--quit"]);
-        }
-        if under_way("REVERT_HEAD")? {
-            verbs.push(["revert", "--quit"]);
-        }
-        if under_way("BISECT_LOG")? {
-            verbs.push(["bisect", "reset"]);
-        }
-        for verb in verbs {
-            self.call_in(worktree).args(verb).run()?.checked()?;
+        let folder = self.git_dir(worktree)?;
+        let under_way: &[(&str, &[&str])] = &[
+            ("rebase-apply/applying", &["am", "--quit"]),
+            ("rebase-apply", &["rebase", "--quit"]),
+            ("rebase-merge", &["rebase", "--quit"]),
+            ("sequencer", &["cherry-pick", "--quit"]),
+            ("BISECT_LOG", &["bisect", "reset", "HEAD"]),
+        ];
+        for (name, verb) in under_way {
+            if folder.join(name).exists() {
+                self.call_in(worktree).args(*verb).run()?.checked()?;
+            }
         }
         Ok(())
     }
 
-    fn git_path(&self, worktree: &Path, name: &str) -> Result<PathBuf> {
-        let call = self.call_in(worktree).args(["rev-parse", "--path-format=absolute", "--git-path", name]);
-        Ok(PathBuf::from(call.text()?))
+    /// Where git keeps what belongs to this worktree alone, its index among it.
+    fn git_dir(&self, worktree: &Path) -> Result<PathBuf> {
+        Ok(PathBuf::from(self.call_in(worktree).args(["rev-parse", "--absolute-git-dir"]).text()?))
     }
 }
 

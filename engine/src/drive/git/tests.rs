@@ -472,10 +472,15 @@ fn in_the_middle_of(lab: &Lab, verb: &[&str]) {
 
 #[test]
 fn an_unfinished_operation_is_backed_up_and_ended() {
-    for verb in [["rebase", "theirs"], ["merge", "theirs"], ["cherry-pick", "theirs"], ["rebase", "--apply"]]
-    {
+    let verbs = [
+        vec!["rebase", "theirs"],
+        vec!["rebase", "--apply", "theirs"],
+        vec!["merge", "theirs"],
+        vec!["cherry-pick", "theirs"],
+        vec!["cherry-pick", "theirs", "theirs~1"],
+    ];
+    for verb in verbs {
         let lab = Lab::new();
-        let verb = if verb[1] == "--apply" { vec!["rebase", "--apply", "theirs"] } else { verb.to_vec() };
         in_the_middle_of(&lab, &verb);
         let tip = lab.commit_of("fix");
         let backup = lab.release(1).unwrap();
@@ -487,6 +492,23 @@ fn an_unfinished_operation_is_backed_up_and_ended() {
         assert_eq!(lab.acquire(1, "next").unwrap().commit, lab.commit_of("origin/main"), "{verb:?}");
         lab.run(&lab.pooled(1), &["rebase", "--quiet", "main"]);
     }
+}
+
+#[test]
+fn a_bisection_is_ended() {
+    let lab = Lab::new();
+    lab.acquire(1, "fix").unwrap();
+    let folder = lab.pooled(1);
+    for n in 0..4 {
+        lab.commit(&folder, "steps", &format!("{n}\n"));
+    }
+    lab.run(&folder, &["bisect", "start", "HEAD", "HEAD~4"]);
+    lab.write(&folder.join("steps"), "tried\n");
+    let backup = lab.release(1).unwrap();
+    assert_eq!(lab.text_in(&backup.commit, "steps"), "tried");
+    lab.check_pristine(1);
+    assert_eq!(lab.acquire(1, "fix").unwrap().commit, lab.commit_of("fix"));
+    assert!(!lab.git.call_in(&folder).args(["bisect", "log"]).run().unwrap().success());
 }
 
 #[test]

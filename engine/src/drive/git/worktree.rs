@@ -47,11 +47,10 @@ impl Git {
     pub fn acquire(&self, worktree: &Path, branch: &str, default_branch: &str) -> Result<Acquired> {
         self.check_branch_name(branch)?;
         let place = self.place(worktree)?;
-        let warning = match self.branch_state(branch)? {
-            BranchState::Local | BranchState::CheckedOutAt(_) => None,
-            BranchState::Nowhere | BranchState::OnlyRemote(_) => self.fetch(&[branch, default_branch])?,
-        };
-        self.check_free_for(worktree, branch)?;
+        let state = self.branch_state(branch)?;
+        self.check_free_for(worktree, branch, &state)?;
+        let is_local = matches!(state, BranchState::Local | BranchState::CheckedOutAt(_));
+        let warning = if is_local { None } else { self.fetch(&[branch, default_branch])? };
         let created_worktree = match &place {
             Place::Ours(found) if found.branch.as_deref() == Some(branch) => false,
             Place::Ours(found) => {
@@ -60,9 +59,9 @@ impl Git {
             }
             Place::Removed(_) | Place::Free => self.prepare(worktree, default_branch)?,
         };
-        let created_branch = self.switch(worktree, branch, default_branch)?;
+        self.switch(worktree, branch, default_branch)?;
         let commit = self.head(worktree)?.unwrap_or_default();
-        Ok(Acquired { created_worktree, created_branch, commit, warning })
+        Ok(Acquired { created_worktree, created_branch: !is_local, commit, warning })
     }
 
     /// Makes `worktree` a worktree of this repository, detached at the default branch; true when it was none
@@ -140,9 +139,9 @@ impl Git {
         }
     }
 
-    fn check_free_for(&self, worktree: &Path, branch: &str) -> Result<()> {
-        match self.branch_state(branch)? {
-            BranchState::CheckedOutAt(path) if !is_same(&path, worktree) => {
+    fn check_free_for(&self, worktree: &Path, branch: &str, state: &BranchState) -> Result<()> {
+        match state {
+            BranchState::CheckedOutAt(path) if !is_same(path, worktree) => {
                 let help = if path.exists() {
                     format!("choose another branch, or run `git -C '{}' switch --detach`", path.display())
                 } else {
@@ -181,15 +180,17 @@ impl Git {
         self.patiently(call)?.checked().map(drop)
     }
 
-    /// Puts a clean worktree on the branch; true when the branch was made for that. A git process that
-    /// met a lock may have done half of it, so each attempt looks again where the branch is.
-    fn switch(&self, worktree: &Path, branch: &str, default_branch: &str) -> Result<bool> {
-        let existed = self.branch_exists(branch)?;
+    /// Puts a clean worktree on the branch. A git process that met a lock may have done half of it, so each
+    /// attempt looks again where the branch is.
+    fn switch(&self, worktree: &Path, branch: &str, default_branch: &str) -> Result<()> {
         let start = Instant::now();
         loop {
-            let call = self.call_in(worktree).args(["-c", "branch.autoSetupMerge=true", "switch", "--quiet"]);
+            let call = self
+                .call_in(worktree)
+                .preset(["-c", "branch.autoSetupMerge=true"])
+                .args(["switch", "--quiet"]);
             let call = match self.branch_state(branch)? {
-                BranchState::CheckedOutAt(path) if is_same(&path, worktree) => return Ok(!existed),
+                BranchState::CheckedOutAt(path) if is_same(&path, worktree) => return Ok(()),
                 BranchState::Local | BranchState::CheckedOutAt(_) => call.args(["--no-guess", branch]),
                 BranchState::OnlyRemote(remote) => {
                     // Asked for with `--track`, tracking fails in a clone of one branch; this way it does not.
@@ -208,13 +209,6 @@ impl Git {
                 thread::sleep(Duration::from_millis(50));
             }
         }
-    }
-
-    fn branch_exists(&self, branch: &str) -> Result<bool> {
-        Ok(match self.branch_state(branch)? {
-            BranchState::Local | BranchState::CheckedOutAt(_) => true,
-            BranchState::Nowhere | BranchState::OnlyRemote(_) => false,
-        })
     }
 
     /// Without its `.git` file, git would take a worktree's folder for a part of whatever repository is

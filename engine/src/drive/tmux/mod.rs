@@ -10,6 +10,7 @@ mod parse;
 mod tests;
 
 use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -121,7 +122,7 @@ impl Tmux {
                 Kind::Environment,
                 format!("tmux {version} is too old: {OLDEST} or newer is needed"),
             )
-            .help("install a newer tmux, then end the old server with `tmux -L orange kill-server`")),
+            .help("install a newer tmux")),
             Some(_) | None => Ok(()),
         }
     }
@@ -311,21 +312,22 @@ impl Tmux {
     /// (`inside` is the value of `TMUX`), and otherwise becomes `tmux attach-session` and never returns.
     ///
     /// # Errors
-    /// `not_found` when there is no such session; `environment` when tmux fails.
+    /// `not_found` when there is no such session; `environment` when this is no terminal, or tmux fails.
     pub fn attach(&self, name: &str, inside: Option<&OsStr>) -> Result<()> {
         if !self.has_session(name)? {
             return Err(Error::new(Kind::NotFound, format!("there is no tmux session `{name}`"))
                 .help("the agent has ended; start it again with `orange task respawn`"));
         }
+        let call = Call::new("tmux").preset(self.socket_args());
         match inside {
             Some(tmux) if self.is_inside(tmux)? => {
-                let call = Call::new("tmux").args(self.socket_args());
                 checked(call.args(["switch-client", "-t", &exactly(name)]).run()?).map(drop)
             }
-            Some(_) | None => {
-                let call = Call::new("tmux").args(self.socket_args()).without(OWN_VARIABLES);
-                Err(call.args(["attach-session", "-t", &exactly(name)]).become_it())
+            Some(_) | None if std::io::stdin().is_terminal() => {
+                Err(call.without(OWN_VARIABLES).args(["attach-session", "-t", &exactly(name)]).become_it())
             }
+            Some(_) | None => Err(Error::new(Kind::Environment, "this is no terminal to show a session on")
+                .help(format!("run the command in a terminal; the session is `{name}`"))),
         }
     }
 
@@ -387,7 +389,7 @@ impl Tmux {
         let call =
             Call::new("tmux").bound(Duration::from_secs(20)).without(OWN_VARIABLES).without(GIT_VARIABLES);
         let call = self.env.iter().fold(call, |call, (name, value)| call.env(name, value));
-        call.arg("-u").args(self.socket_args())
+        call.preset(["-u"]).preset(self.socket_args())
     }
 
     fn socket_args(&self) -> [&OsStr; 2] {

@@ -300,13 +300,58 @@ fn the_last_lines_of_a_pane_can_be_read() {
     eventually("the lines are shown", || server.tmux.capture(&pane, 3).unwrap() == "499\n500\ngrün $");
 }
 
+const ATTACH: &str = "ORANGE_TEST_ATTACH";
+
+/// Not a test by itself: the tests below start this binary again in a pane, to be the one who attaches.
 #[test]
-fn attaching_knows_whether_the_terminal_is_inside_this_server() {
+fn attaches() {
+    let Some(told) = std::env::var_os(ATTACH) else { return };
+    let told = told.to_str().unwrap();
+    let (socket, session) = told.split_once(' ').unwrap();
+    let tmux = Tmux::new(Some(OsStr::new(socket)));
+    tmux.attach(session, std::env::var_os("TMUX").as_deref()).unwrap();
+}
+
+/// Starts one who attaches to a session of a server, in a session of this server.
+fn attach_from(server: &Server, session: &str, to: &Server, to_session: &str) {
+    let told = [to.socket(), OsStr::new(to_session)].join(OsStr::new(" "));
+    let args = ["drive::tmux::tests::attaches", "--exact", "--nocapture"].map(OsString::from);
+    let (env, program) = ([(ATTACH, told.as_os_str())], std::env::current_exe().unwrap());
+    let spawn =
+        Spawn { env: &env, program: program.as_os_str(), ..spawn(session, session, to.path(), &args) };
+    server.tmux.new_session(&spawn).unwrap();
+}
+
+#[test]
+fn a_session_is_shown_on_the_terminal_one_is_at() {
+    let (outer, server) = (Server::new(), Server::new());
+    for session in ["one", "two"] {
+        server.tmux.new_session(&spawn(session, session, server.path(), &idle())).unwrap();
+    }
+    let shown = || server.raw(&["list-clients", "-F", "#{client_session}"]);
+    attach_from(&outer, "person", &server, "one");
+    eventually("the outer terminal shows the session", || shown() == "one");
+    // The same again from a pane inside: the terminal that shows that pane switches, none attaches inside it.
+    server.raw(&[
+        "switch-client",
+        "-c",
+        &server.raw(&["list-clients", "-F", "#{client_name}"]),
+        "-t",
+        "=two:",
+    ]);
+    attach_from(&server, "inside", &server, "one");
+    eventually("the session inside is gone again", || !server.tmux.has_session("inside").unwrap());
+    eventually("the terminal shows the session", || shown() == "one");
+}
+
+#[test]
+fn attaching_needs_a_session_and_a_terminal() {
     let server = Server::new();
     let error = server.tmux.attach("p/fix", None).unwrap_err();
     assert_eq!(error.kind, Kind::NotFound);
     server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap();
-    let socket = server.raw(&["display-message", "-p", "#{socket_path}"]);
-    assert!(server.tmux.is_inside(OsStr::new(&format!("{socket},12,0"))).unwrap());
-    assert!(!server.tmux.is_inside(OsStr::new("/tmp/tmux-0/default,12,0")).unwrap());
+    let call = Call::new(std::env::current_exe().unwrap()).args(["drive::tmux::tests::attaches", "--exact"]);
+    let told = [server.socket(), OsStr::new("p/fix")].join(OsStr::new(" "));
+    let output = call.env(ATTACH, told).without(&["TMUX"]).run().unwrap();
+    assert!(output.text().contains("no terminal"), "{}", output.text());
 }
