@@ -47,7 +47,7 @@ pub fn compile(source: &Source) -> Compilation {
             (resolution.draft, resolution.recognised)
         }
         None if diagnostics.is_empty() => {
-            diagnostics.push(model::nothing(Span::at(0), "this file is empty"));
+            diagnostics.push(model::no_workflow(Span::at(0), "this file is empty"));
             (None, false)
         }
         None => (None, true),

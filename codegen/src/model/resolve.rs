@@ -43,7 +43,7 @@ pub fn resolve(tree: &Node, source: &str) -> Resolution {
     let recognised = is_workflow(tree);
     let draft = match (recognised, is_step_workflow(tree)) {
         (false, _) => {
-            decoder.report(no_workflow(tree, source));
+            decoder.report(no_workflow(tree.span.first_line(source), "this file holds no workflow"));
             None
         }
         (true, true) => steps::steps(&mut decoder, tree).map(|definition| Draft {
@@ -58,13 +58,9 @@ pub fn resolve(tree: &Node, source: &str) -> Resolution {
 }
 
 /// The finding that a file holds no workflow.
-pub fn nothing(span: Span, message: &str) -> Diagnostic {
+pub fn no_workflow(span: Span, message: &str) -> Diagnostic {
     Diagnostic::new(&S08, span, message)
         .help("a workflow begins with `name:` and has `states:` and `transitions:`, or in TOML `[workflow]` and `[[steps]]`")
-}
-
-fn no_workflow(tree: &Node, source: &str) -> Diagnostic {
-    nothing(tree.span.first_line(source), "this file holds no workflow")
 }
 
 /// Files of other programs have a key `stages` or `workflow` too, so one weak sign is not enough.

@@ -2,6 +2,7 @@
 //!
 //! Nothing after this module knows which language a file was written in.
 
+mod conflict;
 pub mod limits;
 mod text;
 mod toml;

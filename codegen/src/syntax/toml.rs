@@ -5,7 +5,7 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use super::limits::{self, MAX_DEPTH};
 use super::text::{Notation, Text};
-use super::{Kind, Node, Scalar, Style};
+use super::{Kind, Node, Scalar, Style, conflict};
 use crate::catalogue::{S01, S03};
 use crate::diag::Diagnostic;
 use crate::span::Span;
@@ -92,6 +92,9 @@ impl Reader<'_> {
     }
 
     fn fault(&self, message: &str, range: Option<std::ops::Range<usize>>) -> Diagnostic {
+        if let Some(conflict) = conflict::find(self.text) {
+            return conflict;
+        }
         let span = self.span(range.unwrap_or(0..0));
         if message == "duplicate key" {
             let key = &self.text[span.range()];

@@ -2,6 +2,7 @@
 
 use granit_parser::ErrorKind;
 
+use super::conflict::{self, lines_from};
 use super::limits;
 use crate::catalogue::S01;
 use crate::diag::Diagnostic;
@@ -37,7 +38,7 @@ impl Way {
 #[expect(clippy::wildcard_enum_match_arm, reason = "the parser's enum, which it may extend")]
 pub(super) fn explain(text: &str, kind: &ErrorKind, at: usize, way: &Way) -> Diagnostic {
     let at = (0..=at).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
-    if let Some(conflict) = merge_conflict(text) {
+    if let Some(conflict) = conflict::find(text) {
         return conflict;
     }
     let fault = Fault { text, at, way };
@@ -176,38 +177,12 @@ impl Fault<'_> {
     }
 }
 
-/// The markers that git leaves behind, when all three are there.
-fn merge_conflict(text: &str) -> Option<Diagnostic> {
-    let mut marks = ["<<<<<<< ", "=======", ">>>>>>> "].into_iter().peekable();
-    let mut places = Vec::new();
-    for (start, line) in lines_from(text, 0) {
-        if let Some(mark) = marks.next_if(|mark| line.starts_with(mark)) {
-            places.push(span(start..start + mark.trim_end().len()));
-        }
-    }
-    let [ours, between, theirs] = places[..] else { return None };
-    let found = Diagnostic::new(&S01, ours, "an unresolved merge conflict")
-        .label(ours, "one side begins")
-        .label(between, "the other side begins")
-        .label(theirs, "the conflict ends");
-    Some(found.help("keep what is right and delete the three marker lines"))
-}
-
 fn quoted_value(line: &str) -> String {
     let line = line.trim();
     match line.split_once(": ") {
         Some((key, value)) => format!("`{key}: \"{}\"`", value.replace('"', "\\\"")),
         None => "`key: \"value\"`".to_owned(),
     }
-}
-
-fn lines_from(text: &str, start: usize) -> impl Iterator<Item = (usize, &str)> {
-    let mut at = start;
-    text[start..].split_inclusive('\n').map(move |line| {
-        let start = at;
-        at += line.len();
-        (start, line.trim_end_matches(['\r', '\n']))
-    })
 }
 
 fn line_at(text: &str, at: usize) -> (usize, &str) {

@@ -1,0 +1,137 @@
+//! The model: what is filled in where the author says nothing.
+
+#![expect(clippy::expect_used, reason = "a test whose workflow does not compile has failed")]
+
+use orange_codegen::model::{
+    Action, Actor, Actors, Condition, CounterId, HarnessOf, Outcome, Permissions, Piece, StateId, Value,
+    Wait, Workflow,
+};
+use orange_codegen::{Source, compile};
+
+#[track_caller]
+fn workflow(text: &str) -> Workflow {
+    let compilation = compile(&Source::new("flow.yml", text));
+    let checked = compilation.checked.unwrap_or_else(|| panic!("{:#?}", compilation.diagnostics));
+    checked.workflow().expect("a state machine").clone()
+}
+
+fn default() -> Workflow {
+    workflow(include_str!("../../tests/fixtures/seed-default.yml"))
+}
+
+fn name(workflow: &Workflow, state: Option<StateId>) -> Option<&str> {
+    state.map(|it| workflow.states[usize::from(it.0)].name.value.as_str())
+}
+
+/// `spawn clarify review merge cancel crash`
+fn commands(workflow: &Workflow) -> String {
+    let it = workflow.commands;
+    let all = [it.spawn, it.clarify, it.review, it.merge, it.cancel, it.crash];
+    all.map(|it| name(workflow, it).unwrap_or("-")).join(" ")
+}
+
+#[test]
+fn the_default_workflow_of_seed_000() {
+    let it = default();
+    assert_eq!((it.states.len(), it.transitions.len(), it.prompts.len()), (8, 18, 6));
+    assert_eq!((it.exit_monitoring.rules.len(), it.exit_monitoring.poll_interval), (8, 30));
+    assert_eq!(name(&it, Some(it.initial)), Some("pending"));
+    assert_eq!(commands(&it), "working clarification agent-review done cancelled stuck");
+    let entries: Vec<_> = it.states.iter().filter(|it| it.entry).map(|it| it.name.value.as_str()).collect();
+    assert_eq!(entries, ["pending", "clarification", "agent-review", "reviewing"]);
+    let counters: Vec<_> = it.counters.iter().map(|it| (it.name.as_str(), it.start)).collect();
+    assert_eq!(counters, [("review_round", 0), ("crash_count", 0)]);
+    assert!(it.transitions.iter().all(|it| it.by == Actors::ANYONE));
+    let outcomes = it.exit_monitoring.rules.iter().map(|rule| match (&rule.condition, &rule.outcome) {
+        (Condition::HasArtifact(_), Outcome::Then(_)) => "then",
+        (Condition::HasArtifact(_), Outcome::ThenWhen(clauses)) if clauses.len() == 2 => "then_when",
+        (Condition::NoArtifact, Outcome::Crash { stuck_after: 2, respawn: false, .. }) => "crash",
+        (Condition::Always, Outcome::MarkDead) => "dead",
+        _ => "?",
+    });
+    assert_eq!(outcomes.collect::<Vec<_>>().join(" "), "then crash then then_when crash dead dead dead");
+    assert_eq!(it.prompts[0].pieces[1], Piece::Value(Value::Summary));
+    assert!(it.prompts[1].pieces.contains(&Piece::Value(Value::Counter(CounterId(0)))));
+}
+
+#[test]
+fn spawn_goes_where_the_initial_state_leads() {
+    let with = |transitions: &str| {
+        let head = "name: flow\nstates: {pending: {}, clarification: {}, planning: {}, working: {}}\n";
+        let prompts = "prompts: {p: x}\n";
+        let it = workflow(&format!("{head}transitions:\n{transitions}{prompts}"));
+        name(&it, it.commands.spawn).map(str::to_owned)
+    };
+    let spawn =
+        |to: &str| format!("  - {{from: pending, to: {to}, hooks: [{{action: spawn_agent, prompt: p}}]}}\n");
+    assert_eq!(with(&spawn("working")).as_deref(), Some("working"));
+    assert_eq!(with(&(spawn("planning") + &spawn("clarification"))).as_deref(), Some("planning"));
+    assert_eq!(with(&(spawn("planning") + &spawn("working"))).as_deref(), Some("working"));
+    assert_eq!(with("  - {from: pending, to: planning}\n").as_deref(), Some("working"));
+}
+
+#[test]
+fn what_is_written_stands() {
+    let it = workflow(
+        "name: flow
+initial: b
+fields: {tries: 3, _x: 0}
+commands: {spawn: a, crash: a, merge: c}
+states:
+  a: {wait: human, description: the first}
+  b: {entry: true}
+  c: {terminal: true}
+transitions:
+  - from: [a, b]
+    to: c
+    by: [human, reviewer]
+    when: tries < 2
+  - from: a
+    to: b
+    by: worker
+    hooks:
+      - {action: spawn_agent, prompt: p}
+      - {action: spawn_reviewer, prompt: p, increment: tries}
+      - {action: run_command, argv: [make, 1]}
+prompts:
+  p: 'a {{ {tries}'
+",
+    );
+    assert_eq!(commands(&it), "a - - c - a");
+    assert_eq!(it.initial, StateId(1));
+    let entries: Vec<_> = it.states.iter().map(|it| (it.entry, it.wait, it.terminal)).collect();
+    assert_eq!(entries, [(false, Some(Wait::Human), false), (true, None, false), (false, None, true)]);
+    let pairs: Vec<_> =
+        it.transitions.iter().map(|it| (it.from.value.0, it.to.value.0, it.declaration)).collect();
+    assert_eq!(pairs, [(0, 2, 0), (1, 2, 0), (0, 1, 1)]);
+    assert_eq!(it.transitions[0].by, Actors::NONE.with(Actor::Human).with(Actor::Reviewer));
+    assert_eq!(it.transitions[0].when.as_ref().map(|it| it.text.as_str()), Some("tries < 2"));
+    let spawns: Vec<_> = it.transitions[2].hooks.iter().map(|hook| &hook.action).collect();
+    let [Action::SpawnAgent(worker), Action::SpawnReviewer(reviewer), Action::RunCommand { argv, timeout }] =
+        &spawns[..]
+    else {
+        panic!("{spawns:#?}")
+    };
+    assert_eq!((worker.harness, worker.permissions), (HarnessOf::Task, Permissions::Full));
+    assert_eq!((reviewer.harness, reviewer.permissions), (HarnessOf::Review, Permissions::Reduced));
+    assert_eq!(reviewer.increment.map(|it| it.value), Some(CounterId(2)));
+    assert_eq!((argv.as_slice(), *timeout), (&["make".to_owned(), "1".to_owned()][..], 60));
+    assert_eq!(
+        it.prompts[0].pieces,
+        [Piece::Text("a { ".to_owned()), Piece::Value(Value::Counter(CounterId(2)))]
+    );
+}
+
+#[test]
+fn a_step_workflow_keeps_what_its_file_says() {
+    let text = include_str!("../../tests/fixtures/dev-task.toml");
+    let checked = compile(&Source::new("dev-task.toml", text)).checked.expect("sound");
+    let steps = checked.steps().expect("a step workflow");
+    let ids: Vec<_> = steps.steps.iter().map(|it| it.id.value.as_str()).collect();
+    assert_eq!(ids, ["plan", "implement", "review", "fix", "pr"]);
+    let fix = &steps.steps[3];
+    assert_eq!(fix.condition.as_ref().map(|it| it.value.as_str()), Some("review.result == 'FAIL'"));
+    assert_eq!(fix.max_retries.map(|it| it.value), Some(3));
+    assert_eq!(steps.version.as_deref(), Some("1.0.0"));
+    assert!(checked.workflow().is_none());
+}
