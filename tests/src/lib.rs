@@ -4,3 +4,4 @@ pub mod generate;
 pub mod plan;
 pub mod random;
 pub mod reference;
+pub mod typed;

@@ -20,21 +20,7 @@ macro_rules! golden {
 
             #[test]
             fn the_typed_functions_say_what_the_tables_say() {
-                use $workflow::*;
-                for from in State::ALL {
-                    for counters in super::samples().map(Counters::from_values) {
-                        for to in State::ALL {
-                            let typed = resolve(from, to, &counters).map(Transition::id);
-                            let table = MACHINE.resolve(from.id(), to.id(), &counters.values());
-                            assert_eq!(typed, table, "{from} to {to} with {counters:?}");
-                        }
-                        for artifacts in super::subsets::<EXIT_RULES>(&MACHINE.exit_rules_of(from.id())) {
-                            let typed = exit(from, &artifacts, &counters);
-                            let table = MACHINE.exit(from.id(), &artifacts, &counters.values());
-                            assert_eq!(typed, table, "{from} with {artifacts:?} and {counters:?}");
-                        }
-                    }
-                }
+                orange_tests::check_typed!($workflow);
             }
 
             #[test]
@@ -134,18 +120,4 @@ fn emitted(path: &Path) -> String {
     let checked = compilation.checked.unwrap_or_else(|| panic!("{shown}: {:?}", compilation.diagnostics));
     let header = Header { source: shown, command: "cargo xtask codegen" };
     emit::pretty(&checked, &Options::default(), header).unwrap()
-}
-
-/// Counter values around the constants of the guards in the golden files.
-fn samples<const COUNTERS: usize>() -> impl Iterator<Item = [u32; COUNTERS]> {
-    const VALUES: [u32; 7] = [0, 1, 2, 3, 4, u32::MAX - 1, u32::MAX];
-    (0..VALUES.len().pow(COUNTERS as u32))
-        .map(|number| std::array::from_fn(|at| VALUES[number / VALUES.len().pow(at as u32) % VALUES.len()]))
-}
-
-/// Every way in which the artifacts of these exit rules can be there or not.
-fn subsets<const RULES: usize>(rules: &std::ops::Range<usize>) -> impl Iterator<Item = [bool; RULES]> {
-    let rules = rules.clone();
-    (0..1_u32 << rules.len())
-        .map(move |bits| std::array::from_fn(|at| rules.contains(&at) && bits >> (at - rules.start) & 1 == 1))
 }

@@ -1,0 +1,41 @@
+//! The proof that the typed functions of an emitted module say what its tables say.
+
+use std::ops::Range;
+
+/// Holds `resolve` and `exit` of an emitted module against its `MACHINE`: for every pair of states, every set of
+/// artifacts, and counter values around every constant that guards in the tests mention.
+#[macro_export]
+macro_rules! check_typed {
+    ($workflow:ident) => {{
+        use $crate::typed::{samples, subsets};
+        use $workflow::*;
+        for from in State::ALL {
+            for counters in samples().map(Counters::from_values) {
+                for to in State::ALL {
+                    let typed = resolve(from, to, &counters).map(Transition::id);
+                    let table = MACHINE.resolve(from.id(), to.id(), &counters.values());
+                    assert_eq!(typed, table, "{NAME}: {from} to {to} with {counters:?}");
+                }
+                for artifacts in subsets::<EXIT_RULES>(&MACHINE.exit_rules_of(from.id())) {
+                    let typed = exit(from, &artifacts, &counters);
+                    let table = MACHINE.exit(from.id(), &artifacts, &counters.values());
+                    assert_eq!(typed, table, "{NAME}: {from} with {artifacts:?} and {counters:?}");
+                }
+            }
+        }
+    }};
+}
+
+/// Counter values around the constants of the guards in the tests, in every combination.
+pub fn samples<const COUNTERS: usize>() -> impl Iterator<Item = [u32; COUNTERS]> {
+    const VALUES: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, u32::MAX];
+    (0..VALUES.len().pow(COUNTERS as u32))
+        .map(|number| std::array::from_fn(|at| VALUES[number / VALUES.len().pow(at as u32) % VALUES.len()]))
+}
+
+/// Every way in which the artifacts of these exit rules can be there or not.
+pub fn subsets<const RULES: usize>(rules: &Range<usize>) -> impl Iterator<Item = [bool; RULES]> + use<RULES> {
+    let rules = rules.clone();
+    (0..1_u32 << rules.len())
+        .map(move |bits| std::array::from_fn(|at| rules.contains(&at) && bits >> (at - rules.start) & 1 == 1))
+}
