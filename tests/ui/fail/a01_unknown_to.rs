@@ -1,0 +1,3 @@
+orange_macros::workflow!("diagnostics/a01-unknown-to.yml");
+
+fn main() {}

@@ -1,0 +1,3 @@
+orange_macros::workflow!("diagnostics/a04-unknown-prompt.yml");
+
+fn main() {}

@@ -1,0 +1,3 @@
+orange_macros::workflow!("diagnostics/a05-unknown-respawn-prompt.yml");
+
+fn main() {}

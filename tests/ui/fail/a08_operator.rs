@@ -1,0 +1,3 @@
+orange_macros::workflow!("diagnostics/a08-operator.yml");
+
+fn main() {}

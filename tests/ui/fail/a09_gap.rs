@@ -1,0 +1,3 @@
+orange_macros::workflow!("diagnostics/a09-gap.yml");
+
+fn main() {}

@@ -1,0 +1,3 @@
+orange_macros::workflow!("diagnostics/a11-states.yml");
+
+fn main() {}

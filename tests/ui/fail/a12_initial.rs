@@ -1,0 +1,3 @@
+orange_macros::workflow!("diagnostics/a12-initial.yml");
+
+fn main() {}

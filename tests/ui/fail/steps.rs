@@ -1,0 +1,3 @@
+orange_macros::workflow!("fixtures/dev-task.toml");
+
+fn main() {}

@@ -1,0 +1,3 @@
+orange_macros::workflow! { path: "workflows/fault.toml", name: flow }
+
+fn main() {}
