@@ -18,7 +18,7 @@ Examples:
   orange task update --status agent-review      (an agent, in its worktree)
   orange task merge add-login --local
 
-Environment: ORANGE_HOME (default ~/orange), ORANGE_TMUX_SOCKET (default orange), ORANGE_LOG_LEVEL, NO_COLOR.
+Environment: ORANGE_HOME (default ~/orange), ORANGE_TMUX_SOCKET (default orange), NO_COLOR.
 Exit status: 0 done, 1 refused, 2 usage, 3 not found, 4 locked, 5 environment, 6 corrupt file."
 )]
 pub struct Cli {
@@ -62,6 +62,13 @@ Examples:
     /// What runs inside tmux
     #[command(subcommand, hide = true)]
     Agent(AgentCommand),
+}
+
+impl Command {
+    /// Whether `orange` runs this by itself, in a session that no terminal belongs to.
+    pub fn is_detached(&self) -> bool {
+        matches!(self, Command::Agent(AgentCommand::Ended { .. }) | Command::Task(TaskCommand::Finish { .. }))
+    }
 }
 
 /// `orange project …`

@@ -12,6 +12,7 @@ use crate::cmd::args::{Cli, Command};
 use crate::cmd::{agent, monitor, project, task, workflow, workspace};
 use crate::machines::Machines;
 use crate::orange::Orange;
+use crate::store::clock;
 use crate::{Error, Kind, Result};
 
 /// What the generated binary runs.
@@ -23,6 +24,7 @@ pub fn main(machines: &'static [&'static Machine<'static>]) -> ExitCode {
     let outcome = run(Machines(machines), &cli).and_then(|answer| print(&answer, cli.json));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if cli.command.is_detached() => log(&error),
         Err(error) => fail(&error, cli.json),
     }
 }
@@ -70,6 +72,13 @@ fn fail(error: &Error, as_json: bool) -> ExitCode {
     } else {
         writeln!(io::stderr(), "error: {error}").unwrap_or_default();
     }
+    ExitCode::from(error.kind.exit_status())
+}
+
+/// What a process of its own session complains about goes to `orange.log`, its standard error.
+fn log(error: &Error) -> ExitCode {
+    let line = format!("{} {error}", clock::now()).replace('\n', " ");
+    writeln!(io::stderr(), "{line}").unwrap_or_default();
     ExitCode::from(error.kind.exit_status())
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use orange_core::{Machine, StateId};
+use orange_core::{Actor, Machine, StateId};
 use serde_json::json;
 
 use crate::cmd::answer::{Answer, one_line};
@@ -26,7 +26,7 @@ pub fn run(orange: &Orange, args: &CreateArgs) -> Result<Answer> {
     check(&project, args)?;
     let start = start_of(machine, entry);
 
-    let draft = draft(orange, machine, &project, args, start.begins)?;
+    let draft = draft(machine, &project, args, start.begins)?;
     let open = store::create(&orange.home, &draft, |others| admit(orange, others))?;
     let dir = open.dir().clone();
     let started = if args.no_spawn && start.begins == entry {
@@ -106,13 +106,7 @@ fn admit(orange: &Orange, others: &[Task]) -> Result<()> {
     }
 }
 
-fn draft(
-    orange: &Orange,
-    machine: &Machine<'_>,
-    project: &Project,
-    args: &CreateArgs,
-    begins: StateId,
-) -> Result<Draft> {
+fn draft(machine: &Machine<'_>, project: &Project, args: &CreateArgs, begins: StateId) -> Result<Draft> {
     let context = match args.context.as_deref() {
         Some("-") => Some(read_stdin()?),
         Some(text) => Some(text.to_owned()),
@@ -134,7 +128,7 @@ fn draft(
         status: machine.state(begins).name.to_owned(),
         counters: machine.counters.iter().map(|counter| (counter.name.to_owned(), counter.default)).collect(),
         body,
-        actor: orange.caller.actor_for("").as_str().to_owned(),
+        actor: Actor::Human.as_str().to_owned(),
     })
 }
 

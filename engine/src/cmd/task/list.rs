@@ -7,11 +7,14 @@ use crate::cmd::answer::{Answer, one_line, table};
 use crate::cmd::project::{self, is_over};
 use crate::drive::tmux::Pane;
 use crate::orange::Orange;
-use crate::store::{self, Listed, Task};
-use crate::{Error, Result};
+use crate::store::{self, Listed, Task, suggest};
+use crate::{Error, Kind, Result};
 
 /// Lists tasks, unfinished ones unless `all` or a status is asked for. One that cannot be read is listed with its error.
 pub fn run(orange: &Orange, status: Option<&str>, project: Option<&str>, all: bool) -> Result<Answer> {
+    if let Some(status) = status {
+        check_status(orange, status)?;
+    }
     let project = project.map(|name| project::named_or_here(orange, Some(name))).transpose()?;
     let listed = store::list(&orange.home, project.as_ref().map(|project| project.name.as_str()))?;
     let wanted = |listed: &&Listed| match &listed.task {
@@ -27,6 +30,18 @@ pub fn run(orange: &Orange, status: Option<&str>, project: Option<&str>, all: bo
     }
     let header = ["ID", "PROJECT", "BRANCH", "STATUS", "SESSION", "ROUND", "SUMMARY"];
     Ok(Answer::new(Value::Array(json), table(header, &rows)))
+}
+
+fn check_status(orange: &Orange, status: &str) -> Result<()> {
+    if orange.machines.iter().any(|machine| machine.state_named(status).is_some()) {
+        return Ok(());
+    }
+    let mut names: Vec<_> =
+        orange.machines.iter().flat_map(|machine| machine.states).map(|state| state.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    Err(Error::new(Kind::NotFound, format!("no workflow has a status `{status}`"))
+        .help(suggest::help(status, &names, "statuses")))
 }
 
 /// tmux is asked once, and only if some task should have a session.

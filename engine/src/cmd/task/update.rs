@@ -20,6 +20,10 @@ pub fn run(orange: &Orange, args: &UpdateArgs) -> Result<Answer> {
             .help("give --status, --summary or --branch; `orange task next` shows the statuses"));
     }
     let dir = named_or_here(orange, &args.task)?;
+    // A status that is refused leaves the other fields alone too.
+    if let Some(status) = args.status.as_ref().filter(|_| args.summary.is_some() || args.branch.is_some()) {
+        request(orange, &dir, Goal::Named(status), true)?;
+    }
     let fields = edit(orange, &dir, args)?;
     let Some(status) = &args.status else {
         let json = json!({ "success": true, "id": dir.id, "updated": fields, "dry_run": args.dry_run });
