@@ -162,6 +162,10 @@ mod tests {
 
     #[test]
     fn an_interrupt_reaches_the_agent_alone() {
-        assert_eq!(typed_at(": > 'READY'; exec sleep 1000", "ready", &["C-c"]), "None Some(2)");
+        // The eighth field is the terminal's foreground group: the agent is ready when that is its own.
+        let foreground =
+            "while read -r _ _ _ _ _ _ _ group _ < /proc/$$/stat; [ \"$group\" != $$ ]; do :; done";
+        let script = format!("{foreground}; : > 'READY'; exec sleep 1000");
+        assert_eq!(typed_at(&script, "ready", &["C-c"]), "None Some(2)");
     }
 }

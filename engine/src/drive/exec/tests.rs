@@ -1,3 +1,5 @@
+//! Calls of real programs: what they give back, and what happens when they do not.
+
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;

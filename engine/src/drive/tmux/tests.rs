@@ -1,4 +1,7 @@
+//! tmux itself, on private sockets and under a hostile configuration.
+
 use std::fs;
+use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

@@ -1,0 +1,135 @@
+//! A branch is merged here, pushed, and deleted on the remote.
+
+use super::*;
+
+/// A task's branch with one commit, on worktree 1.
+fn task_with_commit(lab: &Lab) -> String {
+    lab.acquire(1, "fix").unwrap();
+    lab.commit(&lab.pooled(1), "feature", "f\n")
+}
+
+fn merge(lab: &Lab, strategy: Strategy) -> Result<Merged> {
+    lab.git.merge_local("fix", "main", strategy, Some(&lab.pooled(1)))
+}
+
+#[test]
+fn a_branch_is_fast_forwarded_in_the_checkout_of_the_default_branch() {
+    let lab = Lab::new();
+    let commit = task_with_commit(&lab);
+    lab.write(&lab.repo().join("mine"), "unrelated work in the main checkout\n");
+    assert_eq!(
+        merge(&lab, Strategy::FastForward).unwrap(),
+        Merged { commit: commit.clone(), already: false }
+    );
+    assert_eq!(lab.commit_of("main"), commit);
+    assert!(lab.repo().join("feature").exists() && lab.repo().join("mine").exists());
+    assert_eq!(lab.run(&lab.repo(), &["status", "--porcelain"]), "?? mine");
+    assert_eq!(merge(&lab, Strategy::FastForward).unwrap(), Merged { commit, already: true });
+}
+
+#[test]
+fn a_branch_is_merged_where_nothing_has_the_default_branch_checked_out() {
+    let lab = Lab::new();
+    lab.run(&lab.repo(), &["switch", "--quiet", "-c", "elsewhere"]);
+    let theirs = task_with_commit(&lab);
+    let ours = lab.commit_of("main");
+    let merged = merge(&lab, Strategy::Merge).unwrap();
+    assert_eq!(
+        lab.run(&lab.repo(), &["rev-list", "--parents", "-n", "1", "main"]),
+        format!("{} {ours} {theirs}", merged.commit)
+    );
+    assert_eq!(
+        lab.run(&lab.repo(), &["log", "-1", "--format=%an: %s", "main"]),
+        "Ada: Merge branch 'fix' into main"
+    );
+    assert_eq!(lab.run(&lab.repo(), &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn diverged_branches_need_a_merge_commit() {
+    let lab = Lab::new();
+    task_with_commit(&lab);
+    lab.commit(&lab.repo(), "other", "o\n");
+    refuses(merge(&lab, Strategy::FastForward), Kind::Refused, "--strategy merge");
+    merge(&lab, Strategy::Merge).unwrap();
+    assert!(lab.repo().join("feature").exists() && lab.repo().join("other").exists());
+    assert_eq!(lab.run(&lab.repo(), &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_default_branch_that_only_the_remote_has_begins_here() {
+    let lab = Lab::new();
+    lab.run(&lab.repo(), &["switch", "--quiet", "-c", "elsewhere"]);
+    let commit = task_with_commit(&lab);
+    lab.run(&lab.repo(), &["branch", "--quiet", "-D", "main"]);
+    merge(&lab, Strategy::FastForward).unwrap();
+    assert_eq!(lab.commit_of("main"), commit);
+}
+
+#[test]
+fn a_conflict_changes_nothing() {
+    let lab = Lab::new();
+    lab.acquire(1, "fix").unwrap();
+    lab.commit(&lab.pooled(1), "readme", "theirs\n");
+    let ours = lab.commit(&lab.repo(), "readme", "ours\n");
+    refuses(merge(&lab, Strategy::Merge), Kind::Refused, "conflicts with `main` in readme");
+    assert_eq!(lab.commit_of("main"), ours);
+    assert_eq!(lab.run(&lab.repo(), &["status", "--porcelain"]), "");
+    assert!(!lab.repo().join(".git/MERGE_HEAD").exists());
+}
+
+#[test]
+fn uncommitted_work_anywhere_in_the_way_refuses_a_merge() {
+    let lab = Lab::new();
+    task_with_commit(&lab);
+    lab.write(&lab.pooled(1).join("forgotten"), "f\n");
+    refuses(merge(&lab, Strategy::FastForward), Kind::Refused, "uncommitted work: forgotten");
+    fs::remove_file(lab.pooled(1).join("forgotten")).unwrap();
+
+    let before = lab.commit_of("main");
+    lab.write(&lab.repo().join("feature"), "the person's own\n");
+    for strategy in [Strategy::FastForward, Strategy::Merge] {
+        refuses(merge(&lab, strategy), Kind::Refused, "cannot take the merge");
+    }
+    assert_eq!(lab.commit_of("main"), before);
+    assert_eq!(fs::read_to_string(lab.repo().join("feature")).unwrap(), "the person's own\n");
+
+    lab.run(&lab.pooled(1), &["switch", "--quiet", "--detach"]);
+    refuses(merge(&lab, Strategy::FastForward), Kind::Refused, "is on no branch");
+    refuses(lab.git.merge_local("nope", "main", Strategy::Merge, None), Kind::NotFound, "no local branch");
+}
+
+#[test]
+fn branches_are_pushed_and_deleted_on_the_remote() {
+    let lab = Lab::new();
+    let commit = task_with_commit(&lab);
+    assert!(!lab.git.delete_remote_branch("fix", "main").unwrap());
+    lab.git.push(REMOTE, "fix").unwrap();
+    assert_eq!(lab.run(&lab.path("origin.git"), &["rev-parse", "fix"]), commit);
+    refuses(lab.git.delete_remote_branch("main", "main"), Kind::Refused, "never deleted");
+    assert!(lab.git.delete_remote_branch("fix", "main").unwrap());
+    assert!(!lab.git.delete_remote_branch("fix", "main").unwrap());
+    assert!(!Lab::without_remote().git.delete_remote_branch("fix", "main").unwrap());
+}
+
+#[test]
+fn a_remote_branch_with_somebody_elses_commits_is_not_deleted() {
+    let lab = Lab::new();
+    task_with_commit(&lab);
+    lab.git.push(REMOTE, "fix").unwrap();
+    lab.run(
+        &lab.path(""),
+        &["clone", "--quiet", "-b", "fix", lab.path("origin.git").to_str().unwrap(), "other"],
+    );
+    lab.commit(&lab.path("other"), "theirs", "t\n");
+    lab.run(&lab.path("other"), &["push", "--quiet", "origin", "fix"]);
+    refuses(lab.git.delete_remote_branch("fix", "main"), Kind::Refused, "commits that are not here");
+}
+
+#[test]
+fn commits_ahead_are_counted() {
+    let lab = Lab::new();
+    task_with_commit(&lab);
+    assert_eq!(lab.git.ahead("main", "fix").unwrap(), 1);
+    assert_eq!(lab.git.ahead("fix", "main").unwrap(), 0);
+}
