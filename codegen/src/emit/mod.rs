@@ -11,6 +11,8 @@ mod guard;
 mod pretty;
 mod resolve;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use orange_core::{ABI, Machine, StateId};

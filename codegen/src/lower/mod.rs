@@ -15,6 +15,8 @@
 mod arena;
 mod facts;
 pub mod normal;
+#[cfg(test)]
+mod tests;
 
 use orange_core as core;
 use orange_core::{Machine, TransitionId};
