@@ -17,7 +17,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["resolve"] => Ok(resolve::time_all()),
+        ["resolve"] => {
+            resolve::time_all();
+            Ok(())
+        }
         ["resolve", form, rounds] => resolve::repeat(form, rounds),
         ["processes", rounds] => {
             rounds.parse().map_err(|_| format!("{rounds} is no number")).and_then(processes::measure)

@@ -48,14 +48,14 @@ impl Program {
         let mut words: Vec<String> = fields.collect();
         let settings = words.iter().take_while(|word| word.contains('=')).count();
         let environment = words.drain(..settings);
-        let environment =
-            environment.filter_map(|it| Some(it.split_once('=')?).map(|(k, v)| (k.to_string(), v.to_string())));
+        let environment = environment
+            .filter_map(|it| Some(it.split_once('=')?).map(|(k, v)| (k.to_string(), v.to_string())));
         Program { name, environment: environment.collect(), words }
     }
 
     fn run(&self, round: usize) -> Result<Took, String> {
         let turn = |word: &'_ String| match word.split_once('|') {
-            Some((even, odd)) => if round % 2 == 0 { even } else { odd }.to_string(),
+            Some((even, odd)) => if round.is_multiple_of(2) { even } else { odd }.to_string(),
             None => word.clone(),
         };
         let words: Vec<String> = self.words.iter().map(turn).collect();

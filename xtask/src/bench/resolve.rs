@@ -7,8 +7,11 @@ use super::{Row, fields};
 use crate::Result;
 use crate::house::answer;
 
-const HAND_WRITTEN: &str = "hand-written match";
+/// The match that answers as much as ours do.
+const BY_HAND: &str = "by hand";
 const PEERS: [&str; 3] = ["smlang", "statig", "rust-fsm"];
+
+const BUDGET: &str = "no slower than by hand, faster than the crates";
 
 /// Questions in a round, as `orange-bench` asks them.
 const QUESTIONS: u64 = 4096;
@@ -17,34 +20,27 @@ pub(super) fn rows(bench: &Path) -> Result<Vec<Row>> {
     let mut timing = Command::new(bench);
     timing.arg("resolve");
     let answered = answer(timing)?;
-    let times: Vec<(&str, f64)> = fields(&answered)
-        .iter()
-        .filter_map(|line| Some((*line.first()?, line.get(1)?.parse().ok()?)))
-        .collect();
+    let lines = fields(&answered);
+    let times: Vec<(&str, f64)> =
+        lines.iter().filter_map(|line| Some((*line.first()?, line.get(1)?.parse().ok()?))).collect();
     let time = |form: &str| times.iter().find(|it| it.0 == form).map_or(f64::NAN, |it| it.1);
+    // Two runs of the same code differ by a few hundredths.
+    let by_hand = time(BY_HAND) * 1.05;
     let fastest_peer = PEERS.iter().map(|peer| time(peer)).fold(f64::INFINITY, f64::min);
-    times
-        .iter()
-        .map(|(form, time_of_it)| {
-            let (budget, kept) = match *form {
-                // Two runs of the same code differ by a few hundredths.
-                "orange, typed" => (
-                    "no slower than the match by hand, faster than the crates",
-                    Some(*time_of_it <= time(HAND_WRITTEN) * 1.05 && *time_of_it < fastest_peer),
-                ),
-                "orange, tables" => ("faster than the crates", Some(*time_of_it < fastest_peer)),
-                _ => ("", None),
-            };
-            let instructions =
-                instructions(bench, form).map_or_else(|| "no valgrind".to_string(), |it| format!("{it:.1}"));
-            Ok(Row {
-                what: (*form).to_string(),
-                figures: vec![format!("{time_of_it:.2}"), instructions],
-                budget: budget.to_string(),
-                kept,
-            })
-        })
-        .collect()
+    let row = |(form, nanoseconds): &(&str, f64)| {
+        let is_ours = form.starts_with("orange");
+        let instructions = instructions(bench, form).map(|it| format!("{it:.1}"));
+        Row {
+            what: (*form).to_string(),
+            figures: vec![
+                format!("{nanoseconds:.2}"),
+                instructions.unwrap_or_else(|| "no valgrind".to_string()),
+            ],
+            budget: if is_ours { BUDGET.to_string() } else { String::new() },
+            kept: is_ours.then_some(*nanoseconds <= by_hand && *nanoseconds < fastest_peer),
+        }
+    };
+    Ok(times.iter().map(row).collect())
 }
 
 /// Instructions for one question: what more rounds add, divided by how many questions they ask.

@@ -24,6 +24,38 @@ pub fn ask((from, to, round): Question) -> (State, State, u32) {
     (STATES[usize::from(from)], STATES[usize::from(to)], round)
 }
 
+/// Which transition fires.
+#[derive(Clone, Copy)]
+pub enum Transition {
+    PendingToWorking,
+    PendingToClarification,
+    PendingToCancelled,
+    ClarificationToWorking,
+    ClarificationToCancelled,
+    WorkingToAgentReview,
+    WorkingToClarification,
+    WorkingToStuck,
+    WorkingToCancelled,
+    AgentReviewToReviewing,
+    AgentReviewToWorking,
+    AgentReviewToStuck,
+    AgentReviewToCancelled,
+    ReviewingToDone,
+    ReviewingToCancelled,
+    StuckToWorking,
+    StuckToAgentReview,
+    StuckToCancelled,
+}
+
+/// Why none does.
+#[derive(Clone, Copy)]
+#[expect(dead_code, reason = "an engine would read the states; what is measured here only looks which it is")]
+pub enum Refusal {
+    NoTransition(State, State),
+    GuardFailed(State, State),
+}
+
+/// Yes or no, and no more.
 #[inline(never)]
 pub fn fires((from, to, round): (State, State, u32)) -> bool {
     match (from, to) {
@@ -36,5 +68,33 @@ pub fn fires((from, to, round): (State, State, u32)) -> bool {
         (Reviewing, Done | Cancelled) => true,
         (Stuck, Working | AgentReview | Cancelled) => true,
         _ => false,
+    }
+}
+
+/// All that an engine needs to know.
+#[inline(never)]
+pub fn resolve((from, to, round): (State, State, u32)) -> Result<Transition, Refusal> {
+    use Transition::*;
+    match (from, to) {
+        (Pending, Working) => Ok(PendingToWorking),
+        (Pending, Clarification) => Ok(PendingToClarification),
+        (Pending, Cancelled) => Ok(PendingToCancelled),
+        (Clarification, Working) => Ok(ClarificationToWorking),
+        (Clarification, Cancelled) => Ok(ClarificationToCancelled),
+        (Working, AgentReview) => Ok(WorkingToAgentReview),
+        (Working, Clarification) => Ok(WorkingToClarification),
+        (Working, Stuck) => Ok(WorkingToStuck),
+        (Working, Cancelled) => Ok(WorkingToCancelled),
+        (AgentReview, Reviewing) => Ok(AgentReviewToReviewing),
+        (AgentReview, Working) if round < 2 => Ok(AgentReviewToWorking),
+        (AgentReview, Stuck) if round >= 2 => Ok(AgentReviewToStuck),
+        (AgentReview, Working | Stuck) => Err(Refusal::GuardFailed(from, to)),
+        (AgentReview, Cancelled) => Ok(AgentReviewToCancelled),
+        (Reviewing, Done) => Ok(ReviewingToDone),
+        (Reviewing, Cancelled) => Ok(ReviewingToCancelled),
+        (Stuck, Working) => Ok(StuckToWorking),
+        (Stuck, AgentReview) => Ok(StuckToAgentReview),
+        (Stuck, Cancelled) => Ok(StuckToCancelled),
+        _ => Err(Refusal::NoTransition(from, to)),
     }
 }

@@ -1,13 +1,13 @@
 //! Ours, twice: the typed function that is generated, and the tables that the engine runs on.
 
-use orange_core::StateId;
+use orange_core::{Rejection, TransitionId};
 use orange_macros::workflow;
 
 use super::Question;
 
 workflow!("../../workflows/default.yml");
 
-use default::{Counters, MACHINE, State};
+use default::{Counters, MACHINE, State, Transition};
 
 /// The question in the typed function's types; the tables take the numbers.
 pub fn ask((from, to, round): Question) -> (State, State, u32) {
@@ -16,12 +16,12 @@ pub fn ask((from, to, round): Question) -> (State, State, u32) {
 
 /// The answer of the generated function.
 #[inline(never)]
-pub fn fires_typed((from, to, review_round): (State, State, u32)) -> bool {
-    default::resolve(from, to, &Counters { review_round, ..Counters::START }).is_ok()
+pub fn resolve((from, to, review_round): (State, State, u32)) -> Result<Transition, Rejection> {
+    default::resolve(from, to, &Counters { review_round, ..Counters::START })
 }
 
 /// The answer of the tables.
 #[inline(never)]
-pub fn fires_by_table((from, to, review_round): (State, State, u32)) -> bool {
-    MACHINE.resolve(from.id(), to.id(), &[review_round, 0]).is_ok()
+pub fn look_up((from, to, review_round): (State, State, u32)) -> Result<TransitionId, Rejection> {
+    MACHINE.resolve(from.id(), to.id(), &[review_round, 0])
 }
