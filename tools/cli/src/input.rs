@@ -121,9 +121,9 @@ impl Input {
     /// Reads the text, and no more of it than a workflow may have.
     pub(crate) fn read(&self) -> Reading {
         let read = match &self.origin {
-            Origin::Named(path) => fs::File::open(path).and_then(up_to_limit),
-            Origin::Found(path) => open_regular(path).and_then(up_to_limit),
-            Origin::Stdin => up_to_limit(io::stdin().lock()),
+            Origin::Named(path) => fs::File::open(path).and_then(read_file),
+            Origin::Found(path) => open_regular(path).and_then(read_file),
+            Origin::Stdin => up_to_limit(io::stdin().lock(), 0),
         };
         match read {
             Ok(bytes) if bytes.len() > limits::MAX_BYTES => self.too_large(&bytes),
@@ -200,8 +200,13 @@ fn open_regular(path: &Path) -> io::Result<fs::File> {
     }
 }
 
-fn up_to_limit(stream: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+fn read_file(file: fs::File) -> io::Result<Vec<u8>> {
+    let length = file.metadata()?.len();
+    up_to_limit(file, length)
+}
+
+fn up_to_limit(stream: impl Read, expected: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(expected.min(limits::MAX_BYTES as u64) as usize + 1);
     stream.take(limits::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -16,34 +16,43 @@ pub(crate) enum Likeness {
 /// Looks at the keys at the top of a text. It reads lines and no syntax, so that a file with a syntax error
 /// is still recognised.
 pub(crate) fn likeness(source: &Source) -> Likeness {
-    let text = source.text.strip_prefix('\u{feff}').unwrap_or(&source.text);
-    let keys = match source.format {
-        Format::Yaml => yaml_keys(text),
-        Format::Toml => toml_keys(text),
-    };
-    if is_workflow(|wanted| keys.contains(&wanted)) {
+    if is_workflow(keys(source), |key, wanted| key == wanted) {
         Likeness::Workflow
-    } else if is_workflow(|wanted| keys.iter().any(|key| suggest::closest(key, [wanted]).is_some())) {
+    } else if is_workflow(keys(source), |key, wanted| suggest::closest(key, [wanted]).is_some()) {
         Likeness::Almost
     } else {
         Likeness::Other
     }
 }
 
-fn is_workflow(has: impl Fn(&'static str) -> bool) -> bool {
-    has("states") || has("transitions") || (has("workflow") && has("steps"))
+/// Stops at the first key that tells, which in a workflow comes early.
+fn is_workflow<'t>(mut keys: impl Iterator<Item = &'t str>, is: impl Fn(&str, &'static str) -> bool) -> bool {
+    let (mut header, mut steps) = (false, false);
+    keys.any(|key| {
+        header |= is(key, "workflow");
+        steps |= is(key, "steps");
+        (header && steps) || is(key, "states") || is(key, "transitions")
+    })
 }
 
-/// The keys of the least indented lines; of a text in braces, every word, for it has no lines to go by.
-fn yaml_keys(text: &str) -> Vec<&str> {
-    let mut lines = text.lines().filter(|line| is_content(line));
-    let Some(first) = lines.next() else { return Vec::new() };
+fn keys(source: &Source) -> Box<dyn Iterator<Item = &str> + '_> {
+    let text = source.text.strip_prefix('\u{feff}').unwrap_or(&source.text);
+    match source.format {
+        Format::Yaml => yaml_keys(text),
+        Format::Toml => Box::new(toml_keys(text)),
+    }
+}
+
+/// The keys of the lines that are indented like the first; of a text in braces, every word, for it has no lines
+/// to go by.
+fn yaml_keys(text: &str) -> Box<dyn Iterator<Item = &str> + '_> {
+    let lines = || text.lines().filter(|line| is_content(line));
+    let first = lines().next().unwrap_or_default();
     if first.trim_start().starts_with('{') {
-        return text.split(|it: char| !is_word(it)).filter(|it| !it.is_empty()).collect();
+        return Box::new(text.split(|it: char| !is_word(it)).filter(|it| !it.is_empty()));
     }
     let indent = first.len() - first.trim_start().len();
-    let top = std::iter::once(first).chain(lines).filter_map(|line| line.get(indent..));
-    top.filter_map(|line| key(line, ':')).collect()
+    Box::new(lines().filter_map(move |line| key(line.get(indent..)?, ':')))
 }
 
 fn is_content(line: &str) -> bool {
@@ -52,19 +61,17 @@ fn is_content(line: &str) -> bool {
 }
 
 /// The first words of the table headers, and the keys before the first of them.
-fn toml_keys(text: &str) -> Vec<&str> {
-    let mut keys = Vec::new();
+fn toml_keys(text: &str) -> impl Iterator<Item = &str> {
     let mut in_table = false;
-    for line in text.lines().map(str::trim_start) {
-        if let Some(header) = line.strip_prefix('[') {
+    text.lines().map(str::trim_start).filter_map(move |line| match line.strip_prefix('[') {
+        Some(header) => {
             in_table = true;
             let header = header.trim_start_matches(['[', ' ', '\t']);
-            keys.extend(key(header, ']').or_else(|| key(header, '.')));
-        } else if !in_table {
-            keys.extend(key(line, '=').or_else(|| key(line, '.')));
+            key(header, ']').or_else(|| key(header, '.'))
         }
-    }
-    keys
+        None if in_table => None,
+        None => key(line, '=').or_else(|| key(line, '.')),
+    })
 }
 
 /// The word that a line begins with, in quotes or not, if this character follows it.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use orange_codegen::catalogue::S06;
-use orange_codegen::{Checked, Compilation, Diagnostic, Level, LineIndex, Source, Span, Spanned, diag};
+use orange_codegen::{Checked, Compilation, Diagnostic, Level, LineIndex, Source, Spanned, diag};
 
 use crate::input::{Input, Origin, Reading};
 use crate::recognise::{Likeness, likeness};
@@ -98,19 +98,25 @@ impl Report {
 
     /// One fault, one finding: in each file whose workflow has the name of one in a file before it.
     fn find_shared_names(&mut self) {
-        let mut first: BTreeMap<String, String> = BTreeMap::new();
-        for file in &mut self.files {
-            let Some(Spanned { value: name, span }) = &file.name else { continue };
-            if let Some(other) = first.get(name) {
-                let finding = shared_name(name, *span, other);
-                file.findings.retain(|it| it.check != &S06);
-                file.findings.push(finding);
-                diag::sort(&mut file.findings);
-            } else {
-                first.insert(name.clone(), place(&file.source, *span));
-            }
+        for (at, before) in shared_names(&self.files) {
+            let place = place_of_name(&self.files[before]);
+            let file = &mut self.files[at];
+            let Some(name) = &file.name else { continue };
+            let finding = shared_name(name, &place);
+            file.findings.retain(|it| it.check != &S06);
+            file.findings.push(finding);
+            diag::sort(&mut file.findings);
         }
     }
+}
+
+/// Each file whose workflow has a name again, and the first file that has it.
+fn shared_names(files: &[File]) -> Vec<(usize, usize)> {
+    let mut first = BTreeMap::new();
+    let named =
+        files.iter().enumerate().filter_map(|(at, file)| Some((at, file.name.as_ref()?.value.as_str())));
+    let seen = named.map(|(at, name)| (at, *first.entry(name).or_insert(at)));
+    seen.filter(|(at, before)| at != before).collect()
 }
 
 impl File {
@@ -133,8 +139,7 @@ impl File {
 }
 
 fn examine_all(inputs: &[Input]) -> Vec<Outcome> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let threads = cores.min(inputs.len() / FILES_PER_THREAD);
+    let threads = threads(inputs.len());
     if threads < 2 {
         return inputs.iter().map(examine).collect();
     }
@@ -152,6 +157,14 @@ fn examine_all(inputs: &[Input]) -> Vec<Outcome> {
     });
     outcomes.sort_by_key(|(at, _)| *at);
     outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+/// Asking for the number of cores is not free either.
+fn threads(files: usize) -> usize {
+    match files / FILES_PER_THREAD {
+        few @ ..2 => few,
+        many => thread::available_parallelism().map_or(1, usize::from).min(many),
+    }
 }
 
 fn take<'i>(inputs: &'i [Input], next: &AtomicUsize) -> Option<(usize, &'i Input)> {
@@ -172,7 +185,8 @@ fn examine(input: &Input) -> Outcome {
             Outcome::skipped(source)
         }
         (Origin::Found(_) | Origin::Named(_) | Origin::Stdin, reading) => {
-            Outcome::File(Box::new(File::of(reading)))
+            // A thousand compiled workflows at once would be memory for nothing.
+            Outcome::File(Box::new(File { checked: None, ..File::of(reading) }))
         }
     }
 }
@@ -184,14 +198,19 @@ impl Outcome {
     }
 }
 
-fn shared_name(name: &str, span: Span, other: &str) -> Diagnostic {
-    Diagnostic::new(&S06, span, format!("the workflow name `{name}` is already taken by {other}"))
-        .at_level(Level::Error)
-        .label(span, "the same name again")
-        .help("give one of the two workflows another name, and its file too")
+fn shared_name(name: &Spanned<String>, place: &str) -> Diagnostic {
+    Diagnostic::new(
+        &S06,
+        name.span,
+        format!("the workflow name `{}` is already taken by {place}", name.value),
+    )
+    .at_level(Level::Error)
+    .label(name.span, "the same name again")
+    .help("give one of the two workflows another name, and its file too")
 }
 
-fn place(source: &Source, span: Span) -> String {
-    let start = LineIndex::new(&source.text).position(span.start);
-    format!("{}:{}:{}", source.path, start.line, start.column)
+fn place_of_name(file: &File) -> String {
+    let offset = file.name.as_ref().map_or(0, |it| it.span.start);
+    let start = LineIndex::new(&file.source.text).position(offset);
+    format!("{}:{}:{}", file.source.path, start.line, start.column)
 }
