@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use super::super::exec::Output;
+use super::super::exec::{Call, Output};
 use super::{Tmux, checked, exactly, failure, names, plain_id};
 use crate::{Error, Kind, Result};
 
@@ -96,7 +96,8 @@ impl Tmux {
         }
         let (inside, target) = (format!("{session}:"), format!("{session}:={window}"));
         let output = self.run(|call| {
-            call.folder(spawn.folder)
+            with_path(call, spawn)
+                .folder(spawn.folder)
                 .args(["new-window", "-d", "-P", "-F", REF_FORMAT, "-n", &window, "-t", &inside])
                 .args(command_line(spawn))
                 .args(mark_pane(&target, spawn.window))
@@ -108,7 +109,8 @@ impl Tmux {
         let target = exactly(name);
         let task = plain_id(spawn.task)?;
         self.run(|call| {
-            call.folder(spawn.folder)
+            with_path(call, spawn)
+                .folder(spawn.folder)
                 .args(["new-session", "-d", "-P", "-F", REF_FORMAT, "-s", name, "-n", spawn.window])
                 .args(["-x", "200", "-y", "50"])
                 .args(command_line(spawn))
@@ -119,6 +121,12 @@ impl Tmux {
                 .args(mark_pane(&target, spawn.window))
         })
     }
+}
+
+/// tmux gives a new pane the `PATH` of the one who asks for it, whatever `-e` says.
+fn with_path(call: Call, spawn: &Spawn) -> Call {
+    let path = spawn.env.iter().find(|(name, _)| *name == "PATH");
+    path.iter().fold(call, |call, (name, path)| call.env(name, path))
 }
 
 fn command_line(spawn: &Spawn) -> Vec<OsString> {

@@ -60,13 +60,15 @@ fn an_agent_gets_its_folder_environment_and_arguments_unchanged() {
     let hostile =
         ["$(touch expanded)", "#(touch expanded)", "`x`;", ";", "", "a\nb", "-t", "\\;", "'\"", "grün"];
     let hostile: Vec<&OsStr> = hostile.iter().map(OsStr::new).collect();
-    let script = "{ printf '%s\\0' \"$PWD\" \"$VALUE\" \"$@\"; } > \"$OUT\"; exec sleep 1000";
+    let script = "{ printf '%s\\0' \"$PWD\" \"$PATH\" \"$VALUE\" \"$@\"; } > \"$OUT\"; exec sleep 1000";
     let args = scripted(script, &hostile);
-    let env = [("OUT", out.as_os_str()), ("VALUE", OsStr::new("a;b #(x);"))];
+    let mut path = OsString::from("/nowhere:");
+    path.push(std::env::var_os("PATH").unwrap());
+    let env = [("OUT", out.as_os_str()), ("PATH", &path), ("VALUE", OsStr::new("a;b #(x);"))];
     let spawn = Spawn { env: &env, ..spawn("T1", "p/fix", &folder, &args) };
     server.tmux.new_session(&spawn).unwrap();
 
-    let mut expect = vec![folder.as_os_str(), OsStr::new("a;b #(x);")];
+    let mut expect = vec![folder.as_os_str(), &path, OsStr::new("a;b #(x);")];
     expect.extend(hostile);
     let expect: Vec<u8> = expect.iter().flat_map(|arg| [arg.as_bytes(), b"\0"].concat()).collect();
     eventually("the agent has written all", || fs::read(&out).is_ok_and(|bytes| bytes.len() >= expect.len()));
