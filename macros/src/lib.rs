@@ -45,7 +45,10 @@ fn expand(input: TokenStream, folder: &Path) -> Result<TokenStream, Vec<String>>
     })?;
     let path = &source.path;
     // Cargo looks at files that are included, and expands again when one has changed.
-    let watched = quote!(const _: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/", #path)););
+    let watched = quote! {
+        const _: &[u8] =
+            ::core::include_bytes!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", #path));
+    };
     Ok(quote!(#watched #module))
 }
 

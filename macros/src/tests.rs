@@ -26,9 +26,17 @@ fn both_forms_of_the_call() {
 
 #[test]
 fn anything_else_is_no_call() {
-    for input in
-        ["", "flow", "1", r#""""#, r#""a" "b""#, "name: flow", r#"path: "a", path: "b""#, r#"file: "a""#, r#"b"a""#]
-    {
+    for input in [
+        "",
+        "flow",
+        "1",
+        r#""""#,
+        r#""a" "b""#,
+        "name: flow",
+        r#"path: "a", path: "b""#,
+        r#"file: "a""#,
+        r#"b"a""#,
+    ] {
         check_call(input, None);
     }
 }
@@ -44,6 +52,16 @@ fn the_macro_and_the_build_script_emit_the_same_bytes() {
     assert!(expanded.ends_with(&emitted(CorePath::Core)));
     let in_binary = emitted(CorePath::Engine);
     assert_eq!(in_binary.replace(":: orange_engine :: core", ":: orange_core"), emitted(CorePath::Core));
+}
+
+#[test]
+fn the_file_is_watched() {
+    let expanded = expand(quote!(path: "fixtures/seed-minimal.yml", name: flow), fixtures()).unwrap();
+    let expanded = expanded.to_string();
+    assert!(
+        expanded.contains(r#":: core :: env ! ("CARGO_MANIFEST_DIR") , "/" , "fixtures/seed-minimal.yml""#)
+    );
+    assert!(expanded.contains("pub mod flow {"));
 }
 
 #[test]
