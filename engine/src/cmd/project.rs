@@ -1,12 +1,12 @@
 //! `orange project`: the repositories that tasks belong to.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::{ProjectCommand, ProjectSettings};
-use crate::drive::git::{BranchState, Git};
+use crate::drive::git::Git;
 use crate::orange::Orange;
 use crate::store::projects::{self, DEFAULT_POOL_SIZE, Project};
 use crate::store::{self, Task};
@@ -38,9 +38,12 @@ fn add(
 ) -> Result<Answer> {
     check_workflow(orange, settings)?;
     let path = path.map_or_else(|| orange.folder.clone(), |path| orange.folder.join(path));
-    let path = Git::at(path).top_level()?;
+    let path = Git::at(path).main_checkout()?;
     let default_branch = match &settings.default_branch {
-        Some(branch) => check_branch(&path, branch)?,
+        Some(branch) => {
+            Git::at(&path).check_branch_exists(branch)?;
+            branch.clone()
+        }
         None => Git::at(&path).default_branch()?,
     };
     let folder_name = path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -87,7 +90,7 @@ fn update(orange: &Orange, name: Option<&str>, settings: &ProjectSettings) -> Re
     check_workflow(orange, settings)?;
     let project = named_or_here(orange, name)?;
     if let Some(branch) = default_branch {
-        check_branch(&project.path, branch)?;
+        Git::at(&project.path).check_branch_exists(branch)?;
     }
     let project = projects::update(&orange.home, &project.name, |project| {
         project.pool_size = pool_size.unwrap_or(project.pool_size);
@@ -118,14 +121,6 @@ pub fn is_over(orange: &Orange, task: &Task) -> bool {
     let machine = orange.machine_of(task).ok();
     let state = machine.and_then(|machine| machine.state_named(task.status()).map(|id| machine.state(id)));
     state.is_some_and(|state| state.terminal)
-}
-
-fn check_branch(repo: &Path, branch: &str) -> Result<String> {
-    if Git::at(repo).branch_state(branch)? != BranchState::Nowhere {
-        return Ok(branch.to_owned());
-    }
-    Err(Error::new(Kind::NotFound, format!("{} has no branch `{branch}`", repo.display()))
-        .help("make it, or name another with --default-branch"))
 }
 
 fn check_workflow(orange: &Orange, settings: &ProjectSettings) -> Result<()> {

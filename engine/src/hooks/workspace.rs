@@ -1,6 +1,10 @@
 //! Binding a worktree of the project's pool to a task, and giving it back.
 
+use std::path::Path;
+
 use crate::drive::git::{BranchState, Git, TASK_FILE};
+use crate::drive::harness;
+use crate::flow::finish::attend;
 use crate::orange::Orange;
 use crate::store::pool::{self, Pool};
 use crate::store::projects::{self, Project};
@@ -49,17 +53,31 @@ pub fn acquire(orange: &Orange, open: &mut Open) -> Result<Set> {
     let mut pool = Pool::lock(&orange.home)?;
     let name = pool.bind(&project.name, project.pool_size, &open.task().id)?;
     let worktree = orange.home.workspace(&name);
-    let ready = git
-        .acquire(&worktree, &open.task().branch, &project.default_branch)
-        .and_then(|acquired| git.exclude(TASK_FILE).map(|()| acquired))
-        .and_then(|acquired| open.link_into(&worktree).map(|()| acquired));
-    match ready {
-        Ok(_) => Ok(Set::new().workspace(Some(&name))),
+    match ready(&git, open, &worktree, &project) {
+        Ok(warning) => {
+            drop(pool);
+            // The remote could not be asked, so the branch begins where this repository last saw it.
+            warning.map_or(Ok(()), |warning| attend(open, &warning))?;
+            Ok(Set::new().workspace(Some(&name)))
+        }
         Err(error) => {
             pool.unbind(&open.task().id)?;
             Err(error)
         }
     }
+}
+
+/// Puts the worktree on the task's branch, and what Orange and the agents keep there for themselves out of git's sight.
+fn ready(git: &Git, open: &Open, worktree: &Path, project: &Project) -> Result<Option<String>> {
+    let acquired = git.acquire(worktree, &open.task().branch, &project.default_branch)?;
+    git.exclude(TASK_FILE)?;
+    for name in [&open.task().harness, &open.task().review_harness] {
+        for file in harness::named(name)?.workspace_files {
+            git.exclude(file)?;
+        }
+    }
+    open.link_into(worktree)?;
+    Ok(acquired.warning)
 }
 
 /// Gives the task's worktree back: what is not committed or on no branch is kept under a ref first, the body of a file in
@@ -113,7 +131,7 @@ fn has_room(orange: &Orange, project: &Project) -> Result<bool> {
 }
 
 /// Only the link is ours to remove; a file of that name is somebody's.
-fn unlink(worktree: &std::path::Path) -> Result<()> {
+fn unlink(worktree: &Path) -> Result<()> {
     let link = worktree.join(TASK_FILE);
     if !link.is_symlink() {
         return Ok(());
