@@ -222,7 +222,7 @@ impl Git {
     /// `environment` when git fails.
     pub fn changes(&self, worktree: &Path) -> Result<Vec<Change>> {
         let call = self.call_in(worktree).args(["status", "--porcelain", "-z", "--untracked-files=all"]);
-        let output = call.args(["--", ":/", &without_task_file()]).run()?.checked()?;
+        let output = call.args(["--", ":/", without_task_file()]).run()?.checked()?;
         Ok(parse::parse_status(&output.stdout))
     }
 
@@ -348,9 +348,10 @@ impl Git {
     }
 }
 
-/// The pathspec for everything but the task's own file.
-fn without_task_file() -> String {
-    format!(":(top,exclude){TASK_FILE}")
+/// The pathspec for everything but the task's own file. It is a pattern, since `git add` takes the name of an ignored file
+/// for a wish to add it, even in an exclusion, and fails.
+fn without_task_file() -> &'static str {
+    ":(top,exclude)TASK.m[d]"
 }
 
 fn refused(message: String) -> Error {

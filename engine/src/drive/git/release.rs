@@ -100,7 +100,7 @@ impl Git {
         let staged = staged.success().then(|| staged.text());
         let nested = changes.iter().filter(|change| change.is_nested_repository());
         at().preset(["-c", "core.safecrlf=false"])
-            .args(["add", "--all", "--", ":/", &without_task_file()])
+            .args(["add", "--all", "--", ":/", without_task_file()])
             .args(nested.map(|change| format!(":(top,exclude,literal){}", change.path.display())))
             .run()?
             .checked()?;

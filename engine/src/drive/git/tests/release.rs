@@ -20,6 +20,17 @@ fn the_tasks_file_is_no_work() {
 }
 
 #[test]
+fn an_ignored_task_file_does_not_hold_a_backup() {
+    let lab = Lab::new();
+    lab.git.exclude(TASK_FILE).unwrap();
+    lab.acquire(1, "fix").unwrap();
+    symlink("/nowhere/TASK.md", lab.pooled(1).join(TASK_FILE)).unwrap();
+    lab.write(&lab.pooled(1).join("new"), "untracked\n");
+    let backup = lab.release(1).unwrap();
+    assert_eq!(lab.files_in(&backup.commit), [".gitignore", "new", "readme"]);
+}
+
+#[test]
 fn a_clean_worktree_is_released_without_a_backup_and_its_branch_stays() {
     let lab = Lab::new();
     lab.acquire(1, "fix").unwrap();
