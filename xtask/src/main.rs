@@ -6,6 +6,7 @@ mod binary;
 mod build_workflow;
 mod ci;
 mod codegen;
+mod demo;
 mod house;
 mod tidy;
 
@@ -32,6 +33,8 @@ enum Command {
     Tidy,
     /// Write the golden files anew, the Rust that each workflow becomes.
     Codegen,
+    /// Whole lives of tasks in a scratch home: real tmux, real git, a scripted agent.
+    Demo,
     Bench(bench::Bench),
 }
 
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Command::Ci => ci::run(&house),
         Command::Tidy => tidy::run(&house),
         Command::Codegen => codegen::run(&house),
+        Command::Demo => demo::run(&house),
         Command::Bench(arguments) => bench::run(&house, &arguments),
     });
     match done {

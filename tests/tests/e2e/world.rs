@@ -94,7 +94,7 @@ impl World {
 
     /// A program with this world's environment and nothing else.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut path = vec![self.path("agents"), binary().parent().unwrap().to_path_buf()];
+        let mut path = vec![self.path("agents")];
         path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
         let mut command = Command::new(program);
         command

@@ -1,0 +1,93 @@
+//! What the demo writes: lines of at most 100 columns, with colour on a terminal only.
+
+use std::io::IsTerminal;
+
+/// How many columns a line has.
+const WIDTH: usize = 100;
+
+/// Where a labelled text begins.
+const INDENT: usize = 13;
+
+/// The paper that the story is written on.
+pub(crate) struct Page {
+    colour: bool,
+}
+
+impl Page {
+    /// Standard output.
+    pub(crate) fn new() -> Page {
+        let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Page { colour: wanted && std::io::stdout().is_terminal() }
+    }
+
+    /// The beginning of a scene.
+    pub(crate) fn heading(&self, text: &str) {
+        println!("\n{}\n{}\n", self.painted("1", text), self.painted("2", &"─".repeat(text.chars().count())));
+    }
+
+    /// Words of the narrator.
+    pub(crate) fn text(&self, text: &str) {
+        wrapped(text, WIDTH).iter().for_each(|line| println!("{line}"));
+    }
+
+    /// What somebody types.
+    pub(crate) fn command(&self, text: &str) {
+        println!("{}", self.painted("36", &format!("$ {text}")));
+    }
+
+    /// A step of a task, and who made it.
+    pub(crate) fn step(&self, what: &str, who: &str) {
+        println!("  {}  {who}", self.painted("1", &format!("{what:<26}")));
+    }
+
+    /// More about a step.
+    pub(crate) fn detail(&self, label: &str, text: &str) {
+        let lines = wrapped(text, WIDTH - INDENT);
+        for (index, line) in lines.iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            let margin = format!("      {label:<7}");
+            println!("{}{line}", self.painted("2", &margin));
+        }
+    }
+
+    /// One line of a list, cut where the page ends.
+    pub(crate) fn row(&self, text: &str) {
+        let fits = text.chars().count() <= WIDTH;
+        let shown =
+            if fits { text.to_owned() } else { text.chars().take(WIDTH - 1).chain(['…']).collect() };
+        println!("{shown}");
+    }
+
+    fn painted(&self, style: &str, text: &str) -> String {
+        if self.colour { format!("\u{1b}[{style}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}
+
+/// The text in lines of at most so many columns, broken between words where that is possible.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.len() - 1;
+        let used = lines[last].chars().count();
+        if used > 0 && used + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else if used > 0 {
+            lines[last] += &format!(" {word}");
+        } else {
+            lines[last] = word.to_owned();
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("one two  three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("immeasurable", 4), ["immeasurable"]);
+        assert_eq!(wrapped("", 4), [""]);
+    }
+}

@@ -1,0 +1,145 @@
+//! The scratch home: everything that the demo touches, away from what its user has.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::Result;
+use crate::house::answer;
+
+/// The agent that does what its prompt says.
+const AGENT: &str = include_str!("../../../tests/agents/claude");
+
+/// Who commits.
+const GIT_SETTINGS: &str =
+    "[user]\n\tname = Toy Maker\n\temail = toy@example.org\n[init]\n\tdefaultBranch = main\n";
+
+/// The project that the tasks belong to.
+pub(crate) const PROJECT: &str = "toy";
+
+/// The folder that everything is in, and the programs that are used. Its end is the end of all of it.
+pub(crate) struct Scratch {
+    root: TempDir,
+    orange: PathBuf,
+}
+
+impl Scratch {
+    /// A home with one project.
+    pub(crate) fn new(orange: &Path) -> Result<Scratch> {
+        // A socket's path can have 107 bytes at most, and some systems' temporary folders are far down.
+        let root = tempfile::Builder::new().prefix("orange-demo-").tempdir_in("/tmp");
+        let root = root.map_err(|error| format!("no scratch folder can be made in /tmp: {error}"))?;
+        let scratch = Scratch { root, orange: orange.to_path_buf() };
+        scratch.furnish().map_err(|error| format!("the scratch home cannot be written: {error}"))?;
+        scratch.make_repository()?;
+        answer(scratch.orange(&["project", "add", "--name", PROJECT]))?;
+        Ok(scratch)
+    }
+
+    /// `orange`, in the project's main checkout.
+    pub(crate) fn orange(&self, arguments: &[&str]) -> Command {
+        self.program(&self.orange, &self.path(PROJECT), arguments)
+    }
+
+    /// tmux, on the server of this home.
+    pub(crate) fn tmux(&self, arguments: &[&str]) -> Command {
+        let mut command = self.program(Path::new("tmux"), self.root.path(), &["-S"]);
+        command.arg(self.path("tmux")).args(arguments);
+        command
+    }
+
+    /// What `orange … --json` answers.
+    pub(crate) fn ask(&self, arguments: &[&str]) -> Result<Value> {
+        let text = answer(self.orange(&[arguments, &["--json"]].concat()))?;
+        serde_json::from_str(&text).map_err(|error| format!("orange answered no JSON ({error}): {text}"))
+    }
+
+    /// What has been noted by the agent of a spawn: `answers` that it got, or what it `heard` on its terminal.
+    pub(crate) fn note(&self, task: &str, spawn: u64, kind: &str) -> String {
+        let file = self.path("orange/agents").join(format!("{task}.{spawn}.{kind}"));
+        fs::read_to_string(file).unwrap_or_default()
+    }
+
+    /// The whole lines of a task's journal.
+    pub(crate) fn journal(&self, task: &str) -> Result<Vec<Value>> {
+        let file = self.path("orange/tasks").join(PROJECT).join(task).join("history.jsonl");
+        let text = fs::read_to_string(&file)
+            .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let event = |line| {
+            serde_json::from_str(line).map_err(|error| format!("a line of {}: {error}", file.display()))
+        };
+        whole.lines().map(event).collect()
+    }
+
+    /// What the engine has logged, to go with a failure.
+    pub(crate) fn log(&self) -> String {
+        let log = fs::read_to_string(self.path("orange/orange.log")).unwrap_or_default();
+        if log.is_empty() { log } else { format!("\norange.log says:\n{}", log.trim_end()) }
+    }
+
+    /// Removes all of it.
+    pub(crate) fn remove(self) -> Result<()> {
+        self.end_server();
+        let path = self.root.path().to_path_buf();
+        fs::remove_dir_all(&path).map_err(|error| format!("{} cannot be removed: {error}", path.display()))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn furnish(&self) -> std::io::Result<()> {
+        fs::create_dir(self.path("home"))?;
+        fs::create_dir(self.path("agents"))?;
+        fs::write(self.path("home/.gitconfig"), GIT_SETTINGS)?;
+        fs::write(self.path("agents/claude"), AGENT)?;
+        fs::set_permissions(self.path("agents/claude"), fs::Permissions::from_mode(0o755))
+    }
+
+    fn make_repository(&self) -> Result<()> {
+        let (root, repository) = (self.root.path().to_path_buf(), self.path(PROJECT));
+        let git =
+            |folder: &Path, arguments: &[&str]| answer(self.program(Path::new("git"), folder, arguments));
+        git(&root, &["init", "--quiet", "--bare", "toy.git"])?;
+        git(&root, &["init", "--quiet", PROJECT])?;
+        git(&repository, &["commit", "--quiet", "--allow-empty", "--message", "Begin"])?;
+        git(&repository, &["remote", "add", "origin", "../toy.git"])?;
+        git(&repository, &["push", "--quiet", "--set-upstream", "origin", "main"])?;
+        git(&repository, &["remote", "set-head", "origin", "main"]).map(drop)
+    }
+
+    /// A program that sees nothing of its user's settings, nor of a tmux or an agent that the demo itself runs in.
+    fn program(&self, program: &Path, folder: &Path, arguments: &[&str]) -> Command {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let folders = [self.path("agents")].into_iter().chain(std::env::split_paths(&folders));
+        let path = std::env::join_paths(folders).unwrap_or_default();
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(folder).env_clear();
+        command.envs([
+            ("PATH", path),
+            ("HOME", self.path("home").into()),
+            ("ORANGE_HOME", self.path("orange").into()),
+        ]);
+        command
+            .env("ORANGE_TMUX_SOCKET", self.path("tmux"))
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("LC_ALL", "C.UTF-8");
+        command
+    }
+
+    fn end_server(&self) {
+        // Where no server runs, there is none to end.
+        self.tmux(&["kill-server"]).output().map(drop).unwrap_or_default();
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.end_server();
+    }
+}
