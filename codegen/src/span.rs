@@ -34,7 +34,13 @@ pub struct Position {
 pub struct LineIndex<'text> {
     text: &'text str,
     starts: Vec<u32>,
+    /// The number of characters that begin before each [`STRIDE`]th byte: columns of one very long line are
+    /// counted from near by.
+    marks: Vec<u32>,
 }
+
+/// Bytes between two marks.
+const STRIDE: usize = 1024;
 
 impl Span {
     /// The bytes from `start` up to `end`.
@@ -86,20 +92,38 @@ impl<'text> LineIndex<'text> {
     pub fn new(text: &'text str) -> Self {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let starts = std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect();
-        Self { text, starts }
+        let marks = text.as_bytes().chunks(STRIDE).scan(0, |before, chunk| {
+            let mark = *before;
+            *before += characters(chunk);
+            Some(mark)
+        });
+        Self { text, starts, marks: marks.collect() }
     }
 
     /// The position of a byte; past the end it is the end, inside a character it is that character.
     /// A byte order mark at the start of the text takes no column.
     pub fn position(&self, offset: u32) -> Position {
-        let offset = (offset as usize).min(self.text.len());
+        let offset = self.text.floor_char_boundary(offset as usize);
         let line = self.starts.partition_point(|start| *start as usize <= offset) - 1;
         let start = self.starts[line] as usize;
-        let before =
-            self.text[start..].char_indices().take_while(|(at, char)| start + at + char.len_utf8() <= offset);
-        let column = before.filter(|(at, char)| (start + at, *char) != (0, '\u{feff}')).count();
-        Position { line: line as u32 + 1, column: column as u32 + 1 }
+        let mark = start == 0 && offset > 0 && self.text.starts_with('\u{feff}');
+        let column = self.before(offset) - self.before(start) - u32::from(mark);
+        Position { line: line as u32 + 1, column: column + 1 }
     }
+
+    /// How many characters end at this byte or before it.
+    fn before(&self, offset: usize) -> u32 {
+        let mark = offset / STRIDE;
+        self.marks.get(mark).map_or_else(
+            || characters(self.text.as_bytes()),
+            |before| before + characters(&self.text.as_bytes()[mark * STRIDE..offset]),
+        )
+    }
+}
+
+/// How many characters begin in these bytes of UTF-8.
+fn characters(bytes: &[u8]) -> u32 {
+    bytes.iter().filter(|byte| (**byte as i8) >= -0x40).count() as u32
 }
 
 #[cfg(test)]
@@ -121,6 +145,17 @@ mod tests {
         check("ab\ncd", 500, 2, 3);
         check("日本: x", 8, 1, 5);
         check("日本: x", 4, 1, 2);
+    }
+
+    #[test]
+    fn a_long_line_is_counted_like_a_short_one() {
+        let line = "日x".repeat(STRIDE);
+        let text = format!("{line}\n{line}");
+        for at in [0, 1, STRIDE / 4, STRIDE - 1, STRIDE] {
+            check(&text, at as u32 * 4, 1, at as u32 * 2 + 1);
+            check(&text, (line.len() + 1 + at * 4) as u32, 2, at as u32 * 2 + 1);
+        }
+        check(&text, text.len() as u32 + 9, 2, STRIDE as u32 * 2 + 1);
     }
 
     #[test]
