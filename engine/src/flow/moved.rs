@@ -19,6 +19,8 @@ pub struct Moved {
     pub hooks: Vec<String>,
     /// Why some of them failed.
     pub hook_errors: Vec<String>,
+    /// The refs that keep what would have been lost with a worktree.
+    pub backed_up: Vec<String>,
     /// Nothing was done.
     pub dry_run: bool,
 }
@@ -38,6 +40,9 @@ impl Moved {
                 moved.hooks.push(hook.clone());
                 moved.hook_errors.extend(error.iter().map(|error| format!("{hook}: {error}")));
             }
+            if let Event::WorkBackedUp { reference, .. } = &record.event {
+                moved.backed_up.push(reference.clone());
+            }
             if let Event::StatusChanged { .. } = &record.event {
                 break;
             }
@@ -56,6 +61,9 @@ impl Moved {
             "hooks_executed": self.hooks,
             "hook_errors": self.hook_errors,
         });
+        if !self.backed_up.is_empty() {
+            json["backed_up"] = self.backed_up.clone().into();
+        }
         if self.dry_run {
             json["dry_run"] = true.into();
         }
@@ -68,6 +76,9 @@ impl Moved {
         let mut text = format!("{would}{} → {}", self.from, self.to);
         if !self.hooks.is_empty() {
             text += &format!("  [{}]", self.hooks.join(", "));
+        }
+        for reference in &self.backed_up {
+            text += &format!("\nunsaved work is kept in {reference}");
         }
         for error in &self.hook_errors {
             text += &format!("\nattention: {error}");

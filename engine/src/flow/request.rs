@@ -118,7 +118,7 @@ fn planned(machine: &Machine<'_>, task: &Task, decision: &Decision<'_>) -> Moved
         to: machine.state(decision.to).name.to_owned(),
         review_round: task.counter("review_round"),
         hooks: decision.effects.iter().map(|effect| effect.hook.name().to_owned()).collect(),
-        hook_errors: Vec::new(),
         dry_run: true,
+        ..Moved::default()
     }
 }

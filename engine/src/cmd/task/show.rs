@@ -78,9 +78,20 @@ fn event_line(record: &Record) -> String {
     let mut json = serde_json::to_value(&record.event).unwrap_or_default();
     let kind = json["type"].as_str().unwrap_or("?").to_owned();
     let mut rest = Vec::new();
-    for key in
-        ["from", "to", "hook", "error", "actor", "prompt", "spawn", "reason", "branch", "field", "strategy"]
-    {
+    for key in [
+        "from",
+        "to",
+        "hook",
+        "error",
+        "actor",
+        "prompt",
+        "spawn",
+        "reason",
+        "branch",
+        "field",
+        "strategy",
+        "reference",
+    ] {
         let value = json[key].take();
         if let Some(text) = value.as_str() {
             rest.push(format!("{key}={}", one_line(text, 60)));
