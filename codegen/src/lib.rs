@@ -52,7 +52,7 @@ pub fn compile(source: &Source) -> Compilation {
         }
         None => (None, true),
     };
-    let name = draft.as_ref().map(|draft| draft.definition.name().clone());
+    let name = draft.as_ref().map(|draft| draft.definition.name().clone()).filter(|it| !it.value.is_empty());
     let checked = draft.and_then(|draft| check::run(draft, source, &mut diagnostics));
     diag::sort(&mut diagnostics);
     Compilation { diagnostics, checked, name, recognised }

@@ -86,17 +86,22 @@ impl Decoder<'_> {
     pub(crate) fn object<'n>(&mut self, node: &'n Node, object: &'static Object) -> Option<Fields<'n>> {
         let entries = self.mapping(node, object.what)?;
         let mut fields = Fields { object, span: node.span, slots: vec![None; object.keys.len()] };
+        let mut unknown = Vec::new();
         for entry in entries {
-            let Some(slot) = object.keys.iter().position(|key| key.name == entry.name.value) else {
-                self.unknown_key(&entry, object);
+            let Some(slot) = object.slot(entry.name.value) else {
+                unknown.push(entry);
                 continue;
             };
             match fields.slots[slot] {
                 Some(first) => self.repeated(&entry.name, first.key),
-                None => {
-                    let name = object.keys[slot].name;
-                    fields.slots[slot] = Some(Field { name, key: entry.name.span, value: entry.value });
-                }
+                None => fields.fill(slot, &entry),
+            }
+        }
+        for entry in unknown {
+            // What a misspelled key says is read as it was meant: its faults are the author's too.
+            if let Some(slot) = self.unknown_key(&entry, object).filter(|slot| fields.slots[*slot].is_none())
+            {
+                fields.fill(slot, &entry);
             }
         }
         for (key, slot) in object.keys.iter().zip(&fields.slots) {
@@ -171,11 +176,15 @@ impl Decoder<'_> {
         }
     }
 
-    fn unknown_key(&mut self, entry: &Entry<'_>, object: &'static Object) {
+    /// Reports a key that is not known; the slot of the one that was meant, if that can be told.
+    fn unknown_key(&mut self, entry: &Entry<'_>, object: &'static Object) -> Option<usize> {
+        let word = entry.name.value;
         let known = object.keys.iter().map(|key| key.name);
-        let help = self.suggest(entry.name.value, &format!("keys of {}", object.what), known);
-        let message = format!("unknown key `{}` in {}", shortened(entry.name.value), object.what);
+        let help = self.suggest(word, &format!("keys of {}", object.what), known.clone());
+        let meant = help.as_ref().and_then(|_| suggest::closest(word, known));
+        let message = format!("unknown key `{}` in {}", shortened(word), object.what);
         self.report(Diagnostic::new(&S02, entry.name.span, message).help_if(help));
+        meant.and_then(|name| object.slot(name))
     }
 
     fn repeated(&mut self, name: &Spanned<&str>, first: Span) {
@@ -321,9 +330,14 @@ impl Decoder<'_> {
 }
 
 impl<'n> Fields<'n> {
+    fn fill(&mut self, slot: usize, entry: &Entry<'n>) {
+        let name = self.object.keys[slot].name;
+        self.slots[slot] = Some(Field { name, key: entry.name.span, value: entry.value });
+    }
+
     /// The entry of a key.
     pub(crate) fn get(&self, name: &str) -> Option<Field<'n>> {
-        let slot = self.object.keys.iter().position(|key| key.name == name);
+        let slot = self.object.slot(name);
         debug_assert!(slot.is_some(), "{} has no key {name}", self.object.what);
         self.slots[slot?]
     }

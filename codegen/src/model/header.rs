@@ -21,7 +21,7 @@ pub(super) fn name(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Spa
                 .help("a small letter first, then small letters, digits and `-`: `my-flow-2`"),
         );
     }
-    Some(name)
+    fits.then_some(name)
 }
 
 /// The version of the language; 1 where nothing else can be understood.

@@ -11,6 +11,13 @@ pub struct Object {
     pub keys: &'static [Key],
 }
 
+impl Object {
+    /// The number of the key with this name.
+    pub(crate) fn slot(&self, name: &str) -> Option<usize> {
+        self.keys.iter().position(|key| key.name == name)
+    }
+}
+
 /// One key of an object.
 #[derive(Debug)]
 pub struct Key {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::decoder::{Decoder, Field};
+use super::decoder::{Decoder, Field, shortened};
 use super::{Counter, CounterId, PromptId, StateId};
 use crate::catalogue::{A12, Check, S04};
 use crate::diag::Diagnostic;
@@ -68,7 +68,8 @@ impl Scope<'_> {
     ) -> Option<Spanned<StateId>> {
         let name = Spanned::new(decoder.text(field)?.value.as_str(), field.value.span);
         let id = self.states.id(name.value);
-        if id.is_none() {
+        // Without any state, that is what is wrong, and it has been said.
+        if id.is_none() && self.states.names().next().is_some() {
             decoder.unknown(check, ("state", "states"), &name, self.states.names());
         }
         id.map(|id| Spanned::new(StateId(id), name.span))
@@ -92,8 +93,14 @@ impl Scope<'_> {
     ) -> Option<Spanned<PromptId>> {
         let name = Spanned::new(decoder.text(field)?.value.as_str(), field.value.span);
         let id = self.prompts.id(name.value);
-        if id.is_none() {
-            decoder.unknown(check, ("prompt", "prompts"), &name, self.prompts.names());
+        match id {
+            Some(_) => {}
+            None if self.prompts.names().next().is_none() => {
+                let message = format!("unknown prompt `{0}`: there are none", shortened(name.value));
+                let help = format!("write it under `prompts:` as `{0}: |`", shortened(name.value));
+                decoder.report(Diagnostic::new(check, name.span, message).help(help));
+            }
+            None => decoder.unknown(check, ("prompt", "prompts"), &name, self.prompts.names()),
         }
         id.map(|id| Spanned::new(PromptId(id), name.span))
     }
@@ -109,7 +116,7 @@ impl Scope<'_> {
         if id.is_none() {
             let help = decoder.suggest(name.value, "counters", self.counter_names());
             let help = with_declaration(help, name.value);
-            let message = format!("unknown counter `{}`", super::decoder::shortened(name.value));
+            let message = format!("unknown counter `{}`", shortened(name.value));
             decoder.report(Diagnostic::new(&S04, name.span, message).help(help));
         }
         id.map(|id| Spanned::new(id, name.span))
@@ -121,7 +128,7 @@ impl Scope<'_> {
         let parsed = parse::parse(text, &mut |name| {
             self.counter(name).ok_or_else(|| {
                 let help = decoder.suggest(name, "counters", self.counter_names());
-                let message = format!("unknown counter `{}`", super::decoder::shortened(name));
+                let message = format!("unknown counter `{}`", shortened(name));
                 parse::Unknown { message, help: Some(with_declaration(help, name)) }
             })
         });

@@ -12,21 +12,11 @@ fn s01_stops_at_broken_syntax_and_says_one_thing() {
 
 #[test]
 fn s02_names_the_key_that_was_meant() {
-    changed(
-        "prompts:",
-        "promts:",
-        &[
-            "A05 error «worker» unknown prompt `worker`",
-            "S02 error «promts» unknown key `promts` in a workflow",
-        ],
-    );
+    changed("prompts:", "promts:", &["S02 error «promts» unknown key `promts` in a workflow"]);
     changed(
         "{from: pending, to: working}",
         "{from: pending, too: working}",
-        &[
-            "S09 error «{from: pending, too: working}» a transition needs the key `to`",
-            "S02 error «too» unknown key `too` in a transition",
-        ],
+        &["S02 error «too» unknown key `too` in a transition"],
     );
     story(&SOUND.replace("version", "verison"), &[], "did you mean `version`?");
 }
@@ -84,14 +74,7 @@ fn s04_names_have_a_form_that_rust_can_spell() {
     for name in ["type", "self", "Self", "match", "A-b_2"] {
         changed("  stuck: {}", &format!("  stuck: {{}}\n  {name}: {{}}"), &[]);
     }
-    changed(
-        "name: flow",
-        "name: My Flow",
-        &[
-            "S04 error «My Flow» `My Flow` is no name for a workflow",
-            "S06 warn «My Flow» the workflow `My Flow` is in a file named `flow`",
-        ],
-    );
+    changed("name: flow", "name: My Flow", &["S04 error «My Flow» `My Flow` is no name for a workflow"]);
 }
 
 #[test]
@@ -310,10 +293,7 @@ fn step_workflows_have_a_schema() {
     };
     let sound = "[workflow]\nname = \"flow\"\n[[steps]]\nid = \"a\"\nprompt_file = \"a.md\"\n";
     assert_eq!(toml(sound), Vec::<String>::new());
-    assert_eq!(
-        toml(&sound.replace("id =", "di =")),
-        ["S09 «[[steps]]» a step needs the key `id`", "S02 «di» unknown key `di` in a step",]
-    );
+    assert_eq!(toml(&sound.replace("id =", "di =")), ["S02 «di» unknown key `di` in a step"]);
     assert_eq!(
         toml(&format!("{sound}max_retries = \"3\"\ndepends_on = \"b\"\n")),
         [
