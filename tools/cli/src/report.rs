@@ -1,11 +1,10 @@
 //! Checks many files at once and gathers what was found, always in the same order.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use orange_codegen::catalogue::S06;
-use orange_codegen::{Checked, Compilation, Diagnostic, Level, LineIndex, Source, Spanned, diag};
+use orange_codegen::check::same_name;
+use orange_codegen::{Compilation, Diagnostic, Level, Source, diag};
 
 use crate::input::{Input, Origin, Reading};
 use crate::recognise::{Likeness, likeness};
@@ -36,12 +35,8 @@ pub(crate) struct Skipped {
 pub(crate) struct File {
     /// Its path and as much of its text as could be read.
     pub source: Source,
-    /// What is wrong with it.
-    pub findings: Vec<Diagnostic>,
-    /// The workflow's name, as far as it could be read.
-    pub name: Option<Spanned<String>>,
-    /// The workflow, when nothing is at level `error`.
-    pub checked: Option<Checked>,
+    /// What is wrong with it, and the workflow when nothing is at level `error`.
+    pub compilation: Compilation,
 }
 
 /// How many findings there are of each level.
@@ -78,13 +73,13 @@ impl Report {
 
     /// Whether anything is at `deny` or above.
     pub(crate) fn fails(&self) -> bool {
-        self.files.iter().flat_map(|it| &it.findings).any(|it| it.level <= Level::Deny)
+        self.files.iter().flat_map(File::findings).any(|it| it.level <= Level::Deny)
     }
 
     /// How many findings there are of each level.
     pub(crate) fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        for finding in self.files.iter().flat_map(|it| &it.findings) {
+        for finding in self.files.iter().flat_map(File::findings) {
             match finding.level {
                 Level::Error => counts.error += 1,
                 Level::Deny => counts.deny += 1,
@@ -96,27 +91,16 @@ impl Report {
         counts
     }
 
-    /// One fault, one finding: in each file whose workflow has the name of one in a file before it.
+    /// Two workflows of one name are one finding: that the later file's name is not its stem is the same fault.
     fn find_shared_names(&mut self) {
-        for (at, before) in shared_names(&self.files) {
-            let place = place_of_name(&self.files[before]);
-            let file = &mut self.files[at];
-            let Some(name) = &file.name else { continue };
-            let finding = shared_name(name, &place);
-            file.findings.retain(|it| it.check != &S06);
-            file.findings.push(finding);
-            diag::sort(&mut file.findings);
+        let files: Vec<_> = self.files.iter().map(|it| (&it.source, &it.compilation)).collect();
+        for (at, finding) in same_name(&files) {
+            let findings = &mut self.files[at].compilation.diagnostics;
+            findings.retain(|it| it.check != finding.check);
+            findings.push(finding);
+            diag::sort(findings);
         }
     }
-}
-
-/// Each file whose workflow has a name again, and the first file that has it.
-fn shared_names(files: &[File]) -> Vec<(usize, usize)> {
-    let mut first = BTreeMap::new();
-    let named =
-        files.iter().enumerate().filter_map(|(at, file)| Some((at, file.name.as_ref()?.value.as_str())));
-    let seen = named.map(|(at, name)| (at, *first.entry(name).or_insert(at)));
-    seen.filter(|(at, before)| at != before).collect()
 }
 
 impl File {
@@ -125,14 +109,21 @@ impl File {
         Self::of(input.read())
     }
 
+    /// Its findings.
+    pub(crate) fn findings(&self) -> &[Diagnostic] {
+        &self.compilation.diagnostics
+    }
+
     fn of(reading: Reading) -> Self {
         match reading {
             Reading::Text(source) => {
-                let Compilation { diagnostics, checked, name, .. } = orange_codegen::compile(&source);
-                Self { source, findings: diagnostics, name, checked }
+                let compilation = orange_codegen::compile(&source);
+                Self { source, compilation }
             }
             Reading::NotText(source, finding) | Reading::Unreadable(source, finding) => {
-                Self { source, findings: vec![*finding], name: None, checked: None }
+                let diagnostics = vec![*finding];
+                let compilation = Compilation { diagnostics, checked: None, name: None, recognised: false };
+                Self { source, compilation }
             }
         }
     }
@@ -185,8 +176,10 @@ fn examine(input: &Input) -> Outcome {
             Outcome::skipped(source)
         }
         (Origin::Found(_) | Origin::Named(_) | Origin::Stdin, reading) => {
+            let mut file = File::of(reading);
             // A thousand compiled workflows at once would be memory for nothing.
-            Outcome::File(Box::new(File { checked: None, ..File::of(reading) }))
+            file.compilation.checked = None;
+            Outcome::File(Box::new(file))
         }
     }
 }
@@ -196,21 +189,4 @@ impl Outcome {
         let almost = likeness(&source) == Likeness::Almost;
         Self::Skipped(Skipped { path: source.path, almost })
     }
-}
-
-fn shared_name(name: &Spanned<String>, place: &str) -> Diagnostic {
-    Diagnostic::new(
-        &S06,
-        name.span,
-        format!("the workflow name `{}` is already taken by {place}", name.value),
-    )
-    .at_level(Level::Error)
-    .label(name.span, "the same name again")
-    .help("give one of the two workflows another name, and its file too")
-}
-
-fn place_of_name(file: &File) -> String {
-    let offset = file.name.as_ref().map_or(0, |it| it.span.start);
-    let start = LineIndex::new(&file.source.text).position(offset);
-    format!("{}:{}:{}", file.source.path, start.line, start.column)
 }

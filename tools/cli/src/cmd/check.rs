@@ -13,7 +13,7 @@ pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> 
     let Collected { inputs, mut failures } = input::collect(&args.paths, args.stdin_name.as_deref());
     let mut report = Report::new(&inputs);
     for file in &mut report.files {
-        levels.apply(&mut file.findings);
+        levels.apply(&mut file.compilation.diagnostics);
     }
     let mut err = skipped(&report.skipped);
     if report.files.is_empty() && failures.is_empty() {

@@ -15,18 +15,20 @@ use crate::report::File;
 /// The checked workflow of a file, and the file; or else the answer that says what is wrong with it.
 pub(super) fn load(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
     let mut file = File::new(&Input::named(path)?);
-    match file.checked.take() {
+    match file.compilation.checked.take() {
         Some(checked) => Ok((file, checked)),
         None => {
-            let errors = file.findings.drain(..).filter(|it| it.level == Level::Error).collect();
+            let findings = std::mem::take(&mut file.compilation.diagnostics);
+            let errors = findings.into_iter().filter(|it| it.level == Level::Error).collect();
             Err(refuse(file, errors, styles))
         }
     }
 }
 
 /// The answer that nothing comes of this file, for these reasons.
-pub(super) fn refuse(file: File, findings: Vec<Diagnostic>, styles: Styles) -> Answer {
-    let err = output::findings(&[File { findings, ..file }], styles.err);
+pub(super) fn refuse(mut file: File, findings: Vec<Diagnostic>, styles: Styles) -> Answer {
+    file.compilation.diagnostics = findings;
+    let err = output::findings(&[file], styles.err);
     Answer { out: String::new(), err, exit: Exit::Found }
 }
 

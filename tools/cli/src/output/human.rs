@@ -46,7 +46,7 @@ pub(crate) fn human(report: &Report, style: Style) -> String {
 /// The findings of these files, each followed by a blank line.
 pub(crate) fn findings(files: &[File], style: Style) -> String {
     let mut out = String::new();
-    for file in files.iter().filter(|it| !it.findings.is_empty()) {
+    for file in files.iter().filter(|it| !it.findings().is_empty()) {
         draw_file(&mut out, file, style);
     }
     out
@@ -82,7 +82,7 @@ fn draw_file(out: &mut String, file: &File, style: Style) {
         .with_links(false)
         .without_syntax_highlighting();
     let index = LineIndex::new(&file.source.text);
-    for finding in file.findings.iter().take(MAX_DRAWN) {
+    for finding in file.findings().iter().take(MAX_DRAWN) {
         let drawn = Drawn::new(finding, file, &index);
         match handler.render_report(out, &drawn) {
             Ok(()) | Err(fmt::Error) => {}
@@ -90,7 +90,7 @@ fn draw_file(out: &mut String, file: &File, style: Style) {
         notes(out, finding, &file.source.path, style);
         out.push('\n');
     }
-    if let Some(more @ 1..) = file.findings.len().checked_sub(MAX_DRAWN) {
+    if let Some(more @ 1..) = file.findings().len().checked_sub(MAX_DRAWN) {
         let path = printable(&file.source.path);
         put(out, format_args!("{path}: {more} more findings; `--format short` lists them all\n\n"));
     }

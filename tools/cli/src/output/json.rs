@@ -70,11 +70,11 @@ pub(crate) fn json(report: &Report) -> Result<String, Failure> {
 }
 
 fn found(file: &File) -> Vec<Found<'_>> {
-    if file.findings.is_empty() {
+    if file.findings().is_empty() {
         return Vec::new();
     }
     let index = LineIndex::new(&file.source.text);
-    file.findings.iter().map(|it| Found::new(it, &file.source.path, &index)).collect()
+    file.findings().iter().map(|it| Found::new(it, &file.source.path, &index)).collect()
 }
 
 impl<'r> Found<'r> {

@@ -8,9 +8,9 @@ use crate::report::Report;
 /// `path:line:column: level[CODE name]: message`, one line each.
 pub(crate) fn short(report: &Report) -> String {
     let mut out = String::new();
-    for file in report.files.iter().filter(|it| !it.findings.is_empty()) {
+    for file in report.files.iter().filter(|it| !it.findings().is_empty()) {
         let index = LineIndex::new(&file.source.text);
-        for it in &file.findings {
+        for it in file.findings() {
             let Place { line, column, .. } = Place::of(it.span, &index);
             let path = one_line(&file.source.path);
             let (level, code, name) = (it.level.as_str(), it.code(), it.name());

@@ -164,7 +164,7 @@ fn two_workflows_of_one_name() {
     assert_eq!(run.exit, 1);
     assert_eq!(
         run.out,
-        "b/clean.yml:2:7: error[S06 name-mismatch]: the workflow name `clean` is already taken by a/clean.yml:1:7\n"
+        "b/clean.yml:2:7: error[S06 name-mismatch]: the workflow `clean` is already defined in a/clean.yml\n"
     );
     assert_eq!(scratch.run(&["check", "b/clean.yml"]).exit, 0);
 }
