@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may fail where they stand, and say why")]
 
+mod deaths;
 mod default;
+mod persistent;
 mod said;
 mod task;
 mod world;

@@ -148,6 +148,12 @@ impl World {
         panes
     }
 
+    /// The process id of the wrapper around the only agent of a session.
+    pub(crate) fn wrapper(&self, session: &str) -> i32 {
+        let listed = self.tmux(&["list-panes", "-s", "-t", &format!("={session}:"), "-F", "#{pane_pid}"]);
+        text(&listed.stdout).trim().parse().unwrap()
+    }
+
     /// Creates a task with `orange task create BRANCH SUMMARY …`.
     #[track_caller]
     pub(crate) fn create(&self, branch: &str, summary: &str, more: &[&str]) -> Task<'_> {

@@ -5,6 +5,9 @@ use std::io::IsTerminal;
 /// How many columns a line has.
 const WIDTH: usize = 100;
 
+/// Where the words beside a step begin.
+const SECOND: usize = 30;
+
 /// Where a labelled text begins.
 const INDENT: usize = 13;
 
@@ -37,7 +40,11 @@ impl Page {
 
     /// A step of a task, and who made it.
     pub(crate) fn step(&self, what: &str, who: &str) {
-        println!("  {}  {who}", self.painted("1", &format!("{what:<26}")));
+        for (index, line) in wrapped(who, WIDTH - SECOND).iter().enumerate() {
+            let what = if index == 0 { what } else { "" };
+            let margin = format!("  {what:<width$}", width = SECOND - 2);
+            println!("{}{line}", self.painted("1", &margin));
+        }
     }
 
     /// More about a step.

@@ -1,0 +1,127 @@
+//! The workflow of seed 003: one worker from the plan to the end, reviewers in a window beside it.
+
+use serde_json::json;
+
+use crate::task::{Task, is_alive};
+use crate::world::World;
+
+const MESSAGE: &str = "\
+The review failed and the task is back in working. Read ## Review in TASK.md, fix each issue it raises,
+update ## Handoff, then run: orange task update --status agent-review
+";
+
+fn begin<'w>(world: &'w World, summary: &str) -> Task<'w> {
+    world.create("fix", summary, &["--workflow", "persistent"])
+}
+
+#[test]
+fn one_worker_lives_from_the_plan_to_the_merge() {
+    let world = World::new();
+    let task = begin(&world, "Mend it");
+    let worker = task.agent(1).begun();
+    task.reaches("reviewing");
+    assert_eq!(
+        task.way(),
+        [
+            "pending → planning",
+            "planning → working",
+            "working → agent-review",
+            "agent-review → working",
+            "working → agent-review",
+            "agent-review → reviewing",
+        ]
+    );
+    let actors: Vec<_> = task.events_of("agent.spawned").iter().map(|event| event["actor"].clone()).collect();
+    assert_eq!(actors, ["worker", "reviewer", "reviewer"]);
+    assert_eq!((world.panes(), is_alive(worker)), (vec!["toy/fix worker".to_owned()], true));
+    assert_eq!(task.agent(1).heard(), MESSAGE);
+
+    let merged = task.ok("merge", &["--local"]);
+    let hooks = json!(["kill_session", "release_workspace", "delete_remote_branch", "spawn_next"]);
+    assert_eq!((&merged["hooks_executed"], &merged["hook_errors"]), (&hooks, &json!([])));
+    assert_eq!((world.panes(), is_alive(worker)), (vec![], false));
+}
+
+#[test]
+fn a_reviewer_works_in_a_window_beside_the_worker() {
+    let world = World::new();
+    let task = begin(&world, "Mend it [agents: work hang]");
+    let reviewer = task.agent(2).begun();
+    task.reaches("agent-review");
+    assert_eq!(world.panes(), ["toy/fix review-1", "toy/fix worker"]);
+    task.write("## Review\n\nVerdict: PASS");
+    task.ok("update", &["--status", "reviewing"]);
+    assert_eq!((world.panes(), is_alive(reviewer)), (vec!["toy/fix worker".to_owned()], false));
+}
+
+#[test]
+fn a_reviewer_that_dies_is_started_again_in_the_same_round() {
+    let world = World::new();
+    let task = begin(&world, "Mend it [agents: work crash pass]");
+    task.reaches("reviewing");
+    let again = &task.events_of("agent.respawned")[0];
+    assert_eq!(
+        (&again["spawn"], &again["window"], &again["actor"]),
+        (&json!(3), &json!("review-1"), &json!("reviewer"))
+    );
+    assert_eq!(task.events_of("agent.crashed").len(), 1);
+    assert_eq!((task.owned("review_round"), task.owned("crash_count")), (json!(1), json!(0)));
+}
+
+#[test]
+fn two_dead_reviewers_escalate_and_leave_the_worker_alone() {
+    let world = World::new();
+    let task = begin(&world, "Mend it [agents: work crash crash]");
+    let worker = task.agent(1).begun();
+    task.reaches("stuck");
+    let last = task.events_of("status.changed").pop().unwrap();
+    assert_eq!((&last["cause"], &last["actor"]), (&json!("escalation"), &json!("engine")));
+    assert_eq!(task.owned("crash_count"), 2, "an escalation keeps the count that led to it");
+    world.until("the attention is written", || task.show()["attention"].as_str().is_some());
+    assert!(is_alive(worker));
+    task.fails(1, "not_respawnable", "respawn", &[]);
+    task.ok("update", &["--status", "reviewing"]);
+    assert_eq!(task.owned("crash_count"), 0);
+}
+
+#[test]
+fn a_worker_that_dies_while_planning_crashes_until_it_is_stuck() {
+    let world = World::new();
+    let task = begin(&world, "Mend it [agents: crash crash]");
+    task.has_events(1, "agent.crashed");
+    assert_eq!(task.status(), "planning");
+    world.until("it can be respawned", || task.show()["attention"].as_str().is_some());
+    task.ok("respawn", &[]);
+    assert!(task.agent(2).prompt().starts_with("# Resuming: Mend it"));
+    task.reaches("stuck");
+}
+
+#[test]
+fn a_worker_that_dies_after_its_handoff_is_missed_when_the_review_fails() {
+    let world = World::new();
+    let task = begin(&world, "Mend it [agents: work-die fail]");
+    world.until("the message could not be delivered", || {
+        task.events_of("hook.ended").iter().any(|event| event["hook"] == "notify_worker")
+    });
+    task.reaches("working");
+    let attention = task.show()["attention"].as_str().unwrap().to_owned();
+    assert!(attention.contains("no worker is alive"), "{attention}");
+    let advanced: Vec<_> = task.events_of("auto.advanced").iter().map(|event| event["to"].clone()).collect();
+    assert_eq!(advanced, ["agent-review"]);
+
+    task.ok("respawn", &[]);
+    task.reaches("reviewing");
+    assert_eq!(task.show()["attention"], json!(null));
+}
+
+#[test]
+fn a_person_asks_for_changes_and_the_worker_hears_it() {
+    let world = World::new();
+    let task = begin(&world, "Mend it [agents: work pass]");
+    task.reaches("reviewing");
+    task.ok("update", &["--status", "working"]);
+    world.until("it is reviewed again", || task.way().len() > 5);
+    task.reaches("reviewing");
+    let heard = task.agent(1).heard();
+    assert!(heard.starts_with("A person asks for changes"), "{heard}");
+}
