@@ -3,22 +3,26 @@
 use super::Run;
 use crate::catalogue::A03;
 use crate::diag::Diagnostic;
+use crate::model::StateId;
+use crate::span::Spanned;
 
 pub(super) fn check(run: &mut Run<'_>) {
-    for transition in &run.workflow.transitions {
-        let state = run.state(transition.from.value);
-        if !state.terminal {
-            continue;
-        }
-        let (name, to) = (&state.name.value, run.name(transition.to.value));
-        let finding = Diagnostic::new(
-            &A03,
-            transition.from.span,
-            format!("a transition leaves the terminal state `{name}`"),
-        )
-        .label(state.name.span, "declared terminal here")
-        .label(transition.from.span, format!("left here, for `{to}`"))
-        .help(format!("delete this transition, or `terminal: true` of `{name}`"));
-        run.report(finding);
-    }
+    let whole =
+        run.workflow.transitions.iter().map(|it| (&it.from, format!(", for `{}`", run.name(it.to.value))));
+    let unfinished = run.ends.unfinished().iter().map(|from| (from, String::new()));
+    let found: Vec<_> = whole.chain(unfinished).filter_map(|(from, to)| leaves(run, from, &to)).collect();
+    found.into_iter().for_each(|finding| run.report(finding));
+}
+
+fn leaves(run: &Run<'_>, from: &Spanned<StateId>, to: &str) -> Option<Diagnostic> {
+    let state = run.state(from.value);
+    let name = &state.name.value;
+    let finding =
+        Diagnostic::new(&A03, from.span, format!("a transition leaves the terminal state `{name}`"));
+    state.terminal.then(|| {
+        finding
+            .label(state.name.span, "declared terminal here")
+            .label(from.span, format!("left here{to}"))
+            .help(format!("delete this transition, or `terminal: true` of `{name}`"))
+    })
 }

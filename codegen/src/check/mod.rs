@@ -7,6 +7,7 @@ mod collision;
 mod exit_target;
 mod file_name;
 mod from_terminal;
+mod guard_size;
 mod then_when;
 
 pub use file_name::same_name;
@@ -53,6 +54,7 @@ pub fn run(draft: Draft, source: &Source, found: &mut Vec<Diagnostic>) -> Option
         };
         collision::check(&mut run);
         from_terminal::check(&mut run);
+        guard_size::check(&mut run);
         ambiguous::check(&mut run);
         then_when::check(&mut run);
         exit_target::check(&mut run);

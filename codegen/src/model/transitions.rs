@@ -31,6 +31,8 @@ pub struct Ends {
     to: HashSet<StateId>,
     /// Whether neither end of some declaration names a state.
     anywhere: bool,
+    /// Where transitions begin whose target or guard was not understood.
+    unfinished: Vec<Spanned<StateId>>,
 }
 
 impl Ends {
@@ -40,6 +42,11 @@ impl Ends {
             || self.pairs.contains(&(from, to))
             || self.from.contains(&from)
             || self.to.contains(&to)
+    }
+
+    /// Where transitions begin that are no part of the workflow, since their target or guard was not understood.
+    pub fn unfinished(&self) -> &[Spanned<StateId>] {
+        &self.unfinished
     }
 
     fn add(&mut self, from: Option<StateId>, to: Option<StateId>) {
@@ -91,7 +98,10 @@ fn transition(
     }
     // One whose guard was not understood can be compared with no other; a gate or actor that was not
     // understood is reported, and hides nothing else.
-    let (Some(to), Some(when)) = (to, understood(when)) else { return };
+    let (Some(to), Some(when)) = (to, understood(when)) else {
+        declared.ends.unfinished.extend(from.into_iter().flatten());
+        return;
+    };
     declared.transitions.extend(from.into_iter().flatten().map(|from| Transition {
         span: fields.span,
         declaration: number,
