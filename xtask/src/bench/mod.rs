@@ -33,6 +33,8 @@ struct Row {
 struct Built {
     /// What ships.
     orange: PathBuf,
+    /// The same with a workflow whose transitions have no hooks.
+    hookless: PathBuf,
     /// What authors use, built the same way.
     checker: PathBuf,
     /// What measures.
@@ -40,7 +42,10 @@ struct Built {
 }
 
 pub(crate) fn run(house: &House, arguments: &Bench) -> Result<ExitCode> {
+    let scratch =
+        tempfile::tempdir().map_err(|error| format!("there is no room for scratch files: {error}"))?;
     let built = Built {
+        hookless: build_hookless(house, scratch.path())?,
         orange: build_workflow::build(house, "orange", Some(&house.root.join("workflows")))?,
         checker: build_workflow::build(house, "orange-workflow", None)?,
         bench: build_bench(house)?,
@@ -55,6 +60,14 @@ pub(crate) fn run(house: &House, arguments: &Bench) -> Result<ExitCode> {
     println!("\nbinaries\n");
     print!("{}", table(&["", "KiB"], &sizes(&built)?));
     Ok(ExitCode::SUCCESS)
+}
+
+fn build_hookless(house: &House, scratch: &Path) -> Result<PathBuf> {
+    let built = build_workflow::build(house, "orange", Some(&house.root.join("xtask/bench/workflows")))?;
+    let hookless = scratch.join("orange-hookless");
+    std::fs::copy(&built, &hookless)
+        .map_err(|error| format!("{} cannot be copied: {error}", built.display()))?;
+    Ok(hookless)
 }
 
 fn build_bench(house: &House) -> Result<PathBuf> {

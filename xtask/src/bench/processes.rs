@@ -117,17 +117,17 @@ fn large_workflow(states: usize) -> String {
 
 /// To and fro between two states whose transitions have no hooks.
 fn updates(runs: &mut Runs, built: &Built, scratch: &Path) -> Result<()> {
-    let home = Home::new(built, scratch, "update", 0)?;
-    home.orange(&["task", "create", "bench", "To and fro", "--status", "clarification", "--no-spawn"])?;
-    let home_is = home.setting();
-    let orange = text(&built.orange);
-    let words = [orange.as_str(), "task", "update", "bench", "--status", "working|clarification"];
-    runs.ask("task update --status", &[&home_is], &words, "at most 5 ms", Some(|it, _| it <= 5.0));
+    let home = Home::new(&built.hookless, scratch, "update", "to-and-fro")?;
+    home.create("bench")?;
+    let orange = text(&built.hookless);
+    let words = [orange.as_str(), "task", "update", "bench", "--status", "there|here"];
+    runs.ask("task update --status", &[&home.setting()], &words, "at most 5 ms", Some(|it, _| it <= 5.0));
     Ok(())
 }
 
 fn list(runs: &mut Runs, built: &Built, scratch: &Path, tasks: usize) -> Result<()> {
-    let home = Home::new(built, scratch, &format!("list-{tasks}"), tasks)?;
+    let home = Home::new(&built.orange, scratch, &format!("list-{tasks}"), "default")?;
+    (0..tasks).try_for_each(|task| home.create(&format!("task-{task}")))?;
     let orange = text(&built.orange);
     let keeps: Option<fn(f64, f64) -> bool> = Some(|it, _| it <= 60.0);
     let what = format!("task list with {tasks} tasks");
@@ -137,25 +137,26 @@ fn list(runs: &mut Runs, built: &Built, scratch: &Path, tasks: usize) -> Result<
 
 /// An `ORANGE_HOME` of its own with one project.
 struct Home<'b> {
-    built: &'b Built,
+    orange: &'b Path,
     path: PathBuf,
 }
 
 impl<'b> Home<'b> {
-    fn new(built: &'b Built, scratch: &Path, name: &str, tasks: usize) -> Result<Home<'b>> {
+    fn new(orange: &'b Path, scratch: &Path, name: &str, workflow: &str) -> Result<Home<'b>> {
         let repository = scratch.join(format!("{name}-repository"));
         repository_at(&repository)?;
-        let home = Home { built, path: scratch.join(name) };
-        home.orange(&["project", "add", &text(&repository), "--name", "bench"])?;
-        for task in 0..tasks {
-            let branch = format!("task-{task}");
-            home.orange(&["task", "create", &branch, "One of many", "--project", "bench", "--no-spawn"])?;
-        }
+        let home = Home { orange, path: scratch.join(name) };
+        home.orange(&["project", "add", &text(&repository), "--name", "bench", "--workflow", workflow])?;
         Ok(home)
     }
 
+    fn create(&self, branch: &str) -> Result<()> {
+        self.orange(&["task", "create", branch, "One of many", "--project", "bench", "--no-spawn"])
+            .map(|_| ())
+    }
+
     fn orange(&self, arguments: &[&str]) -> Result<String> {
-        let mut orange = Command::new(&self.built.orange);
+        let mut orange = Command::new(self.orange);
         orange.args(arguments).env("ORANGE_HOME", &self.path).env("ORANGE_TMUX_SOCKET", "orange-bench");
         answer(orange)
     }
