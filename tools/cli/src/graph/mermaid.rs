@@ -30,7 +30,7 @@ fn text(lines: &[String]) -> String {
     lines.iter().map(|it| escape(it)).collect::<Vec<_>>().join("<br/>")
 }
 
-/// Spells out what Mermaid or the HTML around it could take for syntax.
+/// Spells out what Mermaid or the HTML around it could take for syntax. A `#` begins nothing without a `;`.
 fn escape(text: &str) -> String {
     let mut out = String::new();
     for it in text.chars() {
@@ -39,7 +39,7 @@ fn escape(text: &str) -> String {
             '&' => out.push_str("#amp;"),
             '<' => out.push_str("#lt;"),
             '>' => out.push_str("#gt;"),
-            '#' | ';' | '`' | '\\' => put(&mut out, format_args!("#{};", u32::from(it))),
+            ';' | '%' | '`' | '\\' => put(&mut out, format_args!("#{};", u32::from(it))),
             it if it.is_control() => out.push(' '),
             it => out.push(it),
         }
@@ -59,18 +59,18 @@ mod tests {
             nodes: vec![node("end", Kind::Start), node("Δ", Kind::End)],
             edges: vec![
                 Edge { from: 0, to: 1, lines: vec![] },
-                Edge { from: 0, to: 1, lines: vec!["## \"R\"".into(), "a < 2 && b".into()] },
+                Edge { from: 0, to: 1, lines: vec!["## \"R\";".into(), "a < 2 && b".into()] },
             ],
         };
-        let expect = r##"---
+        let expect = r###"---
 title: "two"
 ---
 flowchart TD
     s0(["end"])
     s1((("Δ")))
     s0 --> s1
-    s0 -->|"#35;#35; #quot;R#quot;<br/>a #lt; 2 #amp;#amp; b"| s1
-"##;
+    s0 -->|"## #quot;R#quot;#59;<br/>a #lt; 2 #amp;#amp; b"| s1
+"###;
         assert_eq!(mermaid(&graph), expect);
     }
 }
