@@ -39,7 +39,7 @@ fn opens_with_a_sentence(file: &File) -> Option<Finding> {
         .take_while(|text| !text.is_empty())
         .collect();
     let sentence = opening.join("");
-    let reads_well = sentence.starts_with(' ') && sentence.ends_with(['.', '?', '!', ':']);
+    let reads_well = sentence.starts_with(' ') && sentence.ends_with(['.', '?', '!', ':', '`']);
     (!reads_well).then(|| {
         Finding::new(
             &file.path,
@@ -150,6 +150,7 @@ mod tests {
     fn files_open_with_a_sentence() {
         check("a.rs", "//! What it is.\n", &[]);
         check("a.rs", "//! What it is,\n//! on two lines.\n//!\n//! More\n", &[]);
+        check("a.rs", "//! `orange task list`\n", &[]);
         check("a.rs", "//! what it is\n", &["a.rs"]);
         check("a.rs", "use std::fmt;\n", &["a.rs"]);
         check("a.rs", "", &["a.rs"]);
