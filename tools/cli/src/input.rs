@@ -185,10 +185,13 @@ fn cannot_find(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
+/// What is in a folder, sorted, and whether each is a folder itself. A link is none: it may lead round.
 fn entries(folder: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
-    fs::read_dir(folder)?
-        .map(|entry| entry.and_then(|it| Ok((it.path(), it.file_type()?.is_dir()))))
-        .collect()
+    let entries = fs::read_dir(folder)?;
+    let entries = entries.map(|entry| entry.and_then(|it| Ok((it.path(), it.file_type()?.is_dir()))));
+    let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
+    entries.sort();
+    Ok(entries)
 }
 
 /// Opens what a search found, unless reading it could wait for ever, as with a pipe.

@@ -159,3 +159,40 @@ fn links() {
     assert_eq!((run.exit, run.codes()), (1, vec!["S08".to_owned()]), "{}", run.out);
     assert_eq!(run.json()["diagnostics"][0]["file"], "flows/broken.yml");
 }
+
+/// What syntax errors are made of.
+const JUNK: [&[u8]; 14] =
+    [b"\t", b"{", b"]", b"\"", b"'", b"&a ", b"*", b"#", b": ", b"- ", b"\n", b"\r", b"\0", b"\xff"];
+
+/// A text with some of its bytes changed, the same for the same seed.
+fn mutilated(text: &str, seed: usize) -> Vec<u8> {
+    let mut bytes = text.as_bytes().to_vec();
+    let mut state = seed as u64 + 1;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for _ in 0..=next(8) {
+        let junk = JUNK[next(JUNK.len())];
+        let at = next(bytes.len());
+        let end = (at + next(3)).min(bytes.len());
+        bytes.splice(at..end, junk.iter().copied());
+    }
+    bytes
+}
+
+#[test]
+fn hundreds_of_mutilated_files() {
+    let scratch = Scratch::new();
+    let texts = [
+        ("yml", include_str!("../../../../tests/fixtures/seed-default.yml")),
+        ("toml", include_str!("../../../../tests/fixtures/dev-task.toml")),
+    ];
+    for seed in 0..400 {
+        let (extension, text) = texts[seed % 2];
+        scratch.write(&format!("f{seed}.{extension}"), mutilated(text, seed));
+    }
+    for format in ["human", "short", "json"] {
+        assert_eq!(scratch.run(&["check", ".", "--format", format]).exit, 1);
+    }
+}
