@@ -58,7 +58,7 @@ fn folder_of_workflows(given: &Path) -> Result<PathBuf> {
     }
     if files(&folder)?.is_empty() {
         return Err(format!(
-            "{} has no *.yml, *.yaml or *.toml; `orange-workflow init` writes a workflow to start from",
+            "{} has no *.yml, *.yaml or *.toml; docs/workflow.md has workflows to start from",
             folder.display()
         ));
     }

@@ -1,0 +1,140 @@
+//! The examples in every `--help` run.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::given::{Given, Place};
+use crate::programs::Program;
+use crate::scripts::parse;
+
+/// How a command is run; of several beginnings that fit, the longest decides.
+const RULES: &[(&str, Given)] = &[
+    (
+        "cargo xtask",
+        Given::OnlyParsed("it builds and tests this very workspace; the demo and the builds have tests"),
+    ),
+    ("git log -1 | orange task create", Given::Project),
+    ("git show HEAD:flow.yml | orange-workflow", Given::Workflows),
+    ("orange completions", Given::Repository),
+    ("orange monitor", Given::OnlyParsed("it looks again and again until it is interrupted")),
+    ("orange monitor --once", Given::Died),
+    ("orange project add", Given::Repository),
+    ("orange project list", Given::Project),
+    ("orange project remove", Given::Project),
+    ("orange project update", Given::Project),
+    ("orange task attach", Given::OnlyParsed("it takes the terminal")),
+    ("orange task cancel", Given::Working),
+    ("orange task create", Given::Project),
+    ("orange task list", Given::Working),
+    ("orange task merge", Given::Reviewing),
+    ("orange task next", Given::Working),
+    ("orange task respawn", Given::Died),
+    ("orange task show", Given::Working),
+    ("orange task spawn", Given::Pending),
+    ("orange task update --branch", Given::Working),
+    ("orange task update --status agent-review", Given::HandedOff),
+    ("orange task update --summary", Given::Asking),
+    ("orange task update add-login --status done", Given::Reviewing),
+    ("orange workflow", Given::Repository),
+    ("orange workspace", Given::Project),
+    ("orange-workflow", Given::Workflows),
+];
+
+/// The rule of a command, if there is one.
+pub(crate) fn rule(command: &str) -> Option<Given> {
+    let fits = |beginning: &str| {
+        command.strip_prefix(beginning).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    let fitting = RULES.iter().filter(|(beginning, _)| fits(beginning));
+    fitting.max_by_key(|(beginning, _)| beginning.len()).map(|(_, given)| *given)
+}
+
+/// A line below "Examples:" in a help text.
+#[derive(Debug)]
+struct Example {
+    /// The command whose help has it.
+    of: String,
+    text: String,
+}
+
+#[test]
+fn every_command_has_examples_and_they_run() {
+    let commands: Vec<_> =
+        [Program::Orange, Program::OrangeWorkflow].map(commands).into_iter().flatten().collect();
+    assert!(commands.len() > 25, "only {} commands were found", commands.len());
+    let examples: Vec<_> = commands.iter().flat_map(examples).collect();
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(example) = examples.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    try_out(example);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn the_examples_of_xtask_are_understood() {
+    commands(Program::Xtask).iter().flat_map(examples).for_each(|example| try_out(&example));
+}
+
+#[test]
+fn examples_are_told_from_remarks() {
+    let help = "Usage: x\n\nExamples:\n  x a \"b  c\"    (why)\n  x d\n\nExit status: 0\n";
+    assert_eq!(lines(help), ["x a \"b  c\"", "x d"]);
+}
+
+/// A command with its help text.
+struct Command {
+    program: Program,
+    words: Vec<String>,
+    help: String,
+}
+
+/// Every command of a program that its help tells of, itself included.
+fn commands(program: Program) -> Vec<Command> {
+    let mut found = Vec::new();
+    let mut open = vec![Vec::new()];
+    while let Some(words) = open.pop() {
+        let help = program.help(&words).unwrap();
+        let below =
+            help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+        let names = below.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        let names = names.filter(|name| !name.is_empty() && *name != "help");
+        open.extend(names.map(|name| [&words[..], &[name.to_owned()]].concat()));
+        found.push(Command { program, words, help });
+    }
+    found
+}
+
+/// The examples of a command. One that has commands below it may leave them to those.
+fn examples(command: &Command) -> Vec<Example> {
+    let of = format!("{} {} --help", command.program.name(), command.words.join(" "));
+    let found = lines(&command.help);
+    let may_be_without = command.help.contains("\nCommands:\n") || command.program == Program::Xtask;
+    assert!(may_be_without || !found.is_empty(), "`{of}` has no examples");
+    found.into_iter().map(|text| Example { of: of.clone(), text: text.to_owned() }).collect()
+}
+
+/// The lines below "Examples:", without the remarks behind them, which two spaces set apart.
+fn lines(help: &str) -> Vec<&str> {
+    let below = help.lines().skip_while(|line| !["Example:", "Examples:"].contains(line)).skip(1);
+    below.map_while(|line| line.strip_prefix("  ")).map(without_remark).collect()
+}
+
+fn without_remark(line: &str) -> &str {
+    let is_outside = |at: &usize| line[..*at].matches('"').count().is_multiple_of(2);
+    let end = line.match_indices("  ").map(|(at, _)| at).find(is_outside);
+    &line[..end.unwrap_or(line.len())]
+}
+
+fn try_out(example: &Example) {
+    let Example { of, text } = example;
+    match rule(text) {
+        None => panic!("`{of}`: no rule says in what world `{text}` is to run"),
+        Some(Given::OnlyParsed(why)) => parse(of, text, why),
+        Some(given) => Place::new(given).run(&format!("`{of}`: `{text}`"), text),
+    }
+}

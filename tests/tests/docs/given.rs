@@ -1,0 +1,155 @@
+//! What commands find when they begin: a world in which somebody is at work on the project `coffee`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use crate::page::root;
+use crate::programs::others;
+use crate::world::World;
+
+/// What there is before a command runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Given {
+    /// A repository at `~/code/coffee`, where one stands.
+    Repository,
+    /// It is a project.
+    Project,
+    /// It has a task, `add-login`, that waits.
+    Pending,
+    /// An agent works on `add-login`, in whose worktree one stands.
+    Working,
+    /// And it has written its `## Handoff`.
+    HandedOff,
+    /// The agent of `add-login` has asked what is to be done, and one stands in its worktree.
+    Asking,
+    /// The agent of `add-login` has died.
+    Died,
+    /// `add-login` is done but for a person's look at it.
+    Reviewing,
+    /// A repository with `flow.yml`, also in its folder `workflows`.
+    Workflows,
+    /// Nothing: the command is only parsed, for this reason.
+    OnlyParsed(&'static str),
+}
+
+/// A world, and where one stands in it.
+pub(crate) struct Place {
+    pub world: World,
+    pub folder: PathBuf,
+}
+
+impl Place {
+    pub(crate) fn new(given: Given) -> Place {
+        let place = Place::with_repository();
+        match given {
+            Given::Repository | Given::OnlyParsed(_) => place,
+            Given::Project => place.with_project(),
+            Given::Pending => place.with_task("Implement the login form", &["--no-spawn"]),
+            Given::Working => place.with_agent("exec sleep 1000000").in_worktree("Implement the login form"),
+            Given::HandedOff => {
+                let place = Place::new(Given::Working);
+                let file = place.folder.join("TASK.md");
+                let text = fs::read_to_string(&file).unwrap();
+                fs::write(&file, format!("{text}\n## Handoff\n\nDONE: all of it\n")).unwrap();
+                place
+            }
+            Given::Asking => place.with_agent("exec sleep 1000000").in_worktree(""),
+            Given::Died => {
+                let place = place.with_agent("exit 3").with_task("Implement the login form", &[]);
+                let has_crashed = || place.orange(&["task", "show", "add-login"]).contains("agent.crashed");
+                place.world.until("the agent's death is on record", has_crashed);
+                place
+            }
+            Given::Reviewing => {
+                let place = place.with_branch();
+                place.with_task("Implement the login form", &["--status", "reviewing"])
+            }
+            Given::Workflows => place.with_workflows(),
+        }
+    }
+
+    /// Runs a script, which must end well.
+    #[track_caller]
+    pub(crate) fn run(&self, what: &str, script: &str) {
+        let file = self.world.path("script.sh");
+        // It has the first line, which no page has a command on, so that the lines it tells are the page's.
+        fs::write(&file, format!("PS4='line $LINENO: '; set -euxo pipefail; {script}\n")).unwrap();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = [self.world.path("agents"), others().to_owned()];
+        let path = std::env::join_paths(folders.into_iter().chain(std::env::split_paths(&path))).unwrap();
+        let mut bash = self.world.command("bash");
+        bash.arg(file).env("PATH", path).current_dir(&self.folder);
+        let said = self.world.said(&mut bash);
+        assert_eq!(said.status, 0, "{what}\n{}{}", said.out, said.err);
+    }
+
+    fn with_repository() -> Place {
+        others();
+        let world = World::empty();
+        let folder = world.path("home/code/coffee");
+        fs::create_dir(world.path("home/code")).unwrap();
+        fs::create_dir_all(world.path("home/.local/share/bash-completion/completions")).unwrap();
+        fs::rename(world.repo(), &folder).unwrap();
+        Place { world, folder }.with_agent("exec sleep 1000000").with_program("dot", "cat")
+    }
+
+    fn with_project(self) -> Place {
+        self.orange(&["project", "add"]);
+        self
+    }
+
+    fn with_task(self, summary: &str, more: &[&str]) -> Place {
+        let place = self.with_project();
+        place.orange(&[&["task", "create"], more, &["add-login", summary]].concat());
+        place
+    }
+
+    fn in_worktree(self, summary: &str) -> Place {
+        let Place { world, .. } = self.with_task(summary, &[]);
+        let folder = world.home().join("workspaces/coffee--1");
+        Place { world, folder }
+    }
+
+    fn with_branch(self) -> Place {
+        for args in [
+            &["switch", "-qc", "add-login"][..],
+            &["commit", "-qm", "Log in", "--allow-empty"],
+            &["switch", "-q", "main"],
+        ] {
+            self.world.git(&self.folder, args);
+        }
+        self
+    }
+
+    fn with_workflows(self) -> Place {
+        let flow = fs::read_to_string(root().join("workflows/minimal.yml")).unwrap();
+        let flow = flow.replace("name: minimal", "name: flow");
+        for folder in ["workflows", "src"] {
+            fs::create_dir(self.folder.join(folder)).unwrap();
+        }
+        for file in ["flow.yml", "workflows/flow.yml"] {
+            fs::write(self.folder.join(file), &flow).unwrap();
+        }
+        self.world.git(&self.folder, &["add", "."]);
+        self.world.git(&self.folder, &["commit", "-qm", "A workflow"]);
+        self
+    }
+
+    fn with_agent(self, does: &str) -> Place {
+        fs::remove_file(self.world.path("agents/claude")).unwrap();
+        self.with_program("claude", does)
+    }
+
+    fn with_program(self, name: &str, does: &str) -> Place {
+        let file = self.world.path("agents").join(name);
+        fs::write(&file, format!("#!/bin/sh\n{does}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        self
+    }
+
+    #[track_caller]
+    fn orange(&self, args: &[&str]) -> String {
+        self.world.orange_in(&self.folder, &[&["--json"], args].concat()).ok().to_string()
+    }
+}

@@ -1,0 +1,24 @@
+//! What the pages and the help texts say is true: commands run, links lead somewhere, workflows compile, names exist.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may fail where they stand, and say why")]
+
+mod examples;
+mod given;
+mod graph;
+mod language;
+mod names;
+mod page;
+mod programs;
+mod scripts;
+mod storage;
+
+// The world of the end-to-end tests, of which this test needs a part.
+#[allow(dead_code)]
+#[path = "../e2e/said.rs"]
+mod said;
+#[allow(dead_code)]
+#[path = "../e2e/task.rs"]
+mod task;
+#[allow(dead_code)]
+#[path = "../e2e/world.rs"]
+mod world;

@@ -1,0 +1,73 @@
+//! Commands and files that pages and messages name in passing exist.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::page::{self, root};
+use crate::programs::Program;
+
+/// Where messages and comments are that tell somebody what to run.
+const SOURCES: [&str; 7] =
+    ["codegen/src", "engine/core/src", "engine/src", "macros/src", "tools/cli/src", "workflows", "xtask/src"];
+
+#[test]
+fn every_command_that_is_named_exists() {
+    let mut named = BTreeMap::new();
+    for page in page::all() {
+        for (line, code) in page.code() {
+            named.entry(as_typed(code)).or_insert(format!("{}:{line}", page.path));
+        }
+    }
+    for file in SOURCES.iter().flat_map(|folder| files_in(&root().join(folder))) {
+        let text = fs::read_to_string(&file).unwrap();
+        for (at, _) in text.match_indices('`') {
+            let line = 1 + text[..at].matches('\n').count();
+            let code = text[at + 1..].split('`').next().unwrap_or_default();
+            named.entry(as_typed(code)).or_insert(format!("{}:{line}", file.display()));
+        }
+    }
+    let unknown = |(code, place): (&String, &String)| {
+        let (program, args) = Program::of(code)?;
+        let complaint = program.help(&args).err()?;
+        // A name in passing may leave out what stands behind an option.
+        let is_short = complaint.contains("a value is required for");
+        (!is_short).then(|| format!("{place}: `{code}`: {}", complaint.lines().next().unwrap_or_default()))
+    };
+    let unknown: Vec<_> = named.iter().filter_map(unknown).collect();
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+#[test]
+fn every_file_that_a_page_names_exists() {
+    let mut unknown = Vec::new();
+    for page in page::all() {
+        for (line, code) in page.code() {
+            let first = code.split('/').next().unwrap_or_default();
+            let is_ours = root().join(first).is_dir() && !["", ".git", "target"].contains(&first);
+            let is_path = is_ours && code.contains('/') && !code.contains([' ', '<', '*']);
+            if is_path && !root().join(code).exists() {
+                unknown.push(format!("{}:{line}: there is no {code}", page.path));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+/// A command without what a message or a synopsis puts around its words; `1` stands for what a message fills in.
+fn as_typed(code: &str) -> String {
+    let is_word = |word: &&str| !["\\", "///", "//!", "//", "#", "…"].contains(word);
+    let words = code.split_whitespace().filter(is_word).map(|word| word.trim_matches(['[', ']', '\\', '…']));
+    words.map(|word| if word.starts_with('{') { "1" } else { word }).collect::<Vec<_>>().join(" ")
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_test = |path: &PathBuf| path.ends_with("tests") || path.ends_with("tests.rs");
+    let is_source = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "rs" || kind == "yml");
+    let is_wanted = |path: &PathBuf| !is_test(path) && (path.is_dir() || is_source(path));
+    paths
+        .filter(is_wanted)
+        .flat_map(|path| if path.is_dir() { files_in(&path) } else { vec![path] })
+        .collect()
+}

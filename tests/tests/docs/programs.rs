@@ -1,0 +1,97 @@
+//! The programs whose commands the pages show, as this build has them, and what they say about their arguments.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::world::{binary, text};
+
+/// One of our programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Program {
+    Orange,
+    OrangeWorkflow,
+    Xtask,
+}
+
+impl Program {
+    pub(crate) const ALL: [Program; 3] = [Program::Orange, Program::OrangeWorkflow, Program::Xtask];
+
+    /// The program of a command line and its arguments; `None` when it is not ours.
+    pub(crate) fn of(command: &str) -> Option<(Program, Vec<String>)> {
+        let command = command.trim();
+        let of_one = |program: Program| {
+            let rest = program.typed().iter().find_map(|typed| command.strip_prefix(typed))?;
+            (rest.is_empty() || rest.starts_with(' ')).then(|| (program, words(rest)))
+        };
+        Program::ALL.into_iter().find_map(of_one)
+    }
+
+    /// What it is called.
+    pub(crate) fn name(self) -> &'static str {
+        self.typed()[0]
+    }
+
+    /// How people call it.
+    fn typed(self) -> &'static [&'static str] {
+        match self {
+            Program::Orange => &["orange", "dist/orange"],
+            Program::OrangeWorkflow => &["orange-workflow", "cargo run -p orange-workflow --"],
+            Program::Xtask => &["cargo xtask"],
+        }
+    }
+
+    /// What `--help` says behind these arguments; `Err` with the complaint when they make no sense.
+    pub(crate) fn help(self, args: &[String]) -> Result<String, String> {
+        let output = Command::new(self.path()).args(args).arg("--help").output().unwrap();
+        if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    }
+
+    fn path(self) -> PathBuf {
+        match self {
+            Program::Orange => binary().to_owned(),
+            Program::OrangeWorkflow => others().join("orange-workflow"),
+            Program::Xtask => others().join("xtask"),
+        }
+    }
+}
+
+/// The folder of the programs beside `orange`, in which they have been built.
+pub(crate) fn others() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let folder = binary().parent().unwrap();
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut build = Command::new(cargo);
+        build.args([
+            "build",
+            "--quiet",
+            "--package",
+            "orange-workflow",
+            "--package",
+            "xtask",
+            "--target-dir",
+        ]);
+        build.arg(folder.parent().unwrap());
+        if folder.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.status().unwrap().success(), "orange-workflow and xtask cannot be built");
+        folder.to_owned()
+    })
+}
+
+/// The words of a command line as a shell takes it apart, as far as our examples need it.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_quoted = false;
+    for letter in line.chars() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            ' ' if !is_quoted => words.push(String::new()),
+            letter => words.last_mut().unwrap().push(letter),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}

@@ -1,0 +1,58 @@
+//! The commands in the blocks of a page run, one after the other, as a reader would run them.
+
+use crate::examples::rule;
+use crate::given::{Given, Place};
+use crate::page::{self, Block, Page};
+use crate::programs::Program;
+
+/// What the commands of a page find when they begin.
+const PAGES: &[(&str, Given)] = &[("docs/storage.md", Given::Project)];
+
+#[test]
+fn every_command_on_a_page_runs() {
+    for page in page::all() {
+        let script = script(&page);
+        if script.trim().is_empty() {
+            continue;
+        }
+        let line = 1 + script.lines().take_while(|line| line.is_empty()).count();
+        let Some((_, given)) = PAGES.iter().find(|(path, _)| *path == page.path) else {
+            panic!("{}:{line}: nothing here says in what world this is to run; see PAGES", page.path);
+        };
+        Place::new(*given)
+            .run(&format!("{} failed; the last line that began is the one:", page.path), &script);
+    }
+}
+
+/// The commands of a page, each on the line where it stands there; those that are only parsed are parsed.
+fn script(page: &Page) -> String {
+    let mut lines = vec![String::new(); page.text.lines().count()];
+    for block in page.blocks() {
+        for (at, command) in (block.line..).zip(commands(&block)) {
+            match rule(command) {
+                Some(Given::OnlyParsed(why)) => parse(&format!("{}:{at}", page.path), command, why),
+                Some(_) | None => command.clone_into(&mut lines[at - 1]),
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+/// The lines of a block of commands; of a `console`, what is typed. Others have none.
+fn commands<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
+    match block.language {
+        "sh" | "bash" | "shell" => block.text.lines().collect(),
+        "console" => block.text.lines().map(|line| line.strip_prefix("$ ").unwrap_or_default()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Holds a command line that is not run against what the program takes.
+#[track_caller]
+pub(crate) fn parse(place: &str, command: &str, why: &str) {
+    let command = command.split(" #").next().unwrap_or_default();
+    let Some((program, args)) = Program::of(command) else { panic!("{place}: `{command}` is none of ours") };
+    if let Err(complaint) = program.help(&args) {
+        panic!("{place}: `{command}`, which is not run since {why}: {complaint}");
+    }
+}

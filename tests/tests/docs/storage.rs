@@ -1,0 +1,46 @@
+//! The page about storage has every event, every field and every key.
+
+use std::fs;
+
+use crate::given::{Given, Place};
+use crate::page::Page;
+
+const EVENTS: &str = include_str!("../../../engine/src/store/event.rs");
+
+#[test]
+fn every_event_and_every_field_is_on_the_page() {
+    let page = Page::read("docs/storage.md");
+    let (declared, _) = EVENTS.split_once("\nimpl Set").unwrap();
+    let types = declared.split("rename = \"").skip(1).filter_map(|rest| rest.split('"').next());
+    let types: Vec<_> = types.filter(|name| *name != "unknown").collect();
+    let fields = declared.lines().filter_map(|line| line.trim().trim_start_matches("pub ").split_once(": "));
+    let fields = fields
+        .map(|(name, _)| name)
+        .filter(|name| name.bytes().all(|it| it.is_ascii_lowercase() || it == b'_'));
+    let names: Vec<_> = types.iter().copied().chain(fields).filter(|name| *name != "event").collect();
+    assert!(types.len() >= 15 && names.len() >= 50, "{names:?}");
+    let forgotten: Vec<_> = names.iter().filter(|name| !page.text.contains(&format!("`{name}`"))).collect();
+    assert!(forgotten.is_empty(), "docs/storage.md does not have {forgotten:?}");
+}
+
+#[test]
+fn every_key_and_every_file_is_on_the_page() {
+    let page = Page::read("docs/storage.md");
+    let place = Place::new(Given::Working);
+    let text = fs::read_to_string(place.folder.join("TASK.md")).unwrap();
+    let frontmatter = text.trim_start_matches("---\n").split("\n---\n").next().unwrap();
+    for key in frontmatter.lines().filter_map(|line| line.split_once(':')).map(|(key, _)| key) {
+        assert!(page.text.contains(&format!("`{key}`")), "docs/storage.md does not have the key {key}");
+    }
+    let files = place
+        .world
+        .command("find")
+        .arg(place.world.home())
+        .args(["-type", "f", "-not", "-path", "*/coffee--1/*", "-printf", "%f\n"])
+        .output()
+        .unwrap();
+    for name in String::from_utf8(files.stdout).unwrap().lines() {
+        let name = if name == "1.md" { "<spawn>.md" } else { name };
+        assert!(page.text.contains(name), "docs/storage.md does not have the file {name}");
+    }
+}
