@@ -2,9 +2,10 @@
 
 use orange_core::Machine;
 
+use crate::flow::finish::attend;
 use crate::flow::request::Goal;
 use crate::flow::snapshot::status_of;
-use crate::flow::{Moved, request};
+use crate::flow::{Moved, request, settled};
 use crate::hooks::{agents, workspace};
 use crate::orange::Orange;
 use crate::store::{self, Event, Open, Task, TaskDir};
@@ -33,11 +34,26 @@ pub fn spawn(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
     request(orange, dir, goal, false)
 }
 
-/// Starts the oldest task of the project that waits in its initial state; `None` when none does, or no worktree is free.
+/// Starts the oldest task of the project that waits in its initial state and can be started; `None` when none does, or
+/// no worktree is free. One that cannot be started says so and does not hold up the others.
 ///
 /// # Errors
-/// Those of the transition, a full pool excepted.
+/// Those of reading tasks and pool, and of telling why a task cannot be started.
 pub fn spawn_next(orange: &Orange, project: &str) -> Result<Option<Moved>> {
+    for dir in waiting(orange, project)? {
+        if !workspace::is_free(orange, project)? {
+            break;
+        }
+        match spawn(orange, &dir) {
+            Ok(moved) => return Ok(Some(moved)),
+            Err(error) => attend(&mut settled(orange, &dir)?, &format!("not started: {}", error.message))?,
+        }
+    }
+    Ok(None)
+}
+
+/// The tasks that wait in their initial state, oldest first.
+fn waiting(orange: &Orange, project: &str) -> Result<Vec<TaskDir>> {
     let waits = |task: &Task| {
         let machine = orange.machine_of(task).ok()?;
         (status_of(machine, task).ok()? == machine.initial).then_some(())
@@ -48,10 +64,7 @@ pub fn spawn_next(orange: &Orange, project: &str) -> Result<Option<Moved>> {
         .filter(|(task, _)| waits(task).is_some())
         .collect();
     waiting.sort_by(|(a, _), (b, _)| (&a.created_at, &a.id).cmp(&(&b.created_at, &b.id)));
-    match waiting.first() {
-        Some((_, dir)) if workspace::is_free(orange, project)? => spawn(orange, dir).map(Some),
-        Some(_) | None => Ok(None),
-    }
+    Ok(waiting.into_iter().map(|(_, dir)| dir).collect())
 }
 
 /// Gives a task that was created in a later state its worktree and that state's agent, where the state has one.

@@ -25,11 +25,15 @@ pub fn run(orange: &Orange, args: &CreateArgs) -> Result<Answer> {
     let entry = entry_of(machine, args.status.as_deref())?;
     check(&project, args)?;
     let start = start_of(machine, entry);
+    let only_created = args.no_spawn && start.begins == entry;
+    if !only_created && starts_agent(machine, &start) {
+        check_environment(orange, &project, args)?;
+    }
 
     let draft = draft(machine, &project, args, start.begins)?;
     let open = store::create(&orange.home, &draft, |others| admit(orange, others))?;
     let dir = open.dir().clone();
-    let started = if args.no_spawn && start.begins == entry {
+    let started = if only_created {
         drop(open);
         Started::Later
     } else {
@@ -94,6 +98,19 @@ fn check(project: &Project, args: &CreateArgs) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn starts_agent(machine: &Machine<'_>, start: &Start) -> bool {
+    start.begins == machine.initial || machine.state(start.begins).respawn.is_some()
+}
+
+/// What no agent can do without. A task that waits for a worktree is made; one that waits for a program is not.
+fn check_environment(orange: &Orange, project: &Project, args: &CreateArgs) -> Result<()> {
+    orange.tmux.check()?;
+    harness::named(&args.harness)?.check(orange.path())?;
+    let git = Git::at(&project.path);
+    git.check()?;
+    git.check_identity()
 }
 
 fn admit(orange: &Orange, others: &[Task]) -> Result<()> {
