@@ -2,9 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may fail where they stand, and say why")]
 
+mod bad_input;
 mod deaths;
 mod default;
+mod demo;
+mod kills;
 mod persistent;
+mod pool;
+mod requests;
 mod said;
 mod task;
 mod world;

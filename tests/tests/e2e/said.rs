@@ -9,8 +9,6 @@ use crate::world::text;
 /// Exit status and output of one run.
 #[derive(Debug)]
 pub(crate) struct Said {
-    /// What was run.
-    pub what: String,
     /// The exit status.
     pub status: i32,
     /// Its standard output.
@@ -20,9 +18,9 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    pub(crate) fn from(output: Output, what: String) -> Said {
+    pub(crate) fn from(output: Output) -> Said {
         let status = output.status.code().unwrap_or(-1);
-        Said { what, status, out: text(&output.stdout), err: text(&output.stderr) }
+        Said { status, out: text(&output.stdout), err: text(&output.stderr) }
     }
 
     /// The one JSON value that it wrote.

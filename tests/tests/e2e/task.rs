@@ -45,7 +45,7 @@ impl<'w> Task<'w> {
 
     /// The newest value of something that the engine owns.
     pub(crate) fn owned(&self, key: &str) -> Value {
-        self.events().iter().rev().find_map(|event| event["set"].get(key).cloned()).unwrap_or_default()
+        newest(&self.events(), key)
     }
 
     /// Its status.
@@ -66,22 +66,27 @@ impl<'w> Task<'w> {
         self.events_of("status.changed").iter().map(arrow).collect()
     }
 
-    /// Waits until the task is in this status and nothing is under way.
+    /// Waits until the task is in this status and nobody is at work on it.
     #[track_caller]
     pub(crate) fn reaches(&self, status: &str) {
-        let settled = || {
-            let events = self.events();
+        self.settles(&format!("is {status}"), |events| {
             let last = |kind: &str| events.iter().rposition(|event| event["type"] == kind);
-            self.status() == status && last("transition.started") <= last("status.changed")
-        };
-        self.world.until(&format!("{} is {status}", self.id), settled);
+            newest(events, "status") == status && last("transition.started") <= last("status.changed")
+        });
     }
 
-    /// Waits until there are this many events of a type.
+    /// Waits until there are this many events of a type and nobody is at work on the task.
     #[track_caller]
     pub(crate) fn has_events(&self, count: usize, kind: &str) {
-        let what = format!("{} has {count} × {kind}", self.id);
-        self.world.until(&what, || self.events_of(kind).len() >= count);
+        let counted = |events: &[Value]| events.iter().filter(|event| event["type"] == kind).count() >= count;
+        self.settles(&format!("has {count} × {kind}"), counted);
+    }
+
+    #[track_caller]
+    fn settles(&self, what: &str, holds: impl Fn(&[Value]) -> bool) {
+        // Whoever works on a task signs its lock, and wipes the signature when all is written.
+        let is_free = || fs::read(self.folder().join(".lock")).is_ok_and(|signature| signature.is_empty());
+        self.world.until(&format!("{} {what}", self.id), || holds(&self.events()) && is_free());
     }
 
     /// What `orange task show` says.
@@ -142,11 +147,6 @@ impl Agent<'_> {
         String::from_utf8(fs::read(self.note("prompt")).unwrap()).unwrap()
     }
 
-    /// What `orange` answered it.
-    pub(crate) fn answers(&self) -> String {
-        fs::read_to_string(self.note("answers")).unwrap_or_default()
-    }
-
     /// What was typed at it.
     pub(crate) fn heard(&self) -> String {
         fs::read_to_string(self.note("heard")).unwrap_or_default()
@@ -158,6 +158,10 @@ impl Agent<'_> {
         name.push(kind);
         PathBuf::from(name)
     }
+}
+
+fn newest(events: &[Value], key: &str) -> Value {
+    events.iter().rev().find_map(|event| event["set"].get(key).cloned()).unwrap_or_default()
 }
 
 /// Whether a process is alive; a zombie is not.

@@ -1,7 +1,7 @@
 //! A world of its own for each test: a home, a repository with a bare origin, a tmux server, the scripted agent.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -114,17 +114,23 @@ impl World {
     pub(crate) fn with_only(&self, programs: &[&str]) -> Command {
         let tools = self.path("tools");
         for program in programs {
-            let found = find(program, &[self.path("agents")]);
-            symlink(found, tools.join(program)).unwrap();
+            symlink(self.find(program), tools.join(program)).unwrap();
         }
         let mut command = self.command(binary());
         command.env("PATH", tools).current_dir(self.repo());
         command
     }
 
+    /// Where a program of this world is.
+    pub(crate) fn find(&self, program: &str) -> PathBuf {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = [self.path("agents")].into_iter().chain(std::env::split_paths(&path));
+        folders.map(|folder| folder.join(program)).find(|file| file.exists()).unwrap()
+    }
+
     /// What a command says.
     pub(crate) fn said(&self, command: &mut Command) -> Said {
-        Said::from(command.output().unwrap(), format!("{command:?}"))
+        Said::from(command.output().unwrap())
     }
 
     /// Runs git, which must succeed, and gives what it writes.
@@ -220,13 +226,10 @@ impl Drop for World {
 pub(crate) fn binary() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        let test = std::env::current_exe().unwrap();
-        let profile = test.ancestors().nth(2).unwrap();
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        build
-            .args(["build", "--quiet", "--package", "orange", "--target-dir"])
-            .arg(profile.parent().unwrap());
+        build.args(["build", "--quiet", "--package", "orange", "--target-dir"]).arg(target_folder());
+        let profile = profile_folder();
         if profile.ends_with("release") {
             build.arg("--release");
         }
@@ -235,17 +238,18 @@ pub(crate) fn binary() -> &'static Path {
     })
 }
 
+/// The folder that cargo builds in.
+pub(crate) fn target_folder() -> PathBuf {
+    profile_folder().parent().unwrap().to_path_buf()
+}
+
+fn profile_folder() -> PathBuf {
+    std::env::current_exe().unwrap().ancestors().nth(2).unwrap().to_path_buf()
+}
+
 /// Bytes as text.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn find(program: &str, first: &[PathBuf]) -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = first.iter().cloned().chain(std::env::split_paths(&path));
-    let is_program =
-        |file: &PathBuf| fs::metadata(file).is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0);
-    folders.map(|folder| folder.join(program)).find(is_program).unwrap()
 }
 
 fn files_in(folder: &Path) -> Vec<PathBuf> {

@@ -1,0 +1,251 @@
+//! What people and agents get wrong: each is an error that says what to do, and nothing is half-done.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::world::{World, text};
+
+/// Everything that `$(touch x)` and its like would leave behind, anywhere in this world.
+fn planted(world: &World) -> Vec<String> {
+    let found = world.command("find").args([".", "-name", "x", "-o", "-name", "x)"]).output().unwrap();
+    text(&found.stdout).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_summary_is_data_whatever_it_says() {
+    let world = World::new();
+    let hostile =
+        "-rf \"quoted\" 'too' $(touch x) `touch x` #(touch x) {branch} {{id}} ; touch x\n\n\t\\n ü 🍊\n";
+    let summary = hostile.repeat(100_000 / hostile.len() + 1);
+    let task = world.create("fix", &summary, &[]);
+    task.reaches("reviewing");
+    let prompt = task.agent(1).prompt();
+    assert!(
+        prompt.starts_with(&format!("# Task: {summary}\n\nProject: toy\nBranch: fix\n")),
+        "{}",
+        prompt.len()
+    );
+    assert_eq!(task.show()["summary"], summary);
+    assert_eq!(planted(&world), [] as [&str; 0]);
+    task.ok("update", &["--summary", "--status $(touch x)"]);
+    assert_eq!(task.show()["summary"], "--status $(touch x)");
+    task.ok("merge", &["--local"]);
+    assert_eq!(planted(&world), [] as [&str; 0]);
+}
+
+#[test]
+fn a_branch_is_data_too() {
+    let world = World::new();
+    let task = world.create("#(touch${IFS}x)", "Mend it", &[]);
+    task.reaches("reviewing");
+    assert_eq!(task.events_of("agent.spawned")[0]["session"], "toy/--touch--IFS-x-");
+    task.ok("merge", &["--local"]);
+    assert_eq!(planted(&world), [] as [&str; 0]);
+}
+
+#[track_caller]
+fn check_branch(branch: &str, status: i32, code: &str) {
+    let world = World::new();
+    let message = world.fails(status, code, &["task", "create", "--", branch, "Mend it"]);
+    assert!(message.contains("branch"), "{message}");
+    assert_nothing_was_made(&world);
+}
+
+#[track_caller]
+fn assert_nothing_was_made(world: &World) {
+    assert_eq!(world.ok(&["task", "list", "--all"]), json!([]));
+    assert_eq!(world.ok(&["workspace", "list", "--all"]), json!([]));
+    assert_eq!(world.panes(), [] as [&str; 0]);
+    assert_eq!(world.git(&world.repo(), &["branch", "--format=%(refname:short)"]), "main");
+}
+
+#[test]
+fn what_cannot_be_a_branch_is_refused_before_anything_is_made() {
+    for branch in ["../../x", "#(touch x)", "-x", "", "a..b", "HEAD", "fix.lock", "a\nb"] {
+        check_branch(branch, 2, "usage");
+    }
+    check_branch("main", 1, "refused");
+}
+
+#[test]
+fn a_project_s_name_stands_in_paths_and_names() {
+    let world = World::new();
+    for name in ["a:b.c", "../x", "", ".", "x/y", "-x", "#(touch x)"] {
+        let message = world.fails(2, "usage", &["project", "add", &format!("--name={name}")]);
+        assert!(message.contains("--name "), "{message}");
+    }
+    let odd = world.path("a:b.c");
+    world.git(Path::new("/"), &["init", "--quiet", &odd.to_string_lossy()]);
+    world.git(&odd, &["commit", "--quiet", "--allow-empty", "--message", "Begin"]);
+    let message = world.orange_in(&odd, &["project", "add", "--json"]).fails(2, "usage");
+    assert!(message.contains("--name a-b-c"), "{message}");
+    world.orange_in(&odd, &["project", "add", "--name", "a-b-c", "--json"]).ok();
+    let task = world.orange_in(&odd, &["task", "create", "fix", "Mend it [agents: hang]", "--json"]).ok();
+    assert_eq!(task["tmux_session"], "a-b-c/fix");
+    assert_eq!(planted(&world), [] as [&str; 0]);
+}
+
+#[track_caller]
+fn check_task_file(damage: impl Fn(&str) -> Option<Vec<u8>>, expect: &str) {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang hang]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    task.write("## Handoff\n\nDONE: all of it");
+    let good = fs::read_to_string(task.file()).unwrap();
+    let damaged = damage(&good);
+    match &damaged {
+        Some(bytes) => fs::write(task.file(), bytes).unwrap(),
+        None => fs::remove_file(task.file()).unwrap(),
+    }
+    let before = (task.events(), fs::read(task.file()).ok(), world.panes());
+    for words in
+        [&["update", "--status", "agent-review"] as &[&str], &["show"], &["next"], &["cancel", "--yes"]]
+    {
+        let message = task.fails(6, "corrupt", words[0], &words[1..]);
+        assert!(message.contains("TASK.md") && message.contains(expect), "{message}");
+        assert!(message.contains("nothing was changed"), "{message}");
+    }
+    assert_eq!(world.ok(&["task", "list"])[0]["error"]["code"], "corrupt", "one bad task hides no list");
+    assert_eq!(before, (task.events(), fs::read(task.file()).ok(), world.panes()));
+
+    fs::write(task.file(), good).unwrap();
+    task.ok("update", &["--status", "agent-review"]);
+}
+
+#[test]
+fn a_task_file_that_cannot_be_understood_is_left_alone() {
+    check_task_file(|_| None, "is missing");
+    check_task_file(|_| Some(Vec::new()), "empty");
+    check_task_file(|good| Some(good.as_bytes()[..good.len() / 4].to_vec()), "---");
+    check_task_file(|good| Some(good.replacen("branch:", "<<<<<<< ours\nbranch:", 1).into()), "conflict");
+    check_task_file(|_| Some(vec![0xff, 0xfe, 0, 1, 2]), "UTF-8");
+}
+
+#[test]
+fn a_status_that_was_written_by_hand_is_put_right() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    let good = fs::read_to_string(task.file()).unwrap();
+    let forged =
+        good.replacen("status: working", "status: done", 1).replacen("---\n", "---\n# mine\nmood: good\n", 1);
+    assert_ne!(good, forged);
+    fs::write(task.file(), forged).unwrap();
+    assert_eq!(task.show()["status"], "working");
+    task.fails(1, "gate_failed", "update", &["--status", "agent-review"]);
+    let repaired = &task.events_of("task.repaired")[0];
+    assert_eq!(
+        (&repaired["field"], &repaired["found"], &repaired["kept"]),
+        (&json!("status"), &json!("done"), &json!("working"))
+    );
+    let now = fs::read_to_string(task.file()).unwrap();
+    assert!(now.starts_with("---\n# mine\nmood: good\n") && now.contains("status: working"), "{now}");
+}
+
+#[test]
+fn an_editor_that_replaces_the_link_loses_nothing() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: editor fail editor pass]", &[]);
+    task.reaches("reviewing");
+    assert_eq!(task.way().len(), 5);
+    let body = fs::read_to_string(task.file()).unwrap();
+    assert_eq!(body.matches("## Handoff").count(), 2, "{body}");
+    assert!(task.worktree().join("TASK.md").is_symlink());
+    assert_eq!(world.git(&task.worktree(), &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn line_ends_and_marks_of_other_systems_are_kept() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang hang]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    task.write("## Handoff\n\nDONE: all of it");
+    let text = format!("\u{feff}{}", fs::read_to_string(task.file()).unwrap()).replace('\n', "\r\n");
+    fs::write(task.file(), &text).unwrap();
+    task.ok("update", &["--status", "agent-review"]);
+    let now = fs::read_to_string(task.file()).unwrap();
+    assert!(now.starts_with("\u{feff}---\r\n") && now.ends_with("DONE: all of it\r\n"), "{now:?}");
+    assert_eq!(now.matches('\n').count(), now.matches("\r\n").count());
+}
+
+#[track_caller]
+fn check_missing(programs: &[&str], missing: &str) {
+    let world = World::new();
+    let create = ["--json", "task", "create", "fix", "Mend it [agents: hang]"];
+    let message = world.said(world.with_only(programs).args(create)).fails(5, "environment");
+    assert!(message.contains(&format!("`{missing}`")) && message.contains("install"), "{message}");
+    assert_nothing_was_made(&world);
+    world.ok(&create[1..]);
+}
+
+#[test]
+fn what_is_not_installed_is_named_before_anything_is_made() {
+    check_missing(&["git", "claude"], "tmux");
+    check_missing(&["tmux", "claude"], "git");
+    check_missing(&["tmux", "git"], "claude");
+}
+
+#[test]
+fn a_missing_reviewer_is_noticed_before_the_status_changes() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang hang]", &["--review-harness", "codex"]);
+    let agent = task.agent(1).begun();
+    task.reaches("working");
+    task.write("## Handoff\n\nDONE: all of it");
+    let mut command = world.with_only(&["tmux", "git", "claude"]);
+    let asked = world.said(command.args(["--json", "task", "update", &task.id, "--status", "agent-review"]));
+    let message = asked.fails(5, "environment");
+    assert!(message.contains("`codex`") && message.contains("install"), "{message}");
+    assert_eq!((task.status(), crate::task::is_alive(agent)), ("working".to_owned(), true));
+    world.fails(3, "not_found", &["task", "create", "x", "y", "--harness", "cloud"]);
+}
+
+#[test]
+fn one_who_has_no_name_for_git_is_told_first() {
+    let world = World::new();
+    fs::write(world.path("home/.gitconfig"), "").unwrap();
+    let message = world.fails(5, "environment", &["task", "create", "fix", "Mend it"]);
+    assert!(message.contains("git config --global user.name"), "{message}");
+    assert_nothing_was_made(&world);
+}
+
+#[test]
+fn a_list_of_projects_that_is_no_list_is_not_overwritten() {
+    let world = World::new();
+    let file = world.home().join("projects.json");
+    fs::write(&file, "[{]\n").unwrap();
+    for args in
+        [&["project", "list"] as &[&str], &["project", "add", "--name", "y"], &["task", "create", "fix", "x"]]
+    {
+        let message = world.fails(6, "corrupt", args);
+        assert!(message.contains("projects.json:1"), "{message}");
+    }
+    assert_eq!(fs::read_to_string(file).unwrap(), "[{]\n");
+}
+
+#[test]
+fn a_home_that_cannot_be_is_an_error_of_the_environment() {
+    let world = World::empty();
+    fs::write(world.home(), "a file in the way").unwrap();
+    let message = world.fails(5, "environment", &["project", "add", "--name", "y"]);
+    assert!(message.contains("ORANGE_HOME"), "{message}");
+}
+
+#[test]
+fn a_torn_last_line_of_the_journal_is_cut_off() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    let journal = task.folder().join("history.jsonl");
+    let whole = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, format!("{whole}{{\"seq\":99,\"type\":\"status.cha")).unwrap();
+    assert_eq!(task.ok("update", &["--status", "clarification"])["to"], "clarification");
+    let repaired = &task.events_of("task.repaired")[0];
+    assert_eq!(repaired["field"], "history.jsonl");
+}

@@ -1,0 +1,34 @@
+//! `cargo xtask demo` runs from the first line to the last, and says what it should.
+
+use std::process::Command;
+
+/// It is run as one runs it inside an agent's tmux, and must not be touched by that.
+#[test]
+fn the_demo_comes_out_as_told() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut demo = Command::new(cargo);
+    demo.args(["run", "--quiet", "--package", "xtask", "--target-dir"]).arg(crate::world::target_folder());
+    demo.args(["--", "demo"])
+        .env("TMUX", "/nowhere,1,0")
+        .env("ORANGE_TASK", "x")
+        .env("ORANGE_HOME", "/nowhere");
+    let output = demo.output().unwrap();
+    let (out, err) = (crate::world::text(&output.stdout), crate::world::text(&output.stderr));
+    assert!(output.status.success(), "{out}\n{err}");
+    for line in [
+        "  asks for agent-review       the worker, and is refused",
+        "  agent-review → working      the reviewer asked",
+        "      gate   `## Review` (`Verdict: FAIL`): passed",
+        "      guard  `review_round < 2` holds: review_round is 1",
+        "  working → stuck             the engine, after too many crashes",
+        "      hooks  kill_reviewer, notify_worker",
+        "  reviewing → done            a person asked",
+        "All of it came out as told.",
+    ] {
+        assert!(out.contains(line), "`{line}` is not in:\n{out}");
+    }
+    assert_eq!(out.matches("reviewing → done            ").count(), 2);
+    assert!(!out.contains('\u{1b}'), "colour is for terminals");
+    let widest = out.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(widest <= 100, "a line has {widest} columns");
+}

@@ -1,0 +1,197 @@
+//! Kills and races: whoever comes next finishes what was begun, and of many who ask at once one is granted.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::said::Said;
+use crate::task::{Task, is_alive, kill};
+use crate::world::{PROJECT, World, binary};
+
+/// When a held program stops: before it has done its work, or after.
+#[derive(PartialEq)]
+enum Moment {
+    Before,
+    After,
+}
+
+/// A program that stops once, at a call with these words, until it is let go; then it fails.
+struct Held<'w> {
+    world: &'w World,
+    held: PathBuf,
+    let_go: PathBuf,
+}
+
+impl<'w> Held<'w> {
+    fn new(world: &'w World, program: &str, words: &str, moment: &Moment) -> Held<'w> {
+        let [held, let_go] = ["held", "let-go"].map(|name| world.path(name));
+        let real = world.find(program);
+        let work = format!("'{}' \"$@\"", real.display());
+        let before = if *moment == Moment::After { work.as_str() } else { ":" };
+        let script = format!(
+            "#!/bin/sh\ncase \" $* \" in\n  *' {words} '*)\n    if mkdir '{}' 2>/dev/null; then\n      {before}\n      \
+             : >'{}/done'\n      while [ ! -e '{}' ]; do sleep 0.02; done\n      exit 1\n    fi ;;\nesac\nexec {work}\n",
+            held.display(),
+            held.display(),
+            let_go.display(),
+        );
+        let file = world.path("agents").join(program);
+        fs::write(&file, script).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        Held { world, held, let_go }
+    }
+
+    /// Waits until it is there.
+    #[track_caller]
+    fn wait(&self) {
+        self.world.until("the program is held", || self.held.join("done").exists());
+    }
+
+    fn let_go(&self) {
+        fs::write(&self.let_go, "").unwrap();
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}
+
+fn start(world: &World, args: &[&str]) -> Child {
+    let mut command: Command = world.command(binary());
+    command.arg("--json").args(args).current_dir(world.repo()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn end(child: Child) -> Said {
+    Said::from(child.wait_with_output().unwrap())
+}
+
+fn only_task(world: &World) -> Task<'_> {
+    let folder = fs::read_dir(world.home().join("tasks").join(PROJECT)).unwrap();
+    let ids = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let ids: Vec<_> = ids.filter(|name| !name.starts_with('.')).collect();
+    assert_eq!(ids.len(), 1);
+    Task::new(world, &ids[0])
+}
+
+/// Kills the process that is finishing the task's transition: the one that holds its lock.
+fn kill_finisher(task: &Task<'_>) {
+    let signature = fs::read_to_string(task.folder().join(".lock")).unwrap();
+    assert!(signature.contains("task finish"), "{signature}");
+    kill(signature.lines().next().unwrap().parse().unwrap());
+}
+
+#[test]
+fn a_transition_whose_finisher_was_killed_is_finished_by_the_next_command() {
+    let world = World::new();
+    let held = Held::new(&world, "git", "worktree add", &Moment::Before);
+    let creating = start(&world, &["task", "create", "fix", "Mend it [agents: hang]"]);
+    held.wait();
+    let task = only_task(&world);
+    kill_finisher(&task);
+    let told = end(creating).fails(5, "environment");
+    assert!(told.contains("begun and not finished"), "{told}");
+    assert_eq!((task.status(), task.owned("workspace")), ("working".to_owned(), json!(null)));
+    held.let_go();
+
+    task.ok("update", &["--summary", "Mend it well [agents: hang]"]);
+    task.agent(1).begun();
+    assert_eq!(
+        (task.way(), world.panes()),
+        (vec!["pending → working".to_owned()], vec!["toy/fix worker".to_owned()])
+    );
+    let hooks: Vec<_> = task.events_of("hook.ended").iter().map(|event| event["hook"].clone()).collect();
+    assert_eq!(hooks, ["acquire_workspace", "spawn_agent"]);
+    assert_eq!(world.ok(&["workspace", "list"]).as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn an_agent_that_was_started_before_the_kill_is_not_started_twice() {
+    let world = World::new();
+    let held = Held::new(&world, "tmux", "new-session", &Moment::After);
+    let creating = start(&world, &["task", "create", "fix", "Mend it [agents: hang hang]"]);
+    held.wait();
+    let task = only_task(&world);
+    let agent = task.agent(1).begun();
+    kill_finisher(&task);
+    end(creating).fails(5, "environment");
+    held.let_go();
+
+    let looked = world.ok(&["monitor", "--once"]);
+    assert_eq!(looked["events"][0]["outcome"], "finished pending → working");
+    assert_eq!((task.events_of("agent.spawned").len(), world.panes().len(), is_alive(agent)), (1, 1, true));
+    task.reaches("working");
+}
+
+#[test]
+fn an_agent_s_own_request_is_finished_when_it_has_ended() {
+    let world = World::new();
+    let held = Held::new(&world, "tmux", "if-shell", &Moment::Before);
+    let task = world.create("fix", "Mend it [agents: work hang]", &[]);
+    held.wait();
+    kill_finisher(&task);
+    held.let_go();
+    // Its request has failed, and it ends; whoever takes note of that finds the open transition.
+    task.reaches("agent-review");
+    task.agent(2).begun();
+    assert_eq!(task.events_of("agent.spawned").len(), 2);
+    assert_eq!(task.owned("review_round"), 1);
+}
+
+#[test]
+fn of_many_who_ask_at_once_one_is_granted() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang hang hang]", &[]);
+    task.agent(1).begun();
+    task.write("## Handoff\n\nDONE: all of it");
+    let asking: Vec<_> =
+        (0..8).map(|_| start(&world, &["task", "update", &task.id, "--status", "agent-review"])).collect();
+    let answers: Vec<_> = asking.into_iter().map(end).collect();
+    let (granted, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|said| said.status == 0);
+    assert_eq!(granted.len(), 1);
+    for said in refused {
+        said.fails(1, "no_transition");
+    }
+    assert_eq!((task.owned("review_round"), task.events_of("agent.spawned").len()), (json!(1), 2));
+    assert_eq!(world.panes(), ["toy/fix review-1"]);
+}
+
+#[test]
+fn of_many_creations_of_one_branch_one_makes_a_task() {
+    let world = World::new();
+    let creating: Vec<_> =
+        (0..6).map(|_| start(&world, &["task", "create", "fix", "Mend it [agents: hang]"])).collect();
+    let answers: Vec<_> = creating.into_iter().map(end).collect();
+    let (made, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|said| said.status == 0);
+    assert_eq!(made.len(), 1);
+    for said in refused {
+        said.fails(1, "refused");
+    }
+    assert_eq!(world.ok(&["task", "list", "--all"]).as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn many_tasks_at_once_each_get_a_worktree_of_their_own() {
+    let world = World::new();
+    world.ok(&["project", "update", "toy", "--pool-size", "6"]);
+    let branches: Vec<_> = (0..6).map(|number| format!("fix-{number}")).collect();
+    let creating: Vec<_> = branches
+        .iter()
+        .map(|branch| start(&world, &["task", "create", branch, "Mend it [agents: hang]"]))
+        .collect();
+    let answers: Vec<Value> = creating.into_iter().map(|child| end(child).ok()).collect();
+    let mut places: Vec<_> =
+        answers.iter().map(|answer| answer["workspace"].as_str().unwrap().to_owned()).collect();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!((places.len(), world.panes().len()), (6, 6));
+    for (answer, branch) in answers.iter().zip(&branches) {
+        let task = world.task(answer);
+        assert_eq!(world.git(&task.worktree(), &["branch", "--show-current"]), *branch);
+    }
+}

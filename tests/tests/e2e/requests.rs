@@ -1,0 +1,233 @@
+//! Requests and their answers: gates, guards, exit statuses, what can be asked from where.
+
+use serde_json::{Value, json};
+
+use crate::task::Task;
+use crate::world::World;
+
+/// A task whose agent leaves everything to the test.
+fn idle<'w>(world: &'w World) -> Task<'w> {
+    let task = world.create("fix", "Mend it [agents: hang hang hang hang hang]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    task
+}
+
+#[track_caller]
+fn check_gate(section: &str, message: &str, help: &str) {
+    let world = World::new();
+    let task = idle(&world);
+    task.write(section);
+    let before = task.events().len();
+    let refused = task.fails(1, "gate_failed", "update", &["--status", "agent-review"]);
+    assert!(refused.contains(message) && refused.contains(help), "{refused}");
+    assert_eq!(
+        (task.status().as_str(), task.events().len()),
+        ("working", before),
+        "a refusal leaves no trace"
+    );
+}
+
+#[test]
+fn a_gate_says_what_is_missing_and_what_to_run_then() {
+    let help = "then run `orange task update --status agent-review` again";
+    check_gate("", "`## Handoff` is missing", help);
+    check_gate("## Handoff\n\n  \n## Notes\n\nx", "`## Handoff` in TASK.md is empty", help);
+    check_gate("```\n## Handoff\n\nDONE: a template\n```", "`## Handoff` is missing", help);
+}
+
+#[test]
+fn a_verdict_must_fit_the_status() {
+    let world = World::new();
+    let task = idle(&world);
+    task.write("## Handoff\n\nDONE: all of it");
+    task.ok("update", &["--status", "agent-review"]);
+    let missing = task.fails(1, "gate_failed", "update", &["--status", "reviewing"]);
+    assert!(missing.contains("`## Review` is missing"), "{missing}");
+    task.write("## Review\n\nI cannot say PASS or FAIL");
+    let undecided = task.fails(1, "gate_failed", "update", &["--status", "reviewing"]);
+    assert!(undecided.contains("both PASS and FAIL"), "{undecided}");
+    task.write("## Review\n\nVerdict: FAIL\nIt does not pass.");
+    let other = task.fails(1, "gate_failed", "update", &["--status", "reviewing"]);
+    assert!(other.contains("is FAIL, and this needs PASS"), "{other}");
+    task.ok("update", &["--status", "working"]);
+}
+
+#[test]
+fn a_guard_says_what_the_counters_are_and_what_is_open() {
+    let world = World::new();
+    let task = idle(&world);
+    task.write("## Handoff\n\nDONE: all of it\n\n## Review\n\nVerdict: FAIL");
+    for status in ["agent-review", "working", "agent-review"] {
+        task.ok("update", &["--status", status]);
+    }
+    let refused = task.fails(1, "guard_failed", "update", &["--status", "working"]);
+    assert!(refused.contains("`review_round < 2`, and review_round is 2"), "{refused}");
+    assert!(
+        refused.contains("open from agent-review now: cancelled, reviewing, stuck")
+            || refused.contains("stuck"),
+        "{refused}"
+    );
+    task.ok("update", &["--status", "stuck"]);
+}
+
+#[test]
+fn what_is_not_declared_is_refused() {
+    let world = World::new();
+    let task = idle(&world);
+    let refused = task.fails(1, "no_transition", "update", &["--status", "done"]);
+    assert!(refused.contains("agent-review"), "{refused}");
+    let unknown = task.fails(3, "not_found", "update", &["--status", "agent_review"]);
+    assert!(unknown.contains("agent-review"), "{unknown}");
+    task.ok("cancel", &["--yes"]);
+    let over = task.fails(1, "no_transition", "update", &["--status", "working"]);
+    assert!(over.contains("final"), "{over}");
+}
+
+#[test]
+fn next_says_what_each_way_needs() {
+    let world = World::new();
+    let task = idle(&world);
+    let next = task.ok("next", &[]);
+    let ways = next.as_array().unwrap();
+    let keys: Vec<_> = ways[0].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(keys, ["allowed", "gate", "guard", "hooks", "missing", "to"]);
+    let way = |to: &str| ways.iter().find(|way| way["to"] == to).unwrap();
+    assert_eq!(ways.len(), 4);
+    assert_eq!(way("agent-review")["allowed"], false);
+    assert!(way("agent-review")["missing"].as_str().unwrap().contains("## Handoff"));
+    assert_eq!((&way("cancelled")["allowed"], &way("cancelled")["missing"]), (&json!(true), &json!(null)));
+    assert_eq!(way("cancelled")["hooks"], json!(["kill_session", "release_workspace"]));
+}
+
+#[test]
+fn a_dry_run_answers_and_changes_nothing() {
+    let world = World::new();
+    let task = idle(&world);
+    let before = (task.events(), std::fs::read(task.file()).unwrap(), world.panes());
+    task.fails(1, "gate_failed", "update", &["--status", "agent-review", "--dry-run"]);
+    let moved = task.ok("update", &["--status", "cancelled", "--dry-run"]);
+    assert_eq!(
+        moved,
+        json!({
+            "success": true, "id": task.id, "from": "working", "to": "cancelled", "review_round": 0,
+            "hooks_executed": ["kill_session", "release_workspace"], "hook_errors": [], "dry_run": true,
+        })
+    );
+    let after = (task.events(), std::fs::read(task.file()).unwrap(), world.panes());
+    assert_eq!(before, after);
+}
+
+#[test]
+fn a_transition_answers_as_the_contract_says() {
+    let world = World::new();
+    let task = idle(&world);
+    task.write("## Handoff\n\nDONE: all of it");
+    let moved = task.ok("update", &["--status", "agent-review"]);
+    assert_eq!(
+        moved,
+        json!({
+            "success": true, "id": task.id, "from": "working", "to": "agent-review", "review_round": 1,
+            "hooks_executed": ["kill_session", "spawn_agent"], "hook_errors": [],
+        })
+    );
+}
+
+#[test]
+fn lists_have_the_keys_of_the_contract() {
+    let world = World::new();
+    let task = idle(&world);
+    let listed = world.ok(&["task", "list"]);
+    let mut keys: Vec<_> = listed[0].as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    let mut expect: Vec<_> =
+        "id project branch status workflow review_round crash_count summary workspace tmux_session \
+                              session attention updated_at"
+            .split_whitespace()
+            .collect();
+    expect.sort_unstable();
+    assert_eq!(keys, expect);
+    assert_eq!((&listed[0]["session"], &listed[0]["tmux_session"]), (&json!("active"), &json!("toy/fix")));
+
+    task.ok("cancel", &["--yes"]);
+    let ids = |args: &[&str]| -> Vec<Value> {
+        world.ok(args).as_array().unwrap().iter().map(|task| task["id"].clone()).collect()
+    };
+    assert_eq!(ids(&["task", "list"]), [] as [Value; 0]);
+    assert_eq!(ids(&["task", "list", "--all"]), [task.id.as_str()]);
+    assert_eq!(ids(&["task", "list", "--status", "cancelled"]), [task.id.as_str()]);
+}
+
+#[test]
+fn the_task_is_the_one_whose_worktree_one_stands_in() {
+    let world = World::new();
+    let task = idle(&world);
+    let below = task.worktree().join("deep/down");
+    std::fs::create_dir_all(&below).unwrap();
+    assert_eq!(world.orange_in(&below, &["task", "show", "--json"]).ok()["id"], task.id.as_str());
+    assert_eq!(task.here(&["next"]).ok().as_array().unwrap().len(), 4);
+    // A worktree is a place of its project, too.
+    assert_eq!(
+        world.orange_in(&below, &["task", "create", "other", "--no-spawn", "--json"]).ok()["project"],
+        "toy"
+    );
+
+    let nowhere = world.path("home");
+    let lost = world.orange_in(&nowhere, &["task", "show", "--json"]).fails(2, "usage");
+    assert!(lost.contains("orange task list"), "{lost}");
+    world.orange_in(&nowhere, &["task", "create", "x", "--json"]).fails(3, "not_found");
+}
+
+#[test]
+fn a_task_has_several_names() {
+    let world = World::new();
+    let task = idle(&world);
+    for name in [&task.id, &task.id[..8], "fix"] {
+        assert_eq!(world.ok(&["task", "show", name])["id"], task.id.as_str());
+    }
+    let near = world.fails(3, "not_found", &["task", "show", "fixx"]);
+    assert!(near.contains("did you mean `fix`"), "{near}");
+}
+
+#[test]
+fn an_agent_that_was_replaced_is_not_heard_any_more() {
+    let world = World::new();
+    let task = idle(&world);
+    let as_agent = |spawn: &str| {
+        let mut command = world.command(crate::world::binary());
+        command.env("ORANGE_TASK", &task.id).env("ORANGE_ACTOR", "worker").env("ORANGE_SPAWN", spawn);
+        world.said(command.args(["task", "update", "--status", "clarification", "--json"]))
+    };
+    let refused = as_agent("7").fails(1, "not_allowed");
+    assert!(refused.contains("stop here"), "{refused}");
+    assert_eq!(as_agent("1").ok()["to"], "clarification");
+    assert_eq!(task.events_of("status.changed").pop().unwrap()["actor"], "worker");
+}
+
+#[test]
+fn one_branch_has_one_task() {
+    let world = World::new();
+    let task = idle(&world);
+    let refused = world.fails(1, "refused", &["task", "create", "fix", "Again"]);
+    assert!(refused.contains(&task.id), "{refused}");
+    assert_eq!(world.ok(&["task", "list", "--all"]).as_array().unwrap().len(), 1);
+    task.ok("cancel", &["--yes"]);
+    world.ok(&["task", "create", "fix", "Again", "--no-spawn"]);
+}
+
+#[test]
+fn wrong_arguments_are_usage() {
+    let world = World::new();
+    for args in [
+        &["task", "create", "--bogus"] as &[&str],
+        &["tusk"],
+        &["task", "update"],
+        &["task", "cancel", "x", "y"],
+    ] {
+        let error = world.fails(2, "usage", args);
+        assert!(!error.trim().is_empty());
+    }
+    let task = idle(&world);
+    task.fails(2, "usage", "cancel", &[]);
+    assert_eq!(task.status(), "working");
+}
