@@ -214,7 +214,7 @@ pub struct TaskName {
 /// `orange task create …`
 #[derive(Args, Debug)]
 pub struct CreateArgs {
-    /// The branch to work on [default: orange-tasks/<id>]
+    /// The branch to work on [default: orange-tasks/ID]
     pub branch: Option<String>,
     /// What is to be done; without it, the agent asks
     #[arg(allow_hyphen_values = true)]
