@@ -6,7 +6,7 @@ use crate::drive::git::{BranchState, Git, TASK_FILE};
 use crate::drive::harness;
 use crate::flow::finish::attend;
 use crate::orange::Orange;
-use crate::store::pool::{self, Pool};
+use crate::store::Pool;
 use crate::store::projects::{self, Project};
 use crate::store::{Event, Open, Set, Task};
 use crate::{Error, Kind, Result};
@@ -31,13 +31,7 @@ pub fn preflight(orange: &Orange, task: &Task) -> Result<()> {
         )
         .help("switch that checkout to another branch, then try again"));
     }
-    if has_room(orange, &project)? {
-        return Ok(());
-    }
-    // The pool itself says best who holds what.
-    let mut pool = Pool::lock(&orange.home)?;
-    pool.bind(&project.name, project.pool_size, &task.id)?;
-    pool.unbind(&task.id).map(drop)
+    Pool::lock(&orange.home)?.check_room(&project.name, project.pool_size)
 }
 
 /// Binds a worktree to the task, on the task's branch, with the link to `TASK.md` in it. One that is bound already stays.
@@ -106,7 +100,8 @@ pub fn release(orange: &Orange, open: &mut Open) -> Result<Set> {
 /// # Errors
 /// Those of reading the pool and the projects.
 pub fn is_free(orange: &Orange, project: &str) -> Result<bool> {
-    has_room(orange, &projects::get(&orange.home, project)?)
+    let project = projects::get(&orange.home, project)?;
+    Ok(Pool::lock(&orange.home)?.check_room(&project.name, project.pool_size).is_ok())
 }
 
 /// Makes every worktree of the project's pool, detached at the default branch; gives their names.
@@ -122,12 +117,6 @@ pub fn init(orange: &Orange, project: &Project) -> Result<Vec<String>> {
         git.prepare(&orange.home.workspace(name), &project.default_branch)?;
     }
     Ok(names)
-}
-
-fn has_room(orange: &Orange, project: &Project) -> Result<bool> {
-    let slots = pool::read(&orange.home)?;
-    let taken = slots.iter().filter(|slot| slot.project == project.name && slot.task.is_some()).count();
-    Ok(taken < usize::try_from(project.pool_size).unwrap_or(usize::MAX))
 }
 
 /// Only the link is ours to remove; a file of that name is somebody's.

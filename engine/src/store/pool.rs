@@ -76,16 +76,23 @@ impl Pool {
         if let Some(held) = self.file.slots.iter().find(|slot| slot.task.as_deref() == Some(task)) {
             return Ok(held.name.clone());
         }
-        let taken = self.of(project).filter(|slot| slot.task.is_some()).count();
-        if taken >= usize::try_from(pool_size).unwrap_or(usize::MAX) {
-            return Err(self.exhausted(project, pool_size));
-        }
+        self.check_room(project, pool_size)?;
         let name = self.ensure_free(project);
         for slot in self.file.slots.iter_mut().filter(|slot| slot.name == name) {
             slot.task = Some(task.to_owned());
         }
         self.save()?;
         Ok(name)
+    }
+
+    /// Refuses when every slot of the project is held.
+    ///
+    /// # Errors
+    /// `refused`, naming who holds them.
+    pub fn check_room(&self, project: &str, pool_size: u32) -> Result<()> {
+        let taken = self.of(project).filter(|slot| slot.task.is_some()).count();
+        let is_full = taken >= usize::try_from(pool_size).unwrap_or(usize::MAX);
+        if is_full { Err(self.exhausted(project, pool_size)) } else { Ok(()) }
     }
 
     /// Takes the task's slot away, and returns its name; `None` when it has none.
