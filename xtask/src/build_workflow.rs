@@ -151,7 +151,7 @@ fn install(built: &Path, out: &Path) -> Result<PathBuf> {
     std::fs::create_dir_all(out).map_err(failed)?;
     std::fs::copy(built, &beside).map_err(failed)?;
     std::fs::rename(&beside, &binary).map_err(failed)?;
-    Ok(binary)
+    binary.canonicalize().map_err(failed)
 }
 
 fn describe(binary: &Path) -> Result<()> {
