@@ -57,6 +57,8 @@ impl Rejection {
                 let (from, to) = (machine.state(from), machine.state(to));
                 if from.terminal {
                     format!("the task is {}, which is final", from.name)
+                } else if from.name == to.name {
+                    format!("the task is {} already", from.name)
                 } else {
                     format!("no transition leads from {} to {}", from.name, to.name)
                 }

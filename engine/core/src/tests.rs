@@ -164,6 +164,13 @@ fn rejections_say_what_to_do() {
         "from working a task can go to agent-review; `orange task next` says what each needs",
     );
     rejects(
+        view(WORKING, &[], ""),
+        WORKING,
+        Actor::Worker,
+        "the task is working already",
+        "from working a task can go to agent-review; `orange task next` says what each needs",
+    );
+    rejects(
         view(REVIEW, &[2], "## Review\nFAIL"),
         WORKING,
         Actor::Reviewer,
