@@ -1,6 +1,6 @@
 //! Each check's page is its test: the first example fires with exactly the output below it, the second does not.
 //!
-//! `ORANGE_BLESS=1 cargo test -p orange-codegen --test pages` writes the outputs.
+//! `ORANGE_REWRITE=1 cargo test -p orange-codegen --test pages` writes the outputs anew.
 
 #![expect(clippy::expect_used, reason = "a test that cannot read its pages has failed")]
 
@@ -40,7 +40,7 @@ fn output(check: &Check, language: &str, text: &str) -> String {
 
 #[test]
 fn every_page_fires_as_it_says_and_mends_what_it_shows() {
-    let bless = std::env::var_os("ORANGE_BLESS").is_some();
+    let rewrite = std::env::var_os("ORANGE_REWRITE").is_some();
     for check in catalogue::ALL {
         let path = folder().join(format!("{}.md", check.name));
         let page = fs::read_to_string(&path).expect("every check has a page");
@@ -55,7 +55,7 @@ fn every_page_fires_as_it_says_and_mends_what_it_shows() {
         };
         let now = output(check, bad, &page[bad_text.clone()]);
         assert!(!now.is_empty(), "{}: the example does not fire", check.name);
-        if bless {
+        if rewrite {
             let page = format!("{}{now}{}", &page[..told.start], &page[told.end..]);
             fs::write(&path, page).expect("the page can be written");
         } else {

@@ -112,13 +112,14 @@ Examples:
 /// What can be set for a project.
 #[derive(Args, Debug)]
 pub struct ProjectSettings {
-    /// How many tasks may hold a worktree at once
+    /// How many tasks may hold a worktree at once; 2 in a new project
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub pool_size: Option<u32>,
-    /// The workflow of its new tasks
+    /// The workflow of its new tasks; `default` in a new project
     #[arg(long, value_name = "W")]
     pub workflow: Option<String>,
-    /// The branch that work is based on and merged into
+    /// The branch that work is based on and merged into; in a new project the default branch of `origin`, else
+    /// the one that is checked out
     #[arg(long, value_name = "B")]
     pub default_branch: Option<String>,
 }

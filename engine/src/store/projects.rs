@@ -76,9 +76,8 @@ pub fn at(home: &Home, folder: &Path) -> Result<Project> {
         }
     };
     found.cloned().ok_or_else(|| {
-        Error::new(Kind::NotFound, format!("{} is in no project", folder.display())).help(
-            "name one with --project, go into its repository, or add this one with `orange project add`",
-        )
+        Error::new(Kind::NotFound, format!("{} is in no project", folder.display()))
+            .help("name one, go into its repository, or add this one with `orange project add`")
     })
 }
 

@@ -54,11 +54,12 @@ fn every_file_that_a_page_names_exists() {
     assert!(unknown.is_empty(), "{unknown:#?}");
 }
 
-/// A command without what a message or a synopsis puts around its words; `1` stands for what a message fills in.
+/// A command without what a message or a synopsis puts around its words; `1` stands for what is to be filled in.
 fn as_typed(code: &str) -> String {
     let is_word = |word: &&str| !["\\", "///", "//!", "//", "#", "…"].contains(word);
     let words = code.split_whitespace().filter(is_word).map(|word| word.trim_matches(['[', ']', '\\', '…']));
-    words.map(|word| if word.starts_with('{') { "1" } else { word }).collect::<Vec<_>>().join(" ")
+    let filled = words.map(|word| if word == "N" || word.starts_with('{') { "1" } else { word });
+    filled.collect::<Vec<_>>().join(" ")
 }
 
 fn files_in(folder: &Path) -> Vec<PathBuf> {
