@@ -8,22 +8,20 @@ use crate::flow::snapshot::status_of;
 use crate::flow::{Moved, request, settled};
 use crate::hooks::{agents, workspace};
 use crate::orange::Orange;
+use crate::store::scalar::Value;
 use crate::store::{self, Event, Open, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
-/// Starts a task that is in its workflow's initial state; one without a summary goes to be clarified.
+/// Starts a task that is in its workflow's initial state; one without a summary goes to be clarified. A task that got no
+/// worktree on its way gets one now, and the agent of the state that it is in.
 ///
 /// # Errors
-/// `refused` when it was started before; those of the transition.
+/// `refused` when it was started before; those of the transition, and of the hooks.
 pub fn spawn(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
     let (task, _) = Task::read(&orange.home, dir)?;
     let machine = orange.machine_of(&task)?;
     if status_of(machine, &task)? != machine.initial {
-        return Err(Error::new(
-            Kind::Refused,
-            format!("the task was started before: it is {}", task.status()),
-        )
-        .help("`orange task respawn` starts a dead agent again; `orange task next` shows the ways on"));
+        return start_late(orange, machine, dir);
     }
     let vague = task.summary.trim().is_empty() && machine.commands.clarify.is_some();
     let goal = if vague {
@@ -65,6 +63,24 @@ fn waiting(orange: &Orange, project: &str) -> Result<Vec<TaskDir>> {
         .collect();
     waiting.sort_by(|(a, _), (b, _)| (&a.created_at, &a.id).cmp(&(&b.created_at, &b.id)));
     Ok(waiting.into_iter().map(|(_, dir)| dir).collect())
+}
+
+fn start_late(orange: &Orange, machine: &'static Machine<'static>, dir: &TaskDir) -> Result<Moved> {
+    let mut open = settled(orange, dir)?;
+    let status = open.task().status().to_owned();
+    if open.task().owned.workspace.is_some() || !start_entered(orange, machine, &mut open)? {
+        return Err(Error::new(Kind::Refused, format!("the task was started before: it is {status}"))
+            .help("`orange task respawn` starts a dead agent again; `orange task next` shows the ways on"));
+    }
+    open.edit(&[("attention", Value::Null)])?;
+    Ok(Moved {
+        id: dir.id.clone(),
+        from: status.clone(),
+        to: status,
+        review_round: open.task().counter("review_round"),
+        hooks: ["acquire_workspace", "spawn_agent"].map(str::to_owned).to_vec(),
+        ..Moved::default()
+    })
 }
 
 /// Gives a task that was created in a later state its worktree and that state's agent, where the state has one.
