@@ -111,6 +111,38 @@ fn a_transition_whose_finisher_was_killed_is_finished_by_the_next_command() {
 }
 
 #[test]
+fn one_who_waits_too_long_for_a_task_is_told_who_has_it() {
+    let world = World::new();
+    let held = Held::new(&world, "git", "worktree add", &Moment::Before);
+    let creating = start(&world, &["task", "create", "fix", "Mend it [agents: hang]"]);
+    held.wait();
+    let message = only_task(&world).fails(4, "locked", "update", &["--summary", "Mend it well"]);
+    assert!(message.contains("task finish") && message.contains("since 2"), "{message}");
+    held.let_go();
+    end(creating).ok();
+}
+
+#[test]
+fn a_task_that_got_no_worktree_on_its_way_can_still_be_started() {
+    let world = World::new();
+    let held = Held::new(&world, "git", "worktree add", &Moment::Before);
+    held.let_go();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    let show = task.show();
+    assert_eq!((&show["status"], &show["workspace"]), (&json!("working"), &json!(null)));
+    assert!(show["attention"].as_str().unwrap().starts_with("acquire_workspace: "), "{show}");
+    let refused = task.fails(1, "not_respawnable", "respawn", &[]);
+    assert!(refused.contains("orange task spawn"), "{refused}");
+
+    let started = task.ok("spawn", &[]);
+    assert_eq!(started["hooks_executed"], json!(["acquire_workspace", "spawn_agent"]));
+    task.agent(1).begun();
+    let show = task.show();
+    assert_eq!((&show["session"], &show["attention"]), (&json!("active"), &json!(null)));
+    task.fails(1, "refused", "spawn", &[]);
+}
+
+#[test]
 fn an_agent_that_was_started_before_the_kill_is_not_started_twice() {
     let world = World::new();
     let held = Held::new(&world, "tmux", "new-session", &Moment::After);

@@ -97,6 +97,17 @@ fn a_worker_that_dies_while_planning_crashes_until_it_is_stuck() {
 }
 
 #[test]
+fn a_worker_that_dies_after_its_plan_is_missed_where_it_should_work() {
+    let world = World::new();
+    let task = begin(&world, "Mend it [agents: plan-die]");
+    task.has_events(1, "agent.crashed");
+    assert_eq!(task.way(), ["pending → planning", "planning → working"]);
+    assert_eq!((task.status(), task.owned("crash_count")), ("working".to_owned(), json!(1)));
+    task.ok("respawn", &[]);
+    task.reaches("reviewing");
+}
+
+#[test]
 fn a_worker_that_dies_after_its_handoff_is_missed_when_the_review_fails() {
     let world = World::new();
     let task = begin(&world, "Mend it [agents: work-die fail]");

@@ -173,6 +173,10 @@ pub(crate) fn is_alive(pid: i32) -> bool {
 /// Ends a process as nothing can prevent.
 #[track_caller]
 pub(crate) fn kill(pid: i32) {
-    let killed = Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
-    assert!(killed.success(), "process {pid} cannot be killed");
+    assert!(try_kill(pid), "process {pid} cannot be killed");
+}
+
+/// The same for one that may have ended by itself; says whether it had not.
+pub(crate) fn try_kill(pid: i32) -> bool {
+    Command::new("kill").args(["-9", &pid.to_string()]).output().unwrap().status.success()
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::said::Said;
-use crate::task::Task;
+use crate::task::{Task, try_kill};
 
 /// How long anything may take before a test gives up: far more than it ever does.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -35,8 +35,13 @@ impl World {
 
     /// A world in which `orange` knows of no project yet.
     pub(crate) fn empty() -> World {
+        World::at("orange-")
+    }
+
+    /// The same, in a folder whose name begins like this.
+    pub(crate) fn at(name: &str) -> World {
         // A socket's path can have 107 bytes at most, and a temporary folder may be far down.
-        let root = tempfile::Builder::new().prefix("orange-").tempdir_in("/tmp").unwrap();
+        let root = tempfile::Builder::new().prefix(name).tempdir_in("/tmp").unwrap();
         let world = World { root };
         for folder in ["home", "agents", "tools"] {
             fs::create_dir(world.path(folder)).unwrap();
@@ -194,6 +199,21 @@ impl World {
         self.git(&repo, &["remote", "set-head", "origin", "main"]);
     }
 
+    /// Ends what the end of the server does not: agents that had no terminal yet, programs that a test has held.
+    fn end_processes(&self) {
+        let mark = format!("ORANGE_HOME={}", self.home().display());
+        let is_ours = |folder: &Path| {
+            let environment = fs::read(folder.join("environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+        };
+        for folder in fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path()) {
+            let pid = folder.file_name().and_then(|name| name.to_str()?.parse().ok());
+            if let Some(pid) = pid.filter(|_| is_ours(&folder)) {
+                try_kill(pid);
+            }
+        }
+    }
+
     /// Everything that explains why a test has failed.
     fn report(&self) -> String {
         let mut report = format!("\n=== the world of the failed test ===\npanes: {:?}\n", self.panes());
@@ -219,6 +239,7 @@ impl Drop for World {
             eprintln!("{}", self.report());
         }
         self.tmux(&["kill-server"]);
+        self.end_processes();
     }
 }
 

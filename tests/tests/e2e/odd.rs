@@ -1,0 +1,139 @@
+//! Odd places and rough hands: hostile paths, folders and links that somebody removed, an environment of someone else's.
+
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::json;
+
+use crate::task::{is_alive, kill};
+use crate::world::World;
+
+#[test]
+fn a_task_lives_in_a_place_with_a_hostile_name() {
+    let world = World::at("o'r $(touch x) #(touch x); ü{branch}-");
+    world.ok(&["project", "add", "--name", "toy"]);
+    let task = world.create("fix", "Mend it", &["--workflow", "persistent"]);
+    task.reaches("reviewing");
+    task.ok("merge", &["--local"]);
+    let planted = world.command("find").args([".", "-name", "x"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&planted.stdout), "");
+    assert_eq!(world.panes(), [] as [&str; 0]);
+}
+
+#[test]
+fn the_environment_of_a_git_hook_and_of_another_tmux_means_nothing() {
+    let world = World::new();
+    let mut command = world.command(crate::world::binary());
+    command.envs([
+        ("GIT_DIR", "/nowhere"),
+        ("GIT_INDEX_FILE", "/nowhere"),
+        ("TMUX", "/nowhere,1,0"),
+        ("TMUX_PANE", "%7"),
+    ]);
+    command.current_dir(world.repo()).args(["--json", "task", "create", "fix", "Mend it"]);
+    let task = world.task(&world.said(&mut command).ok());
+    task.reaches("reviewing");
+    assert_eq!(task.way().len(), 5);
+}
+
+#[test]
+fn a_worktree_that_was_removed_by_hand_is_made_again() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang work]", &[]);
+    kill(task.agent(1).begun());
+    task.has_events(1, "agent.crashed");
+    fs::remove_dir_all(task.worktree()).unwrap();
+    let answer = world.json(&["task", "respawn", &task.id]);
+    if answer.status == 0 {
+        task.reaches("reviewing");
+    } else {
+        let message = answer.fails(5, "environment");
+        assert!(message.contains("no such folder"), "{message}");
+    }
+    task.ok("cancel", &["--yes"]);
+    assert_eq!(world.ok(&["workspace", "list"])[0]["task"], json!(null));
+}
+
+#[test]
+fn a_link_that_was_removed_comes_back() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    let link = task.worktree().join("TASK.md");
+    fs::remove_file(&link).unwrap();
+    task.here(&["update", "--summary", "Mend it well"]).ok();
+    assert!(link.is_symlink());
+    assert_eq!(fs::canonicalize(link).unwrap(), fs::canonicalize(task.file()).unwrap());
+}
+
+#[test]
+fn a_repository_that_has_moved_is_an_error_and_no_work_is_lost() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    let agent = task.agent(1).begun();
+    task.reaches("working");
+    fs::write(task.worktree().join("new.txt"), "not committed\n").unwrap();
+    fs::rename(world.repo(), world.path("moved")).unwrap();
+    let said = world.orange_in(&world.path("home"), &["--json", "task", "cancel", &task.id, "--yes"]);
+    let moved = said.ok();
+    assert!(moved["hook_errors"][0].as_str().unwrap().contains("release_workspace"), "{moved}");
+    assert_eq!((task.status(), is_alive(agent)), ("cancelled".to_owned(), false));
+    assert!(task.worktree().join("new.txt").exists());
+}
+
+#[test]
+fn a_project_with_unfinished_tasks_stays() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it", &["--no-spawn"]);
+    let refused = world.fails(1, "refused", &["project", "remove", "toy"]);
+    assert!(refused.contains("fix"), "{refused}");
+    task.ok("cancel", &["--yes"]);
+    world.ok(&["project", "remove", "toy"]);
+    world.fails(3, "not_found", &["task", "create", "x", "y", "--project", "toy"]);
+    assert_eq!(task.show()["status"], "cancelled");
+}
+
+#[test]
+fn attaching_says_what_is_missing() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &["--no-spawn"]);
+    task.fails(1, "refused", "attach", &[]);
+    task.ok("spawn", &[]);
+    let message = task.fails(5, "environment", "attach", &[]);
+    assert!(message.contains("terminal"), "{message}");
+}
+
+#[test]
+fn the_monitor_watches_until_it_is_ended() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    let mut monitor =
+        world.command(crate::world::binary()).args(["monitor", "--interval", "1"]).spawn().unwrap();
+    kill(world.wrapper("toy/fix"));
+    task.has_events(1, "agent.crashed");
+    monitor.kill().unwrap();
+    monitor.wait().unwrap();
+}
+
+#[test]
+fn a_server_that_dies_under_both_agents_is_mended_at_one_look() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: work hang pass]", &["--workflow", "persistent"]);
+    task.agent(2).begun();
+    task.reaches("agent-review");
+    let server = world.tmux(&["display-message", "-p", "-t", "=toy/fix:", "#{pid}"]);
+    kill(crate::world::text(&server.stdout).trim().parse().unwrap());
+    world.until("the server is gone", || world.panes().is_empty());
+    let looked = world.ok(&["monitor", "--once"]);
+    assert_eq!(looked["errors"], json!([]));
+    // The reviewer is started again by its rule, in the session that it now has for itself.
+    task.reaches("reviewing");
+    let attention = task.show()["attention"].to_string();
+    assert_eq!(
+        (task.owned("review_round"), task.events_of("agent.exited").len()),
+        (json!(1), 3),
+        "{attention}"
+    );
+}
