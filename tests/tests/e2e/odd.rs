@@ -109,8 +109,8 @@ fn the_monitor_watches_until_it_is_ended() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     task.agent(1).begun();
-    let mut monitor =
-        world.command(crate::world::binary()).args(["monitor", "--interval", "1"]).spawn().unwrap();
+    let mut monitor = world.command(crate::world::binary());
+    let mut monitor = monitor.args(["monitor", "--interval", "1"]).stdout(Stdio::null()).spawn().unwrap();
     kill(world.wrapper("toy/fix"));
     task.has_events(1, "agent.crashed");
     monitor.kill().unwrap();
