@@ -36,13 +36,8 @@ impl Scratch {
         let scratch = Scratch { root, orange: orange.to_path_buf() };
         scratch.furnish().map_err(|error| format!("the scratch home cannot be written: {error}"))?;
         scratch.make_repository()?;
-        answer(scratch.orange(&["project", "add", "--name", PROJECT]))?;
+        scratch.orange(&["project", "add", "--name", PROJECT])?;
         Ok(scratch)
-    }
-
-    /// `orange`, in the project's main checkout.
-    pub(crate) fn orange(&self, arguments: &[&str]) -> Command {
-        self.program(&self.orange, &self.path(PROJECT), arguments)
     }
 
     /// tmux, on the server of this home.
@@ -52,10 +47,20 @@ impl Scratch {
         command
     }
 
-    /// What `orange … --json` answers.
-    pub(crate) fn ask(&self, arguments: &[&str]) -> Result<Value> {
-        let text = answer(self.orange(&[arguments, &["--json"]].concat()))?;
-        serde_json::from_str(&text).map_err(|error| format!("orange answered no JSON ({error}): {text}"))
+    /// What `orange … --json` answers, in the project's main checkout.
+    pub(crate) fn orange(&self, arguments: &[&str]) -> Result<Value> {
+        let mut command = self.program(&self.orange, &self.path(PROJECT), arguments);
+        let shown = arguments.join(" ");
+        let output =
+            command.arg("--json").output().map_err(|error| format!("orange cannot be run: {error}"))?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        let answer: Value = serde_json::from_str(&said)
+            .map_err(|error| format!("`orange {shown}` answered no JSON ({error}): {said}"))?;
+        if output.status.success() {
+            return Ok(answer);
+        }
+        let of = |key| answer["error"][key].as_str().unwrap_or_default();
+        Err(format!("`orange {shown}` failed: {}\nhelp: {}", of("message"), of("help")))
     }
 
     /// What has been noted by the agent of a spawn: `answers` that it got, or what it `heard` on its terminal.

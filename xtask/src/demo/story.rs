@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::page::Page;
 use super::scratch::Scratch;
 use crate::Result;
-use crate::house::{answer, typed};
+use crate::house::typed;
 
 /// How long one step may take before something must be wrong.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -51,8 +51,8 @@ impl<'s> Story<'s> {
     /// Creates the task.
     pub(crate) fn begin(scratch: &'s Scratch, page: &'s Page, create: &[&str]) -> Result<Story<'s>> {
         show_command(page, create);
-        let created = scratch.ask(create)?;
-        let workflow = scratch.ask(&["workflow", "show", text(&created, "workflow")])?;
+        let created = scratch.orange(create)?;
+        let workflow = scratch.orange(&["workflow", "show", text(&created, "workflow")])?;
         Ok(Story {
             scratch,
             page,
@@ -75,7 +75,7 @@ impl<'s> Story<'s> {
     /// Runs a command of a person.
     pub(crate) fn orange(&self, arguments: &[&str]) -> Result<()> {
         show_command(self.page, arguments);
-        answer(self.scratch.orange(arguments)).map(drop)
+        self.scratch.orange(arguments).map(drop)
     }
 
     /// Tells what happens until the task has reached a status.
