@@ -27,7 +27,7 @@ impl Caller {
         let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
         Caller {
             task: variable(TASK),
-            actor: variable(ACTOR).and_then(|name| Actor::from_name(&name)),
+            actor: variable(ACTOR).and_then(|name| Actor::from_name(&name)).filter(is_agent),
             spawn: variable(SPAWN).and_then(|number| number.parse().ok()),
         }
     }
@@ -52,6 +52,11 @@ impl Caller {
         Err(Error::new(Kind::NotAllowed, format!("agent {spawn} of this task has been replaced or ended"))
             .help("stop here: another agent or a person carries on"))
     }
+}
+
+/// What the engine may do is nobody's to claim.
+fn is_agent(actor: &Actor) -> bool {
+    matches!(actor, Actor::Worker | Actor::Reviewer)
 }
 
 #[cfg(test)]

@@ -91,6 +91,16 @@ impl Error {
         self
     }
 
+    /// The same in one line, for journals and for `attention`.
+    pub fn one_line(&self) -> String {
+        let line = if self.help.is_empty() {
+            self.message.clone()
+        } else {
+            format!("{}; {}", self.message, self.help)
+        };
+        line.replace('\n', " ")
+    }
+
     /// A failed operation on a file or folder, as an `environment` error.
     pub fn io(doing: &str, path: &std::path::Path, cause: &std::io::Error) -> Error {
         Error::new(Kind::Environment, format!("cannot {doing} {}: {cause}", path.display()))

@@ -1,7 +1,7 @@
 //! What every command stands on: the machines, the home, the tmux server, the caller.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use orange_core::Machine;
 
@@ -67,16 +67,20 @@ impl Orange {
     /// # Errors
     /// `not_found` when it has been removed; those of reading `projects.json`.
     pub fn project_of(&self, task: &Task) -> Result<Project> {
-        projects::get(&self.home, &task.project)
+        projects::get(&self.home, &task.project).map_err(|error| {
+            if error.kind != Kind::NotFound {
+                return error;
+            }
+            let add = format!("orange project add PATH --name {}", task.project);
+            error.help(format!("the task needs its repository: add the project again with `{add}`"))
+        })
     }
 
     /// What an agent and its wrapper need in their environment. A tmux server keeps the environment that it was
     /// started with, so everything that may differ is given. `orange` itself comes first on `PATH`, so that agents
     /// call the binary that started them.
     pub fn agent_env(&self) -> Vec<(&'static str, OsString)> {
-        let own_folder = self.program.parent().map(PathBuf::from).into_iter();
-        let folders = own_folder.chain(std::env::split_paths(&self.path));
-        let path = std::env::join_paths(folders).unwrap_or_else(|_| self.path.clone());
+        let path = with_first(self.program.parent(), &self.path);
         let mut env = vec![("PATH", path), ("ORANGE_HOME", self.home.root().as_os_str().to_owned())];
         env.extend(self.socket.clone().map(|socket| ("ORANGE_TMUX_SOCKET", socket)));
         env
@@ -103,5 +107,25 @@ impl Orange {
     pub fn start_detached(&self, args: &[&str], dir: &TaskDir) -> Result<crate::drive::exec::Detached> {
         let folder = if dir.path.is_dir() { &dir.path } else { self.home.root() };
         Call::new(&self.program).args(args).folder(folder).detach(&self.home.log_file())
+    }
+}
+
+/// The search path with this folder first. An agent's own requests start agents too, so it must not grow with each.
+fn with_first(folder: Option<&Path>, path: &OsStr) -> OsString {
+    let others = std::env::split_paths(path).filter(|other| Some(other.as_path()) != folder);
+    let folders = folder.map(PathBuf::from).into_iter().chain(others);
+    std::env::join_paths(folders).unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_stands_first_and_once() {
+        let path = with_first(Some(Path::new("/own")), OsStr::new("/bin:/own:/usr/bin"));
+        assert_eq!(path, "/own:/bin:/usr/bin");
+        assert_eq!(with_first(Some(Path::new("/own")), &path), path);
+        assert_eq!(with_first(None, OsStr::new("/bin")), "/bin");
     }
 }

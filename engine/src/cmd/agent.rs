@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::cmd::answer::Answer;
 use crate::cmd::args::AgentCommand;
+use crate::drive::agent::Ended;
 use crate::drive::exec::become_independent;
 use crate::drive::harness;
 use crate::flow::{self, End};
@@ -15,16 +16,12 @@ use crate::{Error, Kind, Result};
 pub fn run(orange: &Orange, command: &AgentCommand) -> Result<Answer> {
     match command {
         AgentCommand::Run { task, spawn } => wrap(orange, &by_id(orange, task)?, *spawn),
-        AgentCommand::Ended { task, spawn, code, signal } => {
+        AgentCommand::Ended { task, spawn, code, signal, reason } => {
             become_independent()?;
-            let reason = match (code, signal) {
-                (Some(code), _) => format!("exited with {code}"),
-                (None, Some(signal)) => format!("ended by signal {signal}"),
-                (None, None) => "ended".to_owned(),
-            };
-            let end = End { spawn: *spawn, code: *code, signal: *signal, reason };
+            let end = End { spawn: *spawn, code: *code, signal: *signal, reason: reason.clone() };
             let story = flow::ended(orange, &by_id(orange, task)?, &end)?;
-            Ok(Answer::new(json!({ "spawn": spawn, "outcome": story }), story))
+            let text = format!("task {task}, agent {spawn}: {story}");
+            Ok(Answer::new(json!({ "id": task, "spawn": spawn, "outcome": story }), text))
         }
     }
 }
@@ -47,16 +44,25 @@ fn wrap(orange: &Orange, dir: &TaskDir, number: u32) -> Result<Answer> {
     let folder = orange.home.workspace(workspace);
     let ended = harness::named(&spawn.harness)
         .and_then(|harness| harness.run(&dir.prompt(number), spawn.permissions == "full", &folder));
-    let (code, signal) = match &ended {
-        Ok(ended) => (ended.code, ended.signal),
-        Err(_) => (Some(127), None),
+    let report = report(dir, number, &ended);
+    orange.start_detached(&report.iter().map(String::as_str).collect::<Vec<_>>(), dir)?;
+    ended.map(|Ended { code, signal }| Answer::new(json!({ "code": code, "signal": signal }), ""))
+}
+
+/// The command that takes note of an agent's end.
+fn report(dir: &TaskDir, spawn: u32, ended: &Result<Ended>) -> Vec<String> {
+    let (code, signal, reason) = match ended {
+        Ok(Ended { code: Some(code), .. }) => (Some(*code), None, format!("exited with {code}")),
+        Ok(Ended { code: None, signal: Some(signal) }) => {
+            (None, Some(*signal), format!("ended by signal {signal}"))
+        }
+        Ok(Ended { code: None, signal: None }) => (None, None, "ended".to_owned()),
+        Err(error) => (None, None, format!("could not be run: {}", error.one_line())),
     };
-    let number = number.to_string();
-    let mut report =
-        vec!["agent".to_owned(), "ended".into(), "--task".into(), dir.id.clone(), "--spawn".into(), number];
-    report.extend(code.map(|code| format!("--code={code}")));
-    report.extend(signal.map(|signal| format!("--signal={signal}")));
-    let report: Vec<&str> = report.iter().map(String::as_str).collect();
-    orange.start_detached(&report, dir)?;
-    ended.map(|_| Answer::new(json!({ "code": code, "signal": signal }), ""))
+    let mut words = ["agent", "ended", "--task", &dir.id].map(str::to_owned).to_vec();
+    words.push(format!("--spawn={spawn}"));
+    words.push(format!("--reason={reason}"));
+    words.extend(code.map(|code| format!("--code={code}")));
+    words.extend(signal.map(|signal| format!("--signal={signal}")));
+    words
 }

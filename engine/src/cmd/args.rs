@@ -67,7 +67,11 @@ Examples:
 impl Command {
     /// Whether `orange` runs this by itself, in a session that no terminal belongs to.
     pub fn is_detached(&self) -> bool {
-        matches!(self, Command::Agent(AgentCommand::Ended { .. }) | Command::Task(TaskCommand::Finish { .. }))
+        matches!(
+            self,
+            Command::Agent(AgentCommand::Ended { .. })
+                | Command::Task(TaskCommand::Finish { .. } | TaskCommand::SpawnNext { .. })
+        )
     }
 }
 
@@ -200,6 +204,12 @@ Examples:
     #[command(hide = true)]
     Finish {
         /// The task's id
+        id: String,
+    },
+    /// Start the next task that waits; what `orange` starts in a process of its own when a task is done
+    #[command(hide = true)]
+    SpawnNext {
+        /// The id of the task that is done
         id: String,
     },
 }
@@ -348,5 +358,8 @@ pub enum AgentCommand {
         /// The signal that ended it
         #[arg(long)]
         signal: Option<i32>,
+        /// How it ended, in words
+        #[arg(long, allow_hyphen_values = true)]
+        reason: String,
     },
 }

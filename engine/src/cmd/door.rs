@@ -21,10 +21,12 @@ pub fn main(machines: &'static [&'static Machine<'static>]) -> ExitCode {
         Ok(cli) => cli,
         Err(refusal) => return refuse(&refusal),
     };
-    let outcome = run(Machines(machines), &cli).and_then(|answer| print(&answer, cli.json));
-    match outcome {
+    let outcome = run(Machines(machines), &cli);
+    if cli.command.is_detached() {
+        return log(&outcome);
+    }
+    match outcome.and_then(|answer| print(&answer, cli.json)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if cli.command.is_detached() => log(&error),
         Err(error) => fail(&error, cli.json),
     }
 }
@@ -75,11 +77,22 @@ fn fail(error: &Error, as_json: bool) -> ExitCode {
     ExitCode::from(error.kind.exit_status())
 }
 
-/// What a process of its own session complains about goes to `orange.log`, its standard error.
-fn log(error: &Error) -> ExitCode {
-    let line = format!("{} {error}", clock::now()).replace('\n', " ");
-    writeln!(io::stderr(), "{line}").unwrap_or_default();
-    ExitCode::from(error.kind.exit_status())
+/// What a process of its own session has to say goes to `orange.log`, its standard error.
+fn log(outcome: &Result<Answer>) -> ExitCode {
+    let (what, status) = match outcome {
+        Ok(answer) => (answer.text.clone(), ExitCode::SUCCESS),
+        Err(error) => {
+            let command: Vec<_> = std::env::args().skip(1).collect();
+            let what = format!("`orange {}` failed: {}", command.join(" "), error.one_line());
+            (what, ExitCode::from(error.kind.exit_status()))
+        }
+    };
+    if !what.is_empty() {
+        // One write, so that lines of several processes do not mix.
+        let line = format!("{} {}\n", clock::now(), what.replace('\n', " "));
+        io::stderr().write_all(line.as_bytes()).unwrap_or_default();
+    }
+    status
 }
 
 fn refuse(refusal: &clap::Error) -> ExitCode {

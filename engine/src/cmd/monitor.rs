@@ -17,10 +17,15 @@ pub fn run(orange: &Orange, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result
     let shortest = orange.machines.iter().map(|machine| machine.poll_interval).min();
     let interval = Duration::from_secs(args.interval.or(shortest).unwrap_or(30).into());
     loop {
-        let found = look(orange)?;
+        let found = look(orange);
         if args.once {
-            return Ok(found);
+            return found;
         }
+        // What fails at one look may be well at the next.
+        let found = found.unwrap_or_else(|error| {
+            let body = json!({ "code": error.kind.code(), "message": error.message, "help": error.help });
+            Answer::new(json!({ "error": body }), format!("error: {error}"))
+        });
         if !found.text.is_empty() {
             tell(&found)?;
         }

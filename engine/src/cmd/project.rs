@@ -9,7 +9,7 @@ use crate::cmd::args::{ProjectCommand, ProjectSettings};
 use crate::drive::git::Git;
 use crate::orange::Orange;
 use crate::store::projects::{self, DEFAULT_POOL_SIZE, Project};
-use crate::store::{self, Task};
+use crate::store::{self, Listed, Task};
 use crate::{Error, Kind, Result};
 
 /// Runs it.
@@ -102,12 +102,13 @@ fn update(orange: &Orange, name: Option<&str>, settings: &ProjectSettings) -> Re
 
 fn remove(orange: &Orange, name: &str) -> Result<Answer> {
     let project = projects::get(&orange.home, name)?;
-    let open: Vec<String> = store::list(&orange.home, Some(&project.name))?
-        .into_iter()
-        .filter_map(|listed| listed.task.ok())
-        .filter(|task| !is_over(orange, task))
-        .map(|task| task.branch)
-        .collect();
+    // One that cannot be read may not be over.
+    let unfinished = |listed: Listed| match listed.task {
+        Ok(task) => (!is_over(orange, &task)).then_some(task.branch),
+        Err(_) => Some(format!("{} (unreadable)", listed.dir.id)),
+    };
+    let open: Vec<String> =
+        store::list(&orange.home, Some(&project.name))?.into_iter().filter_map(unfinished).collect();
     if !open.is_empty() {
         return Err(Error::new(Kind::Refused, format!("{name} has unfinished tasks: {}", open.join(", ")))
             .help("merge or cancel them first"));

@@ -1,71 +1,36 @@
 //! From a decision to the journal: what is about to happen, and the new status.
 
-use orange_core::{CRASH_COUNT, Cause, Decision, Machine};
+use orange_core::{Cause, Decision, Effect, Machine};
 
 use crate::Result;
+use crate::hooks::workspace::Room;
 use crate::store::event::{CounterValue, Pass, PlannedHook, Transition};
 use crate::store::scalar::Value;
 use crate::store::{Event, Open, Set};
 
-/// What is told beside the transition itself.
-#[derive(Clone, Debug)]
-pub enum Occasion {
-    /// Somebody asked.
-    Asked,
-    /// An agent ended, and an exit rule says where to go.
-    Advanced {
-        /// Why.
-        reason: String,
-    },
-    /// An agent crashed once too often.
-    Crashed {
-        /// Which one.
-        spawn: Option<u32>,
-        /// The new `crash_count`.
-        count: u32,
-        /// Why it counts as a crash.
-        reason: String,
-    },
-}
+/// The cause of an escalation, which alone keeps `crash_count`.
+pub const ESCALATION: &str = "escalation";
 
-/// Journals the decision and writes the new status: from here on the transition will be finished, by whomever.
+/// Journals the decision and writes the new status: from here on the transition will be finished, by whomever. What led to
+/// it is journaled in the same write, and so is there if and only if the transition is; the room in the pool that was
+/// found for it is taken.
 ///
 /// # Errors
-/// Those of writing; nothing has happened then.
+/// Those of writing. When the journal could be written the transition is begun, and the next command finishes it.
 pub fn begin(
     machine: &Machine<'_>,
     open: &mut Open,
     decision: &Decision<'_>,
-    occasion: Occasion,
+    led_to_it: Vec<(Event, Set)>,
+    room: Option<Room>,
 ) -> Result<()> {
-    let (from, to) = (machine.state(decision.from).name, machine.state(decision.to).name);
-    let mut events = Vec::new();
-    match occasion {
-        Occasion::Asked => {}
-        Occasion::Advanced { reason } => {
-            events.push((Event::AutoAdvanced { from: from.into(), to: to.into(), reason }, Set::new()));
-        }
-        Occasion::Crashed { spawn, count, reason } => {
-            events.push(crashed(machine, from, spawn, count, reason));
-        }
-    }
     let started = Event::TransitionStarted(plan(machine, decision));
-    events.push((started, Set::new().status(to)));
+    let mut events = led_to_it;
+    events.push((started, Set::new().status(machine.state(decision.to).name)));
     open.append_many(events)?;
+    room.map_or(Ok(()), Room::take)?;
     // What a person should have looked at was about the state that the task leaves.
     if open.task().attention.is_some() { open.edit(&[("attention", Value::Null)]) } else { Ok(()) }
-}
-
-/// The event of a crash, with the new count.
-pub fn crashed(
-    machine: &Machine<'_>,
-    status: &str,
-    spawn: Option<u32>,
-    count: u32,
-    reason: String,
-) -> (Event, Set) {
-    let event = Event::AgentCrashed { spawn, status: status.to_owned(), crash_count: count, reason };
-    (event, Set::new().counter(machine.counter(CRASH_COUNT).name, count))
 }
 
 fn plan(machine: &Machine<'_>, decision: &Decision<'_>) -> Transition {
@@ -74,7 +39,7 @@ fn plan(machine: &Machine<'_>, decision: &Decision<'_>) -> Transition {
         Cause::Exit => ("auto", "engine"),
         Cause::Escalation => (ESCALATION, "engine"),
     };
-    let hook = |(index, effect): (usize, &orange_core::Effect<'_>)| PlannedHook {
+    let hook = |(index, effect): (usize, &Effect<'_>)| PlannedHook {
         name: effect.hook.name().to_owned(),
         index,
         counter: effect
@@ -94,6 +59,3 @@ fn plan(machine: &Machine<'_>, decision: &Decision<'_>) -> Transition {
         }),
     }
 }
-
-/// The cause of an escalation, which alone keeps `crash_count`.
-pub const ESCALATION: &str = "escalation";

@@ -1,11 +1,12 @@
 //! After an agent has ended: its end on record, then what the exit rules say.
 
-use orange_core::{Actor, ExitDecision, Machine};
+use orange_core::{Actor, CRASH_COUNT, Decision, ExitDecision, Machine};
 
 use crate::Result;
-use crate::flow::begin::{Occasion, begin, crashed};
-use crate::flow::finish::{Afterwards, attend, finish, settled};
-use crate::flow::{Snapshot, respawn};
+use crate::flow::begin::begin;
+use crate::flow::finish::{attend, finish, settled};
+use crate::flow::respawn;
+use crate::flow::snapshot::{Snapshot, status_of};
 use crate::hooks;
 use crate::orange::Orange;
 use crate::store::{Event, Open, Set, TaskDir};
@@ -19,104 +20,149 @@ pub struct End {
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// How it is known.
+    /// How it is known: `exited with 3`.
     pub reason: String,
 }
 
 /// Records an agent's end and applies the exit rules of the state that the task is in. What came of it, in words.
-/// An agent whose end is on record already changes nothing, so it does no harm to be told twice.
+/// An agent whose end is on record already changes nothing, so it does no harm to be told twice; and the end goes on
+/// record together with what follows from it, so that an end of which nothing came is told again.
 ///
 /// # Errors
 /// Those of the store, and of what the exit rules lead to.
 pub fn ended(orange: &Orange, dir: &TaskDir, end: &End) -> Result<String> {
-    let mut open = settled(orange, dir)?;
-    let Some(record) = open.log().agents.get(&end.spawn).cloned() else {
+    let open = settled(orange, dir)?;
+    let Some(record) = open.log().agents.get(&end.spawn) else {
         return Ok(format!("agent {} has been replaced or is on record as ended", end.spawn));
     };
-    let End { spawn, code, signal, reason } = end.clone();
-    open.append(Event::AgentExited { spawn, code, signal, reason }, Set::new())?;
-    let actor = Actor::from_name(&record.actor).unwrap_or(Actor::Worker);
-    let mut afterwards = Vec::new();
-    let story = judge(orange, &mut open, actor, spawn, &mut afterwards);
-    drop(open);
-    for afterward in afterwards {
-        afterward.act(orange)?;
-    }
-    story
-}
-
-/// An exit rule may lead to a state whose agent should be alive and is not, since it is the one that has just ended; so
-/// the rules are asked again there, at most once for every state.
-fn judge(
-    orange: &Orange,
-    open: &mut Open,
-    actor: Actor,
-    spawn: u32,
-    afterwards: &mut Vec<Afterwards>,
-) -> Result<String> {
     let machine = orange.machine_of(open.task())?;
-    let mut story = Vec::new();
-    for _ in machine.states {
-        let before = open.task().status().to_owned();
-        story.push(judge_once(orange, machine, open, actor, spawn, afterwards)?);
-        let session_left = open.task().owned.tmux_session.is_some() && open.log().agents.is_empty();
-        if open.task().status() == before || !session_left {
-            break;
-        }
-    }
-    Ok(story.join("; "))
+    let actor = Actor::from_name(&record.actor).unwrap_or(Actor::Worker);
+    Case { orange, machine, open, actor, end, on_record: false }.judge()
 }
 
-fn judge_once(
-    orange: &Orange,
+/// One agent's end, and the task that it ended in.
+struct Case<'c> {
+    orange: &'c Orange,
     machine: &'static Machine<'static>,
-    open: &mut Open,
+    open: Open,
     actor: Actor,
-    spawn: u32,
-    afterwards: &mut Vec<Afterwards>,
-) -> Result<String> {
-    let decision = {
-        let snapshot = Snapshot::of(machine, open.task(), open.log())?;
-        let state = machine.state(snapshot.view().status);
-        if state.agent != actor {
-            let reason = format!("the {actor} ended while the task was in {}", state.name);
-            return attend(open, &reason).map(|()| reason);
+    end: &'c End,
+    on_record: bool,
+}
+
+impl Case<'_> {
+    /// An exit rule may lead to a state that wants the very agent that has just ended; so the rules are asked again
+    /// there, at most once for every state.
+    fn judge(mut self) -> Result<String> {
+        let mut story = Vec::new();
+        for _ in self.machine.states {
+            let before = self.open.task().status().to_owned();
+            story.push(self.judge_once()?);
+            if self.open.task().status() == before || !self.is_missed()? {
+                break;
+            }
         }
-        machine.decide_exit(&snapshot.view())
-    };
-    let reason = decision.reason();
-    match decision {
-        ExitDecision::Advance(decision) => {
-            if let Err(error) = hooks::preflight(orange, open.task(), &decision.effects) {
-                attend(open, &format!("{reason}, but the way on is blocked: {}", error.message))?;
+        Ok(story.join("; "))
+    }
+
+    fn judge_once(&mut self) -> Result<String> {
+        if !self.is_its_state()? {
+            let status = self.open.task().status();
+            return self.mark(format!("the {} ended in {status}", self.actor));
+        }
+        let decision = {
+            let snapshot = Snapshot::of(self.machine, self.open.task(), self.open.log())?;
+            self.machine.decide_exit(&snapshot.view())
+        };
+        let reason = format!("{} ({})", decision.reason(), self.end.reason);
+        match decision {
+            ExitDecision::Advance(decision) => self.advance(&decision, reason),
+            ExitDecision::Crash { count, respawn, .. } => self.crash(count, respawn, reason),
+            ExitDecision::Escalate { count, decision, .. } => self.escalate(&decision, count, reason),
+            ExitDecision::MarkDead { .. } => self.mark(reason),
+        }
+    }
+
+    fn advance(&mut self, decision: &Decision<'_>, reason: String) -> Result<String> {
+        let room = match hooks::preflight(self.orange, self.open.task(), &decision.effects) {
+            Ok(room) => room,
+            Err(error) => {
+                self.mark(format!("{reason}, but the way on is blocked: {}", error.one_line()))?;
                 return Err(error);
             }
-            begin(machine, open, &decision, Occasion::Advanced { reason })?;
-            afterwards.extend(finish(orange, open)?);
-            Ok(format!("advanced to {}", open.task().status()))
+        };
+        let name = |state| self.machine.state(state).name.to_owned();
+        let advanced = Event::AutoAdvanced { from: name(decision.from), to: name(decision.to), reason };
+        let events = self.with_end(vec![advanced.into()]);
+        begin(self.machine, &mut self.open, decision, events, room)?;
+        finish(self.orange, &mut self.open)?;
+        Ok(format!("advanced to {}", self.open.task().status()))
+    }
+
+    fn crash(&mut self, count: u32, respawn: bool, reason: String) -> Result<String> {
+        let crashed = self.crashed(count, &reason);
+        let story = format!("crash {count} in {}: {reason}", self.open.task().status());
+        attend(&mut self.open, &story)?;
+        let events = self.with_end(vec![crashed]);
+        self.open.append_many(events)?;
+        if !respawn {
+            return Ok(story);
         }
-        ExitDecision::Crash { count, respawn: again, reason } => {
-            let status = open.task().status().to_owned();
-            let (event, set) = crashed(machine, &status, Some(spawn), count, reason.clone());
-            open.append(event, set)?;
-            attend(open, &format!("crash {count} in {status}: {reason}"))?;
-            if again {
-                let number = respawn::again(orange, machine, open)?;
-                return Ok(format!("crash {count} in {status}; started again as agent {number}"));
+        match respawn::again(self.orange, self.machine, &mut self.open) {
+            Ok(number) => Ok(format!("{story}; started again as agent {number}")),
+            Err(error) => {
+                attend(&mut self.open, &format!("could not be started again: {}", error.one_line()))?;
+                Err(error)
             }
-            Ok(format!("crash {count} in {status}: {reason}"))
         }
-        ExitDecision::Escalate { count, decision, reason } => {
-            let crashed = Occasion::Crashed { spawn: Some(spawn), count, reason: reason.clone() };
-            begin(machine, open, &decision, crashed)?;
-            afterwards.extend(finish(orange, open)?);
-            let story = format!("escalated to {} after {count} crashes: {reason}", open.task().status());
-            attend(open, &story)?;
-            Ok(story)
+    }
+
+    fn escalate(&mut self, decision: &Decision<'_>, count: u32, reason: String) -> Result<String> {
+        let to = self.machine.state(decision.to).name;
+        let story = format!("escalated to {to} after {count} crashes: {reason}");
+        let crashed = self.crashed(count, &reason);
+        let events = self.with_end(vec![crashed]);
+        begin(self.machine, &mut self.open, decision, events, None)?;
+        attend(&mut self.open, &story)?;
+        finish(self.orange, &mut self.open)?;
+        Ok(story)
+    }
+
+    fn mark(&mut self, reason: String) -> Result<String> {
+        attend(&mut self.open, &reason)?;
+        let events = self.with_end(Vec::new());
+        self.open.append_many(events)?;
+        Ok(reason)
+    }
+
+    fn crashed(&self, count: u32, reason: &str) -> (Event, Set) {
+        let event = Event::AgentCrashed {
+            spawn: Some(self.end.spawn),
+            status: self.open.task().status().to_owned(),
+            crash_count: count,
+            reason: reason.to_owned(),
+        };
+        (event, Set::new().counter(self.machine.counter(CRASH_COUNT).name, count))
+    }
+
+    /// These events and, unless it is on record, the agent's end before them.
+    fn with_end(&mut self, mut events: Vec<(Event, Set)>) -> Vec<(Event, Set)> {
+        if !std::mem::replace(&mut self.on_record, true) {
+            let End { spawn, code, signal, reason } = self.end.clone();
+            events.insert(0, Event::AgentExited { spawn, code, signal, reason }.into());
         }
-        ExitDecision::MarkDead { reason } => {
-            attend(open, &reason)?;
-            Ok(reason)
-        }
+        events
+    }
+
+    fn is_its_state(&self) -> Result<bool> {
+        let status = status_of(self.machine, self.open.task())?;
+        Ok(self.machine.state(status).agent == self.actor)
+    }
+
+    /// Whether the state that the task has come to wants this agent, and nothing has taken its place.
+    fn is_missed(&self) -> Result<bool> {
+        let has_session = self.open.task().owned.tmux_session.is_some();
+        let is_replaced = self.open.log().agents.values().any(|agent| agent.actor == self.actor.as_str());
+        Ok(has_session && !is_replaced && self.is_its_state()?)
     }
 }

@@ -3,35 +3,12 @@
 use orange_core::{CRASH_COUNT, Hook, Machine, Transition};
 
 use crate::flow::begin::ESCALATION;
-use crate::flow::spawn_next;
-use crate::hooks::{self, Run};
+use crate::hooks::{self, Run, workspace};
 use crate::orange::Orange;
 use crate::store::event::PlannedHook;
 use crate::store::scalar::Value;
 use crate::store::{Event, Open, OpenTransition, Set, TaskDir};
 use crate::{Error, Kind, Result};
-
-/// What is to be done when the task's lock has been released: no two tasks are ever locked together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Afterwards {
-    /// Spawn the next pending task of this project.
-    SpawnNext {
-        /// Its name.
-        project: String,
-    },
-}
-
-impl Afterwards {
-    /// Does it.
-    ///
-    /// # Errors
-    /// Those of spawning that task.
-    pub fn act(&self, orange: &Orange) -> Result<()> {
-        match self {
-            Afterwards::SpawnNext { project } => spawn_next(orange, project).map(drop),
-        }
-    }
-}
 
 /// Locks a task that nothing is pending for: a transition that somebody began is finished first, in a process that
 /// outlives this one, since its hooks may end this one's session.
@@ -39,20 +16,20 @@ impl Afterwards {
 /// # Errors
 /// Those of the store; `environment` when the transition cannot be finished.
 pub fn settled(orange: &Orange, dir: &TaskDir) -> Result<Open> {
-    let open = Open::lock(&orange.home, dir)?;
-    if open.log().open.is_none() {
-        return Ok(open);
-    }
-    drop(open);
-    orange.detached(&["task", "finish", &dir.id], dir)?;
-    let open = Open::lock(&orange.home, dir)?;
-    match &open.log().open {
-        None => Ok(open),
-        Some(pending) => Err(Error::new(
-            Kind::Environment,
-            format!("{} → {} was begun and cannot be finished", pending.plan.from, pending.plan.to),
-        )
-        .help(format!("{} says why", orange.home.log_file().display()))),
+    let mut tried = None;
+    loop {
+        let open = Open::lock(&orange.home, dir)?;
+        let Some(pending) = &open.log().open else { return Ok(open) };
+        // Another one may have been begun while the first was being finished.
+        if tried == Some(pending.seq) {
+            let OpenTransition { plan, .. } = pending;
+            let message = format!("{} → {} was begun and cannot be finished", plan.from, plan.to);
+            return Err(Error::new(Kind::Environment, message)
+                .help(format!("{} says why", orange.home.log_file().display())));
+        }
+        tried = Some(pending.seq);
+        drop(open);
+        orange.detached(&["task", "finish", &dir.id], dir)?;
     }
 }
 
@@ -61,26 +38,59 @@ pub fn settled(orange: &Orange, dir: &TaskDir) -> Result<Open> {
 ///
 /// # Errors
 /// Those of the store; `refused` when the binary's workflow no longer has the transition.
-pub fn finish(orange: &Orange, open: &mut Open) -> Result<Vec<Afterwards>> {
-    let Some(pending) = open.log().open.clone() else { return Ok(Vec::new()) };
+pub fn finish(orange: &Orange, open: &mut Open) -> Result<()> {
+    let Some(pending) = open.log().open.clone() else { return Ok(()) };
     let machine = orange.machine_of(open.task())?;
     let hooks = hooks_of(machine, &pending)?;
-    let mut afterwards = Vec::new();
-    let mut errors: Vec<String> = pending.ended.values().flatten().cloned().collect();
-    for planned in pending.plan.hooks.iter().filter(|planned| !pending.ended.contains_key(&planned.index)) {
-        let Some(hook) = hooks.get(planned.index) else { continue };
-        let counter = planned.counter.as_ref().map(|counter| (counter.name.clone(), counter.value));
-        let run = Run { orange, machine, since: pending.seq, counter, afterwards: &mut afterwards };
-        let (set, error) = match hooks::run(run, open, hook) {
-            Ok(set) => (set, None),
-            Err(error) => (Set::new(), Some(error.message)),
+    let mut errors = Vec::new();
+    for (planned, hook) in pending.plan.hooks.iter().zip(hooks) {
+        let error = match pending.ended.get(&planned.index) {
+            Some(error) => error.clone(),
+            None => run(orange, machine, open, &pending, planned, hook)?,
         };
-        errors.extend(error.iter().map(|error| format!("{}: {error}", planned.name)));
-        let ended = Event::HookEnded { hook: planned.name.clone(), index: planned.index, error };
-        open.append(ended, counted(set, planned))?;
+        errors.extend(error.map(|error| format!("{}: {error}", planned.name)));
     }
-    close(machine, open, &pending, &errors)?;
-    Ok(afterwards)
+    workspace::give_back(orange, open.task())?;
+    // Before the transition is closed: after that nobody would come back to tell.
+    if !errors.is_empty() {
+        attend(open, &errors.join("; "))?;
+    }
+    close(machine, open, &pending.plan)
+}
+
+/// Adds to what a person should look at, unless it is there already.
+///
+/// # Errors
+/// Those of the store.
+pub fn attend(open: &mut Open, what: &str) -> Result<()> {
+    let text = match &open.task().attention {
+        Some(before) if before.contains(what) => return Ok(()),
+        Some(before) => format!("{what}; {before}"),
+        None => what.to_owned(),
+    };
+    open.edit(&[("attention", Value::Text(&text))])
+}
+
+/// Runs a hook and journals its end; gives why it failed, if it did.
+fn run(
+    orange: &Orange,
+    machine: &'static Machine<'static>,
+    open: &mut Open,
+    pending: &OpenTransition,
+    planned: &PlannedHook,
+    hook: &'static Hook<'static>,
+) -> Result<Option<String>> {
+    let counter = planned.counter.as_ref().map(|counter| (counter.name.clone(), counter.value));
+    let run = Run { orange, machine, since: pending.seq, counter };
+    let (set, error) = match hooks::run(&run, open, hook) {
+        Ok(set) => (set, None),
+        Err(error) => (Set::new(), Some(error.one_line())),
+    };
+    // A spawn that failed used its round up all the same.
+    let set = planned.counter.iter().fold(set, |set, counter| set.counter(&counter.name, counter.value));
+    let ended = Event::HookEnded { hook: planned.name.clone(), index: planned.index, error: error.clone() };
+    open.append(ended, set)?;
+    Ok(error)
 }
 
 fn hooks_of(
@@ -101,13 +111,7 @@ fn hooks_of(
     })
 }
 
-/// A spawn that failed used its round up all the same.
-fn counted(set: Set, planned: &PlannedHook) -> Set {
-    planned.counter.iter().fold(set, |set, counter| set.counter(&counter.name, counter.value))
-}
-
-fn close(machine: &Machine<'_>, open: &mut Open, pending: &OpenTransition, errors: &[String]) -> Result<()> {
-    let plan = &pending.plan;
+fn close(machine: &Machine<'_>, open: &mut Open, plan: &crate::store::event::Transition) -> Result<()> {
     let changed = Event::StatusChanged {
         from: plan.from.clone(),
         to: plan.to.clone(),
@@ -118,18 +122,5 @@ fn close(machine: &Machine<'_>, open: &mut Open, pending: &OpenTransition, error
     let crash_count = machine.counter(CRASH_COUNT).name;
     let keeps_crashes = plan.cause == ESCALATION || open.task().counter(crash_count) == 0;
     let set = if keeps_crashes { Set::new() } else { Set::new().counter(crash_count, 0) };
-    open.append(changed, set)?;
-    if errors.is_empty() { Ok(()) } else { attend(open, &errors.join("; ")) }
-}
-
-/// Adds to what a person should look at.
-///
-/// # Errors
-/// Those of the store.
-pub fn attend(open: &mut Open, what: &str) -> Result<()> {
-    let text = match &open.task().attention {
-        Some(before) if before != what => format!("{what}; {before}"),
-        Some(_) | None => what.to_owned(),
-    };
-    open.edit(&[("attention", Value::Text(&text))])
+    open.append(changed, set)
 }

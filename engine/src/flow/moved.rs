@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::store::Log;
 use crate::store::event::{Event, Record};
 
 /// What a transition came to.
@@ -13,7 +14,7 @@ pub struct Moved {
     pub from: String,
     /// The state it reached.
     pub to: String,
-    /// The rounds of review so far.
+    /// The rounds of review up to then.
     pub review_round: u32,
     /// The hooks that were run, in order; for a dry run those that would be.
     pub hooks: Vec<String>,
@@ -27,27 +28,31 @@ pub struct Moved {
 
 impl Moved {
     /// What the journal says about the transition that was started with this number.
-    pub fn read(id: &str, records: &[Record], started: u64, review_round: u32) -> Moved {
-        let mut moved = Moved { id: id.to_owned(), review_round, ..Moved::default() };
-        for record in records.iter().skip_while(|record| record.seq < started) {
-            if let Event::TransitionStarted(plan) = &record.event
-                && record.seq == started
-            {
-                moved.from.clone_from(&plan.from);
-                moved.to.clone_from(&plan.to);
-            }
-            if let Event::HookEnded { hook, error, .. } = &record.event {
-                moved.hooks.push(hook.clone());
-                moved.hook_errors.extend(error.iter().map(|error| format!("{hook}: {error}")));
-            }
-            if let Event::WorkBackedUp { reference, .. } = &record.event {
-                moved.backed_up.push(reference.clone());
-            }
-            if let Event::StatusChanged { .. } = &record.event {
-                break;
-            }
+    pub fn read(id: &str, records: &[Record], started: u64) -> Moved {
+        let mut moved = Moved { id: id.to_owned(), ..Moved::default() };
+        let is_end = |record: &&Record| matches!(record.event, Event::StatusChanged { .. });
+        let close = records.iter().find(|record| record.seq > started && is_end(record));
+        let until = close.map_or(u64::MAX, |close| close.seq);
+        let so_far = || records.iter().filter(|record| record.seq <= until);
+        for record in so_far().filter(|record| record.seq >= started) {
+            moved.add(&record.event);
         }
+        moved.review_round = Log::fold(so_far()).owned.counter("review_round");
         moved
+    }
+
+    fn add(&mut self, event: &Event) {
+        if let Event::TransitionStarted(plan) = event {
+            self.from.clone_from(&plan.from);
+            self.to.clone_from(&plan.to);
+        }
+        if let Event::HookEnded { hook, error, .. } = event {
+            self.hooks.push(hook.clone());
+            self.hook_errors.extend(error.iter().map(|error| format!("{hook}: {error}")));
+        }
+        if let Event::WorkBackedUp { reference, .. } = event {
+            self.backed_up.push(reference.clone());
+        }
     }
 
     /// For `--json`.

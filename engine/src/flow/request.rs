@@ -2,58 +2,61 @@
 
 use orange_core::{Decision, Machine, Rejection, StateId, View};
 
-use crate::flow::begin::{Occasion, begin};
-use crate::flow::{Moved, Snapshot, finish, settled};
+use crate::flow::begin::begin;
+use crate::flow::snapshot::{Snapshot, state_named, status_of};
+use crate::flow::{Moved, finish, settled};
 use crate::hooks;
 use crate::orange::Orange;
 use crate::store::{Open, Task, TaskDir};
 use crate::{Error, Kind, Result};
-
-/// Moves a task for whoever runs this process.
-///
-/// # Errors
-/// A rejection of the core as its kind; `environment` when what the hooks need is not there, before anything has
-/// changed; those of the store. A hook that fails later is no error: it is in the answer, and shown as `attention`.
-pub fn request(orange: &Orange, dir: &TaskDir, to: Goal<'_>, dry_run: bool) -> Result<Moved> {
-    let mut open = settled(orange, dir)?;
-    orange.caller.check(&dir.id, open.log())?;
-    let machine = orange.machine_of(open.task())?;
-    let to = to.state(machine)?;
-    let decision = decide(orange, machine, &open, to)?;
-    if dry_run {
-        return Ok(planned(machine, open.task(), &decision));
-    }
-    hooks::preflight(orange, open.task(), &decision.effects)?;
-    begin(machine, &mut open, &decision, Occasion::Asked)?;
-    carry_out(orange, open)
-}
 
 /// Where a request wants to go.
 #[derive(Clone, Copy, Debug)]
 pub enum Goal<'a> {
     /// To the state of this name.
     Named(&'a str),
-    /// Where this command drives to; with the command's name.
-    Command(fn(&orange_core::Commands) -> Option<StateId>, &'static str),
+    /// From the initial state to where work begins; without a summary, to where it is asked for.
+    Spawn,
+    /// To where merged tasks go.
+    Merge,
+    /// To where cancelled tasks go.
+    Cancel,
 }
 
-impl Goal<'_> {
-    /// The state.
-    ///
-    /// # Errors
-    /// `not_found` when the workflow has no such state, `refused` when it has none for the command.
-    pub fn state(self, machine: &Machine<'_>) -> Result<StateId> {
-        match self {
-            Goal::Named(name) => crate::flow::snapshot::state_named(machine, name),
-            Goal::Command(pick, command) => pick(&machine.commands).ok_or_else(|| {
-                Error::new(
-                    Kind::Refused,
-                    format!("the workflow {} has no status for `{command}`", machine.name),
-                )
-                .help(format!("name one under `commands: {{{command}: …}}` in the workflow"))
-            }),
-        }
+/// Moves a task for whoever runs this process.
+///
+/// # Errors
+/// A rejection of the core as its kind; `environment` or `refused` when what the hooks need is not there, before anything
+/// has changed; those of the store. A hook that fails later is no error: it is in the answer, and shown as `attention`.
+pub fn request(orange: &Orange, dir: &TaskDir, goal: Goal<'_>, dry_run: bool) -> Result<Moved> {
+    let mut open = settled(orange, dir)?;
+    let machine = orange.machine_of(open.task())?;
+    let decision = decide(orange, machine, &open, goal)?;
+    let room = hooks::preflight(orange, open.task(), &decision.effects)?;
+    if dry_run {
+        return Ok(planned(machine, open.task(), &decision));
     }
+    begin(machine, &mut open, &decision, Vec::new(), room)?;
+    carry_out(orange, open)
+}
+
+/// The core's answer to whoever runs this process.
+///
+/// # Errors
+/// `not_allowed` for an agent that has ended; `not_found` for a state that the workflow does not have, `refused` where it
+/// has none for the command; a rejection of the core as its kind.
+pub fn decide(
+    orange: &Orange,
+    machine: &'static Machine<'static>,
+    open: &Open,
+    goal: Goal<'_>,
+) -> Result<Decision<'static>> {
+    orange.caller.check(&open.dir().id, open.log())?;
+    let snapshot = Snapshot::of(machine, open.task(), open.log())?;
+    let view = snapshot.view();
+    let to = goal.state(machine, open.task())?;
+    let actor = orange.caller.actor_for(&open.task().id);
+    machine.decide(&view, to, actor).map_err(|rejection| rejected(rejection, machine, &view))
 }
 
 /// Finishes the transition that was just begun, and tells what came of it. Hooks may end the session that this
@@ -73,7 +76,7 @@ pub fn carry_out(orange: &Orange, mut open: Open) -> Result<Moved> {
         drop(open);
         orange.detached(&["task", "finish", &dir.id], &dir)?;
     }
-    let (task, journal) = Task::read(&orange.home, &dir)?;
+    let (_, journal) = Task::read(&orange.home, &dir)?;
     if journal.log().open.is_some_and(|open| open.seq == begun.seq) {
         let log = orange.home.log_file();
         return Err(Error::new(
@@ -85,11 +88,38 @@ pub fn carry_out(orange: &Orange, mut open: Open) -> Result<Moved> {
             log.display()
         )));
     }
-    Ok(Moved::read(&dir.id, &journal.records, begun.seq, task.counter("review_round")))
+    Ok(Moved::read(&dir.id, &journal.records, begun.seq))
+}
+
+impl Goal<'_> {
+    fn state(self, machine: &Machine<'_>, task: &Task) -> Result<StateId> {
+        let commands = &machine.commands;
+        match self {
+            Goal::Named(name) => state_named(machine, name),
+            Goal::Merge => of_command(machine, commands.merge, "merge"),
+            Goal::Cancel => of_command(machine, commands.cancel, "cancel"),
+            Goal::Spawn if status_of(machine, task)? != machine.initial => Err(Error::new(
+                Kind::Refused,
+                format!("the task was started before: it is {}", task.status()),
+            )
+            .help("`orange task respawn` starts a dead agent again; `orange task next` shows the ways on")),
+            Goal::Spawn if task.summary.trim().is_empty() && commands.clarify.is_some() => {
+                of_command(machine, commands.clarify, "clarify")
+            }
+            Goal::Spawn => of_command(machine, commands.spawn, "spawn"),
+        }
+    }
+}
+
+fn of_command(machine: &Machine<'_>, state: Option<StateId>, command: &str) -> Result<StateId> {
+    state.ok_or_else(|| {
+        Error::new(Kind::Refused, format!("the workflow {} has no status for `{command}`", machine.name))
+            .help(format!("name one under `commands: {{{command}: …}}` in the workflow"))
+    })
 }
 
 /// A rejection as the error that its reader can act on.
-pub fn rejected(rejection: Rejection, machine: &Machine<'_>, view: &View<'_>) -> Error {
+fn rejected(rejection: Rejection, machine: &Machine<'_>, view: &View<'_>) -> Error {
     let kind = match rejection {
         Rejection::NoTransition { .. } => Kind::NoTransition,
         Rejection::NotAllowed { .. } => Kind::NotAllowed,
@@ -97,18 +127,6 @@ pub fn rejected(rejection: Rejection, machine: &Machine<'_>, view: &View<'_>) ->
         Rejection::GateFailed { .. } => Kind::GateFailed,
     };
     Error::new(kind, rejection.message(machine, view)).help(rejection.help(machine, view))
-}
-
-fn decide(
-    orange: &Orange,
-    machine: &'static Machine<'static>,
-    open: &Open,
-    to: StateId,
-) -> Result<Decision<'static>> {
-    let snapshot = Snapshot::of(machine, open.task(), open.log())?;
-    let view = snapshot.view();
-    let actor = orange.caller.actor_for(&open.task().id);
-    machine.decide(&view, to, actor).map_err(|rejection| rejected(rejection, machine, &view))
 }
 
 fn planned(machine: &Machine<'_>, task: &Task, decision: &Decision<'_>) -> Moved {

@@ -1,101 +1,126 @@
 //! Starting tasks: by command, by `spawn_next`, and in the state that they were created in.
 
-use orange_core::Machine;
+use orange_core::{Actor, Hook, Machine, REVIEW_ROUND};
 
+use crate::Result;
 use crate::flow::finish::attend;
 use crate::flow::request::Goal;
 use crate::flow::snapshot::status_of;
 use crate::flow::{Moved, request, settled};
-use crate::hooks::{agents, workspace};
+use crate::hooks::agents::{self, Occasion};
+use crate::hooks::workspace;
 use crate::orange::Orange;
 use crate::store::scalar::Value;
 use crate::store::{self, Event, Open, Task, TaskDir};
-use crate::{Error, Kind, Result};
 
-/// Starts a task that is in its workflow's initial state; one without a summary goes to be clarified. A task that got no
-/// worktree on its way gets one now, and the agent of the state that it is in.
+/// Starts a task that is in its workflow's initial state; one without a summary goes to be clarified. A task further on
+/// that has got no worktree yet gets one now, and the agent of the state that it is in.
 ///
 /// # Errors
 /// `refused` when it was started before; those of the transition, and of the hooks.
 pub fn spawn(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
-    let (task, _) = Task::read(&orange.home, dir)?;
-    let machine = orange.machine_of(&task)?;
-    if status_of(machine, &task)? != machine.initial {
-        return start_late(orange, machine, dir);
+    let open = settled(orange, dir)?;
+    let machine = orange.machine_of(open.task())?;
+    if let Some(hook) = late_start(machine, open.task())? {
+        return enter(orange, machine, open, hook);
     }
-    let vague = task.summary.trim().is_empty() && machine.commands.clarify.is_some();
-    let goal = if vague {
-        Goal::Command(|commands| commands.clarify, "clarify")
-    } else {
-        Goal::Command(|commands| commands.spawn, "spawn")
-    };
-    request(orange, dir, goal, false)
+    drop(open);
+    request(orange, dir, Goal::Spawn, false)
 }
 
-/// Starts the oldest task of the project that waits in its initial state and can be started; `None` when none does, or
-/// no worktree is free. One that cannot be started says so and does not hold up the others.
+/// Starts the oldest task of the project that waits for a worktree and can be started; `None` when none does, or no
+/// worktree is free. One that cannot be started says so and does not hold up the others.
 ///
 /// # Errors
-/// Those of reading tasks and pool, and of telling why a task cannot be started.
+/// Those of reading tasks and pool.
 pub fn spawn_next(orange: &Orange, project: &str) -> Result<Option<Moved>> {
+    let mut untold = Ok(None);
     for dir in waiting(orange, project)? {
-        if !workspace::is_free(orange, project)? {
-            break;
-        }
         match spawn(orange, &dir) {
             Ok(moved) => return Ok(Some(moved)),
-            Err(error) => attend(&mut settled(orange, &dir)?, &format!("not started: {}", error.message))?,
+            Err(_) if !workspace::is_free(orange, project, &dir.id)? => break,
+            Err(error) => {
+                let what = format!("not started: {}", error.one_line());
+                let told = settled(orange, &dir).and_then(|mut open| attend(&mut open, &what));
+                untold = untold.and(told.map(|()| None));
+            }
         }
     }
-    Ok(None)
+    untold
 }
 
-/// The tasks that wait in their initial state, oldest first.
-fn waiting(orange: &Orange, project: &str) -> Result<Vec<TaskDir>> {
-    let waits = |task: &Task| {
-        let machine = orange.machine_of(task).ok()?;
-        (status_of(machine, task).ok()? == machine.initial).then_some(())
-    };
-    let mut waiting: Vec<(Task, TaskDir)> = store::list(&orange.home, Some(project))?
-        .into_iter()
-        .filter_map(|listed| listed.task.ok().map(|task| (task, listed.dir)))
-        .filter(|(task, _)| waits(task).is_some())
-        .collect();
-    waiting.sort_by(|(a, _), (b, _)| (&a.created_at, &a.id).cmp(&(&b.created_at, &b.id)));
-    Ok(waiting.into_iter().map(|(_, dir)| dir).collect())
+/// The hook that starts the agent of a task that is past its initial state and never got a worktree: it was created
+/// there, or its worktree could not be had on the way. `None` for any other task.
+///
+/// # Errors
+/// `refused` when the workflow no longer has the task's status.
+pub fn late_start(machine: &'static Machine<'static>, task: &Task) -> Result<Option<&'static Hook<'static>>> {
+    let status = status_of(machine, task)?;
+    let is_late = status != machine.initial && task.owned.workspace.is_none();
+    Ok(machine.state(status).respawn.as_ref().filter(|_| is_late))
 }
 
-fn start_late(orange: &Orange, machine: &'static Machine<'static>, dir: &TaskDir) -> Result<Moved> {
-    let mut open = settled(orange, dir)?;
-    let status = open.task().status().to_owned();
-    if open.task().owned.workspace.is_some() || !start_entered(orange, machine, &mut open)? {
-        return Err(Error::new(Kind::Refused, format!("the task was started before: it is {status}"))
-            .help("`orange task respawn` starts a dead agent again; `orange task next` shows the ways on"));
+/// Gives such a task its worktree and its agent. It stays in its state, so what a kill leaves undone, `orange task spawn` or
+/// `orange task respawn` does.
+///
+/// # Errors
+/// Those of the hooks; they are the task's `attention`, too.
+pub fn enter(
+    orange: &Orange,
+    machine: &'static Machine<'static>,
+    mut open: Open,
+    hook: &'static Hook<'static>,
+) -> Result<Moved> {
+    orange.caller.check(&open.dir().id, open.log())?;
+    if let Some(spawn) = hook.spawn() {
+        agents::preflight(orange, open.task(), spawn)?;
     }
+    let room = workspace::preflight(orange, open.task())?;
+    room.map_or(Ok(()), workspace::Room::take)?;
     open.edit(&[("attention", Value::Null)])?;
+    if let Err(error) = acquire_and_start(orange, machine, &mut open, hook) {
+        attend(&mut open, &error.one_line())?;
+        return Err(error);
+    }
+    let status = open.task().status();
     Ok(Moved {
-        id: dir.id.clone(),
-        from: status.clone(),
-        to: status,
+        id: open.dir().id.clone(),
+        from: status.to_owned(),
+        to: status.to_owned(),
         review_round: open.task().counter("review_round"),
-        hooks: ["acquire_workspace", "spawn_agent"].map(str::to_owned).to_vec(),
+        hooks: [&Hook::AcquireWorkspace, hook].map(|hook| hook.name().to_owned()).to_vec(),
         ..Moved::default()
     })
 }
 
-/// Gives a task that was created in a later state its worktree and that state's agent, where the state has one.
-///
-/// # Errors
-/// Those of the hooks; the task stays as it is.
-pub fn start_entered(orange: &Orange, machine: &'static Machine<'static>, open: &mut Open) -> Result<bool> {
-    let state = machine.state(status_of(machine, open.task())?);
-    let Some((hook, spawn)) = state.respawn.as_ref().and_then(|hook| Some((hook, hook.spawn()?))) else {
-        return Ok(false);
-    };
-    agents::preflight(orange, open.task(), spawn)?;
-    workspace::preflight(orange, open.task())?;
+fn acquire_and_start(orange: &Orange, machine: &Machine<'_>, open: &mut Open, hook: &Hook<'_>) -> Result<()> {
     let bound = workspace::acquire(orange, open)?;
-    open.append(Event::HookEnded { hook: "acquire_workspace".to_owned(), index: 0, error: None }, bound)?;
-    agents::start(orange, machine, open, hook, None, agents::Occasion::Spawn)?;
-    Ok(true)
+    let acquired = Event::HookEnded { hook: Hook::AcquireWorkspace.name().to_owned(), index: 0, error: None };
+    open.append(acquired, bound)?;
+    let counter = first_round(machine, open.task(), hook);
+    agents::start(orange, machine, open, hook, counter.as_ref(), Occasion::Spawn)
+}
+
+/// The first review is round 1, as if a transition had led to it.
+fn first_round(machine: &Machine<'_>, task: &Task, hook: &Hook<'_>) -> Option<(String, u32)> {
+    let name = machine.counter(REVIEW_ROUND).name;
+    let reviews = hook.spawn().is_some_and(|spawn| spawn.actor() == Actor::Reviewer);
+    (reviews && task.counter(name) == 0).then(|| (name.to_owned(), 1))
+}
+
+/// The tasks that wait for a worktree, oldest first.
+fn waiting(orange: &Orange, project: &str) -> Result<Vec<TaskDir>> {
+    let waits = |task: &Task| -> Result<bool> {
+        let machine = orange.machine_of(task)?;
+        Ok(status_of(machine, task)? == machine.initial || late_start(machine, task)?.is_some())
+    };
+    let listed = store::list(&orange.home, Some(project))?;
+    let mut waiting: Vec<(Task, TaskDir)> = listed
+        .into_iter()
+        .filter_map(|listed| listed.task.ok().map(|task| (task, listed.dir)))
+        // One that only another binary knows about cannot be started here.
+        .filter(|(task, _)| waits(task).unwrap_or(false))
+        .collect();
+    waiting.sort_by(|(a, _), (b, _)| (&a.created_at, &a.id).cmp(&(&b.created_at, &b.id)));
+    Ok(waiting.into_iter().map(|(_, dir)| dir).collect())
 }

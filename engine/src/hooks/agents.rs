@@ -7,6 +7,7 @@ use orange_core::{Actor, HarnessOf, Hook, Machine, Permissions, Values};
 use crate::caller;
 use crate::drive::harness;
 use crate::drive::tmux::{self, Pane};
+use crate::hooks::workspace;
 use crate::orange::Orange;
 use crate::store::event::Spawn;
 use crate::store::{Event, Open, Set, Task};
@@ -48,6 +49,8 @@ pub fn start(
         return Err(Error::new(Kind::Refused, "the task has no worktree to start an agent in")
             .help("the workflow needs `acquire_workspace` before it"));
     }
+    // Somebody may have removed its folder.
+    workspace::acquire(orange, open)?;
     make_room(orange, open, spawn.actor())?;
 
     let record = record(machine, open, spawn, counter);

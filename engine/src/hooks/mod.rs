@@ -8,8 +8,8 @@ mod other;
 
 use orange_core::{Effect, Hook, Machine};
 
+use self::workspace::Room;
 use crate::Result;
-use crate::flow::finish::Afterwards;
 use crate::orange::Orange;
 use crate::store::{Open, Set, Task};
 
@@ -24,26 +24,24 @@ pub struct Run<'r> {
     pub since: u64,
     /// A counter and its new value, to be written before the hook acts.
     pub counter: Option<(String, u32)>,
-    /// What is to be done when the task's lock has been released.
-    pub afterwards: &'r mut Vec<Afterwards>,
 }
 
 /// Runs one hook. The engine-owned values that it changes are for the event that closes it.
 ///
 /// # Errors
 /// Why it failed; its caller journals that and goes on.
-pub fn run(run: Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Result<Set> {
+pub fn run(run: &Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Result<Set> {
     let orange = run.orange;
     let done = match hook {
         Hook::AcquireWorkspace => return workspace::acquire(orange, open),
         Hook::ReleaseWorkspace => return workspace::release(orange, open),
         Hook::KillSession => return agents::kill_session(orange, open),
         Hook::KillReviewer => agents::kill_reviewer(orange, open),
-        Hook::SpawnAgent(_) | Hook::SpawnReviewer(_) => spawn(&run, open, hook),
+        Hook::SpawnAgent(_) | Hook::SpawnReviewer(_) => spawn(run, open, hook),
         Hook::NotifyWorker { message } => agents::notify_worker(orange, open, message),
+        // No two tasks are ever locked together: that process waits until this one is released.
         Hook::SpawnNext => {
-            run.afterwards.push(Afterwards::SpawnNext { project: open.task().project.clone() });
-            Ok(())
+            orange.start_detached(&["task", "spawn-next", &open.dir().id], open.dir()).map(drop)
         }
         Hook::PushBranch => other::push_branch(orange, open),
         Hook::CreatePr => other::create_pr(),
@@ -65,18 +63,14 @@ fn spawn(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>) -> Result<()> {
 }
 
 /// Refuses what cannot work before anything has changed: a harness, tmux or git that is missing or too old, a worktree
-/// that cannot be had (design §6).
+/// that cannot be had (design §6). Gives the room for the worktree that is going to be acquired.
 ///
 /// # Errors
 /// `environment` or `refused`, with what to do.
-pub fn preflight(orange: &Orange, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
-    for effect in effects {
-        if let Some(spawn) = effect.hook.spawn() {
-            agents::preflight(orange, task, spawn)?;
-        }
-        if matches!(effect.hook, Hook::AcquireWorkspace) {
-            workspace::preflight(orange, task)?;
-        }
+pub fn preflight(orange: &Orange, task: &Task, effects: &[Effect<'_>]) -> Result<Option<Room>> {
+    for spawn in effects.iter().filter_map(|effect| effect.hook.spawn()) {
+        agents::preflight(orange, task, spawn)?;
     }
-    Ok(())
+    let acquires = effects.iter().any(|effect| matches!(effect.hook, Hook::AcquireWorkspace));
+    if acquires { workspace::preflight(orange, task) } else { Ok(None) }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::drive::exec::Call;
 use crate::drive::git::{Git, REMOTE};
+use crate::flow::finish::attend;
 use crate::orange::Orange;
 use crate::store::Open;
 use crate::store::scalar::Value;
@@ -51,7 +52,7 @@ pub fn set_field(open: &mut Open, field: &str, value: &str) -> Result<()> {
 /// # Errors
 /// Those of the store.
 pub fn notify(open: &mut Open, message: &str) -> Result<()> {
-    open.edit(&[("attention", Value::Text(message.trim()))])
+    attend(open, message.trim())
 }
 
 /// Runs a program in the task's worktree.

@@ -2,68 +2,95 @@
 
 use std::path::Path;
 
-use crate::drive::git::{BranchState, Git, TASK_FILE};
+use crate::drive::git::{Git, TASK_FILE};
 use crate::drive::harness;
 use crate::flow::finish::attend;
 use crate::orange::Orange;
-use crate::store::Pool;
+use crate::store::pool;
 use crate::store::projects::{self, Project};
-use crate::store::{Event, Open, Set, Task};
+use crate::store::{Event, Open, Pool, Set, Task};
 use crate::{Error, Kind, Result};
 
-/// Refuses an `acquire_workspace` that cannot work: no git, no identity, no free worktree, a branch that is checked
-/// out somewhere else.
+/// Room for one more task in its project's pool. Nobody else can take it as long as this is held.
+#[derive(Debug)]
+pub struct Room {
+    pool: Pool,
+    project: Project,
+    task: String,
+}
+
+impl Room {
+    /// Gives it to the task.
+    ///
+    /// # Errors
+    /// `environment` when the disk refuses.
+    pub fn take(mut self) -> Result<()> {
+        self.pool.bind(&self.project.name, self.project.pool_size, &self.task).map(drop)
+    }
+}
+
+/// Refuses an `acquire_workspace` that cannot work: no git, no identity, a branch that is checked out somewhere else, no
+/// free worktree. Holds the pool until the room that there is has been taken; a task that has a worktree needs none.
 ///
 /// # Errors
 /// `environment` or `refused`, with what to do.
-pub fn preflight(orange: &Orange, task: &Task) -> Result<()> {
+pub fn preflight(orange: &Orange, task: &Task) -> Result<Option<Room>> {
     if task.owned.workspace.is_some() {
-        return Ok(());
+        return Ok(None);
     }
     let project = orange.project_of(task)?;
     let git = Git::at(&project.path);
     git.check()?;
     git.check_identity()?;
-    if let BranchState::CheckedOutAt(path) = git.branch_state(&task.branch)? {
+    let pool = Pool::lock(&orange.home)?;
+    let own = pool
+        .slot_of(&task.id)
+        .map_or_else(|| orange.home.workspaces(), |slot| orange.home.workspace(&slot.name));
+    git.check_branch_free(&task.branch, &own)?;
+    if git.tracks(&task.branch, &project.default_branch, TASK_FILE)? {
         return Err(Error::new(
             Kind::Refused,
-            format!("the branch {} is checked out in {}", task.branch, path.display()),
+            format!("{} has a {TASK_FILE} of its own in git", project.name),
         )
-        .help("switch that checkout to another branch, then try again"));
+        .help("orange keeps the task under this name: rename that file on the default branch"));
     }
-    Pool::lock(&orange.home)?.check_room(&project.name, project.pool_size)
+    pool.check_room(&project.name, project.pool_size, &task.id)?;
+    Ok(Some(Room { pool, project, task: task.id.clone() }))
 }
 
-/// Binds a worktree to the task, on the task's branch, with the link to `TASK.md` in it. One that is bound already stays.
+/// Binds a worktree to the task, on the task's branch, with the link to `TASK.md` in it. One that is bound already stays;
+/// if somebody has removed its folder, it is made again.
 ///
 /// # Errors
 /// `refused` when the pool is exhausted or the branch is taken; `environment` when git fails. The slot is free again then.
 pub fn acquire(orange: &Orange, open: &mut Open) -> Result<Set> {
-    if open.task().owned.workspace.is_some() {
+    let bound = open.task().owned.workspace.clone();
+    if bound.as_ref().is_some_and(|name| orange.home.workspace(name).is_dir()) {
         return Ok(Set::new());
     }
     let project = orange.project_of(open.task())?;
-    let git = Git::at(&project.path);
-    let mut pool = Pool::lock(&orange.home)?;
-    let name = pool.bind(&project.name, project.pool_size, &open.task().id)?;
-    let worktree = orange.home.workspace(&name);
-    match ready(&git, open, &worktree, &project) {
+    let name = Pool::lock(&orange.home)?.bind(&project.name, project.pool_size, &open.task().id)?;
+    // The slot is the task's now, so the pool is not held while git works: the remote may be slow.
+    match ready(&project, open, &orange.home.workspace(&name)) {
         Ok(warning) => {
-            drop(pool);
             // The remote could not be asked, so the branch begins where this repository last saw it.
             warning.map_or(Ok(()), |warning| attend(open, &warning))?;
             Ok(Set::new().workspace(Some(&name)))
         }
-        Err(error) => {
-            pool.unbind(&open.task().id)?;
+        Err(error) if bound.is_none() => {
+            Pool::lock(&orange.home)?.unbind(&open.task().id)?;
             Err(error)
         }
+        Err(error) => Err(error),
     }
 }
 
 /// Puts the worktree on the task's branch, and what Orange and the agents keep there for themselves out of git's sight.
-fn ready(git: &Git, open: &Open, worktree: &Path, project: &Project) -> Result<Option<String>> {
-    let acquired = git.acquire(worktree, &open.task().branch, &project.default_branch)?;
+fn ready(project: &Project, open: &Open, worktree: &Path) -> Result<Option<String>> {
+    let git = Git::at(&project.path);
+    let branch = &open.task().branch;
+    let warning = git.catch_up(branch, &project.default_branch)?;
+    git.acquire(worktree, branch, &project.default_branch)?;
     git.exclude(TASK_FILE)?;
     for name in [&open.task().harness, &open.task().review_harness] {
         for file in harness::named(name)?.workspace_files {
@@ -71,40 +98,56 @@ fn ready(git: &Git, open: &Open, worktree: &Path, project: &Project) -> Result<O
         }
     }
     open.link_into(worktree)?;
-    Ok(acquired.warning)
+    Ok(warning)
 }
 
-/// Gives the task's worktree back: what is not committed or on no branch is kept under a ref first, the body of a file in
+/// Empties the task's worktree: what is not committed or on no branch is kept under a ref first, the body of a file in
 /// the place of the `TASK.md` link is taken back, and the worktree stands on the default branch again. Spawns nothing.
+///
+/// Its slot becomes free by [`give_back`] only when the journal says that the task holds it no more.
 ///
 /// # Errors
 /// `environment` when git fails; the worktree stays bound then.
 pub fn release(orange: &Orange, open: &mut Open) -> Result<Set> {
     let Some(name) = open.task().owned.workspace.clone() else { return Ok(Set::new()) };
+    let id = open.task().id.clone();
     let project = orange.project_of(open.task())?;
-    let worktree = orange.home.workspace(&name);
-    open.take_back(&worktree)?;
-    let mut pool = Pool::lock(&orange.home)?;
-    let backup = Git::at(&project.path).release(&worktree, &project.default_branch, &open.task().id)?;
-    if let Some(backup) = backup {
-        let event = Event::WorkBackedUp { reference: backup.reference, commit: backup.commit };
-        open.append(event, Set::new())?;
+    let is_own =
+        pool::read(&orange.home)?.iter().any(|slot| slot.name == name && slot.task.as_ref() == Some(&id));
+    if is_own {
+        let worktree = orange.home.workspace(&name);
+        open.take_back(&worktree)?;
+        Git::at(&project.path).release(&worktree, &project.default_branch, &id, |backup| {
+            let event = Event::WorkBackedUp { reference: backup.reference, commit: backup.commit };
+            open.append(event, Set::new())
+        })?;
+        unlink(&worktree)?;
     }
-    unlink(&worktree)?;
-    pool.unbind(&open.task().id)?;
     Ok(Set::new().workspace(None))
 }
 
-/// Whether another task of the project could get a worktree now.
+/// Frees the slot of a task that holds no worktree any more.
+///
+/// # Errors
+/// Those of reading and writing the pool.
+pub fn give_back(orange: &Orange, task: &Task) -> Result<()> {
+    let holds = |slot: &pool::Slot| slot.task.as_ref() == Some(&task.id);
+    if task.owned.workspace.is_none() && pool::read(&orange.home)?.iter().any(holds) {
+        Pool::lock(&orange.home)?.unbind(&task.id)?;
+    }
+    Ok(())
+}
+
+/// Whether this task, which has no worktree, could get one now.
 ///
 /// # Errors
 /// Those of reading the pool and the projects.
-pub fn is_free(orange: &Orange, project: &str) -> Result<bool> {
+pub fn is_free(orange: &Orange, project: &str, task: &str) -> Result<bool> {
     let project = projects::get(&orange.home, project)?;
-    Ok(Pool::lock(&orange.home)?.check_room(&project.name, project.pool_size).is_ok())
+    Ok(Pool::lock(&orange.home)?.check_room(&project.name, project.pool_size, task).is_ok())
 }
 
-/// Makes every worktree of the project's pool, detached at the default branch; gives their names.
+/// Makes every worktree of the project's pool that no task holds, detached at the default branch; gives the names of all.
 ///
 /// # Errors
 /// `environment` when git fails.
@@ -113,8 +156,8 @@ pub fn init(orange: &Orange, project: &Project) -> Result<Vec<String>> {
     git.check()?;
     let mut pool = Pool::lock(&orange.home)?;
     let names = pool.grow(&project.name, project.pool_size)?;
-    for name in &names {
-        git.prepare(&orange.home.workspace(name), &project.default_branch)?;
+    for slot in pool.slots().iter().filter(|slot| slot.project == project.name && slot.task.is_none()) {
+        git.prepare(&orange.home.workspace(&slot.name), &project.default_branch)?;
     }
     Ok(names)
 }

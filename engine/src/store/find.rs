@@ -77,7 +77,7 @@ fn ambiguous(name: &str, candidates: &[&Listed]) -> Error {
         shown.push(format!("and {} more", candidates.len() - SHOWN));
     }
     Error::new(Kind::Usage, format!("`{name}` could be {} tasks: {}", candidates.len(), shown.join(", ")))
-        .help("name one by its id, or say --project")
+        .help("name one by its id")
 }
 
 #[cfg(test)]

@@ -73,10 +73,10 @@ impl Pool {
     /// # Errors
     /// `refused` when the pool is exhausted, naming who holds the slots; `environment`.
     pub fn bind(&mut self, project: &str, pool_size: u32, task: &str) -> Result<String> {
-        if let Some(held) = self.file.slots.iter().find(|slot| slot.task.as_deref() == Some(task)) {
+        self.check_room(project, pool_size, task)?;
+        if let Some(held) = self.slot_of(task) {
             return Ok(held.name.clone());
         }
-        self.check_room(project, pool_size)?;
         let name = self.ensure_free(project);
         for slot in self.file.slots.iter_mut().filter(|slot| slot.name == name) {
             slot.task = Some(task.to_owned());
@@ -85,14 +85,22 @@ impl Pool {
         Ok(name)
     }
 
-    /// Refuses when every slot of the project is held.
+    /// The slot that the task holds.
+    pub fn slot_of(&self, task: &str) -> Option<&Slot> {
+        self.file.slots.iter().find(|slot| slot.task.as_deref() == Some(task))
+    }
+
+    /// Refuses when `bind` would: every slot of the project is held, and none of them by this task.
     ///
     /// # Errors
     /// `refused`, naming who holds them.
-    pub fn check_room(&self, project: &str, pool_size: u32) -> Result<()> {
+    pub fn check_room(&self, project: &str, pool_size: u32, task: &str) -> Result<()> {
         let taken = self.of(project).filter(|slot| slot.task.is_some()).count();
         let is_full = taken >= usize::try_from(pool_size).unwrap_or(usize::MAX);
-        if is_full { Err(self.exhausted(project, pool_size)) } else { Ok(()) }
+        if is_full && self.slot_of(task).is_none() {
+            return Err(self.exhausted(project, pool_size));
+        }
+        Ok(())
     }
 
     /// Takes the task's slot away, and returns its name; `None` when it has none.

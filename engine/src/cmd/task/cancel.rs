@@ -3,8 +3,7 @@
 use std::io::{BufRead, IsTerminal, Write};
 
 use crate::cmd::answer::{Answer, one_line};
-use crate::flow::request;
-use crate::flow::request::Goal;
+use crate::flow::{Goal, request};
 use crate::orange::Orange;
 use crate::store::{Task, TaskDir};
 use crate::{Error, Kind, Result};
@@ -15,7 +14,7 @@ pub fn run(orange: &Orange, dir: &TaskDir, yes: bool, as_json: bool) -> Result<A
         let (task, _) = Task::read(&orange.home, dir)?;
         confirm(&task, as_json)?;
     }
-    let moved = request(orange, dir, Goal::Command(|commands| commands.cancel, "cancel"), false)?;
+    let moved = request(orange, dir, Goal::Cancel, false)?;
     Ok(Answer::new(moved.json(), moved.text()))
 }
 

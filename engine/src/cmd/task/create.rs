@@ -9,12 +9,11 @@ use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::CreateArgs;
 use crate::cmd::project;
 use crate::drive::{git::Git, harness};
-use crate::flow;
-use crate::flow::request::Goal;
 use crate::flow::snapshot::state_named;
+use crate::flow::{self, Goal};
 use crate::orange::Orange;
 use crate::store::projects::Project;
-use crate::store::{self, Draft, Open, Task, TaskDir};
+use crate::store::{self, Draft, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// Makes the task and starts its agent.
@@ -22,50 +21,45 @@ pub fn run(orange: &Orange, args: &CreateArgs) -> Result<Answer> {
     let project = project::named_or_here(orange, args.project.as_deref())?;
     let workflow = args.workflow.as_deref().or(project.workflow.as_deref()).unwrap_or("default");
     let machine = orange.machines.named(workflow)?;
-    let entry = entry_of(machine, args.status.as_deref())?;
+    let start = start_of(machine, entry_of(machine, args.status.as_deref())?);
     check(&project, args)?;
-    let start = start_of(machine, entry);
-    let only_created = args.no_spawn && start.begins == entry;
-    if !only_created && starts_agent(machine, &start) {
+    if args.no_spawn {
+        check_can_wait(machine, start)?;
+    } else if starts_agent(machine, start) {
         check_environment(orange, &project, args)?;
     }
 
-    let draft = draft(machine, &project, args, start.begins)?;
-    let open = store::create(&orange.home, &draft, |others| admit(orange, others))?;
-    let dir = open.dir().clone();
-    let started = if only_created {
-        drop(open);
-        Started::Later
-    } else {
-        begin(orange, machine, open, &start)?
-    };
-    answer(orange, &dir, &started)
+    let draft = draft(machine, &project, args, begins_in(machine, start))?;
+    let dir = store::create(&orange.home, &draft, |others| admit(orange, others))?.dir().clone();
+    let waits_for = if args.no_spawn { None } else { begin(orange, machine, &dir, start)? };
+    answer(orange, &dir, waits_for.as_ref())
 }
 
-/// How a task reaches the state that it is to begin in.
-struct Start {
-    /// The state that it is created in.
-    begins: StateId,
-    /// Whether a declared transition then leads to where it was asked for.
-    goes_to: Option<StateId>,
+/// How a task begins.
+#[derive(Clone, Copy)]
+enum Start {
+    /// In the initial state, and goes on as with `orange task spawn`.
+    Spawn,
+    /// In the initial state, and takes the transition to this one, hooks and all.
+    To(StateId),
+    /// In this state, which no transition leads to from the initial one.
+    In(StateId),
 }
 
-enum Started {
-    Now,
-    Later,
-    /// No worktree is free: it waits until `spawn_next` or a person starts it.
-    Waiting(Error),
-}
-
-/// A state that a transition leads to from the initial one is entered by that transition, hooks and all; another
-/// entry state is entered as it is.
 fn start_of(machine: &Machine<'_>, entry: StateId) -> Start {
     if entry == machine.initial {
-        return Start { begins: entry, goes_to: None };
+        Start::Spawn
+    } else if machine.between(machine.initial, entry).next().is_some() {
+        Start::To(entry)
+    } else {
+        Start::In(entry)
     }
-    match machine.between(machine.initial, entry).next() {
-        Some(_) => Start { begins: machine.initial, goes_to: Some(entry) },
-        None => Start { begins: entry, goes_to: None },
+}
+
+fn begins_in(machine: &Machine<'_>, start: Start) -> StateId {
+    match start {
+        Start::Spawn | Start::To(_) => machine.initial,
+        Start::In(state) => state,
     }
 }
 
@@ -100,8 +94,22 @@ fn check(project: &Project, args: &CreateArgs) -> Result<()> {
     Ok(())
 }
 
-fn starts_agent(machine: &Machine<'_>, start: &Start) -> bool {
-    start.begins == machine.initial || machine.state(start.begins).respawn.is_some()
+fn starts_agent(machine: &Machine<'_>, start: Start) -> bool {
+    match start {
+        Start::Spawn | Start::To(_) => true,
+        Start::In(state) => machine.state(state).respawn.is_some(),
+    }
+}
+
+fn check_can_wait(machine: &Machine<'_>, start: Start) -> Result<()> {
+    match start {
+        Start::Spawn | Start::In(_) => Ok(()),
+        Start::To(state) => {
+            let name = machine.state(state).name;
+            Err(Error::new(Kind::Usage, format!("a task comes to {name} by being started"))
+                .help("leave out --no-spawn, or --status"))
+        }
+    }
 }
 
 /// What no agent can do without. A task that waits for a worktree is made; one that waits for a program is not.
@@ -158,27 +166,16 @@ fn read_stdin() -> Result<String> {
     Ok(text)
 }
 
-fn begin(
-    orange: &Orange,
-    machine: &'static Machine<'static>,
-    mut open: Open,
-    start: &Start,
-) -> Result<Started> {
-    let dir = open.dir().clone();
-    let outcome = match start.goes_to {
-        Some(to) => {
-            drop(open);
-            flow::request(orange, &dir, Goal::Named(machine.state(to).name), false).map(drop)
-        }
-        None if start.begins == machine.initial => {
-            drop(open);
-            flow::spawn(orange, &dir).map(drop)
-        }
-        None => flow::start_entered(orange, machine, &mut open).map(drop),
+/// Starts the task, where its start starts anything; what it waits for, if it cannot be started yet.
+fn begin(orange: &Orange, machine: &Machine<'_>, dir: &TaskDir, start: Start) -> Result<Option<Error>> {
+    let outcome = match start {
+        Start::To(state) => flow::request(orange, dir, Goal::Named(machine.state(state).name), false),
+        Start::Spawn | Start::In(_) if starts_agent(machine, start) => flow::spawn(orange, dir),
+        Start::Spawn | Start::In(_) => return Ok(None),
     };
     match outcome {
-        Ok(()) => Ok(Started::Now),
-        Err(error) if error.kind == Kind::Refused => Ok(Started::Waiting(error)),
+        Ok(_) => Ok(None),
+        Err(error) if error.kind == Kind::Refused => Ok(Some(error)),
         Err(error) => Err(Error {
             message: format!(
                 "task {} is created, and its agent could not be started: {}",
@@ -190,12 +187,8 @@ fn begin(
     }
 }
 
-fn answer(orange: &Orange, dir: &TaskDir, started: &Started) -> Result<Answer> {
+fn answer(orange: &Orange, dir: &TaskDir, waits_for: Option<&Error>) -> Result<Answer> {
     let (task, _) = Task::read(&orange.home, dir)?;
-    let waiting = match started {
-        Started::Waiting(error) => Some(error),
-        Started::Now | Started::Later => None,
-    };
     let json = json!({
         "success": true,
         "id": task.id,
@@ -206,12 +199,12 @@ fn answer(orange: &Orange, dir: &TaskDir, started: &Started) -> Result<Answer> {
         "workspace": task.owned.workspace,
         "tmux_session": task.owned.tmux_session,
         "attention": task.attention,
-        "waiting": waiting.map(|error| &error.message),
+        "waiting": waits_for.map(|error| &error.message),
         "path": dir.task_md(),
     });
     let mut text =
         format!("{}  {}  {}  {}", task.id, task.branch, task.status(), one_line(&task.summary, 60));
-    if let Some(error) = waiting {
+    if let Some(error) = waits_for {
         text += &format!("\nnot started: {error}");
     }
     if let Some(attention) = &task.attention {

@@ -3,9 +3,9 @@
 use crate::cmd::answer::Answer;
 use crate::cmd::args::Strategy;
 use crate::drive::git::{self, Git};
-use crate::flow::begin::{Occasion, begin};
-use crate::flow::request::{Goal, carry_out, rejected};
-use crate::flow::{Snapshot, settled};
+use crate::flow::begin::begin;
+use crate::flow::request::{Goal, carry_out, decide};
+use crate::flow::settled;
 use crate::hooks;
 use crate::orange::Orange;
 use crate::store::{Event, Open, Set, TaskDir};
@@ -15,21 +15,15 @@ use crate::{Error, Kind, Result};
 /// not taken unless the merge worked.
 pub fn run(orange: &Orange, dir: &TaskDir, strategy: Strategy, local: bool) -> Result<Answer> {
     let mut open = settled(orange, dir)?;
-    orange.caller.check(&dir.id, open.log())?;
     let machine = orange.machine_of(open.task())?;
-    let to = Goal::Command(|commands| commands.merge, "merge").state(machine)?;
-    let decision = {
-        let snapshot = Snapshot::of(machine, open.task(), open.log())?;
-        let actor = orange.caller.actor_for(&dir.id);
-        machine.decide(&snapshot.view(), to, actor).map_err(|no| rejected(no, machine, &snapshot.view()))?
-    };
+    let decision = decide(orange, machine, &open, Goal::Merge)?;
     if let Some(url) = open.task().pr_url.as_ref().filter(|_| !local) {
         return Err(Error::new(Kind::Refused, format!("the task has a pull request: {url}"))
             .help("merge it there, or merge here with --local"));
     }
-    hooks::preflight(orange, open.task(), &decision.effects)?;
+    let room = hooks::preflight(orange, open.task(), &decision.effects)?;
     let pushed = merge(orange, &mut open, strategy)?;
-    begin(machine, &mut open, &decision, Occasion::Asked)?;
+    begin(machine, &mut open, &decision, Vec::new(), room)?;
     let moved = carry_out(orange, open)?;
     let mut json = moved.json();
     json["pushed"] = pushed.into();

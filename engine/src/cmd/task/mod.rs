@@ -44,6 +44,7 @@ pub fn run(orange: &Orange, command: &TaskCommand, as_json: bool) -> Result<Answ
             merge::run(orange, &named_or_here(orange, task)?, *strategy, *local)
         }
         TaskCommand::Finish { id } => finish(orange, id),
+        TaskCommand::SpawnNext { id } => spawn_next(orange, id),
     }
 }
 
@@ -92,10 +93,17 @@ fn attach(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
 fn finish(orange: &Orange, id: &str) -> Result<Answer> {
     become_independent()?;
     let mut open = Open::lock(&orange.home, &by_id(orange, id)?)?;
-    let afterwards = flow::finish(orange, &mut open)?;
-    drop(open);
-    for afterward in &afterwards {
-        afterward.act(orange)?;
-    }
+    flow::finish(orange, &mut open)?;
     Ok(Answer::new(json!({ "success": true, "id": id }), ""))
+}
+
+/// Waits until the task is released, its transition being finished, before it starts another one.
+fn spawn_next(orange: &Orange, id: &str) -> Result<Answer> {
+    become_independent()?;
+    let dir = by_id(orange, id)?;
+    drop(flow::settled(orange, &dir)?);
+    let started = flow::spawn_next(orange, &dir.project)?;
+    let text =
+        started.as_ref().map_or_else(String::new, |moved| format!("task {}: {}", moved.id, moved.text()));
+    Ok(Answer::new(json!({ "success": true, "started": started.map(|moved| moved.id) }), text))
 }

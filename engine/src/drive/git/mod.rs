@@ -184,6 +184,21 @@ impl Git {
         self.base(branch).map(drop)
     }
 
+    /// Is a file of this path committed on the branch, or, where there is no such branch yet, on the default branch?
+    ///
+    /// # Errors
+    /// `not_found` when the default branch has no commit; `environment` when git fails.
+    pub fn tracks(&self, branch: &str, default_branch: &str, path: &str) -> Result<bool> {
+        let revision = match self.branch_state(branch)? {
+            BranchState::Local | BranchState::CheckedOutAt(_) => format!("refs/heads/{branch}"),
+            BranchState::OnlyRemote(remote) => format!("refs/remotes/{remote}/{branch}"),
+            BranchState::Nowhere => self.base(default_branch)?,
+        };
+        let listed =
+            self.call().args(["ls-tree", "--full-tree", "--name-only", &revision, "--", path]).text()?;
+        Ok(!listed.is_empty())
+    }
+
     /// Where a branch is, as far as the last fetch knows.
     ///
     /// # Errors

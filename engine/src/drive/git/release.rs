@@ -25,20 +25,30 @@ impl Git {
     /// Gives a worktree back: keeps its uncommitted and untracked (not ignored) files and the commits that
     /// no branch, remote or tag has under `refs/orange/backup/<task>/<n>`, ends a rebase or merge that was
     /// under way, and detaches it, clean, at the default branch. The task's branch stays. A worktree whose
-    /// folder was removed by hand counts as given back. The caller holds the pool's lock.
+    /// folder was removed by hand counts as given back. What was kept is given to `note`, and only when that has
+    /// noted it is the worktree cleaned. Nobody else uses the worktree meanwhile.
     ///
     /// # Errors
     /// `refused` when the folder is not a pooled worktree of this repository; `environment` when git
-    /// fails. Nothing is cleaned before it is kept.
-    pub fn release(&self, worktree: &Path, default_branch: &str, task: &str) -> Result<Option<Backup>> {
-        match self.place(worktree)? {
-            Place::Free => Ok(None),
-            Place::Removed(found) => self.forget(&found, task),
-            Place::Ours(_) => {
-                let backup = self.back_up(worktree, task)?;
-                self.clean(worktree, default_branch)?;
-                Ok(backup)
-            }
+    /// fails; those of `note`. Nothing is cleaned before it is kept.
+    pub fn release(
+        &self,
+        worktree: &Path,
+        default_branch: &str,
+        task: &str,
+        note: impl FnOnce(Backup) -> Result<()>,
+    ) -> Result<()> {
+        let place = self.place(worktree)?;
+        let backup = match &place {
+            Place::Free => return Ok(()),
+            Place::Removed(found) => self.keep_head(found, task)?,
+            Place::Ours(_) => self.back_up(worktree, task)?,
+        };
+        backup.map_or(Ok(()), note)?;
+        match place {
+            Place::Free => Ok(()),
+            Place::Removed(found) => self.forget(&found),
+            Place::Ours(_) => self.clean(worktree, default_branch),
         }
     }
 

@@ -68,11 +68,18 @@ impl Lab {
     }
 
     fn acquire(&self, n: u32, branch: &str) -> Result<Acquired> {
+        self.git.catch_up(branch, "main")?;
         self.git.acquire(&self.pooled(n), branch, "main")
     }
 
     fn release(&self, n: u32) -> Option<Backup> {
-        self.git.release(&self.pooled(n), "main", "T1").unwrap()
+        let mut noted = None;
+        let note = |backup| {
+            noted = Some(backup);
+            Ok(())
+        };
+        self.git.release(&self.pooled(n), "main", "T1", note).unwrap();
+        noted
     }
 
     fn commit_of(&self, revision: &str) -> String {

@@ -21,8 +21,6 @@ pub struct Acquired {
     pub created_branch: bool,
     /// The commit it stands on.
     pub commit: String,
-    /// Why the remote could not be asked, if it could not: what was here was used instead.
-    pub warning: Option<String>,
 }
 
 /// What is at the place of a pooled worktree.
@@ -36,9 +34,21 @@ pub(super) enum Place {
 }
 
 impl Git {
+    /// Asks the remote for a branch that is not here, and for what it would be based on. This may take as long as the
+    /// remote does: call it before the pool's lock is taken, and [`Git::acquire`] after. When the remote cannot be
+    /// asked, what is here has to do: then the reason comes back, as a warning.
+    ///
+    /// # Errors
+    /// `usage` for a name that cannot be a branch's; `environment` when git cannot be run.
+    pub fn catch_up(&self, branch: &str, default_branch: &str) -> Result<Option<String>> {
+        self.check_branch_name(branch)?;
+        if is_here(&self.branch_state(branch)?) { Ok(None) } else { self.fetch(&[branch, default_branch]) }
+    }
+
     /// Makes `worktree` a worktree of this repository, unless it is one, and puts it on `branch`: the
     /// local branch, else a new one that tracks the remote's, else a new one from the remote's (else the
-    /// local) default branch. On the branch already, it is left exactly as it is. The caller holds the pool's lock.
+    /// local) default branch. On the branch already, it is left exactly as it is. Nobody else uses
+    /// the worktree meanwhile.
     ///
     /// # Errors
     /// `refused` when the branch is checked out elsewhere, when the folder is something else than a
@@ -49,8 +59,7 @@ impl Git {
         let place = self.place(worktree)?;
         let state = self.branch_state(branch)?;
         self.check_free_for(worktree, branch, &state)?;
-        let is_local = matches!(state, BranchState::Local | BranchState::CheckedOutAt(_));
-        let warning = if is_local { None } else { self.fetch(&[branch, default_branch])? };
+        let is_local = is_here(&state);
         let created_worktree = match &place {
             Place::Ours(found) if found.branch.as_deref() == Some(branch) => false,
             Place::Ours(found) => {
@@ -61,18 +70,21 @@ impl Git {
         };
         self.switch(worktree, branch, default_branch)?;
         let commit = self.head(worktree)?.unwrap_or_default();
-        Ok(Acquired { created_worktree, created_branch: !is_local, commit, warning })
+        Ok(Acquired { created_worktree, created_branch: !is_local, commit })
     }
 
     /// Makes `worktree` a worktree of this repository, detached at the default branch; true when it was none
-    /// before. One that is there already is left as it is. The caller holds the pool's lock.
+    /// before. One that is there already is left as it is. Nobody else uses the worktree meanwhile.
     ///
     /// # Errors
     /// `refused` when the folder is something else; `environment` when git fails.
     pub fn prepare(&self, worktree: &Path, default_branch: &str) -> Result<bool> {
         match self.place(worktree)? {
             Place::Ours(_) => return Ok(false),
-            Place::Removed(found) => self.forget(&found, "lost").map(drop)?,
+            Place::Removed(found) => {
+                self.keep_head(&found, "lost")?;
+                self.forget(&found)?;
+            }
             Place::Free => (),
         }
         self.add_worktree(worktree, &self.base(default_branch)?)?;
@@ -109,15 +121,15 @@ impl Git {
         }
     }
 
-    /// Forgets a worktree whose folder was removed by hand; commits that only it knew keep a ref.
-    pub(super) fn forget(&self, removed: &Worktree, task: &str) -> Result<Option<super::Backup>> {
-        let backup = match &removed.head {
-            Some(head) => self.keep(head, task)?,
-            None => None,
-        };
+    /// Gives the commits that only a removed worktree knew a ref.
+    pub(super) fn keep_head(&self, removed: &Worktree, task: &str) -> Result<Option<super::Backup>> {
+        removed.head.as_ref().map_or(Ok(None), |head| self.keep(head, task))
+    }
+
+    /// Forgets a worktree whose folder was removed by hand.
+    pub(super) fn forget(&self, removed: &Worktree) -> Result<()> {
         let call = || self.call().args(["worktree", "remove", "--force", "--force"]).arg(&removed.path);
-        self.patiently(call)?.checked()?;
-        Ok(backup)
+        self.patiently(call)?.checked().map(drop)
     }
 
     /// Runs a call again while another git process is in its way.
@@ -137,6 +149,14 @@ impl Git {
             thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(500));
         }
+    }
+
+    /// Refuses a branch that is checked out anywhere but in this worktree.
+    ///
+    /// # Errors
+    /// `refused`, saying where; `environment` when git fails.
+    pub fn check_branch_free(&self, branch: &str, worktree: &Path) -> Result<()> {
+        self.check_free_for(worktree, branch, &self.branch_state(branch)?)
     }
 
     fn check_free_for(&self, worktree: &Path, branch: &str, state: &BranchState) -> Result<()> {
@@ -221,6 +241,13 @@ impl Git {
             return Ok(false);
         };
         Ok(is_same(Path::new(top), worktree) && is_same(Path::new(common), &self.common_dir()?))
+    }
+}
+
+fn is_here(state: &BranchState) -> bool {
+    match state {
+        BranchState::Local | BranchState::CheckedOutAt(_) => true,
+        BranchState::Nowhere | BranchState::OnlyRemote(_) => false,
     }
 }
 

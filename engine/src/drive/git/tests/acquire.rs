@@ -23,10 +23,7 @@ fn a_new_branch_starts_from_what_the_remote_has_now() {
     lab.run(&other, &["push", "--quiet", "origin", "main"]);
 
     let acquired = lab.acquire(1, "fix").unwrap();
-    assert_eq!(
-        acquired,
-        Acquired { created_worktree: true, created_branch: true, commit: newest, warning: None }
-    );
+    assert_eq!(acquired, Acquired { created_worktree: true, created_branch: true, commit: newest });
     assert_eq!(lab.git.current_branch(&lab.pooled(1)).unwrap().as_deref(), Some("fix"));
     // Once more is fine, and leaves what the agent has begun.
     lab.write(&lab.pooled(1).join("begun"), "b\n");
@@ -39,7 +36,7 @@ fn a_new_branch_starts_from_what_the_remote_has_now() {
 fn without_a_remote_a_branch_starts_from_the_local_default() {
     let lab = Lab::without_remote();
     let acquired = lab.acquire(1, "fix").unwrap();
-    assert_eq!((acquired.commit, acquired.warning), (lab.commit_of("main"), None));
+    assert_eq!(acquired.commit, lab.commit_of("main"));
 }
 
 #[test]
@@ -47,7 +44,7 @@ fn a_remote_that_cannot_be_reached_is_a_warning() {
     let lab = Lab::new();
     fs::rename(lab.path("origin.git"), lab.path("away.git")).unwrap();
     let acquired = lab.acquire(1, "fix").unwrap();
-    assert!(acquired.warning.unwrap().contains("could not be asked"));
+    assert!(lab.git.catch_up("other", "main").unwrap().unwrap().contains("could not be asked"));
     assert_eq!(acquired.commit, lab.commit_of("main"));
 }
 
@@ -104,12 +101,12 @@ fn folders_that_are_not_ours_are_refused_and_left_alone() {
     fs::create_dir_all(&foreign).unwrap();
     lab.write(&foreign.join("precious"), "p\n");
     refuses(lab.acquire(1, "fix"), Kind::Refused, "is not a worktree of");
-    refuses(lab.git.release(&foreign, "main", "T1"), Kind::Refused, "is not a worktree of");
+    refuses(lab.git.release(&foreign, "main", "T1", |_| Ok(())), Kind::Refused, "is not a worktree of");
     lab.run(&foreign, &["init", "--quiet"]);
     refuses(lab.acquire(1, "fix"), Kind::Refused, "is not a worktree of");
     refuses(lab.git.acquire(&lab.repo(), "fix", "main"), Kind::Refused, "main checkout");
     lab.write(&lab.repo().join("mine"), "m\n");
-    refuses(lab.git.release(&lab.repo(), "main", "T1"), Kind::Refused, "main checkout");
+    refuses(lab.git.release(&lab.repo(), "main", "T1", |_| Ok(())), Kind::Refused, "main checkout");
     assert!(lab.repo().join("mine").exists() && foreign.join("precious").exists());
     assert_eq!(lab.git.branch_state("fix").unwrap(), BranchState::Nowhere);
 }
@@ -122,7 +119,7 @@ fn a_worktree_without_its_git_file_is_not_taken_for_the_repository_around_it() {
     lab.acquire(1, "fix").unwrap();
     fs::remove_file(lab.pooled(1).join(".git")).unwrap();
     lab.write(&lab.pooled(1).join("work"), "w\n");
-    refuses(lab.git.release(&lab.pooled(1), "main", "T1"), Kind::Refused, "lost its link");
+    refuses(lab.git.release(&lab.pooled(1), "main", "T1", |_| Ok(())), Kind::Refused, "lost its link");
     refuses(lab.acquire(1, "fix"), Kind::Refused, "lost its link");
     assert!(lab.pooled(1).join("work").exists());
 }
