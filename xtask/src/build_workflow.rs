@@ -38,7 +38,7 @@ pub(crate) fn run(house: &House, arguments: &BuildWorkflow) -> Result<ExitCode> 
         return Ok(ExitCode::FAILURE);
     }
     let machines = machines(&folder)?;
-    let built = build(house, "orange", Some(&folder))?;
+    let built = build(house, &folder)?;
     let binary = install(&built, &out)?;
     print!("\n{}", table(&machines));
     describe(&binary)?;
@@ -108,8 +108,8 @@ fn machines(folder: &Path) -> Result<Vec<Checked>> {
     Ok(machines)
 }
 
-/// Builds a package the way it ships, static where that can be had, and says where its binary is.
-pub(crate) fn build(house: &House, package: &str, workflows: Option<&Path>) -> Result<PathBuf> {
+/// Builds `orange` the way it ships, static where that can be had, and says where it is.
+pub(crate) fn build(house: &House, workflows: &Path) -> Result<PathBuf> {
     let target = if target_is_installed(STATIC_TARGET) {
         STATIC_TARGET.to_string()
     } else {
@@ -119,16 +119,14 @@ pub(crate) fn build(house: &House, package: &str, workflows: Option<&Path>) -> R
         );
         host
     };
-    let mut build = house.cargo(["build", "--package", package, "--profile", "dist", "--target", &target]);
-    if let Some(workflows) = workflows {
-        build.env("ORANGE_WORKFLOWS", workflows);
-    }
+    let mut build = house.cargo(["build", "--package", "orange", "--profile", "dist", "--target", &target]);
+    build.env("ORANGE_WORKFLOWS", workflows);
     println!("{}", typed(&build));
     let status = build.status().map_err(|error| format!("cargo cannot be run: {error}"))?;
     if !status.success() {
         return Err(format!("`{}` failed, {status}", typed(&build)));
     }
-    Ok(house.metadata()?.target_directory.join(target).join("dist").join(package))
+    Ok(house.metadata()?.target_directory.join(target).join("dist/orange"))
 }
 
 /// Whether the standard library of a target is there; the folder is named whether it exists or not.

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-/// A program to run, from a line `NAME⇥KEY=VALUE…⇥PROGRAM⇥ARGUMENT…`. An argument `A|B` is `A` and `B` in turn, for
-/// requests that lead to and fro.
+/// A program to run, from a line `NAME⇥KEY=VALUE…⇥PROGRAM⇥ARGUMENT…`. An argument `A|B|C` is each of
+/// these in turn.
 struct Program {
     name: String,
     environment: Vec<(String, String)>,
@@ -54,9 +54,9 @@ impl Program {
     }
 
     fn run(&self, round: usize) -> Result<Took, String> {
-        let turn = |word: &'_ String| match word.split_once('|') {
-            Some((even, odd)) => if round.is_multiple_of(2) { even } else { odd }.to_string(),
-            None => word.clone(),
+        let turn = |word: &String| {
+            let alternatives: Vec<&str> = word.split('|').collect();
+            alternatives[round % alternatives.len()].to_string()
         };
         let words: Vec<String> = self.words.iter().map(turn).collect();
         let (program, arguments) = words.split_first().ok_or("a line names no program")?;

@@ -115,19 +115,22 @@ fn large_workflow(states: usize) -> String {
     flow
 }
 
-/// To and fro between two states whose transitions have no hooks.
+/// To and fro between two states whose transitions have no hooks. Many tasks take turns, as an agent would name them,
+/// so that none has a longer history than tasks have.
 fn updates(runs: &mut Runs, built: &Built, scratch: &Path) -> Result<()> {
+    const TASKS: usize = 30;
     let home = Home::new(&built.hookless, scratch, "update", "to-and-fro")?;
-    home.create("bench")?;
-    let orange = text(&built.hookless);
-    let words = [orange.as_str(), "task", "update", "bench", "--status", "there|here"];
+    let ids = (0..TASKS).map(|task| home.create(&format!("task-{task}"))).collect::<Result<Vec<_>>>()?;
+    let there_and_back = [vec!["there"; TASKS], vec!["here"; TASKS]].concat().join("|");
+    let (orange, ids) = (text(&built.hookless), ids.join("|"));
+    let words = [orange.as_str(), "task", "update", &ids, "--status", &there_and_back];
     runs.ask("task update --status", &[&home.setting()], &words, "at most 5 ms", Some(|it, _| it <= 5.0));
     Ok(())
 }
 
 fn list(runs: &mut Runs, built: &Built, scratch: &Path, tasks: usize) -> Result<()> {
     let home = Home::new(&built.orange, scratch, &format!("list-{tasks}"), "default")?;
-    (0..tasks).try_for_each(|task| home.create(&format!("task-{task}")))?;
+    (0..tasks).try_for_each(|task| home.create(&format!("task-{task}")).map(|_| ()))?;
     let orange = text(&built.orange);
     let keeps: Option<fn(f64, f64) -> bool> = Some(|it, _| it <= 60.0);
     let what = format!("task list with {tasks} tasks");
@@ -150,9 +153,13 @@ impl<'b> Home<'b> {
         Ok(home)
     }
 
-    fn create(&self, branch: &str) -> Result<()> {
-        self.orange(&["task", "create", branch, "One of many", "--project", "bench", "--no-spawn"])
-            .map(|_| ())
+    /// Makes a task that waits, and gives its id.
+    fn create(&self, branch: &str) -> Result<String> {
+        let create = ["task", "create", branch, "One of many", "--project", "bench", "--no-spawn", "--json"];
+        let created: serde_json::Value = serde_json::from_str(&self.orange(&create)?)
+            .map_err(|error| format!("`orange task create --json` did not answer in JSON: {error}"))?;
+        let id = created["id"].as_str().ok_or("`orange task create --json` gives no id")?;
+        Ok(id.to_string())
     }
 
     fn orange(&self, arguments: &[&str]) -> Result<String> {
