@@ -22,6 +22,12 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// For tests: the agent of this spawn.
+    #[cfg(test)]
+    pub(crate) fn agent(task: &str, actor: Actor, spawn: u32) -> Caller {
+        Caller { task: Some(task.to_owned()), actor: Some(actor), spawn: Some(spawn) }
+    }
+
     /// What the environment says.
     pub fn from_env() -> Caller {
         let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
@@ -65,7 +71,7 @@ mod tests {
     use crate::store::event::Spawn;
 
     fn worker(spawn: u32) -> Caller {
-        Caller { task: Some("t1".to_owned()), actor: Some(Actor::Worker), spawn: Some(spawn) }
+        Caller::agent("t1", Actor::Worker, spawn)
     }
 
     #[test]

@@ -54,6 +54,23 @@ impl Orange {
         })
     }
 
+    /// For tests: these machines and this home, a person who asks, nobody's programs but tmux, a tmux server in this
+    /// folder, and a program that does nothing in place of this one.
+    #[cfg(test)]
+    pub(crate) fn for_tests(machines: Machines, home: Home, folder: &Path) -> Orange {
+        let socket = folder.join("tmux").into_os_string();
+        Orange {
+            machines,
+            home,
+            tmux: Tmux::new(Some(&socket)),
+            caller: Caller::default(),
+            folder: folder.to_owned(),
+            program: PathBuf::from("/bin/true"),
+            socket: Some(socket),
+            path: OsString::new(),
+        }
+    }
+
     /// The machine that a task follows.
     ///
     /// # Errors

@@ -8,6 +8,8 @@ pub mod request;
 pub mod respawn;
 pub mod snapshot;
 pub mod start;
+#[cfg(test)]
+mod tests;
 
 pub use ended::{End, ended};
 pub use finish::{finish, settled};

@@ -35,4 +35,4 @@ pub use projects::Project;
 pub use task::Task;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,0 +1,437 @@
+//! The flow on a real store, with a small machine and no agents.
+
+use orange_core::{
+    Actor, Actors, Commands, Condition, Counter, ExitRule, Gate, Guard, HarnessOf, Hook, Machine, Outcome,
+    Permissions, Piece, Prompt, PromptId, REVIEW_ROUND, Range, Spawn, State, StateId, Transition, Verdict,
+};
+
+use crate::flow::request::decide;
+use crate::flow::{End, Goal, begin, ended, finish, request, settled, spawn};
+use crate::machines::Machines;
+use crate::orange::Orange;
+use crate::store::event::Spawn as Spawned;
+use crate::store::{self, Draft, Event, Open, Record, Set, Task, TaskDir};
+use crate::{Error, Kind};
+
+const PENDING: StateId = StateId(0);
+const WORKING: StateId = StateId(1);
+const REVIEW: StateId = StateId(2);
+const STUCK: StateId = StateId(3);
+const DONE: StateId = StateId(4);
+
+const HANDOFF: Gate<'_> =
+    Gate { section: "## Handoff", required: true, verdict: None, strict: false, fields: &[], fresh: true };
+const FAIL: Gate<'_> =
+    Gate { section: "## Review", required: false, verdict: Some(Verdict::Fail), fresh: false, ..HANDOFF };
+const UNDER_2: Guard<'_> =
+    Guard { text: "review_round < 2", any_of: &[&[Range { counter: REVIEW_ROUND, low: 0, high: 1 }]] };
+
+/// Nobody has this harness's program in a test.
+const ABSENT: Spawn = Spawn {
+    prompt: PromptId(0),
+    harness: HarnessOf::Review,
+    permissions: Permissions::Full,
+    increment: None,
+};
+
+const fn state(name: &str, agent: Actor) -> State<'_> {
+    State {
+        name,
+        description: "",
+        terminal: false,
+        waits_for_human: false,
+        entry: false,
+        respawn: None,
+        agent,
+    }
+}
+
+const fn way(from: StateId, to: StateId) -> Transition<'static> {
+    Transition { from, to, by: Actors::ANYONE, guard: None, gate: None, hooks: &[] }
+}
+
+const fn on_crash(state: StateId) -> ExitRule<'static> {
+    let outcome = Outcome::Crash { stuck_after: 2, respawn: false };
+    ExitRule { state, condition: Condition::NoArtifact, outcome }
+}
+
+static MACHINE: Machine<'static> = Machine {
+    name: "test",
+    version: 1,
+    description: "",
+    source_hash: "d1",
+    prompts_hash: "",
+    states: &[
+        state("pending", Actor::Worker),
+        State { respawn: Some(Hook::SpawnAgent(ABSENT)), ..state("working", Actor::Worker) },
+        state("agent-review", Actor::Reviewer),
+        state("stuck", Actor::Worker),
+        State { terminal: true, ..state("done", Actor::Worker) },
+    ],
+    initial: PENDING,
+    counters: &[Counter { name: "review_round", default: 0 }, Counter { name: "crash_count", default: 0 }],
+    transitions: &[
+        way(PENDING, WORKING),
+        Transition {
+            gate: Some(HANDOFF),
+            hooks: &[
+                Hook::SetField { field: "first", value: "done" },
+                Hook::Increment { counter: REVIEW_ROUND },
+                Hook::RunCommand { argv: &["true"], timeout: 9 },
+                Hook::SetField { field: "last", value: "done" },
+            ],
+            ..way(WORKING, REVIEW)
+        },
+        way(WORKING, STUCK),
+        Transition { guard: Some(UNDER_2), gate: Some(FAIL), ..way(REVIEW, WORKING) },
+        Transition { guard: Some(UNDER_2), ..way(REVIEW, STUCK) },
+        way(REVIEW, DONE),
+        Transition { hooks: &[Hook::SpawnReviewer(ABSENT)], ..way(STUCK, REVIEW) },
+    ],
+    rows: &[0, 1, 3, 6, 7, 7],
+    exit_rules: &[
+        ExitRule { state: PENDING, condition: Condition::Always, outcome: Outcome::Then(WORKING) },
+        ExitRule { state: WORKING, condition: Condition::Artifact(HANDOFF), outcome: Outcome::Then(REVIEW) },
+        on_crash(WORKING),
+        ExitRule { state: REVIEW, condition: Condition::Artifact(FAIL), outcome: Outcome::Then(WORKING) },
+        on_crash(REVIEW),
+        ExitRule { state: STUCK, condition: Condition::Artifact(HANDOFF), outcome: Outcome::Then(REVIEW) },
+    ],
+    prompts: &[Prompt { name: "worker", pieces: &[Piece::Text("go")] }],
+    commands: Commands {
+        spawn: Some(WORKING),
+        clarify: None,
+        review: Some(REVIEW),
+        merge: Some(DONE),
+        cancel: None,
+        crash: Some(STUCK),
+    },
+    poll_interval: 30,
+};
+
+static MACHINES: &[&Machine<'static>] = &[&MACHINE];
+
+/// One task of a home of its own.
+struct Lab {
+    _folder: tempfile::TempDir,
+    orange: Orange,
+    dir: TaskDir,
+}
+
+impl Lab {
+    fn new(status: StateId, body: &str) -> Lab {
+        let (folder, home) = store::tests::home();
+        let draft = Draft {
+            workflow: "test".to_owned(),
+            status: MACHINE.state(status).name.to_owned(),
+            body: format!("\n{body}\n"),
+            review_harness: "pi".to_owned(),
+            ..store::tests::draft("fix")
+        };
+        let dir = store::create(&home, &draft, |_| Ok(())).unwrap().dir().clone();
+        let orange = Orange::for_tests(Machines(MACHINES), home, folder.path());
+        Lab { _folder: folder, orange, dir }
+    }
+
+    fn open(&self) -> Open {
+        Open::lock(&self.orange.home, &self.dir).unwrap()
+    }
+
+    fn task(&self) -> Task {
+        Task::read(&self.orange.home, &self.dir).unwrap().0
+    }
+
+    fn records(&self) -> Vec<Record> {
+        Task::read(&self.orange.home, &self.dir).unwrap().1.records
+    }
+
+    /// The types of the events since the task was created.
+    fn events(&self) -> Vec<String> {
+        let name = |record: &Record| serde_json::to_value(&record.event).unwrap()["type"].clone();
+        self.records()[1..].iter().map(|record| name(record).as_str().unwrap().to_owned()).collect()
+    }
+
+    /// A key of the frontmatter that is nobody's.
+    fn field(&self, key: &str) -> Option<String> {
+        let text = std::fs::read_to_string(self.dir.task_md()).unwrap();
+        text.lines().find_map(|line| line.strip_prefix(&format!("{key}: ")).map(str::to_owned))
+    }
+
+    fn ask(&self, to: &str) -> crate::Result<super::Moved> {
+        request(&self.orange, &self.dir, Goal::Named(to), false)
+    }
+
+    fn begin(&self, to: &str) -> Open {
+        let mut open = settled(&self.orange, &self.dir).unwrap();
+        let decision = decide(&self.orange, &MACHINE, &open, Goal::Named(to)).unwrap();
+        begin::begin(&MACHINE, &mut open, &decision, Vec::new(), None).unwrap();
+        open
+    }
+
+    /// As if an agent had been started.
+    fn agent(&self, spawn: u32, actor: Actor) {
+        let agent = Spawned { spawn, actor: actor.as_str().to_owned(), ..Spawned::default() };
+        self.open().append(Event::AgentSpawned(agent), Set::new().tmux_session(Some("s"))).unwrap();
+    }
+
+    fn end(&self, spawn: u32) -> crate::Result<String> {
+        let reason = "exited with 3".to_owned();
+        ended(&self.orange, &self.dir, &End { spawn, code: Some(3), signal: None, reason })
+    }
+
+    #[track_caller]
+    fn check(&self, status: &str, crashes: u32, attention: Option<&str>) {
+        let task = self.task();
+        assert_eq!((task.status(), task.counter("crash_count")), (status, crashes));
+        match attention {
+            Some(part) => assert!(task.attention.as_ref().unwrap().contains(part), "{:?}", task.attention),
+            None => assert_eq!(task.attention, None),
+        }
+    }
+}
+
+#[track_caller]
+fn refused<T: std::fmt::Debug>(outcome: crate::Result<T>, kind: Kind, message: &str) -> Error {
+    let error = outcome.unwrap_err();
+    assert_eq!(error.kind, kind, "{error}");
+    assert!(error.message.contains(message), "{error}");
+    error
+}
+
+#[test]
+fn a_transition_without_hooks_is_done_at_once() {
+    let lab = Lab::new(PENDING, "");
+    let moved = lab.ask("working").unwrap();
+    assert_eq!((moved.from.as_str(), moved.to.as_str()), ("pending", "working"));
+    assert_eq!(lab.events(), ["transition.started", "status.changed"]);
+    lab.check("working", 0, None);
+}
+
+#[test]
+fn a_refusal_changes_nothing() {
+    let lab = Lab::new(WORKING, "");
+    refused(lab.ask("agent-review"), Kind::GateFailed, "`## Handoff` is missing");
+    refused(lab.ask("done"), Kind::NoTransition, "working to done");
+    refused(lab.ask("working"), Kind::NoTransition, "working already");
+    refused(lab.ask("donne"), Kind::NotFound, "no status `donne`");
+    assert_eq!(lab.events(), [] as [&str; 0]);
+    refused(request(&lab.orange, &lab.dir, Goal::Cancel, false), Kind::Refused, "no status for `cancel`");
+}
+
+#[test]
+fn a_dry_run_answers_what_the_real_call_would() {
+    let lab = Lab::new(STUCK, "");
+    let ask = |dry_run| request(&lab.orange, &lab.dir, Goal::Named("agent-review"), dry_run);
+    let error = refused(ask(true), Kind::Environment, "`pi`");
+    assert_eq!(ask(false).unwrap_err(), error);
+    assert_eq!(lab.events(), [] as [&str; 0]);
+}
+
+#[test]
+fn whoever_finishes_runs_only_the_hooks_that_have_not_ended() {
+    let lab = Lab::new(WORKING, "## Handoff\nall");
+    let mut open = lab.begin("agent-review");
+    let first = Event::HookEnded { hook: "set_field".to_owned(), index: 0, error: None };
+    open.append(first, Set::new()).unwrap();
+    drop(open);
+
+    finish(&lab.orange, &mut lab.open()).unwrap();
+    assert_eq!((lab.field("first"), lab.field("last").as_deref()), (None, Some("done")));
+    assert_eq!(lab.task().counter("review_round"), 1);
+    // A failed hook stops neither the others nor the transition.
+    lab.check("agent-review", 0, Some("run_command: the task has no worktree"));
+    let again = lab.events();
+    finish(&lab.orange, &mut lab.open()).unwrap();
+    assert_eq!(lab.events(), again);
+}
+
+#[test]
+fn a_counter_rises_once_however_often_its_hook_runs() {
+    let lab = Lab::new(WORKING, "## Handoff\nall");
+    let mut open = lab.begin("agent-review");
+    // Its value was set, and a kill came before that was noted.
+    open.append(Event::Unknown, Set::new().counter("review_round", 1)).unwrap();
+    drop(open);
+    finish(&lab.orange, &mut lab.open()).unwrap();
+    assert_eq!(lab.task().counter("review_round"), 1);
+}
+
+#[test]
+fn a_failure_from_before_a_kill_is_told_too() {
+    let lab = Lab::new(WORKING, "## Handoff\nall");
+    let mut open = lab.begin("agent-review");
+    let failed = Event::HookEnded { hook: "set_field".into(), index: 0, error: Some("disk full".into()) };
+    open.append(failed, Set::new()).unwrap();
+    drop(open);
+    finish(&lab.orange, &mut lab.open()).unwrap();
+    lab.check("agent-review", 0, Some("set_field: disk full; run_command: "));
+}
+
+#[test]
+fn what_cannot_be_finished_is_an_error_and_not_a_loop() {
+    let lab = Lab::new(WORKING, "## Handoff\nall");
+    drop(lab.begin("agent-review"));
+    // The program that should finish it does nothing.
+    let error = refused(lab.ask("done"), Kind::Environment, "working → agent-review was begun and cannot be");
+    assert!(error.help.contains("orange.log"), "{error}");
+}
+
+#[test]
+fn the_answer_is_read_from_the_journal_and_from_this_transition_alone() {
+    let lab = Lab::new(WORKING, "## Handoff\nall");
+    let mut open = lab.begin("agent-review");
+    let started = open.log().open.as_ref().unwrap().seq;
+    finish(&lab.orange, &mut open).unwrap();
+    open.append(Event::Unknown, Set::new().counter("review_round", 7)).unwrap();
+    drop(open);
+    lab.ask("done").unwrap();
+
+    let moved = super::Moved::read("T1", &lab.records(), started);
+    assert_eq!((moved.from.as_str(), moved.to.as_str(), moved.review_round), ("working", "agent-review", 1));
+    assert_eq!(moved.hooks, ["set_field", "increment", "run_command", "set_field"]);
+    assert_eq!(moved.hook_errors, ["run_command: the task has no worktree to run a command in"]);
+    let json = moved.json();
+    assert_eq!((&json["success"], &json["id"]), (&true.into(), &"T1".into()));
+    assert_eq!((json.get("dry_run"), json.get("backed_up")), (None, None));
+}
+
+#[test]
+fn a_fresh_gate_wants_more_than_what_passed_last_time() {
+    let lab = Lab::new(WORKING, "## Handoff\nall\n\n## Review\nFAIL");
+    finish(&lab.orange, &mut lab.begin("agent-review")).unwrap();
+    lab.ask("working").unwrap();
+    refused(lab.ask("agent-review"), Kind::GateFailed, "already accepted once");
+    // Nor does an exit rule take the old handoff for a new one.
+    lab.agent(1, Actor::Worker);
+    lab.end(1).unwrap();
+    lab.check("working", 1, Some("crash 1 in working"));
+}
+
+#[test]
+fn crashes_are_forgotten_by_a_transition_and_kept_by_an_escalation() {
+    let lab = Lab::new(WORKING, "");
+    lab.agent(1, Actor::Worker);
+    let story = lab.end(1).unwrap();
+    assert!(story.contains("crash 1 in working") && story.contains("exited with 3"), "{story}");
+    lab.check("working", 1, Some("exited with 3"));
+    lab.agent(2, Actor::Worker);
+    lab.end(2).unwrap();
+    lab.check("stuck", 2, Some("escalated to stuck after 2 crashes"));
+    assert_eq!(
+        lab.events()[4..],
+        ["agent.exited", "agent.crashed", "transition.started", "status.changed"],
+        "all that follows from an end is journaled with it"
+    );
+
+    let lab = Lab::new(REVIEW, "## Review\nFAIL");
+    lab.open().append(Event::Unknown, Set::new().counter("crash_count", 1)).unwrap();
+    lab.ask("working").unwrap();
+    lab.check("working", 0, None);
+}
+
+#[test]
+fn an_end_is_judged_once() {
+    let lab = Lab::new(WORKING, "");
+    lab.agent(1, Actor::Worker);
+    lab.end(1).unwrap();
+    let events = lab.events();
+    assert!(lab.end(1).unwrap().contains("on record as ended"));
+    assert!(lab.end(9).unwrap().contains("has been replaced"));
+    assert_eq!(lab.events(), events);
+}
+
+#[test]
+fn an_end_of_which_nothing_could_come_is_told_again() {
+    let lab = Lab::new(WORKING, "");
+    lab.agent(1, Actor::Worker);
+    let good = std::fs::read(lab.dir.task_md()).unwrap();
+    std::fs::write(lab.dir.task_md(), "<<<<<<< ours\n").unwrap();
+    refused(lab.end(1), Kind::Corrupt, "TASK.md");
+    std::fs::write(lab.dir.task_md(), good).unwrap();
+    lab.end(1).unwrap();
+    lab.check("working", 1, Some("crash 1"));
+}
+
+#[test]
+fn where_the_same_agent_is_wanted_the_exit_rules_are_asked_again() {
+    let lab = Lab::new(PENDING, "");
+    lab.agent(1, Actor::Worker);
+    let story = lab.end(1).unwrap();
+    assert!(story.starts_with("advanced to working; crash 1 in working: "), "{story}");
+    lab.check("working", 1, Some("crash 1 in working"));
+    assert_eq!(lab.events().iter().filter(|event| *event == "agent.exited").count(), 1);
+}
+
+#[test]
+fn an_exit_rule_leads_on() {
+    let lab = Lab::new(WORKING, "## Handoff\nall");
+    lab.agent(1, Actor::Worker);
+    assert_eq!(lab.end(1).unwrap(), "advanced to agent-review");
+    let events = lab.events();
+    assert_eq!(events[1..4], ["agent.exited", "auto.advanced", "transition.started"]);
+    // The state it came to is the reviewer's: that the worker is gone is nothing to look at there.
+    lab.check("agent-review", 0, Some("run_command"));
+    assert!(!lab.task().attention.unwrap().contains("ended"));
+}
+
+#[test]
+fn an_agent_that_ends_in_another_s_state_is_shown() {
+    let lab = Lab::new(REVIEW, "");
+    lab.agent(1, Actor::Worker);
+    assert_eq!(lab.end(1).unwrap(), "the worker ended in agent-review");
+    lab.check("agent-review", 0, Some("the worker ended in agent-review"));
+    assert_eq!(lab.events()[1..], ["agent.exited"]);
+}
+
+#[test]
+fn a_way_on_that_is_blocked_is_shown_and_not_taken() {
+    let lab = Lab::new(STUCK, "## Handoff\nall");
+    lab.agent(1, Actor::Worker);
+    refused(lab.end(1), Kind::Environment, "`pi`");
+    lab.check("stuck", 0, Some("the way on is blocked: `pi`"));
+    assert_eq!(lab.events()[1..], ["agent.exited"]);
+}
+
+#[test]
+fn attention_goes_with_the_next_transition() {
+    let lab = Lab::new(WORKING, "");
+    let mut open = lab.open();
+    for what in ["a", "b", "a"] {
+        super::finish::attend(&mut open, what).unwrap();
+    }
+    drop(open);
+    lab.check("working", 0, Some("b; a"));
+    lab.ask("stuck").unwrap();
+    lab.check("stuck", 0, None);
+}
+
+#[test]
+fn an_agent_that_has_ended_is_not_heard() {
+    let mut lab = Lab::new(WORKING, "");
+    lab.agent(1, Actor::Worker);
+    lab.orange.caller = crate::caller::Caller::agent(&lab.dir.id, Actor::Worker, 2);
+    refused(lab.ask("stuck"), Kind::NotAllowed, "agent 2");
+    lab.orange.caller = crate::caller::Caller::agent(&lab.dir.id, Actor::Worker, 1);
+    lab.ask("stuck").unwrap();
+}
+
+#[test]
+fn only_a_task_that_waits_is_started() {
+    let lab = Lab::new(STUCK, "");
+    let error = refused(spawn(&lab.orange, &lab.dir), Kind::Refused, "was started before: it is stuck");
+    assert!(error.help.contains("orange task respawn"), "{error}");
+    // Past its initial state and without a worktree, where an agent can be started: what is missing is told.
+    let lab = Lab::new(WORKING, "");
+    refused(spawn(&lab.orange, &lab.dir), Kind::Environment, "`pi`");
+    refused(super::respawn(&lab.orange, &lab.dir), Kind::NotRespawnable, "no worktree");
+}
+
+#[test]
+fn a_status_that_the_workflow_lost_is_told() {
+    let lab = Lab::new(WORKING, "");
+    lab.open().append(Event::Unknown, Set::new().status("elsewhere")).unwrap();
+    refused(lab.ask("stuck"), Kind::Refused, "no longer has the status elsewhere");
+    lab.agent(1, Actor::Worker);
+    refused(lab.end(1), Kind::Refused, "elsewhere");
+    assert_eq!(lab.open().log().agents.len(), 1, "the binary that knows the status can still take note");
+}
