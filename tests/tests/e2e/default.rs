@@ -124,6 +124,28 @@ fn a_branch_that_nobody_named_is_named_by_the_agent() {
 }
 
 #[test]
+fn work_that_is_there_already_may_begin_with_its_review() {
+    let world = World::new();
+    world.git(&world.repo(), &["branch", "theirs"]);
+    let task = world.create("theirs", "Look at it [agents: pass]", &["--status", "agent-review"]);
+    task.reaches("reviewing");
+    let prompt = task.agent(1).prompt();
+    assert!(
+        prompt.starts_with("# Review Task: Look at it") && prompt.contains("Review round: 1 of 2"),
+        "{prompt}"
+    );
+    assert_eq!(
+        (task.way(), task.owned("review_round")),
+        (vec!["agent-review → reviewing".to_owned()], json!(1))
+    );
+
+    let seen = world.create("seen", "Merge it", &["--status", "reviewing"]);
+    assert_eq!((seen.status().as_str(), seen.events_of("agent.spawned").len()), ("reviewing", 0));
+    let refused = world.fails(1, "refused", &["task", "create", "x", "y", "--status", "done"]);
+    assert!(refused.contains("agent-review"), "{refused}");
+}
+
+#[test]
 fn two_tasks_run_beside_each_other() {
     let world = World::new();
     let tasks = ["one", "two"].map(|branch| world.create(branch, "Mend it", &[]));

@@ -7,6 +7,7 @@ mod deaths;
 mod default;
 mod demo;
 mod kills;
+mod merge;
 mod odd;
 mod persistent;
 mod pool;

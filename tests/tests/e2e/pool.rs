@@ -60,7 +60,7 @@ fn worktrees_can_be_made_ahead_of_time() {
 #[test]
 fn a_local_branch_is_taken_over_with_its_commits() {
     let world = World::new();
-    commit(&world, "fix", "local.txt");
+    world.commit_on("fix", "local.txt");
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     task.agent(1).begun();
     assert!(task.worktree().join("local.txt").exists());
@@ -69,7 +69,7 @@ fn a_local_branch_is_taken_over_with_its_commits() {
 #[test]
 fn a_branch_that_is_only_on_the_remote_is_taken_over_and_followed() {
     let world = World::new();
-    commit(&world, "fix", "remote.txt");
+    world.commit_on("fix", "remote.txt");
     world.git(&world.repo(), &["push", "--quiet", "origin", "fix"]);
     world.git(&world.repo(), &["branch", "--quiet", "-D", "fix"]);
     world.git(&world.repo(), &["update-ref", "-d", "refs/remotes/origin/fix"]);
@@ -102,6 +102,21 @@ fn a_branch_that_somebody_has_checked_out_is_left_to_them() {
 }
 
 #[test]
+fn a_project_with_a_task_file_of_its_own_is_told_before_anything_is_taken() {
+    let world = World::new();
+    fs::write(world.repo().join("TASK.md"), "mine\n").unwrap();
+    world.git(&world.repo(), &["add", "."]);
+    world.git(&world.repo(), &["commit", "--quiet", "--message", "Mine"]);
+    world.git(&world.repo(), &["push", "--quiet"]);
+    let answer = world.ok(&["task", "create", "fix", "Mend it"]);
+    let task = world.task(&answer);
+    assert!(answer["waiting"].as_str().unwrap().contains("TASK.md"), "{answer}");
+    assert_eq!((task.status(), world.ok(&["workspace", "list"])), ("pending".to_owned(), json!([])));
+    let refused = task.fails(1, "refused", "spawn", &[]);
+    assert!(refused.contains("rename that file"), "{refused}");
+}
+
+#[test]
 fn tasks_whose_names_begin_alike_stay_apart() {
     let world = World::new();
     let [short, long] = ["fix", "fix-2"].map(|branch| world.create(branch, "Mend it [agents: hang]", &[]));
@@ -112,6 +127,21 @@ fn tasks_whose_names_begin_alike_stay_apart() {
     assert_eq!((is_alive(short_agent), is_alive(long_agent)), (false, true));
     let shown = world.ok(&["task", "show", "fix-2"]);
     assert_eq!((&shown["status"], &shown["session"]), (&json!("working"), &json!("active")));
+}
+
+#[test]
+fn branches_that_tmux_cannot_tell_apart_have_sessions_of_their_own() {
+    let world = World::new();
+    let [dot, dash] = ["fix.2", "fix-2"].map(|branch| world.create(branch, "Mend it [agents: hang]", &[]));
+    let [dot_agent, dash_agent] = [&dot, &dash].map(|task| task.agent(1).begun());
+    dot.reaches("working");
+    dash.reaches("working");
+    let sessions = [&dot, &dash].map(|task| task.show()["tmux_session"].as_str().unwrap().to_owned());
+    assert_eq!(sessions, ["toy/fix-2".to_owned(), format!("toy/fix-2-{}", &dash.id[..6])]);
+    dot.ok("cancel", &["--yes"]);
+    assert_eq!((is_alive(dot_agent), is_alive(dash_agent), world.panes().len()), (false, true, 1));
+    dash.ok("cancel", &["--yes"]);
+    assert_eq!((is_alive(dash_agent), world.panes().len()), (false, 0));
 }
 
 #[test]
@@ -144,54 +174,4 @@ fn cancelling_keeps_the_branch_and_its_commits() {
     let subject = world.git(&world.repo(), &["log", "-1", "--format=%s", "fix"]);
     assert_eq!(subject, "Agent 1 did its part");
     assert_eq!(world.panes(), Vec::<String>::new());
-}
-
-#[test]
-fn nothing_is_merged_that_is_not_ready() {
-    let world = World::new();
-    let task = world.create("fix", "Mend it [agents: work hang]", &[]);
-    task.agent(2).begun();
-    task.reaches("agent-review");
-    let refused = task.fails(1, "no_transition", "merge", &["--local"]);
-    assert!(refused.contains("agent-review to done"), "{refused}");
-
-    task.write("## Review\n\nVerdict: PASS");
-    task.ok("update", &["--status", "reviewing"]);
-    let loose = task.worktree().join("loose.txt");
-    fs::write(&loose, "not committed\n").unwrap();
-    let refused = task.fails(1, "refused", "merge", &["--local"]);
-    assert!(refused.contains("loose.txt"), "{refused}");
-    assert_eq!(
-        (task.status(), world.git(&world.repo(), &["log", "-1", "--format=%s"])),
-        ("reviewing".into(), "Begin".into())
-    );
-
-    fs::remove_file(loose).unwrap();
-    task.ok("merge", &["--local"]);
-    let again = task.fails(1, "no_transition", "merge", &["--local"]);
-    assert!(again.contains("final"), "{again}");
-}
-
-#[test]
-fn a_person_s_own_changes_in_the_main_checkout_stop_a_merge_before_it_begins() {
-    let world = World::new();
-    commit(&world, "fix", "README.md");
-    let task = world.create("fix", "Mend it", &[]);
-    task.reaches("reviewing");
-    fs::write(world.repo().join("README.md"), "mine\n").unwrap();
-    let refused = task.fails(1, "refused", "merge", &["--local"]);
-    assert!(refused.contains("README.md"), "{refused}");
-    assert_eq!(fs::read_to_string(world.repo().join("README.md")).unwrap(), "mine\n");
-    let pushed = world.git(&world.path("toy.git"), &["log", "-1", "--format=%s", "main"]);
-    assert_eq!((task.status(), pushed), ("reviewing".into(), "Begin".into()));
-}
-
-/// A commit of one file on a branch that is not checked out afterwards.
-fn commit(world: &World, branch: &str, file: &str) {
-    let repo = world.repo();
-    world.git(&repo, &["switch", "--quiet", "--create", branch]);
-    fs::write(repo.join(file), "somebody was here before\n").unwrap();
-    world.git(&repo, &["add", "."]);
-    world.git(&repo, &["commit", "--quiet", "--message", "Before"]);
-    world.git(&repo, &["switch", "--quiet", "main"]);
 }

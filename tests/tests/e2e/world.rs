@@ -146,6 +146,16 @@ impl World {
         text(&output.stdout).trim_end().to_owned()
     }
 
+    /// Commits one file on a new branch that is not checked out afterwards.
+    pub(crate) fn commit_on(&self, branch: &str, file: &str) {
+        let repo = self.repo();
+        self.git(&repo, &["switch", "--quiet", "--create", branch]);
+        fs::write(repo.join(file), "somebody was here before\n").unwrap();
+        self.git(&repo, &["add", "."]);
+        self.git(&repo, &["commit", "--quiet", "--message", "Before"]);
+        self.git(&repo, &["switch", "--quiet", "main"]);
+    }
+
     /// Runs tmux on this world's server.
     pub(crate) fn tmux(&self, args: &[&str]) -> Output {
         self.command("tmux").arg("-S").arg(self.path("tmux")).args(args).output().unwrap()
