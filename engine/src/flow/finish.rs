@@ -3,6 +3,7 @@
 use orange_core::{CRASH_COUNT, Hook, Machine, Transition};
 
 use crate::flow::begin::ESCALATION;
+use crate::flow::cancel::{CLEANUP, FORCED};
 use crate::hooks::{self, Run, workspace};
 use crate::orange::Orange;
 use crate::store::event::PlannedHook;
@@ -98,6 +99,9 @@ fn hooks_of(
     pending: &OpenTransition,
 ) -> Result<&'static [Hook<'static>]> {
     let plan = &pending.plan;
+    if plan.cause == FORCED {
+        return Ok(CLEANUP);
+    }
     let is_the_one = |way: &&Transition<'_>| {
         machine.state(way.from).name == plan.from
             && machine.state(way.to).name == plan.to

@@ -1,6 +1,7 @@
 //! What happens to tasks: decisions of the core, journaled, written down and carried out.
 
 pub mod begin;
+pub mod cancel;
 pub mod ended;
 pub mod finish;
 pub mod moved;
@@ -11,6 +12,7 @@ pub mod start;
 #[cfg(test)]
 mod tests;
 
+pub use cancel::cancel;
 pub use ended::{End, ended};
 pub use finish::{finish, settled};
 pub use moved::Moved;

@@ -111,7 +111,11 @@ impl Goal<'_> {
     }
 }
 
-fn of_command(machine: &Machine<'_>, state: Option<StateId>, command: &str) -> Result<StateId> {
+/// The state that a command drives to.
+///
+/// # Errors
+/// `refused` when the workflow has none for it.
+pub fn of_command(machine: &Machine<'_>, state: Option<StateId>, command: &str) -> Result<StateId> {
     state.ok_or_else(|| {
         Error::new(Kind::Refused, format!("the workflow {} has no status for `{command}`", machine.name))
             .help(format!("name one under `commands: {{{command}: …}}` in the workflow"))

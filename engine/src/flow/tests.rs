@@ -102,8 +102,8 @@ static MACHINE: Machine<'static> = Machine {
         spawn: Some(WORKING),
         clarify: None,
         review: Some(REVIEW),
-        merge: Some(DONE),
-        cancel: None,
+        merge: None,
+        cancel: Some(DONE),
         crash: Some(STUCK),
     },
     poll_interval: 30,
@@ -215,7 +215,7 @@ fn a_refusal_changes_nothing() {
     refused(lab.ask("working"), Kind::NoTransition, "working already");
     refused(lab.ask("donne"), Kind::NotFound, "no status `donne`");
     assert_eq!(lab.events(), [] as [&str; 0]);
-    refused(request(&lab.orange, &lab.dir, Goal::Cancel, false), Kind::Refused, "no status for `cancel`");
+    refused(request(&lab.orange, &lab.dir, Goal::Merge, false), Kind::Refused, "no status for `merge`");
 }
 
 #[test]
@@ -434,4 +434,38 @@ fn a_status_that_the_workflow_lost_is_told() {
     lab.agent(1, Actor::Worker);
     refused(lab.end(1), Kind::Refused, "elsewhere");
     assert_eq!(lab.open().log().agents.len(), 1, "the binary that knows the status can still take note");
+}
+
+/// Cancels, and finishes as the process of its own would.
+fn cancelled(lab: &Lab) {
+    refused(super::cancel(&lab.orange, &lab.dir), Kind::Environment, "begun and not finished");
+    finish(&lab.orange, &mut lab.open()).unwrap();
+}
+
+#[test]
+fn a_task_whose_status_is_lost_can_be_cancelled_by_a_person() {
+    let mut lab = Lab::new(WORKING, "");
+    lab.open().append(Event::Unknown, Set::new().status("elsewhere")).unwrap();
+    lab.agent(1, Actor::Worker);
+    lab.orange.caller = crate::caller::Caller::agent(&lab.dir.id, Actor::Worker, 1);
+    refused(super::cancel(&lab.orange, &lab.dir), Kind::NotAllowed, "only a person");
+    lab.orange.caller = crate::caller::Caller::default();
+    cancelled(&lab);
+    lab.check("done", 0, None);
+    let open = lab.open();
+    assert_eq!((&open.task().owned.tmux_session, open.log().agents.len()), (&None, 0));
+}
+
+#[test]
+fn what_a_failed_hook_left_of_a_task_that_is_over_can_be_cleared_away() {
+    let lab = Lab::new(DONE, "");
+    refused(super::cancel(&lab.orange, &lab.dir), Kind::NoTransition, "final");
+    lab.open()
+        .append(Event::Unknown, Set::new().workspace(Some("coffee--1")).tmux_session(Some("s")))
+        .unwrap();
+    cancelled(&lab);
+    // Its project is not there, so the worktree stays bound, and the person is told how to go on.
+    lab.check("done", 0, Some("orange project add PATH --name coffee"));
+    assert_eq!(lab.task().owned.tmux_session, None);
+    cancelled(&lab);
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal, Write};
 
 use crate::cmd::answer::{Answer, one_line};
-use crate::flow::{Goal, request};
+use crate::flow;
 use crate::orange::Orange;
 use crate::store::{Task, TaskDir};
 use crate::{Error, Kind, Result};
@@ -14,7 +14,7 @@ pub fn run(orange: &Orange, dir: &TaskDir, yes: bool, as_json: bool) -> Result<A
         let (task, _) = Task::read(&orange.home, dir)?;
         confirm(&task, as_json)?;
     }
-    let moved = request(orange, dir, Goal::Cancel, false)?;
+    let moved = flow::cancel(orange, dir)?;
     Ok(Answer::new(moved.json(), moved.text()))
 }
 

@@ -1,0 +1,67 @@
+//! Cancelling a task: by its workflow's transition, or without one where there cannot be one.
+
+use orange_core::{Actor, Hook, Machine};
+
+use crate::flow::request::{carry_out, of_command};
+use crate::flow::{Goal, Moved, request, settled};
+use crate::orange::Orange;
+use crate::store::event::{PlannedHook, Transition};
+use crate::store::{Event, Open, Set, TaskDir};
+use crate::{Error, Kind, Result};
+
+/// The cause of a transition that no workflow declares.
+pub const FORCED: &str = "forced";
+
+/// What such a transition does: it leaves no agent and no worktree behind.
+pub static CLEANUP: &[Hook<'static>] = &[Hook::KillSession, Hook::ReleaseWorkspace];
+
+/// Cancels a task. One whose status its workflow no longer has goes to the cancelled state all the same (design §6); and
+/// one that is over already, and still has a session or a worktree because a hook has failed, is rid of these.
+///
+/// # Errors
+/// Those of the request; `not_allowed` for an agent where there is no transition.
+pub fn cancel(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
+    let mut open = settled(orange, dir)?;
+    let machine = orange.machine_of(open.task())?;
+    let Some(to) = forced_goal(machine, &open)? else {
+        drop(open);
+        return request(orange, dir, Goal::Cancel, false);
+    };
+    if orange.caller.actor_for(&dir.id) != Actor::Human {
+        return Err(Error::new(Kind::NotAllowed, "only a person may cancel a task without a transition")
+            .help("leave it to the person who looks after the task"));
+    }
+    let (started, set) = (plan(open.task().status(), &to), Set::new().status(&to));
+    open.append(Event::TransitionStarted(started), set)?;
+    carry_out(orange, open)
+}
+
+/// Where to go without a transition; `None` where there is one, or nothing is left to be done.
+fn forced_goal(machine: &Machine<'_>, open: &Open) -> Result<Option<String>> {
+    let task = open.task();
+    let has_something = task.owned.workspace.is_some() || task.owned.tmux_session.is_some();
+    match machine.state_named(task.status()) {
+        Some(status) if machine.state(status).terminal && has_something => Ok(Some(task.status().to_owned())),
+        Some(_) => Ok(None),
+        None => {
+            let to = of_command(machine, machine.commands.cancel, "cancel")?;
+            Ok(Some(machine.state(to).name.to_owned()))
+        }
+    }
+}
+
+fn plan(from: &str, to: &str) -> Transition {
+    let hook = |(index, hook): (usize, &Hook<'_>)| PlannedHook {
+        name: hook.name().to_owned(),
+        index,
+        counter: None,
+    };
+    Transition {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        cause: FORCED.to_owned(),
+        actor: Actor::Human.as_str().to_owned(),
+        hooks: CLEANUP.iter().enumerate().map(hook).collect(),
+        ..Transition::default()
+    }
+}
