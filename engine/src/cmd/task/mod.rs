@@ -84,7 +84,7 @@ fn attach(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
     let (task, _) = Task::read(&orange.home, dir)?;
     let Some(session) = &task.owned.tmux_session else {
         return Err(Error::new(Kind::Refused, format!("the task has no session: it is {}", task.status()))
-            .help("`orange task spawn` or `orange task respawn` starts one"));
+            .help("`orange task next` shows where it can go from here"));
     };
     orange.tmux.attach(session, std::env::var_os("TMUX").as_deref())?;
     Ok(Answer::new(json!({ "success": true, "id": dir.id, "session": session }), ""))

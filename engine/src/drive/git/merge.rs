@@ -76,7 +76,10 @@ impl Git {
                 let on =
                     current.map_or_else(|| "no branch".to_owned(), |current| format!("branch `{current}`"));
                 Err(refused(format!("{shown} is on {on}, not on `{branch}`: work there would be left out"))
-                    .help(format!("run `git -C '{shown}' switch {branch}`, or finish the rebase there")))
+                    .help(format!(
+                        "run `git -C '{shown}' switch {branch}`, or finish the rebase there; if the branch was renamed, \
+                         run `orange task update --branch` there"
+                    )))
             }
         }
     }
