@@ -6,6 +6,7 @@ mod bad_input;
 mod deaths;
 mod default;
 mod demo;
+mod every_step;
 mod kills;
 mod merge;
 mod odd;

@@ -189,7 +189,7 @@ impl World {
 
     /// Waits until this holds.
     #[track_caller]
-    pub(crate) fn until(&self, what: &str, holds: impl Fn() -> bool) {
+    pub(crate) fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
         let start = Instant::now();
         while !holds() {
             assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain until {what}");

@@ -1,0 +1,187 @@
+//! A kill at every step of a transition: after each program that its finisher calls, and before it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+use serde_json::json;
+
+use crate::task::{Task, is_alive, kill};
+use crate::world::World;
+
+/// When the finisher is killed: before a program has done its work, or after.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Moment {
+    Before,
+    After,
+}
+
+/// Makes git and tmux stop at the call of this number that a finisher makes, and end there when it has been killed.
+fn stop_at(world: &World, call: usize, moment: Moment) {
+    for program in ["git", "tmux"] {
+        let real = world.find(program);
+        let (real, root) = (real.display(), world.path(""));
+        let before = if moment == Moment::After { format!("{real} \"$@\"") } else { ":".to_owned() };
+        let script = format!(
+            "#!/bin/sh\n\
+             case $(tr '\\0' ' ' </proc/$PPID/cmdline) in\n\
+             *' task finish '*)\n  \
+               echo \"$PPID {program} $*\" >>{root}/calls\n  \
+               if [ \"$(wc -l <{root}/calls)\" -eq {call} ]; then\n    \
+                 {before}\n    \
+                 mv {root}/calls {root}/stopped\n    \
+                 while [ -d /proc/$PPID ] && [ ! -e {root}/go ]; do sleep 0.01; done\n    \
+                 exit 1\n  \
+               fi ;;\n\
+             esac\n\
+             exec {real} \"$@\"\n",
+            root = root.display(),
+        );
+        let file = world.path("agents").join(program);
+        fs::write(&file, script).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+/// Runs a command whose finisher is killed at the call of this number. False when it makes fewer calls.
+fn killed_at(world: &World, call: usize, moment: Moment, args: &[&str]) -> bool {
+    stop_at(world, call, moment);
+    let mut running = world.command(crate::world::binary());
+    let running = running.arg("--json").args(args).current_dir(world.repo());
+    let mut running = running.stdout(Stdio::null()).spawn().unwrap();
+    let stopped = world.path("stopped");
+    world.until("it stops or ends", || stopped.exists() || running.try_wait().unwrap().is_some());
+    let killed = stopped.exists();
+    if killed {
+        let calls = fs::read_to_string(&stopped).unwrap();
+        kill(calls.lines().last().unwrap().split(' ').next().unwrap().parse().unwrap());
+    }
+    running.wait().unwrap();
+    for program in ["git", "tmux"] {
+        fs::remove_file(world.path("agents").join(program)).unwrap();
+    }
+    killed
+}
+
+/// Kills the finisher of this command at every call that it makes, each time in a world of its own, and looks at what
+/// has become of the task after one look of the monitor.
+#[track_caller]
+fn converges(
+    moment: Moment,
+    summary: &str,
+    args: &[&str],
+    prepare: impl Fn(&Task<'_>),
+    check: impl Fn(&World, &Task<'_>),
+) {
+    for call in 1.. {
+        let world = World::new();
+        let begins = args.contains(&"spawn");
+        let task = world.create("fix", summary, if begins { &["--no-spawn"] } else { &[] });
+        prepare(&task);
+        if !killed_at(&world, call, moment, args) {
+            assert!(call > 3, "the finisher makes {call} calls: is it still the finisher?");
+            return;
+        }
+        world.ok(&["monitor", "--once"]);
+        check(&world, &task);
+        let ended = task.events_of("hook.ended");
+        let failed: Vec<_> = ended.iter().filter(|event| !event["error"].is_null()).collect();
+        assert!(failed.is_empty(), "killed {moment:?} call {call}: {failed:?}");
+    }
+}
+
+/// One agent lives, by the journal and by tmux, in this window.
+#[track_caller]
+fn check_agent(world: &World, task: &Task<'_>, window: &str) {
+    world.until("one agent is there", || world.panes() == [format!("toy/fix {window}")]);
+    let numbers = |kind: &str| -> Vec<u64> {
+        task.events_of(kind).iter().filter_map(|event| event["spawn"].as_u64()).collect()
+    };
+    let gone = numbers("agent.exited");
+    let live: Vec<_> = numbers("agent.spawned").into_iter().filter(|number| !gone.contains(number)).collect();
+    let [live] = live[..] else { panic!("these agents should live: {live:?}") };
+    assert!(is_alive(task.agent(u32::try_from(live).unwrap()).begun()));
+}
+
+fn begins(moment: Moment) {
+    converges(
+        moment,
+        "Mend it [agents: hang hang hang]",
+        &["task", "spawn", "fix"],
+        |_| {},
+        |world, task| {
+            task.reaches("working");
+            check_agent(world, task, "worker");
+            let slots = world.ok(&["workspace", "list"]);
+            assert_eq!((slots.as_array().unwrap().len(), &slots[0]["task"]), (1, &json!(task.id)));
+            assert_eq!(world.git(&task.worktree(), &["branch", "--show-current"]), "fix");
+            assert!(task.worktree().join("TASK.md").is_symlink());
+        },
+    );
+}
+
+fn goes_on(moment: Moment) {
+    let prepare = |task: &Task<'_>| {
+        task.agent(1).begun();
+        task.reaches("working");
+        task.write("## Handoff\n\nDONE: all of it");
+    };
+    let args = ["task", "update", "fix", "--status", "agent-review"];
+    converges(moment, "Mend it [agents: hang hang hang hang]", &args, prepare, |world, task| {
+        task.reaches("agent-review");
+        check_agent(world, task, "review-1");
+        assert!(!is_alive(task.agent(1).begun()));
+        assert_eq!(task.owned("review_round"), 1);
+    });
+}
+
+fn ends(moment: Moment) {
+    let prepare = |task: &Task<'_>| task.reaches("reviewing");
+    converges(
+        moment,
+        "Mend it [agents: work pass]",
+        &["task", "merge", "fix", "--local"],
+        prepare,
+        |world, task| {
+            task.reaches("done");
+            assert_eq!(world.panes(), [] as [&str; 0]);
+            let slots = world.ok(&["workspace", "list"]);
+            assert_eq!((slots.as_array().unwrap().len(), &slots[0]["task"]), (1, &json!(null)));
+            let worktree = slots[0]["path"].as_str().unwrap();
+            assert_eq!(
+                world.git(worktree.as_ref(), &["status", "--porcelain", "--branch"]),
+                "## HEAD (no branch)"
+            );
+        },
+    );
+}
+
+#[test]
+fn a_beginning_that_is_killed_before_a_call() {
+    begins(Moment::Before);
+}
+
+#[test]
+fn a_beginning_that_is_killed_after_a_call() {
+    begins(Moment::After);
+}
+
+#[test]
+fn a_change_of_agents_that_is_killed_before_a_call() {
+    goes_on(Moment::Before);
+}
+
+#[test]
+fn a_change_of_agents_that_is_killed_after_a_call() {
+    goes_on(Moment::After);
+}
+
+#[test]
+fn an_end_that_is_killed_before_a_call() {
+    ends(Moment::Before);
+}
+
+#[test]
+fn an_end_that_is_killed_after_a_call() {
+    ends(Moment::After);
+}
