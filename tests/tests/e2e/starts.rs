@@ -1,0 +1,147 @@
+//! How tasks and agents are started: in which state, in which worktree, and what is told when they cannot be.
+
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::said::Said;
+use crate::task::{Task, kill};
+use crate::world::{World, binary};
+
+/// A task that is created in this state, with a branch that is there.
+fn created_as<'w>(world: &'w World, branch: &str, status: &str, summary: &str) -> (Task<'w>, Value) {
+    world.git(&world.repo(), &["branch", branch]);
+    let answer = world.ok(&["task", "create", "--status", status, "--", branch, summary]);
+    (world.task(&answer), answer)
+}
+
+#[test]
+fn a_review_of_work_that_is_there_is_the_first_round() {
+    let world = World::new();
+    let (task, _) = created_as(&world, "fix", "agent-review", "Look at it [agents: pass]");
+    assert!(task.agent(1).prompt().contains("Review round: 1 of 2"));
+    task.reaches("reviewing");
+    assert_eq!((task.owned("review_round"), task.way().len()), (json!(1), 1));
+    assert_eq!(task.events_of("agent.spawned")[0]["window"], "review-1");
+}
+
+#[test]
+fn a_review_that_finds_no_worktree_waits_like_any_task() {
+    let world = World::new();
+    world.ok(&["project", "update", "toy", "--pool-size", "1"]);
+    let first = world.create("one", "Mend it [agents: work pass]", &[]);
+    let (second, answer) = created_as(&world, "two", "agent-review", "Look at it [agents: pass]");
+    assert!(answer["waiting"].as_str().unwrap().contains("toy--1"), "{answer}");
+    assert_eq!((second.status(), &answer["attention"]), ("agent-review".to_owned(), &json!(null)));
+    first.reaches("reviewing");
+    first.ok("merge", &["--local"]);
+    second.reaches("reviewing");
+}
+
+#[test]
+fn existing_work_may_wait_for_a_person_at_once() {
+    let world = World::new();
+    let (task, _) = created_as(&world, "fix", "reviewing", "Done by hand");
+    assert_eq!((task.owned("workspace"), world.panes()), (json!(null), vec![]));
+    task.fails(1, "refused", "spawn", &[]);
+    task.ok("merge", &["--local"]);
+}
+
+#[test]
+fn a_state_that_is_reached_by_being_started_is_not_for_a_task_that_waits() {
+    let world = World::new();
+    let told =
+        world.fails(2, "usage", &["task", "create", "fix", "x", "--status", "clarification", "--no-spawn"]);
+    assert!(told.contains("--no-spawn"), "{told}");
+    assert_eq!(world.ok(&["task", "list", "--all"]), json!([]));
+}
+
+#[test]
+fn of_many_created_at_once_those_without_a_worktree_wait() {
+    let world = World::new();
+    let creating: Vec<_> = (0..6)
+        .map(|number| {
+            let branch = format!("fix-{number}");
+            let mut command = world.command(binary());
+            command.args(["--json", "task", "create", &branch, "Mend it [agents: hang]"]);
+            command.current_dir(world.repo()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let answers: Vec<Value> = creating
+        .into_iter()
+        .map(|child| Said::from(child.wait_with_output().unwrap()).ok())
+        .collect();
+    let (started, waiting): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer["waiting"].is_null());
+    assert_eq!((started.len(), waiting.len()), (2, 4));
+    assert!(started.iter().all(|answer| answer["status"] == "working" && answer["workspace"].is_string()));
+    assert!(waiting.iter().all(|answer| answer["status"] == "pending" && answer["attention"].is_null()));
+}
+
+#[test]
+fn a_worktree_that_was_removed_by_hand_is_made_again() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    kill(task.agent(1).begun());
+    task.has_events(1, "agent.crashed");
+    let worktree = task.worktree();
+    world.until("its session is gone", || world.panes().is_empty());
+    fs::remove_dir_all(&worktree).unwrap();
+
+    task.ok("respawn", &[]);
+    task.agent(2).begun();
+    assert_eq!(world.git(&worktree, &["branch", "--show-current"]), "fix");
+    assert!(worktree.join("TASK.md").is_symlink());
+    task.reaches("reviewing");
+}
+
+#[test]
+fn an_agent_that_cannot_be_run_says_why() {
+    let world = World::new();
+    let program = world.path("agents/claude");
+    fs::remove_file(&program).unwrap();
+    fs::write(&program, "#!/no/such/interpreter\n").unwrap();
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let task = world.create("fix", "Mend it", &[]);
+    task.has_events(1, "agent.crashed");
+    let exited = &task.events_of("agent.exited")[0];
+    assert!(exited["reason"].as_str().unwrap().starts_with("could not be run: `claude`"), "{exited}");
+    let attention = task.show()["attention"].as_str().unwrap().to_owned();
+    assert!(attention.contains("could not be run: `claude`"), "{attention}");
+}
+
+#[test]
+fn a_reviewer_s_new_start_does_not_hide_that_the_worker_is_gone() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: work hang hang]", &["--workflow", "persistent"]);
+    let worker = task.agent(1).begun();
+    let reviewer = task.agent(2).begun();
+    task.reaches("agent-review");
+    kill(worker);
+    task.has_events(1, "agent.exited");
+    kill(reviewer);
+    task.agent(3).begun();
+    world.until("nothing else is under way", || {
+        task.show()["attention"] == "the worker ended in agent-review (ended by signal 9)"
+    });
+}
+
+#[test]
+fn what_could_not_be_given_back_is_given_back_by_cancelling_again() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    let projects = world.home().join("projects.json");
+    let known = fs::read(&projects).unwrap();
+    fs::write(&projects, "[]\n").unwrap();
+    let cancelled = task.ok("cancel", &["--yes"]);
+    let error = cancelled["hook_errors"][0].as_str().unwrap();
+    assert!(error.contains("orange project add PATH --name toy"), "{error}");
+    assert_eq!(task.show()["attention"], error);
+
+    fs::write(&projects, known).unwrap();
+    assert_eq!(task.ok("cancel", &["--yes"])["hook_errors"], json!([]));
+    assert_eq!(world.ok(&["workspace", "list"])[0]["task"], json!(null));
+    task.fails(1, "no_transition", "cancel", &["--yes"]);
+}
