@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use orange_core::Machine;
 
 use crate::caller::Caller;
-use crate::drive::exec::Call;
+use crate::drive::exec::{Call, Detached};
 use crate::drive::tmux::Tmux;
 use crate::machines::Machines;
 use crate::store::projects::{self, Project};
@@ -114,14 +114,18 @@ impl Orange {
     /// # Errors
     /// `environment` when it cannot be started.
     pub fn detached(&self, args: &[&str], dir: &TaskDir) -> Result<()> {
-        self.start_detached(args, dir)?.wait().map(drop)
+        self.again(args, dir)?.wait().map(drop)
     }
 
-    /// Starts this program again in a session of its own and does not wait for it.
+    /// Starts this program again in a session of its own, and waits no longer than until it is there.
     ///
     /// # Errors
     /// `environment` when it cannot be started.
-    pub fn start_detached(&self, args: &[&str], dir: &TaskDir) -> Result<crate::drive::exec::Detached> {
+    pub fn start_detached(&self, args: &[&str], dir: &TaskDir) -> Result<()> {
+        self.again(args, dir)?.until_independent()
+    }
+
+    fn again(&self, args: &[&str], dir: &TaskDir) -> Result<Detached> {
         let folder = if dir.path.is_dir() { &dir.path } else { self.home.root() };
         Call::new(&self.program).args(args).folder(folder).detach(&self.home.log_file())
     }

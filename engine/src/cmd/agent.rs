@@ -5,7 +5,6 @@ use serde_json::json;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::AgentCommand;
 use crate::drive::agent::Ended;
-use crate::drive::exec::become_independent;
 use crate::drive::harness;
 use crate::flow::{self, End};
 use crate::orange::Orange;
@@ -17,7 +16,6 @@ pub fn run(orange: &Orange, command: &AgentCommand) -> Result<Answer> {
     match command {
         AgentCommand::Run { task, spawn } => wrap(orange, &by_id(orange, task)?, *spawn),
         AgentCommand::Ended { task, spawn, code, signal, reason } => {
-            become_independent()?;
             let end = End { spawn: *spawn, code: *code, signal: *signal, reason: reason.clone() };
             let story = flow::ended(orange, &by_id(orange, task)?, &end)?;
             let text = format!("task {task}, agent {spawn}: {story}");

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{Cli, Command};
 use crate::cmd::{agent, monitor, project, task, workflow, workspace};
+use crate::drive::exec::become_independent;
 use crate::machines::Machines;
 use crate::orange::Orange;
 use crate::store::clock;
@@ -21,11 +22,11 @@ pub fn main(machines: &'static [&'static Machine<'static>]) -> ExitCode {
         Ok(cli) => cli,
         Err(refusal) => return refuse(&refusal),
     };
-    let outcome = run(Machines(machines), &cli);
+    let machines = Machines(machines);
     if cli.command.is_detached() {
-        return log(&outcome);
+        return log(&become_independent().and_then(|()| run(machines, &cli)));
     }
-    match outcome.and_then(|answer| print(&answer, cli.json)) {
+    match run(machines, &cli).and_then(|answer| print(&answer, cli.json)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error, cli.json),
     }

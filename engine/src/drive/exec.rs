@@ -268,6 +268,23 @@ impl Detached {
         self.child.id()
     }
 
+    /// Waits until it has called [`become_independent`], or has ended: from then on it can outlive this process. The
+    /// end of a session's leader, for one, ends every process in the terminal's foreground.
+    ///
+    /// # Errors
+    /// `environment` when the system cannot tell.
+    pub fn until_independent(&mut self) -> Result<()> {
+        let own = pid_of(&self.child);
+        while rustix::process::getsid(Some(own)) != Ok(own) {
+            let ended = self.child.try_wait().map_err(|cause| cannot_wait(&self.what, &cause))?;
+            if ended.is_some() {
+                return Ok(());
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
     /// Waits for its end.
     ///
     /// # Errors
@@ -370,9 +387,11 @@ fn end_group(child: &Child) {
 }
 
 fn reap(child: &mut Child, what: &str) -> Result<ExitStatus> {
-    child
-        .wait()
-        .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for `{}`: {cause}", brief(what))))
+    child.wait().map_err(|cause| cannot_wait(what, &cause))
+}
+
+fn cannot_wait(what: &str, cause: &io::Error) -> Error {
+    Error::new(Kind::Environment, format!("cannot wait for `{}`: {cause}", brief(what)))
 }
 
 fn pid_of(child: &Child) -> Pid {

@@ -9,6 +9,7 @@ use crate::flow::respawn;
 use crate::flow::snapshot::{Snapshot, status_of};
 use crate::hooks;
 use crate::orange::Orange;
+use crate::store::scalar::Value;
 use crate::store::{Event, Open, Set, TaskDir};
 
 /// How an agent ended.
@@ -68,7 +69,7 @@ impl Case<'_> {
     fn judge_once(&mut self) -> Result<String> {
         if !self.is_its_state()? {
             let status = self.open.task().status();
-            return self.mark(format!("the {} ended in {status}", self.actor));
+            return self.mark(format!("the {} ended in {status} ({})", self.actor, self.end.reason));
         }
         let decision = {
             let snapshot = Snapshot::of(self.machine, self.open.task(), self.open.log())?;
@@ -102,6 +103,7 @@ impl Case<'_> {
     fn crash(&mut self, count: u32, respawn: bool, reason: String) -> Result<String> {
         let crashed = self.crashed(count, &reason);
         let story = format!("crash {count} in {}: {reason}", self.open.task().status());
+        let before = self.open.task().attention.clone();
         attend(&mut self.open, &story)?;
         let events = self.with_end(vec![crashed]);
         self.open.append_many(events)?;
@@ -109,7 +111,10 @@ impl Case<'_> {
             return Ok(story);
         }
         match respawn::again(self.orange, self.machine, &mut self.open) {
-            Ok(number) => Ok(format!("{story}; started again as agent {number}")),
+            Ok(number) => {
+                self.open.edit(&[("attention", Value::text_or_null(before.as_deref()))])?;
+                Ok(format!("{story}; started again as agent {number}"))
+            }
             Err(error) => {
                 attend(&mut self.open, &format!("could not be started again: {}", error.one_line()))?;
                 Err(error)

@@ -17,10 +17,12 @@ use crate::{Error, Kind, Result};
 pub fn respawn(orange: &Orange, dir: &TaskDir) -> Result<u32> {
     let mut open = settled(orange, dir)?;
     let machine = orange.machine_of(open.task())?;
-    again(orange, machine, &mut open)
+    let number = again(orange, machine, &mut open)?;
+    open.edit(&[("attention", Value::Null)])?;
+    Ok(number)
 }
 
-/// The same for a task that is locked already.
+/// The same for a task that is locked already, and without a person who has looked at it.
 ///
 /// # Errors
 /// As [`respawn`].
@@ -44,6 +46,5 @@ pub fn again(orange: &Orange, machine: &'static Machine<'static>, open: &mut Ope
         agents::preflight(orange, task, spawn)?;
     }
     agents::start(orange, machine, open, hook, None, Occasion::Respawn)?;
-    open.edit(&[("attention", Value::Null)])?;
     Ok(open.log().last_spawn)
 }

@@ -378,7 +378,7 @@ fn an_exit_rule_leads_on() {
 fn an_agent_that_ends_in_another_s_state_is_shown() {
     let lab = Lab::new(REVIEW, "");
     lab.agent(1, Actor::Worker);
-    assert_eq!(lab.end(1).unwrap(), "the worker ended in agent-review");
+    assert_eq!(lab.end(1).unwrap(), "the worker ended in agent-review (exited with 3)");
     lab.check("agent-review", 0, Some("the worker ended in agent-review"));
     assert_eq!(lab.events()[1..], ["agent.exited"]);
 }

@@ -40,9 +40,7 @@ pub fn run(run: &Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Resu
         Hook::SpawnAgent(_) | Hook::SpawnReviewer(_) => spawn(run, open, hook),
         Hook::NotifyWorker { message } => agents::notify_worker(orange, open, message),
         // No two tasks are ever locked together: that process waits until this one is released.
-        Hook::SpawnNext => {
-            orange.start_detached(&["task", "spawn-next", &open.dir().id], open.dir()).map(drop)
-        }
+        Hook::SpawnNext => orange.start_detached(&["task", "spawn-next", &open.dir().id], open.dir()),
         Hook::PushBranch => other::push_branch(orange, open),
         Hook::CreatePr => other::create_pr(),
         Hook::DeleteRemoteBranch => other::delete_remote_branch(orange, open),

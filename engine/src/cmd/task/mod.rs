@@ -14,7 +14,6 @@ use crate::cmd::agent::by_id;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{TaskCommand, TaskName};
 use crate::cmd::project::is_over;
-use crate::drive::exec::become_independent;
 use crate::drive::tmux::Pane;
 use crate::flow;
 use crate::orange::Orange;
@@ -91,7 +90,6 @@ fn attach(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
 }
 
 fn finish(orange: &Orange, id: &str) -> Result<Answer> {
-    become_independent()?;
     let mut open = Open::lock(&orange.home, &by_id(orange, id)?)?;
     flow::finish(orange, &mut open)?;
     Ok(Answer::new(json!({ "success": true, "id": id }), ""))
@@ -99,7 +97,6 @@ fn finish(orange: &Orange, id: &str) -> Result<Answer> {
 
 /// Waits until the task is released, its transition being finished, before it starts another one.
 fn spawn_next(orange: &Orange, id: &str) -> Result<Answer> {
-    become_independent()?;
     let dir = by_id(orange, id)?;
     drop(flow::settled(orange, &dir)?);
     let started = flow::spawn_next(orange, &dir.project)?;

@@ -81,6 +81,21 @@ fn a_detached_process_writes_to_its_log() {
 }
 
 #[test]
+fn a_detached_process_is_waited_for_until_it_is_independent_or_gone() {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let mut gone = sh("exit 3").detach(log.path()).unwrap();
+    gone.until_independent().unwrap();
+    assert_eq!(gone.wait().unwrap().code(), Some(3));
+
+    let mut alone = Call::new("setsid").args(["sleep", "1000"]).detach(log.path()).unwrap();
+    alone.until_independent().unwrap();
+    let pid = Pid::from_child(&alone.child);
+    assert_eq!(rustix::process::getsid(Some(pid)), Ok(pid));
+    rustix::process::kill_process(pid, Signal::KILL).unwrap();
+    alone.wait().unwrap();
+}
+
+#[test]
 fn programs_are_found_on_the_path_given() {
     let folder = tempfile::tempdir().unwrap();
     let (program, text) = (folder.path().join("claude"), folder.path().join("notes"));
