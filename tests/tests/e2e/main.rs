@@ -14,5 +14,6 @@ mod persistent;
 mod pool;
 mod requests;
 mod said;
+mod starts;
 mod task;
 mod world;
