@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::section::is_only_code;
 use crate::{Actor, CounterId, Gate, Machine, Missing, StateId, TransitionId, View};
 
 /// Why a request is refused.
@@ -77,11 +78,13 @@ impl Rejection {
                     .collect::<Vec<_>>();
                 format!("{from_name} → {to_name} is open when {guards}, and {}", values.join(", "))
             }
-            Rejection::GateFailed { transition, missing } => machine
-                .transition(transition)
-                .gate
-                .as_ref()
-                .map_or_else(String::new, |gate| missing.message(gate)),
+            Rejection::GateFailed { transition, missing } => {
+                let Some(gate) = &machine.transition(transition).gate else { return String::new() };
+                let is_code = missing == Missing::Section && is_only_code(view.body, gate.section);
+                let note =
+                    if is_code { ": it stands in a code block only, where it is no heading" } else { "" };
+                missing.message(gate) + note
+            }
         }
     }
 

@@ -44,6 +44,13 @@ pub fn section<'b>(body: &'b str, heading: &str) -> Option<&'b str> {
     open.map(|content_start| &body[content_start..]).or(found)
 }
 
+/// Whether this heading stands in fenced code blocks only, where it is no heading.
+pub(crate) fn is_only_code(body: &str, heading: &str) -> bool {
+    let wanted = Heading::parse(heading);
+    section(body, heading).is_none()
+        && body.lines().any(|line| wanted.is_some() && Heading::parse(line) == wanted)
+}
+
 /// The lines outside fenced code blocks, each with the byte where it starts and without its line end.
 pub(crate) fn prose_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fence: Option<Fence> = None;
@@ -144,6 +151,9 @@ mod tests {
         check("```\n## Handoff\nx\n```\n", None);
         check("~~~md\n## Handoff\n```\n~~~\n## Handoff\nreal\n", Some("real\n"));
         check("````\n```\n## Handoff\n````\n", None);
+        assert!(is_only_code("```\n## Handoff\nx\n```\n", "## Handoff"));
+        assert!(!is_only_code("```\n## Handoff\n```\n## Handoff\n", "## Handoff"));
+        assert!(!is_only_code("## Review\n", "## Handoff"));
         check("```never closed\n## Handoff\n", None);
         check("```inline``` code\n## Handoff\nx", Some("x"));
         check("## Handoff\n```\n## Not a heading\n```\nend\n", Some("```\n## Not a heading\n```\nend\n"));

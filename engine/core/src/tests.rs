@@ -157,6 +157,13 @@ fn rejections_say_what_to_do() {
         "write it (at least one line), then run `orange task update --status agent-review` again",
     );
     rejects(
+        view(WORKING, &[], "```\n## Handoff\nx\n```"),
+        REVIEW,
+        Actor::Worker,
+        "`## Handoff` is missing from TASK.md: it stands in a code block only, where it is no heading",
+        "write it (at least one line), then run `orange task update --status agent-review` again",
+    );
+    rejects(
         view(WORKING, &[], ""),
         DONE,
         Actor::Human,
