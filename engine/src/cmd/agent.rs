@@ -29,9 +29,17 @@ pub fn by_id(orange: &Orange, id: &str) -> Result<TaskDir> {
     find::named(&orange.home, id, None, |_| false)
 }
 
-/// Runs the harness of a spawn with the prompt that was kept for it, waits for its end, and reports that to a process
-/// outside this session, which may be ended by what the exit rules say.
+/// Runs the harness of a spawn and reports its end to a process outside this session, which may be ended by what the
+/// exit rules say. An agent that could not be run has ended, too.
 fn wrap(orange: &Orange, dir: &TaskDir, number: u32) -> Result<Answer> {
+    let ended = attend(orange, dir, number);
+    let report = report(dir, number, &ended);
+    orange.start_detached(&report.iter().map(String::as_str).collect::<Vec<_>>(), dir)?;
+    ended.map(|Ended { code, signal }| Answer::new(json!({ "code": code, "signal": signal }), ""))
+}
+
+/// Runs the harness with the prompt that was kept for this spawn, in the task's worktree, and waits for its end.
+fn attend(orange: &Orange, dir: &TaskDir, number: u32) -> Result<Ended> {
     let (task, journal) = Task::read(&orange.home, dir)?;
     let Some(spawn) = journal.log().agents.get(&number).cloned() else {
         return Err(Error::new(Kind::Refused, format!("task {} has no live agent {number}", dir.id)));
@@ -40,11 +48,7 @@ fn wrap(orange: &Orange, dir: &TaskDir, number: u32) -> Result<Answer> {
         return Err(Error::new(Kind::Refused, format!("task {} has no worktree", dir.id)));
     };
     let folder = orange.home.workspace(workspace);
-    let ended = harness::named(&spawn.harness)
-        .and_then(|harness| harness.run(&dir.prompt(number), spawn.permissions == "full", &folder));
-    let report = report(dir, number, &ended);
-    orange.start_detached(&report.iter().map(String::as_str).collect::<Vec<_>>(), dir)?;
-    ended.map(|Ended { code, signal }| Answer::new(json!({ "code": code, "signal": signal }), ""))
+    harness::named(&spawn.harness)?.run(&dir.prompt(number), spawn.permissions == "full", &folder)
 }
 
 /// The command that takes note of an agent's end.
@@ -63,4 +67,26 @@ fn report(dir: &TaskDir, spawn: u32, ended: &Result<Ended>) -> Vec<String> {
     words.extend(code.map(|code| format!("--code={code}")));
     words.extend(signal.map(|signal| format!("--signal={signal}")));
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Home;
+
+    #[track_caller]
+    fn check(ended: Result<Ended>, expect: &[&str]) {
+        let dir = Home::at("/orange").task("toy", "t1");
+        let report = report(&dir, 2, &ended);
+        assert_eq!(report[..5], ["agent", "ended", "--task", "t1", "--spawn=2"]);
+        assert_eq!(report[5..], *expect);
+    }
+
+    #[test]
+    fn every_end_is_reported() {
+        check(Ok(Ended { code: Some(3), signal: None }), &["--reason=exited with 3", "--code=3"]);
+        check(Ok(Ended { code: None, signal: Some(9) }), &["--reason=ended by signal 9", "--signal=9"]);
+        let error = Error::new(Kind::Environment, "`pi` is not installed").help("install it");
+        check(Err(error), &["--reason=could not be run: `pi` is not installed; install it"]);
+    }
 }

@@ -137,3 +137,25 @@ fn to_json(project: &Project) -> Value {
         "workflow": project.workflow.as_deref().unwrap_or("default"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::tests::MACHINES;
+    use crate::machines::Machines;
+    use crate::store::tests;
+
+    #[test]
+    fn a_task_is_over_in_a_state_that_its_workflow_calls_terminal() {
+        let (folder, home) = tests::home();
+        let orange = Orange::for_tests(Machines(MACHINES), home, folder.path());
+        let is_over = |status: &str, workflow: &str| {
+            let mut task = Task::default();
+            (task.owned.status, task.owned.workflow) = (status.to_owned(), workflow.to_owned());
+            super::is_over(&orange, &task)
+        };
+        assert!(is_over("done", "test") && !is_over("working", "test"));
+        // What is not known is not over.
+        assert!(!is_over("done", "elsewhere") && !is_over("vanished", "test"));
+    }
+}

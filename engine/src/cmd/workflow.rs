@@ -175,3 +175,62 @@ pub fn gate_words(gate: &Gate<'_>) -> String {
     }
     format!("`{}` ({})", gate.section, wants.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use orange_core::{Actors, Verdict};
+
+    use super::*;
+    use crate::flow::tests::MACHINES;
+
+    #[test]
+    fn a_contract_says_what_to_write_and_what_to_run() {
+        let contract = contract(MACHINES[0]);
+        let expect = "\
+What `test` asks of agents
+
+In pending:
+- run `orange task update --status working`
+
+In working:
+- write `## Handoff` (not empty, written anew), then run `orange task update --status agent-review`
+- run `orange task update --status stuck`
+
+In agent-review:
+- write `## Review` (`Verdict: FAIL`), then run `orange task update --status working`  (only when review_round < 2)
+- run `orange task update --status stuck`  (only when review_round < 2)
+- run `orange task update --status done`
+
+In stuck:
+- run `orange task update --status agent-review`
+
+The command refuses what is not listed here, says why, and changes nothing then.";
+        assert_eq!(contract.text, expect);
+        assert_eq!(contract.json["workflow"], "test");
+        assert_eq!(contract.json["statuses"][1]["ways"][0]["to"], "agent-review");
+        assert_eq!(contract.json["statuses"].as_array().map(Vec::len), Some(4), "nothing is asked in done");
+    }
+
+    #[test]
+    fn what_is_for_persons_alone_is_not_asked_of_agents() {
+        let way = |by| Transition { by, ..MACHINES[0].transitions[0] };
+        assert!(for_agents(&way(Actors::ANYONE)) && for_agents(&way(Actors::NONE.with(Actor::Reviewer))));
+        assert!(!for_agents(&way(Actors::NONE.with(Actor::Human))));
+    }
+
+    #[test]
+    fn a_gate_in_a_few_words() {
+        let gate = Gate {
+            section: "## S",
+            required: false,
+            verdict: None,
+            strict: false,
+            fields: &[],
+            fresh: false,
+        };
+        assert_eq!(gate_words(&gate), "`## S`");
+        assert_eq!(gate_words(&Gate { fields: &["A", "B"], ..gate }), "`## S` (a line `A:` or `B:`)");
+        let strict = Gate { verdict: Some(Verdict::Pass), strict: true, fresh: true, ..gate };
+        assert_eq!(gate_words(&strict), "`## S` (first line `Verdict: PASS`, written anew)");
+    }
+}

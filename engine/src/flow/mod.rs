@@ -10,7 +10,7 @@ pub mod respawn;
 pub mod snapshot;
 pub mod start;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use cancel::cancel;
 pub use ended::{End, ended};

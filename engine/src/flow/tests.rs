@@ -109,7 +109,7 @@ static MACHINE: Machine<'static> = Machine {
     poll_interval: 30,
 };
 
-static MACHINES: &[&Machine<'static>] = &[&MACHINE];
+pub(crate) static MACHINES: &[&Machine<'static>] = &[&MACHINE];
 
 /// One task of a home of its own.
 struct Lab {

@@ -121,7 +121,8 @@ fn check_environment(orange: &Orange, project: &Project, args: &CreateArgs) -> R
     git.check_identity()
 }
 
-fn admit(orange: &Orange, others: &[Task]) -> Result<()> {
+/// Refuses a branch that an unfinished one of these tasks has.
+pub(super) fn admit(orange: &Orange, others: &[Task]) -> Result<()> {
     match others.iter().find(|task| !project::is_over(orange, task)) {
         Some(task) => {
             Err(Error::new(Kind::Refused, format!("task {} has the branch {} already", task.id, task.branch))

@@ -11,7 +11,14 @@ use crate::store::{self, Listed, Task, suggest};
 use crate::{Error, Kind, Result};
 
 /// Lists tasks, unfinished ones unless `all` or a status is asked for. One that cannot be read is listed with its error.
-pub fn run(orange: &Orange, status: Option<&str>, project: Option<&str>, all: bool) -> Result<Answer> {
+/// Of the answer's two forms only the one that is going to be printed is made: there may be thousands of tasks.
+pub fn run(
+    orange: &Orange,
+    status: Option<&str>,
+    project: Option<&str>,
+    all: bool,
+    as_json: bool,
+) -> Result<Answer> {
     if let Some(status) = status {
         check_status(orange, status)?;
     }
@@ -23,13 +30,15 @@ pub fn run(orange: &Orange, status: Option<&str>, project: Option<&str>, all: bo
     };
     let listed: Vec<&Listed> = listed.iter().filter(wanted).collect();
     let panes = panes(orange, &listed);
-    let rows: Vec<_> = listed.iter().map(|listed| row(listed, &panes)).collect();
-    let json = listed.iter().map(|listed| to_json(listed, &panes)).collect();
-    if rows.is_empty() {
-        return Ok(Answer::new(Value::Array(json), "no tasks; `orange task create` makes one"));
+    if as_json {
+        return Ok(Answer::new(listed.iter().map(|listed| to_json(listed, &panes)).collect(), ""));
     }
+    if listed.is_empty() {
+        return Ok(Answer::new(Value::Null, "no tasks; `orange task create` makes one"));
+    }
+    let rows: Vec<_> = listed.iter().map(|listed| row(listed, &panes)).collect();
     let header = ["ID", "PROJECT", "BRANCH", "STATUS", "SESSION", "ROUND", "SUMMARY"];
-    Ok(Answer::new(Value::Array(json), table(header, &rows)))
+    Ok(Answer::new(Value::Null, table(header, &rows)))
 }
 
 fn check_status(orange: &Orange, status: &str) -> Result<()> {

@@ -25,7 +25,7 @@ pub fn run(orange: &Orange, command: &TaskCommand, as_json: bool) -> Result<Answ
     match command {
         TaskCommand::Create(args) => create::run(orange, args),
         TaskCommand::List { status, project, all } => {
-            list::run(orange, status.as_deref(), project.as_deref(), *all)
+            list::run(orange, status.as_deref(), project.as_deref(), *all, as_json)
         }
         TaskCommand::Show(task) => show::run(orange, &named_or_here(orange, task)?),
         TaskCommand::Next(task) => next::run(orange, &named_or_here(orange, task)?),
@@ -103,4 +103,69 @@ fn spawn_next(orange: &Orange, id: &str) -> Result<Answer> {
     let text =
         started.as_ref().map_or_else(String::new, |moved| format!("task {}: {}", moved.id, moved.text()));
     Ok(Answer::new(json!({ "success": true, "started": started.map(|moved| moved.id) }), text))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use orange_core::Actor;
+
+    use super::*;
+    use crate::caller::Caller;
+    use crate::machines::Machines;
+    use crate::store;
+
+    fn lab() -> (tempfile::TempDir, Orange, TaskDir) {
+        let (folder, home) = store::tests::home();
+        let dir = store::tests::task(&home, "fix").dir().clone();
+        let orange = Orange::for_tests(Machines(&[]), home, folder.path());
+        (folder, orange, dir)
+    }
+
+    #[test]
+    fn a_task_is_named_or_stood_in_or_one_s_own() {
+        let (_folder, mut orange, dir) = lab();
+        let named = |orange: &Orange, name: Option<&str>| {
+            named_or_here(orange, &TaskName { name: name.map(str::to_owned) })
+        };
+        assert_eq!(named(&orange, Some("fix")).unwrap(), dir);
+        assert_eq!(named(&orange, None).unwrap_err().kind, Kind::Usage);
+        orange.caller = Caller::agent(&dir.id, Actor::Worker, 1);
+        assert_eq!(named(&orange, None).unwrap(), dir);
+
+        // Where one stands comes before whose agent one is.
+        let other = store::tests::task(&orange.home, "other").dir().clone();
+        store::Pool::lock(&orange.home).unwrap().bind("coffee", 1, &other.id).unwrap();
+        orange.folder = orange.home.workspace("coffee--1");
+        std::fs::create_dir_all(&orange.folder).unwrap();
+        assert_eq!(named(&orange, None).unwrap(), other);
+        orange.folder = PathBuf::from("/");
+        assert_eq!(named(&orange, Some("other")).unwrap(), other);
+    }
+
+    #[test]
+    fn a_session_is_active_with_an_agent_in_it() {
+        let (_folder, orange, dir) = lab();
+        let pane = |agent: Option<&str>, dead| Pane {
+            session: "coffee/fix".to_owned(),
+            session_id: "$1".to_owned(),
+            window: "worker".to_owned(),
+            window_id: "@1".to_owned(),
+            pane_id: "%1".to_owned(),
+            pid: 1,
+            dead,
+            task: Some(dir.id.clone()),
+            agent: agent.map(str::to_owned),
+        };
+        let mut open = Open::lock(&orange.home, &dir).unwrap();
+        assert_eq!(session_of(open.task(), &[]), "inactive");
+        let set = store::Set::new().tmux_session(Some("coffee/fix"));
+        open.append(store::Event::Unknown, set).unwrap();
+        assert_eq!(session_of(open.task(), &[pane(Some("worker"), false)]), "active");
+        assert_eq!(session_of(open.task(), &[pane(Some("worker"), true)]), "crashed");
+        assert_eq!(session_of(open.task(), &[pane(None, false)]), "crashed");
+        let foreign = Pane { task: None, ..pane(Some("worker"), false) };
+        assert_eq!(session_of(open.task(), &[foreign]), "crashed");
+    }
 }

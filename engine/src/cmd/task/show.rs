@@ -52,7 +52,7 @@ pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
 fn text(orange: &Orange, task: &Task, dir: &TaskDir, session: &str, records: &[Record]) -> String {
     let mut lines = vec![format!("{}  {}  {}", task.id, task.status(), one_line(&task.summary, 80))];
     if let Some(attention) = &task.attention {
-        lines.push(format!("attention: {attention}"));
+        lines.push(format!("attention: {}", one_line(attention, 1000)));
     }
     let counters: Vec<_> =
         task.owned.counters.iter().map(|(name, value)| format!("{name} {value}")).collect();

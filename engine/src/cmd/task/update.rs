@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::create::admit;
 use super::named_or_here;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::UpdateArgs;
@@ -9,7 +10,7 @@ use crate::drive::git::Git;
 use crate::flow::{Goal, request, settled};
 use crate::orange::Orange;
 use crate::store::scalar::Value;
-use crate::store::{Task, TaskDir};
+use crate::store::{self, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// Changes a task's summary and branch, then asks for its status.
@@ -72,5 +73,9 @@ fn branch(orange: &Orange, dir: &TaskDir, name: Option<&str>) -> Result<String> 
         return Err(Error::new(Kind::Refused, format!("{branch} is the default branch of {}", project.name))
             .help("a task needs a branch of its own"));
     }
+    let others =
+        store::list(&orange.home, Some(&task.project))?.into_iter().filter_map(|listed| listed.task.ok());
+    let others: Vec<Task> = others.filter(|other| other.id != task.id && other.branch == branch).collect();
+    admit(orange, &others)?;
     Ok(branch)
 }
