@@ -5,6 +5,8 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rustix::fs::{Mode, OFlags};
+
 use crate::store::frontmatter::Document;
 use crate::store::task::{self, Task};
 use crate::store::{Home, TaskDir, journal};
@@ -69,7 +71,8 @@ fn carefully(dir: &TaskDir) -> Result<Task> {
 /// A whole file, in a buffer that grows as needed and is used again for the next one.
 fn contents<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> std::io::Result<&'a [u8]> {
     const ENOUGH_FOR_MOST: usize = 64 * 1024;
-    let mut file = File::open(path)?;
+    // The C library of the static binary asks the kernel twice for what one call can say, ten thousand times here.
+    let mut file = File::from(rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?);
     let mut length = 0;
     loop {
         if length == buffer.len() {
