@@ -47,7 +47,7 @@ pub fn start(
     let Some(spawn) = hook.spawn() else { return Ok(()) };
     if open.task().owned.workspace.is_none() {
         return Err(Error::new(Kind::Refused, "the task has no worktree to start an agent in")
-            .help("the workflow needs `acquire_workspace` before it"));
+            .help("`orange task spawn` gives it one"));
     }
     // Somebody may have removed its folder.
     workspace::acquire(orange, open)?;

@@ -1,5 +1,6 @@
 //! The hooks: what transitions do to the outside. Each is idempotent and silently succeeds when nothing is to be done
-//! (seed 000), so that a transition that a kill interrupted can be finished by running it again.
+//! (seed 000), so that a transition that a kill interrupted can be finished by running it again. A message that nobody is
+//! there to read is a failure, though, and one that a kill interrupted may be read twice.
 
 pub mod agents;
 pub mod workspace;

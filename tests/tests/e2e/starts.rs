@@ -143,3 +143,15 @@ fn what_could_not_be_given_back_is_given_back_by_cancelling_again() {
     assert_eq!(world.ok(&["workspace", "list"])[0]["task"], json!(null));
     task.fails(1, "no_transition", "cancel", &["--yes"]);
 }
+
+#[test]
+fn a_branch_that_another_task_has_is_not_taken_over() {
+    let world = World::new();
+    let one = world.task(&world.ok(&["task", "create", "one", "Mend it", "--no-spawn"]));
+    let two = world.task(&world.ok(&["task", "create", "two", "Mend it too", "--no-spawn"]));
+    let refused = two.fails(1, "refused", "update", &["--branch", "one"]);
+    assert!(refused.contains(&one.id), "{refused}");
+    one.ok("cancel", &["--yes"]);
+    two.ok("update", &["--branch", "one"]);
+    assert_eq!(two.show()["branch"], "one");
+}
