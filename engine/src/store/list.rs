@@ -28,7 +28,8 @@ pub struct Listed {
 pub fn list(home: &Home, project: Option<&str>) -> Result<Vec<Listed>> {
     let dirs = dirs(home, project)?;
     let mut listed = in_parallel(&dirs, read);
-    listed.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+    // A listed task is large: its key is sorted, not the task itself.
+    listed.sort_by_cached_key(sort_key);
     Ok(listed)
 }
 
@@ -108,10 +109,10 @@ fn folders(path: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn sort_key(listed: &Listed) -> (bool, &str, &TaskDir) {
+fn sort_key(listed: &Listed) -> (bool, String, TaskDir) {
     match &listed.task {
-        Ok(task) => (false, &task.created_at, &listed.dir),
-        Err(_) => (true, "", &listed.dir),
+        Ok(task) => (false, task.created_at.clone(), listed.dir.clone()),
+        Err(_) => (true, String::new(), listed.dir.clone()),
     }
 }
 
