@@ -18,7 +18,7 @@ Examples:
   orange task update --status agent-review      (an agent, in its worktree)
   orange task merge add-login --local
 
-Environment: ORANGE_HOME (default ~/orange), ORANGE_TMUX_SOCKET (default orange), NO_COLOR.
+Environment: ORANGE_HOME (default ~/orange), ORANGE_TMUX_SOCKET (default orange).
 Exit status: 0 done, 1 refused, 2 usage, 3 not found, 4 locked, 5 environment, 6 corrupt file."
 )]
 pub struct Cli {

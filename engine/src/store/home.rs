@@ -96,16 +96,6 @@ impl Home {
         self.root.join("projects.json")
     }
 
-    /// The user's own harnesses.
-    pub fn harnesses_toml(&self) -> PathBuf {
-        self.root.join("harnesses.toml")
-    }
-
-    /// The folder of the user's own workflows.
-    pub fn workflows(&self) -> PathBuf {
-        self.root.join("workflows")
-    }
-
     /// The log.
     pub fn log_file(&self) -> PathBuf {
         self.root.join("orange.log")
