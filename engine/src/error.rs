@@ -1,6 +1,7 @@
 //! The one error of the runtime: a kind that fixes the exit status, what happened, and what to do about it.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 
 /// What kind of failure it is; each has one exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +67,14 @@ impl Kind {
 }
 
 /// A failure that a person or an agent reads: what happened, and what would mend it.
+///
+/// It is one pointer wide, since every result of the runtime carries one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
+pub struct Error(Box<Failure>);
+
+/// What an [`Error`] says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
     /// Its kind, and so its exit status.
     pub kind: Kind,
     /// What happened, naming the things involved.
@@ -82,7 +89,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error of this kind without help.
     pub fn new(kind: Kind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into(), help: String::new() }
+        Error(Box::new(Failure { kind, message: message.into(), help: String::new() }))
     }
 
     /// The same error with what to do about it.
@@ -104,6 +111,20 @@ impl Error {
     /// A failed operation on a file or folder, as an `environment` error.
     pub fn io(doing: &str, path: &std::path::Path, cause: &std::io::Error) -> Error {
         Error::new(Kind::Environment, format!("cannot {doing} {}: {cause}", path.display()))
+    }
+}
+
+impl Deref for Error {
+    type Target = Failure;
+
+    fn deref(&self) -> &Failure {
+        &self.0
+    }
+}
+
+impl DerefMut for Error {
+    fn deref_mut(&mut self) -> &mut Failure {
+        &mut self.0
     }
 }
 

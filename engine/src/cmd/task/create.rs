@@ -177,14 +177,12 @@ fn begin(orange: &Orange, machine: &Machine<'_>, dir: &TaskDir, start: Start) ->
     match outcome {
         Ok(_) => Ok(None),
         Err(error) if error.kind == Kind::Refused => Ok(Some(error)),
-        Err(error) => Err(Error {
-            message: format!(
-                "task {} is created, and its agent could not be started: {}",
-                dir.id, error.message
-            ),
-            help: format!("{}; then `orange task spawn {}`", error.help.trim_end_matches('.'), dir.id),
-            ..error
-        }),
+        Err(error) => {
+            let what =
+                format!("task {} is created, and its agent could not be started: {}", dir.id, error.message);
+            let help = format!("{}; then `orange task spawn {}`", error.help.trim_end_matches('.'), dir.id);
+            Err(Error::new(error.kind, what).help(help))
+        }
     }
 }
 
