@@ -123,6 +123,7 @@ fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         if entry.file_name().to_str().is_some_and(|name| name.starts_with(UNFINISHED)) {
+            // No list shows what cannot be removed; the next creator tries again.
             fs::remove_dir_all(entry.path()).unwrap_or_default();
         }
     }

@@ -188,6 +188,7 @@ fn whole_length(file: &mut File) -> std::io::Result<u64> {
 fn write_whole(file: &mut File, lines: &[u8], before: u64) -> std::io::Result<()> {
     let written = file.write_all(lines).and_then(|()| file.sync_data());
     if written.is_err() {
+        // The first failure is the one to tell; a line that stays is torn, and the next to lock the task cuts it off.
         file.set_len(before).unwrap_or_default();
     }
     written
