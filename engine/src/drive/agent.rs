@@ -65,8 +65,11 @@ fn wait_unreaped(pid: Pid) -> Result<()> {
 
 fn families(agent: Pid) -> Vec<Family> {
     let own = rustix::process::getpid();
-    let leads_session = rustix::process::getsid(None) == Ok(own);
-    leads_session.then_some(Family::Session(own)).into_iter().chain([Family::Group(agent)]).collect()
+    process::leads_session(own)
+        .then_some(Family::Session(own))
+        .into_iter()
+        .chain([Family::Group(agent)])
+        .collect()
 }
 
 fn reap(child: &mut Child) -> Result<Ended> {
@@ -132,7 +135,7 @@ mod tests {
             "Some(0) None",
         );
         let pid = Pid::from_raw(fs::read_to_string(&note).unwrap().trim().parse().unwrap()).unwrap();
-        eventually("it is gone", || rustix::process::test_kill_process(pid).is_err());
+        eventually("it is gone", || process::has_ended(pid));
     }
 
     /// Runs an agent in a tmux pane, types this at it, and gives what the one who attended it wrote down.

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
+use super::process;
 use crate::{Error, Kind, Result};
 
 /// The variables by which git finds its repository, its index and its configuration of one call. Inside a git
@@ -275,7 +276,7 @@ impl Detached {
     /// `environment` when the system cannot tell.
     pub fn until_independent(&mut self) -> Result<()> {
         let own = pid_of(&self.child);
-        while rustix::process::getsid(Some(own)) != Ok(own) {
+        while !process::leads_session(own) {
             let ended = self.child.try_wait().map_err(|cause| cannot_wait(&self.what, &cause))?;
             if ended.is_some() {
                 return Ok(());
@@ -303,7 +304,7 @@ pub fn become_independent() -> Result<()> {
     let own = rustix::process::getpid();
     match rustix::process::setsid() {
         Ok(_) => Ok(()),
-        Err(_) if rustix::process::getsid(None) == Ok(own) => Ok(()),
+        Err(_) if process::leads_session(own) => Ok(()),
         Err(cause) => {
             Err(Error::new(Kind::Environment, format!("cannot leave the terminal's session: {cause}")))
         }

@@ -43,12 +43,33 @@ pub fn end(families: &[Family]) -> Result<()> {
     Err(Error::new(Kind::Environment, format!("processes that do not end when killed: {}", left.join(", "))))
 }
 
+/// Whether this process leads a session. The kernel is not asked with `getsid`: inside a container, it gives 0 for a
+/// session that began outside, which is no process id.
+pub fn leads_session(pid: Pid) -> bool {
+    match stat(pid.as_raw_nonzero().get()) {
+        Some(stat) => stat.session == pid.as_raw_nonzero().get(),
+        None => cfg!(not(target_os = "linux")) && rustix::process::getsid(Some(pid)) == Ok(pid),
+    }
+}
+
+/// Whether this process has ended, whoever has still to take notice of that.
+#[cfg(test)]
+pub(crate) fn has_ended(pid: Pid) -> bool {
+    stat(pid.as_raw_nonzero().get()).is_none_or(Stat::has_ended)
+}
+
 /// A process as the kernel describes it in `/proc/<pid>/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stat {
     state: u8,
     group: i32,
     session: i32,
+}
+
+impl Stat {
+    fn has_ended(self) -> bool {
+        matches!(self.state, b'Z' | b'X')
+    }
 }
 
 fn members(families: &[Family]) -> Vec<Pid> {
@@ -77,16 +98,19 @@ impl Family {
 }
 
 fn is_member(pid: i32, family: Family) -> bool {
-    let Some(stat) = fs::read(format!("/proc/{pid}/stat")).ok().and_then(|bytes| parse_stat(&bytes)) else {
+    let Some(stat) = stat(pid) else {
         return false;
     };
-    let ended = matches!(stat.state, b'Z' | b'X');
     let leader = family.leader().as_raw_nonzero().get();
-    !ended
+    !stat.has_ended()
         && match family {
             Family::Session(_) => stat.session == leader,
             Family::Group(_) => stat.group == leader,
         }
+}
+
+fn stat(pid: i32) -> Option<Stat> {
+    parse_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
 fn parse_stat(bytes: &[u8]) -> Option<Stat> {
@@ -129,7 +153,10 @@ fn gone_within(bound: Duration, families: &[Family]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
+    use crate::drive::testing::eventually;
 
     #[track_caller]
     fn check(line: &str, expect: Option<(u8, i32, i32)>) {
@@ -146,9 +173,13 @@ mod tests {
     }
 
     #[test]
-    fn our_own_session_is_seen_but_we_are_not_in_it() {
-        let own = rustix::process::getpid();
-        let session = rustix::process::getsid(None).unwrap();
-        assert!(!members(&[Family::Session(session)]).contains(&own));
+    fn a_session_is_found_and_ended() {
+        let mut leader = Command::new("setsid").args(["sleep", "1000"]).spawn().unwrap();
+        let pid = Pid::from_child(&leader);
+        eventually("it leads its session", || leads_session(pid));
+        assert_eq!(members(&[Family::Session(pid)]), [pid]);
+        end(&[Family::Session(pid)]).unwrap();
+        leader.wait().unwrap();
+        assert!(!leads_session(pid));
     }
 }
