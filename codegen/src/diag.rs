@@ -22,10 +22,12 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// Concrete counter values that show the fault.
     pub witness: Option<Witness>,
-    /// The shortest run that leads there, one step each.
-    pub trace: Vec<String>,
+    /// The shortest run that leads there.
+    pub trace: Option<Trace>,
     /// What to write instead.
     pub help: Option<String>,
+    /// The edits that mend it, where there is one obvious way.
+    pub fix: Option<Fix>,
 }
 
 /// A place with a few words about its part in the story.
@@ -44,6 +46,52 @@ pub struct Witness {
     pub values: Vec<(String, u32)>,
     /// The whole range in words: "review_round = 2, and only there".
     pub range: String,
+}
+
+/// A run of the workflow, told step by step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// The state in which the task is created.
+    pub start: String,
+    /// What happens then, in order.
+    pub steps: Vec<Step>,
+    /// What is true at the end: "2 live agents".
+    pub end: Option<String>,
+}
+
+/// One step of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Who acts: `person`, `worker`, `reviewer`, `engine`.
+    pub by: String,
+    /// What they do: `--status stuck`, `dies`, `respawn`.
+    pub does: String,
+    /// The state that the task is in afterwards.
+    pub to: String,
+    /// What the engine then does, by the names of its hooks.
+    pub hooks: Vec<String>,
+    /// The declaration in the source that the step follows.
+    pub span: Option<Span>,
+}
+
+/// Edits that mend a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What they do, as an imperative: "put `kill_session` before the spawn".
+    pub title: String,
+    /// Replacements in the source; they do not overlap.
+    pub edits: Vec<Edit>,
+    /// Whether they can only mean what the author meant. Others are made on request alone.
+    pub safe: bool,
+}
+
+/// One replacement in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// What is replaced; empty where text is only put in.
+    pub span: Span,
+    /// What takes its place.
+    pub text: String,
 }
 
 /// How much a finding matters, the worst first.
@@ -71,8 +119,9 @@ impl Diagnostic {
             span,
             labels: Vec::new(),
             witness: None,
-            trace: Vec::new(),
+            trace: None,
             help: None,
+            fix: None,
         }
     }
 
@@ -100,6 +149,18 @@ impl Diagnostic {
         self
     }
 
+    /// Tells the shortest run that leads there.
+    pub fn trace(mut self, trace: Trace) -> Self {
+        self.trace = Some(trace);
+        self
+    }
+
+    /// Offers the edits that mend it.
+    pub fn fix(mut self, fix: Fix) -> Self {
+        self.fix = Some(fix);
+        self
+    }
+
     /// Raises or lowers the finding from the check's own level.
     pub fn at_level(mut self, level: Level) -> Self {
         self.level = level;
@@ -114,6 +175,37 @@ impl Diagnostic {
     /// The check's name: `ambiguous-transitions`.
     pub fn name(&self) -> &'static str {
         self.check.name
+    }
+}
+
+impl Trace {
+    /// The names of the states on the way, each once for every time the task enters it.
+    pub fn states(&self) -> Vec<&str> {
+        let mut states = vec![self.start.as_str()];
+        for step in &self.steps {
+            if states.last() != Some(&step.to.as_str()) {
+                states.push(&step.to);
+            }
+        }
+        states
+    }
+}
+
+impl std::fmt::Display for Trace {
+    /// The run in one line: `pending ─person: spawn→ working ─worker: dies→ working (1 crash)`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.start)?;
+        for step in &self.steps {
+            write!(f, " ─{}: {}→ {}", step.by, step.does, step.to)?;
+        }
+        self.end.as_ref().map_or(Ok(()), |end| write!(f, " ({end})"))
+    }
+}
+
+impl Fix {
+    /// One replacement that can only mean what the author meant.
+    pub fn replace(title: impl Into<String>, span: Span, text: impl Into<String>) -> Self {
+        Self { title: title.into(), edits: vec![Edit { span, text: text.into() }], safe: true }
     }
 }
 

@@ -19,7 +19,7 @@ pub mod suggest;
 pub mod syntax;
 
 pub use check::Checked;
-pub use diag::{Diagnostic, Label, Level, Witness};
+pub use diag::{Diagnostic, Edit, Fix, Label, Level, Trace, Witness};
 pub use source::{Format, Source};
 pub use span::{LineIndex, Position, Span, Spanned};
 

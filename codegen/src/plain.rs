@@ -43,7 +43,7 @@ impl<'s> Renderer<'s> {
             lines.extend(self.excerpt(place, gutter));
         }
         let witness = diagnostic.witness.as_ref().map(|it| ("witness", values(it)));
-        let trace = (!diagnostic.trace.is_empty()).then(|| ("trace", diagnostic.trace.join(" -> ")));
+        let trace = diagnostic.trace.as_ref().map(|it| ("trace", it.to_string()));
         let help = diagnostic.help.as_ref().map(|it| ("help", it.clone()));
         for (name, text) in [witness, trace, help].into_iter().flatten() {
             let text = printable(&text).replace('\n', &format!("\n{:gutter$}   ", ""));

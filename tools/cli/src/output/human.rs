@@ -109,8 +109,8 @@ fn notes(out: &mut String, finding: &Diagnostic, path: &str, style: Style) {
     if let Some(witness) = finding.witness.as_ref().filter(|it| !finding.message.contains(&it.range)) {
         note("witness", &witness.range);
     }
-    if !finding.trace.is_empty() {
-        note("trace", &finding.trace.join(" → "));
+    if let Some(trace) = &finding.trace {
+        note("trace", &trace.to_string());
     }
     if let Some(help) = &finding.help {
         note("help", help);

@@ -1,6 +1,6 @@
 //! One JSON object, for programs. Its keys are a contract; more may come, none goes.
 
-use orange_codegen::{Diagnostic, LineIndex, Witness};
+use orange_codegen::{Diagnostic, LineIndex, Trace, Witness};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -27,7 +27,7 @@ struct Found<'r> {
     place: Place,
     labels: Vec<Label<'r>>,
     witness: Option<Values<'r>>,
-    trace: &'r [String],
+    trace: Vec<&'r str>,
     help: Option<&'r str>,
     url: String,
 }
@@ -90,7 +90,7 @@ impl<'r> Found<'r> {
             place: Place::of(finding.span, index),
             labels: finding.labels.iter().map(label).collect(),
             witness: finding.witness.as_ref().map(Values),
-            trace: &finding.trace,
+            trace: finding.trace.as_ref().map(Trace::states).unwrap_or_default(),
             help: finding.help.as_deref(),
             url: format!("docs/lints/{}.md", finding.name()),
         }
