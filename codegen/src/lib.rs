@@ -4,6 +4,7 @@ pub mod build;
 pub mod catalogue;
 pub mod check;
 pub mod diag;
+pub mod edit;
 pub mod emit;
 #[doc(hidden)]
 pub mod fuzzing;

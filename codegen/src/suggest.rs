@@ -15,10 +15,18 @@ pub fn closest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     // Two edits turn any word of three letters into half of all others.
     let allowed = (word.chars().count() / 2).clamp(1, 2);
     let near = known.into_iter().filter(|it| it.len().abs_diff(word.len()) <= 2 * 4 && it.len() <= MAX_WORD);
-    near.map(|it| (if alike(word, it) { 0 } else { strsim::damerau_levenshtein(word, it) }, it))
+    near.map(|it| (distance(word, it), it))
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, it)| it)
+}
+
+/// The known word that [`closest`] gives, when no other is as close: nothing else can have been meant.
+pub fn only<'k>(word: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> Option<&'k str> {
+    let close = closest(word, known.clone())?;
+    let allowed = distance(word, close);
+    let others = known.into_iter().filter(|it| *it != close && it.len() <= MAX_WORD);
+    others.map(|it| distance(word, it)).all(|it| it > allowed).then_some(close)
 }
 
 /// A help for an unknown word: the closest known one, else all of them when they are few.
@@ -38,6 +46,10 @@ pub(crate) fn help<'k>(
 pub(crate) fn list<'k>(known: impl IntoIterator<Item = &'k str>) -> Option<String> {
     let words: Vec<String> = known.into_iter().take(MAX_LIST + 1).map(|it| format!("`{it}`")).collect();
     (1..=MAX_LIST).contains(&words.len()).then(|| words.join(", "))
+}
+
+fn distance(word: &str, known: &str) -> usize {
+    if alike(word, known) { 0 } else { strsim::damerau_levenshtein(word, known) }
 }
 
 fn alike(a: &str, b: &str) -> bool {
@@ -70,6 +82,14 @@ mod tests {
         check("zz", None);
         check("", None);
         check(&"w".repeat(100), None);
+    }
+
+    #[test]
+    fn two_that_are_as_close_are_no_answer() {
+        assert_eq!(only("wroking", ["working", "done"]), Some("working"));
+        assert_eq!(only("wroking", ["working", "done", "working"]), Some("working"));
+        assert_eq!(only("stat", ["start", "state"]), None);
+        assert_eq!(only("zz", ["working"]), None);
     }
 
     #[test]
