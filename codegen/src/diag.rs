@@ -161,6 +161,12 @@ impl Diagnostic {
         self
     }
 
+    /// Offers the edits that mend it, when there is one obvious way.
+    pub fn fix_if(mut self, fix: Option<Fix>) -> Self {
+        self.fix = fix.or(self.fix);
+        self
+    }
+
     /// Raises or lowers the finding from the check's own level.
     pub fn at_level(mut self, level: Level) -> Self {
         self.level = level;

@@ -43,7 +43,7 @@ pub fn any_guard(clause: &str) {
         if name.len() < 4 {
             Ok(CounterId(name.len() as u16))
         } else {
-            Err(parse::Unknown { message, help: None })
+            Err(parse::Unknown { message, help: None, instead: None })
         }
     });
     for fault in parsed.err().into_iter().flatten() {

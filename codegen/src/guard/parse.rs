@@ -20,6 +20,8 @@ pub struct Fault {
     pub message: String,
     /// What to write instead.
     pub help: Option<String>,
+    /// The one text that can have been meant in its place.
+    pub instead: Option<String>,
 }
 
 /// What is wrong with the name of a counter, and what to write instead.
@@ -29,6 +31,8 @@ pub struct Unknown {
     pub message: String,
     /// What to write instead.
     pub help: Option<String>,
+    /// The one name that can have been meant.
+    pub instead: Option<String>,
 }
 
 /// Finds the counter of a name.
@@ -136,8 +140,8 @@ impl Parser<'_> {
             let message = format!("too many comparisons: the limit is {MAX_COMPARISONS}");
             return Err(fault(start..self.at, message, None));
         }
-        let counter = (self.lookup)(&name).unwrap_or_else(|Unknown { message, help }| {
-            self.unknown.push(Fault { range: start..start + name.len(), message, help });
+        let counter = (self.lookup)(&name).unwrap_or_else(|Unknown { message, help, instead }| {
+            self.unknown.push(Fault { range: start..start + name.len(), message, help, instead });
             CounterId(0)
         });
         Ok(Expr::Compare(Compare { span: self.text.locate(start, self.at), counter, op, value }))
@@ -181,7 +185,7 @@ impl Parser<'_> {
         };
         if let Some(meant) = meant {
             let message = format!("expected a comparison, found `{found}`");
-            return Err(fault(start..start + len, message, Some(&format!("did you mean `{meant}`?"))));
+            return Err(misspelled(start..start + len, message, meant));
         }
         // Quoting one of these would split no character: all are ASCII, and so is what `find` stopped at or not at all.
         if len > 0 {
@@ -235,7 +239,7 @@ impl Parser<'_> {
         if rest.starts_with(half) || is_word {
             let found = rest[..len].to_owned();
             let message = format!("expected `{sign}`, found `{found}`");
-            return Err(fault(self.at..self.at + len, message, Some(&format!("did you mean `{sign}`?"))));
+            return Err(misspelled(self.at..self.at + len, message, sign));
         }
         Ok(false)
     }
@@ -286,7 +290,13 @@ fn is_word_char(it: char) -> bool {
 }
 
 fn fault(range: Range<usize>, message: impl Into<String>, help: Option<&str>) -> Box<Fault> {
-    Box::new(Fault { range, message: message.into(), help: help.map(str::to_owned) })
+    Box::new(Fault { range, message: message.into(), help: help.map(str::to_owned), instead: None })
+}
+
+/// The fault that something stands for what only `meant` can be.
+fn misspelled(range: Range<usize>, message: String, meant: &str) -> Box<Fault> {
+    let help = Some(format!("did you mean `{meant}`?"));
+    Box::new(Fault { range, message, help, instead: Some(meant.to_owned()) })
 }
 
 /// A word that a message can quote.

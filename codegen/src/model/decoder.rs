@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::keys::Object;
 use crate::catalogue::{Check, S02, S03, S04, S07, S09};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Fix};
+use crate::edit;
 use crate::span::{Span, Spanned};
 use crate::suggest;
 use crate::syntax::{Kind, Node, Scalar, Style, Text};
@@ -63,9 +64,10 @@ impl<'s> Decoder<'s> {
         name: &Spanned<&str>,
         known: impl IntoIterator<Item = &'k str> + Clone,
     ) {
-        let help = self.suggest(name.value, plural, known);
+        let help = self.suggest(name.value, plural, known.clone());
+        let fix = help.as_ref().and_then(|_| self.respelled(name, known));
         let message = format!("unknown {kind} `{}`", shortened(name.value));
-        self.report(Diagnostic::new(check, name.span, message).help_if(help));
+        self.report(Diagnostic::new(check, name.span, message).help_if(help).fix_if(fix));
     }
 
     /// A help for an unknown word, as long as there are suggestions left.
@@ -77,6 +79,22 @@ impl<'s> Decoder<'s> {
     ) -> Option<String> {
         self.suggestions = self.suggestions.checked_sub(1)?;
         suggest::help(word, plural, known)
+    }
+
+    /// The edit that writes the one known word in the place of a word that is almost it.
+    pub(crate) fn respelled<'k>(
+        &self,
+        word: &Spanned<&str>,
+        known: impl IntoIterator<Item = &'k str> + Clone,
+    ) -> Option<Fix> {
+        let meant = suggest::only(word.value, known)?;
+        edit::replace_word(self.source, word.span, word.value, meant)
+    }
+
+    /// The edit that writes `new` in the place of a text, where the text stands in the source as it is.
+    pub(crate) fn rewritten(&self, span: Span, text: &str, new: &str) -> Option<Fix> {
+        let stands_there = self.source.get(span.range()) == Some(text);
+        stands_there.then(|| Fix::replace(format!("write `{new}`"), span, new))
     }
 }
 
@@ -181,9 +199,10 @@ impl Decoder<'_> {
         let word = entry.name.value;
         let known = object.keys.iter().map(|key| key.name);
         let help = self.suggest(word, &format!("keys of {}", object.what), known.clone());
-        let meant = help.as_ref().and_then(|_| suggest::closest(word, known));
+        let meant = help.as_ref().and_then(|_| suggest::closest(word, known.clone()));
+        let fix = meant.and_then(|_| self.respelled(&entry.name, known));
         let message = format!("unknown key `{}` in {}", shortened(word), object.what);
-        self.report(Diagnostic::new(&S02, entry.name.span, message).help_if(help));
+        self.report(Diagnostic::new(&S02, entry.name.span, message).help_if(help).fix_if(fix));
         meant.and_then(|name| object.slot(name))
     }
 
@@ -252,7 +271,8 @@ impl Decoder<'_> {
             Kind::Sequence(_) | Kind::Mapping(_) => None,
         };
         let help = meant.map_or("write `true` or `false`".to_owned(), |meant| format!("write `{meant}`"));
-        self.wrong(field.value, &format!("`{}` takes true or false", field.name), Some(help));
+        let fix = meant.and_then(|meant| self.unquoted(field.value, &meant.to_string()));
+        self.wrong_but_for(field.value, &format!("`{}` takes true or false", field.name), Some(help), fix);
         None
     }
 
@@ -267,7 +287,8 @@ impl Decoder<'_> {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         if scalar.style == Style::Quoted {
             let help = digits.then(|| "write it without quotes".to_owned());
-            self.wrong(field.value, &takes, help);
+            let fix = digits.then(|| self.unquoted(field.value, text)).flatten();
+            self.wrong_but_for(field.value, &takes, help, fix);
             return None;
         }
         if digits && text.len() > 1 && text.starts_with('0') {
@@ -294,19 +315,36 @@ impl Decoder<'_> {
             return Some(Spanned::new(*value, field.value.span));
         }
         let known = words.iter().map(|(word, _)| *word);
-        let help = self.suggest(&text.value, &format!("values of `{}`", field.name), known);
+        let help = self.suggest(&text.value, &format!("values of `{}`", field.name), known.clone());
+        let word = Spanned::new(text.value.as_str(), field.value.span);
+        let fix = help.as_ref().and_then(|_| self.respelled(&word, known));
         let message = format!("unknown value `{}` of `{}`", shortened(&text.value), field.name);
-        self.report(Diagnostic::new(&S04, field.value.span, message).help_if(help));
+        self.report(Diagnostic::new(&S04, field.value.span, message).help_if(help).fix_if(fix));
         None
     }
 
     /// Reports a value of the wrong kind: what was to be there, and what is.
     fn wrong(&mut self, node: &Node, takes: &str, help: Option<String>) {
+        self.wrong_but_for(node, takes, help, None);
+    }
+
+    /// The same, with the edit that mends it.
+    fn wrong_but_for(&mut self, node: &Node, takes: &str, help: Option<String>, fix: Option<Fix>) {
         if matches!(&node.kind, Kind::Scalar(scalar) if scalar.style == Style::Broken) {
             return;
         }
         let message = format!("{takes}, and this is {}", describe(node));
-        self.report(Diagnostic::new(&S04, node.span.first_line(self.source), message).help_if(help));
+        self.report(
+            Diagnostic::new(&S04, node.span.first_line(self.source), message).help_if(help).fix_if(fix),
+        );
+    }
+
+    /// The edit that writes `new` without quotes in the place of a scalar.
+    fn unquoted(&self, node: &Node, new: &str) -> Option<Fix> {
+        let Kind::Scalar(scalar) = &node.kind else { return None };
+        let written = self.source.get(node.span.range())?;
+        let stands_there = written.trim_matches(['"', '\'']) == scalar.text.value;
+        stands_there.then(|| Fix::replace(format!("write `{new}`"), node.span, new))
     }
 
     /// Words that are text here and truth values to older readers of YAML.
@@ -314,7 +352,8 @@ impl Decoder<'_> {
         let text = &scalar.text.value;
         if scalar.style == Style::Plain && meant_boolean(text).is_some() {
             let message = format!("`{text}` is text here, and a truth value to readers of YAML 1.1");
-            self.report(Diagnostic::new(&S07, scalar.text.span, message).help(in_quotes(scalar)));
+            let fix = self.rewritten(scalar.text.span, text, &format!("\"{text}\""));
+            self.report(Diagnostic::new(&S07, scalar.text.span, message).help(in_quotes(scalar)).fix_if(fix));
         }
     }
 

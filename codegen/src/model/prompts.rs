@@ -99,6 +99,7 @@ fn value(scope: &Scope<'_>, word: &str) -> Option<Value> {
 fn report(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text, word: &str, at: usize) {
     let known = Value::NAMED.into_iter().map(|(name, _)| name).chain(scope.counter_names());
     let close = suggest::closest(word, known.clone());
+    let meant = suggest::only(word, known.clone());
     let help = match (close, suggest::list(known)) {
         (Some(close), _) => {
             format!("did you mean `{{{close}}}`? To write braces, double them: `{{{{{word}}}}}`")
@@ -110,7 +111,8 @@ fn report(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text, word: &str,
     };
     let message = format!("unknown placeholder `{{{word}}}`: agents will read it as it stands");
     let span = text.locate(at, at + word.len() + 2);
-    decoder.report(Diagnostic::new(&C84, span, message).help(help));
+    let fix = meant.and_then(|it| decoder.rewritten(span, &format!("{{{word}}}"), &format!("{{{it}}}")));
+    decoder.report(Diagnostic::new(&C84, span, message).help(help).fix_if(fix));
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::catalogue::{A12, Check, S04};
 use crate::diag::Diagnostic;
 use crate::guard::{Guard, parse};
 use crate::span::Spanned;
+use crate::suggest;
 
 /// Everything that can be referred to by name.
 #[derive(Default)]
@@ -115,9 +116,10 @@ impl Scope<'_> {
         let id = self.counter(name.value);
         if id.is_none() {
             let help = decoder.suggest(name.value, "counters", self.counter_names());
+            let fix = help.as_ref().and_then(|_| decoder.respelled(&name, self.counter_names()));
             let help = with_declaration(help, name.value);
             let message = format!("unknown counter `{}`", shortened(name.value));
-            decoder.report(Diagnostic::new(&S04, name.span, message).help(help));
+            decoder.report(Diagnostic::new(&S04, name.span, message).help(help).fix_if(fix));
         }
         id.map(|id| Spanned::new(id, name.span))
     }
@@ -128,8 +130,10 @@ impl Scope<'_> {
         let parsed = parse::parse(text, &mut |name| {
             self.counter(name).ok_or_else(|| {
                 let help = decoder.suggest(name, "counters", self.counter_names());
+                let instead = help.as_ref().and_then(|_| suggest::only(name, self.counter_names()));
                 let message = format!("unknown counter `{}`", shortened(name));
-                parse::Unknown { message, help: Some(with_declaration(help, name)) }
+                let instead = instead.map(str::to_owned);
+                parse::Unknown { message, help: Some(with_declaration(help, name)), instead }
             })
         });
         match parsed {
@@ -142,8 +146,10 @@ impl Scope<'_> {
             Err(faults) => {
                 for fault in faults {
                     let span = text.locate(fault.range.start, fault.range.end);
+                    let written = &text.value[fault.range];
+                    let fix = fault.instead.and_then(|it| decoder.rewritten(span, written, &it));
                     let found = Diagnostic::new(&crate::catalogue::A08, span, fault.message);
-                    decoder.report(found.help_if(fault.help));
+                    decoder.report(found.help_if(fault.help).fix_if(fix));
                 }
                 None
             }

@@ -1,6 +1,7 @@
 //! Findings by example: what is reported, where, and in which words.
 
 mod exits;
+mod fixes;
 mod schema;
 mod transitions;
 

@@ -9,8 +9,11 @@ fn parsed(input: &str) -> Result<Expr, Vec<Fault>> {
     let text = Text::verbatim(input.to_owned(), Span::new(0, input.len() as u32));
     parse(&text, &mut |name| {
         let at = COUNTERS.iter().position(|it| *it == name);
-        at.map(|at| CounterId(at as u16))
-            .ok_or(Unknown { message: format!("no counter `{name}`"), help: None })
+        at.map(|at| CounterId(at as u16)).ok_or(Unknown {
+            message: format!("no counter `{name}`"),
+            help: None,
+            instead: None,
+        })
     })
 }
 
