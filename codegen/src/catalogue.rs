@@ -1,6 +1,9 @@
 //! Every check there is: its code, its name, its default level and its page.
 
+use std::sync::LazyLock;
+
 use crate::diag::Level;
+use crate::lint;
 
 /// One check of the catalogue.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,8 +30,8 @@ macro_rules! catalogue {
             };
         )*
 
-        /// All checks, in the order of their codes.
-        pub static ALL: &[&Check] = &[$(&$code),*];
+        /// The checks that are made before anything can be emitted.
+        static CHECKS: &[&Check] = &[$(&$code),*];
     };
 }
 
@@ -61,9 +64,26 @@ catalogue! {
     C84 "unknown-placeholder" Warn;
 }
 
+/// All checks, in the order of their groups and codes.
+pub fn all() -> &'static [&'static Check] {
+    static ALL: LazyLock<Vec<&'static Check>> = LazyLock::new(|| {
+        let lints = lint::GROUPS.iter().copied().flatten().map(|it| it.check);
+        let mut all: Vec<_> = CHECKS.iter().copied().chain(lints).collect();
+        all.sort_by_key(|it| (group(it), it.code));
+        all
+    });
+    &ALL
+}
+
+/// Syntax comes before sense: group S before group A.
+fn group(check: &Check) -> usize {
+    "SABCD".find(|it| check.code.starts_with(it)).unwrap_or(usize::MAX)
+}
+
 /// The check with this code (in any case) or this name.
 pub fn find(code_or_name: &str) -> Option<&'static Check> {
-    ALL.iter()
+    all()
+        .iter()
         .copied()
         .find(|check| check.code.eq_ignore_ascii_case(code_or_name) || check.name == code_or_name)
 }

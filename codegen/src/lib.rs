@@ -10,10 +10,12 @@ pub mod emit;
 pub mod fuzzing;
 pub mod guard;
 pub mod hash;
+pub mod lint;
 pub mod lower;
 pub mod model;
 pub mod names;
 pub mod plain;
+pub mod search;
 pub mod source;
 pub mod span;
 pub mod suggest;
@@ -21,6 +23,7 @@ pub mod syntax;
 
 pub use check::Checked;
 pub use diag::{Diagnostic, Edit, Fix, Label, Level, Trace, Witness};
+pub use lint::lint;
 pub use source::{Format, Source};
 pub use span::{LineIndex, Position, Span, Spanned};
 

@@ -89,7 +89,7 @@ impl Levels {
 /// The check of this code or name, or else a help that names one.
 pub(crate) fn find(code_or_name: &str) -> Result<&'static Check, String> {
     catalogue::find(code_or_name).ok_or_else(|| {
-        let known = catalogue::ALL.iter().flat_map(|it| [it.name, it.code]);
+        let known = catalogue::all().iter().flat_map(|it| [it.name, it.code]);
         match suggest::closest(code_or_name, known) {
             Some(close) => format!("did you mean `{close}`?"),
             None => "`orange-workflow explain --list` lists them all".to_owned(),

@@ -117,7 +117,7 @@ impl File {
     fn of(reading: Reading) -> Self {
         match reading {
             Reading::Text(source) => {
-                let compilation = orange_codegen::compile(&source);
+                let compilation = orange_codegen::lint(&source);
                 Self { source, compilation }
             }
             Reading::NotText(source, finding) | Reading::Unreadable(source, finding) => {

@@ -18,9 +18,9 @@ pub(super) fn run(args: &args::Explain) -> Result<Answer, Answer> {
 }
 
 fn list() -> String {
-    let width = catalogue::ALL.iter().map(|it| it.name.len()).max().unwrap_or(0);
+    let width = catalogue::all().iter().map(|it| it.name.len()).max().unwrap_or(0);
     let mut out = String::new();
-    for check in catalogue::ALL {
+    for check in catalogue::all() {
         let (code, name, level) = (check.code, check.name, check.level.as_str());
         let summary = check.summary().replace('\n', " ");
         put(&mut out, format_args!("{code}  {name:width$}  {level:5}  {summary}\n"));

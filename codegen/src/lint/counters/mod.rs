@@ -1,0 +1,3 @@
+//! Guards and the counters that they compare.
+
+super::lints! {}

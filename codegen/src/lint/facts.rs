@@ -1,0 +1,193 @@
+//! What every lint may ask: the workflow with its places, its machine, its search, and who does what.
+
+use std::cell::RefCell;
+
+use orange_core::{Actor, Machine, StateId, TransitionId};
+
+use super::told::Told;
+use crate::diag;
+use crate::guard::cells::Work;
+use crate::lower;
+use crate::model::{ExitRule, Hook, Outcome, State, Transition, Workflow};
+use crate::search::{self, Edge, EdgeId, Search, Step};
+use crate::source::Source;
+use crate::span::Span;
+
+/// Everything about one checked workflow.
+#[derive(Debug)]
+pub struct Facts<'f> {
+    /// The workflow, with a span on everything.
+    pub workflow: &'f Workflow,
+    /// Its source.
+    pub source: &'f Source,
+    /// Its tables.
+    pub machine: &'f Machine<'f>,
+    /// Every run of it.
+    pub search: &'f Search<'f>,
+    /// What its prompts tell.
+    pub told: &'f Told,
+    /// By [`TransitionId`].
+    pub transitions: Vec<&'f Transition>,
+    /// In the machine's order: by state, then source order.
+    pub exit_rules: Vec<&'f ExitRule>,
+    /// By [`TransitionId`]: who takes it.
+    pub movers: Vec<Mover>,
+    /// What may still be spent on questions about guards.
+    pub work: RefCell<Work>,
+}
+
+/// Who takes a transition, as far as the workflow tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mover {
+    /// An agent that is told to, or that alone may.
+    Agent,
+    /// The engine, by an exit rule.
+    Engine,
+    /// A person.
+    Person,
+}
+
+impl<'f> Facts<'f> {
+    /// Gathers what lints ask for.
+    pub fn new(
+        workflow: &'f Workflow,
+        source: &'f Source,
+        machine: &'f Machine<'f>,
+        search: &'f Search<'f>,
+        told: &'f Told,
+    ) -> Self {
+        let transitions = lower::transitions(workflow);
+        let movers = transitions.iter().map(|it| mover(workflow, told, it)).collect();
+        let exit_rules = lower::exit_rules(workflow);
+        let work = RefCell::new(Work::default());
+        Self { workflow, source, machine, search, told, transitions, exit_rules, movers, work }
+    }
+
+    /// The state with this number.
+    pub fn state(&self, id: StateId) -> &'f State {
+        &self.workflow.states[usize::from(id.0)]
+    }
+
+    /// Its name.
+    pub fn name(&self, id: StateId) -> &'f str {
+        &self.state(id).name.value
+    }
+
+    /// Every state with its number, in source order.
+    pub fn states(&self) -> impl Iterator<Item = (StateId, &'f State)> {
+        (0u16..).map(StateId).zip(&self.workflow.states)
+    }
+
+    /// The transition with this number, with its places.
+    pub fn transition(&self, id: TransitionId) -> &'f Transition {
+        self.transitions[id.0 as usize]
+    }
+
+    /// The transitions out of a state, in the machine's order.
+    pub fn leaving(&self, from: StateId) -> impl Iterator<Item = (TransitionId, &'f Transition)> {
+        let all = (0u32..).map(TransitionId).zip(self.transitions.iter().copied());
+        all.skip(self.transitions.partition_point(|it| it.from.value < from))
+            .take_while(move |(_, it)| it.from.value == from)
+    }
+
+    /// The hook of a transition, with its places.
+    pub fn hook(&self, id: TransitionId, index: search::HookIndex) -> Option<&'f Hook> {
+        self.transition(id).hooks.get(usize::from(index))
+    }
+
+    /// `working → stuck`, quoted.
+    pub fn arrow(&self, transition: &Transition) -> String {
+        format!("`{} → {}`", self.name(transition.from.value), self.name(transition.to.value))
+    }
+
+    /// The part of a span on its first line: a whole mapping makes no readable caret.
+    pub fn first_line(&self, span: Span) -> Span {
+        span.first_line(&self.source.text)
+    }
+
+    /// Whether nothing but a person moves a task on from a state.
+    pub fn waits(&self, id: StateId) -> bool {
+        self.machine.state(id).waits_for_human
+    }
+
+    /// A run as a reader is told it.
+    pub fn tell(&self, run: &[EdgeId], end: impl Into<Option<String>>) -> diag::Trace {
+        let last = run.last().map_or(0, |last| self.search.edge(*last).to);
+        diag::Trace {
+            start: self.name(self.search.start_of(run, last)).to_owned(),
+            steps: run.iter().map(|id| self.step(self.search.edge(*id))).collect(),
+            end: end.into(),
+        }
+    }
+
+    fn step(&self, edge: &Edge) -> diag::Step {
+        let to = self.name(self.search.task(edge.to).status).to_owned();
+        let transition = edge.step.transition();
+        diag::Step {
+            by: self.by(&edge.step).to_owned(),
+            does: self.does(&edge.step, &to),
+            to,
+            hooks: transition
+                .map(|id| self.machine.transition(id).hooks.iter().map(|it| it.name().to_owned()).collect())
+                .unwrap_or_default(),
+            span: transition.map(|id| self.first_line(self.transition(id).span)),
+        }
+    }
+
+    fn by(&self, step: &Step) -> &'static str {
+        match step {
+            Step::Start | Step::Respawn => "person",
+            Step::Write(_) => "agent",
+            Step::Request { transition, by, .. } => match self.movers[transition.0 as usize] {
+                Mover::Person if self.transition(*transition).by.allows(Actor::Human) => "person",
+                Mover::Agent | Mover::Engine | Mover::Person if *by == Actor::Human => "person",
+                Mover::Agent | Mover::Engine | Mover::Person => by.as_str(),
+            },
+            Step::Exit { agent, .. } => agent.as_str(),
+        }
+    }
+
+    fn does(&self, step: &Step, to: &str) -> String {
+        let wrote = step.wrote().map(|it| {
+            let section = self.search.sections.get(usize::from(it.section));
+            format!("writes {} ({})", section.heading, section.contents[usize::from(it.content)].label)
+        });
+        let then = match step {
+            Step::Start => Some("spawn".to_owned()),
+            Step::Respawn => Some("respawn".to_owned()),
+            Step::Write(_) => None,
+            Step::Request { .. } => Some(format!("--status {to}")),
+            Step::Exit { outcome, .. } => Some(match outcome {
+                search::Outcome::Advance(_) => "ends".to_owned(),
+                search::Outcome::Escalate(_) => "crashes once too often".to_owned(),
+                search::Outcome::Crash { respawned: true } => "crashes and is started again".to_owned(),
+                search::Outcome::Crash { respawned: false } => "crashes".to_owned(),
+                search::Outcome::Marked => "ends and is shown as dead".to_owned(),
+            }),
+        };
+        wrote.into_iter().chain(then).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Who takes a transition (lints page): who alone may; else the engine where an exit rule leads there; else an agent
+/// where a prompt that can be running says so; else a person.
+fn mover(workflow: &Workflow, told: &Told, transition: &Transition) -> Mover {
+    let (from, to) = (transition.from.value, transition.to.value);
+    let human = transition.by.allows(Actor::Human);
+    let agent = transition.by.allows(Actor::Worker) || transition.by.allows(Actor::Reviewer);
+    if human != agent {
+        return if agent { Mover::Agent } else { Mover::Person };
+    }
+    let ruled = workflow.exit_monitoring.rules.iter().filter(|it| it.status.value == from).any(|rule| {
+        match &rule.outcome {
+            Outcome::Then(then) => then.value == to,
+            Outcome::ThenWhen(clauses) => clauses.iter().any(|it| it.then.value == to),
+            Outcome::Crash { .. } | Outcome::MarkDead => false,
+        }
+    });
+    match (ruled, told.asks(from, to)) {
+        (true, _) => Mover::Engine,
+        (false, true) => Mover::Agent,
+        (false, false) => Mover::Person,
+    }
+}

@@ -1,0 +1,83 @@
+//! The lints: what a workflow may say and should not, each decided on the checked workflow and on one search of it.
+//!
+//! A lint is a file here, a page in `docs/lints/` and a line in the table of its group.
+
+mod facts;
+mod told;
+
+pub mod counters;
+pub mod exits;
+pub mod graph;
+pub mod hooks;
+pub mod prompts;
+
+pub use facts::{Facts, Mover};
+pub use told::{Command, Told};
+
+use crate::catalogue::{self, Check};
+use crate::check::Checked;
+use crate::diag::{self, Diagnostic};
+use crate::lower::{self, Arena};
+use crate::search::Search;
+use crate::source::Source;
+use crate::{Compilation, compile};
+
+/// One lint: its entry in the catalogue, and the function that decides it.
+#[derive(Debug)]
+pub struct Lint {
+    /// Its code, its name, its default level and its page.
+    pub check: &'static Check,
+    /// Finds it.
+    pub find: fn(&Facts<'_>) -> Vec<Diagnostic>,
+}
+
+/// Declares the lints of a group: for each its code, its name, its default level, and the module that decides it.
+macro_rules! lints {
+    ($($code:ident $name:literal $level:ident $module:ident;)*) => {
+        $(
+            #[doc = concat!("`", $name, "`: its page says what it means.")]
+            pub static $code: $crate::catalogue::Check = $crate::catalogue::Check {
+                code: stringify!($code),
+                name: $name,
+                level: $crate::diag::Level::$level,
+                page: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md")),
+            };
+        )*
+
+        /// The lints of this group, in the order of their codes.
+        pub static LINTS: &[$crate::lint::Lint] =
+            &[$($crate::lint::Lint { check: &$code, find: $module::find }),*];
+    };
+}
+pub(crate) use lints;
+
+/// The groups, in the order of their codes.
+pub static GROUPS: &[&[Lint]] = &[graph::LINTS, counters::LINTS, exits::LINTS, hooks::LINTS, prompts::LINTS];
+
+/// Compiles one source and, when nothing in it is an error, asks every lint.
+pub fn lint(source: &Source) -> Compilation {
+    let mut compilation = compile(source);
+    if let Some(checked) = &compilation.checked {
+        compilation.diagnostics.extend(findings(checked, source));
+        diag::sort(&mut compilation.diagnostics);
+    }
+    compilation
+}
+
+/// What the lints find in a checked workflow. There are none yet for step workflows.
+pub fn findings(checked: &Checked, source: &Source) -> Vec<Diagnostic> {
+    let arena = Arena::default();
+    let (Some(workflow), Ok(machine)) = (checked.workflow(), lower::lower(checked, &arena)) else {
+        return Vec::new();
+    };
+    let told = Told::of(workflow);
+    let search = Search::run(&machine);
+    let facts = Facts::new(workflow, source, &machine, &search, &told);
+    let cut = search.cut().map(|cut| {
+        let message = format!("what lies beyond the search was not decided: {cut}");
+        Diagnostic::new(&catalogue::A10, workflow.name.span, message).help(
+            "what is proved holds for all that was looked at; compare fewer counters, or split the workflow",
+        )
+    });
+    GROUPS.iter().copied().flatten().flat_map(|lint| (lint.find)(&facts)).chain(cut).collect()
+}

@@ -1,0 +1,3 @@
+//! Prompts: whether they ask for what the workflow then wants.
+
+super::lints! {}

@@ -1,0 +1,340 @@
+//! The search: every run of a workflow, on an abstract task, by the decisions of the core themselves.
+//!
+//! It is breadth-first, so that the first way to anything is a shortest one; one search serves all checks.
+
+pub mod counters;
+pub mod sections;
+pub mod task;
+
+mod decisions;
+mod steps;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+
+use orange_core::{Actor, CounterId, Machine, StateId, TransitionId};
+
+use self::counters::Counters;
+use self::decisions::Decisions;
+use self::sections::{ContentId, Sections};
+use self::task::{Event, MAX_COUNTERS, MAX_SECTIONS, Task};
+
+/// More configurations than this are not looked at.
+pub const MAX_CONFIGURATIONS: usize = 250_000;
+
+/// More steps than this are not looked at.
+pub const MAX_STEPS: usize = 4_000_000;
+
+/// The number of a configuration, in the order of distance.
+pub type ConfigurationId = u32;
+
+/// The number of a step.
+pub type EdgeId = u32;
+
+/// Everything that a task under one workflow can come to.
+#[derive(Debug)]
+pub struct Search<'m> {
+    /// The workflow's tables.
+    pub machine: &'m Machine<'m>,
+    /// The sections that gates read, and their contents.
+    pub sections: Sections<'m>,
+    /// The counters that are followed.
+    pub counters: Counters,
+    configurations: Vec<Task>,
+    /// By configuration: the step that first led there; absent for a task as it is created.
+    arrivals: Vec<Option<EdgeId>>,
+    edges: Vec<Edge>,
+    /// By configuration: where its steps begin in `edges`.
+    rows: Vec<u32>,
+    events: Vec<(HookIndex, Event)>,
+    cut: Option<Cut>,
+}
+
+/// Which hook of a transition; a respawn or a start has one of its own, [`OWN_HOOK`].
+pub type HookIndex = u16;
+
+/// The hook with which a state's agent is started again.
+pub const OWN_HOOK: HookIndex = u16::MAX;
+
+/// One step of a run.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// Where it begins.
+    pub from: ConfigurationId,
+    /// Where it leads.
+    pub to: ConfigurationId,
+    /// What happens.
+    pub step: Step,
+    events: Range<u32>,
+}
+
+/// What can happen to a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A task that was created past the initial state gets its worktree and its agent.
+    Start,
+    /// Somebody writes a section, and nothing follows yet.
+    Write(Wrote),
+    /// Somebody asks for a transition, perhaps after writing what its gate wants.
+    Request {
+        /// The transition that fires.
+        transition: TransitionId,
+        /// Who asks.
+        by: Actor,
+        /// What they write before.
+        wrote: Option<Wrote>,
+    },
+    /// An agent ends, perhaps after writing something, and the exit rules decide.
+    Exit {
+        /// The agent.
+        agent: Actor,
+        /// What it writes before.
+        wrote: Option<Wrote>,
+        /// What becomes of the task.
+        outcome: Outcome,
+    },
+    /// A person has the state's agent started again.
+    Respawn,
+}
+
+/// A section and what is written there; it is content that no gate has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wrote {
+    /// The number of the section.
+    pub section: u8,
+    /// What stands there afterwards.
+    pub content: ContentId,
+}
+
+/// What becomes of a task whose agent has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// An exit rule takes this transition.
+    Advance(TransitionId),
+    /// It crashed too often: the engine's own move.
+    Escalate(TransitionId),
+    /// It stays, one crash richer.
+    Crash {
+        /// Whether the agent is started again.
+        respawned: bool,
+    },
+    /// It stays, and the session is shown as dead.
+    Marked,
+}
+
+/// Why a search is not complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// There are more configurations than [`MAX_CONFIGURATIONS`].
+    Configurations,
+    /// There are more steps than [`MAX_STEPS`].
+    Steps,
+    /// Guards tell the values of more counters apart than [`MAX_COUNTERS`].
+    Counters(usize),
+    /// Gates read more sections than [`MAX_SECTIONS`].
+    Sections(usize),
+}
+
+impl<'m> Search<'m> {
+    /// Searches a machine.
+    pub fn run(machine: &'m Machine<'m>) -> Self {
+        let mut search = Self {
+            machine,
+            sections: Sections::of(machine),
+            counters: Counters::of(machine),
+            configurations: Vec::new(),
+            arrivals: Vec::new(),
+            edges: Vec::new(),
+            rows: vec![0],
+            events: Vec::new(),
+            cut: None,
+        };
+        if search.counters.len() > MAX_COUNTERS {
+            search.cut = Some(Cut::Counters(search.counters.len()));
+        } else if search.sections.len() > MAX_SECTIONS {
+            search.cut = Some(Cut::Sections(search.sections.len()));
+        } else {
+            Explorer { known: HashMap::new(), decisions: Decisions::default(), search: &mut search }
+                .explore();
+        }
+        search
+    }
+
+    /// Why not everything was looked at, if so: what was not found then is not proved.
+    pub fn cut(&self) -> Option<Cut> {
+        self.cut
+    }
+
+    /// Every configuration, the nearest first.
+    pub fn configurations(&self) -> impl Iterator<Item = (ConfigurationId, &Task)> {
+        (0..).zip(&self.configurations)
+    }
+
+    /// The configuration with this number.
+    pub fn task(&self, id: ConfigurationId) -> &Task {
+        &self.configurations[id as usize]
+    }
+
+    /// Every step, those of near configurations first.
+    pub fn edges(&self) -> impl Iterator<Item = (EdgeId, &Edge)> {
+        (0..).zip(&self.edges)
+    }
+
+    /// The step with this number.
+    pub fn edge(&self, id: EdgeId) -> &Edge {
+        &self.edges[id as usize]
+    }
+
+    /// The steps that begin in a configuration. One that the search was cut before has none.
+    pub fn edges_from(&self, id: ConfigurationId) -> &[Edge] {
+        match self.rows.get(id as usize..id as usize + 2) {
+            Some([start, end]) => &self.edges[*start as usize..*end as usize],
+            _ => &[],
+        }
+    }
+
+    /// What the hooks of a step did beside what they are for.
+    pub fn events(&self, edge: &Edge) -> &[(HookIndex, Event)] {
+        &self.events[edge.events.start as usize..edge.events.end as usize]
+    }
+
+    /// The first configuration of which this holds, by a shortest run.
+    pub fn first(&self, holds: impl Fn(&Task) -> bool) -> Option<ConfigurationId> {
+        self.configurations().find(|(_, task)| holds(task)).map(|(id, _)| id)
+    }
+
+    /// The first step of which this holds, by a shortest run.
+    pub fn first_edge(&self, holds: impl Fn(&Edge) -> bool) -> Option<EdgeId> {
+        self.edges().find(|(_, edge)| holds(edge)).map(|(id, _)| id)
+    }
+
+    /// A shortest run to a configuration: its steps, in order.
+    pub fn run_to(&self, id: ConfigurationId) -> Vec<EdgeId> {
+        let mut run = Vec::new();
+        let mut at = id;
+        while let Some(edge) = self.arrivals[at as usize] {
+            run.push(edge);
+            at = self.edge(edge).from;
+        }
+        run.reverse();
+        run
+    }
+
+    /// A shortest run that ends with a step.
+    pub fn run_through(&self, id: EdgeId) -> Vec<EdgeId> {
+        let mut run = self.run_to(self.edge(id).from);
+        run.push(id);
+        run
+    }
+
+    /// The value of a counter in a task, as far as it is followed.
+    pub fn value(&self, task: &Task, counter: CounterId) -> u32 {
+        self.counters.value(task, counter)
+    }
+
+    /// The state in which a run began.
+    pub fn start_of(&self, run: &[EdgeId], end: ConfigurationId) -> StateId {
+        self.task(run.first().map_or(end, |first| self.edge(*first).from)).status
+    }
+}
+
+impl Step {
+    /// The transition that it takes.
+    pub fn transition(&self) -> Option<TransitionId> {
+        match self {
+            Self::Request { transition, .. }
+            | Self::Exit { outcome: Outcome::Advance(transition) | Outcome::Escalate(transition), .. } => {
+                Some(*transition)
+            }
+            Self::Exit { outcome: Outcome::Crash { .. } | Outcome::Marked, .. }
+            | Self::Start
+            | Self::Write(_)
+            | Self::Respawn => None,
+        }
+    }
+
+    /// What is written in it.
+    pub fn wrote(&self) -> Option<Wrote> {
+        match self {
+            Self::Write(wrote) => Some(*wrote),
+            Self::Request { wrote, .. } | Self::Exit { wrote, .. } => *wrote,
+            Self::Start | Self::Respawn => None,
+        }
+    }
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Configurations => write!(f, "there are more than {MAX_CONFIGURATIONS} configurations"),
+            Self::Steps => write!(f, "there are more than {MAX_STEPS} steps"),
+            Self::Counters(found) => {
+                write!(f, "guards compare {found} counters that rise, and the limit is {MAX_COUNTERS}")
+            }
+            Self::Sections(found) => {
+                write!(f, "gates read {found} sections, and the limit is {MAX_SECTIONS}")
+            }
+        }
+    }
+}
+
+/// What is needed on the way and not afterwards.
+struct Explorer<'s, 'm> {
+    known: HashMap<Task, ConfigurationId>,
+    decisions: Decisions,
+    search: &'s mut Search<'m>,
+}
+
+impl Explorer<'_, '_> {
+    fn explore(&mut self) {
+        let machine = self.search.machine;
+        let initial = std::iter::once(machine.initial);
+        let entries = (0u16..).map(StateId).zip(machine.states).filter(|(_, it)| it.entry).map(|(id, _)| id);
+        for status in initial.chain(entries) {
+            let mut task = Task::new(status);
+            self.search.counters.start(&mut task);
+            self.visit(task);
+        }
+        let mut at = 0;
+        while at < self.search.configurations.len() {
+            self.steps_from(at as ConfigurationId);
+            self.search.rows.push(self.search.edges.len() as u32);
+            at += 1;
+            if self.search.configurations.len() > MAX_CONFIGURATIONS {
+                self.search.cut = Some(Cut::Configurations);
+                return;
+            }
+            if self.search.edges.len() > MAX_STEPS {
+                self.search.cut = Some(Cut::Steps);
+                return;
+            }
+        }
+    }
+
+    /// The number of a configuration, a new one if need be.
+    fn visit(&mut self, task: Task) -> (ConfigurationId, bool) {
+        let next = self.search.configurations.len() as ConfigurationId;
+        match self.known.entry(task) {
+            std::collections::hash_map::Entry::Occupied(known) => (*known.get(), false),
+            std::collections::hash_map::Entry::Vacant(place) => {
+                place.insert(next);
+                self.search.configurations.push(task);
+                self.search.arrivals.push(None);
+                (next, true)
+            }
+        }
+    }
+
+    fn add(&mut self, from: ConfigurationId, step: Step, task: Task, events: Vec<(HookIndex, Event)>) {
+        let (to, is_new) = self.visit(task);
+        let id = self.search.edges.len() as EdgeId;
+        if is_new {
+            self.search.arrivals[to as usize] = Some(id);
+        }
+        let start = self.search.events.len() as u32;
+        self.search.events.extend(events);
+        let events = start..self.search.events.len() as u32;
+        self.search.edges.push(Edge { from, to, step, events });
+    }
+}

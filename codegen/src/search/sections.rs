@@ -1,0 +1,178 @@
+//! What can stand in the sections that gates read, as far as any gate can tell it apart.
+
+use orange_core::{Condition, Gate, Heading, Machine, Seen, check_gate, fingerprint, section};
+
+/// The number of a content among those of its section; 0 is the section that does not exist.
+pub type ContentId = u8;
+
+/// The section does not exist.
+pub const ABSENT: ContentId = 0;
+
+/// Contents of one section that are still told apart.
+const MAX_CONTENTS: usize = 64;
+
+/// The sections that some gate or exit rule reads.
+#[derive(Clone, Debug, Default)]
+pub struct Sections<'m> {
+    all: Vec<Section<'m>>,
+}
+
+/// One section and the contents that its gates can tell apart.
+#[derive(Clone, Debug)]
+pub struct Section<'m> {
+    /// The heading, `#`s included.
+    pub heading: &'m str,
+    /// By [`ContentId`]; the first one is the absent section.
+    pub contents: Vec<Content>,
+}
+
+/// One content of a section, standing for all that every gate judges alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// What it is in a few words: `without a verdict`.
+    pub label: String,
+    /// An example; nothing for the absent section.
+    pub text: Option<String>,
+}
+
+impl<'m> Sections<'m> {
+    /// The sections of a machine, in the order in which its transitions and rules name them.
+    pub fn of(machine: &Machine<'m>) -> Self {
+        let mut all: Vec<Section<'m>> = Vec::new();
+        let gates: Vec<Gate<'m>> = gates(machine).collect();
+        for gate in &gates {
+            if all.iter().all(|it| it.heading != gate.section) {
+                let same: Vec<_> = gates.iter().filter(|it| it.section == gate.section).collect();
+                all.push(Section { heading: gate.section, contents: contents(gate.section, &same) });
+            }
+        }
+        Self { all }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether no gate reads any.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Every section, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Section<'m>> {
+        self.all.iter()
+    }
+
+    /// The section with this number.
+    pub fn get(&self, section: usize) -> &Section<'m> {
+        &self.all[section]
+    }
+
+    /// The number of the section with this heading.
+    pub fn find(&self, heading: &str) -> Option<usize> {
+        self.all.iter().position(|it| it.heading == heading)
+    }
+
+    /// A body with these contents, and what gates have let through of it.
+    pub(super) fn body(&self, written: impl Fn(usize) -> (ContentId, bool)) -> (String, Vec<Seen<'m>>) {
+        let mut order: Vec<usize> = (0..self.all.len()).collect();
+        // A section ends at a heading of a higher level, so that the deeper ones come first.
+        order.sort_by_key(|at| std::cmp::Reverse(level(self.all[*at].heading)));
+        let mut body = String::new();
+        for at in order {
+            let Section { heading, contents } = &self.all[at];
+            if let Some(text) = &contents[usize::from(written(at).0)].text {
+                body.extend([*heading, "\n", text, "\n"]);
+            }
+        }
+        let seen = self.all.iter().enumerate().filter(|(at, _)| written(*at).1).filter_map(|(_, it)| {
+            let content = section(&body, it.heading)?;
+            Some(Seen { section: it.heading, fingerprint: fingerprint(content) })
+        });
+        let seen = seen.collect();
+        (body, seen)
+    }
+}
+
+fn gates<'m>(machine: &Machine<'m>) -> impl Iterator<Item = Gate<'m>> + use<'m> {
+    let of_rules = machine.exit_rules.iter().filter_map(|rule| match rule.condition {
+        Condition::Artifact(gate) => Some(gate),
+        Condition::Always | Condition::NoArtifact => None,
+    });
+    machine.transitions.iter().filter_map(|it| it.gate).chain(of_rules)
+}
+
+fn level(heading: &str) -> usize {
+    Heading::parse(heading).map_or(0, |it| it.level)
+}
+
+/// The contents that some gate judges differently from all others before them.
+fn contents(heading: &str, gates: &[&Gate<'_>]) -> Vec<Content> {
+    let judged = |it: &Content| -> Vec<bool> {
+        let body = it.text.as_ref().map(|text| format!("{heading}\n{text}\n")).unwrap_or_default();
+        gates.iter().map(|gate| check_gate(gate, &body, None).is_ok()).collect()
+    };
+    let mut kept: Vec<(Content, Vec<bool>)> = Vec::new();
+    for content in candidates(gates) {
+        let judgement = judged(&content);
+        if kept.len() < MAX_CONTENTS && kept.iter().all(|(_, it)| *it != judgement) {
+            kept.push((content, judgement));
+        }
+    }
+    kept.into_iter().map(|(content, _)| content).collect()
+}
+
+/// Contents of a section, the absent one first: enough that every judgement which these gates can come to is among them.
+pub(crate) fn candidates(gates: &[&Gate<'_>]) -> Vec<Content> {
+    let mut fields: Vec<&str> = gates.iter().flat_map(|gate| gate.fields).copied().collect();
+    fields.sort_unstable();
+    fields.dedup();
+    let verdicts: &[(&str, &str)] = if gates.iter().any(|gate| gate.verdict.is_some()) {
+        &[
+            ("Verdict: PASS", "Verdict: PASS"),
+            ("Verdict: FAIL", "Verdict: FAIL"),
+            ("PASS in prose", "The result is PASS."),
+            ("FAIL in prose", "The result is FAIL."),
+        ]
+    } else {
+        &[]
+    };
+    let plain = if verdicts.is_empty() { "text" } else { "without a verdict" };
+    let bases = [(plain, "Something.")].into_iter().chain(verdicts.iter().copied());
+    let mut all = vec![
+        Content { label: "absent".to_owned(), text: None },
+        Content { label: "empty".to_owned(), text: Some(String::new()) },
+    ];
+    let sets = field_sets(gates, &fields);
+    for (label, text) in bases {
+        all.push(Content { label: label.to_owned(), text: Some(text.to_owned()) });
+        for set in &sets {
+            let lines: String = set.iter().map(|name| format!("\n{name}: something")).collect();
+            let label = format!("{label} with {}", set.join(", "));
+            all.push(Content { label, text: Some(format!("{text}{lines}")) });
+        }
+    }
+    all
+}
+
+/// Sets of fields, the smallest first, that together satisfy every combination of the gates' wishes there is.
+fn field_sets<'g>(gates: &[&Gate<'g>], fields: &[&'g str]) -> Vec<Vec<&'g str>> {
+    let hits = |set: &[&str]| -> Vec<bool> {
+        gates.iter().map(|gate| gate.fields.iter().any(|it| set.contains(it))).collect()
+    };
+    let mut sets: Vec<Vec<&str>> = vec![Vec::new()];
+    let mut at = 0;
+    while at < sets.len() && sets.len() < MAX_CONTENTS {
+        for field in fields {
+            let mut larger = sets[at].clone();
+            larger.push(field);
+            if sets.iter().all(|it| hits(it) != hits(&larger)) {
+                sets.push(larger);
+            }
+        }
+        at += 1;
+    }
+    sets.remove(0);
+    sets
+}

@@ -1,0 +1,235 @@
+//! What can happen next to a task: its agents, persons and the engine each do what they may.
+
+use orange_core::{Actor, CRASH_COUNT, Condition, Effect, Hook, REVIEW_ROUND, StateId};
+
+use super::decisions::{Exit, Fire};
+use super::sections::{ABSENT, ContentId};
+use super::task::{Agent, Event, Task, Written};
+use super::{ConfigurationId, Explorer, HookIndex, OWN_HOOK, Outcome, Step, Wrote};
+
+impl Explorer<'_, '_> {
+    /// Adds every step from a configuration. An end that is still to be judged comes before anything else.
+    pub(super) fn steps_from(&mut self, from: ConfigurationId) {
+        let task = *self.search.task(from);
+        if let Some(agent) = task.unjudged {
+            self.judge(from, &task, agent, None);
+            return;
+        }
+        if self.search.machine.state(task.status).terminal {
+            return;
+        }
+        self.start(from, &task);
+        self.requests(from, &task);
+        self.exits(from, &task);
+        self.respawn(from, &task);
+        self.writes(from, &task);
+    }
+
+    /// A task that was created past the initial state gets its worktree and its agent, as the engine's `spawn` does it.
+    fn start(&mut self, from: ConfigurationId, task: &Task) {
+        let machine = self.search.machine;
+        let Some(hook) = machine.state(task.status).respawn else { return };
+        if task.status == machine.initial || task.workspace {
+            return;
+        }
+        let mut next = *task;
+        next.apply(&Hook::AcquireWorkspace);
+        let reviews = hook.spawn().is_some_and(|spawn| spawn.actor() == Actor::Reviewer);
+        if reviews && self.search.counters.value(&next, REVIEW_ROUND) == 0 {
+            self.search.counters.set(&mut next, REVIEW_ROUND, 1);
+        }
+        let events = next.apply(&hook).map(|event| (OWN_HOOK, event));
+        self.add(from, Step::Start, next, events.into_iter().collect());
+    }
+
+    /// Every transition that can fire, as things stand or after somebody has written what its gate reads.
+    fn requests(&mut self, from: ConfigurationId, task: &Task) {
+        let answers = self.decisions.of(self.search, task);
+        for request in &answers.requests {
+            if let Some(by) = self.asker(task, &request.by) {
+                self.request(from, task, &request.fire, by, None);
+            }
+        }
+        for section in self.gated_sections(task.status) {
+            for (wrote, written) in self.rewritten(task, section) {
+                let answers = self.decisions.of(self.search, &written);
+                for request in answers.requests.iter().filter(|it| it.fire.seen == Some(section)) {
+                    if let Some(by) = self.asker(task, &request.by) {
+                        self.request(from, &written, &request.fire, by, Some(wrote));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Of those who may ask, an agent that is there before a person.
+    fn asker(&self, task: &Task, by: &[Actor]) -> Option<Actor> {
+        let here = |actor: &&Actor| **actor == Actor::Human || task.agent(**actor) == Agent::Live;
+        let own = self.search.machine.state(task.status).agent;
+        by.iter().filter(here).find(|it| **it == own).or_else(|| by.iter().find(here)).copied()
+    }
+
+    fn request(&mut self, from: ConfigurationId, task: &Task, fire: &Fire, by: Actor, wrote: Option<Wrote>) {
+        let (next, events) = self.fired(task, fire);
+        self.add(from, Step::Request { transition: fire.transition, by, wrote }, next, events);
+    }
+
+    /// Each agent that is alive can end, whatever it has written before.
+    fn exits(&mut self, from: ConfigurationId, task: &Task) {
+        for agent in [Actor::Worker, Actor::Reviewer] {
+            if task.agent(agent) != Agent::Live {
+                continue;
+            }
+            let mut ended = *task;
+            ended.set_agent(agent, Agent::Dead);
+            self.judge(from, &ended, agent, None);
+            if self.search.machine.state(task.status).agent == agent {
+                for section in self.ruled_sections(task.status) {
+                    for (wrote, written) in self.rewritten(&ended, section) {
+                        self.judge(from, &written, agent, Some(wrote));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks the exit rules about an agent that has ended, as the engine does it.
+    fn judge(&mut self, from: ConfigurationId, task: &Task, agent: Actor, wrote: Option<Wrote>) {
+        let task = &Task { unjudged: None, ..*task };
+        let (next, outcome, events) = if self.search.machine.state(task.status).agent == agent {
+            self.ended(task, agent)
+        } else {
+            (*task, Outcome::Marked, Vec::new())
+        };
+        self.add(from, Step::Exit { agent, wrote, outcome }, next, events);
+    }
+
+    fn ended(&mut self, task: &Task, agent: Actor) -> (Task, Outcome, Vec<(HookIndex, Event)>) {
+        let answers = self.decisions.of(self.search, task);
+        match &answers.exit {
+            Exit::Marked => (*task, Outcome::Marked, Vec::new()),
+            Exit::Advance(fire) => {
+                let (next, events) = self.fired(task, fire);
+                (self.missed(task, next, agent), Outcome::Advance(fire.transition), events)
+            }
+            Exit::Escalate { count, fire } => {
+                let mut task = *task;
+                self.search.counters.set(&mut task, CRASH_COUNT, *count);
+                let (next, events) = self.fired(&task, fire);
+                (self.missed(&task, next, agent), Outcome::Escalate(fire.transition), events)
+            }
+            Exit::Crash { count, respawn } => {
+                let mut next = *task;
+                self.search.counters.set(&mut next, CRASH_COUNT, *count);
+                let hook =
+                    self.search.machine.state(task.status).respawn.filter(|_| *respawn && task.workspace);
+                let events = hook.and_then(|hook| next.apply(&hook)).map(|event| (OWN_HOOK, event));
+                let respawned = hook.is_some();
+                (next, Outcome::Crash { respawned }, events.into_iter().collect())
+            }
+        }
+    }
+
+    /// An exit rule may lead to a state that wants the very agent that has just ended; its rules are then asked, too.
+    fn missed(&self, before: &Task, mut next: Task, agent: Actor) -> Task {
+        let wants = self.search.machine.state(next.status).agent == agent;
+        let terminal = self.search.machine.state(next.status).terminal;
+        let is_missed =
+            next.status != before.status && next.agent(agent) == Agent::Dead && wants && !terminal;
+        next.unjudged = is_missed.then_some(agent);
+        next
+    }
+
+    /// A person has the agent of the state started again.
+    fn respawn(&mut self, from: ConfigurationId, task: &Task) {
+        let state = self.search.machine.state(task.status);
+        let Some(hook) = state.respawn else { return };
+        if task.workspace && task.agent(state.agent) != Agent::Live {
+            let mut next = *task;
+            let events = next.apply(&hook).map(|event| (OWN_HOOK, event));
+            self.add(from, Step::Respawn, next, events.into_iter().collect());
+        }
+    }
+
+    /// Where several sections matter, they are written one after the other.
+    fn writes(&mut self, from: ConfigurationId, task: &Task) {
+        let mut sections = self.gated_sections(task.status);
+        sections.extend(self.ruled_sections(task.status));
+        sections.sort_unstable();
+        sections.dedup();
+        if sections.len() < 2 {
+            return;
+        }
+        for section in sections {
+            for (wrote, written) in self.rewritten(task, section) {
+                self.add(from, Step::Write(wrote), written, Vec::new());
+            }
+        }
+    }
+
+    /// The task after its transition's hooks, and what they did beside.
+    fn fired(&self, task: &Task, fire: &Fire) -> (Task, Vec<(HookIndex, Event)>) {
+        let transition = self.search.machine.transition(fire.transition);
+        let mut next = Task { status: transition.to, ..*task };
+        if let Some(section) = fire.seen {
+            next.sections[section].seen = next.sections[section].content != ABSENT;
+        }
+        let mut events = Vec::new();
+        for (index, hook) in transition.hooks.iter().enumerate() {
+            let counter = fire.raises(index);
+            if let Some((id, value)) = counter {
+                self.search.counters.set(&mut next, id, value);
+            }
+            let event = next.take(&Effect { hook, counter });
+            events.extend(event.map(|event| (index as HookIndex, event)));
+        }
+        if fire.resets_crashes {
+            self.search.counters.set(&mut next, CRASH_COUNT, 0);
+        }
+        (next, events)
+    }
+
+    /// The sections that gates of the ways out read.
+    fn gated_sections(&self, status: StateId) -> Vec<usize> {
+        let machine = self.search.machine;
+        let gates = machine
+            .targets(status)
+            .flat_map(|to| machine.between(status, to))
+            .filter_map(|id| machine.transition(id).gate);
+        let mut sections: Vec<usize> = gates.filter_map(|it| self.search.sections.find(it.section)).collect();
+        sections.sort_unstable();
+        sections.dedup();
+        sections
+    }
+
+    /// The sections that exit rules read, and the gates that these lead through.
+    fn ruled_sections(&self, status: StateId) -> Vec<usize> {
+        let machine = self.search.machine;
+        let rules = machine.exit_rules_of(status);
+        if rules.is_empty() {
+            return Vec::new();
+        }
+        let mut sections = self.gated_sections(status);
+        sections.extend(rules.filter_map(|at| match machine.exit_rules[at].condition {
+            Condition::Artifact(gate) => self.search.sections.find(gate.section),
+            Condition::Always | Condition::NoArtifact => None,
+        }));
+        sections.sort_unstable();
+        sections.dedup();
+        sections
+    }
+
+    /// The task with every content that can be written to a section and that no gate has seen yet.
+    fn rewritten(&self, task: &Task, section: usize) -> Vec<(Wrote, Task)> {
+        let contents = self.search.sections.get(section).contents.len() as ContentId;
+        let fresh = (ABSENT + 1..contents).map(|content| Written { content, seen: false });
+        let fresh = fresh.filter(|it| *it != task.sections[section]);
+        fresh
+            .map(|written| {
+                let mut next = *task;
+                next.sections[section] = written;
+                (Wrote { section: section as u8, content: written.content }, next)
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,203 @@
+//! The abstract task: as much of a task as a decision or a hook can tell apart, and what hooks do to it.
+
+use orange_core::{Actor, Effect, Hook, StateId};
+
+use super::sections::{ABSENT, ContentId};
+
+/// More counters than this are not searched.
+pub const MAX_COUNTERS: usize = 8;
+
+/// More sections than this are not searched.
+pub const MAX_SECTIONS: usize = 8;
+
+/// A task, its agents and its worktree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Task {
+    /// Where it is.
+    pub status: StateId,
+    /// Whether a worktree is bound to it.
+    pub workspace: bool,
+    /// The agent whose requests are the worker's.
+    pub worker: Agent,
+    /// The agent whose requests are the reviewer's.
+    pub reviewer: Agent,
+    /// Whether a counter has risen since the reviewer's window was named after it.
+    pub renamed: bool,
+    /// The agent whose end the exit rules of the new state are still to be asked about: the engine does that at once.
+    pub unjudged: Option<Actor>,
+    /// The values of the counters that some guard can tell apart, by their slot.
+    pub(super) counters: [u32; MAX_COUNTERS],
+    /// What stands in the sections, by their number.
+    pub(super) sections: [Written; MAX_SECTIONS],
+}
+
+/// One of a task's two agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Agent {
+    /// None was started, or it was ended by a hook.
+    None,
+    /// It runs.
+    Live,
+    /// It ended by itself; its session is still on record.
+    Dead,
+}
+
+/// What stands in a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Written {
+    /// Its content.
+    pub content: ContentId,
+    /// Whether a gate has let this very content through: it is stale.
+    pub seen: bool,
+}
+
+/// Something that a hook did beside what it is for, or could not do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// It starts an agent while this one is alive in the same worktree.
+    SpawnWhileAlive(Actor),
+    /// It starts an agent without a worktree.
+    SpawnWithoutWorkspace,
+    /// It starts a reviewer's window, and no worker is alive beside it.
+    SpawnWithoutSession,
+    /// It tells a worker something, and none is alive.
+    NobodyToNotify,
+    /// It ends a reviewer whose window was named after a counter that has risen since.
+    KilledUnderOtherName,
+    /// There was nothing for it to do.
+    Idle,
+}
+
+impl Task {
+    /// A task as it is created.
+    pub(super) fn new(status: StateId) -> Self {
+        Self {
+            status,
+            workspace: false,
+            worker: Agent::None,
+            reviewer: Agent::None,
+            renamed: false,
+            unjudged: None,
+            counters: [0; MAX_COUNTERS],
+            sections: [Written { content: ABSENT, seen: false }; MAX_SECTIONS],
+        }
+    }
+
+    /// The agent of this actor; persons and the engine have none.
+    pub fn agent(&self, actor: Actor) -> Agent {
+        match actor {
+            Actor::Worker => self.worker,
+            Actor::Reviewer => self.reviewer,
+            Actor::Human | Actor::Engine => Agent::None,
+        }
+    }
+
+    /// How many of its agents are alive.
+    pub fn live_agents(&self) -> usize {
+        [self.worker, self.reviewer].into_iter().filter(|it| *it == Agent::Live).count()
+    }
+
+    /// Whether a session is on record, whatever is still alive in it.
+    pub fn has_session(&self) -> bool {
+        [self.worker, self.reviewer].into_iter().any(|it| it != Agent::None)
+    }
+
+    /// What stands in the section with this number.
+    pub fn section(&self, section: usize) -> Written {
+        self.sections[section]
+    }
+
+    /// The value of the counter in this slot.
+    pub fn counter(&self, slot: usize) -> u32 {
+        self.counters[slot]
+    }
+
+    /// The part of it that decisions depend on.
+    pub(super) fn decisive(&self) -> Self {
+        Self {
+            workspace: false,
+            worker: Agent::None,
+            reviewer: Agent::None,
+            renamed: false,
+            unjudged: None,
+            ..*self
+        }
+    }
+
+    pub(super) fn set_agent(&mut self, actor: Actor, agent: Agent) {
+        match actor {
+            Actor::Worker => self.worker = agent,
+            Actor::Reviewer => self.reviewer = agent,
+            Actor::Human | Actor::Engine => {}
+        }
+    }
+
+    /// Does what a hook does, and tells what it did beside.
+    pub fn apply(&mut self, hook: &Hook<'_>) -> Option<Event> {
+        match hook {
+            Hook::AcquireWorkspace => idle_if(std::mem::replace(&mut self.workspace, true)),
+            Hook::ReleaseWorkspace => idle_if(!std::mem::replace(&mut self.workspace, false)),
+            Hook::KillSession => self.kill_session(),
+            Hook::KillReviewer => self.kill_reviewer(),
+            Hook::SpawnAgent(spawn) => self.spawn(spawn.actor(), false),
+            Hook::SpawnReviewer(spawn) => self.spawn(spawn.actor(), true),
+            Hook::NotifyWorker { .. } => (self.worker != Agent::Live).then_some(Event::NobodyToNotify),
+            Hook::SpawnNext
+            | Hook::PushBranch
+            | Hook::CreatePr
+            | Hook::DeleteRemoteBranch
+            | Hook::Increment { .. }
+            | Hook::SetField { .. }
+            | Hook::Notify { .. }
+            | Hook::RunCommand { .. } => None,
+        }
+    }
+
+    /// Raises what the effect raises, then does what its hook does.
+    pub(super) fn take(&mut self, effect: &Effect<'_>) -> Option<Event> {
+        if effect.counter.is_some() && self.reviewer == Agent::Live {
+            self.renamed = true;
+        }
+        self.apply(effect.hook)
+    }
+
+    fn kill_session(&mut self) -> Option<Event> {
+        let had_session = self.has_session();
+        (self.worker, self.reviewer, self.renamed) = (Agent::None, Agent::None, false);
+        idle_if(!had_session)
+    }
+
+    fn kill_reviewer(&mut self) -> Option<Event> {
+        let before = std::mem::replace(&mut self.reviewer, Agent::None);
+        let renamed = std::mem::replace(&mut self.renamed, false);
+        match before {
+            Agent::Live if renamed => Some(Event::KilledUnderOtherName),
+            Agent::Live | Agent::Dead => None,
+            Agent::None => Some(Event::Idle),
+        }
+    }
+
+    /// The engine never starts a second agent of one actor; that hook fails then.
+    fn spawn(&mut self, actor: Actor, beside_a_worker: bool) -> Option<Event> {
+        if !self.workspace {
+            return Some(Event::SpawnWithoutWorkspace);
+        }
+        let other = if actor == Actor::Reviewer { Actor::Worker } else { Actor::Reviewer };
+        let same_lives = self.agent(actor) == Agent::Live;
+        let other_lives = self.agent(other) == Agent::Live;
+        if !same_lives {
+            self.set_agent(actor, Agent::Live);
+            self.renamed &= actor != Actor::Reviewer;
+        }
+        match (same_lives, other_lives) {
+            (true, _) => Some(Event::SpawnWhileAlive(actor)),
+            (false, true) if !beside_a_worker => Some(Event::SpawnWhileAlive(other)),
+            (false, false) if beside_a_worker => Some(Event::SpawnWithoutSession),
+            (false, _) => None,
+        }
+    }
+}
+
+fn idle_if(idle: bool) -> Option<Event> {
+    idle.then_some(Event::Idle)
+}
