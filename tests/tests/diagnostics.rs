@@ -61,7 +61,7 @@ fn diagnostics_look_like_this() {
     settings.set_omit_expression(true);
     settings.bind(|| {
         for case in cases() {
-            let answers = ["human", "short", "json"].map(|format| check(&case, format));
+            let answers = ["graphical", "narrated", "short", "json"].map(|format| check(&case, format));
             assert!(answers.iter().all(|it| it.err.is_empty() && it.exit != Exit::Failed), "{case}");
             let texts = answers.map(|it| it.out).join("────────\n");
             insta::assert_snapshot!(case.as_str(), texts);
@@ -81,12 +81,19 @@ fn every_snapshot_is_of_a_case() {
 #[test]
 fn people_with_80_columns_can_read_them() {
     for case in cases() {
-        let wide: Vec<String> = check(&case, "human")
-            .out
-            .lines()
-            .filter(|it| it.chars().count() > 80)
-            .map(str::to_owned)
-            .collect();
-        assert!(wide.is_empty(), "{case}:\n{}", wide.join("\n"));
+        for format in ["graphical", "narrated"] {
+            let text = check(&case, format).out;
+            let wide: Vec<&str> = text.lines().filter(|it| it.chars().count() > 80).collect();
+            assert!(wide.is_empty(), "{case}, {format}:\n{}", wide.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn what_is_narrated_has_no_drawing_characters() {
+    for case in cases() {
+        let text = check(&case, "narrated").out;
+        let is_drawn = |it: char| matches!(it, '\u{2500}'..='\u{25ff}' | '×' | '⚠' | '·' | '\u{1b}');
+        assert!(!text.contains(is_drawn), "{case}:\n{text}");
     }
 }

@@ -78,8 +78,12 @@ pub(crate) struct Check {
 /// How findings are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// With the lines of the file they are about
+    /// For people: drawn on a terminal, in sentences elsewhere
     Human,
+    /// Drawn, with the lines of the file they are about
+    Graphical,
+    /// In plain sentences, as screen readers like it
+    Narrated,
     /// One line each
     Short,
     /// One JSON object

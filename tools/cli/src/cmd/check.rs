@@ -1,12 +1,12 @@
 //! `check`: finds what is wrong with workflows.
 
-use crate::Styles;
 use crate::answer::{Answer, Exit, Failure};
 use crate::args::{self, Format};
 use crate::input::{self, Collected};
 use crate::levels::Levels;
 use crate::output::{self, printable, put};
 use crate::report::{Report, Skipped};
+use crate::{Style, Styles};
 
 pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> {
     let levels = Levels::new(args)?;
@@ -34,6 +34,8 @@ pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> 
 fn written(report: &Report, format: Format, styles: Styles) -> Result<String, Failure> {
     match format {
         Format::Human => Ok(output::human(report, styles.out)),
+        Format::Graphical => Ok(output::human(report, styles.out.drawn())),
+        Format::Narrated => Ok(output::human(report, Style::Narrated)),
         Format::Short => Ok(output::short(report)),
         Format::Json => output::json(report),
     }

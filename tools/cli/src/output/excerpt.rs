@@ -11,6 +11,9 @@ use super::is_unprintable;
 /// Longer lines are cut, in characters.
 const MAX_LINE: usize = 72;
 
+/// Longer lines are cut in a sentence, in characters.
+const MAX_QUOTE: usize = 64;
+
 /// Columns of a tab, at most.
 pub(super) const TAB: usize = 4;
 
@@ -25,6 +28,18 @@ pub(super) struct Excerpt {
     blocks: Vec<Block>,
     /// Where each shown place stands in `text`, and in the source.
     places: Vec<(SourceSpan, Position)>,
+}
+
+/// The line that has the byte `at`, without the white space around it, short enough to stand in a sentence.
+pub(super) fn quote(text: &str, at: usize) -> String {
+    let at = text.floor_char_boundary(at);
+    let line = line_around(text, at);
+    let shown = window(text, &line, at, MAX_QUOTE);
+    let before = if shown.start > line.start { "…" } else { "" };
+    let after = if shown.end < line.end { "…" } else { "" };
+    let shown = text[shown].trim_start_matches('\u{feff}').trim();
+    let shown: String = shown.chars().map(|it| if is_unprintable(it) { ' ' } else { it }).collect();
+    format!("{before}{shown}{after}")
 }
 
 /// Neighbouring lines.
@@ -94,7 +109,7 @@ impl Excerpt {
     /// Copies a line, or the part of it around the first span in it, and notes where the spans are now.
     fn copy(&mut self, text: &str, line: &Line, spans: &[Span], moved: &mut BTreeMap<Span, Range<usize>>) {
         let first = spans.iter().map(|it| it.range().start).min().unwrap_or(line.range.start);
-        let shown = window(text, line, first);
+        let shown = window(text, &line.range, first, MAX_LINE);
         let mut offsets = BTreeMap::new();
         if shown.start > line.range.start {
             self.text.push('…');
@@ -188,15 +203,15 @@ fn next_line(text: &str, end: usize) -> Option<usize> {
     (start < text.len()).then_some(start)
 }
 
-/// The part of a line that is shown when `first` is the first byte of interest in it.
-fn window(text: &str, line: &Line, first: usize) -> Range<usize> {
-    let whole = &text[line.range.clone()];
-    if whole.len() <= MAX_LINE || whole.chars().nth(MAX_LINE).is_none() {
-        return line.range.clone();
+/// The part of a line, of at most `max` characters, that is shown when `first` is the first byte of interest in it.
+fn window(text: &str, line: &Range<usize>, first: usize, max: usize) -> Range<usize> {
+    let whole = &text[line.clone()];
+    if whole.len() <= max || whole.chars().nth(max).is_none() {
+        return line.clone();
     }
-    let first = text.floor_char_boundary(first.min(line.range.end));
-    let before = text[line.range.start..first].char_indices().rev().nth(BEFORE - 1);
-    let start = before.map_or(line.range.start, |(at, _)| line.range.start + at);
-    let after = text[start..line.range.end].char_indices().nth(MAX_LINE);
-    start..after.map_or(line.range.end, |(at, _)| start + at)
+    let first = text.floor_char_boundary(first.min(line.end));
+    let before = text[line.start..first].char_indices().rev().nth(BEFORE - 1);
+    let start = before.map_or(line.start, |(at, _)| line.start + at);
+    let after = text[start..line.end].char_indices().nth(max);
+    start..after.map_or(line.end, |(at, _)| start + at)
 }

@@ -1,5 +1,6 @@
 //! One JSON object, for programs. Its keys are a contract; more may come, none goes.
 
+use orange_codegen::diag::{Edit, Fix, Step};
 use orange_codegen::{Diagnostic, LineIndex, Trace, Witness};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -28,7 +29,9 @@ struct Found<'r> {
     labels: Vec<Label<'r>>,
     witness: Option<Values<'r>>,
     trace: Vec<&'r str>,
+    steps: Vec<Acted<'r>>,
     help: Option<&'r str>,
+    fix: Option<Mend<'r>>,
     url: String,
 }
 
@@ -37,6 +40,30 @@ struct Label<'r> {
     #[serde(flatten)]
     place: Place,
     message: &'r str,
+}
+
+/// One step of the trace.
+#[derive(Serialize)]
+struct Acted<'r> {
+    by: &'r str,
+    does: &'r str,
+    to: &'r str,
+    hooks: &'r [String],
+    line: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Mend<'r> {
+    title: &'r str,
+    safe: bool,
+    edits: Vec<Replacement<'r>>,
+}
+
+#[derive(Serialize)]
+struct Replacement<'r> {
+    #[serde(flatten)]
+    place: Place,
+    text: &'r str,
 }
 
 #[derive(Serialize)]
@@ -81,6 +108,7 @@ impl<'r> Found<'r> {
     fn new(finding: &'r Diagnostic, file: &'r str, index: &LineIndex<'_>) -> Self {
         let label =
             |it: &'r orange_codegen::Label| Label { place: Place::of(it.span, index), message: &it.message };
+        let steps = finding.trace.iter().flat_map(|it| &it.steps);
         Self {
             code: finding.code(),
             name: finding.name(),
@@ -91,9 +119,25 @@ impl<'r> Found<'r> {
             labels: finding.labels.iter().map(label).collect(),
             witness: finding.witness.as_ref().map(Values),
             trace: finding.trace.as_ref().map(Trace::states).unwrap_or_default(),
+            steps: steps.map(|it| Acted::new(it, index)).collect(),
             help: finding.help.as_deref(),
+            fix: finding.fix.as_ref().map(|it| Mend::new(it, index)),
             url: format!("docs/lints/{}.md", finding.name()),
         }
+    }
+}
+
+impl<'r> Acted<'r> {
+    fn new(step: &'r Step, index: &LineIndex<'_>) -> Self {
+        let Step { by, does, to, hooks, span } = step;
+        Self { by, does, to, hooks, line: span.map(|it| index.position(it.start).line) }
+    }
+}
+
+impl<'r> Mend<'r> {
+    fn new(fix: &'r Fix, index: &LineIndex<'_>) -> Self {
+        let edit = |it: &'r Edit| Replacement { place: Place::of(it.span, index), text: &it.text };
+        Self { title: &fix.title, safe: fix.safe, edits: fix.edits.iter().map(edit).collect() }
     }
 }
 

@@ -1,8 +1,10 @@
 //! What was found, written for people, for editors and for programs.
 
 mod excerpt;
+mod graphical;
 mod human;
 mod json;
+mod narrated;
 mod short;
 
 use std::borrow::Cow;
@@ -60,9 +62,34 @@ pub(crate) fn put(out: &mut String, text: fmt::Arguments<'_>) {
     }
 }
 
+/// The text in lines of at most `width` characters, as far as its words allow.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for paragraph in text.lines() {
+        let mut line = String::new();
+        for word in paragraph.split(' ') {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+                lines.push(std::mem::take(&mut line));
+            } else if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_wraps_between_words() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("averylongword a\nb", 4), ["averylongword", "a", "b"]);
+        assert_eq!(wrap("", 4), [""; 0]);
+    }
 
     #[test]
     fn control_characters_are_spelled_out() {

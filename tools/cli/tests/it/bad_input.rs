@@ -61,7 +61,7 @@ fn two_hundred_megabytes() {
     let named = scratch.run(&["check", "huge.yml", "--format", "json"]);
     assert_eq!((named.exit, named.codes()), (1, vec!["S10".to_owned()]));
     let human = scratch.run(&["check", "huge.yml"]);
-    assert!(human.out.contains("  file: huge.yml\n") && human.out.len() < 1000, "{}", human.out);
+    assert!(human.out.contains(", in huge.yml:\n") && human.out.len() < 1000, "{}", human.out);
     let found = scratch.run(&["check", "."]);
     assert_eq!((found.exit, found.err.as_str()), (0, "skipped huge.yml: no workflow\n"));
 }

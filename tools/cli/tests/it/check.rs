@@ -205,12 +205,14 @@ fn json_has_every_key_of_the_contract() {
             "end_column",
             "end_line",
             "file",
+            "fix",
             "help",
             "labels",
             "level",
             "line",
             "message",
             "name",
+            "steps",
             "trace",
             "url",
             "witness"
@@ -241,7 +243,7 @@ fn a_hundred_files_always_come_in_the_same_order() {
             text.replacen("name: ", &format!("name: f{number}-"), 1),
         );
     }
-    for format in ["human", "short", "json"] {
+    for format in ["graphical", "narrated", "short", "json"] {
         let first = scratch.run(&["check", ".", "--format", format]);
         assert_eq!(first.exit, 1);
         for _ in 0..3 {
@@ -254,20 +256,29 @@ fn a_hundred_files_always_come_in_the_same_order() {
 }
 
 #[test]
-fn without_a_terminal_there_is_no_escape_sequence_and_nothing_wider_than_80() {
+fn without_a_terminal_findings_are_told_in_sentences_of_80_columns() {
     let scratch = Scratch::with(&[("broken.yml", BROKEN), ("warned.yml", WARNED)]);
     let run = scratch.run(&["check", "."]);
-    assert!(!run.out.contains('\u{1b}'), "{}", run.out);
+    assert_eq!(run.out, scratch.run(&["check", ".", "--format", "narrated"]).out);
+    assert!(!run.out.contains(['\u{1b}', '─', '│', '×', '⚠']), "{}", run.out);
     assert!(run.out.lines().all(|it| it.chars().count() <= 80), "{}", run.out);
-    assert!(run.out.contains("─[broken.yml:7:25]"), "{}", run.out);
+    assert!(run.out.contains("Error A01 unknown-to, at broken.yml:7:25:\n"), "{}", run.out);
     assert!(run.out.ends_with("checked 2 files: 1 error, 1 warning\n"), "{}", run.out);
+}
+
+#[test]
+fn findings_are_drawn_on_request() {
+    let scratch = Scratch::with(&[("broken.yml", BROKEN)]);
+    let run = scratch.run(&["check", ".", "--format", "graphical"]);
+    assert!(!run.out.contains('\u{1b}'), "{}", run.out);
+    assert!(run.out.contains("─[broken.yml:7:25]"), "{}", run.out);
 }
 
 #[test]
 fn a_file_cannot_command_the_terminal() {
     let text = BROKEN.replace("doen", "\"do\\e[31men\"").replace("name: broken", "name: broken # \u{9b}31m");
     let scratch = Scratch::with(&[("broken.yml", &text)]);
-    for format in ["human", "short"] {
+    for format in ["graphical", "narrated", "short"] {
         let run = scratch.run(&["check", "broken.yml", "--format", format]);
         assert!(!run.out.contains(['\u{1b}', '\u{9b}']), "{:?}", run.out);
     }
