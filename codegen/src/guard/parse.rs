@@ -38,16 +38,16 @@ pub struct Unknown {
 /// Finds the counter of a name.
 pub type Lookup<'l> = dyn FnMut(&str) -> Result<CounterId, Unknown> + 'l;
 
-/// Parses a clause. `lookup` gives the counter of a name, or says what is wrong with it; unknown names do
-/// not end the parse, the first fault of the grammar does.
+/// Parses a clause. `lookup` gives the counter of a name, or says what is wrong with it. Unknown names and signs that
+/// are only misspelled do not end the parse; the first other fault of the grammar does.
 pub fn parse(text: &Text, lookup: &mut Lookup<'_>) -> Result<Expr, Vec<Fault>> {
-    let mut parser = Parser { text, at: 0, depth: 0, comparisons: 0, lookup, unknown: Vec::new() };
+    let mut parser = Parser { text, at: 0, depth: 0, comparisons: 0, lookup, faults: Vec::new() };
     match parser.whole() {
-        Ok(expr) if parser.unknown.is_empty() => Ok(expr),
-        Ok(_) => Err(parser.unknown),
+        Ok(expr) if parser.faults.is_empty() => Ok(expr),
+        Ok(_) => Err(parser.faults),
         Err(fault) => {
-            parser.unknown.push(*fault);
-            Err(parser.unknown)
+            parser.faults.push(*fault);
+            Err(parser.faults)
         }
     }
 }
@@ -58,7 +58,7 @@ struct Parser<'p> {
     depth: usize,
     comparisons: usize,
     lookup: &'p mut Lookup<'p>,
-    unknown: Vec<Fault>,
+    faults: Vec<Fault>,
 }
 
 type Parsed<T> = Result<T, Box<Fault>>;
@@ -141,7 +141,7 @@ impl Parser<'_> {
             return Err(fault(start..self.at, message, None));
         }
         let counter = (self.lookup)(&name).unwrap_or_else(|Unknown { message, help, instead }| {
-            self.unknown.push(Fault { range: start..start + name.len(), message, help, instead });
+            self.faults.push(Fault { range: start..start + name.len(), message, help, instead });
             CounterId(0)
         });
         Ok(Expr::Compare(Compare { span: self.text.locate(start, self.at), counter, op, value }))
@@ -175,17 +175,19 @@ impl Parser<'_> {
             return Ok(op);
         }
         let meant = match found {
-            "=<" => Some("<="),
-            "=>" => Some(">="),
-            "=" | "===" => Some("=="),
-            "<>" | "=!" | "!==" | "~=" | "!" => Some("!="),
-            "<<" => Some("<"),
-            ">>" => Some(">"),
+            "=<" => Some(Op::AtMost),
+            "=>" => Some(Op::AtLeast),
+            "=" | "===" => Some(Op::Equal),
+            "<>" | "=!" | "!==" | "~=" | "!" => Some(Op::NotEqual),
+            "<<" => Some(Op::Less),
+            ">>" => Some(Op::Greater),
             _ => None,
         };
-        if let Some(meant) = meant {
+        if let Some(op) = meant {
             let message = format!("expected a comparison, found `{found}`");
-            return Err(misspelled(start..start + len, message, meant));
+            self.misspelled(start..start + len, message, op.as_str());
+            self.at += len;
+            return Ok(op);
         }
         // Quoting one of these would split no character: all are ASCII, and so is what `find` stopped at or not at all.
         if len > 0 {
@@ -239,9 +241,17 @@ impl Parser<'_> {
         if rest.starts_with(half) || is_word {
             let found = rest[..len].to_owned();
             let message = format!("expected `{sign}`, found `{found}`");
-            return Err(misspelled(self.at..self.at + len, message, sign));
+            self.misspelled(self.at..self.at + len, message, sign);
+            self.at += len;
+            return Ok(true);
         }
         Ok(false)
+    }
+
+    /// Something stands for what only `meant` can be; the parse goes on as if that stood there.
+    fn misspelled(&mut self, range: Range<usize>, message: String, meant: &str) {
+        let help = Some(format!("did you mean `{meant}`?"));
+        self.faults.push(Fault { range, message, help, instead: Some(meant.to_owned()) });
     }
 
     fn after_the_end(&mut self) -> Box<Fault> {
@@ -291,12 +301,6 @@ fn is_word_char(it: char) -> bool {
 
 fn fault(range: Range<usize>, message: impl Into<String>, help: Option<&str>) -> Box<Fault> {
     Box::new(Fault { range, message: message.into(), help: help.map(str::to_owned), instead: None })
-}
-
-/// The fault that something stands for what only `meant` can be.
-fn misspelled(range: Range<usize>, message: String, meant: &str) -> Box<Fault> {
-    let help = Some(format!("did you mean `{meant}`?"));
-    Box::new(Fault { range, message, help, instead: Some(meant.to_owned()) })
 }
 
 /// A word that a message can quote.
