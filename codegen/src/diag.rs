@@ -72,6 +72,8 @@ pub struct Step {
     pub hooks: Vec<String>,
     /// The declaration in the source that the step follows.
     pub span: Option<Span>,
+    /// The lines of a script that do the same in a simulation; none where the engine does it by itself.
+    pub script: Vec<String>,
 }
 
 /// Edits that mend a finding.

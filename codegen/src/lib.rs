@@ -20,6 +20,7 @@ pub mod source;
 pub mod span;
 pub mod suggest;
 pub mod syntax;
+pub mod walk;
 
 pub use check::Checked;
 pub use diag::{Diagnostic, Edit, Fix, Label, Level, Trace, Witness};

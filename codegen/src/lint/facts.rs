@@ -12,6 +12,7 @@ use crate::model::{ExitRule, Hook, Outcome, State, Transition, Workflow};
 use crate::search::{self, Edge, EdgeId, Search, Step};
 use crate::source::Source;
 use crate::span::Span;
+use crate::walk::Act;
 
 /// Everything about one checked workflow.
 #[derive(Debug)]
@@ -131,7 +132,32 @@ impl<'f> Facts<'f> {
                 .map(|id| self.machine.transition(id).hooks.iter().map(|it| it.name().to_owned()).collect())
                 .unwrap_or_default(),
             span: transition.map(|id| self.first_line(self.transition(id).span)),
+            script: self.acts(edge).iter().map(Act::to_string).collect(),
         }
+    }
+
+    /// What does the same as a step in a walk. An end that is judged once more follows from the first by itself.
+    fn acts(&self, edge: &Edge) -> Vec<Act> {
+        if self.search.task(edge.from).unjudged.is_some() {
+            return Vec::new();
+        }
+        let wrote = edge.step.wrote().map(|it| {
+            let section = self.search.sections.get(usize::from(it.section));
+            let text = section.contents[usize::from(it.content)].text.clone().unwrap_or_default();
+            Act::Write { heading: section.heading.to_owned(), text }
+        });
+        let then = match &edge.step {
+            Step::Start => Some(Act::Spawn),
+            Step::Respawn => Some(Act::Respawn),
+            Step::Write(_) => None,
+            Step::Request { transition, .. } => {
+                let to = self.name(self.transition(*transition).to.value).to_owned();
+                let by = Actor::from_name(self.by(&edge.step)).unwrap_or(Actor::Human);
+                Some(Act::Request { to, by })
+            }
+            Step::Exit { agent, .. } => Some(Act::End(*agent)),
+        };
+        wrote.into_iter().chain(then).collect()
     }
 
     fn by(&self, step: &Step) -> &'static str {

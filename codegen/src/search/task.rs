@@ -70,7 +70,7 @@ pub enum Event {
 
 impl Task {
     /// A task as it is created.
-    pub(super) fn new(status: StateId) -> Self {
+    pub(crate) fn new(status: StateId) -> Self {
         Self {
             status,
             workspace: false,
@@ -124,7 +124,7 @@ impl Task {
         }
     }
 
-    pub(super) fn set_agent(&mut self, actor: Actor, agent: Agent) {
+    pub(crate) fn set_agent(&mut self, actor: Actor, agent: Agent) {
         match actor {
             Actor::Worker => self.worker = agent,
             Actor::Reviewer => self.reviewer = agent,

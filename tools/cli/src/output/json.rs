@@ -50,6 +50,7 @@ struct Acted<'r> {
     to: &'r str,
     hooks: &'r [String],
     line: Option<u32>,
+    script: &'r [String],
 }
 
 #[derive(Serialize)]
@@ -129,8 +130,8 @@ impl<'r> Found<'r> {
 
 impl<'r> Acted<'r> {
     fn new(step: &'r Step, index: &LineIndex<'_>) -> Self {
-        let Step { by, does, to, hooks, span } = step;
-        Self { by, does, to, hooks, line: span.map(|it| index.position(it.start).line) }
+        let Step { by, does, to, hooks, span, script } = step;
+        Self { by, does, to, hooks, line: span.map(|it| index.position(it.start).line), script }
     }
 }
 

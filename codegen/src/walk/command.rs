@@ -1,0 +1,147 @@
+//! The words by which a walk is told what to do: one command a line, in scripts, at the prompt and in traces.
+
+use std::fmt;
+
+use orange_core::Actor;
+
+use super::{Act, Impossible};
+
+/// One line of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Something that somebody does.
+    Act(Act),
+    /// Set a counter.
+    Set {
+        /// Its name.
+        counter: String,
+        /// Its new value.
+        value: u32,
+    },
+    /// Show the ways on.
+    Next,
+    /// Show the task.
+    Show,
+    /// Take the last command back.
+    Back,
+    /// Show these commands.
+    Help,
+    /// Stop.
+    Quit,
+}
+
+/// What the commands are, for a reader.
+pub const HELP: &str = "\
+write ## NAME: TEXT          write a section of TASK.md; \\n begins a new line
+status STATE [by ACTOR]      ask for a state; ACTOR is worker, reviewer or human
+spawn                        `orange task spawn`: start the task
+respawn                      `orange task respawn`: start the state's agent again
+die [worker|reviewer]        the agent ends
+set COUNTER NUMBER           set a counter
+next                         show the ways on, and what stands in them
+show                         show the task
+back                         take the last command back
+quit                         stop
+";
+
+impl Command {
+    /// Reads a line. Nothing for one that is empty or a comment.
+    ///
+    /// # Errors
+    /// What is wrong with the line, and what to write.
+    pub fn parse(line: &str) -> Result<Option<Self>, Impossible> {
+        let line = line.trim();
+        if line.is_empty() || (line.starts_with('#') && !line.starts_with("##")) {
+            return Ok(None);
+        }
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        Ok(Some(match (word, &words[..]) {
+            ("write", [_, ..]) => Self::Act(write(rest)?),
+            ("status", [to]) => Self::Act(Act::Request { to: (*to).to_owned(), by: Actor::Human }),
+            ("status", [to, "by", who]) => Self::Act(Act::Request { to: (*to).to_owned(), by: actor(who)? }),
+            ("die", []) => Self::Act(Act::End(Actor::Worker)),
+            ("die", [who]) => Self::Act(Act::End(actor(who)?)),
+            ("set", [counter, value]) => Self::Set {
+                counter: (*counter).to_owned(),
+                value: value.parse().map_err(|_| Impossible(format!("`{value}` is no whole number")))?,
+            },
+            ("spawn", []) => Self::Act(Act::Spawn),
+            ("respawn", []) => Self::Act(Act::Respawn),
+            ("next", []) => Self::Next,
+            ("show", []) => Self::Show,
+            ("back", []) => Self::Back,
+            ("help" | "?", []) => Self::Help,
+            ("quit" | "exit", []) => Self::Quit,
+            _ => return Err(Impossible(format!("`{line}` is no command; `help` lists them"))),
+        }))
+    }
+}
+
+fn write(rest: &str) -> Result<Act, Impossible> {
+    let (heading, text) = rest.split_once(':').ok_or_else(|| {
+        Impossible("write the section and its text: `write ## Handoff: DONE: all`".to_owned())
+    })?;
+    Ok(Act::Write { heading: heading.trim().to_owned(), text: unescaped(text.trim()) })
+}
+
+fn actor(word: &str) -> Result<Actor, Impossible> {
+    let asks = [Actor::Worker, Actor::Reviewer, Actor::Human];
+    let found = asks.into_iter().find(|it| it.as_str() == word);
+    found.ok_or_else(|| Impossible(format!("`{word}` is none of worker, reviewer and human")))
+}
+
+fn unescaped(text: &str) -> String {
+    text.replace("\\n", "\n")
+}
+
+impl fmt::Display for Act {
+    /// The line that says it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Write { heading, text } => {
+                write!(f, "write {heading}: {}", text.trim_end().replace('\n', "\\n"))
+            }
+            Self::Request { to, by: Actor::Human } => write!(f, "status {to}"),
+            Self::Request { to, by } => write!(f, "status {to} by {by}"),
+            Self::Spawn => f.write_str("spawn"),
+            Self::Respawn => f.write_str("respawn"),
+            Self::End(actor) => write!(f, "die {actor}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str) {
+        let command = Command::parse(line).expect("a command").expect("not empty");
+        let Command::Act(act) = command else { panic!("{line} is no act") };
+        assert_eq!(act.to_string(), line);
+    }
+
+    #[test]
+    fn acts_are_written_as_they_are_read() {
+        check("write ## Handoff: DONE: all\\nREMAINING: nothing");
+        check("write ## Empty: ");
+        check("status stuck");
+        check("status agent-review by worker");
+        check("spawn");
+        check("respawn");
+        check("die reviewer");
+    }
+
+    #[test]
+    fn other_lines_say_what_to_write() {
+        for line in
+            ["write ## Handoff", "status", "status a b", "status a by cat", "set x", "set x -1", "dance"]
+        {
+            assert!(Command::parse(line).is_err(), "{line}");
+        }
+        assert_eq!(Command::parse(" # a comment "), Ok(None));
+        assert_eq!(Command::parse(""), Ok(None));
+    }
+}

@@ -1,0 +1,352 @@
+//! A walk: one task led by hand through a machine, by the core's decisions, its agents and its worktree only imagined.
+
+mod body;
+pub mod command;
+
+use std::collections::BTreeMap;
+
+use orange_core::{
+    Actor, CRASH_COUNT, Cause, Choice, CounterId, Decision, ExitDecision, Hook, Machine, REVIEW_ROUND,
+    Rejection, Seen, StateId, View, section,
+};
+
+use crate::search::task::{Agent, Event, Task};
+
+/// A task and everything that decisions about it depend on.
+#[derive(Clone, Debug)]
+pub struct Walk<'m> {
+    machine: &'m Machine<'m>,
+    counters: Vec<u32>,
+    body: String,
+    /// By section: the fingerprint of what a gate last let through.
+    seen: BTreeMap<String, u64>,
+    /// Its agents and its worktree.
+    task: Task,
+}
+
+/// Something that somebody does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Write a section of the body, in place of the one that is there.
+    Write {
+        /// The heading, `#`s included.
+        heading: String,
+        /// The lines after it.
+        text: String,
+    },
+    /// Ask for a state.
+    Request {
+        /// Its name.
+        to: String,
+        /// Who asks.
+        by: Actor,
+    },
+    /// `orange task spawn`.
+    Spawn,
+    /// `orange task respawn`.
+    Respawn,
+    /// An agent ends.
+    End(Actor),
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Happened {
+    /// The section was written.
+    Wrote {
+        /// Its heading.
+        heading: String,
+    },
+    /// The engine said no.
+    Refused {
+        /// The word for it in the answers of `orange`: `gate_failed`.
+        code: &'static str,
+        /// What stands in the way.
+        message: String,
+        /// What would make it yes.
+        help: String,
+    },
+    /// The task went on.
+    Moved {
+        /// The state that it left.
+        from: StateId,
+        /// The state that it is in.
+        to: StateId,
+        /// Why.
+        cause: Cause,
+        /// The hooks that ran, in order.
+        hooks: Vec<Ran>,
+    },
+    /// An agent was started without a transition.
+    Started {
+        /// The hooks that ran, in order.
+        hooks: Vec<Ran>,
+    },
+    /// Its agent crashed, and the task stays where it is.
+    Crashed {
+        /// The new `crash_count`.
+        count: u32,
+        /// Why it counts as a crash.
+        reason: String,
+        /// The hook that started the agent again, if that happened.
+        respawned: Option<Ran>,
+    },
+    /// The session is shown as dead, and the task waits for a person.
+    Marked {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A hook that ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// Its name.
+    pub hook: &'static str,
+    /// What it could not do, or did beside.
+    pub event: Option<Event>,
+}
+
+/// Why something cannot happen at all: it takes an agent that is not there, a state that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Impossible(pub String);
+
+const PERSON: Actor = Actor::Human;
+
+impl<'m> Walk<'m> {
+    /// A task as it is created in the machine's initial state.
+    pub fn new(machine: &'m Machine<'m>) -> Self {
+        Self::at(machine, machine.initial)
+    }
+
+    /// A task as it is created in a state.
+    pub fn at(machine: &'m Machine<'m>, status: StateId) -> Self {
+        let counters = machine.counters.iter().map(|it| it.default).collect();
+        Self { machine, counters, body: String::new(), seen: BTreeMap::new(), task: Task::new(status) }
+    }
+
+    /// The machine that it walks.
+    pub fn machine(&self) -> &'m Machine<'m> {
+        self.machine
+    }
+
+    /// Where the task is.
+    pub fn status(&self) -> StateId {
+        self.task.status
+    }
+
+    /// The body, sections and all.
+    pub fn body(&self) -> &str {
+        &self.body
+    }
+
+    /// The value of a counter.
+    pub fn counter(&self, id: CounterId) -> u32 {
+        self.counters[usize::from(id.0)]
+    }
+
+    /// The number of the counter with this name.
+    pub fn counter_named(&self, name: &str) -> Option<CounterId> {
+        self.machine.counters.iter().position(|it| it.name == name).map(|at| CounterId(at as u16))
+    }
+
+    /// Sets a counter.
+    pub fn set_counter(&mut self, id: CounterId, value: u32) {
+        self.counters[usize::from(id.0)] = value;
+    }
+
+    /// Replaces the whole body.
+    pub fn set_body(&mut self, body: impl Into<String>) {
+        self.body = body.into();
+    }
+
+    /// The agent of this actor.
+    pub fn agent(&self, actor: Actor) -> Agent {
+        self.task.agent(actor)
+    }
+
+    /// Puts an agent there, alive or dead, or takes it away.
+    pub fn set_agent(&mut self, actor: Actor, agent: Agent) {
+        self.task.set_agent(actor, agent);
+    }
+
+    /// Whether a worktree is bound to the task.
+    pub fn has_workspace(&self) -> bool {
+        self.task.workspace
+    }
+
+    /// Binds a worktree to the task, or takes it away.
+    pub fn set_workspace(&mut self, bound: bool) {
+        self.task.workspace = bound;
+    }
+
+    /// Every way on, and what stands in it.
+    pub fn options(&self, actor: Actor) -> Vec<(Choice, Option<String>)> {
+        self.view(|view| {
+            let choices = self.machine.options(view, actor);
+            choices.into_iter().map(|it| (it.clone(), it.missing(self.machine, view))).collect()
+        })
+    }
+
+    /// Does something, and tells what came of it: one thing, or several where one leads to the next.
+    ///
+    /// # Errors
+    /// What it takes is not there; nothing has changed then.
+    pub fn act(&mut self, act: &Act) -> Result<Vec<Happened>, Impossible> {
+        match act {
+            Act::Write { heading, text } => {
+                body::write_section(&mut self.body, heading, text)?;
+                Ok(vec![Happened::Wrote { heading: heading.clone() }])
+            }
+            Act::Request { to, by } => self.ask(to, *by).map(|it| vec![it]),
+            Act::Spawn => self.spawn().map(|it| vec![it]),
+            Act::Respawn => self.respawn().map(|it| vec![it]),
+            Act::End(actor) => self.end(*actor),
+        }
+    }
+
+    fn ask(&mut self, to: &str, by: Actor) -> Result<Happened, Impossible> {
+        let state =
+            self.machine.state_named(to).ok_or_else(|| Impossible(format!("there is no state `{to}`")))?;
+        if matches!(by, Actor::Worker | Actor::Reviewer) && self.agent(by) != Agent::Live {
+            return Err(Impossible(format!("no {by} is alive to ask for `{to}`")));
+        }
+        Ok(self.request(state, by))
+    }
+
+    fn request(&mut self, to: StateId, by: Actor) -> Happened {
+        let machine = self.machine;
+        let answer = self
+            .view(|view| machine.decide(view, to, by).map_err(|rejection| refused(machine, view, rejection)));
+        answer.map_or_else(|refused| refused, |decision| self.fire(&decision))
+    }
+
+    fn spawn(&mut self) -> Result<Happened, Impossible> {
+        let status = self.status();
+        if status == self.machine.initial {
+            let to = self.machine.commands.spawn;
+            let to = to.ok_or_else(|| Impossible("the workflow has no state for `spawn`".to_owned()))?;
+            return Ok(self.request(to, PERSON));
+        }
+        let name = self.machine.state(status).name;
+        let hook = self.machine.state(status).respawn.filter(|_| !self.has_workspace());
+        let hook = hook.ok_or_else(|| Impossible(format!("a task in `{name}` is not started by `spawn`")))?;
+        let reviews = hook.spawn().is_some_and(|it| it.actor() == Actor::Reviewer);
+        if reviews && self.counter(REVIEW_ROUND) == 0 {
+            self.set_counter(REVIEW_ROUND, 1);
+        }
+        let hooks = vec![self.apply(&Hook::AcquireWorkspace), self.apply(&hook)];
+        Ok(Happened::Started { hooks })
+    }
+
+    fn respawn(&mut self) -> Result<Happened, Impossible> {
+        let state = self.machine.state(self.status());
+        let why = |why: &str| Impossible(format!("nothing can be started again in `{}`: {why}", state.name));
+        let hook = state.respawn.ok_or_else(|| why("it has no respawn_prompt"))?;
+        if !self.has_workspace() {
+            return Err(why("the task has no worktree"));
+        }
+        if self.agent(state.agent) == Agent::Live {
+            return Err(why(&format!("its {} is alive", state.agent)));
+        }
+        Ok(Happened::Started { hooks: vec![self.apply(&hook)] })
+    }
+
+    /// An exit rule may lead to a state that wants the very agent that has ended; its rules are then asked, too.
+    fn end(&mut self, agent: Actor) -> Result<Vec<Happened>, Impossible> {
+        if self.agent(agent) != Agent::Live {
+            return Err(Impossible(format!("no {agent} is alive")));
+        }
+        self.set_agent(agent, Agent::Dead);
+        let mut story = Vec::new();
+        for _ in self.machine.states {
+            let before = self.status();
+            story.push(self.judge(agent));
+            if self.status() == before || self.agent(agent) != Agent::Dead || !self.is_its_state(agent) {
+                break;
+            }
+        }
+        Ok(story)
+    }
+
+    fn is_its_state(&self, agent: Actor) -> bool {
+        let state = self.machine.state(self.status());
+        state.agent == agent && !state.terminal
+    }
+
+    fn judge(&mut self, agent: Actor) -> Happened {
+        let machine = self.machine;
+        if !self.is_its_state(agent) {
+            let name = machine.state(self.status()).name;
+            return Happened::Marked { reason: format!("the {agent} ended in {name}") };
+        }
+        match self.view(|view| machine.decide_exit(view)) {
+            ExitDecision::Advance(decision) => self.fire(&decision),
+            ExitDecision::Escalate { count, decision, .. } => {
+                self.set_counter(CRASH_COUNT, count);
+                self.fire(&decision)
+            }
+            ExitDecision::Crash { count, respawn, reason } => {
+                self.set_counter(CRASH_COUNT, count);
+                let hook = machine.state(self.status()).respawn.filter(|_| respawn && self.has_workspace());
+                Happened::Crashed { count, reason, respawned: hook.map(|hook| self.apply(&hook)) }
+            }
+            ExitDecision::MarkDead { reason } => Happened::Marked { reason },
+        }
+    }
+
+    fn fire(&mut self, decision: &Decision<'m>) -> Happened {
+        if let Some(seen) = decision.seen {
+            self.seen.insert(seen.section.to_owned(), seen.fingerprint);
+        }
+        self.task.status = decision.to;
+        let mut hooks = Vec::new();
+        for effect in &decision.effects {
+            if let Some((id, value)) = effect.counter {
+                self.set_counter(id, value);
+            }
+            hooks.push(self.apply(effect.hook));
+        }
+        if decision.resets_crashes {
+            self.set_counter(CRASH_COUNT, 0);
+        }
+        Happened::Moved { from: decision.from, to: decision.to, cause: decision.cause, hooks }
+    }
+
+    fn apply(&mut self, hook: &Hook<'_>) -> Ran {
+        Ran { hook: hook.name(), event: self.task.apply(hook) }
+    }
+
+    fn view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {
+        let seen: Vec<Seen<'_>> =
+            self.seen.iter().map(|(section, it)| Seen { section, fingerprint: *it }).collect();
+        look(&View { status: self.status(), counters: &self.counters, body: &self.body, seen: &seen })
+    }
+
+    /// What stands in a section.
+    pub fn section(&self, heading: &str) -> Option<&str> {
+        section(&self.body, heading)
+    }
+}
+
+fn refused(machine: &Machine<'_>, view: &View<'_>, rejection: Rejection) -> Happened {
+    Happened::Refused {
+        code: rejection.code(),
+        message: rejection.message(machine, view),
+        help: rejection.help(machine, view),
+    }
+}
+
+impl Ran {
+    /// What went wrong with it, or was not as it should be, in a few words.
+    pub fn note(&self) -> Option<String> {
+        Some(match self.event? {
+            Event::SpawnWhileAlive(actor) => format!("a {actor} is still alive in the worktree"),
+            Event::SpawnWithoutWorkspace => "there is no worktree: nothing is started".to_owned(),
+            Event::SpawnWithoutSession => "no worker is alive beside it".to_owned(),
+            Event::NobodyToNotify => "no worker is alive to be told".to_owned(),
+            Event::KilledUnderOtherName => "its window carries an earlier round".to_owned(),
+            Event::Idle => return None,
+        })
+    }
+}
