@@ -30,6 +30,7 @@ pub(crate) enum Command {
     Explain(Explain),
     Emit(Emit),
     Graph(Graph),
+    Simulate(crate::cmd::simulate::Simulate),
 }
 
 /// Find what is wrong with workflows, before an agent does.
@@ -42,6 +43,8 @@ Examples:
   orange-workflow check workflows/
   orange-workflow check flow.yml --format short
   orange-workflow check workflows/ --deny warnings --allow name-mismatch
+  orange-workflow check flow.yml --fix
+  orange-workflow check flow.yml --unsafe-fixes --diff
   git show HEAD:flow.yml | orange-workflow check - --stdin-name flow.yml
 
 Exit status: 0 nothing at `deny` or above, 1 something, 2 the work could not be done.")]
@@ -65,6 +68,18 @@ pub(crate) struct Check {
     /// Leave this check's findings out
     #[arg(long, value_name = "NAME")]
     pub allow: Vec<String>,
+
+    /// Make the fixes that can only be meant, and report what is left
+    #[arg(long)]
+    pub fix: bool,
+
+    /// Make those fixes, too, that may not be what was meant
+    #[arg(long)]
+    pub unsafe_fixes: bool,
+
+    /// Show the fixes as a diff, and write nothing
+    #[arg(long)]
+    pub diff: bool,
 
     /// Exit 0 whatever is found
     #[arg(long)]

@@ -29,6 +29,8 @@ pub(crate) enum Origin {
     Found(PathBuf),
     /// Standard input.
     Stdin,
+    /// It is at hand, and has to be a workflow.
+    Given(Vec<u8>),
 }
 
 /// The files of a run, sorted, each once.
@@ -118,12 +120,26 @@ impl Input {
         }
     }
 
+    /// The same input with a text that is at hand.
+    pub(crate) fn with_text(&self, text: &str) -> Self {
+        Self { shown: self.shown.clone(), origin: Origin::Given(text.as_bytes().to_owned()) }
+    }
+
+    /// Takes in what can be read only once, so that it can be looked at again.
+    pub(crate) fn hold(&mut self) -> io::Result<()> {
+        if self.origin == Origin::Stdin {
+            self.origin = Origin::Given(up_to_limit(io::stdin().lock(), 0)?);
+        }
+        Ok(())
+    }
+
     /// Reads the text, and no more of it than a workflow may have.
     pub(crate) fn read(&self) -> Reading {
         let read = match &self.origin {
             Origin::Named(path) => fs::File::open(path).and_then(read_file),
             Origin::Found(path) => open_regular(path).and_then(read_file),
             Origin::Stdin => up_to_limit(io::stdin().lock(), 0),
+            Origin::Given(bytes) => Ok(bytes.clone()),
         };
         match read {
             Ok(bytes) if bytes.len() > limits::MAX_BYTES => self.too_large(&bytes),
@@ -171,7 +187,7 @@ impl Input {
             Origin::Named(path) | Origin::Found(path) => {
                 Some(path.canonicalize().unwrap_or_else(|_| path.clone()))
             }
-            Origin::Stdin => None,
+            Origin::Stdin | Origin::Given(_) => None,
         }
     }
 }

@@ -3,12 +3,15 @@
 mod answer;
 mod args;
 mod cmd;
+mod fix;
 mod graph;
 mod input;
 mod levels;
 mod output;
 mod recognise;
 mod report;
+mod simulate;
+mod whole;
 
 use std::ffi::OsString;
 

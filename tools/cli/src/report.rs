@@ -175,7 +175,7 @@ fn examine(input: &Input) -> Outcome {
         {
             Outcome::skipped(source)
         }
-        (Origin::Found(_) | Origin::Named(_) | Origin::Stdin, reading) => {
+        (Origin::Found(_) | Origin::Named(_) | Origin::Stdin | Origin::Given(_), reading) => {
             let mut file = File::of(reading);
             // A thousand compiled workflows at once would be memory for nothing.
             file.compilation.checked = None;

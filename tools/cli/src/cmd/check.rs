@@ -2,7 +2,8 @@
 
 use crate::answer::{Answer, Exit, Failure};
 use crate::args::{self, Format};
-use crate::input::{self, Collected};
+use crate::cmd::mend;
+use crate::input::{self, Collected, Input};
 use crate::levels::Levels;
 use crate::output::{self, printable, put};
 use crate::report::{Report, Skipped};
@@ -10,17 +11,22 @@ use crate::{Style, Styles};
 
 pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> {
     let levels = Levels::new(args)?;
-    let Collected { inputs, mut failures } = input::collect(&args.paths, args.stdin_name.as_deref());
-    let mut report = Report::new(&inputs);
-    for file in &mut report.files {
-        levels.apply(&mut file.compilation.diagnostics);
-    }
-    let mut err = skipped(&report.skipped);
+    let Collected { mut inputs, mut failures } = input::collect(&args.paths, args.stdin_name.as_deref());
+    let mending = mend::run(args, &mut inputs, |inputs| examined(inputs, &levels));
+    failures.extend(mending.failures);
+    let report = examined(&inputs, &levels);
+    let mut err = mending.err + &skipped(&report.skipped);
     if report.files.is_empty() && failures.is_empty() {
         failures.push(nothing_to_check(args));
     }
     err.extend(failures.iter().map(Failure::to_string));
-    let out = if report.files.is_empty() { String::new() } else { written(&report, args.format, styles)? };
+    let mut out = if report.files.is_empty() { String::new() } else { written(&report, args.format, styles)? };
+    if let Some(shown) = mending.out {
+        if !args.diff {
+            err += &out;
+        }
+        out = shown;
+    }
     let exit = if !failures.is_empty() {
         Exit::Failed
     } else if report.fails() && !args.exit_zero {
@@ -29,6 +35,15 @@ pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> 
         Exit::Clean
     };
     Ok(Answer { out, err, exit })
+}
+
+/// What is wrong with these inputs, each finding at its level.
+fn examined(inputs: &[Input], levels: &Levels) -> Report {
+    let mut report = Report::new(inputs);
+    for file in &mut report.files {
+        levels.apply(&mut file.compilation.diagnostics);
+    }
+    report
 }
 
 fn written(report: &Report, format: Format, styles: Styles) -> Result<String, Failure> {

@@ -4,7 +4,9 @@ mod check;
 mod emit;
 mod explain;
 mod graph;
+mod mend;
 mod one;
+pub(crate) mod simulate;
 
 use crate::Styles;
 use crate::answer::Answer;
@@ -17,6 +19,7 @@ pub(crate) fn run(command: &Command, styles: Styles) -> Answer {
         Command::Explain(args) => explain::run(args),
         Command::Emit(args) => emit::run(args, styles),
         Command::Graph(args) => graph::run(args, styles),
+        Command::Simulate(args) => simulate::run(args, styles),
     };
     answer.unwrap_or_else(|refusal| refusal)
 }

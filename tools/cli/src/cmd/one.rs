@@ -1,8 +1,6 @@
 //! What the commands for one workflow share: loading it, and putting text into a file.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use orange_codegen::{Checked, Diagnostic, Level};
 
@@ -11,6 +9,7 @@ use crate::answer::{Answer, Exit, Failure};
 use crate::input::Input;
 use crate::output;
 use crate::report::File;
+use crate::whole;
 
 /// The checked workflow of a file, and the file; or else the answer that says what is wrong with it.
 pub(super) fn load(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
@@ -35,30 +34,9 @@ pub(super) fn refuse(mut file: File, findings: Vec<Diagnostic>, styles: Styles) 
 /// The text as the answer, or into a file, which then has all of it or is as it was.
 pub(super) fn deliver(text: String, output: Option<&Path>) -> Result<Answer, Failure> {
     let Some(path) = output else { return Ok(Answer::text(text)) };
-    write_whole(path, &text).map_err(|error| {
+    whole::write(path, &text).map_err(|error| {
         let message = format!("cannot write {}: {error}", path.display());
         Failure::new(message, "see whether the folder is there and you may write to it")
     })?;
     Ok(Answer::text(""))
-}
-
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    if fs::metadata(path).is_ok_and(|it| !it.is_file()) {
-        return fs::write(path, text);
-    }
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let temporary = sibling(&path);
-    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
-    match written {
-        Ok(()) => Ok(()),
-        Err(error) => match fs::remove_file(&temporary) {
-            Ok(()) | Err(_) => Err(error),
-        },
-    }
-}
-
-fn sibling(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    path.with_file_name(name)
 }

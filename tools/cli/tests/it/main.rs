@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod check;
+mod fix;
 mod help;
 mod one;
 mod scratch;

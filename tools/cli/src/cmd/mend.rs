@@ -1,0 +1,128 @@
+//! `check --fix`: mends the files before they are checked, or shows what that would change.
+
+use std::fs;
+use std::path::Path;
+
+use orange_codegen::Diagnostic;
+
+use crate::answer::Failure;
+use crate::args;
+use crate::fix::{Mended, Reach, mend, unified};
+use crate::input::{Input, Origin};
+use crate::output::{printable, put};
+use crate::report::{File, Report};
+use crate::whole;
+
+/// What mending gave, beside the files that it wrote.
+#[derive(Debug, Default)]
+pub(super) struct Mending {
+    /// What stands on standard output in the place of the findings: diffs, or the text of standard input.
+    pub out: Option<String>,
+    /// What was done, and what was not.
+    pub err: String,
+    /// What could not be written.
+    pub failures: Vec<Failure>,
+}
+
+/// Makes the fixes that the flags ask for. Afterwards the inputs are as they are to be checked: a text that is
+/// written nowhere has taken the place of its file. `examine` finds what is wrong with inputs, levels and all.
+pub(super) fn run(args: &args::Check, inputs: &mut [Input], examine: impl Fn(&[Input]) -> Report) -> Mending {
+    let mut mending = Mending::default();
+    let Some(reach) = reach(args) else { return mending };
+    mending.hold(inputs);
+    let report = examine(inputs);
+    for input in inputs.iter_mut() {
+        let Some(file) = report.files.iter().find(|it| it.source.path == input.shown) else { continue };
+        let mended = mended(input, file, reach, &examine);
+        mending.tell(args, &input.shown, &mended);
+        if args.diff {
+            mending.show(unified(&input.shown, &file.source.text, &mended.text));
+        } else if matches!(input.origin, Origin::Given(_)) {
+            mending.show(mended.text.clone());
+        }
+        mending.put_back(args, input, file, mended);
+    }
+    if args.diff {
+        mending.show(String::new());
+    }
+    mending
+}
+
+fn reach(args: &args::Check) -> Option<Reach> {
+    match (args.unsafe_fixes, args.fix || args.diff) {
+        (true, _) => Some(Reach::All),
+        (false, true) => Some(Reach::Safe),
+        (false, false) => None,
+    }
+}
+
+fn mended(input: &Input, file: &File, reach: Reach, examine: impl Fn(&[Input]) -> Report) -> Mended {
+    if file.findings().iter().all(|it| it.fix.is_none()) {
+        return Mended { text: file.source.text.clone(), made: 0, refused: Vec::new() };
+    }
+    mend(&file.source.text, reach, |text| findings(examine(&[input.with_text(text)])))
+}
+
+fn findings(report: Report) -> Vec<Diagnostic> {
+    report.files.into_iter().flat_map(|it| it.compilation.diagnostics).collect()
+}
+
+impl Mending {
+    fn hold(&mut self, inputs: &mut [Input]) {
+        for input in inputs {
+            if let Err(error) = input.hold() {
+                let message = format!("cannot read {}: {error}", input.shown);
+                self.failures.push(Failure::new(message, "see what is at the other end of the pipe"));
+            }
+        }
+    }
+
+    fn tell(&mut self, args: &args::Check, path: &str, mended: &Mended) {
+        let path = printable(path);
+        if mended.made > 0 {
+            let (verb, fixes) = (if args.diff { "would make" } else { "made" }, mended.made);
+            let plural = if fixes == 1 { "fix" } else { "fixes" };
+            put(&mut self.err, format_args!("{verb} {fixes} {plural} in {path}\n"));
+        }
+        for refused in &mended.refused {
+            let (title, why) = (printable(&refused.title), printable(&refused.why));
+            put(&mut self.err, format_args!("not fixed in {path}: {title}: {why}\n"));
+        }
+    }
+
+    fn show(&mut self, text: String) {
+        self.out.get_or_insert_default().push_str(&text);
+    }
+
+    /// Writes what has changed, or lets the text stand for the input where nothing is written.
+    fn put_back(&mut self, args: &args::Check, input: &mut Input, file: &File, mended: Mended) {
+        match &input.origin {
+            Origin::Named(path) | Origin::Found(path) if !args.diff => {
+                if mended.made > 0
+                    && let Err(failure) = write(path, &file.source.text, &mended.text)
+                {
+                    self.failures.push(failure);
+                }
+            }
+            Origin::Named(_) | Origin::Found(_) | Origin::Stdin | Origin::Given(_) => {
+                *input = input.with_text(&mended.text);
+            }
+        }
+    }
+}
+
+/// Writes a file that still has the text that was checked.
+fn write(path: &Path, before: &str, after: &str) -> Result<(), Failure> {
+    let shown = path.display();
+    let cannot = |error| {
+        Failure::new(
+            format!("cannot write {shown}: {error}"),
+            "see whether you may write to it and its folder",
+        )
+    };
+    if fs::read(path).map_err(cannot)? != before.as_bytes() {
+        let message = format!("{shown} has changed since it was read, and is left as it is");
+        return Err(Failure::new(message, "run the command again"));
+    }
+    whole::write(path, after).map_err(cannot)
+}

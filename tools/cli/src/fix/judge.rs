@@ -1,0 +1,50 @@
+//! Whether a text is better than it was.
+
+use std::collections::BTreeMap;
+
+use orange_codegen::{Diagnostic, Level};
+
+/// What an edit did to the findings.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// There is less wrong than before.
+    Better,
+    /// There is something new, or nothing less; in words.
+    Worse(String),
+}
+
+/// Compares the findings before and after. Nothing may be new at `error`; nor at `deny`, unless the text had errors,
+/// behind which such findings hide. And less must be wrong, the worst counted first.
+pub(super) fn judge(before: &[Diagnostic], after: &[Diagnostic]) -> Verdict {
+    let had_errors = before.iter().any(|it| it.level == Level::Error);
+    let levels: &[Level] = if had_errors { &[Level::Error] } else { &[Level::Error, Level::Deny] };
+    if let Some(new) = levels.iter().find_map(|level| new_at(*level, before, after)) {
+        let (level, code, name) = (new.level.as_str(), new.code(), new.name());
+        return Verdict::Worse(format!("there would be a new {level}[{code} {name}]: {}", new.message));
+    }
+    if counts(after) < counts(before) {
+        Verdict::Better
+    } else {
+        Verdict::Worse("there would be no less to find".to_owned())
+    }
+}
+
+/// A finding of a check that has more of them at this level than before.
+fn new_at<'d>(level: Level, before: &[Diagnostic], after: &'d [Diagnostic]) -> Option<&'d Diagnostic> {
+    let mut allowed: BTreeMap<&str, usize> = BTreeMap::new();
+    for finding in before.iter().filter(|it| it.level == level) {
+        *allowed.entry(finding.code()).or_default() += 1;
+    }
+    after.iter().filter(|it| it.level == level).find(|it| match allowed.get_mut(it.code()) {
+        Some(left) if *left > 0 => {
+            *left -= 1;
+            false
+        }
+        Some(_) | None => true,
+    })
+}
+
+fn counts(findings: &[Diagnostic]) -> [usize; 4] {
+    [Level::Error, Level::Deny, Level::Warn, Level::Info]
+        .map(|level| findings.iter().filter(|it| it.level == level).count())
+}

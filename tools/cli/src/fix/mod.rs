@@ -1,0 +1,144 @@
+//! Mends what has one obvious mend: the edits that findings carry, made in the text and checked again.
+
+mod apply;
+mod diff;
+mod judge;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+
+use orange_codegen::{Diagnostic, Fix};
+
+pub(crate) use diff::unified;
+
+use apply::apply;
+use judge::{Verdict, judge};
+
+/// How often one file is checked anew before it is left as it then is.
+const MAX_CHECKS: usize = 200;
+
+/// How many fixes are made between two checks.
+const MAX_AT_ONCE: usize = 500;
+
+/// Which fixes are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Those that can only mean what the author meant.
+    Safe,
+    /// All of them.
+    All,
+}
+
+/// What mending one text gave.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Mended {
+    /// The text, as far as it could be mended.
+    pub text: String,
+    /// How many fixes were made.
+    pub made: usize,
+    /// What was not made, and why.
+    pub refused: Vec<Refused>,
+}
+
+/// A fix that was tried and not made.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    /// What it is called.
+    pub title: String,
+    /// What would have been wrong afterwards.
+    pub why: String,
+}
+
+/// Makes the fixes that the findings of a text carry, until none is left. `check` gives the findings of a text. A fix
+/// that makes something new wrong, or nothing better, is not made.
+pub(crate) fn mend(text: &str, reach: Reach, check: impl Fn(&str) -> Vec<Diagnostic>) -> Mended {
+    let findings = check(text);
+    let mut work =
+        Work { text: text.to_owned(), findings, reach, made: 0, refused: Vec::new(), seen: HashSet::new() };
+    let mut checks = 1;
+    while checks < MAX_CHECKS {
+        let fixes = work.pending();
+        if fixes.is_empty() {
+            break;
+        }
+        checks += work.make(&fixes, &check, MAX_CHECKS - checks);
+    }
+    Mended { text: work.text, made: work.made, refused: work.refused }
+}
+
+struct Work {
+    text: String,
+    findings: Vec<Diagnostic>,
+    reach: Reach,
+    made: usize,
+    refused: Vec<Refused>,
+    /// What was refused is not tried again.
+    seen: HashSet<(String, String)>,
+}
+
+impl Work {
+    /// The fixes to make next, in the order of the findings; none touches what another does.
+    fn pending(&self) -> Vec<(String, Fix)> {
+        let mut pending: Vec<(String, Fix)> = Vec::new();
+        for finding in &self.findings {
+            let Some(fix) = finding.fix.as_ref().filter(|_| pending.len() < MAX_AT_ONCE) else { continue };
+            let wanted = fix.safe || self.reach == Reach::All;
+            let key = (finding.message.clone(), fix.title.clone());
+            if wanted && !self.seen.contains(&key) && pending.iter().all(|(_, it)| !apply::overlap(it, fix)) {
+                pending.push((finding.message.clone(), fix.clone()));
+            }
+        }
+        pending
+    }
+
+    /// Makes these fixes together; where that makes something worse, one at a time. Gives the number of checks it took.
+    fn make(
+        &mut self,
+        fixes: &[(String, Fix)],
+        check: &impl Fn(&str) -> Vec<Diagnostic>,
+        most: usize,
+    ) -> usize {
+        match (self.attempt(fixes, check), fixes) {
+            (None, _) => return 1,
+            (Some(why), [one]) => {
+                self.refuse(one, why);
+                return 1;
+            }
+            (Some(_), _) => {}
+        }
+        for (checks, one) in fixes.iter().take(most).enumerate() {
+            match self.attempt(std::slice::from_ref(one), check) {
+                // The places of the others have moved.
+                None => return checks + 2,
+                Some(why) => self.refuse(one, why),
+            }
+        }
+        fixes.len() + 1
+    }
+
+    fn refuse(&mut self, (message, fix): &(String, Fix), why: String) {
+        self.seen.insert((message.clone(), fix.title.clone()));
+        self.refused.push(Refused { title: fix.title.clone(), why });
+    }
+
+    /// Makes fixes if that is for the better; else says what it would have made wrong.
+    fn attempt(
+        &mut self,
+        fixes: &[(String, Fix)],
+        check: &impl Fn(&str) -> Vec<Diagnostic>,
+    ) -> Option<String> {
+        let text = apply(&self.text, fixes.iter().map(|(_, fix)| fix));
+        let findings = check(&text);
+        match judge(&self.findings, &findings) {
+            Verdict::Better => {
+                self.text = text;
+                self.findings = findings;
+                self.made += fixes.len();
+                None
+            }
+            Verdict::Worse(why) => Some(why),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Files that are whole or as they were: written beside their place and put there in one step.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Puts a text into a file, which then has all of it or is as it was. Its permissions stay, and a link stays a link: what
+/// it leads to is written. Something that is no file, like a pipe, is written to as it comes.
+///
+/// # Errors
+///
+/// The folder is not there or cannot be written to, or the disk is full.
+pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => fs::write(path, text),
+        Ok(found) => replace(&fs::canonicalize(path)?, text, Some(found.permissions())),
+        Err(_) => replace(path, text, None),
+    }
+}
+
+fn replace(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> io::Result<()> {
+    let temporary = sibling(path);
+    let written = File::create(&temporary).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        permissions.map_or(Ok(()), |it| file.set_permissions(it))?;
+        file.sync_all()
+    });
+    written.and_then(|()| fs::rename(&temporary, path)).or_else(|error| discard(&temporary, error))
+}
+
+/// Takes away what was only begun; why it could not be finished is what matters.
+fn discard(path: &Path, error: io::Error) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Ok(()) => Err(error),
+        Err(second) if second.kind() == ErrorKind::NotFound => Err(error),
+        Err(second) => {
+            Err(io::Error::new(error.kind(), format!("{error}; {} is left: {second}", path.display())))
+        }
+    }
+}
+
+fn sibling(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests may fail where they stand")]
+
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn permissions_and_links_stay() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let [file, link] = ["a.yml", "b.yml"].map(|it| folder.path().join(it));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("a.yml", &link).unwrap();
+        write(&link, "new").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+}
