@@ -2,7 +2,6 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use crate::{CRASH_COUNT, Cause, Decision, Gate, Guard, Machine, Rejection, StateId, View};
 
@@ -101,26 +100,30 @@ impl<'m> Machine<'m> {
     /// What the exit rules of a state say. `artifacts` tells for every entry of `exit_rules` whether its artifact
     /// condition holds; entries of rules without one are not read.
     pub fn exit(&self, state: StateId, artifacts: &[bool], counters: &[u32]) -> Exit {
-        let rules = self.exit_rules_of(state);
-        let holds = |index: usize| artifacts.get(index).copied().unwrap_or_default();
-        let no_artifact = rules.clone().all(|index| match self.exit_rules[index].condition {
-            Condition::Artifact(_) => !holds(index),
-            Condition::Always | Condition::NoArtifact => true,
-        });
-        rules
-            .into_iter()
-            .find(|index| match self.exit_rules[*index].condition {
-                Condition::Always => true,
-                Condition::Artifact(_) => holds(*index),
-                Condition::NoArtifact => no_artifact,
+        self.exit_by(state, |index| artifacts.get(index).copied().unwrap_or_default(), counters)
+    }
+
+    /// The entry of `exit_rules` that decides in a state: the first whose condition holds. `holds` tells whether the
+    /// artifact condition of an entry does.
+    pub fn exit_rule(&self, state: StateId, holds: impl Fn(usize) -> bool) -> Option<usize> {
+        let mut rules = self.exit_rules_of(state);
+        let no_artifact = || {
+            self.exit_rules_of(state).all(|index| match self.exit_rules[index].condition {
+                Condition::Artifact(_) => !holds(index),
+                Condition::Always | Condition::NoArtifact => true,
             })
-            .map_or(Exit::Unmatched, |index| self.exit_rules[index].outcome.choose(counters))
+        };
+        rules.find(|index| match self.exit_rules[*index].condition {
+            Condition::Always => true,
+            Condition::Artifact(_) => holds(*index),
+            Condition::NoArtifact => no_artifact(),
+        })
     }
 
     /// What becomes of a task in which the state's agent has died (seeds 000 and 002, design §9).
     pub fn decide_exit(&self, view: &View<'_>) -> ExitDecision<'m> {
         let name = self.state(view.status).name;
-        match self.exit(view.status, &self.artifacts(view), view.counters) {
+        match self.exit_by(view.status, |index| self.is_met(index, view), view.counters) {
             Exit::Then(to) => self.advance(view, to),
             Exit::Crash { stuck_after, respawn } => {
                 let reason = format!("the agent ended without what {name} asks for");
@@ -131,6 +134,11 @@ impl<'m> Machine<'m> {
                 reason: format!("the agent ended in {name}, and no exit rule applies"),
             },
         }
+    }
+
+    fn exit_by(&self, state: StateId, holds: impl Fn(usize) -> bool, counters: &[u32]) -> Exit {
+        let rule = self.exit_rule(state, holds);
+        rule.map_or(Exit::Unmatched, |index| self.exit_rules[index].outcome.choose(counters))
     }
 
     fn advance(&self, view: &View<'_>, to: StateId) -> ExitDecision<'m> {
@@ -185,14 +193,11 @@ impl<'m> Machine<'m> {
         Some(Decision { seen: None, ..self.fire(view, id, Cause::Escalation) })
     }
 
-    fn artifacts(&self, view: &View<'_>) -> Vec<bool> {
-        self.exit_rules
-            .iter()
-            .map(|rule| match &rule.condition {
-                Condition::Artifact(gate) if rule.state == view.status => view.check(gate).is_ok(),
-                Condition::Artifact(_) | Condition::Always | Condition::NoArtifact => false,
-            })
-            .collect()
+    fn is_met(&self, index: usize, view: &View<'_>) -> bool {
+        match &self.exit_rules[index].condition {
+            Condition::Artifact(gate) => view.check(gate).is_ok(),
+            Condition::Always | Condition::NoArtifact => false,
+        }
     }
 }
 
