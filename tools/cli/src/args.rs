@@ -30,6 +30,7 @@ pub(crate) enum Command {
     Explain(Explain),
     Emit(Emit),
     Graph(Graph),
+    Init(Init),
     Simulate(crate::cmd::simulate::Simulate),
 }
 
@@ -150,6 +151,25 @@ pub(crate) enum Core {
     /// The engine's own copy, for a binary that links the engine
     #[value(name = "orange_engine::core")]
     Engine,
+}
+
+/// Write a small sound workflow to start from.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  orange-workflow init
+  orange-workflow init flows/bug-fix
+  orange-workflow init --stdout
+
+A file that is there already is left alone.")]
+pub(crate) struct Init {
+    /// Its name, or the path of its file: `bug-fix` is written to bug-fix.yml; `-` prints it
+    #[arg(value_name = "NAME")]
+    pub name: Option<PathBuf>,
+
+    /// Print it and write nothing
+    #[arg(long)]
+    pub stdout: bool,
 }
 
 /// Draw a workflow as text that GitHub or Graphviz renders.

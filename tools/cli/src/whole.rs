@@ -1,6 +1,6 @@
 //! Files that are whole or as they were: written beside their place and put there in one step.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,16 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
         Ok(found) => replace(&fs::canonicalize(path)?, text, Some(found.permissions())),
         Err(_) => replace(path, text, None),
     }
+}
+
+/// Puts a text into a file that is not there yet.
+///
+/// # Errors
+///
+/// It is there, or it cannot be written.
+pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(text.as_bytes()).or_else(|error| discard(path, error))
 }
 
 fn replace(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> io::Result<()> {
@@ -65,5 +75,15 @@ mod tests {
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_is_there_is_not_created_again() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let file = folder.path().join("a.yml");
+        create(&file, "first").unwrap();
+        assert_eq!(create(&file, "second").unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "first");
+        assert!(write(&folder.path().join("no/such"), "x").is_err());
     }
 }

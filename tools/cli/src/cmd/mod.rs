@@ -4,6 +4,7 @@ mod check;
 mod emit;
 mod explain;
 mod graph;
+mod init;
 mod mend;
 mod one;
 pub(crate) mod simulate;
@@ -19,6 +20,7 @@ pub(crate) fn run(command: &Command, styles: Styles) -> Answer {
         Command::Explain(args) => explain::run(args),
         Command::Emit(args) => emit::run(args, styles),
         Command::Graph(args) => graph::run(args, styles),
+        Command::Init(args) => init::run(args),
         Command::Simulate(args) => simulate::run(args, styles),
     };
     answer.unwrap_or_else(|refusal| refusal)

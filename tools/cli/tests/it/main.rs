@@ -6,5 +6,7 @@ mod bad_input;
 mod check;
 mod fix;
 mod help;
+mod init;
 mod one;
 mod scratch;
+mod simulate;

@@ -1,0 +1,51 @@
+//! `init`: what it writes is sound, and nothing is overwritten.
+
+use std::fs;
+
+use crate::scratch::Scratch;
+
+#[track_caller]
+fn refuses(name: &str, says: &str) {
+    let scratch = Scratch::with(&[("there.yml", "mine")]);
+    let run = scratch.run(&["init", name]);
+    assert_eq!((run.exit, run.out.as_str()), (2, ""), "{}", run.err);
+    assert!(run.err.contains(says) && run.err.contains("\n  help: "), "{}", run.err);
+    assert_eq!(scratch.read("there.yml"), "mine");
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_it_writes_is_silent() {
+    for (args, file) in [
+        (&["init"][..], "workflow.yml"),
+        (&["init", "bug-fix"], "bug-fix.yml"),
+        (&["init", "a.yaml"], "a.yaml"),
+    ] {
+        let scratch = Scratch::new();
+        let run = scratch.run(args);
+        assert_eq!((run.exit, run.out.as_str()), (0, ""), "{}", run.err);
+        assert_eq!(run.err, format!("wrote {file}; next: orange-workflow check {file}\n"));
+        let check = scratch.run(&["check", file, "--deny", "warnings"]);
+        assert_eq!((check.exit, check.out.as_str()), (0, "checked 1 file: nothing wrong\n"), "{}", check.out);
+        assert_eq!(scratch.run(&["emit", file]).exit, 0);
+    }
+}
+
+#[test]
+fn it_can_be_printed() {
+    let scratch = Scratch::new();
+    let printed = scratch.run(&["init", "--stdout"]);
+    assert!(printed.out.contains("\nname: workflow\n"), "{}", printed.out);
+    assert_eq!(scratch.run(&["init", "-"]).out, printed.out);
+    assert!(scratch.run(&["init", "fix", "--stdout"]).out.contains("\nname: fix\n"));
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn nothing_is_overwritten_and_no_bad_name_is_taken() {
+    refuses("there", "error: there.yml is there already\n");
+    refuses("there.yml", "error: there.yml is there already\n");
+    refuses("Fix", "error: `Fix` is no name for a workflow\n");
+    refuses("a.toml", "error: a.toml does not end in .yml\n");
+    refuses("no/folder", "error: cannot write no/folder.yml: ");
+}
