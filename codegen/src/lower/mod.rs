@@ -83,7 +83,7 @@ impl<'a> Lowering<'a> {
         let transitions = transitions(workflow);
         Machine {
             name: &workflow.name.value,
-            version: workflow.version,
+            version: workflow.version.value,
             description: workflow.description.as_deref().unwrap_or_default(),
             source_hash,
             prompts_hash: arena.text(prompts_hash(&workflow.prompts)),

@@ -6,8 +6,8 @@ use crate::diag::Diagnostic;
 use crate::span::Spanned;
 use crate::syntax::Kind;
 
-/// The only version of the language so far.
-const VERSION: u32 = 1;
+/// The version of a workflow that gives none.
+const FIRST: u32 = 1;
 
 /// The workflow's name: `[a-z][a-z0-9-]*`.
 pub(super) fn name(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Spanned<String>> {
@@ -24,19 +24,24 @@ pub(super) fn name(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Spa
     fits.then_some(name)
 }
 
-/// The version of the language; 1 where nothing else can be understood.
-pub(super) fn version(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> u32 {
-    let Some(field) = fields.get("version") else { return VERSION };
+/// The workflow's version, as its author counts: an integer from 1; 1 where none is given or it cannot be understood.
+pub(super) fn version(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Spanned<u32> {
+    let Some(field) = fields.get("version") else { return Spanned::new(FIRST, fields.span) };
+    let span = field.value.span;
     let written = match &field.value.kind {
         Kind::Scalar(scalar) if !scalar.is_null() => &scalar.text.value,
         Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_) => {
             decoder.integer(&field);
-            return VERSION;
+            return Spanned::new(FIRST, span);
         }
     };
-    if *written != VERSION.to_string() {
-        let message = format!("version `{}` of the workflow language is not supported", shortened(written));
-        decoder.report(Diagnostic::new(&S05, field.value.span, message).help("write `version: 1`"));
+    let digits = written.starts_with(|it: char| matches!(it, '1'..='9'))
+        && written.bytes().all(|it| it.is_ascii_digit());
+    let version = digits.then(|| written.parse().ok()).flatten();
+    if version.is_none() {
+        let message = format!("`{}` is no version: versions count from 1", shortened(written));
+        let help = format!("write a whole number from 1 to {}, one more for each change", u32::MAX);
+        decoder.report(Diagnostic::new(&S05, span, message).help(help));
     }
-    VERSION
+    Spanned::new(version.unwrap_or(FIRST), span)
 }

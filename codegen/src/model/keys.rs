@@ -90,7 +90,7 @@ pub static WORKFLOW: Object = Object {
     what: "a workflow",
     keys: &[
         required("name", Takes::Text, "The workflow's name, the same as the file's stem."),
-        key("version", Takes::Integer(1), "The version of the language: 1, which is also the default."),
+        key("version", Takes::Integer(1), "The workflow's version, as its author counts; 1 by default."),
         key("description", Takes::Text, "What the workflow is for."),
         key("initial", STATE_NAME, "Where a new task starts; the first state by default."),
         key(

@@ -53,8 +53,8 @@ impl Definition {
 pub struct Workflow {
     /// Its name, `[a-z][a-z0-9-]*`.
     pub name: Spanned<String>,
-    /// The version of the language it is written in: 1.
-    pub version: u32,
+    /// Its version, as the author counts: from 1, which is also the default. Without one the place is the whole file.
+    pub version: Spanned<u32>,
     /// What it is for.
     pub description: Option<String>,
     /// Where a new task starts.

@@ -181,12 +181,14 @@ fn s04_a_heading_without_quotes_is_a_comment() {
 }
 
 #[test]
-fn s05_knows_one_version() {
-    for version in ["2", "0", "1.0", "\"1.1\"", "one"] {
+fn s05_versions_count_from_one() {
+    for version in ["0", "01", "-1", "1.0", "\"1.1\"", "one", "4294967296"] {
         let shown = version.trim_matches('"');
-        let message =
-            format!("S05 error «{version}» version `{shown}` of the workflow language is not supported");
+        let message = format!("S05 error «{version}» `{shown}` is no version: versions count from 1");
         changed("version: 1", &format!("version: {version}"), &[&message]);
+    }
+    for version in ["2", "\"2\"", "4294967295"] {
+        changed("version: 1", &format!("version: {version}"), &[]);
     }
     changed("version: 1\n", "", &[]);
 }
