@@ -46,6 +46,9 @@ catalogue! {
     S08 "unreadable-file" Error;
     S09 "missing-key" Error;
     S10 "limit-exceeded" Error;
+    S11 "suppression-without-reason" Warn;
+    S12 "unused-suppression" Warn;
+    S13 "invalid-suppression" Warn;
     A01 "unknown-to" Error;
     A02 "unknown-from" Error;
     A03 "from-terminal" Error;

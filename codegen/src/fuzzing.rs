@@ -21,7 +21,7 @@ pub fn any_source(format: Format, bytes: &[u8]) -> Option<Compilation> {
     let compilation = compile(&source);
     let index = LineIndex::new(&source.text);
     let renderer = plain::Renderer::new(&source);
-    for finding in &compilation.diagnostics {
+    for finding in compilation.diagnostics.iter().chain(&compilation.suppressions.faults(true)) {
         assert!(!finding.message.is_empty());
         for span in finding.labels.iter().map(|label| label.span).chain([finding.span]) {
             assert_inside(&source.text, span);

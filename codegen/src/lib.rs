@@ -19,6 +19,7 @@ pub mod search;
 pub mod source;
 pub mod span;
 pub mod suggest;
+pub mod suppress;
 pub mod syntax;
 pub mod walk;
 
@@ -27,9 +28,10 @@ pub use diag::{Diagnostic, Edit, Fix, Label, Level, Trace, Witness};
 pub use lint::lint;
 pub use source::{Format, Source};
 pub use span::{LineIndex, Position, Span, Spanned};
+pub use suppress::Suppressions;
 
 /// What compiling one source gave: everything that was found, and the workflow when nothing was an error.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Compilation {
     /// Every finding, in the order of the source.
     pub diagnostics: Vec<Diagnostic>,
@@ -39,12 +41,15 @@ pub struct Compilation {
     pub name: Option<Spanned<String>>,
     /// Whether the file looks like a workflow at all. One with broken syntax does.
     pub recognised: bool,
+    /// What comments in the source allow. It is not among the diagnostics.
+    pub suppressions: Suppressions,
 }
 
 /// Compiles one source: parse, resolve, check. Stops at nothing but broken syntax, so that one run finds all that is
 /// wrong.
 pub fn compile(source: &Source) -> Compilation {
     let (tree, mut diagnostics) = syntax::parse(source);
+    let mut suppressions = tree.as_ref().map(|tree| Suppressions::read(source, tree)).unwrap_or_default();
     let resolution = tree.map(|tree| model::resolve(&tree, &source.text));
     let (draft, recognised) = match resolution {
         Some(resolution) => {
@@ -59,6 +64,7 @@ pub fn compile(source: &Source) -> Compilation {
     };
     let name = draft.as_ref().map(|draft| draft.definition.name().clone()).filter(|it| !it.value.is_empty());
     let checked = draft.and_then(|draft| check::run(draft, source, &mut diagnostics));
+    suppressions.apply(&mut diagnostics);
     diag::sort(&mut diagnostics);
-    Compilation { diagnostics, checked, name, recognised }
+    Compilation { diagnostics, checked, name, recognised, suppressions }
 }

@@ -57,10 +57,11 @@ pub static GROUPS: &[&[Lint]] = &[graph::LINTS, counters::LINTS, exits::LINTS, h
 /// Compiles one source and, when nothing in it is an error, asks every lint.
 pub fn lint(source: &Source) -> Compilation {
     let mut compilation = compile(source);
-    if let Some(checked) = &compilation.checked {
-        compilation.diagnostics.extend(findings(checked, source));
-        diag::sort(&mut compilation.diagnostics);
-    }
+    let mut found = compilation.checked.as_ref().map(|it| findings(it, source)).unwrap_or_default();
+    compilation.suppressions.apply(&mut found);
+    found.extend(compilation.suppressions.faults(compilation.checked.is_some()));
+    compilation.diagnostics.extend(found);
+    diag::sort(&mut compilation.diagnostics);
     compilation
 }
 

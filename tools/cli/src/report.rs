@@ -122,7 +122,7 @@ impl File {
             }
             Reading::NotText(source, finding) | Reading::Unreadable(source, finding) => {
                 let diagnostics = vec![*finding];
-                let compilation = Compilation { diagnostics, checked: None, name: None, recognised: false };
+                let compilation = Compilation { diagnostics, ..Compilation::default() };
                 Self { source, compilation }
             }
         }
