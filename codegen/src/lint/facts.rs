@@ -164,11 +164,16 @@ impl<'f> Facts<'f> {
         match step {
             Step::Start | Step::Respawn => "person",
             Step::Write(_) => "agent",
-            Step::Request { transition, by, .. } => match self.movers[transition.0 as usize] {
-                Mover::Person if self.transition(*transition).by.allows(Actor::Human) => "person",
-                Mover::Agent | Mover::Engine | Mover::Person if *by == Actor::Human => "person",
-                Mover::Agent | Mover::Engine | Mover::Person => by.as_str(),
-            },
+            Step::Request { transition, by, .. } => {
+                let declared = self.transition(*transition);
+                let theirs =
+                    self.movers[transition.0 as usize] == Mover::Person || self.waits(declared.from.value);
+                if *by == Actor::Human || (theirs && declared.by.allows(Actor::Human)) {
+                    "person"
+                } else {
+                    by.as_str()
+                }
+            }
             Step::Exit { agent, .. } => agent.as_str(),
         }
     }

@@ -1,0 +1,140 @@
+//! A simulation: a walk, led by lines of text, and told in lines of text.
+
+mod tell;
+
+use std::io::{self, BufRead, Write};
+
+use orange_codegen::walk::command::{Command, HELP};
+use orange_codegen::walk::{Impossible, Walk};
+use orange_core::Machine;
+
+/// A walk that can be taken back step by step.
+#[derive(Debug)]
+pub(crate) struct Simulation<'m> {
+    walk: Walk<'m>,
+    before: Vec<Walk<'m>>,
+    /// Whether something could not be done at all.
+    pub failed: bool,
+}
+
+/// Whether there is more to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The next line.
+    GoOn,
+    /// Nothing: whoever leads wants to stop.
+    Stop,
+}
+
+impl<'m> Simulation<'m> {
+    /// A new task in the machine's initial state.
+    pub(crate) fn new(machine: &'m Machine<'m>) -> Self {
+        Self { walk: Walk::new(machine), before: Vec::new(), failed: false }
+    }
+
+    /// A new task in the state of this name.
+    ///
+    /// # Errors
+    ///
+    /// There is no such state.
+    pub(crate) fn starting_in(machine: &'m Machine<'m>, state: &str) -> Result<Self, Impossible> {
+        let status = machine.state_named(state);
+        let status = status.ok_or_else(|| Impossible(format!("there is no state `{state}`")))?;
+        Ok(Self { walk: Walk::at(machine, status), before: Vec::new(), failed: false })
+    }
+
+    /// Does what a line says and tells what came of it.
+    pub(crate) fn line(&mut self, line: &str, out: &mut impl Write) -> io::Result<Then> {
+        match Command::parse(line) {
+            Ok(None) => Ok(Then::GoOn),
+            Ok(Some(Command::Quit)) => Ok(Then::Stop),
+            Ok(Some(command)) => self.command(command, out).map(|()| Then::GoOn),
+            Err(Impossible(why)) => self.cannot(&why, out).map(|()| Then::GoOn),
+        }
+    }
+
+    /// Shows where the task is.
+    pub(crate) fn show(&self, out: &mut impl Write) -> io::Result<()> {
+        tell::task(&self.walk, out)
+    }
+
+    fn command(&mut self, command: Command, out: &mut impl Write) -> io::Result<()> {
+        match command {
+            Command::Act(act) => {
+                let before = self.walk.clone();
+                match self.walk.act(&act) {
+                    Ok(story) => {
+                        self.before.push(before);
+                        story.iter().try_for_each(|it| tell::happened(&self.walk, it, out))
+                    }
+                    Err(Impossible(why)) => self.cannot(&why, out),
+                }
+            }
+            Command::Set { counter, value } => match self.walk.counter_named(&counter) {
+                Some(id) => {
+                    self.before.push(self.walk.clone());
+                    self.walk.set_counter(id, value);
+                    writeln!(out, "{counter} = {value}")
+                }
+                None => self.cannot(&format!("there is no counter `{counter}`"), out),
+            },
+            Command::Back => match self.before.pop() {
+                Some(before) => {
+                    self.walk = before;
+                    self.show(out)
+                }
+                None => self.cannot("nothing has happened yet", out),
+            },
+            Command::Next => tell::options(&self.walk, out),
+            Command::Show => self.show(out),
+            Command::Help => out.write_all(HELP.as_bytes()),
+            Command::Quit => Ok(()),
+        }
+    }
+
+    fn cannot(&mut self, why: &str, out: &mut impl Write) -> io::Result<()> {
+        self.failed = true;
+        writeln!(out, "cannot: {why}")
+    }
+}
+
+/// Lets a person lead, line by line.
+pub(crate) fn converse(
+    simulation: &mut Simulation<'_>,
+    mut input: impl BufRead,
+    mut out: impl Write,
+) -> io::Result<()> {
+    simulation.show(&mut out)?;
+    writeln!(out, "`help` lists the commands.")?;
+    let mut line = String::new();
+    loop {
+        write!(out, "> ")?;
+        out.flush()?;
+        line.clear();
+        if input.read_line(&mut line)? == 0 {
+            return writeln!(out);
+        }
+        if simulation.line(&line, &mut out)? == Then::Stop {
+            return Ok(());
+        }
+    }
+}
+
+/// Does what the lines of a script say, and tells each before what came of it.
+pub(crate) fn perform<'l>(
+    simulation: &mut Simulation<'_>,
+    lines: impl IntoIterator<Item = &'l str>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    simulation.show(out)?;
+    for line in lines {
+        if matches!(Command::parse(line), Ok(None)) {
+            continue;
+        }
+        writeln!(out, "> {}", line.trim())?;
+        if simulation.line(line, out)? == Then::Stop {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! What happened in a walk, in lines that read without colour.
+
+use std::io::{self, Write};
+
+use orange_codegen::search::task::Agent;
+use orange_codegen::walk::{Happened, Ran, Walk};
+use orange_core::{Actor, Cause, CounterId, Machine, StateId};
+
+/// One thing that happened.
+pub(super) fn happened(walk: &Walk<'_>, it: &Happened, out: &mut impl Write) -> io::Result<()> {
+    match it {
+        Happened::Wrote { heading } => writeln!(out, "{heading} is written"),
+        Happened::Refused { code, message, help } => {
+            writeln!(out, "refused ({code}): {message}")?;
+            writeln!(out, "  help: {help}")
+        }
+        Happened::Moved { from, to, cause, hooks } => {
+            let name = |id: StateId| walk.machine().state(id).name;
+            writeln!(out, "{} → {} ({})", name(*from), name(*to), why(*cause))?;
+            ran(hooks, out)
+        }
+        Happened::Started { hooks } => {
+            writeln!(out, "started in {}", walk.machine().state(walk.status()).name)?;
+            ran(hooks, out)
+        }
+        Happened::Crashed { count, reason, respawned } => {
+            writeln!(out, "crash {count}: {reason}")?;
+            ran(respawned.as_slice(), out)
+        }
+        Happened::Marked { reason } => writeln!(out, "waits for a person: {reason}"),
+    }
+}
+
+fn why(cause: Cause) -> String {
+    match cause {
+        Cause::Request(actor) => format!("asked for by the {}", who(actor)),
+        Cause::Exit => "by an exit rule".to_owned(),
+        Cause::Escalation => "escalation: it crashed too often".to_owned(),
+    }
+}
+
+fn who(actor: Actor) -> &'static str {
+    match actor {
+        Actor::Human => "person",
+        Actor::Worker | Actor::Reviewer | Actor::Engine => actor.as_str(),
+    }
+}
+
+fn ran(hooks: &[Ran], out: &mut impl Write) -> io::Result<()> {
+    for hook in hooks {
+        match hook.note() {
+            Some(note) => writeln!(out, "  {}: {note}", hook.hook)?,
+            None => writeln!(out, "  {}", hook.hook)?,
+        }
+    }
+    Ok(())
+}
+
+/// Where the task is and what it has.
+pub(super) fn task(walk: &Walk<'_>, out: &mut impl Write) -> io::Result<()> {
+    let machine = walk.machine();
+    let state = machine.state(walk.status());
+    writeln!(out, "task in {}{}", state.name, kind(walk.status(), machine))?;
+    let worktree = if walk.has_workspace() { "bound" } else { "none" };
+    writeln!(out, "  worktree: {worktree}; agents: {}", agents(walk))?;
+    let counters = (0u16..).map(CounterId).zip(machine.counters);
+    let counters: Vec<String> =
+        counters.map(|(id, counter)| format!("{} = {}", counter.name, walk.counter(id))).collect();
+    writeln!(out, "  {}", counters.join(", "))?;
+    for line in walk.body().lines() {
+        writeln!(out, "  | {line}")?;
+    }
+    Ok(())
+}
+
+fn kind(status: StateId, machine: &Machine<'_>) -> &'static str {
+    let state = machine.state(status);
+    match (state.terminal, state.waits_for_human) {
+        (true, _) => ", an end",
+        (false, true) => ", which waits for a person",
+        (false, false) => "",
+    }
+}
+
+fn agents(walk: &Walk<'_>) -> String {
+    let told = [Actor::Worker, Actor::Reviewer].into_iter().filter_map(|actor| match walk.agent(actor) {
+        Agent::None => None,
+        Agent::Live => Some(format!("{actor} alive")),
+        Agent::Dead => Some(format!("{actor} dead")),
+    });
+    let told: Vec<String> = told.collect();
+    if told.is_empty() { "none".to_owned() } else { told.join(", ") }
+}
+
+/// The ways on, and what stands in them.
+pub(super) fn options(walk: &Walk<'_>, out: &mut impl Write) -> io::Result<()> {
+    let options = walk.options(Actor::Human);
+    if options.is_empty() {
+        writeln!(out, "no way leads on")?;
+    }
+    for (choice, missing) in options {
+        let to = walk.machine().state(choice.to).name;
+        match missing {
+            Some(missing) => writeln!(out, "{to}: closed: {missing}")?,
+            None => writeln!(out, "{to}: open")?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! `simulate`: scripts, traces, and what cannot happen.
+
+use crate::scratch::Scratch;
+
+const SEED: &str = include_str!("../../../../tests/fixtures/seed-default.yml");
+
+fn scratch(script: &str) -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("default.yml", SEED);
+    scratch.write("walk.txt", script);
+    scratch
+}
+
+#[track_caller]
+fn check(script: &str, exit: i32, expect: &[&str]) {
+    let told = scratch(script).run(&["simulate", "default.yml", "--script", "walk.txt"]);
+    assert_eq!(told.exit, exit, "{}{}", told.out, told.err);
+    for line in expect {
+        assert!(told.out.lines().any(|it| it.trim() == *line), "{line:?} is not in:\n{}", told.out);
+    }
+}
+
+#[test]
+fn a_script_is_told_what_the_engine_would_do() {
+    check(
+        "# the first handoff\nspawn\nstatus agent-review by worker\nwrite ## Handoff: DONE: all\nstatus agent-review by worker\n\
+         write ## Review: no tests\\nVerdict: FAIL\ndie reviewer\nshow",
+        0,
+        &[
+            "pending → working (asked for by the person)",
+            "acquire_workspace",
+            "refused (gate_failed): `## Handoff` is missing from TASK.md",
+            "working → agent-review (asked for by the worker)",
+            "agent-review → working (by an exit rule)",
+            "review_round = 1, crash_count = 0",
+            "| Verdict: FAIL",
+        ],
+    );
+}
+
+#[test]
+fn crashes_escalate_and_can_be_taken_back() {
+    check(
+        "spawn\ndie\nrespawn\ndie worker\nback\nnext\nset review_round 7\nshow\nquit\nstatus nowhere",
+        0,
+        &[
+            "crash 1: the agent ended without what working asks for",
+            "working → stuck (escalation: it crashed too often)",
+            "worktree: bound; agents: worker alive",
+            "stuck: open",
+            "review_round = 7, crash_count = 1",
+        ],
+    );
+}
+
+#[test]
+fn what_cannot_happen_is_said_and_told_by_the_exit_status() {
+    check("status working by worker", 1, &["cannot: no worker is alive to ask for `working`"]);
+    check("dance", 1, &["cannot: `dance` is no command; `help` lists them"]);
+    check("respawn", 1, &["cannot: nothing can be started again in `pending`: it has no respawn_prompt"]);
+    check("back", 1, &["cannot: nothing has happened yet"]);
+}
+
+#[test]
+fn the_trace_of_a_finding_comes_out_as_it_was_told() {
+    let told = scratch("").run(&["simulate", "default.yml", "--trace", "spawn-while-alive"]);
+    assert_eq!(told.exit, 0, "{}{}", told.out, told.err);
+    assert!(told.out.contains("spawn_agent: a worker is still alive in the worktree"), "{}", told.out);
+}
+
+#[test]
+fn bad_input_says_what_to_do() {
+    let scratch = scratch("");
+    for args in [
+        ["simulate", "default.yml", "--trace", "C99"],
+        ["simulate", "default.yml", "--trace", "A01"],
+        ["simulate", "default.yml", "--script", "missing.txt"],
+    ] {
+        let told = scratch.run(&args);
+        assert_eq!((told.exit, told.out.as_str()), (2, ""), "{args:?}");
+        assert!(told.err.contains("help:"), "{}", told.err);
+    }
+}
