@@ -1,6 +1,7 @@
 //! The search: every run of a workflow, on an abstract task, by the decisions of the core themselves.
 //!
-//! It is breadth-first, so that the first way to anything is a shortest one; one search serves all checks.
+//! It is breadth-first, so that the first way to anything is a shortest one, and one from the initial state where there is
+//! any; one search serves all checks.
 
 pub mod counters;
 pub mod sections;
@@ -42,6 +43,8 @@ pub struct Search<'m> {
     /// The counters that are followed.
     pub counters: Counters,
     configurations: Vec<Task>,
+    /// How many of them a task comes to that is created in the initial state.
+    ordinary: usize,
     /// By configuration: the step that first led there; absent for a task as it is created.
     arrivals: Vec<Option<EdgeId>>,
     edges: Vec<Edge>,
@@ -144,6 +147,7 @@ impl<'m> Search<'m> {
             sections: Sections::of(machine),
             counters: Counters::of(machine),
             configurations: Vec::new(),
+            ordinary: 0,
             arrivals: Vec::new(),
             edges: Vec::new(),
             rows: vec![0],
@@ -166,7 +170,8 @@ impl<'m> Search<'m> {
         self.cut
     }
 
-    /// Every configuration, the nearest first.
+    /// Every configuration: the nearest to the initial state first, then those that no task comes to which is created
+    /// there.
     pub fn configurations(&self) -> impl Iterator<Item = (ConfigurationId, &Task)> {
         (0..).zip(&self.configurations)
     }
@@ -176,7 +181,7 @@ impl<'m> Search<'m> {
         &self.configurations[id as usize]
     }
 
-    /// Every step, those of near configurations first.
+    /// Every step, in the order of the configurations that they begin in.
     pub fn edges(&self) -> impl Iterator<Item = (EdgeId, &Edge)> {
         (0..).zip(&self.edges)
     }
@@ -197,6 +202,11 @@ impl<'m> Search<'m> {
     /// What the hooks of a step did beside what they are for.
     pub fn events(&self, edge: &Edge) -> &[(HookIndex, Event)] {
         &self.events[edge.events.start as usize..edge.events.end as usize]
+    }
+
+    /// Whether a task that is created in the initial state can come to this configuration.
+    pub fn is_ordinary(&self, id: ConfigurationId) -> bool {
+        (id as usize) < self.ordinary
     }
 
     /// The first configuration of which this holds, by a shortest run.
@@ -226,6 +236,14 @@ impl<'m> Search<'m> {
         let mut run = self.run_to(self.edge(id).from);
         run.push(id);
         run
+    }
+
+    fn too_much(&self) -> Option<Cut> {
+        match (self.configurations.len(), self.edges.len()) {
+            (configurations, _) if configurations > MAX_CONFIGURATIONS => Some(Cut::Configurations),
+            (_, edges) if edges > MAX_STEPS => Some(Cut::Steps),
+            (_, _) => None,
+        }
     }
 
     /// The value of a counter in a task, as far as it is followed.
@@ -289,26 +307,26 @@ struct Explorer<'s, 'm> {
 impl Explorer<'_, '_> {
     fn explore(&mut self) {
         let machine = self.search.machine;
-        let initial = std::iter::once(machine.initial);
-        let entries = (0u16..).map(StateId).zip(machine.states).filter(|(_, it)| it.entry).map(|(id, _)| id);
-        for status in initial.chain(entries) {
-            let mut task = Task::new(status);
-            self.search.counters.start(&mut task);
-            self.visit(task);
+        self.explore_from(machine.initial);
+        self.search.ordinary = self.search.configurations.len();
+        let states = (0u16..).map(StateId).zip(machine.states);
+        // Where a transition leads from the initial state, a new task begins there and takes it.
+        let created =
+            states.filter(|(id, it)| it.entry && machine.between(machine.initial, *id).next().is_none());
+        for (status, _) in created.filter(|(id, _)| *id != machine.initial) {
+            self.explore_from(status);
         }
-        let mut at = 0;
-        while at < self.search.configurations.len() {
-            self.steps_from(at as ConfigurationId);
+    }
+
+    /// Looks at everything that a task comes to which is created in this state, and that is not known yet.
+    fn explore_from(&mut self, status: StateId) {
+        let mut task = Task::new(status);
+        self.search.counters.start(&mut task);
+        self.visit(task);
+        while self.search.cut.is_none() && self.search.rows.len() <= self.search.configurations.len() {
+            self.steps_from(self.search.rows.len() as ConfigurationId - 1);
             self.search.rows.push(self.search.edges.len() as u32);
-            at += 1;
-            if self.search.configurations.len() > MAX_CONFIGURATIONS {
-                self.search.cut = Some(Cut::Configurations);
-                return;
-            }
-            if self.search.edges.len() > MAX_STEPS {
-                self.search.cut = Some(Cut::Steps);
-                return;
-            }
+            self.search.cut = self.search.too_much();
         }
     }
 

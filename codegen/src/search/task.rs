@@ -1,6 +1,6 @@
 //! The abstract task: as much of a task as a decision or a hook can tell apart, and what hooks do to it.
 
-use orange_core::{Actor, Effect, Hook, StateId};
+use orange_core::{Actor, Effect, Hook, REVIEW_ROUND, StateId};
 
 use super::sections::{ABSENT, ContentId};
 
@@ -21,7 +21,7 @@ pub struct Task {
     pub worker: Agent,
     /// The agent whose requests are the reviewer's.
     pub reviewer: Agent,
-    /// Whether a counter has risen since the reviewer's window was named after it.
+    /// Whether `review_round` has risen since the reviewer's window was named after it.
     pub renamed: bool,
     /// The agent whose end the exit rules of the new state are still to be asked about: the engine does that at once.
     pub unjudged: Option<Actor>,
@@ -62,7 +62,7 @@ pub enum Event {
     SpawnWithoutSession,
     /// It tells a worker something, and none is alive.
     NobodyToNotify,
-    /// It ends a reviewer whose window was named after a counter that has risen since.
+    /// It ends a reviewer whose window was named after a `review_round` that has risen since.
     KilledUnderOtherName,
     /// There was nothing for it to do.
     Idle,
@@ -155,9 +155,9 @@ impl Task {
 
     /// Raises what the effect raises, then does what its hook does.
     pub(super) fn take(&mut self, effect: &Effect<'_>) -> Option<Event> {
-        if effect.counter.is_some() && self.reviewer == Agent::Live {
-            self.renamed = true;
-        }
+        // The reviewer's window is called `review-<round>`.
+        let next_round = effect.counter.is_some_and(|(id, _)| id == REVIEW_ROUND);
+        self.renamed |= next_round && self.reviewer == Agent::Live;
         self.apply(effect.hook)
     }
 
