@@ -5,11 +5,12 @@ use std::cell::RefCell;
 use orange_core::{Actor, Machine, StateId, TransitionId};
 
 use super::told::Told;
+use super::ways::Ways;
 use crate::diag;
 use crate::guard::cells::Work;
 use crate::lower;
 use crate::model::{ExitRule, Hook, Outcome, State, Transition, Workflow};
-use crate::search::{self, Edge, EdgeId, Search, Step};
+use crate::search::{self, ConfigurationId, Edge, EdgeId, Search, Step};
 use crate::source::Source;
 use crate::span::Span;
 use crate::walk::Act;
@@ -33,6 +34,10 @@ pub struct Facts<'f> {
     pub exit_rules: Vec<&'f ExitRule>,
     /// By [`TransitionId`]: who takes it.
     pub movers: Vec<Mover>,
+    /// What transitions connect, whatever their guards say.
+    pub ways: Ways,
+    /// By state: the nearest configuration in it, if the search came there.
+    pub nearest: Vec<Option<ConfigurationId>>,
     /// What may still be spent on questions about guards.
     pub work: RefCell<Work>,
 }
@@ -60,8 +65,19 @@ impl<'f> Facts<'f> {
         let transitions = lower::transitions(workflow);
         let movers = transitions.iter().map(|it| mover(workflow, told, it)).collect();
         let exit_rules = lower::exit_rules(workflow);
-        let work = RefCell::new(Work::default());
-        Self { workflow, source, machine, search, told, transitions, exit_rules, movers, work }
+        Self {
+            workflow,
+            source,
+            machine,
+            search,
+            told,
+            transitions,
+            exit_rules,
+            movers,
+            ways: Ways::of(machine),
+            nearest: nearest(search),
+            work: RefCell::new(Work::default()),
+        }
     }
 
     /// The state with this number.
@@ -198,6 +214,14 @@ impl<'f> Facts<'f> {
         };
         wrote.into_iter().chain(then).collect::<Vec<_>>().join(", ")
     }
+}
+
+fn nearest(search: &Search<'_>) -> Vec<Option<ConfigurationId>> {
+    let mut nearest = vec![None; search.machine.states.len()];
+    for (id, task) in search.configurations() {
+        nearest[usize::from(task.status.0)].get_or_insert(id);
+    }
+    nearest
 }
 
 /// Who takes a transition (lints page): who alone may; else the engine where an exit rule leads there; else an agent

@@ -5,14 +5,19 @@
 mod facts;
 mod told;
 
+mod ways;
+
 pub mod counters;
 pub mod exits;
 pub mod graph;
 pub mod hooks;
 pub mod prompts;
+pub mod unattended;
 
 pub use facts::{Facts, Mover};
 pub use told::{Command, Told};
+
+pub use ways::Ways;
 
 use crate::catalogue::{self, Check};
 use crate::check::Checked;
@@ -67,18 +72,26 @@ pub fn lint(source: &Source) -> Compilation {
 
 /// What the lints find in a checked workflow. There are none yet for step workflows.
 pub fn findings(checked: &Checked, source: &Source) -> Vec<Diagnostic> {
+    with_facts(checked, source, all).unwrap_or_default()
+}
+
+/// What can be told with every fact about a checked workflow at hand; nothing of a step workflow.
+pub fn with_facts<T>(checked: &Checked, source: &Source, tell: impl FnOnce(&Facts<'_>) -> T) -> Option<T> {
     let arena = Arena::default();
-    let (Some(workflow), Ok(machine)) = (checked.workflow(), lower::lower(checked, &arena)) else {
-        return Vec::new();
-    };
+    let workflow = checked.workflow()?;
+    let machine = lower::lower(checked, &arena).ok()?;
     let told = Told::of(workflow);
     let search = Search::run(&machine);
-    let facts = Facts::new(workflow, source, &machine, &search, &told);
-    let cut = search.cut().map(|cut| {
+    Some(tell(&Facts::new(workflow, source, &machine, &search, &told)))
+}
+
+/// What every lint finds, and where the search was cut.
+pub fn all(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let cut = facts.search.cut().map(|cut| {
         let message = format!("what lies beyond the search was not decided: {cut}");
-        Diagnostic::new(&catalogue::A10, workflow.name.span, message).help(
+        Diagnostic::new(&catalogue::A10, facts.workflow.name.span, message).help(
             "what is proved holds for all that was looked at; compare fewer counters, or split the workflow",
         )
     });
-    GROUPS.iter().copied().flatten().flat_map(|lint| (lint.find)(&facts)).chain(cut).collect()
+    GROUPS.iter().copied().flatten().flat_map(|lint| (lint.find)(facts)).chain(cut).collect()
 }

@@ -3,6 +3,7 @@
 //! It is breadth-first, so that the first way to anything is a shortest one, and one from the initial state where there is
 //! any; one search serves all checks.
 
+pub mod components;
 pub mod counters;
 pub mod sections;
 pub mod task;
@@ -176,13 +177,18 @@ impl<'m> Search<'m> {
         (0..).zip(&self.configurations)
     }
 
+    /// How many configurations there are.
+    pub fn size(&self) -> usize {
+        self.configurations.len()
+    }
+
     /// The configuration with this number.
     pub fn task(&self, id: ConfigurationId) -> &Task {
         &self.configurations[id as usize]
     }
 
     /// Every step, in the order of the configurations that they begin in.
-    pub fn edges(&self) -> impl Iterator<Item = (EdgeId, &Edge)> {
+    pub fn edges(&self) -> impl Iterator<Item = (EdgeId, &Edge)> + Clone {
         (0..).zip(&self.edges)
     }
 
@@ -197,6 +203,12 @@ impl<'m> Search<'m> {
             Some([start, end]) => &self.edges[*start as usize..*end as usize],
             _ => &[],
         }
+    }
+
+    /// The same steps with their numbers.
+    pub fn numbered_from(&self, id: ConfigurationId) -> impl Iterator<Item = (EdgeId, &Edge)> {
+        let first = self.rows.get(id as usize).copied().unwrap_or_default();
+        (first..).zip(self.edges_from(id))
     }
 
     /// What the hooks of a step did beside what they are for.

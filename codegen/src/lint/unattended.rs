@@ -1,0 +1,206 @@
+//! Runs that no person takes part in: whether each of them ends, and how long the longest one is.
+//!
+//! Agents and the engine move the task on, as the workflow tells them, until it is in a terminal state or waits for a
+//! person. An agent that ended and is not started again waits for a person, too, whatever its state says.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use orange_core::{Actor, TransitionId};
+
+use super::facts::{Facts, Mover};
+use crate::search::components::Components;
+use crate::search::task::Event;
+use crate::search::{ConfigurationId, Edge, EdgeId, OWN_HOOK, Outcome, Search, Step};
+
+/// The steps of a search that nobody has to ask for.
+#[derive(Debug)]
+pub struct Unattended<'f> {
+    facts: &'f Facts<'f>,
+    /// By [`EdgeId`].
+    part: Vec<Part>,
+    components: Components,
+}
+
+/// What a step is to a run without a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// Such a run goes on with it.
+    Moves,
+    /// Something is written, and the run is where it was.
+    Writes,
+    /// It takes a person.
+    Attended,
+}
+
+/// A run that can go on for ever.
+#[derive(Clone, Debug)]
+pub struct Lasso {
+    /// A shortest run to where the loop begins.
+    pub run: Vec<EdgeId>,
+    /// The steps of the loop, once.
+    pub turn: Vec<EdgeId>,
+}
+
+/// The run of which something is most.
+#[derive(Clone, Debug, Default)]
+pub struct Longest {
+    /// How much.
+    pub sum: u64,
+    /// Where it begins; then its steps, the person's own first.
+    pub steps: Vec<EdgeId>,
+}
+
+impl<'f> Unattended<'f> {
+    /// Tells the steps apart.
+    pub fn of(facts: &'f Facts<'f>) -> Self {
+        let search = facts.search;
+        let part: Vec<Part> = search.edges().map(|(_, edge)| part(facts, edge)).collect();
+        let arrows = search.edges().zip(&part).filter(|(_, part)| **part != Part::Attended);
+        let arrows = arrows.map(|((_, edge), _)| (edge.from, edge.to));
+        let components = Components::of(search.size(), arrows);
+        Self { facts, part, components }
+    }
+
+    /// The steps that move a task on without a person.
+    pub fn moves(&self) -> impl Iterator<Item = (EdgeId, &'f Edge)> {
+        self.facts.search.edges().filter(|(id, _)| self.part[*id as usize] == Part::Moves)
+    }
+
+    /// The loops that have no end, each set of states once, those that begin soonest first.
+    pub fn loops(&self) -> Vec<Lasso> {
+        let (mut seen, mut told) = (BTreeSet::new(), BTreeSet::new());
+        let mut loops = Vec::new();
+        for (id, edge) in self.moves().filter(|(_, edge)| self.turns(edge)) {
+            if !seen.insert(self.components.number(edge.from)) {
+                continue;
+            }
+            let turn = self.turn(id);
+            let states: BTreeSet<_> =
+                turn.iter().map(|it| self.search().task(self.search().edge(*it).from).status).collect();
+            if told.insert(states) {
+                loops.push(Lasso { run: self.search().run_to(edge.from), turn });
+            }
+        }
+        loops
+    }
+
+    /// The run without a person, and the person's step before it, over which the sum of these weights is largest;
+    /// `None` where some loop has no end.
+    pub fn longest(&self, weight: impl Fn(EdgeId, &Edge) -> u64) -> Option<Longest> {
+        if self.moves().any(|(_, edge)| self.turns(edge)) {
+            return None;
+        }
+        let best = self.best(&weight);
+        let ahead = |edge: &Edge| best[self.components.number(edge.to) as usize].0;
+        let first = self.search().edges().filter(|(id, _)| self.part[*id as usize] != Part::Writes);
+        let first = first.map(|(id, edge)| (weight(id, edge) + ahead(edge), id));
+        let Some((sum, first)) = first.max_by_key(|(sum, id)| (*sum, std::cmp::Reverse(*id))) else {
+            return Some(Longest::default());
+        };
+        let next = |id: &EdgeId| best[self.components.number(self.search().edge(*id).to) as usize].1;
+        Some(Longest { sum, steps: std::iter::successors(Some(first), next).collect() })
+    }
+
+    /// By component: the largest sum from there on, and the step with which it begins.
+    fn best(&self, weight: &impl Fn(EdgeId, &Edge) -> u64) -> Vec<(u64, Option<EdgeId>)> {
+        let mut best: Vec<(u64, Option<EdgeId>)> = Vec::new();
+        for node in self.components.order() {
+            let at = self.components.number(*node) as usize;
+            best.resize(best.len().max(at + 1), (0, None));
+            for (id, edge) in self.search().numbered_from(*node) {
+                if self.part[id as usize] == Part::Attended || self.turns(edge) {
+                    continue;
+                }
+                let sum = weight(id, edge) + best[self.components.number(edge.to) as usize].0;
+                if sum > best[at].0 {
+                    best[at] = (sum, Some(id));
+                }
+            }
+        }
+        best
+    }
+
+    /// Whether what follows can come back to where the step began.
+    fn turns(&self, edge: &Edge) -> bool {
+        self.components.together(edge.from, edge.to)
+    }
+
+    /// The step and a shortest way back to where it began.
+    fn turn(&self, first: EdgeId) -> Vec<EdgeId> {
+        let Edge { from: start, to, .. } = *self.search().edge(first);
+        let mut arrivals: HashMap<ConfigurationId, EdgeId> = HashMap::new();
+        let mut open = VecDeque::from([to]);
+        while let Some(node) = open.pop_front().filter(|_| to != start && !arrivals.contains_key(&start)) {
+            for (id, edge) in self.search().numbered_from(node) {
+                let inside = self.part[id as usize] != Part::Attended && self.turns(edge);
+                if inside && edge.to != to && !arrivals.contains_key(&edge.to) {
+                    arrivals.insert(edge.to, id);
+                    open.push_back(edge.to);
+                }
+            }
+        }
+        let back = |id: &EdgeId| arrivals.get(&self.search().edge(*id).from).copied();
+        let mut turn: Vec<EdgeId> = std::iter::successors(arrivals.get(&start).copied(), back).collect();
+        turn.push(first);
+        turn.reverse();
+        turn
+    }
+
+    fn search(&self) -> &'f Search<'f> {
+        self.facts.search
+    }
+}
+
+/// Whether a step takes a transition: 1 or 0.
+pub fn transitions(edge: &Edge) -> u64 {
+    u64::from(edge.step.transition().is_some())
+}
+
+/// How many agents a step starts.
+pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
+    match edge.step {
+        Step::Start | Step::Respawn | Step::Exit { outcome: Outcome::Crash { respawned: true }, .. } => {
+            u64::from(!fails(facts.search, edge, OWN_HOOK, None))
+        }
+        Step::Write(_)
+        | Step::Request { .. }
+        | Step::Exit {
+            outcome: Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Marked,
+            ..
+        } => edge.step.transition().map_or(0, |id| started_by(facts, edge, id)),
+    }
+}
+
+fn started_by(facts: &Facts<'_>, edge: &Edge, id: TransitionId) -> u64 {
+    let hooks = (0..).zip(facts.machine.transition(id).hooks);
+    let spawns = hooks.filter_map(|(at, hook)| Some((at, hook.spawn()?.actor())));
+    spawns.filter(|(at, actor)| !fails(facts.search, edge, *at, Some(*actor))).count() as u64
+}
+
+/// Whether a hook that starts an agent starts none: there is no worktree, or the same agent is alive.
+fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) -> bool {
+    search.events(edge).iter().filter(|(at, _)| *at == hook).any(|(_, event)| match event {
+        Event::SpawnWithoutWorkspace => true,
+        Event::SpawnWhileAlive(alive) => actor.is_some_and(|it| it == *alive),
+        Event::SpawnWithoutSession | Event::NobodyToNotify | Event::KilledUnderOtherName | Event::Idle => {
+            false
+        }
+    })
+}
+
+fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
+    let status = facts.search.task(edge.from).status;
+    match edge.step {
+        Step::Write(_) => Part::Writes,
+        Step::Start | Step::Respawn => Part::Attended,
+        Step::Request { .. } | Step::Exit { .. } if facts.waits(status) => Part::Attended,
+        Step::Request { transition, by, .. } => {
+            let told = facts.movers[transition.0 as usize] != Mover::Person;
+            if told && by != Actor::Human { Part::Moves } else { Part::Attended }
+        }
+        Step::Exit { outcome, .. } => match outcome {
+            Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Crash { respawned: true } => Part::Moves,
+            Outcome::Crash { respawned: false } | Outcome::Marked => Part::Attended,
+        },
+    }
+}

@@ -1,0 +1,46 @@
+//! The plain graph of states: what transitions connect, whatever their guards and gates say.
+
+use orange_core::{Machine, StateId};
+
+use crate::search::components::Components;
+
+/// What the plain graph alone tells about every state.
+#[derive(Clone, Debug)]
+pub struct Ways {
+    /// By state: whether a task can be created there, or some way leads there from where one can.
+    pub entered: Vec<bool>,
+    /// By state: whether some way leads from there to a terminal state; a terminal state has one by itself.
+    pub ends: Vec<bool>,
+}
+
+impl Ways {
+    /// Reads a machine once.
+    pub(super) fn of(machine: &Machine<'_>) -> Self {
+        Self { entered: entered(machine), ends: ends(machine) }
+    }
+}
+
+fn entered(machine: &Machine<'_>) -> Vec<bool> {
+    let mut entered: Vec<bool> = machine.states.iter().map(|it| it.entry).collect();
+    entered[usize::from(machine.initial.0)] = true;
+    let mut open: Vec<StateId> = ids(machine).filter(|it| entered[usize::from(it.0)]).collect();
+    while let Some(from) = open.pop() {
+        for to in machine.targets(from) {
+            if !std::mem::replace(&mut entered[usize::from(to.0)], true) {
+                open.push(to);
+            }
+        }
+    }
+    entered
+}
+
+fn ends(machine: &Machine<'_>) -> Vec<bool> {
+    let arrows = machine.transitions.iter().map(|it| (u32::from(it.from.0), u32::from(it.to.0)));
+    let components = Components::of(machine.states.len(), arrows);
+    let terminal = |at: u32| machine.states[at as usize].terminal;
+    components.reaching(terminal)
+}
+
+fn ids(machine: &Machine<'_>) -> impl Iterator<Item = StateId> + use<> {
+    (0..machine.states.len() as u16).map(StateId)
+}
