@@ -1,40 +1,94 @@
-//! The picture in the README is the one that `orange-workflow graph` draws.
+//! The pictures on the pages are the ones that `orange-workflow graph` draws.
 //!
-//! `ORANGE_REWRITE=1 cargo test -p orange-tests --test docs` draws it anew.
+//! `ORANGE_REWRITE=1 cargo test -p orange-tests --test docs` draws them anew.
 
 use std::fs;
 use std::process::Command;
 
-use crate::page::{Page, root};
+use crate::page::{self, Page, root};
 use crate::programs::others;
 use crate::world::text;
 
-/// What stands before such a picture, with the file that it shows.
+/// What stands before a picture, with the file that it shows.
 const MARK: &str = "<!-- graph: ";
 
-#[test]
-fn the_readme_shows_what_graph_draws() {
-    let page = Page::read("README.md");
-    let marked = page.text.split_once(MARK).and_then(|(_, rest)| rest.split_once(" -->\n"));
-    let (file, after) = marked.expect("README.md has a graph");
-    let begin = page.text.len() - after.len();
-    let end = begin + after.find("\n```\n").unwrap() + "\n```\n".len();
-    let drawn = format!("```mermaid\n{}```\n", graph(file));
-    if page.text[begin..end] == drawn {
-        return;
-    }
-    if std::env::var_os("ORANGE_REWRITE").is_some() {
-        let text = [&page.text[..begin], &drawn, &page.text[end..]].concat();
-        fs::write(root().join(&page.path), text).unwrap();
-        return;
-    }
-    panic!("the picture of {file} in README.md is stale: ORANGE_REWRITE=1 draws it anew");
+/// Where a picture is.
+struct Picture {
+    /// The workflow that it shows.
+    file: String,
+    format: &'static str,
+    /// What is there now.
+    now: String,
+    place: Place,
 }
 
-fn graph(file: &str) -> String {
-    let output =
-        Command::new(others().join("orange-workflow")).args(["graph", file]).current_dir(root()).output();
-    let output = output.unwrap();
+enum Place {
+    /// These bytes of the page.
+    Block(std::ops::Range<usize>),
+    /// A file, from the root of the project.
+    File(String),
+}
+
+#[test]
+fn the_pages_show_what_graph_draws() {
+    let mut count = 0;
+    for page in page::all() {
+        for picture in pictures(&page) {
+            check(&page, &picture);
+            count += 1;
+        }
+    }
+    assert!(count >= 2, "only {count} pictures were found");
+}
+
+fn check(page: &Page, picture: &Picture) {
+    let Picture { file, format, now, place } = picture;
+    let drawn = graph(file, format);
+    if *now == drawn {
+        return;
+    }
+    let is_to_be_written = std::env::var_os("ORANGE_REWRITE").is_some();
+    assert!(
+        is_to_be_written,
+        "the picture of {file} on {} is stale: ORANGE_REWRITE=1 draws it anew",
+        page.path
+    );
+    match place {
+        Place::File(path) => fs::write(root().join(path), drawn).unwrap(),
+        Place::Block(bytes) => {
+            let text = [&page.text[..bytes.start], &drawn, &page.text[bytes.end..]].concat();
+            fs::write(root().join(&page.path), text).unwrap();
+        }
+    }
+}
+
+/// What follows each mark: a block of Mermaid, or a link to an SVG file.
+fn pictures(page: &Page) -> Vec<Picture> {
+    let marks = page.text.match_indices(MARK).map(|(at, _)| at + MARK.len());
+    marks.map(|at| picture(page, at)).collect()
+}
+
+fn picture(page: &Page, at: usize) -> Picture {
+    let (file, after) = page.text[at..].split_once(" -->\n").unwrap();
+    let begin = page.text.len() - after.len();
+    let file = file.to_owned();
+    if after.starts_with("```mermaid\n") {
+        let begin = begin + "```mermaid\n".len();
+        let end = begin + page.text[begin - 1..].find("\n```\n").unwrap();
+        let now = page.text[begin..end].to_owned();
+        return Picture { file, format: "mermaid", now, place: Place::Block(begin..end) };
+    }
+    let link = after.split_once("](").and_then(|(_, rest)| rest.split_once(')')).map(|(link, _)| link);
+    let link = link.unwrap_or_else(|| panic!("{}: no picture of {file}", page.path));
+    let folder = page.path.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
+    let path = folder + link;
+    let now = fs::read_to_string(root().join(&path)).unwrap_or_default();
+    Picture { file, format: "svg", now, place: Place::File(path) }
+}
+
+fn graph(file: &str, format: &str) -> String {
+    let mut command = Command::new(others().join("orange-workflow"));
+    let output = command.args(["graph", file, "--format", format]).current_dir(root()).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     text(&output.stdout)
 }

@@ -32,6 +32,7 @@ pub(crate) enum Command {
     Graph(Graph),
     Init(Init),
     Simulate(crate::cmd::simulate::Simulate),
+    Test(crate::cmd::test::Test),
 }
 
 /// Find what is wrong with workflows, before an agent does.
@@ -198,4 +199,6 @@ pub(crate) enum Drawing {
     Mermaid,
     /// A Graphviz digraph
     Dot,
+    /// A picture
+    Svg,
 }

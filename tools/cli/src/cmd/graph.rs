@@ -4,7 +4,7 @@ use crate::Styles;
 use crate::answer::Answer;
 use crate::args::{self, Drawing};
 use crate::cmd::one;
-use crate::graph::{Graph, dot, mermaid};
+use crate::graph::{Graph, dot, mermaid, svg};
 
 pub(super) fn run(args: &args::Graph, styles: Styles) -> Result<Answer, Answer> {
     let (_, checked) = one::load(&args.file, styles)?;
@@ -12,6 +12,7 @@ pub(super) fn run(args: &args::Graph, styles: Styles) -> Result<Answer, Answer> 
     let text = match args.format {
         Drawing::Mermaid => mermaid(&graph),
         Drawing::Dot => dot(&graph),
+        Drawing::Svg => svg(&graph)?,
     };
     Ok(one::deliver(text, args.output.as_deref())?)
 }

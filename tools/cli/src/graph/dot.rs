@@ -1,31 +1,63 @@
 //! The language of Graphviz: <https://graphviz.org/doc/info/lang.html>.
 
-use super::{Edge, Graph, Kind};
+use super::{Edge, Graph, Kind, Node, Taker};
 use crate::output::put;
+
+const MARKED: &str = ", color=\"#d9480f\", penwidth=3";
 
 /// A digraph.
 pub(crate) fn dot(graph: &Graph) -> String {
     let mut out = format!("digraph {} {{\n", quoted(std::slice::from_ref(&graph.name)));
+    if !graph.caption.is_empty() {
+        put(&mut out, format_args!("    label={};\n", quoted(&graph.caption)));
+    }
     out.push_str("    node [fontname=\"sans-serif\"];\n    edge [fontname=\"sans-serif\", fontsize=10];\n");
     for (at, node) in graph.nodes.iter().enumerate() {
-        let (label, shape) = (quoted(&node.lines), shape(node.kind));
-        put(&mut out, format_args!("    s{at} [label={label}, {shape}];\n"));
+        put(&mut out, format_args!("    s{at} [{}];\n", of_node(node)));
     }
-    for Edge { from, to, lines } in &graph.edges {
-        let label = if lines.is_empty() { String::new() } else { format!(" [label={}]", quoted(lines)) };
-        put(&mut out, format_args!("    s{from} -> s{to}{label};\n"));
+    for edge in &graph.edges {
+        for attributes in of_edge(edge) {
+            put(&mut out, format_args!("    s{} -> s{}{attributes};\n", edge.from, edge.to));
+        }
     }
     out.push_str("}\n");
     out
 }
 
+fn of_node(node: &Node) -> String {
+    let lines: Vec<String> = node.text().into_iter().chain(node.mark.label()).collect();
+    let entry = if node.entry { ", penwidth=2" } else { "" };
+    let mark = if node.mark.on { MARKED } else { entry };
+    format!("label={}, {}{mark}", quoted(&lines), shape(node.kind))
+}
+
 fn shape(kind: Kind) -> &'static str {
     match kind {
-        Kind::Start => "shape=box, style=rounded",
-        Kind::Work => "shape=box",
-        Kind::Wait => "shape=hexagon",
-        Kind::End => "shape=box, style=rounded, peripheries=2",
+        Kind::Start => "shape=box, style=\"rounded,filled\", fillcolor=\"#ddf4ff\"",
+        Kind::Work => "shape=box, style=filled, fillcolor=\"#dafbe1\"",
+        Kind::Wait => "shape=hexagon, style=filled, fillcolor=\"#fff8c5\"",
+        Kind::Crash => "shape=octagon, style=filled, fillcolor=\"#ffebe9\"",
+        Kind::End => "shape=box, style=\"rounded,filled\", peripheries=2, fillcolor=\"#eaeef2\"",
     }
+}
+
+/// The attributes of the arrow of whoever asks, and of the dashed one of the engine.
+fn of_edge(edge: &Edge) -> Vec<String> {
+    let asked = attributes(edge, edge.asked(), None);
+    let ended = || attributes(edge, edge.ended(), Some("style=dashed"));
+    match edge.taker {
+        Taker::Asker => vec![asked],
+        Taker::AskerOrEngine => vec![asked, ended()],
+        Taker::Engine => vec![ended()],
+    }
+}
+
+fn attributes(edge: &Edge, lines: Vec<String>, style: Option<&str>) -> String {
+    let lines: Vec<String> = edge.mark.label().into_iter().chain(lines).collect();
+    let label = (!lines.is_empty()).then(|| format!("label={}", quoted(&lines)));
+    let mark = edge.mark.on.then(|| MARKED.trim_start_matches(", ").to_owned());
+    let all: Vec<String> = label.into_iter().chain(style.map(str::to_owned)).chain(mark).collect();
+    if all.is_empty() { String::new() } else { format!(" [{}]", all.join(", ")) }
 }
 
 /// The lines as one quoted string.
@@ -48,23 +80,42 @@ fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Node;
+    use super::super::Mark;
     use super::*;
 
     #[test]
     fn a_graph_in_dot() {
-        let node = |text: &str, kind| Node { lines: vec![text.to_owned()], kind };
+        let node = |name: &str, kind| Node { name: name.to_owned(), kind, ..Node::default() };
         let graph = Graph {
             name: "two".into(),
-            nodes: vec![node("digraph", Kind::Start), node("a\"\\N", Kind::End)],
-            edges: vec![Edge { from: 0, to: 1, lines: vec!["## R".into(), "a < 2".into()] }],
+            nodes: vec![node("digraph", Kind::Start), Node { entry: true, ..node("a\"\\N", Kind::Crash) }],
+            edges: vec![
+                Edge {
+                    to: 1,
+                    lines: vec!["## R".into(), "a < 2".into()],
+                    taker: Taker::AskerOrEngine,
+                    ..Edge::default()
+                },
+                Edge {
+                    to: 1,
+                    taker: Taker::Engine,
+                    mark: Mark { on: true, steps: vec![2] },
+                    ..Edge::default()
+                },
+                Edge { from: 1, ..Edge::default() },
+            ],
+            caption: vec!["C62".into()],
         };
         let expect = r###"digraph "two" {
+    label="C62";
     node [fontname="sans-serif"];
     edge [fontname="sans-serif", fontsize=10];
-    s0 [label="digraph", shape=box, style=rounded];
-    s1 [label="a\"\\N", shape=box, style=rounded, peripheries=2];
+    s0 [label="digraph", shape=box, style="rounded,filled", fillcolor="#ddf4ff"];
+    s1 [label="a\"\\N", shape=octagon, style=filled, fillcolor="#ffebe9", penwidth=2];
     s0 -> s1 [label="## R\na < 2"];
+    s0 -> s1 [label="agent ended", style=dashed];
+    s0 -> s1 [label="(2)\nagent ended", style=dashed, color="#d9480f", penwidth=3];
+    s1 -> s0;
 }
 "###;
         assert_eq!(dot(&graph), expect);

@@ -1,53 +1,94 @@
 //! A workflow as nodes and edges: the small view that every drawing language writes out.
 
 mod dot;
+mod machine;
 mod mermaid;
+mod steps;
+mod svg;
 
-use std::collections::BTreeMap;
-
-use orange_codegen::model::{
-    Actors, Definition, ExitMonitoring, Gate, Outcome, State, StateId, Step, Steps, Transition, Workflow,
-};
+use orange_codegen::Span;
+use orange_codegen::model::Definition;
 
 pub(crate) use dot::dot;
 pub(crate) use mermaid::mermaid;
+pub(crate) use svg::svg;
 
 use crate::answer::Failure;
 
 /// What there is to draw. Texts are as the author wrote them; each language escapes them in its own way.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Graph {
     name: String,
     nodes: Vec<Node>,
     edges: Vec<Edge>,
+    /// What is highlighted, line by line; empty where nothing is.
+    caption: Vec<String>,
 }
 
 /// A state or a step.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Node {
+    name: String,
+    /// What else is to be said of it.
     lines: Vec<String>,
     kind: Kind,
+    /// Whether a task may be created here.
+    entry: bool,
+    /// Where the source speaks of it.
+    spans: Vec<Span>,
+    mark: Mark,
 }
 
 /// What a node is to its reader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     /// Where it begins.
     Start,
     /// An agent is at work, and what it leaves behind moves the task on.
+    #[default]
     Work,
     /// Nothing moves the task on but a person.
     Wait,
+    /// Where the engine puts tasks whose agents keep dying.
+    Crash,
     /// Where it ends.
     End,
 }
 
-/// A transition or a dependency, between nodes by their numbers.
-#[derive(Debug, PartialEq, Eq)]
+/// A transition, an exit rule or a dependency, between nodes by their numbers.
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Edge {
     from: usize,
     to: usize,
+    /// The gate and the guard.
     lines: Vec<String>,
+    /// Who may ask for it, where not everybody may.
+    by: Option<String>,
+    taker: Taker,
+    /// When the engine takes it without that gate and that guard.
+    after: Option<String>,
+    /// Where the source speaks of it.
+    spans: Vec<Span>,
+    mark: Mark,
+}
+
+/// Who takes an edge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Taker {
+    /// Whoever asks for it.
+    #[default]
+    Asker,
+    /// Whoever asks for it, and also the engine when an agent has ended.
+    AskerOrEngine,
+    /// The engine, when an agent has ended.
+    Engine,
+}
+
+/// Whether something is highlighted, and as which steps of a run, counted from 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Mark {
+    on: bool,
+    steps: Vec<usize>,
 }
 
 impl Graph {
@@ -58,105 +99,78 @@ impl Graph {
     /// A step that waits for one that is not there.
     pub(crate) fn new(definition: &Definition) -> Result<Self, Failure> {
         match definition {
-            Definition::Machine(workflow) => Ok(Self::of_states(workflow)),
+            Definition::Machine(workflow) => Ok(Self::of_machine(workflow)),
             Definition::Steps(steps) => Self::of_steps(steps),
         }
     }
 
-    fn of_states(workflow: &Workflow) -> Self {
-        let states = workflow.states.iter().zip(0..);
-        Self {
-            name: workflow.name.value.clone(),
-            nodes: states.map(|(state, at)| Node::of_state(workflow, state, StateId(at))).collect(),
-            edges: workflow.transitions.iter().map(Edge::of_transition).collect(),
-        }
+    /// What is highlighted, in one line.
+    fn headline(&self) -> Option<&str> {
+        self.caption.first().map(String::as_str)
     }
 
-    fn of_steps(steps: &Steps) -> Result<Self, Failure> {
-        let numbers: BTreeMap<&str, usize> =
-            steps.steps.iter().enumerate().map(|(at, step)| (step.id.value.as_str(), at)).collect();
-        let mut edges = Vec::new();
-        for (to, step) in steps.steps.iter().enumerate() {
-            for dependency in &step.depends_on {
-                let from = numbers.get(dependency.value.as_str()).copied();
-                let from = from.ok_or_else(|| unknown_step(step, &dependency.value))?;
-                edges.push(Edge { from, to, lines: Vec::new() });
-            }
-        }
-        let nodes = steps.steps.iter().map(Node::of_step).collect();
-        Ok(Self { name: steps.name.value.clone(), nodes, edges })
+    /// Whether anything is highlighted.
+    fn is_marked(&self) -> bool {
+        self.nodes.iter().any(|it| it.mark.on) || self.edges.iter().any(|it| it.mark.on)
     }
 }
 
 impl Node {
-    fn of_state(workflow: &Workflow, state: &State, id: StateId) -> Self {
-        let kind = if state.terminal {
-            Kind::End
-        } else if id == workflow.initial {
-            Kind::Start
-        } else if state.wait.is_some() || !advances(&workflow.exit_monitoring, id) {
-            Kind::Wait
-        } else {
-            Kind::Work
-        };
-        Self { lines: vec![state.name.value.clone()], kind }
+    /// Everything that is to be read in it.
+    fn text(&self) -> Vec<String> {
+        std::iter::once(&self.name).chain(&self.lines).cloned().collect()
     }
-
-    fn of_step(step: &Step) -> Self {
-        let role = step.role.iter().map(|it| format!("role: {}", it.value));
-        let condition = step.condition.iter().map(|it| format!("if {}", it.value));
-        let retries = step.max_retries.iter().map(|it| format!("at most {} retries", it.value));
-        let lines = std::iter::once(step.id.value.clone()).chain(role).chain(condition).chain(retries);
-        Self {
-            lines: lines.collect(),
-            kind: if step.depends_on.is_empty() { Kind::Start } else { Kind::Work },
-        }
-    }
-}
-
-/// Whether an exit rule moves a task on from this state.
-fn advances(exits: &ExitMonitoring, state: StateId) -> bool {
-    exits.rules.iter().any(|rule| {
-        rule.status.value == state
-            && match rule.outcome {
-                Outcome::Then(_) | Outcome::ThenWhen(_) => true,
-                Outcome::Crash { .. } | Outcome::MarkDead => false,
-            }
-    })
 }
 
 impl Edge {
-    fn of_transition(transition: &Transition) -> Self {
-        let by = (transition.by != Actors::ANYONE).then(|| actors(transition.by));
-        let when = transition.when.as_ref().map(|it| it.text.clone());
-        let gate = transition.gate.as_ref().map(gate);
-        Self {
-            from: usize::from(transition.from.value.0),
-            to: usize::from(transition.to.value.0),
-            lines: gate.into_iter().chain(when).chain(by).collect(),
+    /// What is to be read on it of those who ask for it.
+    fn asked(&self) -> Vec<String> {
+        self.lines.iter().chain(&self.by).cloned().collect()
+    }
+
+    /// What is to be read on it of the engine, where that has a line of its own.
+    fn ended(&self) -> Vec<String> {
+        let lines = if self.taker == Taker::Engine { &self.lines[..] } else { &[] };
+        let ended = std::iter::once("agent ended".to_owned());
+        ended.chain(lines.iter().chain(&self.after).cloned()).collect()
+    }
+}
+
+impl Kind {
+    /// Every kind, in the order of a legend.
+    const ALL: [Self; 5] = [Self::Start, Self::Work, Self::Wait, Self::Crash, Self::End];
+
+    /// Its name in classes of styles.
+    const fn class(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Work => "work",
+            Self::Wait => "wait",
+            Self::Crash => "crash",
+            Self::End => "final",
+        }
+    }
+
+    /// What it means.
+    const fn meaning(self) -> &'static str {
+        match self {
+            Self::Start => "begins here",
+            Self::Work => "moves on by itself",
+            Self::Wait => "waits for a person",
+            Self::Crash => "after too many crashes",
+            Self::End => "ends here",
         }
     }
 }
 
-/// `## Review: PASS, strict`
-fn gate(gate: &Gate) -> String {
-    let verdict = gate.verdict.iter().map(|it| it.value.as_str().to_owned());
-    let fields = gate.fields.iter().map(|it| it.value.clone());
-    let strict = gate.strict.then(|| "strict".to_owned());
-    let fresh = gate.fresh.then(|| "fresh".to_owned());
-    let asked: Vec<String> = verdict.chain(fields).chain(strict).chain(fresh).collect();
-    let section = &gate.section.value;
-    if asked.is_empty() { section.clone() } else { format!("{section}: {}", asked.join(", ")) }
-}
+impl Mark {
+    /// `(1, 4)`, for a line of text.
+    fn label(&self) -> Option<String> {
+        (!self.steps.is_empty()).then(|| format!("({})", self.numbers()))
+    }
 
-fn actors(by: Actors) -> String {
-    let names: Vec<&str> = by.iter().map(|it| it.as_str()).collect();
-    format!("by {}", names.join(", "))
-}
-
-fn unknown_step(step: &Step, dependency: &str) -> Failure {
-    Failure::new(
-        format!("step `{}` waits for `{dependency}`, which is no step", step.id.value),
-        "correct its `depends_on`; there is nothing to draw before that",
-    )
+    /// `1, 4`
+    fn numbers(&self) -> String {
+        self.steps.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+    }
 }

@@ -5,6 +5,7 @@
 mod bad_input;
 mod check;
 mod fix;
+mod graph;
 mod help;
 mod init;
 mod one;

@@ -2,31 +2,6 @@
 
 use crate::scratch::{CLEAN, Scratch};
 
-const DEFAULT: &str = include_str!("../../../../tests/fixtures/seed-default.yml");
-const STEPS: &str = include_str!("../../../../tests/fixtures/dev-task.toml");
-
-#[test]
-fn a_graph_has_every_state_and_every_transition() {
-    let scratch = Scratch::with(&[("default.yml", DEFAULT)]);
-    let mermaid = scratch.run(&["graph", "default.yml"]);
-    assert_eq!((mermaid.exit, mermaid.err.as_str()), (0, ""));
-    assert!(mermaid.out.contains("flowchart TD\n    s0([\"pending\"])\n"), "{}", mermaid.out);
-    assert_eq!(mermaid.out.matches(" -->").count(), 18, "{}", mermaid.out);
-    assert!(mermaid.out.contains("|\"## Review: FAIL<br/>review_round #lt; 2\"|"), "{}", mermaid.out);
-    let dot = scratch.run(&["graph", "default.yml", "--format", "dot"]);
-    assert_eq!(dot.out.matches(" -> ").count(), 18, "{}", dot.out);
-    assert!(dot.out.starts_with("digraph \"default\" {\n") && dot.out.ends_with("}\n"), "{}", dot.out);
-    assert_eq!(scratch.run(&["graph", "default.yml"]).out, mermaid.out);
-}
-
-#[test]
-fn a_graph_of_steps() {
-    let scratch = Scratch::with(&[("dev-task.toml", STEPS)]);
-    let run = scratch.run(&["graph", "dev-task.toml"]);
-    assert_eq!((run.exit, run.err.as_str()), (0, ""));
-    assert_eq!(run.out.matches(" --> ").count(), 4, "{}", run.out);
-}
-
 #[test]
 fn output_goes_into_a_file() {
     let scratch = Scratch::with(&[("clean.yml", CLEAN)]);

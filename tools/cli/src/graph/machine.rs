@@ -1,0 +1,146 @@
+//! The view of a state machine: its states, its transitions, and what the engine does when an agent has ended.
+
+use orange_codegen::Span;
+use orange_codegen::model::{
+    Actors, Condition, ExitMonitoring, ExitRule, Gate, Outcome, StateId, Transition, Workflow,
+};
+
+use super::{Edge, Graph, Kind, Mark, Node, Taker};
+
+impl Graph {
+    pub(super) fn of_machine(workflow: &Workflow) -> Self {
+        let mut edges = workflow.transitions.iter().map(Edge::of_transition).collect();
+        for rule in &workflow.exit_monitoring.rules {
+            for edge in of_rule(workflow, rule) {
+                add_exit(&mut edges, edge);
+            }
+        }
+        let nodes = (0..workflow.states.len()).map(|at| Node::of_state(workflow, StateId(at as u16)));
+        Self { name: workflow.name.value.clone(), nodes: nodes.collect(), edges, caption: Vec::new() }
+    }
+}
+
+impl Node {
+    fn of_state(workflow: &Workflow, id: StateId) -> Self {
+        let state = &workflow.states[usize::from(id.0)];
+        let respawn = state.respawn_prompt.as_ref().map(|it| it.span);
+        Self {
+            name: state.name.value.clone(),
+            lines: Vec::new(),
+            kind: kind(workflow, id),
+            entry: state.entry,
+            spans: std::iter::once(state.name.span).chain(respawn).collect(),
+            mark: Mark::default(),
+        }
+    }
+}
+
+fn kind(workflow: &Workflow, id: StateId) -> Kind {
+    let state = &workflow.states[usize::from(id.0)];
+    if state.terminal {
+        Kind::End
+    } else if id == workflow.initial {
+        Kind::Start
+    } else if workflow.commands.crash == Some(id) {
+        Kind::Crash
+    } else if state.wait.is_some() || !advances(&workflow.exit_monitoring, id) {
+        Kind::Wait
+    } else {
+        Kind::Work
+    }
+}
+
+/// Whether an exit rule moves a task on from this state.
+fn advances(exits: &ExitMonitoring, state: StateId) -> bool {
+    exits.rules.iter().any(|rule| {
+        rule.status.value == state
+            && match rule.outcome {
+                Outcome::Then(_) | Outcome::ThenWhen(_) => true,
+                Outcome::Crash { .. } | Outcome::MarkDead => false,
+            }
+    })
+}
+
+impl Edge {
+    fn of_transition(transition: &Transition) -> Self {
+        let gate = transition.gate.as_ref().map(gate);
+        let when = transition.when.as_ref().map(|it| it.text.clone());
+        Self {
+            from: usize::from(transition.from.value.0),
+            to: usize::from(transition.to.value.0),
+            lines: gate.into_iter().chain(when).collect(),
+            by: (transition.by != Actors::ANYONE).then(|| actors(transition.by)),
+            spans: vec![transition.span],
+            ..Self::default()
+        }
+    }
+
+    fn of_exit(from: StateId, to: StateId, lines: Vec<String>, span: Span) -> Self {
+        let (from, to) = (usize::from(from.0), usize::from(to.0));
+        Self { from, to, lines, taker: Taker::Engine, spans: vec![span], ..Self::default() }
+    }
+}
+
+fn of_rule(workflow: &Workflow, rule: &ExitRule) -> Vec<Edge> {
+    let from = rule.status.value;
+    let condition = match &rule.condition {
+        Condition::HasArtifact(artifact) => Some(gate(artifact)),
+        Condition::NoArtifact => Some("nothing written".to_owned()),
+        Condition::Always => None,
+    };
+    let lines = |when: Option<&String>| condition.iter().chain(when).cloned().collect();
+    match &rule.outcome {
+        Outcome::Then(to) => vec![Edge::of_exit(from, to.value, lines(None), rule.span)],
+        Outcome::ThenWhen(clauses) => clauses
+            .iter()
+            .map(|it| Edge::of_exit(from, it.then.value, lines(Some(&it.when.text)), rule.span))
+            .collect(),
+        Outcome::Crash { stuck_after, .. } => {
+            let crash = workflow.commands.crash.filter(|to| is_declared(workflow, from, *to));
+            let times = if *stuck_after == 1 { "crash" } else { "crashes" };
+            let after = Some(format!("after {stuck_after} {times}"));
+            let edge = |to| Edge { after, ..Edge::of_exit(from, to, Vec::new(), rule.span) };
+            crash.map(edge).into_iter().collect()
+        }
+        Outcome::MarkDead => Vec::new(),
+    }
+}
+
+/// Whether the engine has a way to take: without a declared transition a task stays where it crashes.
+fn is_declared(workflow: &Workflow, from: StateId, to: StateId) -> bool {
+    workflow.transitions.iter().any(|it| it.from.value == from && it.to.value == to)
+}
+
+/// An exit rule that wants just what a transition wants is one edge with it.
+fn add_exit(edges: &mut Vec<Edge>, exit: Edge) {
+    let same = |it: &&mut Edge| {
+        let is_other = it.after.is_some() && exit.after.is_some() && it.after != exit.after;
+        (it.from, it.to, &it.lines) == (exit.from, exit.to, &exit.lines) && !is_other
+    };
+    match edges.iter_mut().find(same) {
+        Some(edge) => {
+            edge.spans.extend(exit.spans);
+            edge.after = edge.after.take().or(exit.after);
+            if edge.taker == Taker::Asker {
+                edge.taker = Taker::AskerOrEngine;
+            }
+        }
+        None => edges.push(exit),
+    }
+}
+
+/// `## Review: PASS, strict`
+fn gate(gate: &Gate) -> String {
+    let verdict = gate.verdict.iter().map(|it| it.value.as_str().to_owned());
+    let fields = gate.fields.iter().map(|it| it.value.clone());
+    let strict = gate.strict.then(|| "strict".to_owned());
+    let fresh = gate.fresh.then(|| "fresh".to_owned());
+    let asked: Vec<String> = verdict.chain(fields).chain(strict).chain(fresh).collect();
+    let section = &gate.section.value;
+    if asked.is_empty() { section.clone() } else { format!("{section}: {}", asked.join(", ")) }
+}
+
+fn actors(by: Actors) -> String {
+    let names: Vec<&str> = by.iter().map(|it| it.as_str()).collect();
+    format!("by {}", names.join(", "))
+}

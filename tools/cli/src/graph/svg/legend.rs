@@ -1,0 +1,72 @@
+//! The legend: what each shape and line that occurs means.
+
+use super::super::{Graph, Kind, Taker};
+use super::layout::Point;
+use super::pen::{escape, number, width};
+use super::shape;
+use crate::output::put;
+
+const TEXT_SIZE: f64 = 12.0;
+const ROW: f64 = 26.0;
+const SAMPLE: Point = Point { x: 32.0, y: 18.0 };
+const GAP: f64 = 22.0;
+
+/// What an entry shows.
+#[derive(Clone, Copy)]
+enum Sample {
+    Shape(Kind),
+    Entry,
+    Line(Taker),
+}
+
+/// Draws the legend in rows below `top` and gives its lower end.
+pub(super) fn legend(out: &mut String, graph: &Graph, left: f64, top: f64, right: f64) -> f64 {
+    let mut at = Point { x: left, y: top + ROW / 2.0 };
+    for (sample, meaning) in entries(graph) {
+        let length = SAMPLE.x + 8.0 + width(meaning, TEXT_SIZE);
+        if at.x > left && at.x + length > right {
+            at = Point { x: left, y: at.y + ROW };
+        }
+        draw(out, sample, Point { x: at.x + SAMPLE.x / 2.0, y: at.y });
+        let (x, y) = (number(at.x + SAMPLE.x + 8.0), number(at.y + 4.0));
+        put(out, format_args!("<text class=\"key\" x=\"{x}\" y=\"{y}\">{}</text>\n", escape(meaning)));
+        at.x += length + GAP;
+    }
+    at.y + ROW / 2.0
+}
+
+fn entries(graph: &Graph) -> Vec<(Sample, &'static str)> {
+    let has_kind = |kind: &Kind| graph.nodes.iter().any(|it| it.kind == *kind);
+    let has_taker = |taker: Taker| graph.edges.iter().any(|it| it.taker == taker);
+    let kinds = Kind::ALL.into_iter().filter(has_kind).map(|it| (Sample::Shape(it), it.meaning()));
+    let entry = graph.nodes.iter().any(|it| it.entry).then_some((Sample::Entry, "tasks may be created here"));
+    let lines = [
+        (Taker::Asker, "when asked for"),
+        (Taker::Engine, "by the engine, when an agent ended"),
+        (Taker::AskerOrEngine, "either"),
+    ];
+    let is_plain = !has_taker(Taker::Engine) && !has_taker(Taker::AskerOrEngine);
+    let lines = lines.into_iter().filter(|(taker, _)| !is_plain && has_taker(*taker));
+    kinds.chain(entry).chain(lines.map(|(taker, meaning)| (Sample::Line(taker), meaning))).collect()
+}
+
+fn draw(out: &mut String, sample: Sample, centre: Point) {
+    let (left, right) = (number(centre.x - SAMPLE.x / 2.0), number(centre.x + SAMPLE.x / 2.0));
+    let mut line = |class: &str, y: f64| {
+        let y = number(y);
+        put(out, format_args!("<path class=\"{class}\" d=\"M{left} {y}H{right}\"/>"));
+    };
+    match sample {
+        Sample::Shape(kind) => shape::outline(out, kind, centre, SAMPLE),
+        Sample::Entry => {
+            let (x, y) = (number(centre.x + SAMPLE.x / 2.0 - 5.0), number(centre.y));
+            put(out, format_args!("<circle class=\"entry\" cx=\"{x}\" cy=\"{y}\" r=\"5\"/>"));
+        }
+        Sample::Line(Taker::Asker) => line("line", centre.y),
+        Sample::Line(Taker::Engine) => line("line engine", centre.y),
+        Sample::Line(Taker::AskerOrEngine) => {
+            line("line", centre.y - 2.0);
+            line("line engine", centre.y + 2.5);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! SVG, for pages that show no Mermaid: one file, no fonts and no scripts from elsewhere, for light and dark pages.
+
+mod layout;
+mod legend;
+mod line;
+mod pen;
+mod shape;
+
+use layout::{Line, Plan, Point, Sizes};
+use pen::{escape, number};
+
+use super::{Edge, Graph, Kind, Mark, Node, Taker};
+use crate::answer::Failure;
+use crate::output::put;
+
+/// States and edges together. Larger pictures are no use to anybody, and take long to lay out.
+const MAX_SIZE: usize = 600;
+
+const STYLE: &str = include_str!("style.css");
+const MARGIN: f64 = 24.0;
+/// Characters of a label in one line.
+const LABEL_LENGTH: usize = 28;
+const HEADING: f64 = 34.0;
+/// The legend needs at least that much width.
+const LEAST_WIDTH: f64 = 560.0;
+
+/// The picture: the name, the graph, what is highlighted, a legend.
+///
+/// # Errors
+///
+/// The graph is too large for a picture.
+pub(crate) fn svg(graph: &Graph) -> Result<String, Failure> {
+    let size = graph.nodes.len() + graph.edges.len();
+    if size > MAX_SIZE {
+        return Err(Failure::new(
+            format!("{size} states and transitions are too many for one picture; {MAX_SIZE} are drawn"),
+            "`--format dot` writes graphs of any size for Graphviz",
+        ));
+    }
+    let ends = |at| graph.edges.iter().filter(|it| it.from == at || it.to == at).count();
+    let frames = graph.nodes.iter().enumerate().map(|(at, node)| shape::frame(node, ends(at)));
+    let lines = graph.edges.iter().map(|edge| Line {
+        from: edge.from,
+        to: edge.to,
+        label: line::label_size(&written(edge)),
+    });
+    let sizes = Sizes { frames: frames.collect(), lines: lines.collect() };
+    Ok(Page::new(graph, &sizes, layout::plan(&sizes)).draw())
+}
+
+/// What is written on an edge. That an agent ended is for the dashes to say.
+fn written(edge: &Edge) -> Vec<String> {
+    let or = if edge.taker == Taker::AskerOrEngine { "or " } else { "" };
+    let after = edge.after.as_ref().map(|it| format!("{or}{it}"));
+    edge.asked().iter().flat_map(|it| pen::broken(it, LABEL_LENGTH)).chain(after).collect()
+}
+
+/// Everything in its place.
+struct Page<'g> {
+    graph: &'g Graph,
+    sizes: &'g Sizes,
+    plan: Plan,
+    width: f64,
+    bottom: f64,
+}
+
+impl<'g> Page<'g> {
+    /// Moves the plan to where it belongs on the page.
+    fn new(graph: &'g Graph, sizes: &'g Sizes, mut plan: Plan) -> Self {
+        let (least, greatest) = plan.extent(sizes);
+        let drawn = greatest.x - least.x;
+        let width = drawn.max(LEAST_WIDTH) + 2.0 * MARGIN;
+        plan.shift(Point { x: (width - drawn) / 2.0 - least.x, y: MARGIN + HEADING - least.y });
+        let bottom = MARGIN + HEADING + greatest.y - least.y;
+        Self { graph, sizes, plan, width, bottom }
+    }
+
+    fn draw(&self) -> String {
+        let mut body = String::new();
+        let heading = escape(&self.graph.name);
+        let y = number(MARGIN + 12.0);
+        put(
+            &mut body,
+            format_args!("<text class=\"heading\" x=\"{}\" y=\"{y}\">{heading}</text>\n", number(MARGIN)),
+        );
+        self.edges(&mut body);
+        self.nodes(&mut body);
+        self.badges(&mut body);
+        let bottom = self.caption(&mut body, self.bottom + MARGIN);
+        let right = self.width - MARGIN;
+        let bottom = legend::legend(&mut body, self.graph, MARGIN, bottom, right) + MARGIN / 2.0;
+        document(self.graph, &body, self.width, bottom)
+    }
+
+    fn edges(&self, out: &mut String) {
+        let edges = || self.graph.edges.iter().zip(&self.plan.routes);
+        for (edge, route) in edges() {
+            put(
+                out,
+                format_args!(
+                    "<g class=\"{}\"><title>{}</title>",
+                    self.class("edge", &edge.mark),
+                    self.told(edge)
+                ),
+            );
+            line::line(out, edge, route);
+            out.push_str("</g>\n");
+        }
+        for (edge, route) in edges() {
+            let Some(centre) = route.label else { continue };
+            put(out, format_args!("<g class=\"{}\">", self.class("text", &edge.mark)));
+            line::label(out, &written(edge), centre);
+            out.push_str("</g>\n");
+        }
+    }
+
+    fn nodes(&self, out: &mut String) {
+        for ((node, centre), frame) in self.graph.nodes.iter().zip(&self.plan.boxes).zip(&self.sizes.frames) {
+            let class = self.class("node", &node.mark);
+            put(out, format_args!("<g class=\"{class}\"><title>{}</title>", escape(&described(node))));
+            shape::node(out, node, *centre, frame.size);
+            out.push_str("</g>\n");
+        }
+    }
+
+    fn badges(&self, out: &mut String) {
+        let edges = self.graph.edges.iter().zip(&self.plan.routes);
+        for (edge, route) in edges.filter(|(edge, _)| !edge.mark.steps.is_empty()) {
+            line::badge(out, &edge.mark.numbers(), line::badge_place(route, &written(edge)));
+            out.push('\n');
+        }
+        let nodes = self.graph.nodes.iter().zip(&self.plan.boxes).zip(&self.sizes.frames);
+        for ((node, centre), frame) in nodes.filter(|((node, _), _)| !node.mark.steps.is_empty()) {
+            let place = Point { x: centre.x + frame.size.x / 2.0, y: centre.y - frame.size.y / 2.0 };
+            line::badge(out, &node.mark.numbers(), place);
+            out.push('\n');
+        }
+    }
+
+    /// Writes what is highlighted below `top` and gives the lower end.
+    fn caption(&self, out: &mut String, top: f64) -> f64 {
+        let mut y = top;
+        for (at, text) in self.graph.caption.iter().enumerate() {
+            let class = if at == 0 { "said first" } else { "said" };
+            for line in pen::broken(text, self.line_length()) {
+                let (x, text) = (number(MARGIN), escape(&line));
+                put(
+                    out,
+                    format_args!("<text class=\"{class}\" x=\"{x}\" y=\"{}\">{text}</text>\n", number(y)),
+                );
+                y += 18.0;
+            }
+        }
+        y
+    }
+
+    /// How many characters of a caption fit in one line.
+    fn line_length(&self) -> usize {
+        ((self.width - 2.0 * MARGIN) / pen::width("x", 12.0)) as usize
+    }
+
+    /// The class, and whether it is to stand out or to stand back.
+    fn class(&self, class: &str, mark: &Mark) -> String {
+        match (self.graph.is_marked(), mark.on) {
+            (false, _) => class.to_owned(),
+            (true, true) => format!("{class} marked"),
+            (true, false) => format!("{class} faded"),
+        }
+    }
+
+    /// An edge in words.
+    fn told(&self, edge: &Edge) -> String {
+        let name = |at: usize| self.graph.nodes[at].name.as_str();
+        let taken = match edge.taker {
+            Taker::Asker => None,
+            Taker::AskerOrEngine => Some("also by the engine when an agent ended"),
+            Taker::Engine => Some("by the engine when an agent ended"),
+        };
+        let asked = edge.asked();
+        let more: Vec<&str> =
+            asked.iter().map(String::as_str).chain(taken).chain(edge.after.as_deref()).collect();
+        let colon = if more.is_empty() { "" } else { ": " };
+        escape(&format!("{} → {}{colon}{}", name(edge.from), name(edge.to), more.join(", ")))
+    }
+}
+
+fn document(graph: &Graph, body: &str, width: f64, height: f64) -> String {
+    let (width, height) = (number(width), number(height));
+    let title = std::iter::once(graph.name.as_str()).chain(graph.headline()).collect::<Vec<_>>().join(": ");
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+         role=\"img\" aria-labelledby=\"title desc\">\n\
+         <title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n<style>\n{STYLE}</style>\n\
+         <rect class=\"page\" x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"8\"/>\n{body}</svg>\n",
+        escape(&title),
+        escape(&description(graph)),
+        number(width.parse().unwrap_or(0.0) - 1.0),
+        number(height.parse().unwrap_or(0.0) - 1.0),
+    )
+}
+
+/// The picture in words.
+fn description(graph: &Graph) -> String {
+    let of_kind = |kind: Kind| {
+        let names = graph.nodes.iter().filter(|it| it.kind == kind).map(|it| it.name.as_str());
+        let names: Vec<&str> = names.collect();
+        (!names.is_empty()).then(|| format!("{}: {}.", kind.meaning(), names.join(", ")))
+    };
+    let counted = format!("{} states, {} ways between them.", graph.nodes.len(), graph.edges.len());
+    std::iter::once(counted).chain(Kind::ALL.into_iter().filter_map(of_kind)).collect::<Vec<_>>().join(" ")
+}
+
+/// A node in words.
+fn described(node: &Node) -> String {
+    let more = node.lines.iter().map(String::as_str);
+    let told: Vec<&str> = std::iter::once(node.kind.meaning()).chain(more).collect();
+    format!("{}: {}", node.name, told.join(", "))
+}

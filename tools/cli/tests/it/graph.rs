@@ -1,0 +1,132 @@
+//! `graph`: what is drawn of a workflow, in each language.
+
+use roxmltree::{Document, Node};
+
+use crate::scratch::{CLEAN, Scratch};
+
+const DEFAULT: &str = include_str!("../../../../tests/fixtures/seed-default.yml");
+const STEPS: &str = include_str!("../../../../tests/fixtures/dev-task.toml");
+
+/// Everything that markup could be made of, where an author may write what they like.
+const HOSTILE: &str = r###"
+name: hostile
+states:
+  a: {}
+  b: {terminal: true}
+transitions:
+  - {from: a, to: a}
+  - {from: a, to: b, gate: {section: '## <script>"&]]>\ `x` %%{init: {}}%%', required: true}, when: "review_round < 2 && crash_count >= 1"}
+  - {from: a, to: b, when: "review_round >= 2"}
+"###;
+
+#[test]
+fn a_graph_has_every_state_and_every_transition() {
+    let scratch = Scratch::with(&[("default.yml", DEFAULT)]);
+    let mermaid = scratch.run(&["graph", "default.yml"]);
+    assert_eq!((mermaid.exit, mermaid.err.as_str()), (0, ""));
+    assert!(mermaid.out.contains("flowchart TD\n    s0([\"pending\"]):::start\n"), "{}", mermaid.out);
+    assert_eq!(mermaid.out.matches(" -->").count(), 18, "{}", mermaid.out);
+    assert!(mermaid.out.contains("|\"## Review: FAIL<br/>review_round #lt; 2\"|"), "{}", mermaid.out);
+    let dot = scratch.run(&["graph", "default.yml", "--format", "dot"]);
+    let of_the_engine = dot.out.matches("style=dashed").count();
+    assert_eq!(dot.out.matches(" -> ").count(), 18 + of_the_engine, "{}", dot.out);
+    assert!(dot.out.starts_with("digraph \"default\" {\n") && dot.out.ends_with("}\n"), "{}", dot.out);
+    assert_eq!(scratch.run(&["graph", "default.yml"]).out, mermaid.out);
+}
+
+#[test]
+fn a_picture_has_every_state_and_every_transition() {
+    let scratch = Scratch::with(&[("default.yml", DEFAULT)]);
+    let run = scratch.run(&["graph", "default.yml", "--format", "svg"]);
+    assert_eq!((run.exit, run.err.as_str()), (0, ""));
+    let picture = Document::parse(&run.out).unwrap();
+    assert_eq!(groups(&picture, "node").len(), 8);
+    let edges = groups(&picture, "edge");
+    let engine = "by the engine when an agent ended";
+    let asked = edges.iter().filter(|it| !told(**it).contains(&format!(": {engine}")));
+    assert_eq!(asked.count(), 18, "{}", run.out);
+    for expect in [
+        "pending → working",
+        "agent-review → working: ## Review: FAIL, review_round < 2, also by the engine when an agent ended",
+        "working → stuck: also by the engine when an agent ended, after 2 crashes",
+        "agent-review → stuck: by the engine when an agent ended, after 2 crashes",
+    ] {
+        assert!(edges.iter().any(|it| told(*it) == expect), "{expect}\n{}", run.out);
+    }
+    assert_eq!(scratch.run(&["graph", "default.yml", "--format", "svg"]).out, run.out);
+}
+
+#[test]
+fn a_picture_can_be_read_without_being_seen() {
+    let scratch = Scratch::with(&[("default.yml", DEFAULT)]);
+    let run = scratch.run(&["graph", "default.yml", "--format", "svg"]);
+    let picture = Document::parse(&run.out).unwrap();
+    let root = picture.root_element();
+    assert_eq!(root.attribute("role"), Some("img"));
+    assert_eq!(root.attribute("aria-labelledby"), Some("title desc"));
+    let described = root.children().find(|it| it.has_tag_name("desc")).and_then(|it| it.text()).unwrap();
+    let expect =
+        "8 states, 19 ways between them. begins here: pending. moves on by itself: working, agent-review.";
+    assert!(described.starts_with(expect), "{described}");
+    assert!(run.out.contains("prefers-color-scheme: dark"), "{}", run.out);
+    let elsewhere = ["http", "url(", "@import", "<script", "href"].map(|it| run.out.matches(it).count());
+    assert_eq!(elsewhere, [1, 0, 0, 0, 0], "more than the name of the language: {}", run.out);
+}
+
+#[test]
+fn nothing_that_is_written_in_a_workflow_is_markup() {
+    let scratch = Scratch::with(&[("hostile.yml", HOSTILE)]);
+    let run = scratch.run(&["graph", "hostile.yml", "--format", "svg"]);
+    let picture = Document::parse(&run.out).unwrap();
+    let loops = "a → a";
+    let gated = "a → b: ## <script>\"&]]>\\ `x` %%{init: {}}%%, review_round < 2 && crash_count >= 1";
+    let found: Vec<String> = groups(&picture, "edge").into_iter().map(told).collect();
+    assert_eq!(found, [loops, gated, "a → b: review_round >= 2"]);
+    let mermaid = scratch.run(&["graph", "hostile.yml"]).out;
+    assert!(!mermaid.contains("<script") && !mermaid.contains("%%") && !mermaid.contains('`'), "{mermaid}");
+    let dot = scratch.run(&["graph", "hostile.yml", "--format", "dot"]).out;
+    assert!(dot.contains(r###"label="## <script>\"&]]>\\ `x` %%{init: {}}%%\nreview_round"###), "{dot}");
+}
+
+#[test]
+fn no_picture_is_drawn_that_nobody_could_read() {
+    let states: String = (0..700).map(|at| format!("  s{at}: {{}}\n")).collect();
+    let edges: String = (1..700).map(|at| format!("  - {{from: s{}, to: s{at}}}\n", at - 1)).collect();
+    let text = format!("name: large\nstates:\n{states}transitions:\n{edges}");
+    let scratch = Scratch::with(&[("large.yml", text.as_str())]);
+    let run = scratch.run(&["graph", "large.yml", "--format", "svg"]);
+    assert_eq!((run.exit, run.out.as_str()), (2, ""));
+    assert!(run.err.contains("too many for one picture") && run.err.contains("--format dot"), "{}", run.err);
+    assert_eq!(scratch.run(&["graph", "large.yml", "--format", "dot"]).exit, 0);
+}
+
+#[test]
+fn a_graph_of_steps() {
+    let scratch = Scratch::with(&[("dev-task.toml", STEPS)]);
+    let run = scratch.run(&["graph", "dev-task.toml"]);
+    assert_eq!((run.exit, run.err.as_str()), (0, ""));
+    assert_eq!(run.out.matches(" --> ").count(), 4, "{}", run.out);
+    let picture = scratch.run(&["graph", "dev-task.toml", "--format", "svg"]).out;
+    assert_eq!(groups(&Document::parse(&picture).unwrap(), "edge").len(), 4);
+}
+
+#[test]
+fn a_graph_of_next_to_nothing() {
+    let scratch = Scratch::with(&[("clean.yml", CLEAN)]);
+    for format in ["mermaid", "dot", "svg"] {
+        assert_eq!(scratch.run(&["graph", "clean.yml", "--format", format]).exit, 0);
+    }
+}
+
+/// The groups of this class, whatever other classes they have.
+fn groups<'d>(picture: &'d Document<'_>, class: &str) -> Vec<Node<'d, 'd>> {
+    let has_class = |it: &Node<'_, '_>| {
+        it.attribute("class").is_some_and(|classes| classes.split(' ').any(|it| it == class))
+    };
+    picture.descendants().filter(|it| it.has_tag_name("g") && has_class(it)).collect()
+}
+
+/// What a group says of itself.
+fn told(group: Node<'_, '_>) -> String {
+    group.first_element_child().and_then(|it| it.text()).unwrap().to_owned()
+}
