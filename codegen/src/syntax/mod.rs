@@ -3,6 +3,7 @@
 //! Nothing after this module knows which language a file was written in.
 
 mod conflict;
+pub mod layout;
 pub mod limits;
 mod text;
 mod toml;

@@ -1,4 +1,4 @@
-//! YAML: parser events into our own tree. The only place that names the parser.
+//! YAML: parser events into our own tree. No other module names the parser but [`super::layout`] and the explanations of its errors.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
