@@ -28,8 +28,8 @@ pub(super) fn read(text: &str, span: Span) -> Option<Result<Comment<'_>, Box<Dia
     match (word, rest.trim_start().strip_prefix('(')) {
         ("allow", Some(list)) => Some(allow(text, span, list)),
         ("allow", None) => Some(Err(invalid(span, "`allow` takes the names of checks in parentheses"))),
-        (_, Some(_)) => Some(Err(invalid(span, &other_word(word)))),
-        (_, None) => None,
+        (word, Some(_)) if !word.is_empty() => Some(Err(invalid(span, &other_word(word)))),
+        (_, _) => None,
     }
 }
 

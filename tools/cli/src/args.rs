@@ -39,7 +39,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A folder is searched for *.yml, *.yaml and *.toml, without its hidden folders; what is no workflow there is
-named and skipped.
+named and skipped. Levels come from the nearest orange-workflow.toml upwards from each file, and then from flags.
 
 Examples:
   orange-workflow check workflows/
@@ -82,6 +82,10 @@ pub(crate) struct Check {
     /// Show the fixes as a diff, and write nothing
     #[arg(long)]
     pub diff: bool,
+
+    /// Read no `orange-workflow.toml`
+    #[arg(long)]
+    pub no_config: bool,
 
     /// Exit 0 whatever is found
     #[arg(long)]

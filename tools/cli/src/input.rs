@@ -240,7 +240,11 @@ fn is_cache(path: &Path) -> bool {
 }
 
 fn has_workflow_extension(path: &Path) -> bool {
-    path.extension().is_some_and(|it| it == "yml" || it == "yaml" || it == "toml")
+    path.extension().is_some_and(|it| it == "yml" || it == "yaml" || it == "toml") && !is_config(path)
+}
+
+fn is_config(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == crate::config::NAME)
 }
 
 /// The path as people type it: without a leading `./`.

@@ -1,4 +1,4 @@
-//! The levels that the flags of `check` give to findings.
+//! The levels that flags and configurations give to findings.
 
 use orange_codegen::catalogue::{self, Check};
 use orange_codegen::{Diagnostic, Level, suggest};
@@ -6,47 +6,90 @@ use orange_codegen::{Diagnostic, Level, suggest};
 use crate::answer::Failure;
 use crate::args;
 
-/// What `--deny`, `--warn` and `--allow` say.
-#[derive(Debug)]
+/// Stands for every finding that would only be printed.
+pub(crate) const WARNINGS: &str = "warnings";
+
+/// What one place says about levels: the flags, or a table of a configuration.
+#[derive(Debug, Default)]
 pub(crate) struct Levels {
     deny_warnings: bool,
     named: Vec<(&'static Check, Level)>,
 }
 
+/// Why a check cannot be given a level, and what to do about it.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    /// What is wrong, with the check's name.
+    pub message: String,
+    /// What to write instead.
+    pub help: String,
+}
+
 impl Levels {
-    /// Reads the flags.
+    /// Reads `--deny`, `--warn` and `--allow`.
     ///
     /// # Errors
     ///
     /// An unknown check, one that two flags give different levels, or one whose level no flag may change.
-    pub(crate) fn new(flags: &args::Check) -> Result<Self, Failure> {
-        let mut levels = Self { deny_warnings: false, named: Vec::new() };
-        for name in &flags.deny {
-            if name == "warnings" {
-                levels.deny_warnings = true;
-            } else {
-                levels.set("--deny", name, Level::Deny)?;
+    pub(crate) fn of_flags(flags: &args::Check) -> Result<Self, Failure> {
+        let mut levels = Self::default();
+        let named = [
+            ("--deny", &flags.deny, Level::Deny),
+            ("--warn", &flags.warn, Level::Warn),
+            ("--allow", &flags.allow, Level::Allow),
+        ];
+        for (flag, names, level) in named {
+            for name in names {
+                if level == Level::Deny && name == WARNINGS {
+                    levels.deny_warnings();
+                } else if let Err(Refusal { message, help }) = levels.set(name, level) {
+                    return Err(Failure::new(format!("{flag}: {message}"), help));
+                }
             }
-        }
-        for name in &flags.warn {
-            levels.set("--warn", name, Level::Warn)?;
-        }
-        for name in &flags.allow {
-            levels.set("--allow", name, Level::Allow)?;
         }
         Ok(levels)
     }
 
-    /// Gives each finding its level and drops those that are then off. An error stays an error.
-    pub(crate) fn apply(&self, findings: &mut Vec<Diagnostic>) {
-        for finding in findings.iter_mut() {
-            finding.level = self.of(finding);
-        }
-        findings.retain(|it| it.level != Level::Allow);
+    /// Raises whatever would only be printed, unless it is named.
+    pub(crate) fn deny_warnings(&mut self) {
+        self.deny_warnings = true;
     }
 
-    fn of(&self, finding: &Diagnostic) -> Level {
-        match (finding.level, self.named(finding.check)) {
+    /// Gives a check a level.
+    ///
+    /// # Errors
+    ///
+    /// There is no such check, it has another level already, or it is an error.
+    pub(crate) fn set(&mut self, name: &str, level: Level) -> Result<(), Refusal> {
+        let check =
+            find(name).map_err(|help| Refusal { message: format!("there is no check `{name}`"), help })?;
+        let name = check.name;
+        if check.level == Level::Error && level != Level::Deny {
+            return Err(Refusal {
+                message: format!("`{name}` is an error, which nothing lowers"),
+                help: format!("mend the workflow: `orange-workflow explain {}` says how", check.code),
+            });
+        }
+        match self.named(check) {
+            Some(other) if other != level => Err(Refusal {
+                message: format!(
+                    "`{name}` is given two levels, `{}` and `{}`",
+                    other.as_str(),
+                    level.as_str()
+                ),
+                help: "name it once".to_owned(),
+            }),
+            Some(_) => Ok(()),
+            None => {
+                self.named.push((check, level));
+                Ok(())
+            }
+        }
+    }
+
+    /// The level of a check's finding that had this one before. An error stays an error.
+    pub(crate) fn of(&self, check: &Check, before: Level) -> Level {
+        match (before, self.named(check)) {
             (Level::Error, _) => Level::Error,
             (_, Some(level)) => level,
             (Level::Warn | Level::Info, None) if self.deny_warnings => Level::Deny,
@@ -57,33 +100,14 @@ impl Levels {
     fn named(&self, check: &Check) -> Option<Level> {
         self.named.iter().find(|(it, _)| *it == check).map(|(_, level)| *level)
     }
+}
 
-    fn set(&mut self, flag: &str, name: &str, level: Level) -> Result<(), Failure> {
-        let check =
-            find(name).map_err(|help| Failure::new(format!("{flag}: there is no check `{name}`"), help))?;
-        if check.level == Level::Error && level != Level::Deny {
-            return Err(Failure::new(
-                format!("{flag}: `{}` is an error, which no flag changes", check.name),
-                format!("mend the workflow: `orange-workflow explain {}` says how", check.code),
-            ));
-        }
-        match self.named(check) {
-            Some(other) if other != level => Err(Failure::new(
-                format!(
-                    "`{}` is given two levels, `{}` and `{}`",
-                    check.name,
-                    other.as_str(),
-                    level.as_str()
-                ),
-                "name it in one of --deny, --warn and --allow",
-            )),
-            Some(_) => Ok(()),
-            None => {
-                self.named.push((check, level));
-                Ok(())
-            }
-        }
+/// Gives each finding its level, the weightiest place last, and drops those that are then off.
+pub(crate) fn apply(places: &[&Levels], findings: &mut Vec<Diagnostic>) {
+    for finding in findings.iter_mut() {
+        finding.level = places.iter().fold(finding.level, |level, it| it.of(finding.check, level));
     }
+    findings.retain(|it| it.level != Level::Allow);
 }
 
 /// The check of this code or name, or else a help that names one.

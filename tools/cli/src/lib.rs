@@ -3,11 +3,13 @@
 mod answer;
 mod args;
 mod cmd;
+mod config;
 mod fix;
 mod graph;
 mod input;
 mod levels;
 mod output;
+mod paths;
 mod recognise;
 mod report;
 mod simulate;

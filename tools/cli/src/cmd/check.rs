@@ -3,24 +3,29 @@
 use crate::answer::{Answer, Exit, Failure};
 use crate::args::{self, Format};
 use crate::cmd::mend;
+use crate::config::Configs;
 use crate::input::{self, Collected, Input};
-use crate::levels::Levels;
+use crate::levels::{self, Levels};
 use crate::output::{self, printable, put};
 use crate::report::{Report, Skipped};
 use crate::{Style, Styles};
 
 pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> {
-    let levels = Levels::new(args)?;
+    let flags = Levels::of_flags(args)?;
     let Collected { mut inputs, mut failures } = input::collect(&args.paths, args.stdin_name.as_deref());
-    let mending = mend::run(args, &mut inputs, |inputs| examined(inputs, &levels));
+    let mut configs = if args.no_config { Configs::default() } else { Configs::of(&inputs) };
+    failures.extend(configs.take_failures());
+    let examine = |inputs: &[Input]| examined(inputs, &configs, &flags);
+    let mending = mend::run(args, &mut inputs, examine);
     failures.extend(mending.failures);
-    let report = examined(&inputs, &levels);
+    let report = examine(&inputs);
     let mut err = mending.err + &skipped(&report.skipped);
     if report.files.is_empty() && failures.is_empty() {
         failures.push(nothing_to_check(args));
     }
     err.extend(failures.iter().map(Failure::to_string));
-    let mut out = if report.files.is_empty() { String::new() } else { written(&report, args.format, styles)? };
+    let mut out =
+        if report.files.is_empty() { String::new() } else { written(&report, args.format, styles)? };
     if let Some(shown) = mending.out {
         if !args.diff {
             err += &out;
@@ -38,10 +43,12 @@ pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> 
 }
 
 /// What is wrong with these inputs, each finding at its level.
-fn examined(inputs: &[Input], levels: &Levels) -> Report {
+fn examined(inputs: &[Input], configs: &Configs, flags: &Levels) -> Report {
     let mut report = Report::new(inputs);
     for file in &mut report.files {
-        levels.apply(&mut file.compilation.diagnostics);
+        let mut places = configs.levels(&file.source.path);
+        places.push(flags);
+        levels::apply(&places, &mut file.compilation.diagnostics);
     }
     report
 }

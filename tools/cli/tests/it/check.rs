@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::scratch::{CLEAN, Scratch};
 
 /// One error, A01, at 7:25.
-const BROKEN: &str = "\
+pub(crate) const BROKEN: &str = "\
 name: broken
 version: 1
 states:
@@ -20,7 +20,7 @@ transitions:
 ";
 
 /// One warning, C84, at 14:12.
-const WARNED: &str = "\
+pub(crate) const WARNED: &str = "\
 name: warned
 version: 1
 states:

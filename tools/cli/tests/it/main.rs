@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod check;
+mod config;
 mod fix;
 mod graph;
 mod help;
