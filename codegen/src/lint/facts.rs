@@ -102,9 +102,11 @@ impl<'f> Facts<'f> {
 
     /// The transitions out of a state, in the machine's order.
     pub fn leaving(&self, from: StateId) -> impl Iterator<Item = (TransitionId, &'f Transition)> {
-        let all = (0u32..).map(TransitionId).zip(self.transitions.iter().copied());
-        all.skip(self.transitions.partition_point(|it| it.from.value < from))
-            .take_while(move |(_, it)| it.from.value == from)
+        let (start, end) = match self.machine.rows.get(usize::from(from.0)..usize::from(from.0) + 2) {
+            Some([start, end]) => (*start, *end),
+            _ => (0, 0),
+        };
+        (start..end).map(TransitionId).map(|id| (id, self.transition(id)))
     }
 
     /// The hook of a transition, with its places.

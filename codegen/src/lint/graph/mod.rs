@@ -1,3 +1,28 @@
 //! The graph of states: what is reachable, what ends, what bounds a loop.
 
-super::lints! {}
+mod dead_end;
+mod entry_missing;
+mod near_duplicate_state;
+mod no_cancel;
+mod no_terminal;
+mod one_way_human_gate;
+mod well_known_missing;
+
+use crate::lint::Facts;
+
+super::lints! {
+    C02 "dead-end" Deny dead_end;
+    C04 "no-terminal" Deny no_terminal;
+    C07 "entry-missing" Warn entry_missing;
+    C08 "well-known-missing" Warn well_known_missing;
+    C09 "no-cancel" Warn no_cancel;
+    C10 "one-way-human-gate" Info one_way_human_gate;
+    C11 "near-duplicate-state" Warn near_duplicate_state;
+}
+
+/// The state that a task is most easily ended in; `None` where no state is terminal.
+fn an_end<'f>(facts: &Facts<'f>) -> Option<&'f str> {
+    let usual = facts.workflow.commands.cancel.map(|id| facts.state(id)).filter(|it| it.terminal);
+    let end = usual.or_else(|| facts.workflow.states.iter().find(|it| it.terminal))?;
+    Some(&end.name.value)
+}
