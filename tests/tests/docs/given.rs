@@ -27,7 +27,7 @@ pub(crate) enum Given {
     Died,
     /// `add-login` is done but for a person's look at it.
     Reviewing,
-    /// A repository with `flow.yml`, also in its folder `workflows`.
+    /// A repository with `flow.yml`, also in its folder `workflows`, and with `draft.yml`, in which checks find much.
     Workflows,
     /// Nothing: the command is only parsed, for this reason.
     OnlyParsed(&'static str),
@@ -131,6 +131,8 @@ impl Place {
         for file in ["flow.yml", "workflows/flow.yml"] {
             fs::write(self.folder.join(file), &flow).unwrap();
         }
+        let draft = fs::read_to_string(root().join("tests/fixtures/seed-default.yml")).unwrap();
+        fs::write(self.folder.join("draft.yml"), draft.replace("name: default", "name: draft")).unwrap();
         self.world.git(&self.folder, &["add", "."]);
         self.world.git(&self.folder, &["commit", "-qm", "A workflow"]);
         self

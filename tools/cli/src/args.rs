@@ -177,12 +177,18 @@ pub(crate) struct Init {
     pub stdout: bool,
 }
 
-/// Draw a workflow as text that GitHub or Graphviz renders.
+/// Draw a workflow, and highlight a run of it or a finding.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   orange-workflow graph flow.yml
-  orange-workflow graph flow.yml --format dot | dot -Tsvg > flow.svg")]
+  orange-workflow graph flow.yml --format svg -o flow.svg
+  orange-workflow graph flow.yml --format dot | dot -Tsvg > flow.svg
+  orange-workflow graph flow.yml --trace pending,working,reviewing
+  orange-workflow graph draft.yml --format svg --highlight C62
+  orange-workflow check draft.yml --format json | orange-workflow graph draft.yml --trace -
+
+Exit status: 0 drawn, 1 the workflow has errors, 2 the work could not be done.")]
 pub(crate) struct Graph {
     /// The workflow
     pub file: PathBuf,
@@ -190,6 +196,15 @@ pub(crate) struct Graph {
     /// The language to draw in
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "mermaid")]
     pub format: Drawing,
+
+    /// Highlight a run: its states with commas between them, or the first trace in FILE, which `check --format json`
+    /// wrote; `-` reads standard input
+    #[arg(long, value_name = "STATES|FILE")]
+    pub trace: Option<String>,
+
+    /// Highlight what this check finds: the places, and the first trace; with `--trace FILE`, whose trace it is
+    #[arg(long, value_name = "CODE|NAME")]
+    pub highlight: Option<String>,
 
     /// Write there instead of to standard output
     #[arg(short, long, value_name = "OUT")]

@@ -1,18 +1,66 @@
-//! `graph`: draws a workflow as text.
+//! `graph`: draws a workflow, and highlights a run of it or a finding.
+
+use orange_codegen::catalogue::Check;
+use orange_codegen::{Diagnostic, LineIndex};
 
 use crate::Styles;
-use crate::answer::Answer;
+use crate::answer::{Answer, Failure};
 use crate::args::{self, Drawing};
 use crate::cmd::one;
-use crate::graph::{Graph, dot, mermaid, svg};
+use crate::graph::{Graph, Run, dot, headline, mermaid, read, svg};
+use crate::levels;
+use crate::report::File;
 
 pub(super) fn run(args: &args::Graph, styles: Styles) -> Result<Answer, Answer> {
-    let (_, checked) = one::load(&args.file, styles)?;
-    let graph = Graph::new(checked.definition())?;
+    let (file, checked) = one::load(&args.file, styles)?;
+    let mut graph = Graph::new(checked.definition())?;
+    let check = args.highlight.as_deref().map(named).transpose()?;
+    match (&args.trace, check) {
+        (Some(trace), check) => show(&mut graph, trace, &file, check)?,
+        (None, Some(check)) => highlight(&mut graph, &file, check)?,
+        (None, None) => {}
+    }
     let text = match args.format {
         Drawing::Mermaid => mermaid(&graph),
         Drawing::Dot => dot(&graph),
         Drawing::Svg => svg(&graph)?,
     };
     Ok(one::deliver(text, args.output.as_deref())?)
+}
+
+/// Shows the run that `--trace` means.
+fn show(graph: &mut Graph, trace: &str, file: &File, check: Option<&Check>) -> Result<(), Failure> {
+    let shown = read(trace, graph, &file.source.path, check)?;
+    graph.say(shown.headline);
+    graph.follow(&shown.run, &LineIndex::new(&file.source.text))
+}
+
+/// Shows every place that the findings of a check point at, and the first run that one of them tells.
+fn highlight(graph: &mut Graph, file: &File, check: &Check) -> Result<(), Failure> {
+    let found: Vec<&Diagnostic> = file.findings().iter().filter(|it| it.check == check).collect();
+    if found.is_empty() {
+        return Err(Failure::new(
+            format!("--highlight: there is no finding of `{}` in {}", check.name, file.source.path),
+            "`orange-workflow check` shows what is found",
+        ));
+    }
+    for finding in &found {
+        graph.say(headline(finding));
+        graph.point_at(finding.span);
+        for label in &finding.labels {
+            graph.point_at(label.span);
+        }
+    }
+    match found.iter().find_map(|it| it.trace.as_ref()) {
+        Some(trace) => {
+            let index = LineIndex::new(&file.source.text);
+            graph.follow(&Run::of(trace, &index), &index)
+        }
+        None => Ok(()),
+    }
+}
+
+fn named(check: &str) -> Result<&'static Check, Failure> {
+    levels::find(check)
+        .map_err(|help| Failure::new(format!("--highlight: there is no check `{check}`"), help))
 }

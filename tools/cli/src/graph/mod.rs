@@ -1,8 +1,10 @@
 //! A workflow as nodes and edges: the small view that every drawing language writes out.
 
 mod dot;
+mod highlight;
 mod machine;
 mod mermaid;
+mod run;
 mod steps;
 mod svg;
 
@@ -11,6 +13,7 @@ use orange_codegen::model::Definition;
 
 pub(crate) use dot::dot;
 pub(crate) use mermaid::mermaid;
+pub(crate) use run::{Run, headline, read};
 pub(crate) use svg::svg;
 
 use crate::answer::Failure;

@@ -19,6 +19,11 @@ transitions:
   - {from: a, to: b, when: "review_round >= 2"}
 "###;
 
+/// As little of a report as there may be.
+const REPORT: &str = r#"{"diagnostics": [
+    {"code": "C62", "name": "spawn-while-alive", "message": "two", "file": "other.yml", "trace": ["a"]}
+]}"#;
+
 #[test]
 fn a_graph_has_every_state_and_every_transition() {
     let scratch = Scratch::with(&[("default.yml", DEFAULT)]);
@@ -118,6 +123,101 @@ fn a_graph_of_next_to_nothing() {
     }
 }
 
+#[test]
+fn a_run_is_highlighted_by_the_names_of_its_states() {
+    let scratch = Scratch::with(&[("default.yml", DEFAULT)]);
+    let draw = |format| {
+        let args = ["graph", "default.yml", "--trace", "pending, working,stuck,working", "--format", format];
+        let run = scratch.run(&args);
+        assert_eq!((run.exit, run.err.as_str()), (0, ""));
+        run.out
+    };
+    let svg = draw("svg");
+    let picture = Document::parse(&svg).unwrap();
+    let marked = groups(&picture, "marked").into_iter().filter_map(telling).collect::<Vec<_>>();
+    let expect = [
+        "pending → working",
+        "working → stuck: also by the engine when an agent ended, after 2 crashes",
+        "stuck → working",
+    ];
+    assert_eq!(marked[..3], expect, "{svg}");
+    assert_eq!(texts(&picture, "number"), ["1", "2", "3"]);
+    assert_eq!(texts(&picture, "said first"), ["pending → working → stuck → working"]);
+    let mermaid = draw("mermaid");
+    assert!(mermaid.contains("s0 -->|\"(1)\"| s2") && mermaid.contains("s5 -->|\"(3)\"| s2"), "{mermaid}");
+    assert!(mermaid.contains("class s0,s2,s5 mark\n    linkStyle 0,"), "{mermaid}");
+    let dot = draw("dot");
+    assert!(dot.contains("s0 -> s2 [label=\"(1)\", color=\"#d9480f\", penwidth=3];"), "{dot}");
+}
+
+#[test]
+fn what_a_check_finds_is_highlighted() {
+    let scratch = Scratch::with(&[("default.yml", DEFAULT)]);
+    let run = scratch.run(&["graph", "default.yml", "--highlight", "spawn-while-alive", "--format", "svg"]);
+    assert_eq!((run.exit, run.err.as_str()), (0, ""));
+    let picture = Document::parse(&run.out).unwrap();
+    let marked: Vec<String> = groups(&picture, "marked").into_iter().filter_map(telling).collect();
+    for expect in ["stuck → working", "stuck → agent-review"] {
+        assert!(marked.iter().any(|it| it == expect), "{expect}: {marked:?}");
+    }
+    assert!(!texts(&picture, "number").is_empty() && !groups(&picture, "faded").is_empty(), "{}", run.out);
+    let said = texts(&picture, "said first").concat();
+    assert!(said.starts_with("C62 spawn-while-alive: "), "{said}");
+}
+
+#[test]
+fn the_run_of_a_report_is_highlighted() {
+    let scratch = Scratch::with(&[("default.yml", DEFAULT), ("clean.yml", CLEAN)]);
+    let report = scratch.run(&["check", "default.yml", "--format", "json"]);
+    scratch.write("report.json", &report.out);
+    let of_file = scratch.run(&["graph", "default.yml", "--trace", "report.json", "--highlight", "C62"]);
+    assert_eq!((of_file.exit, of_file.err.as_str()), (0, ""));
+    assert!(of_file.out.contains("title: \"default: C62 spawn-while-alive: "), "{}", of_file.out);
+    let of_stream =
+        scratch.run_with_stdin(&["graph", "default.yml", "--trace", "-", "--highlight", "c62"], &report.out);
+    assert_eq!(of_stream.out, of_file.out);
+}
+
+#[test]
+fn what_cannot_be_highlighted_is_told() {
+    #[track_caller]
+    fn check(args: &[&str], message: &str, help: &str) {
+        let scratch = Scratch::with(&[("clean.yml", CLEAN), ("report.json", REPORT), ("broken.json", "{")]);
+        let run = scratch.run(&[&["graph", "clean.yml"], args].concat());
+        assert_eq!((run.exit, run.out.as_str()), (2, ""));
+        assert!(run.err.starts_with(&format!("error: {message}")), "{}", run.err);
+        assert!(run.err.contains(&format!("help: {help}")), "{}", run.err);
+    }
+    check(&["--trace", "pending,doen"], "--trace: there is no state `doen`", "did you mean `done`?");
+    check(&["--trace", "nowhere"], "--trace: there is no state and no file `nowhere`", "name states");
+    check(
+        &["--trace", "done,pending"],
+        "the trace goes from `done` to `pending`",
+        "nothing leads on from `done`",
+    );
+    check(
+        &["--trace", "broken.json"],
+        "--trace: broken.json is no report: ",
+        "give what `orange-workflow check",
+    );
+    check(
+        &["--trace", "report.json"],
+        "--trace: report.json has no finding about clean.yml with a trace",
+        "it is about other.yml",
+    );
+    check(&["--highlight", "C6222"], "--highlight: there is no check `C6222`", "");
+    check(
+        &["--highlight", "spawn-while-alife"],
+        "--highlight: there is no",
+        "did you mean `spawn-while-alive`?",
+    );
+    check(
+        &["--highlight", "C62"],
+        "--highlight: there is no finding of `spawn-while-alive`",
+        "`orange-workflow check`",
+    );
+}
+
 /// The groups of this class, whatever other classes they have.
 fn groups<'d>(picture: &'d Document<'_>, class: &str) -> Vec<Node<'d, 'd>> {
     let has_class = |it: &Node<'_, '_>| {
@@ -128,5 +228,17 @@ fn groups<'d>(picture: &'d Document<'_>, class: &str) -> Vec<Node<'d, 'd>> {
 
 /// What a group says of itself.
 fn told(group: Node<'_, '_>) -> String {
-    group.first_element_child().and_then(|it| it.text()).unwrap().to_owned()
+    telling(group).unwrap()
+}
+
+/// What a group says of itself, if it is more than a text.
+fn telling(group: Node<'_, '_>) -> Option<String> {
+    let title = group.first_element_child().filter(|it| it.has_tag_name("title"));
+    title.and_then(|it| it.text()).map(str::to_owned)
+}
+
+/// The texts of this class.
+fn texts<'d>(picture: &'d Document<'_>, class: &str) -> Vec<&'d str> {
+    let has_class = |it: &Node<'_, '_>| it.has_tag_name("text") && it.attribute("class") == Some(class);
+    picture.descendants().filter(has_class).filter_map(|it| it.text()).collect()
 }

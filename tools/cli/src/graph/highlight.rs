@@ -1,0 +1,118 @@
+//! What stands out in a picture: a run, and the places that findings point at.
+
+use orange_codegen::{LineIndex, Span};
+
+use super::run::{Run, Step};
+use super::{Edge, Graph};
+use crate::answer::Failure;
+
+impl Graph {
+    /// Puts a line below the picture; the first is its headline.
+    pub(crate) fn say(&mut self, line: impl Into<String>) {
+        self.caption.push(line.into());
+    }
+
+    /// Highlights the states and the edges that speak of this place.
+    pub(crate) fn point_at(&mut self, span: Span) {
+        let holds = |spans: &[Span]| spans.iter().any(|it| it.start <= span.start && span.end <= it.end);
+        for node in self.nodes.iter_mut().filter(|it| holds(&it.spans)) {
+            node.mark.on = true;
+        }
+        for edge in self.edges.iter_mut().filter(|it| holds(&it.spans)) {
+            edge.mark.on = true;
+        }
+    }
+
+    /// Highlights a run and numbers its steps.
+    ///
+    /// # Errors
+    ///
+    /// It is no run of this workflow.
+    pub(crate) fn follow(&mut self, run: &Run, index: &LineIndex<'_>) -> Result<(), Failure> {
+        let mut at = self.known(&run.start)?;
+        self.nodes[at].mark.on = true;
+        for (step, number) in run.steps.iter().zip(1..) {
+            let to = self.known(&step.to)?;
+            self.go(at, to, step, number, index)?;
+            self.nodes[to].mark.on = true;
+            if let Some(told) = &step.told {
+                self.say(format!("{number}. {told} → {}", step.to));
+            }
+            at = to;
+        }
+        if let Some(end) = &run.end {
+            self.say(format!("In the end: {end}."));
+        }
+        Ok(())
+    }
+
+    /// The number of the node with this name.
+    pub(super) fn node(&self, name: &str) -> Option<usize> {
+        self.nodes.iter().position(|it| it.name == name)
+    }
+
+    /// The names of all nodes.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.nodes.iter().map(|it| it.name.as_str())
+    }
+
+    fn known(&self, name: &str) -> Result<usize, Failure> {
+        self.node(name).ok_or_else(|| {
+            Failure::new(
+                format!("the trace goes through `{name}`, which is no state of `{}`", self.name),
+                "see whether it is the trace of another workflow",
+            )
+        })
+    }
+
+    /// Numbers the edges that a step takes. One that stays where it is takes none, unless one leads there.
+    fn go(
+        &mut self,
+        from: usize,
+        to: usize,
+        step: &Step,
+        number: usize,
+        index: &LineIndex<'_>,
+    ) -> Result<(), Failure> {
+        let between = |it: &&mut Edge| (it.from, it.to) == (from, to);
+        let follows = |it: &Edge| step.line.is_some_and(|line| it.stands_in(line, index));
+        let is_told = self.edges.iter().any(|it| (it.from, it.to) == (from, to) && follows(it));
+        let mut taken = 0;
+        for edge in self.edges.iter_mut().filter(between).filter(|it| !is_told || follows(it)) {
+            edge.mark.on = true;
+            edge.mark.steps.push(number);
+            taken += 1;
+        }
+        if taken == 0 && from == to {
+            self.nodes[from].mark.steps.push(number);
+        } else if taken == 0 {
+            return Err(self.no_way(from, to));
+        }
+        Ok(())
+    }
+
+    fn no_way(&self, from: usize, to: usize) -> Failure {
+        let name = |at: usize| format!("`{}`", self.nodes[at].name);
+        let mut ways: Vec<String> =
+            self.edges.iter().filter(|it| it.from == from).map(|it| name(it.to)).collect();
+        ways.dedup();
+        let help = if ways.is_empty() {
+            format!("nothing leads on from {}", name(from))
+        } else {
+            format!("from {} it goes to {}", name(from), ways.join(", "))
+        };
+        Failure::new(
+            format!("the trace goes from {} to {}, and no transition does", name(from), name(to)),
+            help,
+        )
+    }
+}
+
+impl Edge {
+    /// Whether a declaration of it covers this line.
+    fn stands_in(&self, line: u32, index: &LineIndex<'_>) -> bool {
+        let covers =
+            |it: &Span| (index.position(it.start).line..=index.position(it.end).line).contains(&line);
+        self.spans.iter().any(covers)
+    }
+}

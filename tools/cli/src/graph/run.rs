@@ -1,0 +1,181 @@
+//! A run that is to be highlighted: named by its states, or one that a check found.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use orange_codegen::catalogue::Check;
+use orange_codegen::{Diagnostic, LineIndex, Trace, suggest};
+use serde::Deserialize;
+
+use super::Graph;
+use crate::answer::Failure;
+use crate::input::{Input, Origin, Reading};
+
+/// A run of a workflow.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// The state in which the task is created.
+    pub start: String,
+    /// What happens then.
+    pub steps: Vec<Step>,
+    /// What is true at the end, where that is known.
+    pub end: Option<String>,
+}
+
+/// One step of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// Who does what, where that is known.
+    pub told: Option<String>,
+    /// The state that the task is in afterwards.
+    pub to: String,
+    /// The line of the workflow that it follows, where that is known.
+    pub line: Option<u32>,
+}
+
+/// A run, and what it shows.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// The run.
+    pub run: Run,
+    /// In one line.
+    pub headline: String,
+}
+
+/// What `check --format json` prints, as far as runs are concerned.
+#[derive(Deserialize)]
+struct Report {
+    diagnostics: Vec<Found>,
+}
+
+#[derive(Deserialize)]
+struct Found {
+    code: String,
+    name: String,
+    message: String,
+    file: String,
+    #[serde(default)]
+    trace: Vec<String>,
+    #[serde(default)]
+    steps: Vec<Acted>,
+}
+
+#[derive(Deserialize)]
+struct Acted {
+    by: String,
+    does: String,
+    to: String,
+    line: Option<u32>,
+}
+
+/// The run that `--trace` means: states with commas between them, or else a file with what `check --format json`
+/// printed, of which `check` chooses the finding.
+///
+/// # Errors
+///
+/// It is neither, or there is no such run in the file.
+pub(crate) fn read(value: &str, graph: &Graph, file: &str, check: Option<&Check>) -> Result<Shown, Failure> {
+    let states: Vec<&str> = value.split(',').map(str::trim).collect();
+    let unknown = states.iter().find(|it| graph.node(it).is_none());
+    match unknown {
+        None => Ok(Shown { run: Run::through(&states), headline: states.join(" → ") }),
+        Some(_) if value == "-" || Path::new(value).is_file() => chosen(&report(value)?, value, file, check),
+        Some(unknown) => Err(neither(value, unknown, graph)),
+    }
+}
+
+impl Run {
+    /// The run of a finding.
+    pub(crate) fn of(trace: &Trace, index: &LineIndex<'_>) -> Self {
+        let step = |it: &orange_codegen::diag::Step| Step {
+            told: Some(format!("{}: {}", it.by, it.does)),
+            to: it.to.clone(),
+            line: it.span.map(|it| index.position(it.start).line),
+        };
+        let steps = trace.steps.iter().map(step).collect();
+        Self { start: trace.start.clone(), steps, end: trace.end.clone() }
+    }
+
+    fn through(states: &[&str]) -> Self {
+        let mut states = states.iter().map(|it| (*it).to_owned());
+        let start = states.next().unwrap_or_default();
+        let steps = states.map(|to| Step { told: None, to, line: None }).collect();
+        Self { start, steps, end: None }
+    }
+}
+
+/// A finding in one line.
+pub(crate) fn headline(finding: &Diagnostic) -> String {
+    format!("{} {}: {}", finding.code(), finding.name(), finding.message)
+}
+
+fn report(path: &str) -> Result<Report, Failure> {
+    let input = if path == "-" {
+        Input { shown: "standard input".to_owned(), origin: Origin::Stdin }
+    } else {
+        Input::named(Path::new(path))?
+    };
+    let text = match input.read() {
+        Reading::Text(source) => source.text,
+        Reading::NotText(_, finding) | Reading::Unreadable(_, finding) => {
+            return Err(no_report(&input.shown, &finding.message));
+        }
+    };
+    serde_json::from_str(&text).map_err(|error| no_report(&input.shown, &error.to_string()))
+}
+
+fn no_report(shown: &str, why: &str) -> Failure {
+    Failure::new(
+        format!("--trace: {shown} is no report: {why}"),
+        "give what `orange-workflow check --format json` prints, or states with commas between them",
+    )
+}
+
+/// The first finding about this file, and of this check if one is given, that has a run.
+fn chosen(report: &Report, path: &str, file: &str, check: Option<&Check>) -> Result<Shown, Failure> {
+    let is_wanted = |it: &&Found| check.is_none_or(|check| check.code == it.code);
+    let here: Vec<&Found> = report.diagnostics.iter().filter(|it| it.file == file).collect();
+    let found = here.iter().copied().filter(is_wanted).find(|it| !it.trace.is_empty());
+    found.map(Found::shown).ok_or_else(|| {
+        let wanted = check.map(|it| format!(" of `{}`", it.name)).unwrap_or_default();
+        let files: BTreeSet<&str> = report.diagnostics.iter().map(|it| it.file.as_str()).collect();
+        let help = if here.is_empty() && !files.is_empty() {
+            let files: Vec<&str> = files.into_iter().collect();
+            format!("it is about {}: draw one of these, named like that", files.join(", "))
+        } else {
+            "`--highlight` chooses the check; not every finding has a trace".to_owned()
+        };
+        Failure::new(format!("--trace: {path} has no finding{wanted} about {file} with a trace"), help)
+    })
+}
+
+impl Found {
+    fn shown(&self) -> Shown {
+        let step = |it: &Acted| Step {
+            told: Some(format!("{}: {}", it.by, it.does)),
+            to: it.to.clone(),
+            line: it.line,
+        };
+        let states: Vec<&str> = self.trace.iter().map(String::as_str).collect();
+        let mut run = Run::through(&states);
+        if !self.steps.is_empty() {
+            run.steps = self.steps.iter().map(step).collect();
+        }
+        Shown { run, headline: format!("{} {}: {}", self.code, self.name, self.message) }
+    }
+}
+
+fn neither(value: &str, unknown: &str, graph: &Graph) -> Failure {
+    let help = match suggest::closest(unknown, graph.names()) {
+        Some(close) => format!("did you mean `{close}`?"),
+        None => {
+            "name states with commas between them, a file that `check --format json` wrote, or `-`".into()
+        }
+    };
+    let message = if value.contains(',') {
+        format!("--trace: there is no state `{unknown}`")
+    } else {
+        format!("--trace: there is no state and no file `{value}`")
+    };
+    Failure::new(message, help)
+}
