@@ -35,24 +35,53 @@ pub fn remove_entry(source: &str, span: Span) -> Option<Edit> {
 
 /// Puts a mapping of one entry before an item of a list, written as the list is: on a line of its own with the same
 /// indentation, or between brackets. Comments directly above the item stay with it. `None` where more than that would have to change.
-pub fn insert_before(source: &Source, item: Span, (key, value): (&str, &str)) -> Option<Edit> {
+pub fn insert_before(source: &Source, item: Span, entry: (&str, &str)) -> Option<Edit> {
     let text = &source.text;
-    let entry = match source.format {
-        Format::Yaml => format!("{key}: {value}"),
-        Format::Toml => format!("{key} = \"{value}\""),
-    };
     let start = item.start as usize;
     if follows_in_flow(text, item.end as usize).is_some() {
-        let braces = if source.format == Format::Toml { ("{ ", " }") } else { ("{", "}") };
         let gap =
             if is_indentation(indentation(text, start)) { line_break(text, start) } else { " ".to_owned() };
-        return Some(insert(start, format!("{}{entry}{},{gap}", braces.0, braces.1)));
+        return Some(insert(start, format!("{},{gap}", in_braces(source.format, entry))));
     }
     let dash = dash_before(text, start).filter(|_| source.format == Format::Yaml)?;
-    let entry = if text[start..].starts_with('{') { format!("{{{entry}}}") } else { entry };
+    let entry = in_block(text, start, entry);
     let at = if is_indentation(indentation(text, dash)) { first_comment_above(text, dash) } else { dash };
-    let column = text[line_start(text, dash)..dash].chars().count();
+    let column = indentation(text, dash).chars().count();
     Some(insert(at, format!("- {entry}{}{}", line_end(text), " ".repeat(column))))
+}
+
+/// Puts a mapping of one entry behind an item of a list, as [`insert_before`] does before it. A comment at the end of the
+/// item's last line stays with it.
+pub fn insert_after(source: &Source, item: Span, entry: (&str, &str)) -> Option<Edit> {
+    let text = &source.text;
+    let (start, end) = (item.start as usize, item.end as usize);
+    if follows_in_flow(text, end).is_some() {
+        let is_first_on_line = is_indentation(indentation(text, start));
+        let gap = if is_first_on_line { line_break(text, start) } else { " ".to_owned() };
+        return Some(insert(end, format!(",{gap}{}", in_braces(source.format, entry))));
+    }
+    let dash = dash_before(text, start).filter(|_| source.format == Format::Yaml)?;
+    let column = indentation(text, dash).chars().count();
+    let line = format!("{}- {}", " ".repeat(column), in_block(text, start, entry));
+    let at = line_after(text, end);
+    let is_last = !text[..at].ends_with('\n');
+    Some(insert(at, if is_last { line_end(text).to_owned() + &line } else { line + line_end(text) }))
+}
+
+fn in_braces(format: Format, (key, value): (&str, &str)) -> String {
+    match format {
+        Format::Yaml => format!("{{{key}: {value}}}"),
+        Format::Toml => format!("{{ {key} = \"{value}\" }}"),
+    }
+}
+
+/// A mapping behind a dash, written like the one at `start`.
+fn in_block(text: &str, start: usize, (key, value): (&str, &str)) -> String {
+    if text[start..].starts_with('{') {
+        in_braces(Format::Yaml, (key, value))
+    } else {
+        format!("{key}: {value}")
+    }
 }
 
 fn insert(at: usize, text: String) -> Edit {

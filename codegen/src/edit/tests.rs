@@ -126,6 +126,36 @@ fn between_brackets_an_item_gets_a_comma() {
     );
 }
 
+#[track_caller]
+fn appends(path: &str, text: &str, expect: &str) {
+    let (text, span) = marked(text);
+    let source = Source::new(path, text);
+    let edit = insert_after(&source, span, ("action", "kill_session"));
+    let edit = edit.unwrap_or_else(|| panic!("nothing to insert in {:?}", source.text));
+    assert_eq!(applied(&source.text, &edit), expect);
+}
+
+#[test]
+fn an_item_is_put_behind_another() {
+    appends(
+        "a.yml",
+        "hooks:\n  - «action: b\n    c: d»  # why\n\n  - action: e\n",
+        "hooks:\n  - action: b\n    c: d  # why\n  - action: kill_session\n\n  - action: e\n",
+    );
+    appends("a.yml", "hooks:\n  - «{action: b}»", "hooks:\n  - {action: b}\n  - {action: kill_session}");
+    appends("a.yml", "hooks: [«{action: b}»]\n", "hooks: [{action: b}, {action: kill_session}]\n");
+    appends(
+        "a.yml",
+        "hooks: [\n  «{action: b}», # b\n]\n",
+        "hooks: [\n  {action: b},\n  {action: kill_session}, # b\n]\n",
+    );
+    appends(
+        "a.toml",
+        "hooks = [«{ action = \"b\" }»]\n",
+        "hooks = [{ action = \"b\" }, { action = \"kill_session\" }]\n",
+    );
+}
+
 #[test]
 fn tables_with_headers_take_no_item() {
     let (text, span) = marked("[[t.hooks]]\n«action = \"b\"»\n");
