@@ -15,6 +15,7 @@ pub mod lower;
 pub mod model;
 pub mod names;
 pub mod plain;
+pub mod scenario;
 pub mod search;
 pub mod source;
 pub mod span;

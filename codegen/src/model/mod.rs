@@ -4,7 +4,7 @@
 //! Ids count in source order. What the engine's tables call the same thing is named the same here.
 
 mod commands;
-mod decoder;
+pub(crate) mod decoder;
 mod exit;
 mod gate;
 mod header;

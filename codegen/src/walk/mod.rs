@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use orange_core::{
     Actor, CRASH_COUNT, Cause, Choice, CounterId, Decision, ExitDecision, Hook, Machine, REVIEW_ROUND,
-    Rejection, Seen, StateId, View, section,
+    Rejection, Seen, StateId, TransitionId, View, section,
 };
 
 use crate::search::task::{Agent, Event, Task};
@@ -68,6 +68,8 @@ pub enum Happened {
     },
     /// The task went on.
     Moved {
+        /// The transition that it took.
+        transition: TransitionId,
         /// The state that it left.
         from: StateId,
         /// The state that it is in.
@@ -310,7 +312,8 @@ impl<'m> Walk<'m> {
         if decision.resets_crashes {
             self.set_counter(CRASH_COUNT, 0);
         }
-        Happened::Moved { from: decision.from, to: decision.to, cause: decision.cause, hooks }
+        let Decision { transition, from, to, cause, .. } = *decision;
+        Happened::Moved { transition, from, to, cause, hooks }
     }
 
     fn apply(&mut self, hook: &Hook<'_>) -> Ran {

@@ -10,6 +10,7 @@ use orange_codegen::syntax::limits;
 use orange_codegen::{Diagnostic, Source, Span};
 
 use crate::answer::Failure;
+use crate::cmd::test::is_scenario_file;
 
 /// One file to look at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,18 +91,35 @@ impl Collected {
                     for (path, is_folder) in entries {
                         if is_folder && !is_hidden(&path) && !is_cache(&path) {
                             folders.push(path);
-                        } else if !is_folder && has_workflow_extension(&path) {
+                        } else if !is_folder && has_workflow_extension(&path) && !is_scenario_file(&path) {
                             self.inputs.push(Input { shown: shown(&path), origin: Origin::Found(path) });
                         }
                     }
                 }
-                Err(error) => self.failures.push(Failure::new(
-                    format!("cannot search {}: {error}", shown(&folder)),
-                    "make the folder readable, or name the files to check",
-                )),
+                Err(error) => self.failures.push(cannot_search(&folder, &error)),
             }
         }
     }
+}
+
+/// The files below a folder that are wanted; hidden folders and caches hold nobody's sources.
+///
+/// # Errors
+///
+/// A folder that cannot be read.
+pub(crate) fn files_below(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for (path, is_folder) in entries(&folder).map_err(|error| cannot_search(&folder, &error))? {
+            if is_folder && !is_hidden(&path) && !is_cache(&path) {
+                folders.push(path);
+            } else if !is_folder && wanted(&path) {
+                found.push(path);
+            }
+        }
+    }
+    Ok(found)
 }
 
 impl Input {
@@ -190,6 +208,13 @@ impl Input {
             Origin::Stdin | Origin::Given(_) => None,
         }
     }
+}
+
+fn cannot_search(folder: &Path, error: &io::Error) -> Failure {
+    Failure::new(
+        format!("cannot search {}: {error}", shown(folder)),
+        "make the folder readable, or name the files in it",
+    )
 }
 
 fn cannot_find(path: &Path, error: &io::Error) -> Failure {

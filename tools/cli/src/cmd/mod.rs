@@ -8,6 +8,7 @@ mod init;
 mod mend;
 mod one;
 pub(crate) mod simulate;
+pub(crate) mod test;
 
 use crate::Styles;
 use crate::answer::Answer;
@@ -22,6 +23,7 @@ pub(crate) fn run(command: &Command, styles: Styles) -> Answer {
         Command::Graph(args) => graph::run(args, styles),
         Command::Init(args) => init::run(args),
         Command::Simulate(args) => simulate::run(args, styles),
+        Command::Test(args) => test::run(args, styles),
     };
     answer.unwrap_or_else(|refusal| refusal)
 }

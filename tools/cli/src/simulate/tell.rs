@@ -14,7 +14,7 @@ pub(super) fn happened(walk: &Walk<'_>, it: &Happened, out: &mut impl Write) -> 
             writeln!(out, "refused ({code}): {message}")?;
             writeln!(out, "  help: {help}")
         }
-        Happened::Moved { from, to, cause, hooks } => {
+        Happened::Moved { from, to, cause, hooks, .. } => {
             let name = |id: StateId| walk.machine().state(id).name;
             writeln!(out, "{} → {} ({})", name(*from), name(*to), why(*cause))?;
             ran(hooks, out)

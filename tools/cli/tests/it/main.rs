@@ -10,5 +10,6 @@ mod graph;
 mod help;
 mod init;
 mod one;
+mod scenarios;
 mod scratch;
 mod simulate;

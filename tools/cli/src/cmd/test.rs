@@ -1,0 +1,184 @@
+//! `test`: runs the scenarios that stand beside workflows.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use orange_codegen::lower::{Arena, lower};
+use orange_codegen::scenario::{self, Outcome, Scenarios};
+use orange_codegen::{Compilation, LineIndex, Suppressions};
+use orange_core::{Machine, TransitionId};
+
+use crate::Styles;
+use crate::answer::{Answer, Exit, Failure};
+use crate::cmd::one;
+use crate::input::{self, Input, Reading};
+use crate::output::{self, printable, put};
+use crate::report::File;
+
+/// Run the scenario files beside workflows.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A folder is searched for *.test.yml. One scenario is a task, what happens to it, and what is expected:
+
+  workflow: flow.yml                  by default the file of the same stem
+  scenarios:
+    - name: a handoff is asked for
+      given: {status: working, agents: [worker]}
+      steps:
+        - {request: agent-review, by: worker, expect: {rejection: gate_failed}}
+        - {write: '## Handoff', text: 'DONE: all'}
+        - {request: agent-review, by: worker, expect: {status: agent-review}}
+
+Examples:
+  orange-workflow test workflows/
+  orange-workflow test flow.test.yml
+
+Exit status: 0 all as expected, 1 something was not, 2 the work could not be done.")]
+pub(crate) struct Test {
+    /// Scenario files, or folders with such files
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+}
+
+/// The end of a scenario file's name.
+pub(crate) const EXTENSION: &str = ".test.yml";
+
+/// What all files together came to.
+#[derive(Default)]
+struct Tally {
+    out: String,
+    scenarios: usize,
+    failed: usize,
+}
+
+pub(super) fn run(args: &Test, styles: Styles) -> Result<Answer, Answer> {
+    let mut tally = Tally::default();
+    for path in files(&args.paths)? {
+        file(&path, styles, &mut tally)?;
+    }
+    let Tally { mut out, scenarios, failed } = tally;
+    let passed = scenarios - failed;
+    put(&mut out, format_args!("{}: {passed} passed, {failed} failed\n", counted(scenarios, "scenario")));
+    let exit = if failed == 0 { Exit::Clean } else { Exit::Found };
+    Ok(Answer { out, err: String::new(), exit })
+}
+
+/// The scenario files that these paths name.
+fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = BTreeSet::new();
+    for path in paths {
+        if path.is_dir() {
+            found.extend(input::files_below(path, is_scenario_file)?);
+        } else {
+            found.insert(path.clone());
+        }
+    }
+    if found.is_empty() {
+        let paths: Vec<String> = paths.iter().map(|it| it.display().to_string()).collect();
+        let message = format!("no scenario file found in {}", paths.join(", "));
+        return Err(Failure::new(message, "name a file `*.test.yml`, or a folder with such files"));
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// Whether a file holds scenarios and no workflow.
+pub(crate) fn is_scenario_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|it| it.to_string_lossy().ends_with(EXTENSION))
+}
+
+fn file(path: &Path, styles: Styles, tally: &mut Tally) -> Result<(), Answer> {
+    let (read, scenarios) = scenarios(path, styles)?;
+    let workflow = workflow_of(path, &scenarios)?;
+    let (workflow, checked) = one::load(&workflow, styles)?;
+    let arena = Arena::default();
+    let machine = match lower(&checked, &arena) {
+        Ok(machine) => machine,
+        Err(findings) => return Err(one::refuse(workflow, findings, styles)),
+    };
+    let index = LineIndex::new(&read.source.text);
+    let mut taken = BTreeSet::new();
+    let mut failed = 0;
+    for scenario in &scenarios.all {
+        let outcome = scenario::run(&machine, scenario);
+        failed += usize::from(!outcome.failed.is_empty());
+        tell_failures(&read.source.path, &scenario.name.value, &outcome, &index, &mut tally.out);
+        taken.extend(outcome.taken);
+    }
+    tally.scenarios += scenarios.all.len();
+    tally.failed += failed;
+    tell_coverage(&read.source.path, scenarios.all.len(), &machine, &taken, &mut tally.out);
+    Ok(())
+}
+
+fn scenarios(path: &Path, styles: Styles) -> Result<(File, Scenarios), Answer> {
+    let (source, scenarios, diagnostics) = match Input::named(path)?.read() {
+        Reading::Text(source) => {
+            let (scenarios, found) = scenario::read(&source);
+            (source, scenarios, found)
+        }
+        Reading::NotText(source, found) | Reading::Unreadable(source, found) => (source, None, vec![*found]),
+    };
+    let compilation = Compilation {
+        diagnostics,
+        checked: None,
+        name: None,
+        recognised: true,
+        suppressions: Suppressions::default(),
+    };
+    let file = File { source, compilation };
+    match scenarios {
+        Some(scenarios) => Ok((file, scenarios)),
+        None => {
+            let err = output::findings(&[file], styles.err);
+            Err(Answer { out: String::new(), err, exit: Exit::Failed })
+        }
+    }
+}
+
+/// The workflow that a file names, or else the one beside it.
+fn workflow_of(path: &Path, scenarios: &Scenarios) -> Result<PathBuf, Failure> {
+    if let Some(name) = &scenarios.workflow {
+        return Ok(path.with_file_name("").join(&name.value));
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = name.strip_suffix(EXTENSION).unwrap_or(&name);
+    let candidates = ["yml", "yaml", "toml"].map(|it| path.with_file_name(format!("{stem}.{it}")));
+    candidates.into_iter().find(|it| fs::metadata(it).is_ok()).ok_or_else(|| {
+        Failure::new(
+            format!("{}: there is no workflow {stem}.yml beside it", path.display()),
+            "name it with `workflow: FILE` at the top of the scenarios",
+        )
+    })
+}
+
+fn tell_failures(path: &str, name: &str, outcome: &Outcome, index: &LineIndex<'_>, out: &mut String) {
+    for failed in &outcome.failed {
+        let place = index.position(failed.span.start);
+        let (path, name, message) = (printable(path), printable(name), printable(&failed.message));
+        put(out, format_args!("{path}:{}:{}: {name}: {message}\n", place.line, place.column));
+    }
+}
+
+fn tell_coverage(
+    path: &str,
+    scenarios: usize,
+    machine: &Machine<'_>,
+    taken: &BTreeSet<TransitionId>,
+    out: &mut String,
+) {
+    let (all, taken_number) = (machine.transitions.len(), taken.len());
+    let scenarios = counted(scenarios, "scenario");
+    put(out, format_args!("{}: {scenarios}, {taken_number} of {all} transitions taken\n", printable(path)));
+    let missed = (0u32..).map(TransitionId).zip(machine.transitions).filter(|(id, _)| !taken.contains(id));
+    for (_, it) in missed {
+        let (from, to) = (machine.state(it.from).name, machine.state(it.to).name);
+        let guard = it.guard.map(|guard| format!(" when {}", guard.text)).unwrap_or_default();
+        put(out, format_args!("  not taken: {from} → {to}{guard}\n"));
+    }
+}
+
+fn counted(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}

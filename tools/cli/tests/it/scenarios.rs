@@ -1,0 +1,83 @@
+//! `test`: scenario files beside workflows.
+
+use crate::scratch::Scratch;
+
+const FLOW: &str = "\
+name: flow
+states:
+  pending: {}
+  working: {}
+  done: {terminal: true}
+transitions:
+  - {from: pending, to: working, hooks: [{action: acquire_workspace}]}
+  - {from: working, to: done, gate: {section: '## Handoff', required: true}, hooks: [{action: release_workspace}]}
+  - {from: working, to: pending, when: 'review_round > 0'}
+";
+
+#[track_caller]
+fn check(scenarios: &str, exit: i32, expect: &[&str]) {
+    let scratch = Scratch::with(&[("flow.yml", FLOW), ("flow.test.yml", scenarios)]);
+    let told = scratch.run(&["test", "."]);
+    let all = told.out + &told.err;
+    assert_eq!(told.exit, exit, "{all}");
+    for line in expect {
+        assert!(all.contains(line), "{line:?} is not in:\n{all}");
+    }
+}
+
+#[test]
+fn what_is_as_expected_passes_and_tells_what_was_not_tried() {
+    check(
+        "scenarios:\n- name: the whole way\n  steps:\n  - {request: working, expect: {hooks: [acquire_workspace], workspace: true}}\n  \
+         - {request: done, expect: {rejection: gate_failed, status: working}}\n  - {write: '## Handoff', text: x}\n  - {request: done, \
+         expect: {status: done, workspace: false}}\n",
+        0,
+        &[
+            "flow.test.yml: 1 scenario, 2 of 3 transitions taken\n  not taken: working → pending when review_round > 0\n",
+            "1 scenario: 1 passed, 0 failed",
+        ],
+    );
+}
+
+#[test]
+fn what_is_not_as_expected_is_told_by_its_place() {
+    check(
+        "scenarios:\n- name: too hasty\n  given: {status: working}\n  steps:\n  - {request: done, expect: {status: done}}\n- name: wrong\n  \
+         steps:\n  - {request: working, expect: {status: done, hooks: []}}\n",
+        1,
+        &[
+            "flow.test.yml:5:5: too hasty: refused (gate_failed): `## Handoff` is missing from TASK.md",
+            "flow.test.yml:5:38: too hasty: the status: expected done, found working",
+            "flow.test.yml:8:54: wrong: the hooks: expected none, found acquire_workspace",
+            "2 scenarios: 0 passed, 2 failed",
+        ],
+    );
+}
+
+#[test]
+fn names_that_the_workflow_does_not_have_fail() {
+    check(
+        "scenarios:\n- {name: a, given: {status: wroking}, steps: []}\n",
+        1,
+        &["no state `wroking`; did you mean `working`?"],
+    );
+    check("scenarios:\n- {name: a, steps: [{request: nowhere}]}\n", 1, &["there is no state `nowhere`"]);
+    check("scenarios:\n- {name: a, steps: [{end: worker}]}\n", 1, &["no worker is alive"]);
+}
+
+#[test]
+fn bad_input_says_what_to_do() {
+    check("scenarios:\n- {nam: a, steps: []}\n", 2, &["unknown key `nam` in a scenario"]);
+    check("workflow: other.yml\nscenarios: []\n", 2, &["no such file or folder"]);
+    let empty = Scratch::with(&[("flow.yml", FLOW)]);
+    let told = empty.run(&["test", "."]);
+    assert_eq!(told.exit, 2);
+    assert!(told.err.contains("no scenario file found in ."), "{}", told.err);
+}
+
+#[test]
+fn a_scenario_file_is_taken_for_no_workflow() {
+    let scratch = Scratch::with(&[("flow.yml", FLOW), ("flow.test.yml", "scenarios: []\n")]);
+    let told = scratch.run(&["check", ".", "--exit-zero", "--format", "json"]);
+    assert!(!(told.out + &told.err).contains("flow.test.yml"));
+}
