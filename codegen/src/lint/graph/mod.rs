@@ -1,18 +1,23 @@
 //! The graph of states: what is reachable, what ends, what bounds a loop.
 
+mod closed;
 mod dead_end;
+mod dead_transition;
 mod entry_missing;
 mod near_duplicate_state;
 mod no_cancel;
 mod no_terminal;
 mod one_way_human_gate;
+mod unreachable_state;
 mod well_known_missing;
 
 use crate::lint::Facts;
 
 super::lints! {
+    C01 "unreachable-state" Warn unreachable_state;
     C02 "dead-end" Deny dead_end;
     C04 "no-terminal" Deny no_terminal;
+    C06 "dead-transition" Warn dead_transition;
     C07 "entry-missing" Warn entry_missing;
     C08 "well-known-missing" Warn well_known_missing;
     C09 "no-cancel" Warn no_cancel;
