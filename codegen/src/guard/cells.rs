@@ -96,6 +96,19 @@ impl Cells {
         vec![0; self.axes.last().map_or(0, |axis| usize::from(axis.counter.0) + 1)]
     }
 
+    /// The cell that these values are in.
+    pub(super) fn around(&self, values: &[u32]) -> Cell {
+        let value = |axis: &Axis| values.get(usize::from(axis.counter.0)).copied().unwrap_or(0);
+        let part = |axis: &Axis| axis.starts.partition_point(|start| *start <= value(axis)) - 1;
+        self.axes.iter().map(part).collect()
+    }
+
+    /// Whether some values of a cell are all as large as these or larger.
+    pub(super) fn reaches(&self, cell: &Cell, least: &[u32]) -> bool {
+        let least = |axis: &Axis| least.get(usize::from(axis.counter.0)).copied().unwrap_or(0);
+        self.axes.iter().zip(cell).all(|(axis, part)| axis.end(*part) >= least(axis))
+    }
+
     /// The smallest values of a cell.
     pub(super) fn values(&self, cell: &Cell) -> Vec<u32> {
         let mut values = self.zeros();

@@ -60,9 +60,45 @@ pub fn gap(guards: &[&Expr], counters: &[Counter], work: &mut Work) -> Result<Op
     find(guards, |values| !guards.iter().any(|it| it.holds(values)), counters, work)
 }
 
+/// Where a condition holds and none of the guards does; no condition (`None`) always holds.
+pub fn beyond(
+    condition: Option<&Expr>,
+    guards: &[&Expr],
+    counters: &[Counter],
+    work: &mut Work,
+) -> Result<Option<Witness>, Undecided> {
+    let wanted = |values: &[u32]| {
+        condition.is_none_or(|it| it.holds(values)) && !guards.iter().any(|it| it.holds(values))
+    };
+    let all: Vec<&Expr> = condition.into_iter().chain(guards.iter().copied()).collect();
+    find(&all, wanted, counters, work)
+}
+
 /// Where a guard holds.
 pub fn somewhere(guard: &Expr, counters: &[Counter], work: &mut Work) -> Result<Option<Witness>, Undecided> {
     find(&[guard], |values| guard.holds(values), counters, work)
+}
+
+/// Whether one of the guards holds for any values of which none is smaller than these, indexed by counter: counters only
+/// grow.
+pub fn later(guards: &[&Expr], least: &[u32], work: &mut Work) -> Result<bool, Undecided> {
+    let cells = Cells::of(guards, work)?;
+    let found = cells.visit(|cell, values| {
+        let holds = guards.iter().any(|it| it.holds(values));
+        if holds && cells.reaches(cell, least) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    Ok(found.is_some())
+}
+
+/// The values for which none of the guards holds, around ones for which none does.
+pub fn gap_around(
+    guards: &[&Expr],
+    values: &[u32],
+    counters: &[Counter],
+    work: &mut Work,
+) -> Result<Witness, Undecided> {
+    let cells = Cells::of(guards, work)?;
+    Ok(cells.witness(&cells.around(values), |values| !guards.iter().any(|it| it.holds(values)), counters))
 }
 
 fn find(

@@ -68,6 +68,15 @@ pub enum Op {
 }
 
 impl Expr {
+    /// Every comparison in it, in source order.
+    pub fn comparisons(&self) -> Vec<&Compare> {
+        match self {
+            Self::Or(all) | Self::And(all) => all.iter().flat_map(Self::comparisons).collect(),
+            Self::Not(inner) => inner.comparisons(),
+            Self::Compare(it) => vec![it],
+        }
+    }
+
     /// Whether it holds for these values, indexed by [`CounterId`]; a counter that is not given is 0.
     pub fn holds(&self, counters: &[u32]) -> bool {
         match self {

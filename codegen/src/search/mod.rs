@@ -11,7 +11,8 @@ pub mod task;
 mod decisions;
 mod steps;
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::ops::Range;
 
@@ -258,6 +259,41 @@ impl<'m> Search<'m> {
         }
     }
 
+    /// The step that first led to a configuration; none for a task as it is created.
+    pub fn arrival(&self, id: ConfigurationId) -> Option<EdgeId> {
+        self.arrivals[id as usize]
+    }
+
+    /// A shortest run from a configuration that ends with such a step, over steps that are `taken`. No more than `budget`
+    /// steps are looked at, and what is left of it stays.
+    pub fn walk(
+        &self,
+        from: ConfigurationId,
+        taken: impl Fn(&Edge) -> bool,
+        ends: impl Fn(&Edge) -> bool,
+        budget: &mut usize,
+    ) -> Option<Vec<EdgeId>> {
+        let mut arrivals: HashMap<ConfigurationId, Option<EdgeId>> = HashMap::from([(from, None)]);
+        let mut queue = VecDeque::from([from]);
+        while let Some(at) = queue.pop_front() {
+            let first = self.rows.get(at as usize).copied().unwrap_or(0);
+            for (id, edge) in (first..).zip(self.edges_from(at)).filter(|(_, edge)| taken(edge)) {
+                *budget = budget.checked_sub(1)?;
+                if ends(edge) {
+                    let before = std::iter::successors(arrivals[&at], |id| arrivals[&self.edge(*id).from]);
+                    let mut run: Vec<EdgeId> = std::iter::once(id).chain(before).collect();
+                    run.reverse();
+                    return Some(run);
+                }
+                if let Entry::Vacant(place) = arrivals.entry(edge.to) {
+                    place.insert(Some(id));
+                    queue.push_back(edge.to);
+                }
+            }
+        }
+        None
+    }
+
     /// The value of a counter in a task, as far as it is followed.
     pub fn value(&self, task: &Task, counter: CounterId) -> u32 {
         self.counters.value(task, counter)
@@ -346,8 +382,8 @@ impl Explorer<'_, '_> {
     fn visit(&mut self, task: Task) -> (ConfigurationId, bool) {
         let next = self.search.configurations.len() as ConfigurationId;
         match self.known.entry(task) {
-            std::collections::hash_map::Entry::Occupied(known) => (*known.get(), false),
-            std::collections::hash_map::Entry::Vacant(place) => {
+            Entry::Occupied(known) => (*known.get(), false),
+            Entry::Vacant(place) => {
                 place.insert(next);
                 self.search.configurations.push(task);
                 self.search.arrivals.push(None);
