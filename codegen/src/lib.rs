@@ -14,6 +14,7 @@ pub mod lint;
 pub mod lower;
 pub mod model;
 pub mod names;
+pub mod place;
 pub mod plain;
 pub mod scenario;
 pub mod search;

@@ -45,6 +45,8 @@ Examples:
   orange-workflow check workflows/
   orange-workflow check flow.yml --format short
   orange-workflow check workflows/ --deny warnings --allow name-mismatch
+  orange-workflow check workflows/ --write-baseline known.json
+  orange-workflow check workflows/ --baseline known.json --deny warnings
   orange-workflow check flow.yml --fix
   orange-workflow check flow.yml --unsafe-fixes --diff
   git show HEAD:flow.yml | orange-workflow check - --stdin-name flow.yml
@@ -82,6 +84,14 @@ pub(crate) struct Check {
     /// Show the fixes as a diff, and write nothing
     #[arg(long)]
     pub diff: bool,
+
+    /// Leave out the findings that this file has
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+
+    /// Write all findings but errors to this file, and leave them out
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "diff"])]
+    pub write_baseline: Option<PathBuf>,
 
     /// Read no `orange-workflow.toml`
     #[arg(long)]

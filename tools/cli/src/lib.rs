@@ -2,6 +2,7 @@
 
 mod answer;
 mod args;
+mod baseline;
 mod cmd;
 mod config;
 mod fix;

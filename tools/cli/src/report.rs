@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use orange_codegen::check::same_name;
-use orange_codegen::{Compilation, Diagnostic, Level, Source, diag};
+use orange_codegen::place::Places;
+use orange_codegen::{Compilation, Diagnostic, Level, Source, diag, syntax};
 
 use crate::input::{Input, Origin, Reading};
 use crate::recognise::{Likeness, likeness};
@@ -19,6 +20,8 @@ pub(crate) struct Report {
     pub files: Vec<File>,
     /// Files of a searched folder that are no workflows.
     pub skipped: Vec<Skipped>,
+    /// What a baseline knows of these files and is no longer found, a line each.
+    pub gone: Vec<String>,
 }
 
 /// A file that a search found and that is no workflow.
@@ -112,6 +115,11 @@ impl File {
     /// Its findings.
     pub(crate) fn findings(&self) -> &[Diagnostic] {
         &self.compilation.diagnostics
+    }
+
+    /// The places of its workflow.
+    pub(crate) fn places(&self) -> Places {
+        Places::new(syntax::parse(&self.source).0.as_ref())
     }
 
     fn of(reading: Reading) -> Self {

@@ -1,7 +1,10 @@
 //! `check`: finds what is wrong with workflows.
 
+use std::path::Path;
+
 use crate::answer::{Answer, Exit, Failure};
 use crate::args::{self, Format};
+use crate::baseline::Baseline;
 use crate::cmd::mend;
 use crate::config::Configs;
 use crate::input::{self, Collected, Input};
@@ -10,18 +13,32 @@ use crate::output::{self, printable, put};
 use crate::report::{Report, Skipped};
 use crate::{Style, Styles};
 
+/// What decides which findings count, and for how much.
+struct Rules {
+    configs: Configs,
+    flags: Levels,
+    baseline: Option<Baseline>,
+}
+
 pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> {
     let flags = Levels::of_flags(args)?;
+    let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
     let Collected { mut inputs, mut failures } = input::collect(&args.paths, args.stdin_name.as_deref());
     let mut configs = if args.no_config { Configs::default() } else { Configs::of(&inputs) };
     failures.extend(configs.take_failures());
-    let examine = |inputs: &[Input]| examined(inputs, &configs, &flags);
-    let mending = mend::run(args, &mut inputs, examine);
+    let rules = Rules { configs, flags, baseline };
+    let mending = mend::run(args, &mut inputs, |inputs| rules.examine(inputs));
     failures.extend(mending.failures);
-    let report = examine(&inputs);
-    let mut err = mending.err + &skipped(&report.skipped);
+    let mut report = rules.examine(&inputs);
     if report.files.is_empty() && failures.is_empty() {
         failures.push(nothing_to_check(args));
+    }
+    let mut err = mending.err + &skipped(&report.skipped) + &rules.gone(&report, args);
+    if let Some(path) = &args.write_baseline {
+        match write_baseline(path, &mut report, failures.is_empty()) {
+            Ok(said) => err += &said,
+            Err(failure) => failures.push(failure),
+        }
     }
     err.extend(failures.iter().map(Failure::to_string));
     let mut out =
@@ -42,15 +59,49 @@ pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> 
     Ok(Answer { out, err, exit })
 }
 
-/// What is wrong with these inputs, each finding at its level.
-fn examined(inputs: &[Input], configs: &Configs, flags: &Levels) -> Report {
-    let mut report = Report::new(inputs);
-    for file in &mut report.files {
-        let mut places = configs.levels(&file.source.path);
-        places.push(flags);
-        levels::apply(&places, &mut file.compilation.diagnostics);
+impl Rules {
+    /// What is wrong with these inputs, each finding at its level, without those that are known.
+    fn examine(&self, inputs: &[Input]) -> Report {
+        let mut report = Report::new(inputs);
+        for file in &mut report.files {
+            let mut places = self.configs.levels(&file.source.path);
+            places.push(&self.flags);
+            levels::apply(&places, &mut file.compilation.diagnostics);
+        }
+        if let Some(baseline) = &self.baseline {
+            baseline.apply(&mut report);
+        }
+        report
     }
-    report
+
+    /// What the baseline has and need not have any more.
+    fn gone(&self, report: &Report, args: &args::Check) -> String {
+        let (Some(baseline), Some(path)) = (&self.baseline, &args.baseline) else { return String::new() };
+        let gone: Vec<_> = report.gone.iter().cloned().chain(baseline.of_missing_files()).collect();
+        let mut out = String::new();
+        for line in &gone {
+            put(&mut out, format_args!("no longer found: {}\n", printable(line)));
+        }
+        if !gone.is_empty() {
+            let path = path.display();
+            put(&mut out, format_args!("  help: write the baseline anew with --write-baseline {path}\n"));
+        }
+        out
+    }
+}
+
+/// Makes what was found known, so that it is left out from now on.
+fn write_baseline(path: &Path, report: &mut Report, is_whole: bool) -> Result<String, Failure> {
+    let shown = path.display();
+    if !is_whole {
+        let message = format!("{shown} is not written: not everything could be checked");
+        return Err(Failure::new(message, "mend what else is told here first"));
+    }
+    let baseline = Baseline::of(report, path);
+    baseline.write(path)?;
+    baseline.apply(report);
+    let count = baseline.len();
+    Ok(format!("wrote {count} {} to {shown}\n", if count == 1 { "finding" } else { "findings" }))
 }
 
 fn written(report: &Report, format: Format, styles: Styles) -> Result<String, Failure> {

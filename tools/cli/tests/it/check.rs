@@ -19,22 +19,19 @@ transitions:
   - {from: pending, to: done}
 ";
 
-/// One warning, C84, at 14:12.
+/// One warning, S07, at 5:26.
 pub(crate) const WARNED: &str = "\
 name: warned
 version: 1
+commands: {cancel: done}
 states:
-  pending: {}
-  working: {}
+  pending: {description: on}
+  later: {}
   done: {terminal: true}
 transitions:
-  - from: pending
-    to: working
-    hooks:
-      - {action: spawn_agent, prompt: worker}
-  - {from: working, to: done}
-prompts:
-  worker: \"{sumary}\"
+  - {from: pending, to: later}
+  - {from: later, to: pending}
+  - {from: [pending, later], to: done}
 ";
 
 #[track_caller]
@@ -59,12 +56,12 @@ fn exit_statuses() {
 #[test]
 fn levels() {
     exits(&["warned.yml", "--deny", "warnings"], 1);
-    exits(&["warned.yml", "--deny", "unknown-placeholder"], 1);
-    exits(&["warned.yml", "--deny", "C84"], 1);
+    exits(&["warned.yml", "--deny", "yaml-trap"], 1);
+    exits(&["warned.yml", "--deny", "S07"], 1);
     exits(&["warned.yml", "--deny", "crash-no-stuck"], 0);
-    exits(&["warned.yml", "--deny", "warnings", "--allow", "unknown-placeholder"], 0);
-    exits(&["warned.yml", "--deny", "warnings", "--warn", "unknown-placeholder"], 0);
-    exits(&["warned.yml", "--deny", "C84", "--allow", "C84"], 2);
+    exits(&["warned.yml", "--deny", "warnings", "--allow", "yaml-trap"], 0);
+    exits(&["warned.yml", "--deny", "warnings", "--warn", "yaml-trap"], 0);
+    exits(&["warned.yml", "--deny", "S07", "--allow", "S07"], 2);
     exits(&["warned.yml", "--deny", "warning"], 2);
     exits(&["broken.yml", "--allow", "unknown-to"], 2);
     exits(&["broken.yml", "--warn", "unknown-to"], 2);
@@ -75,8 +72,8 @@ fn levels() {
 fn what_is_allowed_is_not_shown() {
     let scratch = Scratch::with(&[("warned.yml", WARNED)]);
     let shown = scratch.run(&["check", "warned.yml", "--format", "json"]);
-    assert_eq!(shown.codes(), ["C84"]);
-    let allowed = scratch.run(&["check", "warned.yml", "--format", "json", "--allow", "unknown-placeholder"]);
+    assert_eq!(shown.codes(), ["S07"]);
+    let allowed = scratch.run(&["check", "warned.yml", "--format", "json", "--allow", "yaml-trap"]);
     assert_eq!(allowed.json()["diagnostics"], json!([]));
     let denied = scratch.run(&["check", "warned.yml", "--format", "json", "--deny", "warnings"]);
     assert_eq!(denied.json()["diagnostics"][0]["level"], "deny");
@@ -85,9 +82,9 @@ fn what_is_allowed_is_not_shown() {
 
 #[test]
 fn a_misspelled_check_gets_a_suggestion() {
-    let run = Scratch::new().run(&["check", ".", "--deny", "unknown-placehodler"]);
+    let run = Scratch::new().run(&["check", ".", "--deny", "yaml-tarp"]);
     assert_eq!(run.exit, 2);
-    assert!(run.err.contains("did you mean `unknown-placeholder`?"), "{}", run.err);
+    assert!(run.err.contains("did you mean `yaml-trap`?"), "{}", run.err);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use crate::check::{BROKEN, WARNED};
 use crate::scratch::Scratch;
 
-const DENY: &str = "[lints]\nunknown-placeholder = \"deny\"\n";
-const ALLOW: &str = "[lints]\nC84 = { level = \"allow\", reason = \"ours are filled by another program\" }\n";
+const DENY: &str = "[lints]\nyaml-trap = \"deny\"\n";
+const ALLOW: &str = "[lints]\nS07 = { level = \"allow\", reason = \"only our own tools read this\" }\n";
 
 #[track_caller]
 fn exits(config: &str, args: &[&str], expect: i32) {
@@ -19,18 +19,18 @@ fn levels() {
     exits(DENY, &["flows"], 1);
     exits(DENY, &["flows/warned.yml"], 1);
     exits("[lints]\nwarnings = 'deny'\n", &["flows"], 1);
-    exits("[lints]\nwarnings = 'deny'\nC84 = 'warn'\n", &["flows"], 0);
-    exits("[[paths]]\nfiles = 'flows/w*.yml'\nlints.C84 = 'deny'\n", &["flows"], 1);
-    exits("[[paths]]\nfiles = 'flows/x*.yml'\nlints.C84 = 'deny'\n", &["flows"], 0);
+    exits("[lints]\nwarnings = 'deny'\nS07 = 'warn'\n", &["flows"], 0);
+    exits("[[paths]]\nfiles = 'flows/w*.yml'\nlints.S07 = 'deny'\n", &["flows"], 1);
+    exits("[[paths]]\nfiles = 'flows/x*.yml'\nlints.S07 = 'deny'\n", &["flows"], 0);
 }
 
 #[test]
 fn flags_win() {
-    exits(DENY, &["flows", "--warn", "C84"], 0);
-    exits(DENY, &["flows", "--allow", "C84"], 0);
+    exits(DENY, &["flows", "--warn", "S07"], 0);
+    exits(DENY, &["flows", "--allow", "S07"], 0);
     exits(ALLOW, &["flows", "--deny", "warnings"], 0);
-    exits(ALLOW, &["flows", "--deny", "C84"], 1);
-    exits("[lints]\nC84 = 'warn'\n", &["flows", "--deny", "warnings"], 1);
+    exits(ALLOW, &["flows", "--deny", "S07"], 1);
+    exits("[lints]\nS07 = 'warn'\n", &["flows", "--deny", "warnings"], 1);
     exits(DENY, &["flows", "--no-config"], 0);
 }
 
@@ -44,11 +44,11 @@ fn the_nearest_one_counts_for_each_file() {
     ]);
     let run = scratch.run(&["check", ".", "--format", "short", "--allow", "name-mismatch"]);
     assert_eq!((run.exit, run.err.as_str()), (1, ""));
-    let found: Vec<&str> = run.out.lines().filter(|it| it.contains("C84")).collect();
-    assert!(found.len() == 1 && found[0].starts_with("a/warned.yml:14:12: deny[C84 "), "{}", run.out);
+    let found: Vec<&str> = run.out.lines().filter(|it| it.contains("S07")).collect();
+    assert!(found.len() == 1 && found[0].starts_with("a/warned.yml:5:26: deny[S07 "), "{}", run.out);
     let mut inside = scratch.command(&["check", "warned.yml", "--format", "short"]);
     let output = inside.current_dir(scratch.path().join("b/deep")).output().unwrap();
-    assert!(!String::from_utf8(output.stdout).unwrap().contains("C84"));
+    assert!(!String::from_utf8(output.stdout).unwrap().contains("S07"));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn standard_input_has_the_place_of_its_name() {
 #[test]
 fn a_wrong_one_is_told_and_hides_no_finding() {
     let scratch = Scratch::with(&[
-        ("orange-workflow.toml", "[lints]\nunknown-placehodler = 'warn'\nC84 = 'deny'\nC46 = 'off'\n"),
+        ("orange-workflow.toml", "[lints]\nyaml-tarp = 'warn'\nS07 = 'deny'\nC40 = 'off'\n"),
         ("flows/warned.yml", WARNED),
         ("flows/broken.yml", BROKEN),
     ]);
@@ -70,13 +70,13 @@ fn a_wrong_one_is_told_and_hides_no_finding() {
     assert_eq!(run.exit, 2);
     assert_eq!(
         run.err,
-        "error: orange-workflow.toml:2:1: there is no check `unknown-placehodler`\n  \
-           help: did you mean `unknown-placeholder`?\n\
+        "error: orange-workflow.toml:2:1: there is no check `yaml-tarp`\n  \
+           help: did you mean `yaml-trap`?\n\
          error: orange-workflow.toml:4:7: this is no level\n  \
            help: write \"allow\", \"info\", \"warn\" or \"deny\"\n"
     );
     assert!(run.out.contains("flows/broken.yml:7:25: error[A01 "), "{}", run.out);
-    assert!(run.out.contains("flows/warned.yml:14:12: deny[C84 "), "{}", run.out);
+    assert!(run.out.contains("flows/warned.yml:5:26: deny[S07 "), "{}", run.out);
     assert_eq!(scratch.run(&["check", ".", "--no-config", "--exit-zero"]).exit, 0);
     let fine = Scratch::with(&[("flows/broken.yml", BROKEN)]);
     std::fs::create_dir(fine.path().join("orange-workflow.toml")).unwrap();

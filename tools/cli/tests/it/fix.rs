@@ -10,12 +10,16 @@ const BROKEN: &str = "\
 # Mine.
 name:   flow   # odd, and mine
 version: 1
+commands: {cancel: done}
 states:
   pending: {}
+  later: {}
   done: {terminal: true}
 
 transistions:   # [sic]
-  - {from: pending,   to: 'doen'}   # the end
+  - {from: pending, to: later}
+  - {from: later, to: pending}
+  - {from: [pending, later],   to: 'doen'}   # the end
 ";
 
 fn mended() -> String {
@@ -66,10 +70,10 @@ fn a_diff_is_only_shown() {
 
 #[test]
 fn what_cannot_be_mended_is_still_found() {
-    let scratch = Scratch::with(&[("flow.yml", &BROKEN.replace("pending,", "nowhere,"))]);
+    let scratch = Scratch::with(&[("flow.yml", &BROKEN.replace("from: later", "from: nowhere"))]);
     let run = scratch.run(&["check", "flow.yml", "--fix", "--format", "json"]);
     assert_eq!((run.exit, run.codes()), (1, vec!["A02".to_owned()]), "{}", run.err);
-    assert_eq!(scratch.read("flow.yml"), mended().replace("pending,", "nowhere,"));
+    assert_eq!(scratch.read("flow.yml"), mended().replace("from: later", "from: nowhere"));
     assert_eq!(scratch.run(&["check", "flow.yml", "--fix", "--exit-zero"]).exit, 0);
 }
 

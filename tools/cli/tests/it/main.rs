@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may fail where they stand")]
 
 mod bad_input;
+mod baseline;
 mod check;
 mod config;
 mod fix;

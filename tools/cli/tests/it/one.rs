@@ -23,7 +23,7 @@ fn nothing_comes_of_a_broken_workflow() {
     for command in ["graph", "emit"] {
         let run = scratch.run(&[command, "clean.yml", "-o", "out.txt"]);
         assert_eq!((run.exit, run.out.as_str()), (1, ""));
-        assert!(run.err.contains("Error A01 unknown-to, at clean.yml:7:25:"), "{}", run.err);
+        assert!(run.err.contains("Error A01 unknown-to, at clean.yml:11:34:"), "{}", run.err);
         assert_eq!(scratch.read("out.txt"), "as it was");
         assert_eq!(scratch.run(&[command, "nowhere.yml"]).exit, 2);
         let folder = scratch.run(&[command, "."]);

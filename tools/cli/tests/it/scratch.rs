@@ -12,11 +12,15 @@ use tempfile::TempDir;
 pub(crate) const CLEAN: &str = "\
 name: clean
 version: 1
+commands: {cancel: done}
 states:
   pending: {}
+  later: {}
   done: {terminal: true}
 transitions:
-  - {from: pending, to: done}
+  - {from: pending, to: later}
+  - {from: later, to: pending}
+  - {from: [pending, later], to: done}
 ";
 
 /// A folder that goes away with the test.

@@ -1,0 +1,194 @@
+//! Findings that are known and left out, each by its check and its place in the workflow, which stays when lines move.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use orange_codegen::{Diagnostic, Level, catalogue};
+use serde::{Deserialize, Serialize};
+
+use crate::answer::Failure;
+use crate::paths::{self, Folders};
+use crate::report::{File, Report};
+use crate::whole;
+
+/// The form of the file.
+const VERSION: u32 = 1;
+
+/// How often each finding is known, file by file.
+#[derive(Debug)]
+pub(crate) struct Baseline {
+    /// The folder of the baseline, which its paths begin at.
+    folder: PathBuf,
+    known: BTreeMap<String, BTreeMap<Known, usize>>,
+}
+
+/// What stays of a finding when its file is edited.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Known {
+    check: String,
+    place: String,
+}
+
+/// The file as JSON has it.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    version: u32,
+    findings: Vec<Entry>,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    file: String,
+    check: String,
+    place: String,
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    count: usize,
+}
+
+impl Baseline {
+    /// Reads the file.
+    ///
+    /// # Errors
+    ///
+    /// It is not there, or is no baseline of this form.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let shown = path.display();
+        let text = fs::read_to_string(path).map_err(|error| {
+            Failure::new(
+                format!("cannot read the baseline {shown}: {error}"),
+                format!("write one with --write-baseline {shown}"),
+            )
+        })?;
+        let wrong = |what: String| {
+            let help = format!("write it anew with --write-baseline {shown}");
+            Failure::new(format!("{shown} is no baseline: {what}"), help)
+        };
+        let document: Document = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        if document.version != VERSION {
+            return Err(wrong(format!("its version is {}, and {VERSION} is known here", document.version)));
+        }
+        let mut baseline = Self::empty(path);
+        for Entry { file, check, place, count } in document.findings {
+            // A check goes by its name; its code is as good in a file that people edit.
+            let check = catalogue::find(&check).map_or(check, |it| it.name.to_owned());
+            *baseline.known.entry(file).or_default().entry(Known { check, place }).or_default() += count;
+        }
+        Ok(baseline)
+    }
+
+    /// All findings of a report but errors, which nothing can leave out. It is to lie at this path.
+    pub(crate) fn of(report: &Report, path: &Path) -> Self {
+        let mut baseline = Self::empty(path);
+        let mut folders = Folders::default();
+        for file in &report.files {
+            let name = baseline.name(file, &mut folders);
+            for (_, known) in known(file) {
+                *baseline.known.entry(name.clone()).or_default().entry(known).or_default() += 1;
+            }
+        }
+        baseline
+    }
+
+    /// How many findings it has.
+    pub(crate) fn len(&self) -> usize {
+        self.known.values().flat_map(BTreeMap::values).sum()
+    }
+
+    /// Writes it to its file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), Failure> {
+        let entry = |file: &String, known: &Known, count: usize| Entry {
+            file: file.clone(),
+            check: known.check.clone(),
+            place: known.place.clone(),
+            count,
+        };
+        let findings = self.known.iter().flat_map(|(file, known)| known.iter().map(move |it| (file, it)));
+        let findings = findings.map(|(file, (known, count))| entry(file, known, *count)).collect();
+        let cannot = |why: String| {
+            let message = format!("cannot write {}: {why}", path.display());
+            Failure::new(message, "see whether the folder is there and you may write to it")
+        };
+        let text = serde_json::to_string_pretty(&Document { version: VERSION, findings });
+        let text = text.map_err(|error| cannot(error.to_string()))? + "\n";
+        whole::write(path, &text).map_err(|error| cannot(error.to_string()))
+    }
+
+    /// Takes the known findings out of a report, and notes there which are no longer found. Nothing is said of files
+    /// that were not looked at to the end.
+    pub(crate) fn apply(&self, report: &mut Report) {
+        let mut folders = Folders::default();
+        for file in &mut report.files {
+            let name = self.name(file, &mut folders);
+            let Some(known) = self.known.get(&name) else { continue };
+            let left = take_out(file, known.clone());
+            if file.findings().iter().all(|it| it.level != Level::Error) {
+                report.gone.extend(told(&name, &left));
+            }
+        }
+    }
+
+    /// What it knows of files that are no longer there.
+    pub(crate) fn of_missing_files(&self) -> Vec<String> {
+        let missing = self.known.iter().filter(|(name, _)| !self.folder.join(name).exists());
+        missing.flat_map(|(name, known)| told(name, known)).collect()
+    }
+
+    fn empty(path: &Path) -> Self {
+        Self { folder: Folders::default().of(path).to_owned(), known: BTreeMap::new() }
+    }
+
+    /// The path of a file as the baseline has it.
+    fn name(&self, file: &File, folders: &mut Folders) -> String {
+        let path = Path::new(&file.source.path);
+        paths::relative(&self.folder, &folders.of(path).join(path.file_name().unwrap_or_default()))
+    }
+}
+
+/// Takes out what is known, as often as it is; what is left of that is no longer there.
+fn take_out(file: &mut File, mut left: BTreeMap<Known, usize>) -> BTreeMap<Known, usize> {
+    let mut stays = vec![true; file.findings().len()];
+    for (at, known) in known(file) {
+        if let Some(count) = left.get_mut(&known).filter(|it| **it > 0) {
+            *count -= 1;
+            stays[at] = false;
+        }
+    }
+    let mut stays = stays.into_iter();
+    file.compilation.diagnostics.retain(|_| stays.next().unwrap_or(true));
+    left.retain(|_, count| *count > 0);
+    left
+}
+
+/// What can be known of a file's findings, each with its number.
+fn known(file: &File) -> Vec<(usize, Known)> {
+    let lesser = |(_, it): &(usize, &Diagnostic)| it.level != Level::Error;
+    let mut findings = file.findings().iter().enumerate().filter(lesser).peekable();
+    if findings.peek().is_none() {
+        return Vec::new();
+    }
+    let places = file.places();
+    findings.map(|(at, it)| (at, Known { check: it.name().to_owned(), place: places.of(it.span) })).collect()
+}
+
+fn told(file: &str, known: &BTreeMap<Known, usize>) -> Vec<String> {
+    let line = |(Known { check, place }, count): (&Known, &usize)| {
+        let times = if *count == 1 { String::new() } else { format!(", {count} times") };
+        format!("{file}: {check} at {place}{times}")
+    };
+    known.iter().map(line).collect()
+}
+
+fn once() -> usize {
+    1
+}
+
+fn is_once(count: &usize) -> bool {
+    *count == 1
+}
