@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: the figures that the budgets of design §8 are about, side by side in one run.
 
+mod peers;
 mod processes;
 mod resolve;
 
@@ -57,6 +58,19 @@ pub(crate) fn run(house: &House, arguments: &Bench) -> Result<ExitCode> {
     println!("\nwhole processes, medians\n");
     let rows = processes::rows(house, &built, scratch.path(), arguments.quick)?;
     print!("{}", table(&["", "wall ms", "cpu ms"], &rows));
+    println!("\nlinters, whole processes, medians\n");
+    match peers::install(house) {
+        Ok(peers) => {
+            let rows = processes::linters(house, &built, &peers, scratch.path(), arguments.quick)?;
+            print!("{}", table(&["", "wall ms", "cpu ms"], &rows));
+        }
+        Err(why) => println!("not measured: the other linters cannot be installed from PyPI: {why}"),
+    }
+    println!("\ninstructions of a check, in millions, and in thousands for each state\n");
+    match peers::instructions(&built.checker, house, scratch.path()) {
+        Ok(rows) => print!("{}", table(&["", "millions", "thousands"], &rows)),
+        Err(why) => println!("not counted: {why}"),
+    }
     println!("\nbinaries\n");
     print!("{}", table(&["", "KiB"], &sizes(&built)?));
     Ok(ExitCode::SUCCESS)

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::house::{House, answer};
 
 /// Every process that is measured, in the order of the table.
-struct Runs {
+pub(super) struct Runs {
     rounds: usize,
     bench: PathBuf,
     asked: Vec<Asked>,
@@ -39,6 +39,35 @@ pub(super) fn rows(house: &House, built: &Built, scratch: &Path, quick: bool) ->
     let mut rows = quickly.measure()?;
     rows.extend(slowly.measure()?.into_iter().skip(1));
     Ok(rows)
+}
+
+/// Our checker beside others.
+pub(super) fn linters(
+    house: &House,
+    built: &Built,
+    peers: &Path,
+    scratch: &Path,
+    quick: bool,
+) -> Result<Vec<Row>> {
+    let mut runs = Runs::new(if quick { 3 } else { 10 }, built);
+    runs.ask("/bin/true", &[], &["/bin/true"], "", None);
+    super::peers::rows(house, &mut runs, &built.checker, peers, scratch)?;
+    runs.measure()
+}
+
+/// Counters that rise each on its own, so that their values have more combinations than can be looked at.
+fn hostile_workflow(counters: usize) -> String {
+    let all = |each: &dyn Fn(usize) -> String| (0..counters).map(each).collect::<String>();
+    let fields: Vec<String> = (0..counters).map(|it| format!("n{it}: 0")).collect();
+    format!(
+        "name: hostile\nfields: {{{}}}\nstates:\n  a: {{}}\n  done: {{terminal: true}}\n{}transitions:\n  - {{from: a, to: done}}\n{}",
+        fields.join(", "),
+        all(&|it| format!("  s{it}: {{}}\n")),
+        all(&|it| format!(
+            "  - {{from: a, to: s{it}, when: \"n{it} < 40\", hooks: [{{action: increment, field: n{it}}}]}}\n  - \
+             {{from: s{it}, to: a}}\n"
+        )),
+    )
 }
 
 fn start_up(runs: &mut Runs, built: &Built) {
@@ -87,7 +116,18 @@ fn large_checks(runs: &mut Runs, house: &House, built: &Built, scratch: &Path) -
         "at most 100 ms",
         Some(|it, _| it <= 100.0),
     );
-    for states in [2_500, 10_000] {
+    for counters in [8, 20] {
+        let hostile = scratch.join(format!("hostile-{counters}.yml"));
+        write(&hostile, &hostile_workflow(counters))?;
+        runs.ask(
+            &format!("check of {counters} counters that all rise"),
+            &[],
+            &[&checker, "check", &text(&hostile), "--exit-zero"],
+            "within a second",
+            Some(|it, _| it <= 1_000.0),
+        );
+    }
+    for states in [100, 1_000, 10_000] {
         let path = scratch.join(format!("large-{states}.yml"));
         write(&path, &large_workflow(states))?;
         let what = format!("check of {states} states");
@@ -95,7 +135,7 @@ fn large_checks(runs: &mut Runs, house: &House, built: &Built, scratch: &Path) -
             &what,
             &[],
             &[&checker, "check", &text(&path), "--exit-zero"],
-            "four times as much for four times the states",
+            "ten times as much for ten times the states",
             None,
         );
     }
@@ -103,7 +143,7 @@ fn large_checks(runs: &mut Runs, house: &House, built: &Built, scratch: &Path) -
 }
 
 /// A ring of states with a way out of each.
-fn large_workflow(states: usize) -> String {
+pub(super) fn large_workflow(states: usize) -> String {
     let mut flow = format!("name: large-{states}\nstates:\n  done: {{terminal: true}}\n");
     (0..states).for_each(|state| flow += &format!("  s{state}: {{}}\n"));
     flow += "transitions:\n";
@@ -192,7 +232,7 @@ impl Runs {
         Runs { rounds, bench: built.bench.clone(), asked: Vec::new() }
     }
 
-    fn ask(
+    pub(super) fn ask(
         &mut self,
         what: &str,
         settings: &[&str],
@@ -245,11 +285,11 @@ impl Runs {
     }
 }
 
-fn text(path: &Path) -> String {
+pub(super) fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
+pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).map_err(|error| format!("{} cannot be written: {error}", path.display()))
 }
 

@@ -1,0 +1,125 @@
+//! The linters that authors would use instead, on the files that each of them can read.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::Row;
+use super::processes::{Runs, large_workflow, text, write};
+use crate::Result;
+use crate::house::{House, answer};
+
+/// What is installed beside the build, once.
+const PEERS: [&str; 2] = ["yamllint==1.38.0", "zizmor==1.32.0"];
+
+/// Files of a folder that every linter is given.
+const MANY: usize = 1_000;
+
+/// The other linters, or why there are none: they come from PyPI.
+pub(super) fn install(house: &House) -> Result<PathBuf> {
+    let place = house.metadata()?.target_directory.join("bench/peers");
+    let bin = place.join("bin");
+    if ["yamllint", "zizmor"].iter().all(|name| bin.join(name).exists()) {
+        return Ok(bin);
+    }
+    let mut venv = Command::new("python3");
+    venv.args(["-m", "venv"]).arg(&place);
+    answer(venv)?;
+    let mut pip = Command::new(bin.join("pip"));
+    pip.args(["install", "--quiet", "--disable-pip-version-check"]).args(PEERS);
+    answer(pip)?;
+    Ok(bin)
+}
+
+/// How long each takes, for one file and for a thousand. yamllint reads every YAML file and checks its layout; zizmor
+/// reads GitHub's workflows alone, so that it is given one of the same length.
+pub(super) fn rows(
+    house: &House,
+    runs: &mut Runs,
+    checker: &Path,
+    peers: &Path,
+    scratch: &Path,
+) -> Result<()> {
+    let flow = house.read("workflows/default.yml")?.text;
+    let github = github_workflow(flow.lines().count());
+    let folder = |name: &str, text: &str| -> Result<(String, String)> {
+        let folder = scratch.join(format!("peers/{name}/.github/workflows"));
+        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        for number in 0..MANY {
+            let own = text.replacen("name: default", &format!("name: flow-{number}"), 1);
+            write(&folder.join(format!("flow-{number}.yml")), &own)?;
+        }
+        Ok((self::text(&folder), self::text(&folder.join("flow-0.yml"))))
+    };
+    let (ours, one_of_ours) = folder("ours", &flow)?;
+    let (theirs, one_of_theirs) = folder("theirs", &github)?;
+    let (checker, yamllint, zizmor) =
+        (text(checker), text(&peers.join("yamllint")), text(&peers.join("zizmor")));
+    let check = |path: &str| [checker.clone(), "check".into(), path.into(), "--exit-zero".into()];
+    let lint = |path: &str| [yamllint.clone(), "-d".into(), "relaxed".into(), path.into()];
+    let audit = |path: &str| [zizmor.clone(), "--offline".into(), "--no-exit-codes".into(), path.into()];
+    for (what, words) in [
+        ("orange-workflow check, one file", check(&one_of_ours)),
+        ("yamllint, the same file", lint(&one_of_ours)),
+        ("zizmor, a GitHub workflow as long", audit(&one_of_theirs)),
+        ("yamllint, that GitHub workflow", lint(&one_of_theirs)),
+        ("orange-workflow check, 1 000 files", check(&ours)),
+        ("yamllint, the same 1 000", lint(&ours)),
+        ("zizmor, 1 000 GitHub workflows", audit(&theirs)),
+    ] {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        runs.ask(what, &[], &words, "", None);
+    }
+    Ok(())
+}
+
+/// A workflow of GitHub's with about this many lines.
+fn github_workflow(lines: usize) -> String {
+    let mut text = "name: default\non: [push]\npermissions: {}\njobs:\n".to_string();
+    for job in 0..lines.div_ceil(8) {
+        text += &format!(
+            "  job-{job}:\n    runs-on: ubuntu-latest\n    steps:\n      - name: Build\n        run: cargo build\n      \
+             - name: Test\n        run: cargo test\n\n"
+        );
+    }
+    text
+}
+
+/// Instructions that a check takes, which no other load on the machine changes.
+pub(super) fn instructions(checker: &Path, house: &House, scratch: &Path) -> Result<Vec<Row>> {
+    let mut files = vec![("default.yml".to_string(), 1, house.root.join("workflows/default.yml"))];
+    for states in [100, 1_000, 10_000] {
+        let path = scratch.join(format!("count-{states}.yml"));
+        write(&path, &large_workflow(states))?;
+        files.push((format!("{states} states"), states, path));
+    }
+    files
+        .into_iter()
+        .map(|(what, states, path)| {
+            let counted = count(checker, &path, scratch)?;
+            let figures = vec![
+                format!("{:.2}", counted as f64 / 1e6),
+                if states > 1 {
+                    format!("{:.1}", counted as f64 / 1e3 / states as f64)
+                } else {
+                    String::new()
+                },
+            ];
+            Ok(Row { what: format!("check of {what}"), figures, budget: String::new(), kept: None })
+        })
+        .collect()
+}
+
+/// What callgrind counts for one check; it says so on its standard error.
+fn count(checker: &Path, path: &Path, scratch: &Path) -> Result<u64> {
+    let mut valgrind = Command::new("valgrind");
+    valgrind
+        .arg("--tool=callgrind")
+        .arg(format!("--callgrind-out-file={}", text(&scratch.join("callgrind.out"))));
+    valgrind.arg(checker).arg("check").arg(path).arg("--exit-zero");
+    let output = valgrind.output().map_err(|error| format!("valgrind cannot be run: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let counted = said.lines().find_map(|line| line.split_once("Collected :").map(|(_, it)| it.trim()));
+    counted
+        .and_then(|it| it.parse().ok())
+        .ok_or_else(|| format!("callgrind did not count: {}", said.lines().next_back().unwrap_or_default()))
+}
