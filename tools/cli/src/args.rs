@@ -127,15 +127,20 @@ pub(crate) enum Format {
 Examples:
   orange-workflow explain A07
   orange-workflow explain ambiguous-transitions
-  orange-workflow explain --list")]
+  orange-workflow explain --list
+  orange-workflow explain --site pages")]
 pub(crate) struct Explain {
     /// The code or the name of a check
-    #[arg(value_name = "CODE|NAME", required_unless_present = "list")]
+    #[arg(value_name = "CODE|NAME", required_unless_present_any = ["list", "site"])]
     pub check: Option<String>,
 
     /// List every check with its level and what it is
     #[arg(long, conflicts_with = "check")]
     pub list: bool,
+
+    /// Write all pages into DIR as a small site of Markdown, with an index and links between them
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["check", "list"])]
+    pub site: Option<PathBuf>,
 }
 
 /// Print the Rust that the macro and the build see.

@@ -14,6 +14,7 @@ mod paths;
 mod recognise;
 mod report;
 mod simulate;
+mod site;
 mod whole;
 
 use std::ffi::OsString;

@@ -59,7 +59,7 @@ fn findings(house: &House) -> Result<Vec<Finding>> {
     findings.extend(manifests.iter().filter_map(sources::lints_are_the_workspaces));
     findings.extend(lists::fixtures_are_used(&paths, &rust));
     findings.extend(lists::golden_have_sources(&paths));
-    findings.extend(lists::pages_are_registered(&paths, &house.read(lists::CATALOGUE)?));
+    findings.extend(lists::pages_are_registered(&paths, &rust));
     Ok(findings)
 }
 

@@ -1,4 +1,7 @@
-//! `explain`: the page of a check, or the list of all of them.
+//! `explain`: the page of a check, the list of all of them, or all pages as a site.
+
+use std::fs;
+use std::path::Path;
 
 use orange_codegen::catalogue;
 
@@ -6,8 +9,12 @@ use crate::answer::{Answer, Failure};
 use crate::args;
 use crate::levels;
 use crate::output::put;
+use crate::{site, whole};
 
 pub(super) fn run(args: &args::Explain) -> Result<Answer, Answer> {
+    if let Some(folder) = &args.site {
+        return Ok(write_site(folder)?);
+    }
     match &args.check {
         None => Ok(Answer::text(list())),
         Some(name) => match levels::find(name) {
@@ -26,4 +33,20 @@ fn list() -> String {
         put(&mut out, format_args!("{code}  {name:width$}  {level:5}  {summary}\n"));
     }
     out
+}
+
+fn write_site(folder: &Path) -> Result<Answer, Failure> {
+    let shown = folder.display();
+    let cannot_write = |error| {
+        Failure::new(
+            format!("cannot write the pages into {shown}: {error}"),
+            "name a folder that you may write to, or one that can be made",
+        )
+    };
+    fs::create_dir_all(folder).map_err(cannot_write)?;
+    let pages = site::pages();
+    for page in &pages {
+        whole::write(&folder.join(&page.file), &page.text).map_err(cannot_write)?;
+    }
+    Ok(Answer::text(format!("{} pages are in {shown}; index.md is the first\n", pages.len())))
 }

@@ -14,3 +14,4 @@ mod one;
 mod scenarios;
 mod scratch;
 mod simulate;
+mod site;

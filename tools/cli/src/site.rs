@@ -1,0 +1,162 @@
+//! The pages of the checks as a small site of Markdown: an index, and pages that lead to each other.
+
+use orange_codegen::catalogue::{self, Check};
+
+use crate::output::put;
+
+/// One page.
+pub(crate) struct Page {
+    /// The name of its file.
+    pub file: String,
+    /// Its text in Markdown.
+    pub text: String,
+}
+
+const INDEX: &str = "index.md";
+
+/// The index, then the page of every check in the order of the index.
+pub(crate) fn pages() -> Vec<Page> {
+    let checks = catalogue::all();
+    let pages = (0..checks.len()).map(|at| page(checks, at));
+    let index = Page { file: INDEX.to_owned(), text: index(checks) };
+    std::iter::once(index).chain(pages).collect()
+}
+
+fn index(checks: &[&Check]) -> String {
+    let mut out = String::from(
+        "# The checks\n\n\
+         What `orange-workflow check` finds. `error` means that nothing can be made of the workflow, `deny` fails the \
+         run,\n`warn` and `info` are told, `allow` is off; flags and `orange-workflow.toml` change every level but \
+         `error`.\n\
+         `orange-workflow explain CODE` prints a page.\n",
+    );
+    for family in checks.chunk_by(|a, b| family(a) == family(b)) {
+        let title = family.first().map_or("", |it| self::family(it));
+        put(
+            &mut out,
+            format_args!("\n## {title}\n\n| code | check | level | what it finds |\n|---|---|---|---|\n"),
+        );
+        for check in family {
+            let Check { code, name, level, .. } = check;
+            let summary = check.summary().replace('\n', " ").replace('|', "\\|");
+            put(
+                &mut out,
+                format_args!("| {code} | [{name}]({name}.md) | {} | {summary} |\n", level.as_str()),
+            );
+        }
+    }
+    out
+}
+
+/// What a check is about, as the heading of its part of the index.
+fn family(check: &Check) -> &'static str {
+    let mut code = check.code.chars();
+    match (code.next(), code.next()) {
+        (Some('S'), _) => "Files, syntax and keys",
+        (Some('A'), _) => "Names, guards and exits",
+        (Some('B'), _) => "Steps",
+        (Some('C'), Some('0' | '1')) => "The graph of states",
+        (Some('C'), Some('2' | '3')) => "Guards and counters",
+        (Some('C'), Some('4' | '5')) => "Exit rules",
+        (Some('C'), Some('6' | '7')) => "Hooks and what they hold",
+        (Some('C'), _) => "Prompts",
+        (Some('D'), _) => "Changes",
+        _ => "Others",
+    }
+}
+
+fn page(checks: &[&Check], at: usize) -> Page {
+    let check = checks[at];
+    let (title, body) = check.page.split_once("\n\n").unwrap_or((check.page, ""));
+    let family = family(check);
+    let anchor = family.to_lowercase().replace(' ', "-").replace(',', "");
+    let level = check.level.as_str();
+    let body = linked(body, check);
+    let ways = ways(checks, at);
+    let text = format!("{title}\n\n`{level}` · [{family}]({INDEX}#{anchor})\n\n{body}\n---\n\n{ways}\n");
+    Page { file: format!("{}.md", check.name), text }
+}
+
+/// To the page before, to the index, to the page behind.
+fn ways(checks: &[&Check], at: usize) -> String {
+    let link = |check: &&Check| format!("{} [{}]({}.md)", check.code, check.name, check.name);
+    let before = at.checked_sub(1).and_then(|it| checks.get(it)).map(|it| format!("← {}", link(it)));
+    let behind = checks.get(at + 1).map(|it| format!("{} →", link(it)));
+    let index = format!("[all checks]({INDEX})");
+    before.into_iter().chain([index]).chain(behind).collect::<Vec<_>>().join(" · ")
+}
+
+/// The text with links where it names other checks, blocks left alone.
+fn linked(text: &str, own: &Check) -> String {
+    let mut is_block = false;
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let is_fence = line.starts_with("```");
+        is_block ^= is_fence;
+        if is_block || is_fence {
+            out.push_str(line);
+        } else {
+            out.push_str(&linked_line(line, own));
+        }
+    }
+    out
+}
+
+/// Code between backticks is linked when it is nothing but the name of a check.
+fn linked_line(line: &str, own: &Check) -> String {
+    let linked = |(at, part): (usize, &str)| {
+        let is_code = !at.is_multiple_of(2);
+        let other = catalogue::find(part).filter(|it| is_code && *it != own);
+        match (is_code, other) {
+            (true, Some(other)) => format!("[`{part}`]({}.md)", other.name),
+            (true, None) => format!("`{part}`"),
+            (false, _) => linked_words(part, own),
+        }
+    };
+    line.split('`').enumerate().map(linked).collect()
+}
+
+/// Links words that are codes of checks.
+fn linked_words(text: &str, own: &Check) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(|it: char| it.is_ascii_alphanumeric()) {
+        let end =
+            rest[start..].find(|it: char| !it.is_ascii_alphanumeric()).map_or(rest.len(), |it| start + it);
+        let word = &rest[start..end];
+        out.push_str(&rest[..start]);
+        match catalogue::all().iter().find(|it| it.code == word && **it != own) {
+            Some(other) => put(&mut out, format_args!("[{word}]({}.md)", other.name)),
+            None => out.push_str(word),
+        }
+        rest = &rest[end..];
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use orange_codegen::catalogue::{A07, A09};
+
+    use super::*;
+
+    #[test]
+    fn other_checks_are_linked_and_code_is_left_alone() {
+        let text = "As A07, or A09's `then-when-gap`:\n`explain A07`\n```\nA07\n```\n(A07)\n";
+        let expect = "As [A07](ambiguous-transitions.md), or A09's `then-when-gap`:\n`explain A07`\n```\nA07\n```\n\
+                      ([A07](ambiguous-transitions.md))\n";
+        assert_eq!(linked(text, &A09), expect);
+        assert_eq!(linked("see `then-when-gap`", &A07), "see [`then-when-gap`](then-when-gap.md)");
+    }
+
+    #[test]
+    fn every_check_has_a_family() {
+        assert!(catalogue::all().iter().all(|it| family(it) != "Others"));
+        let parts = catalogue::all().chunk_by(|a, b| family(a) == family(b));
+        let mut titles: Vec<_> = parts.map(|it| family(it[0])).collect();
+        let count = titles.len();
+        titles.sort_unstable();
+        titles.dedup();
+        assert_eq!(titles.len(), count, "a family is in two parts of the index");
+    }
+}
