@@ -11,12 +11,17 @@ pub struct Ways {
     pub entered: Vec<bool>,
     /// By state: whether some way leads from there to a terminal state; a terminal state has one by itself.
     pub ends: Vec<bool>,
+    /// Which states lead to each other.
+    pub circles: Components,
 }
 
 impl Ways {
     /// Reads a machine once.
     pub(super) fn of(machine: &Machine<'_>) -> Self {
-        Self { entered: entered(machine), ends: ends(machine) }
+        let arrows = machine.transitions.iter().map(|it| (u32::from(it.from.0), u32::from(it.to.0)));
+        let circles = Components::of(machine.states.len(), arrows);
+        let ends = circles.reaching(|at| machine.states[at as usize].terminal);
+        Self { entered: entered(machine), ends, circles }
     }
 }
 
@@ -32,13 +37,6 @@ fn entered(machine: &Machine<'_>) -> Vec<bool> {
         }
     }
     entered
-}
-
-fn ends(machine: &Machine<'_>) -> Vec<bool> {
-    let arrows = machine.transitions.iter().map(|it| (u32::from(it.from.0), u32::from(it.to.0)));
-    let components = Components::of(machine.states.len(), arrows);
-    let terminal = |at: u32| machine.states[at as usize].terminal;
-    components.reaching(terminal)
 }
 
 fn ids(machine: &Machine<'_>) -> impl Iterator<Item = StateId> + use<> {

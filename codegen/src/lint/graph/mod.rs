@@ -6,8 +6,10 @@ mod dead_transition;
 mod entry_missing;
 mod near_duplicate_state;
 mod no_cancel;
+mod no_path_to_terminal;
 mod no_terminal;
 mod one_way_human_gate;
+mod reasons;
 mod unreachable_state;
 mod well_known_missing;
 
@@ -16,6 +18,7 @@ use crate::lint::Facts;
 super::lints! {
     C01 "unreachable-state" Warn unreachable_state;
     C02 "dead-end" Deny dead_end;
+    C03 "no-path-to-terminal" Deny no_path_to_terminal;
     C04 "no-terminal" Deny no_terminal;
     C06 "dead-transition" Warn dead_transition;
     C07 "entry-missing" Warn entry_missing;
