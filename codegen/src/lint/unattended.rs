@@ -3,14 +3,14 @@
 //! Agents and the engine move the task on, as the workflow tells them, until it is in a terminal state or waits for a
 //! person. An agent that ended and is not started again waits for a person, too, whatever its state says.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::BTreeSet;
 
 use orange_core::{Actor, TransitionId};
 
 use super::facts::{Facts, Mover};
 use crate::search::components::Components;
 use crate::search::task::Event;
-use crate::search::{ConfigurationId, Edge, EdgeId, OWN_HOOK, Outcome, Search, Step};
+use crate::search::{Edge, EdgeId, OWN_HOOK, Outcome, Search, Step};
 
 /// The steps of a search that nobody has to ask for.
 #[derive(Debug)]
@@ -128,22 +128,14 @@ impl<'f> Unattended<'f> {
     /// The step and a shortest way back to where it began.
     fn turn(&self, first: EdgeId) -> Vec<EdgeId> {
         let Edge { from: start, to, .. } = *self.search().edge(first);
-        let mut arrivals: HashMap<ConfigurationId, EdgeId> = HashMap::new();
-        let mut open = VecDeque::from([to]);
-        while let Some(node) = open.pop_front().filter(|_| to != start && !arrivals.contains_key(&start)) {
-            for (id, edge) in self.search().numbered_from(node) {
-                let inside = self.part[id as usize] != Part::Attended && self.turns(edge);
-                if inside && edge.to != to && !arrivals.contains_key(&edge.to) {
-                    arrivals.insert(edge.to, id);
-                    open.push_back(edge.to);
-                }
-            }
+        if to == start {
+            return vec![first];
         }
-        let back = |id: &EdgeId| arrivals.get(&self.search().edge(*id).from).copied();
-        let mut turn: Vec<EdgeId> = std::iter::successors(arrivals.get(&start).copied(), back).collect();
-        turn.push(first);
-        turn.reverse();
-        turn
+        let goes_on = |edge: &Edge| part(self.facts, edge) != Part::Attended && self.turns(edge);
+        // The component is looked through once, and only once for every loop that is told.
+        let mut budget = usize::MAX;
+        let back = self.search().walk(to, goes_on, |edge| edge.to == start, &mut budget);
+        std::iter::once(first).chain(back.unwrap_or_default()).collect()
     }
 
     fn search(&self) -> &'f Search<'f> {

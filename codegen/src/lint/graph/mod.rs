@@ -10,6 +10,7 @@ mod no_path_to_terminal;
 mod no_terminal;
 mod one_way_human_gate;
 mod reasons;
+mod unbounded_auto_loop;
 mod unreachable_state;
 mod well_known_missing;
 
@@ -20,6 +21,7 @@ super::lints! {
     C02 "dead-end" Deny dead_end;
     C03 "no-path-to-terminal" Deny no_path_to_terminal;
     C04 "no-terminal" Deny no_terminal;
+    C05 "unbounded-auto-loop" Warn unbounded_auto_loop;
     C06 "dead-transition" Warn dead_transition;
     C07 "entry-missing" Warn entry_missing;
     C08 "well-known-missing" Warn well_known_missing;
