@@ -80,7 +80,7 @@ pub fn with_facts<T>(checked: &Checked, source: &Source, tell: impl FnOnce(&Fact
     let arena = Arena::default();
     let workflow = checked.workflow()?;
     let machine = lower::lower(checked, &arena).ok()?;
-    let told = Told::of(workflow);
+    let told = Told::of(workflow, &machine);
     let search = Search::run(&machine);
     Some(tell(&Facts::new(workflow, source, &machine, &search, &told)))
 }

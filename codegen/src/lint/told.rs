@@ -1,136 +1,205 @@
-//! What prompts tell agents to run, and in which states an agent with a prompt can be running.
+//! What prompts tell agents: which commands to run and which sections to write, and where an agent that was told can be running.
+//!
+//! Prompts are prose, so that a reader of them can only be careful: what is forbidden, spoken of or left open is no command, and a
+//! command under a condition may not be run. Every finding that rests on it takes the reading under which least is wrong.
 
-use orange_core::{PromptId, StateId};
+mod blocks;
+mod names;
+mod reading;
+mod runs;
+mod words;
 
-use crate::model::{Action, Hook, Prompt, Workflow};
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use orange_core::{Machine, PromptId, StateId};
+
+pub use self::runs::{Place, Start, Walker};
+
+use crate::model::Workflow;
 use crate::span::Span;
 
 /// What all prompts tell.
 #[derive(Clone, Debug)]
 pub struct Told {
-    /// By prompt: the status commands in it, in order.
-    pub commands: Vec<Vec<Command>>,
-    /// By prompt, then by state: whether an agent that was started with it can be running there.
-    pub runs_in: Vec<Vec<bool>>,
+    /// By [`PromptId`]: what it says.
+    pub readings: Vec<Reading>,
+    /// By [`PromptId`]: how agents are started with it.
+    pub starts: Vec<Vec<Start>>,
+    /// By [`PromptId`]: where an agent that was started with it can be running; `None` where that is more than can be looked at.
+    pub runs: Vec<Option<Vec<Place>>>,
+    /// By [`StateId`]: the first prompt with which an agent can be running there.
+    first_in: Vec<Option<PromptId>>,
+    /// The moves that prompts ask for, with one that does, and whether another one does too.
+    asked: HashMap<(StateId, StateId), (PromptId, bool)>,
 }
 
-/// `orange task update --status …` in a prompt.
+/// What one prompt says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// The status commands, in order.
+    pub commands: Vec<Command>,
+    /// The sections that it names, in order.
+    pub sections: Vec<SectionName>,
+    /// The words that it asks for as a verdict.
+    pub verdicts: Vec<VerdictWord>,
+    /// Whether it shows a line that begins with `Verdict:`.
+    pub verdict_line: bool,
+    /// The states that it has an `If status is …` for.
+    pub branches: Vec<StateId>,
+    /// Whether it says what to do otherwise.
+    pub otherwise: bool,
+    /// Whether it tells the agent to end.
+    pub ends: bool,
+}
+
+/// `orange task update --status …`, or `--status …` alone, in a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// The name that it gives.
     pub name: String,
-    /// The state of that name, if there is one.
-    pub to: Option<StateId>,
-    /// The name in the prompt.
+    /// What that name means.
+    pub target: Target,
+    /// The name in the source.
     pub span: Span,
-    /// Whether the agent is told not to.
-    pub negated: bool,
+    /// Where it stands in the text of the prompt, in bytes.
+    pub at: usize,
+    /// Whether it is to be run.
+    pub mood: Mood,
+    /// Whether it is to be run in some case only.
+    pub conditional: bool,
+    /// The states of that case, where it is about the status; empty for every other.
+    pub only_in: Rc<[StateId]>,
+    /// Whether the agent is then told to wait.
+    pub waits: bool,
+    /// Whether it is told, in the same breath, to go on.
+    pub goes_on: bool,
+    /// Whether `orange task update` stands before it.
+    pub is_whole: bool,
+}
+
+/// What a command gives as the status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// This state.
+    State(StateId),
+    /// A name that no state has.
+    Unknown,
+    /// Whatever the agent puts there: `<status>`.
+    Open,
+}
+
+/// How a prompt speaks of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mood {
+    /// It is to be done.
+    Told,
+    /// It is spoken of: `before setting …`.
+    Mentioned,
+    /// It is not to be done.
+    Negated,
+}
+
+/// A section that a prompt names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SectionName {
+    /// Where it stands in the text of the prompt, in bytes: its `#`s, or the last word of its name.
+    pub at: usize,
+    /// Whether it is only to be read.
+    pub reads: bool,
+    /// How it is spoken of.
+    pub mood: Mood,
+}
+
+/// A word that a prompt asks for as a verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerdictWord {
+    /// The word in the source.
+    pub span: Span,
+    /// As it is written.
+    pub word: String,
 }
 
 impl Told {
-    /// Reads every prompt of a workflow.
-    pub fn of(workflow: &Workflow) -> Self {
-        Self {
-            commands: workflow.prompts.iter().map(|prompt| commands(workflow, prompt)).collect(),
-            runs_in: (0u16..).zip(&workflow.prompts).map(|(at, _)| runs_in(workflow, PromptId(at))).collect(),
+    /// Reads every prompt of a workflow, which `machine` is the tables of.
+    pub fn of(workflow: &Workflow, machine: &Machine<'_>) -> Self {
+        let states = (0u16..).map(StateId);
+        let states: HashMap<&str, StateId> =
+            workflow.states.iter().map(|it| it.name.value.as_str()).zip(states).collect();
+        let readings: Vec<Reading> =
+            workflow.prompts.iter().map(|prompt| reading::read(&prompt.text, &states)).collect();
+        let starts = runs::starts(machine);
+        let mut walker = Walker::new(machine);
+        let runs: Vec<Option<Vec<Place>>> =
+            starts.iter().map(|starts| walker.closure(starts.iter().map(|it| it.place), |_| true)).collect();
+        let mut first_in = vec![None; machine.states.len()];
+        for (prompt, runs) in (0u16..).map(PromptId).zip(&runs) {
+            for place in runs.iter().flatten() {
+                first_in[usize::from(place.state.0)].get_or_insert(prompt);
+            }
         }
+        let mut told = Self { readings, starts, runs, first_in, asked: HashMap::new() };
+        told.asked = told.all_asked(machine);
+        told
+    }
+
+    /// What a prompt says.
+    pub fn reading(&self, prompt: PromptId) -> &Reading {
+        &self.readings[usize::from(prompt.0)]
+    }
+
+    /// The first prompt with which an agent can be running in a state.
+    pub fn prompt_in(&self, state: StateId) -> Option<PromptId> {
+        self.first_in[usize::from(state.0)]
     }
 
     /// Whether an agent that can be running in `from` is told to ask for `to`.
     pub fn asks(&self, from: StateId, to: StateId) -> bool {
-        self.commands.iter().zip(&self.runs_in).any(|(commands, runs_in)| {
-            runs_in[usize::from(from.0)] && commands.iter().any(|it| !it.negated && it.to == Some(to))
+        self.asked.contains_key(&(from, to))
+    }
+
+    /// Whether an agent that can be running in `from`, and has another prompt than this, is told to ask for `to`.
+    pub fn others_ask(&self, prompt: PromptId, from: StateId, to: StateId) -> bool {
+        self.asked.get(&(from, to)).is_some_and(|(first, several)| *several || *first != prompt)
+    }
+
+    fn all_asked(&self, machine: &Machine<'_>) -> HashMap<(StateId, StateId), (PromptId, bool)> {
+        let mut asked = HashMap::new();
+        for ((prompt, reading), runs) in (0u16..).map(PromptId).zip(&self.readings).zip(&self.runs) {
+            for (command, to) in reading.told() {
+                for place in runs.iter().flatten().filter(|it| command.concerns(it.state)) {
+                    if place.may(machine, to) {
+                        let (first, several) = asked.entry((place.state, to)).or_insert((prompt, false));
+                        *several |= *first != prompt;
+                    }
+                }
+            }
+        }
+        asked
+    }
+}
+
+impl Reading {
+    /// The commands that are to be run, with the states that they lead to.
+    pub fn told(&self) -> impl Iterator<Item = (&Command, StateId)> {
+        self.commands.iter().filter(|it| it.mood == Mood::Told).filter_map(|it| match it.target {
+            Target::State(to) => Some((it, to)),
+            Target::Unknown | Target::Open => None,
         })
     }
-}
 
-const STATUS: &str = "--status";
-
-/// Words before a command that turn it round, in any case.
-const NEGATIONS: [&str; 6] = ["not", "never", "don't", "dont", "without", "instead"];
-
-fn commands(workflow: &Workflow, prompt: &Prompt) -> Vec<Command> {
-    let text = prompt.text.value.as_str();
-    text.match_indices(STATUS)
-        .filter_map(|(at, _)| {
-            let rest = &text[at + STATUS.len()..];
-            let start = at + STATUS.len() + (rest.len() - rest.trim_start_matches([' ', '=']).len());
-            let name: String = text[start..].chars().take_while(|it| is_name(*it)).collect();
-            let name = name.trim_end_matches(['-', '_']).to_owned();
-            (!name.is_empty()).then(|| Command {
-                to: state_named(workflow, &name),
-                span: prompt.text.locate(start, start + name.len()),
-                negated: is_negated(text, at),
-                name,
-            })
-        })
-        .collect()
-}
-
-fn is_name(it: char) -> bool {
-    it.is_ascii_alphanumeric() || matches!(it, '-' | '_')
-}
-
-fn state_named(workflow: &Workflow, name: &str) -> Option<StateId> {
-    workflow.states.iter().position(|it| it.name.value == name).map(|at| StateId(at as u16))
-}
-
-/// Whether the sentence says before this place not to.
-fn is_negated(text: &str, at: usize) -> bool {
-    let sentence = text[..at].rfind(['.', '\n', ';']).map_or(&text[..at], |end| &text[end + 1..at]);
-    sentence
-        .split(|it: char| !(it.is_alphanumeric() || it == '\''))
-        .any(|word| NEGATIONS.contains(&word.to_lowercase().as_str()))
-}
-
-/// Where an agent with this prompt starts, closed under transitions that neither kill nor spawn.
-fn runs_in(workflow: &Workflow, prompt: PromptId) -> Vec<bool> {
-    let mut runs = vec![false; workflow.states.len()];
-    for state in (0..workflow.states.len())
-        .filter(|at| workflow.states[*at].respawn_prompt.as_ref().is_some_and(|it| it.value == prompt))
-    {
-        runs[state] = true;
-    }
-    for transition in &workflow.transitions {
-        if transition.hooks.iter().any(|hook| spawns(hook) == Some(prompt)) {
-            runs[usize::from(transition.to.value.0)] = true;
-        }
-    }
-    let survives = |hooks: &[Hook]| hooks.iter().all(|hook| !ends_it(hook) && spawns(hook).is_none());
-    loop {
-        let reached: Vec<usize> = workflow
-            .transitions
-            .iter()
-            .filter(|it| runs[usize::from(it.from.value.0)] && survives(&it.hooks))
-            .map(|it| usize::from(it.to.value.0))
-            .filter(|to| !runs[*to] && !workflow.states[*to].terminal)
-            .collect();
-        if reached.is_empty() {
-            return runs;
-        }
-        reached.into_iter().for_each(|to| runs[to] = true);
+    /// Whether it names any command that it does not forbid.
+    pub fn names_a_command(&self) -> bool {
+        self.commands.iter().any(|it| it.mood != Mood::Negated)
     }
 }
 
-fn ends_it(hook: &Hook) -> bool {
-    matches!(hook.action, Action::KillSession | Action::ReleaseWorkspace)
-}
-
-fn spawns(hook: &Hook) -> Option<PromptId> {
-    match &hook.action {
-        Action::SpawnAgent(spawn) | Action::SpawnReviewer(spawn) => Some(spawn.prompt.value),
-        Action::AcquireWorkspace
-        | Action::ReleaseWorkspace
-        | Action::KillSession
-        | Action::KillReviewer
-        | Action::NotifyWorker { .. }
-        | Action::SpawnNext
-        | Action::PushBranch
-        | Action::CreatePr
-        | Action::DeleteRemoteBranch
-        | Action::Increment { .. }
-        | Action::SetField { .. }
-        | Action::Notify { .. }
-        | Action::RunCommand { .. } => None,
+impl Command {
+    /// Whether it can be meant for an agent that is in this state.
+    pub fn concerns(&self, state: StateId) -> bool {
+        self.only_in.is_empty() || self.only_in.contains(&state)
     }
 }

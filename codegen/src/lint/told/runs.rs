@@ -1,0 +1,124 @@
+//! Where an agent can be running: in which state it starts, and which transitions it lives through.
+
+use orange_core::{Actor, Hook, Machine, StateId, Transition, TransitionId};
+
+/// An agent in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Where the task is.
+    pub state: StateId,
+    /// Which of its agents it is.
+    pub actor: Actor,
+}
+
+/// A way in which an agent is started with a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The agent, and where it then is.
+    pub place: Place,
+    /// The transition that starts it; absent where it is started again.
+    pub transition: Option<TransitionId>,
+}
+
+/// By prompt: how agents are started with it.
+pub(super) fn starts(machine: &Machine<'_>) -> Vec<Vec<Start>> {
+    let mut starts = vec![Vec::new(); machine.prompts.len()];
+    let mut add = |hook: &Hook<'_>, state: StateId, transition: Option<TransitionId>| {
+        if let Some(spawn) = hook.spawn() {
+            let place = Place { state, actor: spawn.actor() };
+            starts[usize::from(spawn.prompt.0)].push(Start { place, transition });
+        }
+    };
+    for (id, transition) in (0u32..).map(TransitionId).zip(machine.transitions) {
+        transition.hooks.iter().for_each(|hook| add(hook, transition.to, Some(id)));
+    }
+    for (id, state) in (0u16..).map(StateId).zip(machine.states) {
+        if let Some(hook) = &state.respawn {
+            add(hook, id, None);
+        }
+    }
+    starts
+}
+
+impl Place {
+    /// Whether some transition leads from here to a state, and the agent may ask for it.
+    pub fn may(&self, machine: &Machine<'_>, to: StateId) -> bool {
+        machine.between(self.state, to).any(|id| machine.transition(id).by.allows(self.actor))
+    }
+}
+
+/// Follows agents through transitions. What it may look at in its whole life is bounded, so that time stays linear.
+#[derive(Debug)]
+pub struct Walker<'m> {
+    machine: &'m Machine<'m>,
+    /// By state and agent: the last walk that came there.
+    seen: Vec<u32>,
+    walk: u32,
+    work: usize,
+}
+
+/// How many transitions one walker looks at.
+const MAX_WORK: usize = 2_000_000;
+
+impl<'m> Walker<'m> {
+    /// One that has not walked yet.
+    pub fn new(machine: &'m Machine<'m>) -> Self {
+        Self { machine, seen: vec![0; 2 * machine.states.len()], walk: 0, work: MAX_WORK }
+    }
+
+    /// These places, and all that the agents come to by transitions of this kind that they live through, in the order of
+    /// distance. `None` when that is more than can be looked at.
+    pub fn closure(
+        &mut self,
+        from: impl Iterator<Item = Place>,
+        takes: impl Fn(TransitionId) -> bool,
+    ) -> Option<Vec<Place>> {
+        self.walk += 1;
+        let mut reached: Vec<Place> = from.filter(|it| self.is_new(*it)).collect();
+        let mut next = 0;
+        while let Some(place) = reached.get(next).copied() {
+            next += 1;
+            for to in self.machine.targets(place.state) {
+                for id in self.machine.between(place.state, to) {
+                    self.work = self.work.checked_sub(1)?;
+                    let arrived = Place { state: to, ..place };
+                    if takes(id) && survives(self.machine, id, place.actor) && self.is_new(arrived) {
+                        reached.push(arrived);
+                    }
+                }
+            }
+        }
+        Some(reached)
+    }
+
+    fn is_new(&mut self, place: Place) -> bool {
+        let slot = 2 * usize::from(place.state.0) + usize::from(place.actor == Actor::Reviewer);
+        std::mem::replace(&mut self.seen[slot], self.walk) != self.walk
+    }
+}
+
+/// Whether an agent lives through a transition: no hook of it ends the agent or starts another one in its place, it leads
+/// to no end, and it is not one that the engine alone takes, when the agent is dead.
+pub fn survives(machine: &Machine<'_>, id: TransitionId, actor: Actor) -> bool {
+    let Transition { to, by, hooks, .. } = machine.transition(id);
+    let somebody = [Actor::Worker, Actor::Reviewer, Actor::Human].into_iter().any(|it| by.allows(it));
+    somebody && !machine.state(*to).terminal && !hooks.iter().any(|hook| ends(hook, actor))
+}
+
+fn ends(hook: &Hook<'_>, actor: Actor) -> bool {
+    match hook {
+        Hook::KillSession | Hook::ReleaseWorkspace | Hook::SpawnAgent(_) => true,
+        Hook::KillReviewer => actor == Actor::Reviewer,
+        Hook::SpawnReviewer(spawn) => spawn.actor() == actor,
+        Hook::AcquireWorkspace
+        | Hook::NotifyWorker { .. }
+        | Hook::SpawnNext
+        | Hook::PushBranch
+        | Hook::CreatePr
+        | Hook::DeleteRemoteBranch
+        | Hook::Increment { .. }
+        | Hook::SetField { .. }
+        | Hook::Notify { .. }
+        | Hook::RunCommand { .. } => false,
+    }
+}
