@@ -142,8 +142,8 @@ pub static TRANSITION: Object = Object {
         required("from", Takes::OneOrList(&STATE_NAME), "The state it leaves, or several."),
         required("to", STATE_NAME, "The state it leads to."),
         key("by", Takes::OneOrList(&Takes::Word(&ACTORS)), "Who may ask; anyone by default."),
-        key("when", Takes::Guard, "Under which counter values it is open."),
         key("gate", Takes::Object(&GATE), "What the task's body must contain."),
+        key("when", Takes::Guard, "Under which counter values it is open."),
         key("hooks", Takes::List(&Takes::Tagged("action", ACTIONS)), "What happens on the way, in order."),
     ],
 };

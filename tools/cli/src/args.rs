@@ -28,6 +28,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Check(Check),
     Explain(Explain),
+    Fmt(crate::cmd::fmt::Fmt),
     Emit(Emit),
     Graph(Graph),
     Init(Init),

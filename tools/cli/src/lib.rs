@@ -6,6 +6,7 @@ mod baseline;
 mod cmd;
 mod config;
 mod fix;
+mod fmt;
 mod graph;
 mod input;
 mod levels;

@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use crate::answer::Failure;
+
 /// Puts a text into a file, which then has all of it or is as it was. Its permissions stay, and a link stays a link: what
 /// it leads to is written. Something that is no file, like a pipe, is written to as it comes.
 ///
@@ -16,6 +18,26 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
         Ok(found) => replace(&fs::canonicalize(path)?, text, Some(found.permissions())),
         Err(_) => replace(path, text, None),
     }
+}
+
+/// Puts a text into a file that still has the text it was read with.
+///
+/// # Errors
+///
+/// It has another text by now, or it cannot be written.
+pub(crate) fn write_over(path: &Path, before: &str, after: &str) -> Result<(), Failure> {
+    let shown = path.display();
+    let cannot = |error| {
+        Failure::new(
+            format!("cannot write {shown}: {error}"),
+            "see whether you may write to it and its folder",
+        )
+    };
+    if fs::read(path).map_err(cannot)? != before.as_bytes() {
+        let message = format!("{shown} has changed since it was read, and is left as it is");
+        return Err(Failure::new(message, "run the command again"));
+    }
+    write(path, after).map_err(cannot)
 }
 
 /// Puts a text into a file that is not there yet.

@@ -1,8 +1,5 @@
 //! `check --fix`: mends the files before they are checked, or shows what that would change.
 
-use std::fs;
-use std::path::Path;
-
 use orange_codegen::Diagnostic;
 
 use crate::answer::Failure;
@@ -99,7 +96,7 @@ impl Mending {
         match &input.origin {
             Origin::Named(path) | Origin::Found(path) if !args.diff => {
                 if mended.made > 0
-                    && let Err(failure) = write(path, &file.source.text, &mended.text)
+                    && let Err(failure) = whole::write_over(path, &file.source.text, &mended.text)
                 {
                     self.failures.push(failure);
                 }
@@ -109,20 +106,4 @@ impl Mending {
             }
         }
     }
-}
-
-/// Writes a file that still has the text that was checked.
-fn write(path: &Path, before: &str, after: &str) -> Result<(), Failure> {
-    let shown = path.display();
-    let cannot = |error| {
-        Failure::new(
-            format!("cannot write {shown}: {error}"),
-            "see whether you may write to it and its folder",
-        )
-    };
-    if fs::read(path).map_err(cannot)? != before.as_bytes() {
-        let message = format!("{shown} has changed since it was read, and is left as it is");
-        return Err(Failure::new(message, "run the command again"));
-    }
-    whole::write(path, after).map_err(cannot)
 }

@@ -3,6 +3,7 @@
 mod check;
 mod emit;
 mod explain;
+pub(crate) mod fmt;
 mod graph;
 mod init;
 mod mend;
@@ -19,6 +20,7 @@ pub(crate) fn run(command: &Command, styles: Styles) -> Answer {
     let answer = match command {
         Command::Check(args) => check::run(args, styles),
         Command::Explain(args) => explain::run(args),
+        Command::Fmt(args) => fmt::run(args),
         Command::Emit(args) => emit::run(args, styles),
         Command::Graph(args) => graph::run(args, styles),
         Command::Init(args) => init::run(args),

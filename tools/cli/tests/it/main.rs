@@ -7,6 +7,7 @@ mod baseline;
 mod check;
 mod config;
 mod fix;
+mod fmt;
 mod graph;
 mod help;
 mod init;

@@ -1,0 +1,245 @@
+//! Which comment belongs to what, and where the author left a blank line.
+
+use orange_codegen::Span;
+use orange_codegen::syntax::layout::{Form, Layout, Written};
+
+/// A whole text, its comments attached.
+#[derive(Debug)]
+pub(super) struct Document<'t> {
+    /// Comments before the `---`.
+    pub before: Vec<Line<'t>>,
+    /// Whether there is a `---`.
+    pub starts: bool,
+    /// Everything else.
+    pub root: Collection<'t>,
+}
+
+/// A list or a mapping.
+#[derive(Debug)]
+pub(super) struct Collection<'t> {
+    /// Whether brackets are around it.
+    pub flow: bool,
+    /// Whether it is a mapping.
+    pub is_mapping: bool,
+    /// Whether a comment stands between its brackets.
+    pub commented: bool,
+    /// Its entries or items.
+    pub pieces: Vec<Piece<'t>>,
+    /// Comments behind the last of them.
+    pub tail: Vec<Line<'t>>,
+}
+
+/// An entry of a mapping, or an item of a list.
+#[derive(Debug)]
+pub(super) struct Piece<'t> {
+    /// Comments on lines of their own before it.
+    pub leading: Vec<Line<'t>>,
+    /// Whether a blank line is before it and its comments.
+    pub blank: bool,
+    /// Whether a blank line is between its comments and it.
+    pub apart: bool,
+    /// The key, if it is an entry.
+    pub key: Option<&'t Written>,
+    /// The anchor of its value.
+    pub anchor: Option<Span>,
+    /// Its value.
+    pub value: Value<'t>,
+    /// The comment on its first line.
+    pub trailing: Option<Trailing<'t>>,
+}
+
+/// What stands behind a key or a dash.
+#[derive(Debug)]
+pub(super) enum Value<'t> {
+    /// A scalar, an alias, or nothing.
+    Leaf {
+        /// As it is written.
+        written: &'t Written,
+        /// Whether it is a guard.
+        is_guard: bool,
+    },
+    /// A list or a mapping.
+    Collection(Collection<'t>),
+}
+
+/// A comment on a line of its own.
+#[derive(Debug)]
+pub(super) struct Line<'t> {
+    /// Whether a blank line is before it.
+    pub blank: bool,
+    /// From its `#` on.
+    pub text: &'t str,
+}
+
+/// A comment behind something else on the line.
+#[derive(Debug)]
+pub(super) struct Trailing<'t> {
+    /// How far it is from that.
+    pub gap: usize,
+    /// From its `#` on.
+    pub text: &'t str,
+}
+
+/// Gives every comment of a text its place. `None` where the root is no mapping.
+pub(super) fn attach<'t>(text: &'t str, layout: &'t Layout) -> Option<Document<'t>> {
+    let mut attacher = Attacher { text, comments: &layout.comments };
+    let before = layout.start.map(|it| attacher.lines_before(it.start)).unwrap_or_default();
+    let first = layout.root.anchor.map_or(layout.root.span.start, |it| it.start);
+    let mut root =
+        attacher.collection(&layout.root).filter(|it| it.is_mapping && layout.root.anchor.is_none())?;
+    root.tail.extend(attacher.lines_before(u32::MAX));
+    debug_assert!(first <= layout.root.span.start);
+    Some(Document { before, starts: layout.start.is_some(), root })
+}
+
+struct Attacher<'t> {
+    text: &'t str,
+    /// Those that have no place yet.
+    comments: &'t [Span],
+}
+
+impl<'t> Attacher<'t> {
+    fn collection(&mut self, written: &'t Written) -> Option<Collection<'t>> {
+        let (flow, is_mapping) = match &written.form {
+            Form::Sequence { flow, .. } => (*flow, false),
+            Form::Mapping { flow, .. } => (*flow, true),
+            Form::Nothing | Form::Alias | Form::Scalar { .. } | Form::Block { .. } => return None,
+        };
+        let before = self.comments.len();
+        let pieces: Vec<_> = match &written.form {
+            Form::Sequence { items, .. } => items.iter().map(|it| self.piece(None, it)).collect(),
+            Form::Mapping { entries, .. } => {
+                entries.iter().map(|(key, it)| self.piece(Some(key), it)).collect()
+            }
+            Form::Nothing | Form::Alias | Form::Scalar { .. } | Form::Block { .. } => Vec::new(),
+        };
+        let tail = if flow {
+            self.lines_before(written.span.end)
+        } else {
+            self.tail(self.column(written.span.start))
+        };
+        let commented = flow && self.comments.len() < before;
+        Some(Collection { flow, is_mapping, commented, pieces, tail })
+    }
+
+    fn piece(&mut self, key: Option<&'t Written>, value: &'t Written) -> Piece<'t> {
+        let start = first_byte(key.unwrap_or(value));
+        let mut leading = self.lines_before(start);
+        let blank = leading.first().map_or_else(|| self.is_below_blank(start), |it| it.blank);
+        let apart = self.is_below_blank(start);
+        let mut trailing = key.and_then(|key| self.on_the_line_of(key.span.end, value));
+        let is_block =
+            matches!(value.form, Form::Sequence { flow: false, .. } | Form::Mapping { flow: false, .. });
+        if !is_block {
+            leading.extend(self.lines_before(first_byte(value)));
+        }
+        if let Form::Block { header, .. } = value.form {
+            trailing = trailing.or_else(|| self.behind(header.end));
+        }
+        let value_of = match self.collection(value) {
+            Some(mut collection) => {
+                // Between brackets with nothing else, a comment would have no line of its own.
+                if collection.pieces.is_empty() {
+                    leading.append(&mut collection.tail);
+                }
+                Value::Collection(collection)
+            }
+            None => Value::Leaf { written: value, is_guard: false },
+        };
+        match (self.behind(value.span.end), &trailing) {
+            (Some(second), Some(_)) => leading.push(Line { blank: false, text: second.text }),
+            (first, None) => trailing = first,
+            (None, Some(_)) => {}
+        }
+        Piece { leading, blank, apart, key, anchor: value.anchor, value: value_of, trailing }
+    }
+
+    /// The comments before a place that have none yet.
+    fn lines_before(&mut self, place: u32) -> Vec<Line<'t>> {
+        let count = self.comments.iter().take_while(|it| it.start < place).count();
+        self.take(count)
+    }
+
+    /// The comments behind the last piece of a collection that begin no further left than its pieces do, unless
+    /// what follows begins there, too: then they are about that.
+    fn tail(&mut self, column: usize) -> Vec<Line<'t>> {
+        let is_ours = |it: &&Span| {
+            let follows = self.next_column(it.end).is_none_or(|next| next < column);
+            self.column(it.start) >= column && follows && self.line_before(it.start).trim().is_empty()
+        };
+        let count = self.comments.iter().take_while(is_ours).count();
+        self.take(count)
+    }
+
+    fn take(&mut self, count: usize) -> Vec<Line<'t>> {
+        let (taken, rest) = self.comments.split_at(count);
+        self.comments = rest;
+        taken.iter().map(|it| Line { blank: self.is_below_blank(it.start), text: self.slice(*it) }).collect()
+    }
+
+    /// The comment on the line of a key, before the value or behind the bracket that opens it.
+    fn on_the_line_of(&mut self, key_end: u32, value: &Written) -> Option<Trailing<'t>> {
+        let first = match &value.form {
+            Form::Sequence { flow: true, items } => items.first().map(first_byte),
+            Form::Mapping { flow: true, entries } => entries.first().map(|(key, _)| first_byte(key)),
+            Form::Nothing => Some(u32::MAX),
+            Form::Sequence { flow: false, .. } | Form::Mapping { flow: false, .. } => Some(first_byte(value)),
+            Form::Alias | Form::Scalar { .. } | Form::Block { .. } => Some(first_byte(value)),
+        };
+        let comment = self.comments.first().filter(|it| it.start < first.unwrap_or(value.span.end))?;
+        self.between(key_end, comment.start)
+            .is_some_and(|it| !it.contains(['\n', ',', ']', '}']))
+            .then(|| self.take_trailing())?
+    }
+
+    /// The comment behind something on its line, unless a bracket is closed between the two.
+    fn behind(&mut self, end: u32) -> Option<Trailing<'t>> {
+        let comment = self.comments.first()?;
+        let is_behind = self.between(end, comment.start).is_some_and(|it| !it.contains(['\n', ']', '}']));
+        is_behind.then(|| self.take_trailing())?
+    }
+
+    fn take_trailing(&mut self) -> Option<Trailing<'t>> {
+        let (comment, rest) = self.comments.split_first()?;
+        self.comments = rest;
+        let before = self.line_before(comment.start);
+        let gap = before.chars().rev().take_while(|it| it.is_whitespace()).count();
+        Some(Trailing { gap, text: self.slice(*comment) })
+    }
+
+    fn between(&self, start: u32, end: u32) -> Option<&'t str> {
+        self.text.get(start as usize..end as usize)
+    }
+
+    fn slice(&self, span: Span) -> &'t str {
+        &self.text[span.range()]
+    }
+
+    fn line_start(&self, at: u32) -> usize {
+        self.text[..at as usize].rfind('\n').map_or(0, |it| it + 1)
+    }
+
+    fn line_before(&self, at: u32) -> &'t str {
+        &self.text[self.line_start(at)..at as usize]
+    }
+
+    fn column(&self, at: u32) -> usize {
+        self.line_before(at).trim_start_matches('\u{feff}').chars().count()
+    }
+
+    /// Where the next line with something other than a comment begins.
+    fn next_column(&self, from: u32) -> Option<usize> {
+        let lines = self.text[from as usize..].lines().skip(1);
+        let is_content = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        lines.into_iter().find(is_content).map(|line| line.len() - line.trim_start().len())
+    }
+
+    fn is_below_blank(&self, at: u32) -> bool {
+        let above = &self.text[..self.line_start(at)];
+        above.lines().next_back().is_some_and(|line| line.trim().is_empty())
+    }
+}
+
+fn first_byte(written: &Written) -> u32 {
+    written.anchor.map_or(written.span.start, |it| it.start)
+}

@@ -1,0 +1,56 @@
+//! Lays a workflow in YAML out anew: the order of keys, quotes, indentation and blank lines. Comments stay with what
+//! they belong to, and what the workflow means stays what it is.
+
+mod attach;
+mod order;
+mod print;
+mod same;
+mod scalar;
+
+#[cfg(test)]
+mod tests;
+
+use orange_codegen::Source;
+use orange_codegen::syntax::layout::layout;
+
+use attach::attach;
+use order::order;
+use print::print;
+use same::difference;
+
+/// The widest line that a list or a mapping between brackets may make.
+const MAX_WIDTH: usize = 100;
+
+/// Why a text is left as it is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// It cannot be read, or has what no workflow has.
+    Broken,
+    /// Laid out anew it would differ, in these words. That is a bug of ours.
+    Different(String),
+}
+
+/// A workflow's text, laid out anew. It is held against the old one: the same machine, the same findings and the same
+/// comments must come of it.
+///
+/// # Errors
+///
+/// The text has to be left as it is.
+pub(crate) fn format(source: &Source) -> Result<String, Left> {
+    let text = laid_out(&source.text).ok_or(Left::Broken)?;
+    let after = Source { text, ..source.clone() };
+    match difference(source, &after) {
+        None => Ok(after.text),
+        Some(difference) => Err(Left::Different(difference)),
+    }
+}
+
+fn laid_out(text: &str) -> Option<String> {
+    let layout = layout(text)?;
+    let mut document = attach(text, &layout)?;
+    order(&mut document.root);
+    let lines = print(text, &document);
+    let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
+    let lines = if text.contains("\r\n") { lines.replace('\n', "\r\n") } else { lines };
+    Some(format!("{mark}{lines}"))
+}

@@ -1,0 +1,97 @@
+//! The order of keys: that of the language's own tables.
+
+use orange_codegen::model::keys::{Key, Object, STEP_WORKFLOW, Takes, WORKFLOW};
+use orange_codegen::syntax::layout::{Form, Written};
+
+use super::attach::{Collection, Piece, Value};
+
+/// Puts the keys of a whole file into order, and marks its guards. What comments stand at its head stay there. Where
+/// there are anchors, keys stay where they are: an alias may not come before what it stands for.
+pub(super) fn order(root: &mut Collection<'_>) {
+    let sort = !has_anchors(root);
+    let header = root.pieces.first_mut().map(|it| (std::mem::take(&mut it.leading), it.apart));
+    let has = |wanted: &str| root.pieces.iter().any(|it| name(it) == Some(wanted));
+    let is_steps = (has("steps") || has("workflow")) && !has("states") && !has("transitions");
+    object(root, if is_steps { &STEP_WORKFLOW } else { &WORKFLOW }, sort);
+    if let (Some(first), Some((leading, apart))) = (root.pieces.first_mut(), header) {
+        let own = std::mem::replace(&mut first.leading, leading);
+        if own.is_empty() {
+            first.apart = apart;
+        }
+        first.leading.extend(own);
+    }
+    comments_before_dashes(root);
+}
+
+/// What is said about the first entry of an item stands before the item: there is no line of its own behind the dash.
+fn comments_before_dashes(collection: &mut Collection<'_>) {
+    for piece in &mut collection.pieces {
+        let Value::Collection(inner) = &mut piece.value else { continue };
+        comments_before_dashes(inner);
+        if let (None, Some(first)) = (piece.key, inner.pieces.first_mut()) {
+            piece.leading.append(&mut first.leading);
+        }
+    }
+}
+
+fn object(mapping: &mut Collection<'_>, object: &'static Object, sort: bool) {
+    let slot = |piece: &Piece<'_>| object.keys.iter().position(|key| Some(key.name) == name(piece));
+    if sort {
+        mapping.pieces.sort_by_key(|piece| slot(piece).unwrap_or(object.keys.len()));
+    }
+    for piece in &mut mapping.pieces {
+        if let Some(Key { takes, .. }) = slot(piece).map(|it| &object.keys[it]) {
+            value(&mut piece.value, takes, sort);
+        }
+    }
+}
+
+fn value(it: &mut Value<'_>, takes: &'static Takes, sort: bool) {
+    match (it, takes) {
+        (Value::Leaf { is_guard, .. }, Takes::Guard) => *is_guard = true,
+        (Value::Collection(it), Takes::Object(inner)) if it.is_mapping => object(it, inner, sort),
+        (Value::Collection(it), Takes::Tagged(tag, objects)) if it.is_mapping => {
+            let named = it.pieces.iter().find(|it| name(it) == Some(tag)).and_then(|it| leaf(&it.value));
+            if let Some(inner) = objects.iter().find(|it| Some(it.what) == named) {
+                object(it, inner, sort);
+            }
+        }
+        (Value::Collection(it), Takes::List(inner) | Takes::OneOrList(inner)) if !it.is_mapping => {
+            it.pieces.iter_mut().for_each(|it| value(&mut it.value, inner, sort));
+        }
+        (Value::Collection(it), Takes::Map(inner)) if it.is_mapping => {
+            it.pieces.iter_mut().for_each(|it| value(&mut it.value, inner, sort));
+        }
+        (Value::Leaf { .. } | Value::Collection(_), _) => {}
+    }
+}
+
+fn name<'p>(piece: &Piece<'p>) -> Option<&'p str> {
+    piece.key.and_then(scalar)
+}
+
+fn leaf<'p>(value: &Value<'p>) -> Option<&'p str> {
+    match value {
+        Value::Leaf { written, .. } => scalar(written),
+        Value::Collection(_) => None,
+    }
+}
+
+fn scalar(written: &Written) -> Option<&str> {
+    match &written.form {
+        Form::Scalar { text, .. } => Some(text),
+        Form::Nothing | Form::Alias | Form::Block { .. } | Form::Sequence { .. } | Form::Mapping { .. } => {
+            None
+        }
+    }
+}
+
+fn has_anchors(collection: &Collection<'_>) -> bool {
+    collection.pieces.iter().any(|it| {
+        let inside = match &it.value {
+            Value::Leaf { .. } => false,
+            Value::Collection(inner) => has_anchors(inner),
+        };
+        it.anchor.is_some() || it.key.is_some_and(|key| key.anchor.is_some()) || inside
+    })
+}
