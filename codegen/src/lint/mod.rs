@@ -2,6 +2,7 @@
 //!
 //! A lint is a file here, a page in `docs/lints/` and a line in the table of its group.
 
+pub(crate) mod agents;
 mod facts;
 mod told;
 

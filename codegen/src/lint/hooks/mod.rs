@@ -1,7 +1,33 @@
 //! Hooks and the resources that they hold: agents, sessions, windows, worktrees.
 
+mod auto_state_without_agent;
+mod destructive_ungated;
+mod fallible_hook_uncovered;
+mod full_permission_reviewer;
+mod hook_needs_session;
+mod hook_order;
+mod hook_unneeded;
+mod places;
+mod resource_key_mismatch;
+mod session_leak;
 mod spawn_while_alive;
+mod spawn_without_workspace;
+mod workspace_leak;
+
+#[cfg(test)]
+mod tests;
 
 super::lints! {
+    C60 "session-leak" Warn session_leak;
+    C61 "workspace-leak" Warn workspace_leak;
     C62 "spawn-while-alive" Warn spawn_while_alive;
+    C63 "spawn-without-workspace" Warn spawn_without_workspace;
+    C64 "hook-needs-session" Warn hook_needs_session;
+    C65 "hook-unneeded" Allow hook_unneeded;
+    C66 "resource-key-mismatch" Warn resource_key_mismatch;
+    C67 "hook-order" Warn hook_order;
+    C68 "auto-state-without-agent" Warn auto_state_without_agent;
+    C69 "fallible-hook-uncovered" Warn fallible_hook_uncovered;
+    C6B "destructive-ungated" Warn destructive_ungated;
+    C6C "full-permission-reviewer" Warn full_permission_reviewer;
 }

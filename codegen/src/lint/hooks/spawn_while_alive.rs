@@ -2,76 +2,118 @@
 
 use std::collections::BTreeSet;
 
+use orange_core::{Actor, Hook, StateId};
+
 use super::C62;
+use super::hook_order::is_misplaced;
+use super::places::{Raised, numbered, put_before, raised};
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
-use crate::model::{Action, Hook, Transition};
-use crate::search::task::{Agent, Event};
-use crate::search::{EdgeId, HookIndex};
+use crate::search::task::Event;
+use crate::search::{Edge, EdgeId, OWN_HOOK};
+use crate::span::Span;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let mut told = BTreeSet::new();
-    let mut found = Vec::new();
+    let hooks = raised(facts, |_, event| matches!(event, Event::SpawnWhileAlive(_)));
+    let mut told: BTreeSet<StateId> = hooks.iter().map(|it| facts.machine.transition(it.id).to).collect();
+    let hooks = hooks.iter().filter(|it| !is_misplaced(facts, it));
+    let mut found: Vec<_> = hooks.filter_map(|it| by_transition(facts, it)).collect();
+    // Where the way into a state is told already, starting its agent again is the same fault.
     for (id, edge) in facts.search.edges() {
-        let Some(transition) = edge.step.transition() else { continue };
-        for (index, event) in facts.search.events(edge) {
-            if matches!(event, Event::SpawnWhileAlive(_)) && told.insert((transition, *index)) {
-                let at = (facts.transition(transition), facts.hook(transition, *index), *index);
-                found.extend(finding(facts, id, at));
-            }
+        let before = facts.search.task(edge.from);
+        let own = facts.second_agents(edge).find(|(index, _)| *index == OWN_HOOK && before.workspace);
+        if let Some((_, alive)) = own
+            && !told.contains(&before.status)
+            && !is_meant(facts, edge, alive)
+        {
+            told.insert(before.status);
+            found.extend(by_respawn(facts, (id, edge), before.status, alive));
         }
     }
     found
 }
 
-fn finding(
+/// A reviewer that was started to run beside a worker may have a new one at its side.
+fn is_meant(facts: &Facts<'_>, edge: &Edge, alive: Actor) -> bool {
+    let start = facts.start(&facts.search.run_to(edge.from), alive);
+    start.is_some_and(|(_, start)| matches!(start.hook, Hook::SpawnReviewer(_)))
+}
+
+/// An agent that is started while this one is alive.
+struct Second<'f> {
+    edge: EdgeId,
+    /// What starts it, in words and in the source.
+    starts: String,
+    span: Span,
+    hook: &'f Hook<'f>,
+    alive: Actor,
+}
+
+fn by_transition(facts: &Facts<'_>, it: &Raised<'_>) -> Option<Diagnostic> {
+    let Event::SpawnWhileAlive(alive) = it.event else { return None };
+    let hook = &facts.machine.transition(it.id).hooks[usize::from(it.index)];
+    let kill = kill(hook, alive);
+    let second = Second {
+        edge: it.edge,
+        starts: facts.arrow(facts.transition(it.id)),
+        span: facts.first_line(it.hook.span),
+        hook,
+        alive,
+    };
+    let help = format!("put `- action: {kill}` before this hook, or end the {alive} on the way here");
+    Some(finding(facts, &second)?.help(help).fix_if(put_before(facts, it.hook, kill)))
+}
+
+fn by_respawn(
     facts: &Facts<'_>,
-    id: EdgeId,
-    (transition, hook, index): (&Transition, Option<&Hook>, HookIndex),
+    (id, edge): (EdgeId, &Edge),
+    status: StateId,
+    alive: Actor,
 ) -> Option<Diagnostic> {
-    let hook = hook?;
-    let run = facts.search.run_through(id);
-    let prompt = match &hook.action {
-        Action::SpawnAgent(spawn) | Action::SpawnReviewer(spawn) => {
-            format!("`{}`", facts.workflow.prompts[usize::from(spawn.prompt.value.0)].name.value)
-        }
-        Action::AcquireWorkspace
-        | Action::ReleaseWorkspace
-        | Action::KillSession
-        | Action::KillReviewer
-        | Action::NotifyWorker { .. }
-        | Action::SpawnNext
-        | Action::PushBranch
-        | Action::CreatePr
-        | Action::DeleteRemoteBranch
-        | Action::Increment { .. }
-        | Action::SetField { .. }
-        | Action::Notify { .. }
-        | Action::RunCommand { .. } => return None,
+    let hook = facts.machine.state(status).respawn.as_ref()?;
+    let second = Second {
+        edge: id,
+        starts: format!("a respawn in `{}`", facts.name(status)),
+        span: facts.state(status).respawn_prompt.as_ref()?.span,
+        hook,
+        alive,
     };
-    let message = format!(
-        "{} starts a second agent while the first may still be alive in the worktree",
-        facts.arrow(transition)
-    );
-    let mut found = Diagnostic::new(&C62, facts.first_line(hook.span), message);
-    // The last step into the state with an agent alive is where it should have been ended.
-    let before = run.iter().rev().skip(1).map(|it| facts.search.edge(*it));
-    let left = before
-        .filter(|edge| facts.search.task(edge.to).worker == Agent::Live)
-        .find_map(|edge| edge.step.transition());
-    if let Some(left) = left {
-        let left = facts.transition(left);
-        let place = facts.first_line(left.span);
-        found = found.label(place, format!("1. {} leaves the agent alive", facts.arrow(left)));
-    }
-    let kill = match (&hook.action, index) {
-        (Action::SpawnReviewer(_), _) => "kill_reviewer",
+    let run = facts.search.run_to(edge.from);
+    let entered = run.iter().rev().find_map(|it| facts.search.edge(*it).step.transition());
+    let way = entered
+        .map(|it| format!(": `- action: {}` in {}", kill(hook, alive), facts.arrow(facts.transition(it))));
+    let help = format!("end the {alive} on the way here{}", way.unwrap_or_default());
+    Some(finding(facts, &second)?.help(help))
+}
+
+fn finding(facts: &Facts<'_>, second: &Second<'_>) -> Option<Diagnostic> {
+    let Second { starts, span, alive, .. } = second;
+    let spawn = second.hook.spawn()?;
+    // The engine never starts a second agent of one actor.
+    let (message, end) = match spawn.actor() == *alive {
+        true => (
+            format!("{starts} starts a second {alive} while the first may still be alive in the worktree"),
+            format!("the first {alive} is still alive, and the second is refused"),
+        ),
+        false => (
+            format!(
+                "{starts} starts a {} while the {alive} may still be alive in the worktree",
+                spawn.actor()
+            ),
+            "2 live agents".to_owned(),
+        ),
+    };
+    let run = facts.search.run_through(second.edge);
+    let mut story = facts.life(&run[..run.len() - 1], *alive);
+    let prompt = facts.machine.prompt(spawn.prompt).name;
+    story.push((*span, format!("starts `{prompt}` in the same worktree")));
+    Some(numbered(Diagnostic::new(&C62, *span, message), story).trace(facts.tell(&run, end)))
+}
+
+/// The hook that ends the agent and leaves as much alone as it can.
+fn kill(hook: &Hook<'_>, alive: Actor) -> &'static str {
+    match (hook, alive) {
+        (Hook::SpawnReviewer(_), Actor::Reviewer) => "kill_reviewer",
         _ => "kill_session",
-    };
-    Some(
-        found
-            .label(facts.first_line(hook.span), format!("2. starts {prompt} in the same worktree"))
-            .trace(facts.tell(&run, "2 live agents".to_owned()))
-            .help(format!("put `- action: {kill}` before this hook, or end the agent on the way here")),
-    )
+    }
 }
