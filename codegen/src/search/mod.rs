@@ -273,8 +273,20 @@ impl<'m> Search<'m> {
         ends: impl Fn(&Edge) -> bool,
         budget: &mut usize,
     ) -> Option<Vec<EdgeId>> {
-        let mut arrivals: HashMap<ConfigurationId, Option<EdgeId>> = HashMap::from([(from, None)]);
-        let mut queue = VecDeque::from([from]);
+        self.walk_from([from], taken, ends, budget)
+    }
+
+    /// The same from any of several configurations.
+    pub fn walk_from(
+        &self,
+        from: impl IntoIterator<Item = ConfigurationId>,
+        taken: impl Fn(&Edge) -> bool,
+        ends: impl Fn(&Edge) -> bool,
+        budget: &mut usize,
+    ) -> Option<Vec<EdgeId>> {
+        let mut queue = VecDeque::from_iter(from);
+        let mut arrivals: HashMap<ConfigurationId, Option<EdgeId>> =
+            queue.iter().map(|it| (*it, None)).collect();
         while let Some(at) = queue.pop_front() {
             let first = self.rows.get(at as usize).copied().unwrap_or(0);
             for (id, edge) in (first..).zip(self.edges_from(at)).filter(|(_, edge)| taken(edge)) {

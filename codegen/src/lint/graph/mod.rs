@@ -4,6 +4,7 @@ mod closed;
 mod dead_end;
 mod dead_transition;
 mod entry_missing;
+mod gate_bypass;
 mod near_duplicate_state;
 mod no_cancel;
 mod no_path_to_terminal;
@@ -28,6 +29,7 @@ super::lints! {
     C09 "no-cancel" Warn no_cancel;
     C10 "one-way-human-gate" Info one_way_human_gate;
     C11 "near-duplicate-state" Warn near_duplicate_state;
+    C12 "gate-bypass" Warn gate_bypass;
 }
 
 /// The state that a task is most easily ended in; `None` where no state is terminal.
