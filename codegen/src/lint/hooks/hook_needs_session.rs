@@ -10,7 +10,7 @@ use crate::diag::Diagnostic;
 use crate::lint::Facts;
 use crate::lint::agents::Place;
 use crate::search::task::{Agent, Event, Task};
-use crate::search::{Edge, EdgeId, HookIndex};
+use crate::search::{Edge, EdgeId, HookIndex, Step};
 
 /// What the search saw of one hook.
 #[derive(Default)]
@@ -21,6 +21,8 @@ struct Seen {
     lost: Option<EdgeId>,
     /// The first step in which none was.
     missed: Option<EdgeId>,
+    /// An exit rule led here because the worker has ended: that is rule-needs-live-session's.
+    by_rule: bool,
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -44,6 +46,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 impl Seen {
     fn miss(&mut self, facts: &Facts<'_>, id: EdgeId, edge: &Edge) {
         self.missed.get_or_insert(id);
+        self.by_rule |= matches!(edge.step, Step::Exit { agent: Actor::Worker, .. });
         if !is_mended(facts, facts.search.task(edge.to)) {
             self.lost.get_or_insert(id);
         }
@@ -78,7 +81,7 @@ fn finding(facts: &Facts<'_>, index: HookIndex, seen: &Seen) -> Option<Diagnosti
                 start(facts, index, seen.missed?, "tells a worker, and none is ever alive there", LOST)?;
             Some(found.help("start an agent in its place: `- {action: spawn_agent, prompt: …}`"))
         }
-        (true, false) => {
+        (true, false) if !seen.by_rule => {
             let found = start(facts, index, seen.lost?, "tells a worker, and none may be alive there", LOST)?;
             let to = facts.search.task(facts.search.edge(seen.lost?).to).status;
             let prompt = started_with(facts, seen.lost?).unwrap_or("…");
@@ -94,8 +97,8 @@ fn finding(facts: &Facts<'_>, index: HookIndex, seen: &Seen) -> Option<Diagnosti
                 "leave the worker alive on the way here, or write `action: spawn_agent` and `harness: review`",
             ))
         }
-        // The reviewer gets a session of its own, and nothing is lost.
-        (false, false) => None,
+        // A reviewer gets a session of its own then, and nothing is lost.
+        (_, false) => None,
     }
 }
 
