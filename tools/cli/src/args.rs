@@ -46,6 +46,7 @@ Examples:
   orange-workflow check workflows/
   orange-workflow check flow.yml --format short
   orange-workflow check workflows/ --deny warnings --allow name-mismatch
+  orange-workflow check workflows/ --format sarif > findings.sarif
   orange-workflow check workflows/ --write-baseline known.json
   orange-workflow check workflows/ --baseline known.json --deny warnings
   orange-workflow check flow.yml --fix
@@ -120,6 +121,10 @@ pub(crate) enum Format {
     Short,
     /// One JSON object
     Json,
+    /// SARIF 2.1.0, for code scanning and editors
+    Sarif,
+    /// Annotations of GitHub Actions, the worst first
+    Github,
 }
 
 /// Print the page of a check: what it finds, why, and how to mend it.

@@ -20,6 +20,31 @@ impl Folders {
     }
 }
 
+/// Says what files are called in the repositories that they lie in.
+#[derive(Debug, Default)]
+pub(crate) struct Repositories {
+    folders: Folders,
+    /// What is above each folder.
+    roots: HashMap<PathBuf, PathBuf>,
+}
+
+impl Repositories {
+    /// The path of a file from the root of its repository, or else from the current folder; of one that lies in
+    /// neither, the whole path.
+    pub(crate) fn path(&mut self, file: &str) -> String {
+        let file = Path::new(file);
+        let folder = self.folders.of(file);
+        let root = self.roots.entry(folder.to_owned()).or_insert_with(|| root_of(folder));
+        let file = folder.join(file.file_name().unwrap_or_default());
+        if file.starts_with(&*root) { relative(root, &file) } else { file.display().to_string() }
+    }
+}
+
+/// The closest folder upwards in which git keeps its own things, or else the current one.
+fn root_of(folder: &Path) -> PathBuf {
+    folder.ancestors().find(|it| it.join(".git").exists()).map_or_else(current, Path::to_owned)
+}
+
 /// A path from the root of the file system, without links as far as it exists.
 pub(crate) fn absolute(path: &Path) -> PathBuf {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };

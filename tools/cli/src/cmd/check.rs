@@ -41,8 +41,11 @@ pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> 
         }
     }
     err.extend(failures.iter().map(Failure::to_string));
-    let mut out =
-        if report.files.is_empty() { String::new() } else { written(&report, args.format, styles)? };
+    let mut out = if report.files.is_empty() {
+        String::new()
+    } else {
+        written(&report, &failures, args.format, styles)?
+    };
     if let Some(shown) = mending.out {
         if !args.diff {
             err += &out;
@@ -104,13 +107,15 @@ fn write_baseline(path: &Path, report: &mut Report, is_whole: bool) -> Result<St
     Ok(format!("wrote {count} {} to {shown}\n", if count == 1 { "finding" } else { "findings" }))
 }
 
-fn written(report: &Report, format: Format, styles: Styles) -> Result<String, Failure> {
+fn written(report: &Report, failures: &[Failure], format: Format, styles: Styles) -> Result<String, Failure> {
     match format {
         Format::Human => Ok(output::human(report, styles.out)),
         Format::Graphical => Ok(output::human(report, styles.out.drawn())),
         Format::Narrated => Ok(output::human(report, Style::Narrated)),
         Format::Short => Ok(output::short(report)),
         Format::Json => output::json(report),
+        Format::Sarif => output::sarif(report, failures),
+        Format::Github => Ok(output::github(report)),
     }
 }
 

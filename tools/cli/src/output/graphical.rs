@@ -95,7 +95,8 @@ impl<'r> Drawn<'r> {
 
 /// The places of a finding with their texts. Numbers tell the order where it is not the order of the lines.
 fn story(finding: &Diagnostic) -> Vec<(Span, Option<String>)> {
-    let numbered = !finding.labels.is_sorted_by_key(|it| it.span.start);
+    let numbered = !finding.labels.is_sorted_by_key(|it| it.span.start)
+        && !finding.labels.iter().any(|it| it.message.starts_with("1. "));
     let text = |at: usize, text: &str| {
         let text = printable(text);
         if numbered { format!("{}. {text}", at + 1) } else { text.into_owned() }

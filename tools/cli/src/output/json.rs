@@ -91,10 +91,7 @@ pub(crate) fn json(report: &Report) -> Result<String, Failure> {
         diagnostics: report.files.iter().flat_map(found).collect(),
         summary: Summary { error: counts.error, deny: counts.deny, warn: counts.warn, info: counts.info },
     };
-    let text = serde_json::to_string_pretty(&document);
-    text.map(|it| it + "\n").map_err(|error| {
-        Failure::new(format!("cannot write JSON: {error}"), "please report this as a bug of orange-workflow")
-    })
+    super::to_json(&document)
 }
 
 fn found(file: &File) -> Vec<Found<'_>> {

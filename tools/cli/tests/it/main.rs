@@ -8,6 +8,7 @@ mod check;
 mod config;
 mod fix;
 mod fmt;
+mod formats;
 mod graph;
 mod help;
 mod init;

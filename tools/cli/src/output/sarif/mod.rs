@@ -1,0 +1,248 @@
+//! SARIF 2.1.0, which code scanning services and editors read.
+
+mod types;
+
+use std::collections::{BTreeMap, HashMap};
+
+use orange_codegen::catalogue::{self, Check};
+use orange_codegen::diag::Step;
+use orange_codegen::place::Places;
+use orange_codegen::{Diagnostic, Level, LineIndex, Span, Trace};
+
+use super::Place;
+use super::human::is_about_the_whole_file;
+use crate::answer::Failure;
+use crate::paths::Repositories;
+use crate::report::{File, Report};
+
+use types::{
+    ArtifactChange, ArtifactLocation, CodeFlow, Configuration, Described, Driver, Fix, Found, Help,
+    Invocation, Location, Log, LogicalLocation, Notification, PhysicalLocation, Region, Replacement, Rule,
+    Run, Text, TextOf, ThreadFlow, ThreadFlowLocation, Tool,
+};
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// What relative paths begin at.
+const ROOT: &str = "%SRCROOT%";
+
+/// What a finding keeps when its file is edited: its check and its place in the workflow.
+const FINGERPRINT: &str = "place/v1";
+
+/// The whole report as one document and a line end; `failures` is what could not be looked at.
+///
+/// # Errors
+///
+/// None that a report of ours can cause; serde has one all the same.
+pub(crate) fn sarif(report: &Report, failures: &[Failure]) -> Result<String, Failure> {
+    let mut repositories = Repositories::default();
+    let rules: HashMap<&str, usize> =
+        catalogue::all().iter().enumerate().map(|(at, it)| (it.code, at)).collect();
+    let files = report.files.iter().filter(|it| !it.findings().is_empty());
+    let results = files.flat_map(|file| {
+        let artifact = artifact(&repositories.path(&file.source.path));
+        Teller::new(file, artifact).results(file, &rules)
+    });
+    let run = Run {
+        tool: tool(),
+        column_kind: "unicodeCodePoints",
+        results: results.collect(),
+        original_uri_base_ids: BTreeMap::from([(
+            ROOT,
+            Described { description: text("The root of the repository, or else the current folder.") },
+        )]),
+        invocations: [invocation(failures)],
+    };
+    let log = Log { schema: SCHEMA, version: "2.1.0", runs: [run] };
+    super::to_json(&log)
+}
+
+/// Tells the findings of one file.
+struct Teller<'r> {
+    artifact: ArtifactLocation,
+    index: LineIndex<'r>,
+    places: Places,
+}
+
+impl<'r> Teller<'r> {
+    fn new(file: &'r File, artifact: ArtifactLocation) -> Self {
+        Self { artifact, index: LineIndex::new(&file.source.text), places: file.places() }
+    }
+
+    fn results(&self, file: &'r File, rules: &HashMap<&str, usize>) -> Vec<Found<'r>> {
+        let mut times: HashMap<String, usize> = HashMap::new();
+        let results = file.findings().iter().map(|finding| {
+            let place = self.places.of(finding.span);
+            let known = format!("{}:{place}", finding.name());
+            let count = times.entry(known.clone()).or_default();
+            *count += 1;
+            Found {
+                rule_id: finding.code(),
+                rule_index: rules.get(finding.code()).copied(),
+                level: level(finding.level),
+                message: text(message(finding)),
+                locations: [Location {
+                    logical_locations: vec![LogicalLocation { fully_qualified_name: place }],
+                    ..self.of_finding(finding)
+                }],
+                related_locations: self.labels(finding),
+                code_flows: finding.trace.iter().map(|it| self.code_flow(it, finding)).collect(),
+                fixes: finding.fix.iter().map(|it| self.fix(it)).collect(),
+                partial_fingerprints: BTreeMap::from([(FINGERPRINT, format!("{known}:{count}"))]),
+            }
+        });
+        results.collect()
+    }
+
+    fn labels(&self, finding: &Diagnostic) -> Vec<Location> {
+        let labels = finding.labels.iter().enumerate().map(|(at, label)| Location {
+            id: Some(at + 1),
+            message: Some(text(&label.message)),
+            ..self.location(label.span)
+        });
+        labels.collect()
+    }
+
+    /// The run step by step. A step that follows no declaration stands where the finding does.
+    fn code_flow(&self, trace: &Trace, finding: &Diagnostic) -> CodeFlow {
+        let start = (None, format!("the task starts in `{}`", trace.start));
+        let steps = trace.steps.iter().map(|it| (it.span, told(it)));
+        let end = trace.end.iter().map(|it| (None, format!("at the end: {it}")));
+        let locations = std::iter::once(start).chain(steps).chain(end).enumerate();
+        let locations = locations.map(|(at, (span, said))| {
+            let location = span.map_or_else(|| self.of_finding(finding), |it| self.location(it));
+            let location = Location { message: Some(text(said)), ..location };
+            ThreadFlowLocation { location, execution_order: at + 1 }
+        });
+        CodeFlow { thread_flows: [ThreadFlow { locations: locations.collect() }] }
+    }
+
+    fn fix(&self, fix: &'r orange_codegen::Fix) -> Fix<'r> {
+        let doubt = if fix.safe { "" } else { "; this may not be what was meant" };
+        let replacements = fix.edits.iter().map(|edit| Replacement {
+            deleted_region: self.region(edit.span),
+            inserted_content: TextOf { text: &edit.text },
+        });
+        Fix {
+            description: text(format!("{}{doubt}", fix.title)),
+            artifact_changes: [ArtifactChange {
+                artifact_location: self.artifact.clone(),
+                replacements: replacements.collect(),
+            }],
+        }
+    }
+
+    fn of_finding(&self, finding: &Diagnostic) -> Location {
+        let region = (!is_about_the_whole_file(finding)).then(|| self.region(finding.span));
+        self.at(region)
+    }
+
+    fn location(&self, span: Span) -> Location {
+        self.at(Some(self.region(span)))
+    }
+
+    fn at(&self, region: Option<Region>) -> Location {
+        let physical_location = PhysicalLocation { artifact_location: self.artifact.clone(), region };
+        Location { id: None, physical_location, logical_locations: Vec::new(), message: None }
+    }
+
+    fn region(&self, span: Span) -> Region {
+        let Place { line, column, end_line, end_column } = Place::of(span, &self.index);
+        Region { start_line: line, start_column: column, end_line, end_column }
+    }
+}
+
+fn tool() -> Tool {
+    let version = env!("CARGO_PKG_VERSION");
+    let rules = catalogue::all().iter().map(|it| rule(it)).collect();
+    Tool { driver: Driver { name: "orange-workflow", version, semantic_version: version, rules } }
+}
+
+fn rule(check: &'static Check) -> Rule {
+    let summary = check.summary().replace('\n', " ");
+    Rule {
+        id: check.code,
+        name: check.name,
+        help: Help {
+            text: format!("{summary} `orange-workflow explain {}` says more.", check.code),
+            markdown: check.page,
+        },
+        short_description: text(summary),
+        default_configuration: Configuration {
+            enabled: check.level != Level::Allow,
+            level: level(check.level),
+        },
+    }
+}
+
+fn invocation(failures: &[Failure]) -> Invocation<'_> {
+    Invocation {
+        execution_successful: failures.is_empty(),
+        tool_execution_notifications: failures.iter().map(notification).collect(),
+    }
+}
+
+fn notification(failure: &Failure) -> Notification<'_> {
+    Notification { level: "error", message: TextOf { text: failure.message() } }
+}
+
+/// Paths in and outside of repositories, as URIs.
+fn artifact(path: &str) -> ArtifactLocation {
+    let encoded = percent_encoded(path);
+    if path.starts_with('/') {
+        ArtifactLocation { uri: format!("file://{encoded}"), uri_base_id: None }
+    } else {
+        ArtifactLocation { uri: encoded, uri_base_id: Some(ROOT) }
+    }
+}
+
+fn percent_encoded(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                out.push(byte.into())
+            }
+            other => super::put(&mut out, format_args!("%{other:02X}")),
+        }
+    }
+    out
+}
+
+fn level(level: Level) -> &'static str {
+    match level {
+        Level::Error | Level::Deny => "error",
+        Level::Warn => "warning",
+        Level::Info => "note",
+        Level::Allow => "none",
+    }
+}
+
+/// The message with what other parts of a result have no room for.
+fn message(finding: &Diagnostic) -> String {
+    let witness = finding.witness.as_ref().filter(|it| !finding.message.contains(&it.range));
+    let witness = witness.map(|it| format!("\nwitness: {}", it.range)).unwrap_or_default();
+    let help = finding.help.as_ref().map(|it| format!("\nhelp: {it}")).unwrap_or_default();
+    format!("{}{witness}{help}", finding.message)
+}
+
+fn told(step: &Step) -> String {
+    let hooks = if step.hooks.is_empty() { String::new() } else { format!(" ({})", step.hooks.join(", ")) };
+    format!("{}: {} → `{}`{hooks}", step.by, step.does, step.to)
+}
+
+fn text(text: impl Into<String>) -> Text {
+    Text { text: text.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_uris() {
+        assert_eq!(artifact("a b/ü:100%.yml").uri, "a%20b/%C3%BC%3A100%25.yml");
+        assert_eq!(artifact("/etc/a.yml").uri, "file:///etc/a.yml");
+    }
+}
