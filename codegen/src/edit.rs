@@ -84,6 +84,21 @@ fn in_block(text: &str, start: usize, (key, value): (&str, &str)) -> String {
     }
 }
 
+/// Puts an entry before the first one of a mapping, written as the mapping is: on a line of its own with the same
+/// indentation, or between braces. `None` where more than that would have to change.
+pub fn put_first(source: &Source, mapping: Span, (key, value): (&str, &str)) -> Option<Edit> {
+    let (text, start) = (&source.text, mapping.start as usize);
+    let assign = if source.format == Format::Toml { " =" } else { ":" };
+    if text[start..].starts_with('{') {
+        let inside = start + 1 + text[start + 1..].len() - text[start + 1..].trim_start().len();
+        return (!text[inside..].starts_with('}'))
+            .then(|| insert(inside, format!("{key}{assign} {value}, ")));
+    }
+    let is_block = source.format == Format::Yaml && is_indentation(indentation(text, start));
+    let column = text[line_start(text, start)..start].chars().count();
+    is_block.then(|| insert(start, format!("{key}: {value}{}{}", line_end(text), " ".repeat(column))))
+}
+
 fn insert(at: usize, text: String) -> Edit {
     Edit { span: Span::at(at as u32), text }
 }

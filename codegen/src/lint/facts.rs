@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use orange_core::{Actor, Machine, StateId, TransitionId};
 
+use super::exits;
 use super::told::Told;
 use super::ways::Ways;
 use crate::diag;
@@ -40,6 +41,8 @@ pub struct Facts<'f> {
     pub nearest: Vec<Option<ConfigurationId>>,
     /// What may still be spent on questions about guards.
     pub work: RefCell<Work>,
+    /// What lints of exit rules find out once.
+    pub(super) exits: exits::Shared,
 }
 
 /// Who takes a transition, as far as the workflow tells.
@@ -77,6 +80,7 @@ impl<'f> Facts<'f> {
             ways: Ways::of(machine),
             nearest: nearest(search),
             work: RefCell::new(Work::default()),
+            exits: exits::Shared::default(),
         }
     }
 

@@ -1,0 +1,241 @@
+//! What can stand in the sections that the exit rules of a state and the gates behind them read, and what then happens.
+
+use orange_core::{Condition, Gate, Outcome, StateId, TransitionId, check_gate, fingerprint, section};
+
+use crate::lint::Facts;
+use crate::search::sections::{Content, candidates};
+
+/// More combinations than this of one state are not looked at.
+const MAX_CASES: usize = 4096;
+
+/// Every combination of contents that the rules of one state and the gates behind them can tell apart.
+#[derive(Debug)]
+pub struct Cases {
+    /// The state.
+    pub state: StateId,
+    /// The combinations, plain ones first.
+    pub all: Vec<Case>,
+    /// Whether there are more.
+    pub cut: bool,
+    parts: Vec<Part>,
+    readers: Vec<Reader>,
+}
+
+/// One combination: what stands in each section when the agent of the state ends.
+#[derive(Debug)]
+pub struct Case {
+    /// The exit rule that decides then, by its number in the machine.
+    pub rule: Option<usize>,
+    choice: Vec<usize>,
+}
+
+/// What stands in one section, as far as any of its readers tells it apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The section does not exist.
+    Absent,
+    /// It has no line that is not blank.
+    Empty,
+    /// It has.
+    Written,
+    /// It has, and a gate has let it through already.
+    Stale,
+}
+
+/// One section and what can stand there.
+#[derive(Debug)]
+struct Part {
+    heading: String,
+    contents: Vec<Judged>,
+}
+
+/// One content of a section, and what every reader of that section says of it.
+#[derive(Debug)]
+struct Judged {
+    standing: Standing,
+    label: String,
+    passes: Vec<bool>,
+}
+
+/// A gate that reads a section, or the artifact of a rule.
+#[derive(Debug)]
+struct Reader {
+    asker: Asker,
+    part: usize,
+    /// Its number among the readers of the section.
+    place: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asker {
+    Rule(usize),
+    Transition(TransitionId),
+}
+
+/// The cases of every state that has exit rules, in the order of the states.
+pub fn of(facts: &Facts<'_>) -> Vec<Cases> {
+    let stale = stale_sections(facts);
+    let states = facts.states().map(|(state, _)| state);
+    states
+        .filter(|state| !facts.machine.exit_rules_of(*state).is_empty())
+        .map(|state| Cases::of(facts, state, stale[usize::from(state.0)]))
+        .collect()
+}
+
+/// By state: the sections, a bit each, in which content that a gate has let through can stand there.
+fn stale_sections(facts: &Facts<'_>) -> Vec<u8> {
+    let mut stale = vec![0; facts.workflow.states.len()];
+    for (_, task) in facts.search.configurations() {
+        for at in 0..facts.search.sections.len() {
+            stale[usize::from(task.status.0)] |= u8::from(task.section(at).seen) << at;
+        }
+    }
+    stale
+}
+
+impl Cases {
+    fn of(facts: &Facts<'_>, state: StateId, stale: u8) -> Self {
+        let mut cases = Self { state, all: Vec::new(), cut: false, parts: Vec::new(), readers: Vec::new() };
+        let askers = askers(facts, state);
+        for (asker, gate) in &askers {
+            cases.add_reader(*asker, gate.section);
+        }
+        for part in &mut cases.parts {
+            let number = facts.search.sections.find(&part.heading);
+            let can_be_stale = number.is_some_and(|number| stale >> number & 1 == 1);
+            let gates: Vec<&Gate<'_>> =
+                askers.iter().map(|(_, gate)| *gate).filter(|gate| gate.section == part.heading).collect();
+            part.contents = contents(&gates, can_be_stale);
+        }
+        cases.combine(facts);
+        cases
+    }
+
+    /// Whether the artifact condition of this rule holds.
+    pub fn holds(&self, case: &Case, rule: usize) -> bool {
+        self.judgement(case, Asker::Rule(rule)).unwrap_or_default()
+    }
+
+    /// Whether the gate of this transition lets it through; one without a gate does.
+    pub fn passes(&self, case: &Case, transition: TransitionId) -> bool {
+        self.judgement(case, Asker::Transition(transition)).unwrap_or(true)
+    }
+
+    /// What stands in a section.
+    pub fn standing(&self, case: &Case, heading: &str) -> Option<Standing> {
+        self.content(case, heading).map(|it| it.standing)
+    }
+
+    /// What stands in a section, in words: "an empty `## Handoff`".
+    pub fn tell(&self, case: &Case, heading: &str) -> Option<String> {
+        let Judged { standing, label, .. } = self.content(case, heading)?;
+        Some(match standing {
+            Standing::Absent => format!("no `{heading}`"),
+            Standing::Empty => format!("an empty `{heading}`"),
+            Standing::Written if label.starts_with("without") => format!("a `{heading}` {label}"),
+            Standing::Written => format!("a `{heading}` with {}", label.replace(" with ", " and ")),
+            Standing::Stale => format!("a `{heading}` that a gate has let through before"),
+        })
+    }
+
+    /// The sections that are read.
+    pub fn headings(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().map(|it| it.heading.as_str())
+    }
+
+    fn content(&self, case: &Case, heading: &str) -> Option<&Judged> {
+        let at = self.parts.iter().position(|it| it.heading == heading)?;
+        Some(&self.parts[at].contents[case.choice[at]])
+    }
+
+    fn judgement(&self, case: &Case, asker: Asker) -> Option<bool> {
+        let Reader { part, place, .. } = self.readers.iter().find(|it| it.asker == asker)?;
+        Some(self.parts[*part].contents[case.choice[*part]].passes[*place])
+    }
+
+    fn add_reader(&mut self, asker: Asker, heading: &str) {
+        let known = self.parts.iter().position(|it| it.heading == heading);
+        let part = known.unwrap_or_else(|| {
+            self.parts.push(Part { heading: heading.to_owned(), contents: Vec::new() });
+            self.parts.len() - 1
+        });
+        let place = self.readers.iter().filter(|it| it.part == part).count();
+        self.readers.push(Reader { asker, part, place });
+    }
+
+    /// Every choice of one content for each section, the last section the fastest.
+    fn combine(&mut self, facts: &Facts<'_>) {
+        let mut choice = vec![0; self.parts.len()];
+        loop {
+            let mut case = Case { rule: None, choice: choice.clone() };
+            case.rule = facts.machine.exit_rule(self.state, |rule| self.holds(&case, rule));
+            self.all.push(case);
+            let Some(next) =
+                (0..choice.len()).rev().find(|at| choice[*at] + 1 < self.parts[*at].contents.len())
+            else {
+                return;
+            };
+            if self.all.len() == MAX_CASES {
+                self.cut = true;
+                return;
+            }
+            choice[next] += 1;
+            choice[next + 1..].fill(0);
+        }
+    }
+}
+
+/// The artifacts of a state's rules, and the gates of the transitions that these can take.
+fn askers<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(Asker, &'f Gate<'f>)> {
+    let machine = facts.machine;
+    let mut askers = Vec::new();
+    let mut targets = Vec::new();
+    for rule in machine.exit_rules_of(state) {
+        if let Condition::Artifact(gate) = &machine.exit_rules[rule].condition {
+            askers.push((Asker::Rule(rule), gate));
+        }
+        match machine.exit_rules[rule].outcome {
+            Outcome::Then(to) => targets.push(to),
+            Outcome::ThenWhen(clauses) => targets.extend(clauses.iter().map(|(_, to)| *to)),
+            Outcome::Crash { .. } | Outcome::MarkDead => {}
+        }
+    }
+    targets.sort_unstable();
+    targets.dedup();
+    for id in targets.into_iter().flat_map(|to| machine.between(state, to)) {
+        askers.extend(machine.transition(id).gate.as_ref().map(|gate| (Asker::Transition(id), gate)));
+    }
+    askers
+}
+
+/// The contents of a section that its readers judge differently, or that a reader of the finding would.
+fn contents(gates: &[&Gate<'_>], can_be_stale: bool) -> Vec<Judged> {
+    let mut kept: Vec<Judged> = Vec::new();
+    let candidates = candidates(gates);
+    let stale =
+        candidates.iter().filter(|it| can_be_stale && it.text.is_some()).map(|it| judge(gates, it, true));
+    for judged in candidates.iter().map(|it| judge(gates, it, false)).chain(stale) {
+        let same = |it: &Judged| it.standing == judged.standing && it.passes == judged.passes;
+        let is_old_news =
+            judged.standing == Standing::Stale && kept.iter().any(|it| it.passes == judged.passes);
+        if !kept.iter().any(same) && !is_old_news {
+            kept.push(judged);
+        }
+    }
+    kept
+}
+
+fn judge(gates: &[&Gate<'_>], content: &Content, seen: bool) -> Judged {
+    let Content { label, text } = content;
+    let heading = gates.first().map_or("", |gate| gate.section);
+    let body = text.as_ref().map(|text| format!("{heading}\n{text}\n")).unwrap_or_default();
+    let last_seen = section(&body, heading).filter(|_| seen).map(fingerprint);
+    let standing = match text {
+        None => Standing::Absent,
+        Some(_) if seen => Standing::Stale,
+        Some(text) if text.is_empty() => Standing::Empty,
+        Some(_) => Standing::Written,
+    };
+    let passes = gates.iter().map(|gate| check_gate(gate, &body, last_seen).is_ok()).collect();
+    Judged { standing, label: label.clone(), passes }
+}

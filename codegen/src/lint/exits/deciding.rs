@@ -1,0 +1,71 @@
+//! Which exit rule decided in a step of the search.
+
+use orange_core::{Condition, Gate, check_gate, fingerprint, section};
+
+use crate::lint::Facts;
+use crate::search::sections::{Content, Sections};
+use crate::search::task::Written;
+use crate::search::{Edge, Step};
+
+/// What the artifacts of all rules say of every content that the search tells apart.
+#[derive(Debug)]
+pub struct Deciding {
+    /// By exit rule of the machine; nothing for those without an artifact.
+    artifacts: Vec<Option<Artifact>>,
+}
+
+#[derive(Debug)]
+struct Artifact {
+    section: usize,
+    /// By content, first while no gate has seen it, then when one has.
+    holds: Vec<[bool; 2]>,
+}
+
+impl Deciding {
+    pub(super) fn of(facts: &Facts<'_>) -> Self {
+        let artifacts = facts.machine.exit_rules.iter().map(|rule| match &rule.condition {
+            Condition::Artifact(gate) => Artifact::of(gate, &facts.search.sections),
+            Condition::Always | Condition::NoArtifact => None,
+        });
+        Self { artifacts: artifacts.collect() }
+    }
+
+    /// The rule that decided about an agent's end, by its number in the machine; `None` where none was asked, or none
+    /// applied.
+    pub(super) fn rule(&self, facts: &Facts<'_>, edge: &Edge) -> Option<usize> {
+        let Step::Exit { agent, wrote, .. } = edge.step else { return None };
+        let task = facts.search.task(edge.from);
+        if facts.machine.state(task.status).agent != agent {
+            return None;
+        }
+        facts.machine.exit_rule(task.status, |rule| {
+            self.artifacts[rule].as_ref().is_some_and(|artifact| {
+                let wrote = wrote.filter(|it| usize::from(it.section) == artifact.section);
+                let stands = task.section(artifact.section);
+                let Written { content, seen } =
+                    wrote.map_or(stands, |it| Written { content: it.content, seen: false });
+                artifact.holds[usize::from(content)][usize::from(seen)]
+            })
+        })
+    }
+
+    /// The section that a rule reads.
+    pub(super) fn section(&self, rule: usize) -> Option<usize> {
+        self.artifacts[rule].as_ref().map(|it| it.section)
+    }
+}
+
+impl Artifact {
+    fn of(gate: &Gate<'_>, sections: &Sections<'_>) -> Option<Self> {
+        let section = sections.find(gate.section)?;
+        let contents = &sections.get(section).contents;
+        Some(Self { section, holds: contents.iter().map(|it| judge(gate, it)).collect() })
+    }
+}
+
+fn judge(gate: &Gate<'_>, content: &Content) -> [bool; 2] {
+    let text = content.text.as_ref();
+    let body = text.map(|text| format!("{}\n{text}\n", gate.section)).unwrap_or_default();
+    let seen = section(&body, gate.section).map(fingerprint);
+    [None, seen].map(|seen| check_gate(gate, &body, seen).is_ok())
+}

@@ -1,0 +1,70 @@
+//! C4A: an agent's end leaves a task in a state where it cannot be started again, and which it needs an agent to leave.
+
+use orange_core::{Actor, StateId};
+
+use super::C4A;
+use super::text::any_of;
+use crate::diag::Diagnostic;
+use crate::lint::{Facts, Mover};
+use crate::model::{Action, Outcome, Transition};
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let ruled = facts.exit_cases().iter().map(|it| it.state);
+    ruled.filter_map(|state| of_state(facts, state)).collect()
+}
+
+fn of_state(facts: &Facts<'_>, id: StateId) -> Option<Diagnostic> {
+    let (state, agent) = (facts.state(id), facts.machine.state(id).agent);
+    if state.respawn_prompt.is_some()
+        || facts.leaving(id).any(|(at, it)| helps(facts, it, facts.movers[at.0 as usize]))
+    {
+        return None;
+    }
+    let (rule, edge) = facts.machine.exit_rules_of(id).find_map(|at| {
+        let stays = !matches!(facts.exit_rules[at].outcome, Outcome::Then(_) | Outcome::ThenWhen(_));
+        Some((facts.exit_rules[at], facts.lives().decided(at).filter(|_| stays)?))
+    })?;
+    let name = &state.name.value;
+    let message =
+        format!("a {agent} that ends in `{name}` cannot be started again there{}", ways_on(facts, id));
+    let respawns = matches!(rule.outcome, Outcome::Crash { respawn: true, .. });
+    let stays =
+        if respawns { "1. cannot start it again" } else { "1. leaves it at that, for a person to look at" };
+    let rule = facts.first_line(rule.span);
+    Some(
+        Diagnostic::new(&C4A, rule, message)
+            .label(rule, stays)
+            .label(state.name.span, "2. has no `respawn_prompt`, so `orange task respawn` refuses")
+            .trace(facts.tell(&facts.search.run_through(edge), format!("a dead {agent}")))
+            .help(format!("add `respawn_prompt: {}` to the state", prompt(facts, id, agent))),
+    )
+}
+
+/// Whether a way out starts an agent, or is a person's way to a good end.
+fn helps(facts: &Facts<'_>, transition: &Transition, mover: Mover) -> bool {
+    let to = transition.to.value;
+    let starts =
+        |hook: &crate::model::Hook| matches!(hook.action, Action::SpawnAgent(_) | Action::SpawnReviewer(_));
+    let is_good_end = facts.state(to).terminal && facts.workflow.commands.cancel != Some(to);
+    transition.hooks.iter().any(starts) || (is_good_end && mover == Mover::Person)
+}
+
+fn ways_on(facts: &Facts<'_>, id: StateId) -> String {
+    let mut names: Vec<String> =
+        facts.leaving(id).map(|(_, it)| format!("`{}`", facts.name(it.to.value))).collect();
+    names.dedup();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!(", and no way from there (to {}) starts one", any_of(names))
+    }
+}
+
+/// The prompt that an agent of this kind runs with in a state, the one that it is first started with there before others.
+fn prompt<'f>(facts: &Facts<'f>, id: StateId, agent: Actor) -> &'f str {
+    let spawned = facts.machine.transitions.iter().filter(|it| it.to == id).flat_map(|it| it.hooks);
+    let into = spawned.filter_map(|it| it.spawn()).find(|it| it.actor() == agent).map(|it| it.prompt);
+    let running = facts.told.prompt_in(id).map(|it| usize::from(it.0));
+    let prompt = into.map(|it| usize::from(it.0)).or(running);
+    prompt.map_or("PROMPT", |at| facts.workflow.prompts[at].name.value.as_str())
+}

@@ -1,0 +1,190 @@
+//! C49: a gate or an exit rule accepts what was written in an earlier visit to its state.
+
+use std::collections::BTreeMap;
+
+use orange_core::{StateId, TransitionId};
+
+use super::C49;
+use super::coming_back::{self, ComingBack, Steps};
+use crate::diag::{Diagnostic, Fix};
+use crate::edit;
+use crate::lint::Facts;
+use crate::model::{Condition, Gate};
+use crate::search::components::Components;
+use crate::search::{Edge, EdgeId, Outcome, Step};
+
+/// What is accepted: a section, in a state.
+type Place = (StateId, usize);
+
+/// Who accepts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner {
+    Gate(TransitionId),
+    /// An exit rule whose transition asks nothing of that section.
+    Rule(usize),
+}
+
+/// What happens in one place.
+#[derive(Debug, Default)]
+struct Visits {
+    steps: Steps<Owner>,
+    /// The exit rules that accept it, too, on the way through a gate.
+    rules: BTreeMap<TransitionId, usize>,
+}
+
+/// One way in which something stale is accepted.
+struct Acceptance<'a> {
+    place: Place,
+    visits: &'a Visits,
+    owner: Owner,
+    run: &'a [EdgeId],
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let comes_back = comes_back(facts);
+    let places: Vec<_> = places(facts)
+        .into_iter()
+        .filter(|((state, _), it)| !it.steps.accepting.is_empty() && comes_back[usize::from(state.0)])
+        .collect();
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let distances = coming_back::distances(facts.search);
+    let mut budget = coming_back::MAX_STEPS;
+    let mut found = Vec::new();
+    for (place, visits) in &places {
+        let runs = ComingBack::of(facts.search, place.1).runs(&visits.steps, &distances, &mut budget);
+        for (owner, run) in &runs {
+            found.extend(finding(facts, &Acceptance { place: *place, visits, owner: *owner, run }));
+        }
+    }
+    found
+}
+
+/// By state: whether some way leads back to it.
+fn comes_back(facts: &Facts<'_>) -> Vec<bool> {
+    let arrows = facts.machine.transitions.iter().map(|it| (u32::from(it.from.0), u32::from(it.to.0)));
+    let components = Components::of(facts.machine.states.len(), arrows);
+    let leads_back =
+        |from: StateId| facts.machine.targets(from).any(|to| components.together(from.0.into(), to.0.into()));
+    facts.states().map(|(state, _)| leads_back(state)).collect()
+}
+
+/// Every place and what happens there, by one look at every step.
+fn places(facts: &Facts<'_>) -> BTreeMap<Place, Visits> {
+    let mut places: BTreeMap<Place, Visits> = BTreeMap::new();
+    for (id, edge) in facts.search.edges() {
+        let Some(transition) = gated_step(edge).filter(|_| is_started(facts, edge)) else { continue };
+        let status = facts.search.task(edge.from).status;
+        let gate = facts.machine.transition(transition).gate;
+        let gated = gate.and_then(|it| facts.search.sections.find(it.section));
+        let rule = facts.deciding().rule(facts, edge);
+        let ruled = rule.and_then(|it| facts.deciding().section(it));
+        if let Some(section) = gated {
+            let visits = places.entry((status, section)).or_default();
+            visits.steps.passing.push(id);
+            if is_stale(facts, edge, section) {
+                visits.steps.accepting.insert(id, Owner::Gate(transition));
+                visits.rules.extend(rule.filter(|_| ruled == gated).map(|rule| (transition, rule)));
+            }
+        }
+        if let (Some(rule), Some(section)) = (rule, ruled)
+            && ruled != gated
+            && is_stale(facts, edge, section)
+        {
+            places.entry((status, section)).or_default().steps.accepting.insert(id, Owner::Rule(rule));
+        }
+    }
+    places
+}
+
+/// The transition of a step, if its gate was asked.
+fn gated_step(edge: &Edge) -> Option<TransitionId> {
+    match edge.step {
+        Step::Request { transition, .. } | Step::Exit { outcome: Outcome::Advance(transition), .. } => {
+            Some(transition)
+        }
+        Step::Exit { outcome: Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Marked, .. }
+        | Step::Start
+        | Step::Write(_)
+        | Step::Respawn => None,
+    }
+}
+
+/// Whether anybody works on the task: one that was created past the initial state is still to get its worktree.
+fn is_started(facts: &Facts<'_>, edge: &Edge) -> bool {
+    facts.search.is_ordinary(edge.from) || facts.search.task(edge.from).workspace
+}
+
+fn is_stale(facts: &Facts<'_>, edge: &Edge, section: usize) -> bool {
+    let wrote = edge.step.wrote().is_some_and(|it| usize::from(it.section) == section);
+    !wrote && facts.search.task(edge.from).section(section).seen
+}
+
+fn finding(facts: &Facts<'_>, accepted: &Acceptance<'_>) -> Option<Diagnostic> {
+    let heading = facts.search.sections.get(accepted.place.1).heading;
+    let state = facts.name(accepted.place.0);
+    let (who, gate, rule) = acceptors(facts, accepted)?;
+    let message = format!("{who} accepts a `{heading}` that was written in an earlier visit to `{state}`");
+    let place = facts.first_line(gate.span);
+    let mut story = Vec::new();
+    match let_through(facts, accepted).filter(|(first, _)| first.span != gate.span) {
+        Some((first, arrow)) => {
+            story.push((facts.first_line(first.span), format!("the gate of {arrow} lets it through")));
+            story.push((place, "accepts the same once more".to_owned()));
+        }
+        None => story.push((place, "lets it through, and in the next visit the same once more".to_owned())),
+    }
+    let ruled = rule.map(|rule| facts.first_line(rule.span));
+    story.extend(ruled.map(|span| (span, "so does the exit rule, when the agent ends".to_owned())));
+    let found = story
+        .into_iter()
+        .zip(1..)
+        .fold(Diagnostic::new(&C49, place, message), |found, ((span, told), number)| {
+            found.label(span, format!("{number}. {told}"))
+        });
+    let both = if rule.is_some() { "both" } else { "it" };
+    let help = format!("add `fresh: true` to {both}: what was let through once then has to be written anew");
+    Some(
+        found
+            .trace(facts.tell(accepted.run, format!("the `{heading}` is the one of the earlier visit")))
+            .help(help)
+            .fix_if(ask_for_fresh(facts, std::iter::once(gate).chain(rule))),
+    )
+}
+
+/// Who accepts it in words, the gate or artifact that says so, and the artifact of a rule that says so, too.
+fn acceptors<'f>(
+    facts: &Facts<'f>,
+    accepted: &Acceptance<'_>,
+) -> Option<(String, &'f Gate, Option<&'f Gate>)> {
+    match accepted.owner {
+        Owner::Gate(id) => {
+            let transition = facts.transition(id);
+            let rule = accepted.visits.rules.get(&id).and_then(|rule| artifact(facts, *rule));
+            Some((format!("the gate of {}", facts.arrow(transition)), transition.gate.as_ref()?, rule))
+        }
+        Owner::Rule(rule) => Some(("this exit rule".to_owned(), artifact(facts, rule)?, None)),
+    }
+}
+
+fn artifact<'f>(facts: &Facts<'f>, rule: usize) -> Option<&'f Gate> {
+    match &facts.exit_rules[rule].condition {
+        Condition::HasArtifact(gate) => Some(gate),
+        Condition::NoArtifact | Condition::Always => None,
+    }
+}
+
+/// The gate that let it through in the earlier visit: the last one of the run before it was accepted again.
+fn let_through<'f>(facts: &Facts<'f>, accepted: &Acceptance<'_>) -> Option<(&'f Gate, String)> {
+    let before = accepted.run.iter().rev().skip(1);
+    let id = before.copied().find(|id| accepted.visits.steps.passing.contains(id))?;
+    let transition = facts.transition(facts.search.edge(id).step.transition()?);
+    Some((transition.gate.as_ref()?, facts.arrow(transition)))
+}
+
+fn ask_for_fresh<'g>(facts: &Facts<'_>, gates: impl Iterator<Item = &'g Gate>) -> Option<Fix> {
+    let edits =
+        gates.filter(|it| !it.fresh).map(|it| edit::put_first(facts.source, it.span, ("fresh", "true")));
+    Some(Fix { title: "ask for fresh content".to_owned(), edits: edits.collect::<Option<_>>()?, safe: false })
+}
