@@ -32,6 +32,7 @@ pub(crate) enum Command {
     Emit(Emit),
     Graph(Graph),
     Init(Init),
+    Schema(crate::cmd::schema::Schema),
     Simulate(crate::cmd::simulate::Simulate),
     Test(crate::cmd::test::Test),
 }

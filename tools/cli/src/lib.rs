@@ -14,6 +14,7 @@ mod output;
 mod paths;
 mod recognise;
 mod report;
+mod schema;
 mod simulate;
 mod site;
 mod whole;

@@ -1,0 +1,31 @@
+//! `schema`: the workflow language as a JSON Schema.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::answer::{Answer, Failure};
+use crate::cmd::one;
+use crate::schema::schema;
+
+/// Print the JSON Schema of the workflow language, for editors.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+An editor with a language server for YAML then completes keys and says what they mean, in files that begin with
+`# yaml-language-server: $schema=workflow.schema.json`.
+
+Examples:
+  orange-workflow schema
+  orange-workflow schema -o workflow.schema.json")]
+pub(crate) struct Schema {
+    /// Write there instead of to standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Schema) -> Result<Answer, Answer> {
+    let text = serde_json::to_string_pretty(&schema()).map_err(|error| {
+        Failure::new(format!("cannot write JSON: {error}"), "please report this as a bug of orange-workflow")
+    })?;
+    Ok(one::deliver(text + "\n", args.output.as_deref())?)
+}

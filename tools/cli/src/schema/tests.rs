@@ -1,0 +1,145 @@
+//! What the schema says of workflows, as an independent validator reads it.
+
+#![allow(clippy::unwrap_used, reason = "tests may fail where they stand")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jsonschema::Validator;
+use orange_codegen::syntax::{self, Kind, Node, Style};
+use orange_codegen::{Level, Source, compile};
+
+use super::*;
+
+const FLOW: &str = "\
+name: flow
+version: 1
+states:
+  pending: {}
+  done: {terminal: true}
+transitions:
+  - {from: pending, to: done, hooks: [{action: spawn_agent, prompt: p}]}
+prompts: {p: x}
+";
+
+fn validator() -> Validator {
+    jsonschema::draft202012::new(&schema()).unwrap()
+}
+
+/// A tree as readers of YAML 1.2 see it.
+fn value(node: &Node) -> Value {
+    match &node.kind {
+        Kind::Mapping(entries) => entries
+            .iter()
+            .map(|(key, it)| (value(key).as_str().unwrap_or_default().to_owned(), value(it)))
+            .collect(),
+        Kind::Sequence(items) => items.iter().map(value).collect(),
+        Kind::Scalar(it) if it.style == Style::Plain => match it.text.value.as_str() {
+            "" | "~" | "null" => Value::Null,
+            "true" => json!(true),
+            "false" => json!(false),
+            text => text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number)),
+        },
+        Kind::Scalar(it) => json!(it.text.value),
+    }
+}
+
+fn faults(source: &Source) -> Vec<String> {
+    let tree = syntax::parse(source).0.unwrap_or_else(|| panic!("{} has no tree", source.path));
+    let value = value(&tree);
+    validator().iter_errors(&value).map(|it| format!("{} at {}", it, it.instance_path())).collect()
+}
+
+#[track_caller]
+fn refuses(old: &str, new: &str, place: &str) {
+    assert!(FLOW.contains(old), "{old}");
+    let faults = faults(&Source::new("flow.yml", FLOW.replacen(old, new, 1)));
+    assert!(faults.iter().any(|it| it.contains(place)), "{new}: {faults:?}");
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The workflows in a folder, but for scenario files.
+fn workflows(folder: &str) -> Vec<Source> {
+    let files = fs::read_dir(root().join(folder)).unwrap().map(|it| it.unwrap().path());
+    let wanted = |it: &PathBuf| {
+        let name = it.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        (name.ends_with(".yml") && !name.ends_with(".test.yml"))
+            || (name.ends_with(".toml") && name != "Cargo.toml")
+    };
+    let sources = files.filter(wanted).filter_map(|it| Source::read(&it).ok());
+    sources.collect()
+}
+
+#[test]
+fn it_is_a_schema() {
+    assert!(jsonschema::draft202012::meta::is_valid(&schema()));
+    assert!(validator().is_valid(&json!({"name": "a", "states": {}})));
+}
+
+#[test]
+fn what_compiles_is_valid() {
+    let folders = ["workflows", "tests/fixtures", "tests/diagnostics", "tools/cli/templates"];
+    let sources: Vec<Source> = folders.iter().flat_map(|it| workflows(it)).collect();
+    let sound: Vec<_> =
+        sources.iter().filter(|it| compile(it).diagnostics.iter().all(|it| it.level > Level::Deny)).collect();
+    assert!(sound.len() > 15, "only {}", sound.len());
+    for source in sound {
+        assert_eq!(faults(source), Vec::<String>::new(), "{}", source.path);
+    }
+}
+
+#[test]
+fn examples_of_what_its_keys_and_values_are_wrong_with_are_refused() {
+    let wrong = |it: &&Source| {
+        let stem = it.path.rsplit('/').next().unwrap_or_default();
+        ["s02-", "s04-action", "s04-harness", "s04-wrong-type", "s09-"]
+            .iter()
+            .any(|wanted| stem.starts_with(wanted))
+    };
+    let sources = workflows("tests/diagnostics");
+    let wrong: Vec<_> = sources.iter().filter(wrong).collect();
+    assert!(wrong.len() >= 6, "only {}", wrong.len());
+    for source in wrong {
+        assert!(!faults(source).is_empty(), "{}", source.path);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_refused_at_its_place() {
+    refuses("version: 1", "version: one", "at /version");
+    refuses("version: 1", "version: 0", "at /version");
+    refuses("version: 1", "versoin: 1", "'versoin' was unexpected");
+    refuses("name: flow\n", "", "\"name\" is a required property");
+    refuses("terminal: true", "terminal: yes", "at /states/done/terminal");
+    refuses("from: pending, ", "", "at /transitions/0");
+    refuses("from: pending", "from: [], by: nobody", "at /transitions/0");
+    refuses("from: pending", "from: pending, when: review_round", "at /transitions/0/when");
+    refuses("from: pending", "from: pending, gate: {section: Handoff}", "at /transitions/0/gate/section");
+    refuses("spawn_agent", "spwan_agent", "at /transitions/0/hooks/0/action");
+    refuses(", prompt: p", "", "\"prompt\" is a required property at /transitions/0/hooks/0");
+    refuses("spawn_agent, prompt: p", "kill_session, prompt: p", "at /transitions/0/hooks/0");
+    refuses("spawn_agent", "spawn_agent, harness: tasks", "at /transitions/0/hooks/0/harness");
+    refuses("{p: x}", "[p]", "at /prompts");
+}
+
+#[test]
+fn every_definition_has_a_name_of_its_own_and_every_key_says_what_it_is_for() {
+    let schema = schema();
+    let defs = schema["$defs"].as_object().unwrap();
+    let names =
+        ["workflow", "commands", "state", "transition", "gate", "exit-rule", "then_when-clause", "step"];
+    assert!(defs.len() > names.len() + 10);
+    assert!(defs["workflow"]["properties"]["version"]["type"].is_array(), "the header of a step workflow");
+    for name in names {
+        assert!(defs.contains_key(name), "{name} of {:?}", defs.keys());
+    }
+    for (name, definition) in defs {
+        assert_eq!(definition["additionalProperties"], json!(false), "{name}");
+        for (key, value) in definition["properties"].as_object().unwrap() {
+            assert!(value["description"].is_string() || value["const"].is_string(), "{name} {key}");
+        }
+    }
+}
