@@ -8,6 +8,7 @@ mod ci;
 mod codegen;
 mod demo;
 mod house;
+mod new_lint;
 mod tidy;
 
 use std::process::ExitCode;
@@ -36,6 +37,7 @@ enum Command {
     /// Whole lives of tasks in a scratch home: real tmux, real git, a scripted agent.
     Demo,
     Bench(bench::Bench),
+    NewLint(new_lint::NewLint),
 }
 
 /// What a command says when it could not do its work; it names what to do.
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Command::Codegen => codegen::run(&house),
         Command::Demo => demo::run(&house),
         Command::Bench(arguments) => bench::run(&house, &arguments),
+        Command::NewLint(arguments) => new_lint::run(&house, &arguments),
     });
     match done {
         Ok(code) => code,

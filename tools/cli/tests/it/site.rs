@@ -67,5 +67,5 @@ fn the_index_of_the_pages_is_up_to_date() {
         fs::write(&path, &index).unwrap();
     }
     let now = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(now, index, "docs/lints/README.md is stale: ORANGE_REWRITE=1 writes it anew");
+    assert!(now == index, "docs/lints/README.md is stale: ORANGE_REWRITE=1 writes it anew");
 }

@@ -1,0 +1,253 @@
+//! `cargo xtask new-lint`: the three places of a lint, its file, its page and its line in the table of its group.
+//!
+//! What is written works at once: it finds states that are called like the lint. Its author replaces what it decides
+//! and what its page says, under tests that have been green before.
+
+use std::fs;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use orange_codegen::catalogue;
+
+use crate::Result;
+use crate::house::House;
+
+/// Begin a lint: its file, its page, and its line in the table of its group.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  cargo xtask new-lint too-many-rounds --group counters")]
+pub(crate) struct NewLint {
+    /// What is wrong, in words with hyphens that read well after "allow"
+    name: String,
+
+    /// What it is about
+    #[arg(long, value_enum)]
+    group: Group,
+
+    /// The default level of its findings
+    #[arg(long, value_enum, default_value = "warn")]
+    level: Level,
+}
+
+/// A group of lints: a folder of `codegen/src/lint`.
+#[derive(Clone, Copy, ValueEnum)]
+enum Group {
+    /// States and what leads where
+    Graph,
+    /// Guards and counters
+    Counters,
+    /// Exit rules
+    Exits,
+    /// Hooks and what they hold
+    Hooks,
+    /// Prompts
+    Prompts,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Level {
+    Deny,
+    Warn,
+    Info,
+    Allow,
+}
+
+/// One of the three places: its path from the root, and what is to be there.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    path: String,
+    text: String,
+}
+
+const LINT: &str = include_str!("new_lint/lint.rs.txt");
+const PAGE: &str = include_str!("new_lint/page.md.txt");
+
+pub(crate) fn run(house: &House, arguments: &NewLint) -> Result<ExitCode> {
+    let NewLint { name, group, level } = arguments;
+    if let Some(check) = catalogue::find(name) {
+        return Err(format!("{} is called `{name}` already; choose another name", check.code));
+    }
+    let used: Vec<&str> = catalogue::all().iter().map(|it| it.code).collect();
+    let code = next_code(&used, *group)?;
+    let registry = format!("codegen/src/lint/{}/mod.rs", group.folder());
+    let places = places(name, &code, *group, *level, &house.read(&registry)?.text)?;
+    if let Some(place) = places.iter().find(|it| it.path != registry && house.root.join(&it.path).exists()) {
+        return Err(format!("{} is there already; choose another name", place.path));
+    }
+    for Place { path, text } in &places {
+        fs::write(house.root.join(path), text)
+            .map_err(|error| format!("{path} cannot be written: {error}"))?;
+        println!("{path}");
+    }
+    println!("\n{}", next_steps(&code, name));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn next_steps(code: &str, name: &str) -> String {
+    format!(
+        "{code} {name} finds states that are called `{name}`. Say on its page what it is to find, make it find that, then:\n  \
+         ORANGE_REWRITE=1 cargo test -p orange-codegen --test pages     writes what it tells into its page\n  \
+         ORANGE_REWRITE=1 cargo test -p orange-workflow --test it site  writes the index of the pages\n\
+         and read both diffs."
+    )
+}
+
+/// The file, the page, and the table of the group with its line.
+fn places(name: &str, code: &str, group: Group, level: Level, registry: &str) -> Result<[Place; 3]> {
+    if !is_name(name) {
+        return Err(format!(
+            "`{name}` is no name: write small letters and hyphens, as in `unreachable-state`"
+        ));
+    }
+    let module = name.replace('-', "_");
+    let filled = |text: &str| text.replace("@code@", code).replace("@name@", name);
+    let line = format!("    {code} \"{name}\" {level:?} {module};\n");
+    let folder = format!("codegen/src/lint/{}", group.folder());
+    let registered = with_line(&with_module(registry, &module), &line)
+        .ok_or_else(|| format!("{folder}/mod.rs has no table `super::lints! {{…}}`"))?;
+    Ok([
+        Place { path: format!("{folder}/{module}.rs"), text: filled(LINT) },
+        Place { path: format!("docs/lints/{name}.md"), text: filled(PAGE) },
+        Place { path: format!("{folder}/mod.rs"), text: registered },
+    ])
+}
+
+fn is_name(name: &str) -> bool {
+    let is_word = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_lowercase());
+    name.contains('-') && name.split('-').all(is_word)
+}
+
+/// The code after the last one of the group.
+fn next_code(used: &[&str], group: Group) -> Result<String> {
+    let first = group.first_code();
+    let codes = used.iter().filter_map(|it| u8::from_str_radix(it.strip_prefix('C')?, 16).ok());
+    let last = codes.filter(|it| (first..first + 0x20).contains(it)).max();
+    let next = last.map_or(first, |it| it + 1);
+    if next == first + 0x20 {
+        return Err(format!("the group {} has no code left", group.folder()));
+    }
+    Ok(format!("C{next:02X}"))
+}
+
+/// The modules stand in the order of their names, below the first line.
+fn with_module(registry: &str, module: &str) -> String {
+    let new = format!("mod {module};");
+    let mut modules = registry.lines().filter(|it| it.starts_with("mod "));
+    match (modules.clone().find(|it| **it > *new), modules.next_back()) {
+        (Some(behind), _) => registry.replacen(behind, &format!("{new}\n{behind}"), 1),
+        (None, Some(last)) => registry.replacen(last, &format!("{last}\n{new}"), 1),
+        (None, None) => registry.replacen("\n\n", &format!("\n\n{new}\n\n"), 1),
+    }
+}
+
+/// The lines of the table stand in the order of their codes; a new code is the last one.
+fn with_line(registry: &str, line: &str) -> Option<String> {
+    if registry.contains("super::lints! {}") {
+        return Some(registry.replacen("super::lints! {}", &format!("super::lints! {{\n{line}}}"), 1));
+    }
+    let table = registry.find("super::lints! {")?;
+    let end = table + registry[table..].find("\n}")? + 1;
+    Some(format!("{}{line}{}", &registry[..end], &registry[end..]))
+}
+
+impl Group {
+    fn folder(self) -> &'static str {
+        match self {
+            Group::Graph => "graph",
+            Group::Counters => "counters",
+            Group::Exits => "exits",
+            Group::Hooks => "hooks",
+            Group::Prompts => "prompts",
+        }
+    }
+
+    /// Each group has 32 codes.
+    fn first_code(self) -> u8 {
+        match self {
+            Group::Graph => 0x00,
+            Group::Counters => 0x20,
+            Group::Exits => 0x40,
+            Group::Hooks => 0x60,
+            Group::Prompts => 0x80,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use orange_codegen::lint;
+
+    use super::*;
+
+    const REGISTRY: &str = "//! Hooks.\n\nmod hook_order;\nmod spawn_while_alive;\n\nsuper::lints! {\n    C62 \"spawn-while-alive\" Warn spawn_while_alive;\n}\n\nfn other() {\n}\n";
+
+    #[track_caller]
+    fn check_registry(registry: &str, name: &str, expect: &str) {
+        let places = places(name, "C6D", Group::Hooks, Level::Info, registry).unwrap();
+        assert_eq!(places[2], Place { path: "codegen/src/lint/hooks/mod.rs".into(), text: expect.into() });
+    }
+
+    #[test]
+    fn a_lint_has_three_places() {
+        let [lint, page, _] = places("late-kill", "C6D", Group::Hooks, Level::Warn, REGISTRY).unwrap();
+        assert_eq!(lint.path, "codegen/src/lint/hooks/late_kill.rs");
+        assert!(lint.text.starts_with("//! C6D: a state is called `late-kill`.\n\nuse super::C6D;\n"));
+        assert_eq!(page.path, "docs/lints/late-kill.md");
+        assert!(page.text.starts_with("# C6D late-kill\n\nA state is called `late-kill`.\n"));
+        assert!(page.text.contains("\n  late-kill: {}\n") && page.text.contains("{terminal: true}"));
+    }
+
+    #[test]
+    fn the_table_has_a_line_more_and_nothing_else_changes() {
+        check_registry(
+            REGISTRY,
+            "late-kill",
+            "//! Hooks.\n\nmod hook_order;\nmod late_kill;\nmod spawn_while_alive;\n\nsuper::lints! {\n    C62 \"spawn-while-alive\" Warn spawn_while_alive;\n    C6D \"late-kill\" Info late_kill;\n}\n\nfn other() {\n}\n",
+        );
+        check_registry(
+            REGISTRY,
+            "too-late",
+            "//! Hooks.\n\nmod hook_order;\nmod spawn_while_alive;\nmod too_late;\n\nsuper::lints! {\n    C62 \"spawn-while-alive\" Warn spawn_while_alive;\n    C6D \"too-late\" Info too_late;\n}\n\nfn other() {\n}\n",
+        );
+        check_registry(
+            "//! Hooks.\n\nsuper::lints! {}\n",
+            "too-late",
+            "//! Hooks.\n\nmod too_late;\n\nsuper::lints! {\n    C6D \"too-late\" Info too_late;\n}\n",
+        );
+    }
+
+    #[test]
+    fn codes_go_on_where_the_group_ends() {
+        #[track_caller]
+        fn check(used: &[&str], group: Group, expect: &str) {
+            assert_eq!(next_code(used, group).as_deref(), Ok(expect));
+        }
+        check(&["A07", "C62", "C6A", "C84"], Group::Hooks, "C6B");
+        check(&["C09", "C12", "C20"], Group::Graph, "C13");
+        check(&["C62"], Group::Prompts, "C80");
+        assert!(next_code(&["C7F"], Group::Hooks).is_err());
+    }
+
+    #[test]
+    fn a_name_is_words_with_hyphens() {
+        assert!(is_name("spawn-while-alive"));
+        assert!(
+            ["Spawn-a", "spawn", "spawn_a", "a--b", "-a", "a-", "c6-d", ""].iter().all(|it| !is_name(it))
+        );
+    }
+
+    #[test]
+    fn every_group_of_lints_can_have_another() {
+        let house = House::find().unwrap();
+        for group in Group::value_variants() {
+            let path = format!("codegen/src/lint/{}/mod.rs", group.folder());
+            let text = house.read(&path).unwrap().text;
+            let [_, _, place] = places("never-seen-before", "CFF", *group, Level::Warn, &text).unwrap();
+            let added: Vec<_> = place.text.lines().filter(|it| it.contains("never_seen_before")).collect();
+            assert_eq!(added.len(), 2, "{}", place.text);
+            assert!(place.text.lines().count() >= text.lines().count() + 2);
+        }
+        assert_eq!(lint::GROUPS.len(), Group::value_variants().len(), "a group is missing here");
+    }
+}
