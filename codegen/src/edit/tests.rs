@@ -32,6 +32,14 @@ fn inserts(path: &str, text: &str, expect: &str) {
 }
 
 #[track_caller]
+fn puts_first(path: &str, text: &str, expect: Option<&str>) {
+    let (text, span) = marked(text);
+    let source = Source::new(path, text);
+    let edit = put_first(&source, span, ("fresh", "true"));
+    assert_eq!(edit.map(|edit| applied(&source.text, &edit)).as_deref(), expect);
+}
+
+#[track_caller]
 fn replaces(written: &str, word: &str, new: &str, expect: Option<&str>) {
     let fix = replace_word(written, Span::new(0, written.len() as u32), word, new);
     assert_eq!(fix.map(|it| applied(written, &it.edits[0])).as_deref(), expect, "{written:?}");
@@ -160,4 +168,14 @@ fn an_item_is_put_behind_another() {
 fn tables_with_headers_take_no_item() {
     let (text, span) = marked("[[t.hooks]]\n«action = \"b\"»\n");
     assert_eq!(insert_before(&Source::new("a.toml", text), span, ("action", "x")), None);
+}
+
+#[test]
+fn an_entry_comes_first_as_the_mapping_is_written() {
+    puts_first("a.yml", "g: «{a: 1}»\n", Some("g: {fresh: true, a: 1}\n"));
+    puts_first("a.yml", "g: «{ a: 1 }»\n", Some("g: { fresh: true, a: 1 }\n"));
+    puts_first("a.toml", "g = «{ a = 1 }»\n", Some("g = { fresh = true, a = 1 }\n"));
+    puts_first("a.yml", "g:\n  «a: 1\n  b: 2»\n", Some("g:\n  fresh: true\n  a: 1\n  b: 2\n"));
+    puts_first("a.yml", "g: «{}»\n", None);
+    puts_first("a.toml", "[g]\n«a = 1»\n", None);
 }

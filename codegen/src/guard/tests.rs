@@ -133,6 +133,9 @@ proptest! {
                 prop_assert!(guards[found.first].holds(&at));
             }
         }
+        let beyond = decide::beyond(Some(guards[0]), &guards[1..], &counters, &mut work).expect("decided");
+        let only_first = |it: &[u32; 3]| guards[0].holds(it) && !guards[1..].iter().any(|guard| guard.holds(it));
+        prop_assert_eq!(beyond.as_ref().map(values), all_values().find(only_first));
         let holds = decide::somewhere(guards[0], &counters, &mut work).expect("decided");
         prop_assert_eq!(holds.as_ref().map(values), all_values().find(|it| guards[0].holds(it)));
     }

@@ -16,6 +16,8 @@ mod not_respawnable;
 mod probe_gap;
 mod rule_needs_live_session;
 mod stale_artifact;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::cell::OnceCell;

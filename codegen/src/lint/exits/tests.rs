@@ -1,0 +1,191 @@
+//! Cases beyond those of the pages: what each lint says of small workflows, and where it is silent.
+
+use crate::Source;
+use crate::lint::lint;
+
+/// A reviewer's workflow around the lines of one test.
+fn reviewed(gates: [&str; 2], rules: &str) -> String {
+    format!(
+        r#"
+name: flow
+states:
+  pending: {{}}
+  agent-review: {{respawn_prompt: reviewer}}
+  reviewing: {{}}
+  stuck: {{}}
+  done: {{terminal: true}}
+transitions:
+  - from: pending
+    to: agent-review
+    hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: reviewer, harness: review}}]
+  - {{from: agent-review, to: reviewing, hooks: [{{action: kill_session}}]{}}}
+  - {{from: agent-review, to: stuck, hooks: [{{action: kill_session}}]{}}}
+  - {{from: stuck, to: agent-review, hooks: [{{action: spawn_agent, prompt: reviewer, harness: review}}]}}
+  - {{from: [reviewing, stuck], to: done, hooks: [{{action: release_workspace}}]}}
+exit_monitoring:
+  rules:
+{rules}
+prompts: {{reviewer: Review it.}}
+"#,
+        gates[0], gates[1]
+    )
+}
+
+#[track_caller]
+fn check(code: &str, source: &str, expect: &[&str]) {
+    let found = lint(&Source::new("flow.yml", source)).diagnostics;
+    let wrong: Vec<_> = found.iter().filter(|it| it.level == crate::Level::Error).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let found: Vec<_> = found.iter().filter(|it| it.code() == code).map(|it| it.message.as_str()).collect();
+    assert_eq!(found, expect);
+}
+
+const PASS: &str = r###", gate: {section: "## Review", verdict: PASS}"###;
+const FAIL: &str = r###", gate: {section: "## Review", verdict: FAIL}"###;
+
+#[test]
+fn a_rule_is_held_against_the_gate_by_what_is_left_to_it() {
+    let rules = r###"
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: FAIL}, then: stuck}
+    - {status: agent-review, has_artifact: {section: "## Review"}, then: reviewing}
+    - {status: agent-review, action: mark_dead}"###;
+    check(
+        "C42",
+        &reviewed([PASS, FAIL], rules),
+        &[
+            "this exit rule applies with an empty `## Review`, and the gate of `agent-review → reviewing` then refuses",
+        ],
+    );
+    check("C42", &reviewed(["", FAIL], rules), &[]);
+}
+
+#[test]
+fn a_rule_without_an_artifact_can_lead_to_a_gate_too() {
+    let rules = "    - {status: agent-review, then: reviewing}";
+    check(
+        "C42",
+        &reviewed([PASS, FAIL], rules),
+        &[
+            "this exit rule applies with no `## Review`, and the gate of `agent-review → reviewing` then refuses",
+        ],
+    );
+}
+
+#[test]
+fn content_that_a_gate_has_seen_is_a_case_where_it_can_stand() {
+    let fresh = r###", gate: {section: "## Review", verdict: FAIL, fresh: true}"###;
+    let rules = r###"
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: FAIL}, then: stuck}
+    - {status: agent-review, action: mark_dead}"###;
+    check(
+        "C42",
+        &reviewed([PASS, fresh], rules),
+        &["this exit rule applies with a `## Review` that a gate has let through before, and the gate of \
+           `agent-review → stuck` then refuses"],
+    );
+    let once =
+        reviewed([PASS, fresh], rules).replace("from: stuck, to: agent-review", "from: stuck, to: stuck");
+    check("C42", &once, &[]);
+}
+
+#[test]
+fn a_gate_that_refuses_everything_is_one_finding() {
+    let rules = r###"
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: FAIL}, then: reviewing}
+    - {status: agent-review, action: mark_dead}"###;
+    let source = reviewed([PASS, FAIL], rules);
+    check(
+        "C41",
+        &source,
+        &[
+            "this exit rule takes `agent-review → reviewing`, whose gate refuses everything that the rule applies to",
+        ],
+    );
+    check("C42", &source, &[]);
+}
+
+#[test]
+fn a_plain_rule_needs_guards_that_are_never_all_closed() {
+    let rules = "    - {status: agent-review, then: reviewing}";
+    let guarded = [r#", when: "review_round < 2""#, ""];
+    let closed = "this exit rule leads to `reviewing`, and `agent-review → reviewing` is closed: review_round >= 2 (for \
+                  example 2)";
+    check("C43", &reviewed(guarded, rules), &[closed]);
+    let both = reviewed(guarded, rules).replace(
+        "  - {from: stuck, to: agent-review,",
+        "  - {from: agent-review, to: reviewing, when: \"review_round >= 2\"}\n  - {from: stuck, to: agent-review,",
+    );
+    check("C43", &both, &[]);
+}
+
+#[test]
+fn what_no_rule_applies_to_is_named() {
+    let rules = r###"
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: PASS}, then: reviewing}
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: FAIL}, then: stuck}"###;
+    check(
+        "C44",
+        &reviewed([PASS, FAIL], rules),
+        &[
+            "an agent that ends in `agent-review` with a `## Review` without a verdict, an empty `## Review` or no \
+           `## Review` is shown as dead and nothing more: no exit rule applies",
+        ],
+    );
+    let or_else = format!("{rules}\n    - {{status: agent-review, action: crash, stuck_after: 2}}");
+    check("C44", &reviewed([PASS, FAIL], &or_else), &[]);
+}
+
+#[test]
+fn a_verdict_that_no_rule_reads_is_no_missing_artifact() {
+    let rules = r###"
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: PASS, strict: true}, then: reviewing}
+    - {status: agent-review, no_artifact: true, action: crash, stuck_after: 2}"###;
+    check(
+        "C44",
+        &reviewed([PASS, FAIL], rules),
+        &[
+            "in `agent-review`, a `## Review` with PASS in prose or a `## Review` without a verdict is taken for no artifact: \
+           no exit rule says what becomes of it",
+        ],
+    );
+}
+
+#[test]
+fn two_rules_can_hide_a_third() {
+    let rules = r###"
+    - {status: agent-review, has_artifact: {section: "## Review"}, then: reviewing}
+    - {status: agent-review, no_artifact: true, action: mark_dead}
+    - {status: agent-review, action: mark_dead}"###;
+    check(
+        "C45",
+        &reviewed(["", ""], rules),
+        &["this exit rule never applies: one of those before it does whenever it would"],
+    );
+}
+
+#[test]
+fn a_section_that_several_gates_read_in_turn_is_not_stale() {
+    let rules = "    - {status: agent-review, action: mark_dead}";
+    let source = reviewed([PASS, ""], rules).replace(
+        "  - {from: [reviewing, stuck], to: done, hooks: [{action: release_workspace}]}",
+        "  - {from: reviewing, to: done, hooks: [{action: release_workspace}], gate: {section: \"## Review\", verdict: PASS}}",
+    );
+    check("C49", &source, &[]);
+    let back = source.replace("from: stuck, to: agent-review", "from: [stuck, reviewing], to: agent-review");
+    let stale = |arrow: &str, state: &str| {
+        format!(
+            "the gate of `{arrow}` accepts a `## Review` that was written in an earlier visit to `{state}`"
+        )
+    };
+    check("C49", &back, &[&stale("agent-review → reviewing", "agent-review")]);
+}
+
+#[test]
+fn a_person_who_ends_the_task_needs_no_agent() {
+    let rules =
+        "    - {status: agent-review, action: mark_dead}\n    - {status: reviewing, action: mark_dead}";
+    let source = reviewed(["", ""], rules)
+        .replace("to: reviewing, hooks: [{action: kill_session}]", "to: reviewing, by: reviewer")
+        .replace("  reviewing: {}", "  reviewing: {wait: human}");
+    check("C4A", &source, &[]);
+}
