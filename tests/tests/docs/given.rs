@@ -133,6 +133,7 @@ impl Place {
         }
         let draft = fs::read_to_string(root().join("tests/fixtures/seed-default.yml")).unwrap();
         fs::write(self.folder.join("draft.yml"), draft.replace("name: default", "name: draft")).unwrap();
+        fs::write(self.folder.join("known.json"), "{\"version\": 1, \"findings\": []}\n").unwrap();
         self.world.git(&self.folder, &["add", "."]);
         self.world.git(&self.folder, &["commit", "-qm", "A workflow"]);
         self

@@ -6,8 +6,11 @@ use crate::page::{self, Block, Page};
 use crate::programs::Program;
 
 /// What the commands of a page find when they begin.
-const PAGES: &[(&str, Given)] =
-    &[("docs/authoring.md", Given::Workflows), ("docs/storage.md", Given::Project)];
+const PAGES: &[(&str, Given)] = &[
+    ("docs/authoring.md", Given::Workflows),
+    ("docs/linting.md", Given::Workflows),
+    ("docs/storage.md", Given::Project),
+];
 
 #[test]
 fn every_command_on_a_page_runs() {

@@ -49,7 +49,7 @@ Examples:
   orange-workflow check workflows/ --deny warnings --allow name-mismatch
   orange-workflow check workflows/ --format sarif > findings.sarif
   orange-workflow check workflows/ --write-baseline known.json
-  orange-workflow check workflows/ --baseline known.json --deny warnings
+  orange-workflow check workflows/ --baseline known.json
   orange-workflow check flow.yml --fix
   orange-workflow check flow.yml --unsafe-fixes --diff
   git show HEAD:flow.yml | orange-workflow check - --stdin-name flow.yml

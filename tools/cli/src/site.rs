@@ -48,8 +48,8 @@ fn index(checks: &[&Check]) -> String {
     out
 }
 
-/// What a check is about, as the heading of its part of the index.
-fn family(check: &Check) -> &'static str {
+/// What a check is about, as the heading of its part of a list.
+pub(crate) fn family(check: &Check) -> &'static str {
     let mut code = check.code.chars();
     match (code.next(), code.next()) {
         (Some('S'), _) => "Files, syntax and keys",

@@ -24,15 +24,21 @@ pub(super) fn run(args: &args::Explain) -> Result<Answer, Answer> {
     }
 }
 
+/// A line for each check below the heading of what it is about.
 fn list() -> String {
-    let width = catalogue::all().iter().map(|it| it.name.len()).max().unwrap_or(0);
-    let mut out = String::new();
-    for check in catalogue::all() {
-        let (code, name, level) = (check.code, check.name, check.level.as_str());
-        let summary = check.summary().replace('\n', " ");
-        put(&mut out, format_args!("{code}  {name:width$}  {level:5}  {summary}\n"));
-    }
-    out
+    let checks = catalogue::all();
+    let width = checks.iter().map(|it| it.name.len()).max().unwrap_or(0);
+    let families = checks.chunk_by(|a, b| site::family(a) == site::family(b));
+    let texts = families.map(|checks| {
+        let mut out = checks.first().map_or(String::new(), |it| format!("{}\n", site::family(it)));
+        for check in checks {
+            let (code, name, level) = (check.code, check.name, check.level.as_str());
+            let summary = check.summary().replace('\n', " ");
+            put(&mut out, format_args!("  {code}  {name:width$}  {level:5}  {summary}\n"));
+        }
+        out
+    });
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 fn write_site(folder: &Path) -> Result<Answer, Failure> {

@@ -73,3 +73,15 @@ fn everything_wrong_is_told_at_once() {
     assert_eq!(failures.len(), 2);
     assert_eq!(config.lints.of(&catalogue::S07, Level::Warn), Level::Deny);
 }
+
+#[test]
+fn the_one_on_the_page_is_right() {
+    let page = include_str!("../../../../docs/linting.md");
+    let blocks: Vec<&str> = page.split("```toml\n").skip(1).filter_map(|it| it.split("```").next()).collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        let (config, failures) = read("orange-workflow.toml", block.to_owned());
+        assert!(failures.is_empty(), "{failures:?}");
+        assert_eq!(config.lints.of(&catalogue::S07, Level::Warn), Level::Deny);
+    }
+}

@@ -51,11 +51,15 @@ fn an_unknown_check_is_refused_with_the_closest_one() {
 }
 
 #[test]
-fn the_list_has_every_check_on_one_line() {
+fn the_list_has_every_check_on_one_line_with_its_level() {
     let run = Scratch::new().run(&["explain", "--list"]);
     assert_eq!(run.exit, 0);
-    assert!(
-        run.out.lines().any(|it| it.starts_with("A07  ambiguous-transitions") && it.contains("  error  "))
-    );
-    assert!(run.out.lines().all(|it| it.len() > "A07  x  error  ".len()), "{}", run.out);
+    let (checks, headings): (Vec<&str>, Vec<&str>) =
+        run.out.lines().filter(|it| !it.is_empty()).partition(|it| it.starts_with("  "));
+    let ambiguous = checks.iter().find(|it| it.starts_with("  A07  ambiguous-transitions ")).unwrap();
+    assert!(ambiguous.contains("  error  Two transitions of one `from → to` pair"), "{ambiguous}");
+    let levels = ["error", "deny", "warn", "info", "allow"];
+    let has_level = |line: &str| line.split_whitespace().nth(2).is_some_and(|it| levels.contains(&it));
+    assert!(checks.iter().all(|it| has_level(it)), "{}", run.out);
+    assert!(headings.contains(&"Files, syntax and keys") && headings.len() < 12, "{headings:?}");
 }
