@@ -165,7 +165,7 @@ impl<'f> Facts<'f> {
         }
         let wrote = edge.step.wrote().map(|it| {
             let section = self.search.sections.get(usize::from(it.section));
-            let text = section.contents[usize::from(it.content)].text.clone().unwrap_or_default();
+            let text = section.written(it.content).text.clone().unwrap_or_default();
             Act::Write { heading: section.heading.to_owned(), text }
         });
         let then = match &edge.step {
@@ -203,7 +203,7 @@ impl<'f> Facts<'f> {
     fn does(&self, step: &Step, to: &str) -> String {
         let wrote = step.wrote().map(|it| {
             let section = self.search.sections.get(usize::from(it.section));
-            format!("writes {} ({})", section.heading, section.contents[usize::from(it.content)].label)
+            format!("writes {} ({})", section.heading, section.written(it.content).label)
         });
         let then = match step {
             Step::Start => Some("spawn".to_owned()),

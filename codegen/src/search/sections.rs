@@ -24,6 +24,8 @@ pub struct Section<'m> {
     pub heading: &'m str,
     /// By [`ContentId`]; the first one is the absent section.
     pub contents: Vec<Content>,
+    /// What can be written in the place of another content and is then judged like the absent section.
+    pub blank: Option<Content>,
 }
 
 /// One content of a section, standing for all that every gate judges alike.
@@ -43,7 +45,7 @@ impl<'m> Sections<'m> {
         for gate in &gates {
             if all.iter().all(|it| it.heading != gate.section) {
                 let same: Vec<_> = gates.iter().filter(|it| it.section == gate.section).collect();
-                all.push(Section { heading: gate.section, contents: contents(gate.section, &same) });
+                all.push(Section::told_apart(gate.section, &same));
             }
         }
         Self { all }
@@ -81,7 +83,7 @@ impl<'m> Sections<'m> {
         order.sort_by_key(|at| std::cmp::Reverse(level(self.all[*at].heading)));
         let mut body = String::new();
         for at in order {
-            let Section { heading, contents } = &self.all[at];
+            let Section { heading, contents, .. } = &self.all[at];
             if let Some(text) = &contents[usize::from(written(at).0)].text {
                 body.extend([*heading, "\n", text, "\n"]);
             }
@@ -107,20 +109,33 @@ fn level(heading: &str) -> usize {
     Heading::parse(heading).map_or(0, |it| it.level)
 }
 
-/// The contents that some gate judges differently from all others before them.
-fn contents(heading: &str, gates: &[&Gate<'_>]) -> Vec<Content> {
-    let judged = |it: &Content| -> Vec<bool> {
-        let body = it.text.as_ref().map(|text| format!("{heading}\n{text}\n")).unwrap_or_default();
-        gates.iter().map(|gate| check_gate(gate, &body, None).is_ok()).collect()
-    };
-    let mut kept: Vec<(Content, Vec<bool>)> = Vec::new();
-    for content in candidates(gates) {
-        let judgement = judged(&content);
-        if kept.len() < MAX_CONTENTS && kept.iter().all(|(_, it)| *it != judgement) {
-            kept.push((content, judgement));
+impl<'m> Section<'m> {
+    /// The contents that some gate judges differently from all others before them.
+    fn told_apart(heading: &'m str, gates: &[&Gate<'_>]) -> Self {
+        let judged = |it: &Content| -> Vec<bool> {
+            let body = it.text.as_ref().map(|text| format!("{heading}\n{text}\n")).unwrap_or_default();
+            gates.iter().map(|gate| check_gate(gate, &body, None).is_ok()).collect()
+        };
+        let mut kept: Vec<(Content, Vec<bool>)> = Vec::new();
+        let mut blank: Option<Content> = None;
+        for content in candidates(gates) {
+            let judgement = judged(&content);
+            if kept.first().is_some_and(|(_, absent)| *absent == judgement) {
+                // Words without what was asked for are a likelier story than nothing at all.
+                let is_better = blank.as_ref().is_none_or(|it| it.text.as_deref() == Some(""));
+                blank = if content.text.is_some() && is_better { Some(content) } else { blank };
+            } else if kept.len() < MAX_CONTENTS && kept.iter().all(|(_, it)| *it != judgement) {
+                kept.push((content, judgement));
+            }
         }
+        Self { heading, contents: kept.into_iter().map(|(content, _)| content).collect(), blank }
     }
-    kept.into_iter().map(|(content, _)| content).collect()
+
+    /// What stands there after it was written.
+    pub fn written(&self, content: ContentId) -> &Content {
+        let blank = self.blank.as_ref().filter(|_| content == ABSENT);
+        blank.unwrap_or(&self.contents[usize::from(content)])
+    }
 }
 
 /// Contents of a section, the absent one first: enough that every judgement which these gates can come to is among them.

@@ -221,8 +221,10 @@ impl Explorer<'_, '_> {
 
     /// The task with every content that can be written to a section and that no gate has seen yet.
     fn rewritten(&self, task: &Task, section: usize) -> Vec<(Wrote, Task)> {
-        let contents = self.search.sections.get(section).contents.len() as ContentId;
-        let fresh = (ABSENT + 1..contents).map(|content| Written { content, seen: false });
+        let known = self.search.sections.get(section);
+        let fresh = ABSENT + 1..known.contents.len() as ContentId;
+        let blank = known.blank.is_some().then_some(ABSENT);
+        let fresh = fresh.chain(blank).map(|content| Written { content, seen: false });
         let fresh = fresh.filter(|it| *it != task.sections[section]);
         fresh
             .map(|written| {
