@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::diag::Level;
-use crate::lint;
+use crate::{evolution, lint};
 
 /// One check of the catalogue.
 #[derive(Debug, PartialEq, Eq)]
@@ -71,7 +71,8 @@ catalogue! {
 pub fn all() -> &'static [&'static Check] {
     static ALL: LazyLock<Vec<&'static Check>> = LazyLock::new(|| {
         let lints = lint::GROUPS.iter().copied().flatten().map(|it| it.check);
-        let mut all: Vec<_> = CHECKS.iter().copied().chain(lints).collect();
+        let mut all: Vec<_> =
+            CHECKS.iter().copied().chain(lints).chain(evolution::KINDS.iter().map(|it| it.check)).collect();
         all.sort_by_key(|it| (group(it), it.code));
         all
     });

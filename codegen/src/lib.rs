@@ -6,6 +6,7 @@ pub mod check;
 pub mod diag;
 pub mod edit;
 pub mod emit;
+pub mod evolution;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod guard;

@@ -52,6 +52,15 @@ impl<'s> Renderer<'s> {
         lines.join("\n")
     }
 
+    /// A place and what is said of it, as [`render`](Self::render) shows places.
+    pub fn place(&self, place: &Label) -> String {
+        let Position { line, column } = self.index.position(place.span.start);
+        let headline = format!("{}:{line}:{column}: {}", self.source.path, printable(&place.message));
+        let unlabelled = Label { message: String::new(), ..place.clone() };
+        let gutter = line.to_string().len();
+        std::iter::once(headline).chain(self.excerpt(&unlabelled, gutter)).collect::<Vec<_>>().join("\n")
+    }
+
     fn headline(&self, diagnostic: &Diagnostic) -> String {
         let Position { line, column } = self.index.position(diagnostic.span.start);
         let (level, code, name) = (diagnostic.level.as_str(), diagnostic.code(), diagnostic.name());

@@ -1,0 +1,107 @@
+//! How a workflow behaves, in words that two workflows share: names and no numbers, and nothing of how it is written.
+
+use std::collections::BTreeMap;
+
+use orange_core::{Condition, Guard, Hook, Outcome, Spawn, StateId, Transition};
+
+use crate::lint::Facts;
+
+/// By what it is called: everything that a task, an agent or a person could notice. Texts, comments, layout, the order of
+/// declarations and the spelling of guards are left out; prompts are not.
+pub(super) fn behaviour(facts: &Facts<'_>) -> BTreeMap<String, String> {
+    let teller = Teller(facts);
+    let prompts = facts.workflow.prompts.iter();
+    let counters = facts.machine.counters.iter();
+    let whole = [
+        ("the initial state".to_owned(), facts.name(facts.machine.initial).to_owned()),
+        ("the commands".to_owned(), teller.commands()),
+        ("`poll_interval`".to_owned(), facts.machine.poll_interval.to_string()),
+    ];
+    whole
+        .into_iter()
+        .chain(facts.states().map(|(id, it)| (format!("`{}`", it.name.value), teller.state(id))))
+        .chain(teller.transitions())
+        .chain(prompts.map(|it| (format!("the prompt `{}`", it.name.value), it.text.value.clone())))
+        .chain(counters.map(|it| (format!("the counter `{}`", it.name), it.default.to_string())))
+        .collect()
+}
+
+struct Teller<'f>(&'f Facts<'f>);
+
+impl Teller<'_> {
+    fn commands(&self) -> String {
+        let orange_core::Commands { spawn, clarify, review, merge, cancel, crash } = self.0.machine.commands;
+        let names = [spawn, clarify, review, merge, cancel, crash].map(|it| it.map(|it| self.0.name(it)));
+        format!("{names:?}")
+    }
+
+    /// What is known about a state, and what becomes of a task whose agent has ended there.
+    fn state(&self, id: StateId) -> String {
+        let machine = self.0.machine;
+        let orange_core::State { terminal, waits_for_human, entry, respawn, agent, .. } = machine.state(id);
+        let respawn = respawn.as_ref().map(|it| self.hook(it));
+        let rules: Vec<String> = machine
+            .exit_rules_of(id)
+            .map(|at| self.rule(&machine.exit_rules[at].condition, &machine.exit_rules[at].outcome))
+            .collect();
+        format!("{terminal} {waits_for_human} {entry} {agent} {respawn:?} {rules:?}")
+    }
+
+    /// By two states: the ways between them. Their guards exclude each other, so that their order says nothing.
+    fn transitions(&self) -> BTreeMap<String, String> {
+        let mut ways: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (declared, transition) in self.0.transitions.iter().zip(self.0.machine.transitions) {
+            ways.entry(self.0.arrow(declared)).or_default().push(self.transition(transition));
+        }
+        let sorted = ways.into_iter().map(|(arrow, mut ways)| {
+            ways.sort();
+            (arrow, ways.join("; "))
+        });
+        sorted.collect()
+    }
+
+    fn transition(&self, transition: &Transition<'_>) -> String {
+        let Transition { by, guard, gate, hooks, .. } = transition;
+        let hooks: Vec<String> = hooks.iter().map(|it| self.hook(it)).collect();
+        format!("{by:?} {:?} {gate:?} {hooks:?}", guard.as_ref().map(|it| self.guard(it)))
+    }
+
+    /// The values for which it holds, however it says so.
+    fn guard(&self, guard: &Guard<'_>) -> Vec<Vec<(&str, u32, u32)>> {
+        let name = |at: orange_core::CounterId| self.0.machine.counter(at).name;
+        let conjunctions = guard.any_of.iter().map(|ranges| {
+            let mut ranges: Vec<_> = ranges.iter().map(|it| (name(it.counter), it.low, it.high)).collect();
+            ranges.sort_unstable();
+            ranges
+        });
+        let mut conjunctions: Vec<_> = conjunctions.collect();
+        conjunctions.sort_unstable();
+        conjunctions
+    }
+
+    fn hook(&self, hook: &Hook<'_>) -> String {
+        let counter = hook.increments().map(|it| self.0.machine.counter(it).name);
+        match (hook.spawn(), counter) {
+            (Some(Spawn { prompt, harness, permissions, .. }), _) => {
+                let prompt = self.0.machine.prompt(*prompt).name;
+                format!("{} {prompt} {harness:?} {permissions:?} {counter:?}", hook.name())
+            }
+            (None, Some(counter)) => format!("increment {counter}"),
+            (None, None) => format!("{hook:?}"),
+        }
+    }
+
+    fn rule(&self, condition: &Condition<'_>, outcome: &Outcome<'_>) -> String {
+        let outcome = match outcome {
+            Outcome::Then(to) => self.0.name(*to).to_owned(),
+            Outcome::ThenWhen(clauses) => {
+                let mut clauses: Vec<_> =
+                    clauses.iter().map(|(guard, to)| (self.guard(guard), self.0.name(*to))).collect();
+                clauses.sort_unstable();
+                format!("{clauses:?}")
+            }
+            Outcome::Crash { .. } | Outcome::MarkDead => format!("{outcome:?}"),
+        };
+        format!("{condition:?} {outcome}")
+    }
+}
