@@ -54,11 +54,11 @@ pub(super) struct Route {
     pub stretches: Vec<Stretch>,
     /// The centre of what is written on it.
     pub label: Option<Point>,
-    /// Whether it comes back to where it began, by straight stretches.
+    /// Whether it goes out of its box and comes back to it.
     pub is_loop: bool,
 }
 
-/// A part of a line: it runs straight down or up, or turns from one upright to another.
+/// A part of a line: it runs straight down or up, or turns from one upright to another. A loop goes out and back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stretch {
     pub from: Point,
@@ -70,6 +70,9 @@ const PORT_GAP: f64 = 16.0;
 
 /// How far a line runs straight out of its box and into the other: as far as its head is long, and a little more.
 const STUB: f64 = 12.0;
+
+/// Half the distance between the ends of a loop.
+const LOOP: f64 = 7.0;
 
 /// The ways in which dagre puts boxes below each other.
 const ALIGNMENTS: [Option<Align>; 5] =
@@ -225,8 +228,7 @@ fn spread(wanted: Vec<f64>, centre: f64, level: f64) -> Vec<f64> {
 fn route(found: Found, ports: Ports, bands: &Bands) -> Route {
     let label = found.label.map(|(centre, _)| centre);
     if found.is_loop {
-        let pairs = found.passes.windows(2).map(|it| Stretch { from: it[0], to: it[1] });
-        return Route { stretches: pairs.collect(), label, is_loop: true };
+        return Route { stretches: out_and_back(&found.passes), label, is_loop: true };
     }
     let mut at = ports.start;
     let direction = if ports.end.y >= ports.start.y { 1.0 } else { -1.0 };
@@ -246,6 +248,14 @@ fn route(found: Found, ports: Ports, bands: &Bands) -> Route {
     go(Point { y: ports.end.y - STUB * direction, ..ports.end });
     go(ports.end);
     Route { stretches, label, is_loop: false }
+}
+
+/// Out of the side of the box, to the point furthest to the right, and back.
+fn out_and_back(passes: &[Point]) -> Vec<Stretch> {
+    let furthest = passes.iter().copied().max_by(|a, b| a.x.total_cmp(&b.x));
+    let (Some(first), Some(furthest)) = (passes.first(), furthest) else { return Vec::new() };
+    let side = |y: f64| Point { x: first.x, y: furthest.y + y };
+    vec![Stretch { from: side(-LOOP), to: furthest }, Stretch { from: furthest, to: side(LOOP) }]
 }
 
 impl Plan {

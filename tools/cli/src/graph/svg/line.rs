@@ -79,40 +79,49 @@ pub(super) fn badge_place(route: &Route, lines: &[String]) -> Point {
     }
 }
 
-/// Which way the line goes at its end, as a vector of length 1.
+/// Which way the line goes at its end.
 fn direction(last: &Stretch, is_loop: bool) -> Point {
-    let (x, y) = (last.to.x - last.from.x, last.to.y - last.from.y);
-    if is_loop {
-        let length = (x * x + y * y).sqrt().max(f64::EPSILON);
-        Point { x: x / length, y: y / length }
-    } else {
-        Point { x: 0.0, y: if y < 0.0 { -1.0 } else { 1.0 } }
+    match is_loop {
+        true => Point { x: -1.0, y: 0.0 },
+        false => Point { x: 0.0, y: if last.to.y < last.from.y { -1.0 } else { 1.0 } },
     }
 }
 
 /// The commands of the path, which ends inside the head, so that a thick line does not blunt it.
 fn path(route: &Route, direction: Point) -> String {
-    let mut out = String::new();
-    let count = route.stretches.len();
+    let (Some(first), Some(last)) = (route.stretches.first(), route.stretches.last()) else {
+        return String::new();
+    };
+    let inside = HEAD.0 * 0.7;
+    let end = Point { x: last.to.x - direction.x * inside, y: last.to.y - direction.y * inside };
+    let mut out = format!("M{} {}", number(first.from.x), number(first.from.y));
+    if route.is_loop {
+        out.push_str(&round(first, end));
+        return out;
+    }
     for (at, stretch) in route.stretches.iter().enumerate() {
-        let Stretch { from, mut to } = *stretch;
-        if at == 0 {
-            put(&mut out, format_args!("M{} {}", number(from.x), number(from.y)));
-        }
-        if at + 1 == count {
-            to = Point { x: to.x - direction.x * HEAD.0 * 0.7, y: to.y - direction.y * HEAD.0 * 0.7 };
-        }
+        let to = if at + 1 == route.stretches.len() { end } else { stretch.to };
         let (x, y) = (number(to.x), number(to.y));
-        if route.is_loop {
-            put(&mut out, format_args!("L{x} {y}"));
-        } else if stretch.is_upright() {
+        if stretch.is_upright() {
             put(&mut out, format_args!("V{y}"));
         } else {
-            let middle = number((from.y + to.y) / 2.0);
-            put(&mut out, format_args!("C{} {middle} {x} {middle} {x} {y}", number(from.x)));
+            let middle = number((stretch.from.y + to.y) / 2.0);
+            put(&mut out, format_args!("C{} {middle} {x} {middle} {x} {y}", number(stretch.from.x)));
         }
     }
     out
+}
+
+/// One curve out of a box to where a loop is widest, and back. It goes three quarters of the way to its handles.
+fn round(first: &Stretch, end: Point) -> String {
+    let handle = number(first.from.x + (first.to.x - first.from.x) / 0.75);
+    format!(
+        "C{handle} {} {handle} {} {} {}",
+        number(first.from.y),
+        number(end.y),
+        number(end.x),
+        number(end.y)
+    )
 }
 
 fn head(out: &mut String, tip: Point, direction: Point) {
