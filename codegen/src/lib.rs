@@ -17,6 +17,7 @@ pub mod model;
 pub mod names;
 pub mod place;
 pub mod plain;
+pub mod prove;
 pub mod scenario;
 pub mod search;
 pub mod source;

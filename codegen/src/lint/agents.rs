@@ -43,6 +43,12 @@ impl<'f> Facts<'f> {
         })
     }
 
+    /// Whether the agent that is alive was started to run beside a worker: it may have a new one at its side.
+    pub(crate) fn is_meant_beside(&self, edge: &Edge, alive: Actor) -> bool {
+        let start = self.start(&self.search.run_to(edge.from), alive);
+        start.is_some_and(|(_, start)| matches!(start.hook, Hook::SpawnReviewer(_)))
+    }
+
     /// Whether a task that was created past the initial state has not been started: `orange task spawn` gives it a
     /// worktree and an agent, before this step or after it.
     pub(crate) fn was_never_started(&self, edge: &Edge) -> bool {

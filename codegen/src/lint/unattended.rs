@@ -148,6 +148,16 @@ pub fn transitions(edge: &Edge) -> u64 {
     u64::from(edge.step.transition().is_some())
 }
 
+/// Whether a step takes this transition: 1 or 0.
+pub fn times(edge: &Edge, id: TransitionId) -> u64 {
+    u64::from(edge.step.transition() == Some(id))
+}
+
+/// Whether the engine starts an agent again that has crashed.
+pub fn restarts(edge: &Edge) -> bool {
+    matches!(edge.step, Step::Exit { outcome: Outcome::Crash { respawned: true }, .. })
+}
+
 /// How many agents a step starts.
 pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
     match edge.step {

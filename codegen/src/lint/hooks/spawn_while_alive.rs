@@ -24,19 +24,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
         let own = facts.second_agents(edge).find(|(index, _)| *index == OWN_HOOK && before.workspace);
         if let Some((_, alive)) = own
             && !told.contains(&before.status)
-            && !is_meant(facts, edge, alive)
+            && !facts.is_meant_beside(edge, alive)
         {
             told.insert(before.status);
             found.extend(by_respawn(facts, (id, edge), before.status, alive));
         }
     }
     found
-}
-
-/// A reviewer that was started to run beside a worker may have a new one at its side.
-fn is_meant(facts: &Facts<'_>, edge: &Edge, alive: Actor) -> bool {
-    let start = facts.start(&facts.search.run_to(edge.from), alive);
-    start.is_some_and(|(_, start)| matches!(start.hook, Hook::SpawnReviewer(_)))
 }
 
 /// An agent that is started while this one is alive.

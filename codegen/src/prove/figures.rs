@@ -1,0 +1,85 @@
+//! The figures of a proof: how much there is, and how far a workflow goes without a person.
+
+use orange_core::StateId;
+
+use super::Known;
+use crate::lint::Facts;
+use crate::lint::unattended::{Longest, restarts, starts, transitions};
+use crate::search::{Edge, Outcome, Step};
+
+/// How large a workflow is, and how far it goes by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figures {
+    /// The configurations that a task can come to: state, counters, sections, agents and worktree.
+    pub configurations: usize,
+    /// The steps between them.
+    pub steps: usize,
+    /// The run with the most transitions between two times that a person is needed, the person's own transition
+    /// included; absent where some loop has no end.
+    pub longest_run: Option<Run>,
+    /// The most agents that are started for one thing that a person does; absent where some loop has no end.
+    pub agents: Option<Run>,
+    /// The same with those that are started again after a crash.
+    pub agents_with_restarts: Option<Run>,
+    /// The states in which an agent that ends can leave the task to a person, though they wait for none.
+    pub waits_after_crash: Vec<String>,
+}
+
+/// A run of which something is counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// How often.
+    pub count: u64,
+    /// The states that it goes through.
+    pub states: Vec<String>,
+}
+
+impl Figures {
+    pub(super) fn of(known: &Known<'_, '_>) -> Self {
+        let Known { facts, unattended } = known;
+        let run = |longest: Option<Longest>| longest.map(|it| Run::of(facts, &it));
+        Self {
+            configurations: facts.search.size(),
+            steps: facts.search.edges().count(),
+            longest_run: run(unattended.longest(|_, edge| transitions(edge))),
+            agents: run(unattended.longest(|_, edge| if restarts(edge) { 0 } else { starts(facts, edge) })),
+            agents_with_restarts: run(unattended.longest(|_, edge| starts(facts, edge))),
+            waits_after_crash: waits_after_crash(facts),
+        }
+    }
+}
+
+impl Run {
+    fn of(facts: &Facts<'_>, longest: &Longest) -> Self {
+        let name = |id| facts.name(facts.search.task(id).status).to_owned();
+        let edges = || longest.steps.iter().map(|id| facts.search.edge(*id));
+        let start = edges().next().map(|edge| name(edge.from));
+        let after = edges().filter(|edge| edge.step.transition().is_some()).map(|edge| name(edge.to));
+        Self { count: longest.sum, states: start.into_iter().chain(after).collect() }
+    }
+}
+
+fn waits_after_crash(facts: &Facts<'_>) -> Vec<String> {
+    let mut waits = vec![false; facts.workflow.states.len()];
+    for (_, edge) in facts.search.edges() {
+        let status = facts.search.task(edge.from).status;
+        let left = left_to_a_person(facts, edge, status);
+        waits[usize::from(status.0)] |= left && !facts.waits(status);
+    }
+    let states = facts.states().filter(|(id, _)| waits[usize::from(id.0)]);
+    states.map(|(_, state)| state.name.value.clone()).collect()
+}
+
+fn left_to_a_person(facts: &Facts<'_>, edge: &Edge, status: StateId) -> bool {
+    match edge.step {
+        Step::Exit { outcome: Outcome::Crash { respawned: false }, .. } => true,
+        Step::Exit { agent, outcome: Outcome::Marked, .. } => agent == facts.machine.state(status).agent,
+        Step::Exit {
+            outcome: Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Crash { .. }, ..
+        }
+        | Step::Start
+        | Step::Write(_)
+        | Step::Request { .. }
+        | Step::Respawn => false,
+    }
+}

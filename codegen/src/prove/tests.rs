@@ -1,0 +1,155 @@
+//! Proofs of whole workflows: the seeds', whose figures were counted by hand, and small ones that break one property each.
+
+use super::*;
+
+const DEFAULT: &str = include_str!("../../../tests/fixtures/seed-default.yml");
+const MINIMAL: &str = include_str!("../../../tests/fixtures/seed-minimal.yml");
+
+/// A worker, a reviewer beside it that is started again when it crashes, and two rounds.
+const BESIDE: &str = r###"
+name: beside
+states:
+  pending: {}
+  planning: {respawn_prompt: worker}
+  working: {respawn_prompt: worker}
+  agent-review: {respawn_prompt: reviewer}
+  reviewing: {}
+  stuck: {}
+  done: {terminal: true}
+transitions:
+  - from: pending
+    to: planning
+    hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]
+  - {from: planning, to: working}
+  - from: working
+    to: agent-review
+    hooks: [{action: spawn_reviewer, prompt: reviewer, increment: review_round}]
+  - from: agent-review
+    to: working
+    gate: {section: "## Review", verdict: FAIL}
+    when: "review_round < 2"
+    hooks: [{action: kill_reviewer}, {action: notify_worker, message: again}]
+  - from: agent-review
+    to: stuck
+    gate: {section: "## Review", verdict: FAIL}
+    when: "review_round >= 2"
+    hooks: [{action: kill_session}]
+  - from: agent-review
+    to: reviewing
+    gate: {section: "## Review", verdict: PASS}
+    hooks: [{action: kill_session}]
+  - {from: [stuck, reviewing], to: done, hooks: [{action: kill_session}, {action: release_workspace}]}
+exit_monitoring:
+  rules:
+    - {status: planning, then: working}
+    - {status: working, then: agent-review}
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: PASS}, then: reviewing}
+    - status: agent-review
+      has_artifact: {section: "## Review", verdict: FAIL}
+      then_when: [{when: "review_round < 2", then: working}, {when: "review_round >= 2", then: stuck}]
+    - {status: agent-review, no_artifact: true, action: crash, stuck_after: 2, respawn: true}
+prompts:
+  worker: |
+    orange task update --status working, then orange task update --status agent-review
+  reviewer: |
+    Write ## Review with PASS or FAIL.
+    orange task update --status reviewing, working or stuck
+"###;
+
+fn proof(text: &str) -> Proof {
+    let source = Source::new("flow.yml", text);
+    let checked = compile(&source).checked.unwrap();
+    prove(&checked, &source).unwrap()
+}
+
+fn verdict<'p>(proof: &'p Proof, name: &str) -> &'p Verdict {
+    &proof.properties.iter().find(|it| it.property.name == name).unwrap().verdict
+}
+
+#[track_caller]
+fn check_figures(text: &str, longest: u64, agents: u64, with_restarts: u64) {
+    let figures = proof(text).figures;
+    let count = |run: &Option<Run>| run.as_ref().map(|it| it.count);
+    assert_eq!(count(&figures.longest_run), Some(longest), "the longest run");
+    assert_eq!(count(&figures.agents), Some(agents), "agents");
+    assert_eq!(count(&figures.agents_with_restarts), Some(with_restarts), "agents and restarts");
+}
+
+#[track_caller]
+fn check_refuted(text: &str, name: &str, codes: &[&str]) {
+    let proof = proof(text);
+    let Verdict::Refuted { findings, .. } = verdict(&proof, name) else { panic!("{name}: {proof:#?}") };
+    let found: Vec<&str> = findings.iter().map(Diagnostic::code).collect();
+    assert_eq!(found, codes);
+}
+
+#[track_caller]
+fn check_proved(text: &str, name: &str, expect: &str) {
+    let proof = proof(text);
+    let Verdict::Proved { argument } = verdict(&proof, name) else { panic!("{name}: {proof:#?}") };
+    assert_eq!(argument, expect);
+}
+
+#[test]
+fn the_seeds_have_the_figures_that_were_counted_by_hand() {
+    check_figures(DEFAULT, 5, 4, 4);
+    check_figures(MINIMAL, 2, 1, 1);
+    check_figures(BESIDE, 6, 3, 5);
+}
+
+#[test]
+fn a_run_goes_through_the_states_that_it_is_about() {
+    let figures = proof(DEFAULT).figures;
+    let states = figures.longest_run.unwrap().states;
+    assert_eq!(states.join(" "), "pending working agent-review working agent-review stuck");
+    assert_eq!(figures.waits_after_crash, ["working", "agent-review"]);
+}
+
+#[test]
+fn the_argument_for_a_loop_says_what_rises_and_what_asks_for_less() {
+    let rounds = "`review_round` rises on `working → agent-review`, and `agent-review → working` needs \
+                  `review_round < 2`: so `working → agent-review` is taken at most 2 times";
+    check_proved(DEFAULT, "loops-bounded", rounds);
+    let restarts = "; crashed agents are started again at most 2 times in all";
+    check_proved(BESIDE, "loops-bounded", &format!("{rounds}{restarts}"));
+    let none = "no run comes back to a state that it has left before a person is needed";
+    check_proved(MINIMAL, "loops-bounded", none);
+}
+
+#[test]
+fn what_the_lints_find_is_what_refutes() {
+    check_refuted(DEFAULT, "one-agent", &["C62", "C62"]);
+    check_refuted(MINIMAL, "no-lost-agent", &["C46"]);
+    check_refuted(&BESIDE.replace("    when: \"review_round < 2\"\n", ""), "loops-bounded", &["C05"]);
+    let leak = "hooks: [{action: kill_session}, {action: release_workspace}]";
+    check_refuted(&BESIDE.replace(leak, "hooks: []"), "nothing-left-behind", &["C61"]);
+    check_refuted(&BESIDE.replace("[stuck, reviewing]", "reviewing"), "ends-reachable", &["C02"]);
+}
+
+#[test]
+fn a_finding_that_is_allowed_refutes_all_the_same() {
+    let allowed = DEFAULT.replace(
+        "      - action: spawn_agent\n        prompt: stuck_fix",
+        "      # orange: allow(spawn-while-alive) it is known\n      - action: spawn_agent\n        prompt: stuck_fix",
+    );
+    assert_ne!(allowed, DEFAULT);
+    check_refuted(&allowed, "one-agent", &["C62", "C62"]);
+}
+
+#[test]
+fn a_search_that_was_cut_proves_nothing() {
+    let counters: Vec<String> = (0..20).map(|it| format!("n{it}")).collect();
+    let fields: Vec<String> = counters.iter().map(|it| format!("{it}: 0")).collect();
+    let hooks: Vec<String> =
+        counters.iter().map(|it| format!("{{action: increment, field: {it}}}")).collect();
+    let guards: Vec<String> = counters.iter().map(|it| format!("{it} < 9")).collect();
+    let text = format!(
+        "name: flow\nfields: {{{}}}\nstates: {{a: {{}}, b: {{terminal: true}}}}\ntransitions:\n  - {{from: a, to: b, hooks: \
+         [{}], when: \"{}\"}}\n",
+        fields.join(", "),
+        hooks.join(", "),
+        guards.join(" && ")
+    );
+    let proof = proof(&text);
+    assert!(matches!(verdict(&proof, "ends-reachable"), Verdict::Undecided { .. }), "{proof:#?}");
+}
