@@ -1,5 +1,6 @@
 //! Comments that allow findings, in both languages.
 
+use crate::compile;
 use crate::lint::lint;
 use crate::source::Source;
 
@@ -106,6 +107,13 @@ fn an_error_is_never_allowed_and_hides_what_is_unused() {
     yaml("  a: {b: 1} # orange: allow(spawn-while-alive) why\n", "S02:3");
     let undefined = "name: flow\nstates: {a: *b} # orange: allow(yaml-trap) why\n";
     check("flow.yml", undefined, "S07:2");
+}
+
+#[test]
+fn who_only_compiles_sees_neither_what_is_allowed_nor_what_is_wrong_with_that() {
+    let text = "name: flow\nstates:\n  on: {} # orange: allow(yaml-trap)\n  a: {} # orange: allow(x) y\n";
+    assert!(compile(&Source::new("flow.yml", text)).diagnostics.is_empty());
+    assert_eq!(compile(&Source::new("flow.yml", text.replace("orange", "yellow"))).diagnostics.len(), 1);
 }
 
 #[test]

@@ -127,7 +127,9 @@ impl Baseline {
         for file in &mut report.files {
             let name = self.name(file, &mut folders);
             let Some(known) = self.known.get(&name) else { continue };
+            let before = file.findings().len();
             let left = take_out(file, known.clone());
+            report.known += before - file.findings().len();
             if file.findings().iter().all(|it| it.level != Level::Error) {
                 report.gone.extend(told(&name, &left));
             }

@@ -20,7 +20,9 @@ pub(crate) struct Report {
     pub files: Vec<File>,
     /// Files of a searched folder that are no workflows.
     pub skipped: Vec<Skipped>,
-    /// What a baseline knows of these files and is no longer found, a line each.
+    /// How many findings a baseline knows and are left out.
+    pub known: usize,
+    /// What it knows of these files and is no longer found, a line each.
     pub gone: Vec<String>,
 }
 

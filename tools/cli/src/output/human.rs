@@ -30,7 +30,7 @@ pub enum Style {
 /// All findings of a run and a line that sums them up.
 pub(crate) fn human(report: &Report, style: Style) -> String {
     let mut out = findings(&report.files, style);
-    put(&mut out, format_args!("{}\n", summary(report.files.len(), report.counts())));
+    put(&mut out, format_args!("{}\n", summary(report.files.len(), report.counts(), report.known)));
     out
 }
 
@@ -96,8 +96,8 @@ fn show(out: &mut String, file: &File, style: Style) {
     }
 }
 
-/// "checked 3 files: 1 error, 2 warnings"
-fn summary(files: usize, counts: Counts) -> String {
+/// "checked 3 files: 1 error, 2 warnings; 4 known findings are left out"
+fn summary(files: usize, counts: Counts, known: usize) -> String {
     let kinds = [
         (counts.error, "error", "errors"),
         (counts.deny, "denied finding", "denied findings"),
@@ -107,7 +107,11 @@ fn summary(files: usize, counts: Counts) -> String {
     let found: Vec<String> =
         kinds.iter().filter(|it| it.0 > 0).map(|(count, one, many)| counted(*count, one, many)).collect();
     let found = if found.is_empty() { "nothing wrong".to_owned() } else { found.join(", ") };
-    format!("checked {}: {found}", counted(files, "file", "files"))
+    let known = match known {
+        0 => String::new(),
+        known => format!("; {} left out", counted(known, "known finding is", "known findings are")),
+    };
+    format!("checked {}: {found}{known}", counted(files, "file", "files"))
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {
@@ -120,8 +124,10 @@ mod tests {
 
     #[test]
     fn a_summary_counts() {
-        assert_eq!(summary(1, Counts::default()), "checked 1 file: nothing wrong");
+        assert_eq!(summary(1, Counts::default(), 0), "checked 1 file: nothing wrong");
+        let known = "checked 2 files: nothing wrong; 1 known finding is left out";
+        assert_eq!(summary(2, Counts::default(), 1), known);
         let counts = Counts { error: 1, deny: 0, warn: 2, info: 0 };
-        assert_eq!(summary(3, counts), "checked 3 files: 1 error, 2 warnings");
+        assert_eq!(summary(3, counts, 0), "checked 3 files: 1 error, 2 warnings");
     }
 }
