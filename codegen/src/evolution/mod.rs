@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 pub use both::Both;
 
-use crate::catalogue::Check;
+use crate::catalogue::{A10, Check};
 use crate::check::Checked;
 use crate::diag::{Diagnostic, Label};
 use crate::lint::with_facts;
@@ -45,7 +45,7 @@ pub enum Side {
 /// Two workflows compared.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// What was found, the old file's first, each in the order of its source.
+    /// What was found: what breaks first, then by file and place.
     pub changes: Vec<Change>,
     /// By the name of an old state: why a task that is in it is stranded.
     pub fates: BTreeMap<String, String>,
@@ -96,7 +96,7 @@ pub fn compare(old: (&Checked, &Source), new: (&Checked, &Source)) -> Option<Com
 
 fn compared(both: &Both<'_>) -> Comparison {
     let mut changes: Vec<Change> = KINDS.iter().flat_map(|kind| (kind.find)(both)).collect();
-    changes.sort_by_key(|it| (it.side, it.finding.span.start, it.finding.code()));
+    changes.sort_by_key(|it| (!it.is_breaking(), it.side, it.finding.span.start, it.finding.code()));
     let endings = both.old.workflow.states.iter().filter(|it| it.terminal);
     Comparison {
         changes,
@@ -117,9 +117,9 @@ impl Change {
         self
     }
 
-    /// Whether tasks that are under way are the worse for it.
+    /// Whether tasks that are under way are the worse for it. What could not be decided is no change.
     pub fn is_breaking(&self) -> bool {
-        self.finding.check != &D06
+        ![&D06, &A10].contains(&self.finding.check)
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Check(Check),
     Explain(Explain),
+    Diff(crate::cmd::diff::Diff),
     Fmt(crate::cmd::fmt::Fmt),
     Emit(Emit),
     Graph(Graph),

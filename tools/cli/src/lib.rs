@@ -8,6 +8,7 @@ mod config;
 mod fix;
 mod fmt;
 mod graph;
+mod home;
 mod input;
 mod levels;
 mod output;

@@ -1,6 +1,7 @@
 //! The commands: each takes its arguments and gives an answer; none of them prints.
 
 mod check;
+pub(crate) mod diff;
 mod emit;
 mod explain;
 pub(crate) mod fmt;
@@ -21,6 +22,7 @@ pub(crate) fn run(command: &Command, styles: Styles) -> Answer {
     let answer = match command {
         Command::Check(args) => check::run(args, styles),
         Command::Explain(args) => explain::run(args),
+        Command::Diff(args) => diff::run(args, styles),
         Command::Fmt(args) => fmt::run(args),
         Command::Emit(args) => emit::run(args, styles),
         Command::Graph(args) => graph::run(args, styles),

@@ -13,7 +13,12 @@ use crate::whole;
 
 /// The checked workflow of a file, and the file; or else the answer that says what is wrong with it.
 pub(super) fn load(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
-    let mut file = File::new(&Input::named(path)?);
+    load_input(&Input::named(path)?, styles)
+}
+
+/// The same for an input that is at hand.
+pub(super) fn load_input(input: &Input, styles: Styles) -> Result<(File, Checked), Answer> {
+    let mut file = File::new(input);
     match file.compilation.checked.take() {
         Some(checked) => Ok((file, checked)),
         None => {

@@ -18,7 +18,7 @@ struct Document<'r> {
 }
 
 #[derive(Serialize)]
-struct Found<'r> {
+pub(super) struct Found<'r> {
     code: &'static str,
     name: &'static str,
     level: &'static str,
@@ -103,7 +103,7 @@ fn found(file: &File) -> Vec<Found<'_>> {
 }
 
 impl<'r> Found<'r> {
-    fn new(finding: &'r Diagnostic, file: &'r str, index: &LineIndex<'_>) -> Self {
+    pub(super) fn new(finding: &'r Diagnostic, file: &'r str, index: &LineIndex<'_>) -> Self {
         let label =
             |it: &'r orange_codegen::Label| Label { place: Place::of(it.span, index), message: &it.message };
         let steps = finding.trace.iter().flat_map(|it| &it.steps);

@@ -1,5 +1,6 @@
 //! What was found, written for people, for editors and for programs.
 
+mod changes;
 mod excerpt;
 mod github;
 mod graphical;
@@ -17,6 +18,7 @@ use serde::Serialize;
 
 use crate::answer::Failure;
 
+pub(crate) use changes::{Changes, Stranded};
 pub(crate) use github::github;
 pub use human::Style;
 pub(crate) use human::{findings, human};

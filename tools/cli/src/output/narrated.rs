@@ -100,7 +100,7 @@ fn run(trace: &Trace) -> String {
     told
 }
 
-fn sentence(text: &str) -> String {
+pub(super) fn sentence(text: &str) -> String {
     let end = if text.ends_with(['.', '?', '!', ':']) { "" } else { "." };
     format!("{text}{end}")
 }

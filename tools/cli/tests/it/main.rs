@@ -6,6 +6,7 @@ mod bad_input;
 mod baseline;
 mod check;
 mod config;
+mod diff;
 mod fix;
 mod fmt;
 mod formats;

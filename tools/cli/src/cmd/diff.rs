@@ -1,0 +1,112 @@
+//! `diff`: what changes for tasks that are under way when one workflow takes the place of another.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use orange_codegen::Checked;
+use orange_codegen::evolution::{self, Comparison};
+
+use crate::Styles;
+use crate::answer::{Answer, Exit, Failure};
+use crate::cmd::one;
+use crate::home::{self, Home, Task};
+use crate::input::{Input, Origin};
+use crate::output::{Changes, Stranded, printable, put};
+use crate::report::File;
+
+/// Tell what changes for tasks that are under way when a new workflow takes the place of an old one.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A change is breaking when a task that is under way may be refused what it was allowed, or have no way on: a state or a
+transition is gone, a guard or a gate lets less through, an end is none any more. Nothing is said of what stays the same.
+
+With --home, the tasks are listed that would be stranded: those that are not over, and whose state is gone or has no way on.
+
+Examples:
+  orange-workflow diff workflows/flow.yml flow.yml
+  git show HEAD:flow.yml | orange-workflow diff - flow.yml
+
+Exit status: 0 nothing breaks, 1 something does, 2 the work could not be done.")]
+pub(crate) struct Diff {
+    /// The workflow that tasks were started with; `-` reads it from standard input
+    pub old: PathBuf,
+
+    /// The workflow that takes its place
+    pub new: PathBuf,
+
+    /// List the tasks of this `ORANGE_HOME` that would be stranded; nothing is changed there
+    #[arg(long, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+
+    /// How it is written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
+    pub format: Format,
+}
+
+/// How changes are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// With the lines of both files that they are about
+    Human,
+    /// One line each
+    Short,
+    /// One JSON object
+    Json,
+}
+
+pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
+    let (old, checked_old) = workflow(&args.old, styles)?;
+    let (new, checked_new) = workflow(&args.new, styles)?;
+    let comparison = evolution::compare((&checked_old, &old.source), (&checked_new, &new.source))
+        .ok_or_else(no_machine)?;
+    let home = args.home.as_deref().map(home::read).transpose()?.unwrap_or_default();
+    let stranded = stranded(&home, &comparison, (&checked_old, &checked_new));
+    let changes =
+        Changes { old: &old.source, new: &new.source, comparison: &comparison, stranded, home: &home };
+    let out = match args.format {
+        Format::Human => changes.human(styles.out),
+        Format::Short => changes.short(),
+        Format::Json => changes.json()?,
+    };
+    let exit = if comparison.is_breaking() { Exit::Found } else { Exit::Clean };
+    Ok(Answer { out, err: unread(&home), exit })
+}
+
+/// What is wrong with one of the two files is no difference between them.
+fn workflow(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
+    let stdin = || Input { shown: "<stdin>".to_owned(), origin: Origin::Stdin };
+    let is_stdin = path.as_os_str() == "-";
+    let loaded = if is_stdin { one::load_input(&stdin(), styles) } else { one::load(path, styles) };
+    loaded.map_err(|answer| Answer { exit: Exit::Failed, ..answer })
+}
+
+fn no_machine() -> Failure {
+    Failure::new(
+        "one of the files is a step workflow, or its guards are too large to be compiled",
+        "give two workflows with states and transitions",
+    )
+}
+
+/// The tasks of the old workflow that have no way on in the new one.
+fn stranded<'h>(
+    home: &'h Home,
+    comparison: &Comparison,
+    (old, new): (&Checked, &Checked),
+) -> Vec<Stranded<'h>> {
+    let tasks = home.tasks.iter().filter(|task| task.workflow == old.name());
+    let renamed = old.name() != new.name();
+    let why = |task: &Task| {
+        let over = comparison.endings.contains(&task.status);
+        let other = || format!("the new workflow is called `{}`", new.name());
+        if renamed { (!over).then(other) } else { comparison.strands(&task.status, new) }
+    };
+    tasks.filter_map(|task| Some(Stranded { task, why: why(task)? })).collect()
+}
+
+fn unread(home: &Home) -> String {
+    let mut err = String::new();
+    for (path, why) in &home.broken {
+        put(&mut err, format_args!("skipped {}: {}\n", printable(path), printable(why)));
+    }
+    err
+}
