@@ -37,14 +37,14 @@ impl Counters {
                 raise(&mut ceilings, CRASH_COUNT, orange_core::DEFAULT_STUCK_AFTER);
             }
         }
-        let rises = |id: CounterId| {
-            id == CRASH_COUNT
-                || machine.transitions.iter().flat_map(|it| it.hooks).any(|it| it.increments() == Some(id))
-        };
+        let mut rises = vec![false; machine.counters.len()];
+        let hooks = machine.transitions.iter().flat_map(|it| it.hooks);
+        hooks.filter_map(|it| it.increments()).for_each(|id| rises[usize::from(id.0)] = true);
+        rises[usize::from(CRASH_COUNT.0)] = true;
         let tracked = (0u16..)
             .zip(&ceilings)
             .filter_map(|(at, ceiling)| Some(Tracked { id: CounterId(at), ceiling: (*ceiling)? }))
-            .filter(|it| rises(it.id))
+            .filter(|it| rises[usize::from(it.id.0)])
             .collect();
         Self { defaults: machine.counters.iter().map(|it| it.default).collect(), tracked }
     }

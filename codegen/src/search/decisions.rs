@@ -4,32 +4,28 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use orange_core::{
-    Actor, CRASH_COUNT, Cause, CounterId, Decision, ExitDecision, Rejection, TransitionId, View,
+    Actor, Actors, CRASH_COUNT, Cause, CounterId, Decision, ExitDecision, Seen, TransitionId, View,
 };
 
 use super::Search;
+use super::hash::Quick;
+use super::reads::Reads;
 use super::task::{Task, Written};
 
 /// The core's answers so far.
-#[derive(Debug, Default)]
-pub(super) struct Decisions {
-    known: HashMap<Task, Rc<Answers>>,
-}
-
-/// What the core answers to everything that can be asked of one task.
 #[derive(Debug)]
-pub(super) struct Answers {
-    /// The transitions that can fire on request.
-    pub requests: Vec<Request>,
-    /// What becomes of it when its agent has ended.
-    pub exit: Exit,
+pub(super) struct Decisions {
+    /// By state.
+    pub reads: Vec<Reads>,
+    requests: HashMap<Task, Rc<[Request]>, Quick>,
+    exits: HashMap<Task, Rc<Exit>, Quick>,
 }
 
 /// A transition that fires, and who may ask for it.
 #[derive(Debug)]
 pub(super) struct Request {
     pub fire: Fire,
-    pub by: Vec<Actor>,
+    pub by: Actors,
 }
 
 /// A decision, without what it borrows.
@@ -51,53 +47,77 @@ pub(super) enum Exit {
     Marked,
 }
 
-const ASKING: [Actor; 3] = [Actor::Worker, Actor::Reviewer, Actor::Human];
-
 impl Decisions {
-    /// The answers for this task.
-    pub(super) fn of(&mut self, search: &Search<'_>, task: &Task) -> Rc<Answers> {
-        let key = task.decisive();
-        Rc::clone(self.known.entry(key).or_insert_with(|| Rc::new(ask(search, &key))))
+    /// Nothing is asked yet.
+    pub(super) fn new(search: &Search<'_>) -> Self {
+        Self {
+            reads: Reads::of(search.machine, &search.sections, &search.counters),
+            requests: HashMap::default(),
+            exits: HashMap::default(),
+        }
+    }
+
+    /// The transitions that can fire on request.
+    pub(super) fn requests(&mut self, search: &Search<'_>, task: &Task) -> Rc<[Request]> {
+        let key = self.reads(task).decisive(task);
+        Rc::clone(self.requests.entry(key).or_insert_with(|| Asked::about(search, &key).requests(search)))
+    }
+
+    /// What becomes of the task when its agent has ended.
+    pub(super) fn exit(&mut self, search: &Search<'_>, task: &Task) -> Rc<Exit> {
+        let key = self.reads(task).decisive(task);
+        Rc::clone(self.exits.entry(key).or_insert_with(|| Rc::new(Asked::about(search, &key).exit(search))))
+    }
+
+    /// What decisions about this task depend on.
+    pub(super) fn reads(&self, task: &Task) -> Reads {
+        self.reads[usize::from(task.status.0)]
     }
 }
 
-fn ask(search: &Search<'_>, task: &Task) -> Answers {
-    let counters = search.counters.values(task);
-    let written = |at: usize| {
-        let Written { content, seen } = task.sections[at];
-        (content, seen)
-    };
-    let (body, seen) = search.sections.body(written);
-    let view = View { status: task.status, counters: &counters, body: &body, seen: &seen };
-    let machine = search.machine;
-    let requests = machine.targets(task.status).filter_map(|to| {
-        let mut by = Vec::new();
-        let mut fire = None;
-        for actor in ASKING {
-            match machine.decide(&view, to, actor) {
-                Ok(decision) => {
-                    by.push(actor);
-                    fire.get_or_insert_with(|| Fire::of(search, &decision));
-                }
-                Err(Rejection::NotAllowed { .. }) => {}
-                Err(
-                    Rejection::NoTransition { .. }
-                    | Rejection::GuardFailed { .. }
-                    | Rejection::GateFailed { .. },
-                ) => return None,
+/// A task as the core sees it.
+struct Asked<'m> {
+    task: Task,
+    counters: Vec<u32>,
+    body: String,
+    seen: Vec<Seen<'m>>,
+}
+
+impl<'m> Asked<'m> {
+    fn about(search: &Search<'m>, task: &Task) -> Self {
+        let written = |at: usize| {
+            let Written { content, seen } = task.sections[at];
+            (content, seen)
+        };
+        let (body, seen) = search.sections.body(written);
+        Self { task: *task, counters: search.counters.values(task), body, seen }
+    }
+
+    fn view(&self) -> View<'_> {
+        View { status: self.task.status, counters: &self.counters, body: &self.body, seen: &self.seen }
+    }
+
+    /// The engine always may, so that its answer is everybody's whom `by` names.
+    fn requests(&self, search: &Search<'m>) -> Rc<[Request]> {
+        let targets = search.machine.targets(self.task.status);
+        let decisions = targets.filter_map(|to| search.machine.decide(&self.view(), to, Actor::Engine).ok());
+        let request = |decision: Decision<'_>| Request {
+            by: search.machine.transition(decision.transition).by,
+            fire: Fire::of(search, &decision),
+        };
+        decisions.map(request).collect()
+    }
+
+    fn exit(&self, search: &Search<'m>) -> Exit {
+        match search.machine.decide_exit(&self.view()) {
+            ExitDecision::Advance(decision) => Exit::Advance(Fire::of(search, &decision)),
+            ExitDecision::Escalate { count, decision, .. } => {
+                Exit::Escalate { count, fire: Fire::of(search, &decision) }
             }
+            ExitDecision::Crash { count, respawn, .. } => Exit::Crash { count, respawn },
+            ExitDecision::MarkDead { .. } => Exit::Marked,
         }
-        fire.map(|fire| Request { fire, by })
-    });
-    let exit = match machine.decide_exit(&view) {
-        ExitDecision::Advance(decision) => Exit::Advance(Fire::of(search, &decision)),
-        ExitDecision::Escalate { count, decision, .. } => {
-            Exit::Escalate { count, fire: Fire::of(search, &decision) }
-        }
-        ExitDecision::Crash { count, respawn, .. } => Exit::Crash { count, respawn },
-        ExitDecision::MarkDead { .. } => Exit::Marked,
-    };
-    Answers { requests: requests.collect(), exit }
+    }
 }
 
 impl Fire {

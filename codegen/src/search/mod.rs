@@ -9,6 +9,8 @@ pub mod sections;
 pub mod task;
 
 mod decisions;
+mod hash;
+mod reads;
 mod steps;
 
 use std::collections::hash_map::Entry;
@@ -20,6 +22,7 @@ use orange_core::{Actor, CounterId, Machine, StateId, TransitionId};
 
 use self::counters::Counters;
 use self::decisions::Decisions;
+use self::hash::Quick;
 use self::sections::{ContentId, Sections};
 use self::task::{Event, MAX_COUNTERS, MAX_SECTIONS, Task};
 
@@ -161,7 +164,7 @@ impl<'m> Search<'m> {
         } else if search.sections.len() > MAX_SECTIONS {
             search.cut = Some(Cut::Sections(search.sections.len()));
         } else {
-            Explorer { known: HashMap::new(), decisions: Decisions::default(), search: &mut search }
+            Explorer { known: HashMap::default(), decisions: Decisions::new(&search), search: &mut search }
                 .explore();
         }
         search
@@ -359,7 +362,7 @@ impl fmt::Display for Cut {
 
 /// What is needed on the way and not afterwards.
 struct Explorer<'s, 'm> {
-    known: HashMap<Task, ConfigurationId>,
+    known: HashMap<Task, ConfigurationId, Quick>,
     decisions: Decisions,
     search: &'s mut Search<'m>,
 }

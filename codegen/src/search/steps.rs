@@ -1,6 +1,6 @@
 //! What can happen next to a task: its agents, persons and the engine each do what they may.
 
-use orange_core::{Actor, CRASH_COUNT, Condition, Effect, Hook, REVIEW_ROUND, StateId};
+use orange_core::{Actor, Actors, CRASH_COUNT, Effect, Hook, REVIEW_ROUND};
 
 use super::decisions::{Exit, Fire};
 use super::sections::{ABSENT, ContentId};
@@ -44,17 +44,16 @@ impl Explorer<'_, '_> {
 
     /// Every transition that can fire, as things stand or after somebody has written what its gate reads.
     fn requests(&mut self, from: ConfigurationId, task: &Task) {
-        let answers = self.decisions.of(self.search, task);
-        for request in &answers.requests {
-            if let Some(by) = self.asker(task, &request.by) {
+        for request in self.decisions.requests(self.search, task).iter() {
+            if let Some(by) = self.asker(task, request.by) {
                 self.request(from, task, &request.fire, by, None);
             }
         }
-        for section in self.gated_sections(task.status) {
+        for section in self.decisions.reads(task).gated.iter() {
             for (wrote, written) in self.rewritten(task, section) {
-                let answers = self.decisions.of(self.search, &written);
-                for request in answers.requests.iter().filter(|it| it.fire.seen == Some(section)) {
-                    if let Some(by) = self.asker(task, &request.by) {
+                let requests = self.decisions.requests(self.search, &written);
+                for request in requests.iter().filter(|it| it.fire.seen == Some(section)) {
+                    if let Some(by) = self.asker(task, request.by) {
                         self.request(from, &written, &request.fire, by, Some(wrote));
                     }
                 }
@@ -63,10 +62,10 @@ impl Explorer<'_, '_> {
     }
 
     /// Of those who may ask, an agent that is there before a person.
-    fn asker(&self, task: &Task, by: &[Actor]) -> Option<Actor> {
-        let here = |actor: &&Actor| **actor == Actor::Human || task.agent(**actor) == Agent::Live;
+    fn asker(&self, task: &Task, by: Actors) -> Option<Actor> {
         let own = self.search.machine.state(task.status).agent;
-        by.iter().filter(here).find(|it| **it == own).or_else(|| by.iter().find(here)).copied()
+        let may = |it: &Actor| by.allows(*it) && (*it == Actor::Human || task.agent(*it) == Agent::Live);
+        [own, Actor::Worker, Actor::Reviewer, Actor::Human].into_iter().find(may)
     }
 
     fn request(&mut self, from: ConfigurationId, task: &Task, fire: &Fire, by: Actor, wrote: Option<Wrote>) {
@@ -84,7 +83,7 @@ impl Explorer<'_, '_> {
             ended.set_agent(agent, Agent::Dead);
             self.judge(from, &ended, agent, None);
             if self.search.machine.state(task.status).agent == agent {
-                for section in self.ruled_sections(task.status) {
+                for section in self.decisions.reads(task).ruled.iter() {
                     for (wrote, written) in self.rewritten(&ended, section) {
                         self.judge(from, &written, agent, Some(wrote));
                     }
@@ -105,8 +104,7 @@ impl Explorer<'_, '_> {
     }
 
     fn ended(&mut self, task: &Task, agent: Actor) -> (Task, Outcome, Vec<(HookIndex, Event)>) {
-        let answers = self.decisions.of(self.search, task);
-        match &answers.exit {
+        match &*self.decisions.exit(self.search, task) {
             Exit::Marked => (*task, Outcome::Marked, Vec::new()),
             Exit::Advance(fire) => {
                 let (next, events) = self.fired(task, fire);
@@ -153,14 +151,12 @@ impl Explorer<'_, '_> {
 
     /// Where several sections matter, they are written one after the other.
     fn writes(&mut self, from: ConfigurationId, task: &Task) {
-        let mut sections = self.gated_sections(task.status);
-        sections.extend(self.ruled_sections(task.status));
-        sections.sort_unstable();
-        sections.dedup();
+        let reads = self.decisions.reads(task);
+        let sections = reads.gated.with(reads.ruled);
         if sections.len() < 2 {
             return;
         }
-        for section in sections {
+        for section in sections.iter() {
             for (wrote, written) in self.rewritten(task, section) {
                 self.add(from, Step::Write(wrote), written, Vec::new());
             }
@@ -189,49 +185,17 @@ impl Explorer<'_, '_> {
         (next, events)
     }
 
-    /// The sections that gates of the ways out read.
-    fn gated_sections(&self, status: StateId) -> Vec<usize> {
-        let machine = self.search.machine;
-        let gates = machine
-            .targets(status)
-            .flat_map(|to| machine.between(status, to))
-            .filter_map(|id| machine.transition(id).gate);
-        let mut sections: Vec<usize> = gates.filter_map(|it| self.search.sections.find(it.section)).collect();
-        sections.sort_unstable();
-        sections.dedup();
-        sections
-    }
-
-    /// The sections that exit rules read, and the gates that these lead through.
-    fn ruled_sections(&self, status: StateId) -> Vec<usize> {
-        let machine = self.search.machine;
-        let rules = machine.exit_rules_of(status);
-        if rules.is_empty() {
-            return Vec::new();
-        }
-        let mut sections = self.gated_sections(status);
-        sections.extend(rules.filter_map(|at| match machine.exit_rules[at].condition {
-            Condition::Artifact(gate) => self.search.sections.find(gate.section),
-            Condition::Always | Condition::NoArtifact => None,
-        }));
-        sections.sort_unstable();
-        sections.dedup();
-        sections
-    }
-
     /// The task with every content that can be written to a section and that no gate has seen yet.
-    fn rewritten(&self, task: &Task, section: usize) -> Vec<(Wrote, Task)> {
+    fn rewritten(&self, task: &Task, section: usize) -> impl Iterator<Item = (Wrote, Task)> + use<> {
         let known = self.search.sections.get(section);
         let fresh = ABSENT + 1..known.contents.len() as ContentId;
         let blank = known.blank.is_some().then_some(ABSENT);
         let fresh = fresh.chain(blank).map(|content| Written { content, seen: false });
-        let fresh = fresh.filter(|it| *it != task.sections[section]);
-        fresh
-            .map(|written| {
-                let mut next = *task;
-                next.sections[section] = written;
-                (Wrote { section: section as u8, content: written.content }, next)
-            })
-            .collect()
+        let task = *task;
+        fresh.filter(move |it| *it != task.sections[section]).map(move |written| {
+            let mut next = task;
+            next.sections[section] = written;
+            (Wrote { section: section as u8, content: written.content }, next)
+        })
     }
 }

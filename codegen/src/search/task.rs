@@ -1,5 +1,7 @@
 //! The abstract task: as much of a task as a decision or a hook can tell apart, and what hooks do to it.
 
+use std::hash::{Hash, Hasher};
+
 use orange_core::{Actor, Effect, Hook, REVIEW_ROUND, StateId};
 
 use super::sections::{ABSENT, ContentId};
@@ -11,7 +13,7 @@ pub const MAX_COUNTERS: usize = 8;
 pub const MAX_SECTIONS: usize = 8;
 
 /// A task, its agents and its worktree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
     /// Where it is.
     pub status: StateId,
@@ -68,6 +70,20 @@ pub enum Event {
     Idle,
 }
 
+impl Hash for Task {
+    /// Few words, since this is what the search does most.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let unjudged = self.unjudged.map_or(0, |agent| 1 + agent as u64);
+        let small =
+            [self.worker as u64, self.reviewer as u64, self.renamed.into(), self.workspace.into(), unjudged];
+        state.write_u64(small.iter().fold(u64::from(self.status.0), |word, it| word << 4 | it));
+        state.write_u64(u64::from_le_bytes(self.sections.map(|it| it.content << 1 | u8::from(it.seen))));
+        for pair in self.counters.chunks(2) {
+            state.write_u64(pair.iter().fold(0, |word, it| word << 32 | u64::from(*it)));
+        }
+    }
+}
+
 impl Task {
     /// A task as it is created.
     pub(crate) fn new(status: StateId) -> Self {
@@ -110,18 +126,6 @@ impl Task {
     /// The value of the counter in this slot.
     pub fn counter(&self, slot: usize) -> u32 {
         self.counters[slot]
-    }
-
-    /// The part of it that decisions depend on.
-    pub(super) fn decisive(&self) -> Self {
-        Self {
-            workspace: false,
-            worker: Agent::None,
-            reviewer: Agent::None,
-            renamed: false,
-            unjudged: None,
-            ..*self
-        }
     }
 
     pub(crate) fn set_agent(&mut self, actor: Actor, agent: Agent) {

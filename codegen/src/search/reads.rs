@@ -1,0 +1,93 @@
+//! What decisions in a state depend on: the sections that its gates and rules read, and the counters that it compares
+//! or raises. Whatever else differs, the core answers alike.
+
+use orange_core::{CRASH_COUNT, Condition, CounterId, Gate, Guard, Machine, Outcome};
+
+use super::counters::Counters;
+use super::sections::Sections;
+use super::task::{MAX_COUNTERS, MAX_SECTIONS, Task};
+
+/// What one state reads, as sets of numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reads {
+    /// The sections that gates of the ways out read.
+    pub gated: Set,
+    /// The sections that exit rules read, and the gates that these lead through.
+    pub ruled: Set,
+    /// The slots of the counters that decisions depend on.
+    counters: Set,
+}
+
+/// A set of small numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Set(u8);
+
+impl Reads {
+    /// What each state of a machine reads, by its number.
+    pub(super) fn of(machine: &Machine<'_>, sections: &Sections<'_>, counters: &Counters) -> Vec<Self> {
+        let mut reads = vec![Self::default(); machine.states.len()];
+        let section = |set: &mut Set, gate: &Gate<'_>| set.extend(sections.find(gate.section));
+        let slot = |set: &mut Set, id: CounterId| set.extend(counters.slot(id));
+        let guard = |set: &mut Set, guard: &Guard<'_>| {
+            guard.any_of.iter().copied().flatten().for_each(|range| slot(set, range.counter));
+        };
+        for transition in machine.transitions {
+            let it = &mut reads[usize::from(transition.from.0)];
+            transition.gate.iter().for_each(|gate| section(&mut it.gated, gate));
+            transition.guard.iter().for_each(|when| guard(&mut it.counters, when));
+            transition
+                .hooks
+                .iter()
+                .filter_map(|hook| hook.increments())
+                .for_each(|id| slot(&mut it.counters, id));
+        }
+        for rule in machine.exit_rules {
+            let it = &mut reads[usize::from(rule.state.0)];
+            it.ruled.add(it.gated);
+            slot(&mut it.counters, CRASH_COUNT);
+            if let Condition::Artifact(gate) = &rule.condition {
+                section(&mut it.ruled, gate);
+            }
+            if let Outcome::ThenWhen(clauses) = rule.outcome {
+                clauses.iter().for_each(|(when, _)| guard(&mut it.counters, when));
+            }
+        }
+        reads
+    }
+
+    /// The part of a task that decisions depend on.
+    pub(super) fn decisive(&self, task: &Task) -> Task {
+        let mut part = Task::new(task.status);
+        for slot in self.counters.iter() {
+            part.counters[slot] = task.counters[slot];
+        }
+        for section in self.gated.with(self.ruled).iter() {
+            part.sections[section] = task.sections[section];
+        }
+        part
+    }
+}
+
+impl Set {
+    /// This set and the numbers of another.
+    pub(super) fn with(self, other: Set) -> Set {
+        Set(self.0 | other.0)
+    }
+
+    /// Its numbers, the smallest first.
+    pub(super) fn iter(self) -> impl Iterator<Item = usize> + Clone {
+        (0..MAX_SECTIONS.max(MAX_COUNTERS)).filter(move |at| self.0 >> at & 1 == 1)
+    }
+
+    pub(super) fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    fn add(&mut self, other: Set) {
+        *self = self.with(other);
+    }
+
+    fn extend(&mut self, number: Option<usize>) {
+        number.into_iter().for_each(|at| self.0 |= 1 << at);
+    }
+}
