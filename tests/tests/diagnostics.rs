@@ -1,13 +1,15 @@
-//! Whole diagnostics as their readers see them, in every format, for at least one case of every check.
+//! Whole diagnostics as their readers see them, in every format.
 //!
-//! A case is a file or a folder in `tests/diagnostics`, named after the code of its check and what is wrong in it.
+//! A case is a file or a folder in `tests/diagnostics`, named after the code of its check and what is wrong in it. Lints
+//! need none, for their pages are that; those are only held to what goes for every text here.
 //! `INSTA_UPDATE=always cargo test -p orange-tests --test diagnostics` writes the snapshots anew.
 
 #![allow(clippy::unwrap_used, reason = "tests may fail where they stand")]
 
 use std::fs;
 
-use orange_codegen::{catalogue, lint};
+use orange_codegen::catalogue::{self, Check};
+use orange_codegen::lint;
 use orange_workflow::{Answer, Exit, Style, Styles, run};
 use serde_json::Value;
 
@@ -27,10 +29,24 @@ fn code(case: &str) -> String {
     case.split('-').next().unwrap_or(case).to_uppercase()
 }
 
+/// What is found in a case by its own check and by those that are no lints: a new lint changes no other's case.
 fn check(case: &str, format: &str) -> Answer {
-    let path = format!("{CASES}/{case}");
-    let args = ["orange-workflow", "check", &path, "--format", format];
-    run(args.map(Into::into), Styles { out: Style::Plain, err: Style::Plain })
+    let others: Vec<&str> = lints().filter(|it| *it != code(case)).flat_map(|it| ["--allow", it]).collect();
+    answer(&format!("{CASES}/{case}"), format, &others)
+}
+
+fn answer(path: &str, format: &str, flags: &[&str]) -> Answer {
+    let args = [&["orange-workflow", "check", path, "--format", format], flags].concat();
+    run(args.into_iter().map(Into::into), Styles { out: Style::Plain, err: Style::Plain })
+}
+
+fn lints() -> impl Iterator<Item = &'static str> {
+    lint::GROUPS.iter().copied().flatten().map(|it| it.check.code)
+}
+
+/// Whether a check needs a case: the pages of lints are theirs, and those of group D compare two workflows.
+fn needs_case(check: &Check) -> bool {
+    lints().all(|it| it != check.code) && !check.code.starts_with('D')
 }
 
 fn codes(case: &str) -> Vec<String> {
@@ -39,17 +55,32 @@ fn codes(case: &str) -> Vec<String> {
     found.iter().map(|it| it["code"].as_str().unwrap().to_owned()).collect()
 }
 
+/// Every case and the first example of every page, in one format, each after its name.
+fn texts(format: &str) -> Vec<(String, String)> {
+    let mut texts: Vec<_> =
+        cases().into_iter().map(|case| (case.clone(), check(&case, format).out)).collect();
+    let folder = tempfile::tempdir().unwrap();
+    for page in catalogue::all() {
+        let (_, block) = page.page.split_once("```").unwrap();
+        let (language, text) = block.split_once("```").unwrap().0.split_once('\n').unwrap();
+        let path = folder.path().join(if language == "toml" { "flow.toml" } else { "flow.yml" });
+        fs::write(&path, text).unwrap();
+        let path = path.to_str().unwrap();
+        let text = answer(path, format, &[]).out.replace(path, "flow.yml");
+        texts.push((page.name.to_owned(), text));
+    }
+    texts
+}
+
 #[test]
-fn every_case_fires_its_check_and_every_check_has_a_case() {
+fn every_case_fires_its_check_and_every_check_but_lints_has_a_case() {
     let cases = cases();
     let silent: Vec<_> = cases.iter().filter(|case| !codes(case).contains(&code(case))).collect();
     assert!(silent.is_empty(), "cases that do not fire their check: {silent:?}");
     let without: Vec<_> = catalogue::all()
         .iter()
-        // The pages of lints are their tests.
-        .filter(|check| lint::GROUPS.iter().copied().flatten().all(|it| it.check != **check))
+        .filter(|check| needs_case(check) && cases.iter().all(|it| code(it) != check.code))
         .map(|it| it.code)
-        .filter(|check| cases.iter().all(|it| code(it) != *check))
         .collect();
     assert!(without.is_empty(), "checks without a case: {without:?}");
 }
@@ -80,20 +111,18 @@ fn every_snapshot_is_of_a_case() {
 
 #[test]
 fn people_with_80_columns_can_read_them() {
-    for case in cases() {
-        for format in ["graphical", "narrated"] {
-            let text = check(&case, format).out;
+    for format in ["graphical", "narrated"] {
+        for (name, text) in texts(format) {
             let wide: Vec<&str> = text.lines().filter(|it| it.chars().count() > 80).collect();
-            assert!(wide.is_empty(), "{case}, {format}:\n{}", wide.join("\n"));
+            assert!(wide.is_empty(), "{name}, {format}:\n{}", wide.join("\n"));
         }
     }
 }
 
 #[test]
 fn what_is_narrated_has_no_drawing_characters() {
-    for case in cases() {
-        let text = check(&case, "narrated").out;
-        let is_drawn = |it: char| matches!(it, '\u{2500}'..='\u{25ff}' | '×' | '⚠' | '·' | '\u{1b}');
-        assert!(!text.contains(is_drawn), "{case}:\n{text}");
+    let is_drawn = |it: char| matches!(it, '\u{2500}'..='\u{25ff}' | '×' | '⚠' | '·' | '\u{1b}');
+    for (name, text) in texts("narrated") {
+        assert!(!text.contains(is_drawn), "{name}:\n{text}");
     }
 }

@@ -98,12 +98,28 @@ impl Excerpt {
         self.places.get(number).map_or((0, 0).into(), |(span, _)| *span)
     }
 
-    /// How many columns of a terminal are left of the middle of a place, line number and gutter included.
-    pub(super) fn columns_before(&self, place: SourceSpan) -> usize {
-        let middle = self.text.floor_char_boundary(place.offset() + place.len() / 2);
-        let line = self.text[..middle].rfind('\n').map_or(0, |at| at + 1);
+    /// For each place how many columns of a terminal are left of its label, line number and gutter included. The
+    /// label stands below the middle of its place; of places that overlap, a later one begins where the earlier ends.
+    pub(super) fn columns_before_labels(&self) -> Vec<usize> {
         let gutter = self.blocks.last().map_or(0, |it| (it.first + it.lines).to_string().len()) + 4;
-        gutter + self.text[line..middle].chars().map(|it| if it == '\t' { TAB } else { 1 }).sum::<usize>()
+        let mut columns = vec![0; self.places.len()];
+        let mut order: Vec<usize> = (0..self.places.len()).collect();
+        order.sort_by_key(|it| self.places[*it].0.offset());
+        let mut taken = (0, 0);
+        for at in order {
+            let place = self.places[at].0;
+            let line = self.text[..place.offset()].rfind('\n').map_or(0, |it| it + 1);
+            let highest = if taken.0 == line { taken.1 } else { 0 };
+            let start = self.columns(line, place.offset()).max(highest);
+            let end = self.columns(line, place.offset() + place.len()).max(start + 1);
+            columns[at] = gutter + (start + end) / 2;
+            taken = (line, end);
+        }
+        columns
+    }
+
+    fn columns(&self, line: usize, at: usize) -> usize {
+        self.text[line..at].chars().map(|it| if it == '\t' { TAB } else { 1 }).sum()
     }
 
     /// Copies a line, or the part of it around the first span in it, and notes where the spans are now.

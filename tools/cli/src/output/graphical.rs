@@ -10,7 +10,7 @@ use super::human::{WIDTH, is_about_the_whole_file};
 use super::{printable, put, wrap};
 use crate::report::File;
 
-/// A label is never wrapped to fewer columns than these.
+/// A label is never wrapped to fewer columns than these; it is told below the lines instead.
 const MIN_LABEL: usize = 24;
 
 /// What findings are drawn with.
@@ -25,6 +25,8 @@ struct Drawn<'r> {
     finding: &'r Diagnostic,
     excerpt: Excerpt,
     labels: Vec<LabeledSpan>,
+    /// Labels that there is no room for at their place, with their lines.
+    below: Vec<(u32, String)>,
 }
 
 impl Pen {
@@ -40,14 +42,16 @@ impl Pen {
 
     /// Draws one finding.
     pub(super) fn draw(&self, out: &mut String, finding: &Diagnostic, file: &File, index: &LineIndex<'_>) {
-        match self.handler.render_report(out, &Drawn::new(finding, file, index)) {
+        let drawn = Drawn::new(finding, file, index);
+        match self.handler.render_report(out, &drawn) {
             Ok(()) | Err(fmt::Error) => {}
         }
-        self.notes(out, finding, &file.source.path);
+        self.notes(out, &drawn, &file.source.path);
     }
 
     /// What is below the lines: why, how one gets there, what to write, where to read more.
-    fn notes(&self, out: &mut String, finding: &Diagnostic, path: &str) {
+    fn notes(&self, out: &mut String, drawn: &Drawn<'_>, path: &str) {
+        let finding = drawn.finding;
         let mut note = |word: &str, text: &str| {
             let indent = word.len() + 4;
             let text = wrap(&printable(text), WIDTH - indent).join(&format!("\n{:indent$}", ""));
@@ -55,6 +59,9 @@ impl Pen {
         };
         if is_about_the_whole_file(finding) {
             note("file", path);
+        }
+        for (line, text) in &drawn.below {
+            note(&format!("line {line}"), text);
         }
         if let Some(witness) = finding.witness.as_ref().filter(|it| !finding.message.contains(&it.range)) {
             note("witness", &witness.range);
@@ -78,18 +85,25 @@ impl<'r> Drawn<'r> {
         let story = if is_about_the_whole_file(finding) { Vec::new() } else { story(finding) };
         let spans: Vec<Span> = story.iter().map(|(span, _)| *span).collect();
         let excerpt = Excerpt::new(&file.source, index, &spans);
-        let labels = story.into_iter().enumerate().map(|(at, (span, text))| {
-            let place = excerpt.place(at);
-            let width = WIDTH.saturating_sub(excerpt.columns_before(place) + 4).max(MIN_LABEL);
-            let text = text.map(|it| wrap(&it, width).join("\n"));
-            if span == finding.span {
+        let before = excerpt.columns_before_labels();
+        let mut drawn = Self { finding, excerpt, labels: Vec::new(), below: Vec::new() };
+        for (at, ((span, text), before)) in story.into_iter().zip(before).enumerate() {
+            let place = drawn.excerpt.place(at);
+            let room = WIDTH.saturating_sub(before + 4);
+            let text = match text {
+                Some(text) if room < MIN_LABEL && text.chars().count() > room => {
+                    drawn.below.push((index.position(span.start).line, text));
+                    None
+                }
+                text => text.map(|it| wrap(&it, room).join("\n")),
+            };
+            drawn.labels.push(if span == finding.span {
                 LabeledSpan::new_primary_with_span(text, place)
             } else {
                 LabeledSpan::new_with_span(text, place)
-            }
-        });
-        let labels = labels.collect();
-        Self { finding, excerpt, labels }
+            });
+        }
+        drawn
     }
 }
 
