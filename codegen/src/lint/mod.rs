@@ -76,14 +76,26 @@ pub fn findings(checked: &Checked, source: &Source) -> Vec<Diagnostic> {
     with_facts(checked, source, all).unwrap_or_default()
 }
 
-/// What can be told with every fact about a checked workflow at hand; nothing of a step workflow.
+/// What can be told with every fact about a checked workflow at hand; nothing where there are no tables.
 pub fn with_facts<T>(checked: &Checked, source: &Source, tell: impl FnOnce(&Facts<'_>) -> T) -> Option<T> {
+    try_with_facts(checked, source, tell).ok()
+}
+
+/// The same, or why there are no tables.
+///
+/// # Errors
+/// It is a step workflow, or its guards are beyond a limit.
+pub fn try_with_facts<T>(
+    checked: &Checked,
+    source: &Source,
+    tell: impl FnOnce(&Facts<'_>) -> T,
+) -> Result<T, Vec<Diagnostic>> {
     let arena = Arena::default();
-    let workflow = checked.workflow()?;
-    let machine = lower::lower(checked, &arena).ok()?;
+    let workflow = lower::state_machine(checked)?;
+    let machine = lower::lower(checked, &arena)?;
     let told = Told::of(workflow, &machine);
     let search = Search::run(&machine);
-    Some(tell(&Facts::new(workflow, source, &machine, &search, &told)))
+    Ok(tell(&Facts::new(workflow, source, &machine, &search, &told)))
 }
 
 /// What every lint finds, and where the search was cut.

@@ -94,11 +94,13 @@ struct Known<'k, 'f> {
     unattended: &'k Unattended<'k>,
 }
 
-/// Proves what can be proved of a checked workflow; nothing of a step workflow. A finding that a comment allows counts
-/// all the same.
-pub fn prove(checked: &Checked, source: &Source) -> Option<Proof> {
+/// Proves what can be proved of a checked workflow. A finding that a comment allows counts all the same.
+///
+/// # Errors
+/// What is sound and still has no tables: a step workflow, and guards beyond a limit.
+pub fn prove(checked: &Checked, source: &Source) -> Result<Proof, Vec<Diagnostic>> {
     let of_checks = compile(source).diagnostics;
-    lint::with_facts(checked, source, |facts| {
+    lint::try_with_facts(checked, source, |facts| {
         let found: Vec<Diagnostic> = of_checks.into_iter().chain(lint::all(facts)).collect();
         let unattended = Unattended::of(facts);
         let known = Known { facts, unattended: &unattended };
