@@ -33,6 +33,7 @@ pub(crate) enum Command {
     Emit(Emit),
     Graph(Graph),
     Init(Init),
+    Prove(crate::cmd::prove::Prove),
     Schema(crate::cmd::schema::Schema),
     Simulate(crate::cmd::simulate::Simulate),
     Test(crate::cmd::test::Test),

@@ -9,6 +9,7 @@ mod graph;
 mod init;
 mod mend;
 mod one;
+pub(crate) mod prove;
 pub(crate) mod schema;
 pub(crate) mod simulate;
 pub(crate) mod test;
@@ -27,6 +28,7 @@ pub(crate) fn run(command: &Command, styles: Styles) -> Answer {
         Command::Emit(args) => emit::run(args, styles),
         Command::Graph(args) => graph::run(args, styles),
         Command::Init(args) => init::run(args),
+        Command::Prove(args) => prove::run(args, styles),
         Command::Schema(args) => schema::run(args),
         Command::Simulate(args) => simulate::run(args, styles),
         Command::Test(args) => test::run(args, styles),

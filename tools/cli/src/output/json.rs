@@ -17,6 +17,7 @@ struct Document<'r> {
     summary: Summary,
 }
 
+/// One finding.
 #[derive(Serialize)]
 pub(super) struct Found<'r> {
     code: &'static str,

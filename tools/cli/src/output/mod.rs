@@ -7,6 +7,8 @@ mod graphical;
 mod human;
 mod json;
 mod narrated;
+mod proof;
+mod proof_json;
 mod sarif;
 mod short;
 
@@ -23,6 +25,8 @@ pub(crate) use github::github;
 pub use human::Style;
 pub(crate) use human::{findings, human};
 pub(crate) use json::json;
+pub(crate) use proof::proof;
+pub(crate) use proof_json::proof_json;
 pub(crate) use sarif::sarif;
 pub(crate) use short::short;
 

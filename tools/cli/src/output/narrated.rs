@@ -82,7 +82,7 @@ fn word(level: Level) -> &'static str {
 }
 
 /// The run step by step: who does what, and where that leads.
-fn run(trace: &Trace) -> String {
+pub(super) fn run(trace: &Trace) -> String {
     let mut told = format!("the task starts in {}.", trace.start);
     let mut state = trace.start.as_str();
     for Step { by, does, to, hooks, .. } in &trace.steps {

@@ -11,7 +11,7 @@ fn refuses(args: &[&str], says: &str) {
 
 #[test]
 fn every_command_has_help_with_examples() {
-    for command in [&[][..], &["check"], &["explain"], &["emit"], &["graph"], &["fmt"], &["init"], &["schema"]] {
+    for command in [&[][..], &["check"], &["explain"], &["emit"], &["graph"], &["fmt"], &["init"], &["prove"], &["schema"]] {
         let run = Scratch::new().run(&[command, &["--help"]].concat());
         assert_eq!((run.exit, run.err.as_str()), (0, ""));
         assert!(run.out.contains("Examples:\n  orange-workflow "), "{}", run.out);

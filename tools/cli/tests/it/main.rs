@@ -14,6 +14,7 @@ mod graph;
 mod help;
 mod init;
 mod one;
+mod prove;
 mod scenarios;
 mod scratch;
 mod simulate;

@@ -1,0 +1,61 @@
+//! `prove`: what is known of a workflow.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use orange_codegen::prove::{self, Proof, Verdict};
+
+use crate::Styles;
+use crate::answer::{Answer, Exit};
+use crate::cmd::one;
+use crate::output;
+
+/// Tell what is proved of a workflow: its ends, its agents, its worktrees, its gates, its loops.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each property is proved, with the argument in a line; refuted, with the shortest run that breaks it; or undecided,
+with the bound that cut the search. A finding that a comment allows refutes all the same.
+
+Examples:
+  orange-workflow prove flow.yml
+  orange-workflow prove flow.yml --format json
+
+Exit status: 0 all proved, 1 something refuted or undecided, 2 the work could not be done.")]
+pub(crate) struct Prove {
+    /// The workflow
+    pub file: PathBuf,
+
+    /// How the proof is written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
+    pub format: Format,
+}
+
+/// How a proof is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Human,
+    /// One JSON object
+    Json,
+}
+
+pub(super) fn run(args: &Prove, styles: Styles) -> Result<Answer, Answer> {
+    let (file, checked) = one::load(&args.file, styles)?;
+    let proof = match prove::prove(&checked, &file.source) {
+        Ok(proof) => proof,
+        Err(findings) => return Err(one::refuse(file, findings, styles)),
+    };
+    let out = match args.format {
+        Format::Human => output::proof(&proof, &file.source, styles.out),
+        Format::Json => output::proof_json(&proof, &file.source)?,
+    };
+    Ok(Answer { out, err: String::new(), exit: exit(&proof) })
+}
+
+fn exit(proof: &Proof) -> Exit {
+    let is_proved = |verdict: &Verdict| match verdict {
+        Verdict::Proved { .. } => true,
+        Verdict::Refuted { .. } | Verdict::Undecided { .. } => false,
+    };
+    if proof.properties.iter().all(|it| is_proved(&it.verdict)) { Exit::Clean } else { Exit::Found }
+}
