@@ -113,11 +113,7 @@ impl<'t> Attacher<'t> {
             }
             Form::Nothing | Form::Alias | Form::Scalar { .. } | Form::Block { .. } => Vec::new(),
         };
-        let tail = if flow {
-            self.lines_before(written.span.end)
-        } else {
-            self.tail(self.column(written.span.start))
-        };
+        let tail = if flow { self.lines_before(written.span.end) } else { self.tail(written.span) };
         let commented = flow && self.comments.len() < before;
         Some(Collection { flow, is_mapping, commented, pieces, tail })
     }
@@ -160,13 +156,15 @@ impl<'t> Attacher<'t> {
         self.take(count)
     }
 
-    /// The comments behind the last piece of a collection that begin no further left than its pieces do, unless
-    /// what follows begins there, too: then they are about that.
-    fn tail(&mut self, column: usize) -> Vec<Line<'t>> {
-        let is_ours = |it: &&Span| {
-            let follows = self.next_column(it.end).is_none_or(|next| next < column);
-            self.column(it.start) >= column && follows && self.line_before(it.start).trim().is_empty()
-        };
+    /// The comments behind the last piece of a block that begin no further left than its pieces do, unless what
+    /// follows begins there, too: then they are about that.
+    fn tail(&mut self, block: Span) -> Vec<Line<'t>> {
+        let column = self.column(block.start);
+        let next = self.next_content(block.end);
+        if next.is_some_and(|it| self.column(it) >= column) {
+            return Vec::new();
+        }
+        let is_ours = |it: &&Span| next.is_none_or(|next| it.start < next) && self.column(it.start) >= column;
         let count = self.comments.iter().take_while(is_ours).count();
         self.take(count)
     }
@@ -227,11 +225,17 @@ impl<'t> Attacher<'t> {
         self.line_before(at).trim_start_matches('\u{feff}').chars().count()
     }
 
-    /// Where the next line with something other than a comment begins.
-    fn next_column(&self, from: u32) -> Option<usize> {
-        let lines = self.text[from as usize..].lines().skip(1);
-        let is_content = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-        lines.into_iter().find(is_content).map(|line| line.len() - line.trim_start().len())
+    /// Where the text of the next line begins that has something other than a comment.
+    fn next_content(&self, from: u32) -> Option<u32> {
+        let mut at = from as usize + self.text[from as usize..].find('\n')? + 1;
+        for line in self.text[at..].split_inclusive('\n') {
+            let content = line.trim_start();
+            if !content.is_empty() && !content.starts_with('#') {
+                return Some((at + line.len() - content.len()) as u32);
+            }
+            at += line.len();
+        }
+        None
     }
 
     fn is_below_blank(&self, at: u32) -> bool {

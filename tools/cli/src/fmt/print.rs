@@ -95,13 +95,22 @@ impl Printer<'_> {
             Value::Leaf { written, is_guard } => self.leaf(piece, &head, written, *is_guard, indent),
             Value::Collection(inner) => match self.in_one_line(piece, inner, indent) {
                 Some(flow) => self.headline(indent, &format!("{head} {flow}"), piece.trailing.as_ref()),
-                None if piece.key.is_some() || piece.anchor.is_some() || piece.trailing.is_some() => {
+                None if piece.key.is_some() => {
                     self.headline(indent, &head, piece.trailing.as_ref());
                     self.collection(inner, indent + STEP, false);
                 }
                 None => {
-                    let before = self.dash.take().unwrap_or_else(|| " ".repeat(indent));
-                    self.dash = Some(format!("{before}{head} "));
+                    // What stood behind an item in brackets has no line behind its dash.
+                    if let Some(trailing) = &piece.trailing {
+                        self.line(indent, trailing.text);
+                    }
+                    // An anchor before the first key, on its line, would be the key's.
+                    if piece.anchor.is_some() {
+                        self.line(indent, &head);
+                    } else {
+                        let before = self.dash.take().unwrap_or_else(|| " ".repeat(indent));
+                        self.dash = Some(format!("{before}{head} "));
+                    }
                     self.collection(inner, indent + STEP, false);
                 }
             },
