@@ -187,7 +187,7 @@ pub(crate) enum Core {
 #[command(after_help = "\
 Examples:
   orange-workflow init
-  orange-workflow init flows/bug-fix
+  orange-workflow init workflows/bug-fix
   orange-workflow init --stdout
 
 A file that is there already is left alone.")]

@@ -12,6 +12,7 @@ mod fmt;
 mod formats;
 mod graph;
 mod help;
+mod hooks;
 mod init;
 mod one;
 mod prove;
