@@ -8,12 +8,8 @@
 
 use std::fs;
 
-<<<<<<< Updated upstream
 use orange_codegen::catalogue::{self, Check};
 use orange_codegen::lint;
-=======
-use orange_codegen::{catalogue, evolution, lint};
->>>>>>> Stashed changes
 use orange_workflow::{Answer, Exit, Style, Styles, run};
 use serde_json::Value;
 
@@ -83,13 +79,7 @@ fn every_case_fires_its_check_and_every_check_but_lints_has_a_case() {
     assert!(silent.is_empty(), "cases that do not fire their check: {silent:?}");
     let without: Vec<_> = catalogue::all()
         .iter()
-<<<<<<< Updated upstream
         .filter(|check| needs_case(check) && cases.iter().all(|it| code(it) != check.code))
-=======
-        // The pages of lints are their tests, and those of the checks about two workflows.
-        .filter(|check| lint::GROUPS.iter().copied().flatten().all(|it| it.check != **check))
-        .filter(|check| evolution::KINDS.iter().all(|it| it.check != **check))
->>>>>>> Stashed changes
         .map(|it| it.code)
         .collect();
     assert!(without.is_empty(), "checks without a case: {without:?}");
