@@ -132,8 +132,8 @@ impl Explorer<'_, '_> {
     fn missed(&self, before: &Task, mut next: Task, agent: Actor) -> Task {
         let wants = self.search.machine.state(next.status).agent == agent;
         let terminal = self.search.machine.state(next.status).terminal;
-        let is_missed =
-            next.status != before.status && next.agent(agent) == Agent::Dead && wants && !terminal;
+        let has_ended = next.session && next.agent(agent) != Agent::Live;
+        let is_missed = next.status != before.status && has_ended && wants && !terminal;
         next.unjudged = is_missed.then_some(agent);
         next
     }

@@ -23,6 +23,8 @@ pub struct Task {
     pub worker: Agent,
     /// The agent whose requests are the reviewer's.
     pub reviewer: Agent,
+    /// Whether a session is on record, whatever is still alive in it.
+    pub session: bool,
     /// Whether `review_round` has risen since the reviewer's window was named after it.
     pub renamed: bool,
     /// The agent whose end the exit rules of the new state are still to be asked about: the engine does that at once.
@@ -74,8 +76,9 @@ impl Hash for Task {
     /// Few words, since this is what the search does most.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let unjudged = self.unjudged.map_or(0, |agent| 1 + agent as u64);
-        let small =
-            [self.worker as u64, self.reviewer as u64, self.renamed.into(), self.workspace.into(), unjudged];
+        let flags = [self.workspace, self.session, self.renamed].into_iter();
+        let flags = flags.fold(0, |word, it| word << 1 | u64::from(it));
+        let small = [self.worker as u64, self.reviewer as u64, flags, unjudged];
         state.write_u64(small.iter().fold(u64::from(self.status.0), |word, it| word << 4 | it));
         state.write_u64(u64::from_le_bytes(self.sections.map(|it| it.content << 1 | u8::from(it.seen))));
         for pair in self.counters.chunks(2) {
@@ -92,6 +95,7 @@ impl Task {
             workspace: false,
             worker: Agent::None,
             reviewer: Agent::None,
+            session: false,
             renamed: false,
             unjudged: None,
             counters: [0; MAX_COUNTERS],
@@ -111,11 +115,6 @@ impl Task {
     /// How many of its agents are alive.
     pub fn live_agents(&self) -> usize {
         [self.worker, self.reviewer].into_iter().filter(|it| *it == Agent::Live).count()
-    }
-
-    /// Whether a session is on record, whatever is still alive in it.
-    pub fn has_session(&self) -> bool {
-        [self.worker, self.reviewer].into_iter().any(|it| it != Agent::None)
     }
 
     /// What stands in the section with this number.
@@ -166,9 +165,8 @@ impl Task {
     }
 
     fn kill_session(&mut self) -> Option<Event> {
-        let had_session = self.has_session();
         (self.worker, self.reviewer, self.renamed) = (Agent::None, Agent::None, false);
-        idle_if(!had_session)
+        idle_if(!std::mem::replace(&mut self.session, false))
     }
 
     fn kill_reviewer(&mut self) -> Option<Event> {
@@ -191,6 +189,7 @@ impl Task {
         let other_lives = self.agent(other) == Agent::Live;
         if !same_lives {
             self.set_agent(actor, Agent::Live);
+            self.session = true;
             self.renamed &= actor != Actor::Reviewer;
         }
         match (same_lives, other_lives) {

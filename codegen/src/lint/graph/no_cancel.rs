@@ -39,7 +39,7 @@ fn held(facts: &Facts<'_>) -> Vec<Held> {
     let mut held = vec![Held::default(); facts.workflow.states.len()];
     for (_, task) in facts.search.configurations() {
         let held = &mut held[usize::from(task.status.0)];
-        held.session |= task.has_session();
+        held.session |= task.session;
         held.workspace |= task.workspace;
     }
     held
