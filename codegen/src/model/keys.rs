@@ -170,12 +170,12 @@ pub static GATE: Object = Object {
             Takes::Boolean,
             "The verdict must be the first line that is not blank: `Verdict: PASS`.",
         ),
-        key("fresh", Takes::Boolean, "Its content must differ from what last passed this gate."),
         key(
             "fields",
             Takes::List(&Takes::Text),
             "It must have a line `NAME: something` for one of these names.",
         ),
+        key("fresh", Takes::Boolean, "Its content must differ from what last passed this gate."),
     ],
 };
 
