@@ -4,7 +4,7 @@
 
 pub(crate) mod agents;
 mod facts;
-mod told;
+pub(crate) mod told;
 
 mod ways;
 

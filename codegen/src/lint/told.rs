@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use orange_core::{Machine, PromptId, StateId};
 
-pub use self::runs::{Place, Start, Walker};
+pub use self::runs::{Place, Start, Walker, survives};
 
 use crate::model::Workflow;
 use crate::span::Span;
@@ -71,6 +71,8 @@ pub struct Command {
     pub mood: Mood,
     /// Whether it is to be run in some case only.
     pub conditional: bool,
+    /// Whether that case is one that will come: `when …`.
+    pub will_come: bool,
     /// The states of that case, where it is about the status; empty for every other.
     pub only_in: Rc<[StateId]>,
     /// Whether the agent is then told to wait.

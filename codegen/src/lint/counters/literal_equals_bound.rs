@@ -12,11 +12,11 @@ use crate::span::Span;
 const MAX_LABELS: usize = 4;
 
 /// A number in a prompt that bounds a counter.
-struct Literal {
-    counter: CounterId,
+pub(in crate::lint) struct Literal {
+    pub counter: CounterId,
     /// The first value on the other side of the bound.
     turn: u32,
-    span: Span,
+    pub span: Span,
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -55,7 +55,7 @@ fn finding(facts: &Facts<'_>, prompt: &Prompt, compare: &Compare, said: &[&Liter
 }
 
 /// `{tries} of 3`, `{tries}/3`, `tries < 3` and, with the last word of the counter's name, `round ≥ 2`.
-fn literals(facts: &Facts<'_>, prompt: &Prompt) -> Vec<Literal> {
+pub(in crate::lint) fn literals(facts: &Facts<'_>, prompt: &Prompt) -> Vec<Literal> {
     let text = prompt.text.value.as_str();
     let mut found = Vec::new();
     for (id, counter) in (0u16..).map(CounterId).zip(&facts.workflow.counters) {

@@ -8,7 +8,7 @@ mod guard_always;
 mod guard_gap;
 mod guard_never;
 mod increment_after_use;
-mod literal_equals_bound;
+pub(super) mod literal_equals_bound;
 mod shared;
 
 super::lints! {

@@ -1,3 +1,28 @@
 //! Prompts: whether they ask for what the workflow then wants.
 
-super::lints! {}
+mod missing_section;
+mod no_exit;
+mod prompt_illegal_status;
+mod replay;
+mod respawn_branch_missing;
+mod same_prompt_respawn;
+mod shared;
+mod stale_guard;
+mod unused_prompt;
+mod verdict_by_prose;
+mod verdict_vocabulary;
+
+#[cfg(test)]
+mod tests;
+
+super::lints! {
+    C80 "prompt-illegal-status" Deny prompt_illegal_status;
+    C81 "prompt-missing-section" Warn missing_section;
+    C82 "prompt-no-exit" Warn no_exit;
+    C83 "unused-prompt" Warn unused_prompt;
+    C85 "prompt-stale-guard" Warn stale_guard;
+    C86 "respawn-branch-missing" Warn respawn_branch_missing;
+    C87 "verdict-vocabulary" Warn verdict_vocabulary;
+    C88 "verdict-by-prose" Warn verdict_by_prose;
+    C89 "same-prompt-respawn" Allow same_prompt_respawn;
+}

@@ -18,7 +18,7 @@ pub(super) struct Block {
 }
 
 /// What a block is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Paragraph,
     /// An item that has its place in an order.

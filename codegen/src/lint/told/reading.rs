@@ -25,6 +25,7 @@ pub(super) fn read(text: &Text, states: &States<'_>) -> Reading {
         above: Scope::default(),
         sentence: Sentence::default(),
         homes: Vec::new(),
+        labelled: Vec::new(),
     };
     for block in &blocks {
         reader.block(block);
@@ -52,6 +53,8 @@ struct Sentence {
     twisted: bool,
     /// Between `if` and what is to be done then.
     in_case: bool,
+    /// Whether that is a `when`.
+    will_come: bool,
     /// The states that the case names.
     cases: Vec<StateId>,
     /// After `before`: commands are spoken of.
@@ -64,6 +67,8 @@ struct Sentence {
     before: Before,
     /// Whether nothing but names of states has been said.
     is_label: bool,
+    /// Whether a command that comes next stands directly behind a label: `Approve: …`.
+    is_labelled: bool,
     /// The first of its commands, of those that may still turn out to be conditional, and of its clause's sections.
     commands: usize,
     settled: usize,
@@ -101,6 +106,8 @@ struct Reader<'r> {
     sentence: Sentence,
     /// By command: the block that it stands in.
     homes: Vec<usize>,
+    /// By command: whether it has a label.
+    labelled: Vec<bool>,
 }
 
 impl Reader<'_> {
@@ -183,6 +190,7 @@ impl Reader<'_> {
         (sentence.scope.negated, sentence.twisted) = (false, false);
         (sentence.spoken, sentence.gerund, sentence.runs, sentence.is_label) = (false, false, false, false);
         sentence.sections = self.reading.sections.len();
+        sentence.is_labelled = sentence.before != Before::Start;
         sentence.clauses += 1;
     }
 
@@ -211,6 +219,7 @@ impl Reader<'_> {
         }
         let role = role(word);
         let before = self.sentence.before;
+        self.sentence.is_labelled &= role == Role::Run || matches!(word, "task" | "update");
         match self.states.get(word) {
             Some(state) if self.sentence.in_case || self.sentence.is_label => {
                 self.sentence.cases.push(*state)
@@ -239,7 +248,8 @@ impl Reader<'_> {
             Role::Forbidden => self.forbid(),
             Role::Allowed if self.sentence.scope.negated => self.forbid(),
             Role::Allowed => {}
-            Role::If => self.start_case(),
+            Role::If => self.start_case(false),
+            Role::When => self.start_case(!self.sentence.scope.conditional),
             Role::Or => self.alternate(),
             Role::Then => {
                 self.end_case();
@@ -287,13 +297,14 @@ impl Reader<'_> {
     }
 
     /// `if` before a command makes it conditional, and so does one directly behind it.
-    fn start_case(&mut self) {
+    fn start_case(&mut self, will_come: bool) {
         let at_once = matches!(self.sentence.before, Before::Clause | Before::Word(Role::But));
         if self.sentence.clauses == 0 || (self.sentence.clauses == 1 && at_once) {
             self.make_conditional();
         }
         self.sentence.in_case = true;
         self.sentence.scope.conditional = true;
+        self.sentence.will_come = will_come;
     }
 
     /// `or` between commands leaves a choice.
@@ -354,6 +365,7 @@ impl Reader<'_> {
     fn other(&mut self, at: usize, word: &str) {
         if word.split('/').any(|it| matches!(it, "PASS" | "FAIL")) {
             self.sentence.scope.conditional = true;
+            self.sentence.will_come = false;
         }
         if word.starts_with('#') || names::is_called_section(&self.text.value, at, word) {
             let mood = self.mood();
@@ -390,7 +402,8 @@ impl Reader<'_> {
             Mood::Told if self.sentence.is_spoken_of() => Mood::Mentioned,
             mood @ (Mood::Told | Mood::Mentioned | Mood::Negated) => mood,
         };
-        let conditional = self.sentence.scope.conditional || self.above.conditional || named.len() > 1;
+        let is_choice = named.len() > 1;
+        let conditional = self.sentence.scope.conditional || self.above.conditional || is_choice;
         let only_in = if self.sentence.scope.only_in.is_empty() {
             &self.above.only_in
         } else {
@@ -405,12 +418,14 @@ impl Reader<'_> {
                 at,
                 mood,
                 conditional,
+                will_come: self.sentence.will_come && !self.above.conditional && !is_choice,
                 only_in: only_in.clone(),
                 waits: false,
                 goes_on: false,
                 is_whole,
             });
             self.homes.push(self.under.len());
+            self.labelled.push(self.sentence.is_labelled);
         }
     }
 
@@ -419,16 +434,19 @@ impl Reader<'_> {
         if negated && !self.sentence.twisted { Mood::Negated } else { Mood::Told }
     }
 
-    /// Items without an order that tell different commands are there to choose from.
+    /// Items without an order that tell different commands are there to choose from, and so are commands with labels.
     fn mark_alternatives(&mut self, blocks: &[Block]) {
-        let mut lists: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+        let mut lists: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (command, home) in self.homes.iter().enumerate() {
-            if blocks[*home].kind == Kind::Bullet && self.reading.commands[command].mood == Mood::Told {
-                lists.entry(blocks[*home].parent).or_default().push(command);
+            let Block { kind, parent, .. } = blocks[*home];
+            let is_choice = kind == Kind::Bullet || self.labelled[command];
+            if is_choice && self.reading.commands[command].mood == Mood::Told {
+                lists.entry((parent, kind)).or_default().push(command);
             }
         }
         for commands in lists.into_values() {
-            if commands.iter().any(|it| self.homes[*it] != self.homes[commands[0]]) {
+            let is_apart = |it: &usize| self.labelled[*it] || self.homes[*it] != self.homes[commands[0]];
+            if commands[1..].iter().any(is_apart) {
                 commands.into_iter().for_each(|it| self.reading.commands[it].conditional = true);
             }
         }

@@ -128,6 +128,12 @@ fn a_choice_makes_each_of_its_commands_conditional() {
         "| verdict | command |\n| good | orange task update --status reviewing |\n| bad | orange task update --status working |\n",
         "reviewing?, working?",
     );
+    check(
+        "5. Approve: orange task update --status reviewing\n6. Reject: orange task update --status working\n",
+        "reviewing?, working?",
+    );
+    check("Approve: --status reviewing\nReject: --status working", "reviewing?, working?");
+    check("Plan: --status working. Then set --status agent-review", "working, agent-review");
     check("- Write ## Handoff\n- orange task update --status agent-review\n", "agent-review");
 }
 

@@ -36,6 +36,8 @@ pub(super) enum Role {
     Forget,
     /// A case: `if`.
     If,
+    /// A case that will come: `when`.
+    When,
     /// The end of a case: `then`.
     Then,
     /// Every other case: `otherwise`.
@@ -94,7 +96,8 @@ fn of_small(word: &str) -> Role {
         "without" => Role::Without,
         "before" | "until" | "till" | "after" | "upon" => Role::Before,
         "forget" | "hesitate" | "fail" | "omit" | "skip" | "neglect" => Role::Forget,
-        "if" | "when" | "whenever" | "once" | "unless" | "case" | "while" | "depending" => Role::If,
+        "if" | "unless" | "case" | "depending" => Role::If,
+        "when" | "whenever" | "once" | "while" => Role::When,
         "or" => Role::Or,
         "then" => Role::Then,
         "otherwise" | "else" => Role::Else,

@@ -1,0 +1,130 @@
+//! What several lints of prompts ask.
+
+use orange_core::{PromptId, StateId};
+
+use crate::lint::Facts;
+use crate::lint::told::{Mood, Reading, Start};
+use crate::model::{Condition, Gate, Prompt};
+use crate::span::Span;
+
+/// A prompt with what is known about it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prompted<'f> {
+    pub id: PromptId,
+    pub name: &'f str,
+    pub prompt: &'f Prompt,
+    pub reading: &'f Reading,
+    /// How agents are started with it; nothing for one that is not used.
+    pub starts: &'f [Start],
+}
+
+/// Every prompt, in source order.
+pub(super) fn prompts<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Prompted<'f>> {
+    let told = facts.told;
+    let read = told.readings.iter().zip(&told.starts);
+    (0u16..).map(PromptId).zip(&facts.workflow.prompts).zip(read).map(|((id, prompt), (reading, starts))| {
+        Prompted { id, name: &prompt.name.value, prompt, reading, starts }
+    })
+}
+
+/// Where an agent is started with a prompt, and in which words to say so.
+pub(super) fn started(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> (Span, String) {
+    let Prompted { id, name, .. } = it;
+    match start.transition {
+        Some(start_id) => {
+            let transition = facts.transition(start_id);
+            let hooks = facts.machine.transition(start_id).hooks.iter();
+            let at = hooks.map(|it| it.spawn()).position(|it| it.is_some_and(|it| it.prompt == *id));
+            let hook = at.and_then(|at| transition.hooks.get(at));
+            let span = hook.map_or(transition.span, |it| it.span);
+            (facts.first_line(span), format!("{} starts an agent with `{name}`", facts.arrow(transition)))
+        }
+        None => {
+            let state = facts.state(start.place.state);
+            let span = state.respawn_prompt.as_ref().map_or(state.name.span, |it| it.span);
+            (span, format!("an agent that is started again in `{}` has `{name}`", state.name.value))
+        }
+    }
+}
+
+/// `a`, `b` and `c`, quoted.
+pub(super) fn list(words: &[&str]) -> String {
+    joined(words, "and")
+}
+
+/// `a`, `b` or `c`, quoted.
+pub(super) fn any_of(words: &[&str]) -> String {
+    joined(words, "or")
+}
+
+fn joined(words: &[&str], last: &str) -> String {
+    let quoted: Vec<String> = words.iter().map(|it| format!("`{it}`")).collect();
+    match &quoted[..] {
+        [rest @ .., end] if !rest.is_empty() => format!("{} {last} {end}", rest.join(", ")),
+        few => few.concat(),
+    }
+}
+
+/// The names of states, each once, in source order.
+pub(super) fn names<'f>(facts: &Facts<'f>, states: impl IntoIterator<Item = StateId>) -> Vec<&'f str> {
+    let mut states: Vec<StateId> = states.into_iter().collect();
+    states.sort_unstable();
+    states.dedup();
+    states.into_iter().map(|it| facts.name(it)).collect()
+}
+
+/// Where a prompt asks for a section: names it, and not only for reading.
+pub(super) fn asked_section(it: &Prompted<'_>, gate: &Gate) -> Option<Span> {
+    let named = named_sections(it, gate);
+    let asked = named.into_iter().find(|(_, only_read)| !only_read);
+    asked.map(|(span, _)| span)
+}
+
+/// Where a prompt names a section, and whether it is only to be read there.
+pub(super) fn named_sections(it: &Prompted<'_>, gate: &Gate) -> Vec<(Span, bool)> {
+    let text = &it.prompt.text;
+    let named = it.reading.sections.iter().filter(|it| it.mood != Mood::Negated).filter_map(|section| {
+        let end = end_of_section(&text.value, section.at, &gate.section.value)?;
+        Some((text.locate(section.at, end), section.reads))
+    });
+    named.collect()
+}
+
+/// Where the name of the section ends that stands here: `## Review`, or the `Review` of `Review section`.
+fn end_of_section(text: &str, at: usize, heading: &str) -> Option<usize> {
+    let rest = &text[at..];
+    if rest.starts_with('#') {
+        let end = at + rest.strip_prefix(heading).map(|_| heading.len())?;
+        let ends =
+            text[end..].chars().next().is_none_or(|it| !(it.is_alphanumeric() || matches!(it, '_' | '-')));
+        return ends.then_some(end);
+    }
+    let name = heading.trim_start_matches('#').trim();
+    let end =
+        at + rest.find(|it: char| !(it.is_alphanumeric() || matches!(it, '_' | '-'))).unwrap_or(rest.len());
+    let start = end.checked_sub(name.len())?;
+    text.get(start..end).filter(|it| it.eq_ignore_ascii_case(name)).map(|_| end)
+}
+
+/// Whether a text has this word, in any case.
+pub(super) fn has_word(text: &str, word: &str) -> bool {
+    text.split(|it: char| !(it.is_alphanumeric() || it == '_')).any(|it| it.eq_ignore_ascii_case(word))
+}
+
+/// The gates and rules with a verdict that an agent with this prompt can meet, those of transitions first.
+pub(super) fn verdict_gates<'f>(facts: &Facts<'f>, it: &Prompted<'f>) -> impl Iterator<Item = &'f Gate> {
+    let mut states: Vec<StateId> =
+        facts.told.runs[usize::from(it.id.0)].iter().flatten().map(|it| it.state).collect();
+    states.sort_unstable();
+    states.dedup();
+    let transitions: Vec<&Gate> =
+        states.iter().flat_map(|it| facts.leaving(*it)).filter_map(|(_, it)| it.gate.as_ref()).collect();
+    let rules = states.iter().flat_map(|it| facts.machine.exit_rules_of(*it)).map(|at| facts.exit_rules[at]);
+    let artifacts: Vec<&Gate> = rules
+        .filter_map(|it| match &it.condition {
+            Condition::HasArtifact(gate) => Some(gate),
+            Condition::NoArtifact | Condition::Always => None,
+        })
+        .collect();
+    transitions.into_iter().chain(artifacts).filter(|it| it.verdict.is_some())
+}

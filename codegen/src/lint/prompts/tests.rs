@@ -1,0 +1,142 @@
+//! What the pages do not show: where findings of prompts come at another level, and what they say nothing about.
+
+use crate::Source;
+use crate::diag::Level;
+use crate::lint::lint;
+
+/// A worker that lives through planning, working and review, with reviewers beside it.
+const MACHINE: &str = "\
+name: flow
+states:
+  pending: {}
+  clarification: {respawn_prompt: other}
+  planning: {respawn_prompt: other}
+  working: {respawn_prompt: other}
+  agent-review: {respawn_prompt: reviewer}
+  stuck: {respawn_prompt: other}
+  done: {terminal: true}
+  cancelled: {terminal: true}
+transitions:
+  - {from: pending, to: planning, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]}
+  - {from: planning, to: working, gate: {section: \"## Plan\", fields: [GOAL]}}
+  - {from: planning, to: clarification}
+  - {from: clarification, to: planning}
+  - {from: working, to: agent-review, gate: {section: \"## Handoff\", required: true},
+     hooks: [{action: spawn_reviewer, prompt: reviewer}]}
+  - {from: working, to: stuck, by: human, hooks: [{action: kill_session}]}
+  - {from: stuck, to: working, hooks: [{action: spawn_agent, prompt: other}]}
+  - {from: agent-review, to: working, gate: {section: \"## Review\", verdict: FAIL, strict: true}, hooks: [{action: kill_reviewer}]}
+  - {from: agent-review, to: done, gate: {section: \"## Review\", verdict: PASS, strict: true},
+     hooks: [{action: kill_session}, {action: release_workspace}]}
+  - {from: [pending, clarification, planning, working, agent-review, stuck], to: cancelled,
+     hooks: [{action: kill_session}, {action: release_workspace}]}
+prompts:
+  other: \"Write ## Plan (GOAL) and ## Handoff. orange task update --status <status>\"
+  reviewer: |
+    Write ## Review: its first line is `Verdict: PASS` or `Verdict: FAIL`.
+    - PASS → orange task update --status done
+    - FAIL → orange task update --status working
+";
+
+/// The findings of this group for the machine with this prompt for its worker: level, code, and what is pointed at.
+#[track_caller]
+fn check(worker: &str, expect: &[&str]) {
+    check_with("worker", worker, expect);
+}
+
+#[track_caller]
+fn check_with(name: &str, prompt: &str, expect: &[&str]) {
+    let indented: String = prompt.lines().map(|line| format!("    {line}\n")).collect();
+    let mut text = format!("{MACHINE}  {name}: |\n{indented}");
+    if name != "worker" {
+        text += "  worker: \"Write ## Plan (GOAL) and ## Handoff. orange task update --status <status>\"\n";
+    }
+    let source = Source::new("flow.yml", &text);
+    let found = lint(&source).diagnostics;
+    assert!(found.iter().all(|it| it.level > Level::Error), "{found:#?}");
+    let ours = found.iter().filter(|it| it.code().starts_with("C8") && it.level < Level::Allow);
+    let told: Vec<String> = ours
+        .map(|it| format!("{} {} {}", it.level.as_str(), it.code(), &source.text[it.span.range()]))
+        .collect();
+    assert_eq!(told, expect, "{prompt}");
+}
+
+const WRITE: &str = "Write ## Plan (GOAL) and ## Handoff.\n";
+
+#[test]
+fn a_worker_that_lives_on_may_give_every_command_on_its_way() {
+    check(&format!("{WRITE}1. --status working\n2. --status agent-review"), &[]);
+    check(
+        &format!(
+            "{WRITE}1. --status working\n2. --status agent-review, wait\n3. If it failed: --status agent-review"
+        ),
+        &[],
+    );
+    check(
+        &format!("{WRITE}If unclear: --status clarification, wait.\n--status working\n--status agent-review"),
+        &[],
+    );
+    check(&format!("{WRITE}If blocked, --status cancelled and stop.\n--status working"), &[]);
+}
+
+#[test]
+fn what_comes_after_a_condition_may_rest_on_it() {
+    check(&format!("{WRITE}When it is clear, --status working.\nDo it, then --status agent-review"), &[]);
+    check(&format!("{WRITE}If unclear, --status clarification. Then --status planning."), &[]);
+}
+
+#[test]
+fn commands_are_judged_where_they_are_given() {
+    check(&format!("{WRITE}1. --status agent-review"), &[]);
+    check(&format!("{WRITE}1. --status working\n2. --status done"), &["deny C80 done"]);
+    check(
+        &format!("{WRITE}1. --status working\n2. --status planning\n3. --status working"),
+        &["deny C80 planning"],
+    );
+    check(&format!("{WRITE}1. --status clarification\n2. --status working"), &["deny C80 working"]);
+    check(
+        &format!("{WRITE}1. If unclear: --status clarification, then go on.\n2. --status working"),
+        &["warn C80 working"],
+    );
+    check(
+        &format!("{WRITE}If status is planning:\n- --status agent-review\n\nOtherwise --status working"),
+        &["deny C80 agent-review"],
+    );
+}
+
+#[test]
+fn what_by_closes_and_what_no_state_is_named_is_refused() {
+    check(&format!("{WRITE}1. --status working\n2. --status stuck"), &["deny C80 stuck"]);
+    check(&format!("{WRITE}1. orange task update --status finished"), &["deny C80 finished"]);
+    check(&format!("{WRITE}1. --status workin"), &["deny C80 workin"]);
+}
+
+#[test]
+fn an_unused_prompt_is_judged_from_wherever_its_first_command_is_granted() {
+    check_with("spare", "1. --status clarification\n2. --status planning", &["warn C83 spare"]);
+    check_with(
+        "spare",
+        "1. --status clarification\n2. --status working",
+        &["warn C83 spare", "deny C80 working"],
+    );
+    check_with("spare", "Nothing.", &["warn C83 spare"]);
+}
+
+#[test]
+fn a_section_is_asked_for_once_it_is_to_be_written() {
+    check("Write ## Plan.\n1. --status working", &["warn C81 working"]);
+    check(
+        "Write ## Plan with GOAL.\n1. --status working\n2. Read ## Handoff.\n3. --status agent-review",
+        &["warn C81 agent-review"],
+    );
+    check("Write ### Plan with GOAL and the Handoff section.\n1. --status working", &["warn C81 working"]);
+    check("Write ## Plans with GOAL.\n1. --status working", &["warn C81 working"]);
+    check("Write the plan section with GOAL.\n1. --status working", &[]);
+}
+
+#[test]
+fn a_prompt_without_a_command_is_told_by_where_it_is_used() {
+    check(WRITE, &["warn C82 worker"]);
+    check(&format!("{WRITE}Never run --status done."), &["warn C82 worker"]);
+    check(&format!("{WRITE}After setting --status working, wait."), &[]);
+}

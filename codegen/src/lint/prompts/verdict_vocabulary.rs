@@ -1,0 +1,37 @@
+//! C87: a prompt asks for a verdict that no gate can read.
+
+use super::C87;
+use super::shared::{Prompted, any_of, prompts, verdict_gates};
+use crate::diag::Diagnostic;
+use crate::lint::Facts;
+use crate::lint::told::VerdictWord;
+use crate::model::{Gate, Verdict};
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    prompts(facts).filter_map(|it| in_prompt(facts, &it)).collect()
+}
+
+fn in_prompt(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Diagnostic> {
+    let is_known =
+        |word: &str| [Verdict::Pass, Verdict::Fail].iter().any(|it| it.as_str().eq_ignore_ascii_case(word));
+    let unknown: Vec<&VerdictWord> = it.reading.verdicts.iter().filter(|it| !is_known(&it.word)).collect();
+    let first = unknown.first()?;
+    let gate = verdict_gates(facts, it).next()?;
+    Some(finding(it, (first, &unknown), gate))
+}
+
+fn finding(it: &Prompted<'_>, (first, unknown): (&VerdictWord, &[&VerdictWord]), gate: &Gate) -> Diagnostic {
+    let mut words: Vec<&str> = unknown.iter().map(|it| it.word.as_str()).collect();
+    words.dedup();
+    let message = format!(
+        "`{}` asks for the verdict {}, and gates know PASS and FAIL alone: what the agent writes is no verdict",
+        it.name,
+        any_of(&words)
+    );
+    let mut found = Diagnostic::new(&C87, first.span, message);
+    for word in unknown {
+        found = found.label(word.span, "no gate knows this word");
+    }
+    let read = gate.verdict.as_ref().map_or(gate.section.span, |it| it.span);
+    found.label(read, "the gate reads PASS or FAIL").help("ask for `Verdict: PASS` or `Verdict: FAIL`")
+}
