@@ -153,3 +153,10 @@ fn a_search_that_was_cut_proves_nothing() {
     let proof = proof(&text);
     assert!(matches!(verdict(&proof, "ends-reachable"), Verdict::Undecided { .. }), "{proof:#?}");
 }
+
+#[test]
+fn every_property_is_watched_by_lints_that_exist() {
+    for code in PROPERTIES.iter().flat_map(|it| it.watched_by) {
+        assert!(crate::catalogue::find(code).is_some(), "{code}");
+    }
+}

@@ -11,6 +11,8 @@ mod no_path_to_terminal;
 mod no_terminal;
 mod one_way_human_gate;
 mod reasons;
+#[cfg(test)]
+mod tests;
 mod unbounded_auto_loop;
 mod unreachable_state;
 mod well_known_missing;

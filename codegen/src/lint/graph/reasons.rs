@@ -74,12 +74,11 @@ impl<'f> Reasons<'f> {
             return None;
         }
         let who = agents.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(" or the ");
-        let words = match (agents.is_empty(), by.allows(Actor::Engine)) {
-            (true, true) => format!("only the engine may take it, and no exit rule ever does in `{name}`"),
-            (false, true) => {
-                format!("only the engine or the {who} may take it, and neither ever does in `{name}`")
+        let words = match agents.is_empty() {
+            true => format!("only the engine may take it, and no exit rule ever does in `{name}`"),
+            false => {
+                format!("only the {who} or the engine may take it, and neither ever does in `{name}`")
             }
-            (_, false) => format!("only the {who} may take it, and none is ever alive in `{name}`"),
         };
         let help = "let somebody take it who is there (`by`), or delete the transition".to_owned();
         Some(Reason { span: self.facts.transition(id).span, words, help })
