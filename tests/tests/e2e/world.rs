@@ -23,12 +23,20 @@ pub(crate) const PROJECT: &str = "toy";
 /// Everything that one test touches. It goes away with its end, whether that is good or bad.
 pub(crate) struct World {
     root: TempDir,
+    /// The `orange` that is run.
+    pub program: &'static Path,
 }
 
 impl World {
     /// A world with one project, whose pool has two worktrees.
     pub(crate) fn new() -> World {
-        let world = World::empty();
+        World::of(binary())
+    }
+
+    /// The same with another `orange`.
+    pub(crate) fn of(program: &'static Path) -> World {
+        let mut world = World::empty();
+        world.program = program;
         world.ok(&["project", "add", "--name", PROJECT, "--pool-size", "2"]);
         world
     }
@@ -42,7 +50,7 @@ impl World {
     pub(crate) fn at(name: &str) -> World {
         // A socket's path can have 107 bytes at most, and a temporary folder may be far down.
         let root = tempfile::Builder::new().prefix(name).tempdir_in("/tmp").unwrap();
-        let world = World { root };
+        let world = World { root, program: binary() };
         for folder in ["home", "agents", "tools"] {
             fs::create_dir(world.path(folder)).unwrap();
         }
@@ -77,7 +85,7 @@ impl World {
 
     /// Runs `orange` in a folder.
     pub(crate) fn orange_in(&self, folder: &Path, args: &[&str]) -> Said {
-        self.said(self.command(binary()).args(args).current_dir(folder))
+        self.said(self.command(self.program).args(args).current_dir(folder))
     }
 
     /// Runs `orange … --json`, which must succeed, and gives its answer.
@@ -256,17 +264,25 @@ impl Drop for World {
 /// The `orange` of this build; cargo tells the tests of its own package only where it is.
 pub(crate) fn binary() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut build = Command::new(cargo);
-        build.args(["build", "--quiet", "--package", "orange", "--target-dir"]).arg(target_folder());
-        let profile = profile_folder();
-        if profile.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().unwrap().success(), "orange cannot be built");
-        profile.join("orange")
-    })
+    BUILT.get_or_init(|| built(&["--package", "orange"], "orange"))
+}
+
+/// The `orange` whose workflows are those of the seeds, as they stand.
+pub(crate) fn seeds() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| built(&["--package", "orange-tests", "--example", "seeds"], "examples/seeds"))
+}
+
+fn built(what: &[&str], program: &str) -> PathBuf {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build.args(["build", "--quiet"]).args(what).arg("--target-dir").arg(target_folder());
+    let profile = profile_folder();
+    if profile.ends_with("release") {
+        build.arg("--release");
+    }
+    assert!(build.status().unwrap().success(), "{program} cannot be built");
+    profile.join(program)
 }
 
 /// The folder that cargo builds in.

@@ -1,0 +1,14 @@
+//! `orange` with the workflows of the seeds as they stand, faults and all: what is foretold of them is tried here.
+
+use std::process::ExitCode;
+
+use orange_core::Machine;
+
+orange_macros::workflow! { path: "fixtures/seed-default.yml", name: default }
+orange_macros::workflow! { path: "fixtures/seed-minimal.yml", name: minimal }
+
+static MACHINES: &[&Machine<'static>] = &[&default::MACHINE, &minimal::MACHINE];
+
+fn main() -> ExitCode {
+    orange_engine::main(MACHINES)
+}
