@@ -136,6 +136,14 @@ proptest! {
         let beyond = decide::beyond(Some(guards[0]), &guards[1..], &counters, &mut work).expect("decided");
         let only_first = |it: &[u32; 3]| guards[0].holds(it) && !guards[1..].iter().any(|guard| guard.holds(it));
         prop_assert_eq!(beyond.as_ref().map(values), all_values().find(only_first));
+        let least = all_values().nth(100).expect("a value");
+        let later = decide::later(&guards, &least, &mut work).expect("decided");
+        let above = |it: &[u32; 3]| it.iter().zip(&least).all(|(it, least)| it >= least);
+        prop_assert_eq!(later, all_values().any(|it| above(&it) && guards.iter().any(|guard| guard.holds(&it))));
+        if let Some(values) = brute {
+            let around = decide::gap_around(&guards, &values, &counters, &mut work).expect("decided");
+            prop_assert_eq!(self::values(&around), values);
+        }
         let holds = decide::somewhere(guards[0], &counters, &mut work).expect("decided");
         prop_assert_eq!(holds.as_ref().map(values), all_values().find(|it| guards[0].holds(it)));
     }

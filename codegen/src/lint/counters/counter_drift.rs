@@ -1,6 +1,6 @@
 //! C26: a counter is used up, and what a person sets going again is never let round once more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::C26;
 use super::shared::{counted, is_persons, name, value_after};
@@ -9,6 +9,7 @@ use crate::guard::{Expr, Guard, decide};
 use crate::lint::Facts;
 use crate::model::{CRASH_COUNT, CounterId, StateId};
 use crate::search::EdgeId;
+use crate::search::task::MAX_COUNTERS;
 
 /// Steps that are looked at for all ways together.
 const MAX_STEPS: usize = 500_000;
@@ -20,10 +21,10 @@ struct Way<'f> {
     guards: Vec<&'f Guard>,
 }
 
-/// What a person's step finds, and the first such step.
+/// What persons find when they move tasks on, and the first such step to every state.
 struct Touch {
     values: Vec<u32>,
-    step: EdgeId,
+    steps: Vec<EdgeId>,
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -63,16 +64,22 @@ fn guarded_ways<'f>(facts: &Facts<'f>) -> Vec<Way<'f>> {
     ways.collect()
 }
 
-/// The steps by which persons move tasks on, those that find the same values and lead to the same state once.
+/// The steps by which persons move tasks on, by the values of the counters that they find.
 fn touches(facts: &Facts<'_>) -> Vec<Touch> {
-    let mut seen = BTreeSet::new();
-    let mut touches = Vec::new();
+    let mut known: HashMap<[u32; MAX_COUNTERS], usize> = HashMap::new();
+    let mut seen = HashSet::new();
+    let mut touches: Vec<Touch> = Vec::new();
     for (step, edge) in facts.search.edges() {
-        if edge.step.transition().is_some() && is_persons(facts, edge) {
-            let values = facts.search.counters.values(facts.search.task(edge.from));
-            if seen.insert((values.clone(), facts.search.task(edge.to).status)) {
-                touches.push(Touch { values, step });
-            }
+        if edge.step.transition().is_none() || !is_persons(facts, edge) {
+            continue;
+        }
+        let (from, to) = (facts.search.task(edge.from), facts.search.task(edge.to));
+        let at = *known.entry(std::array::from_fn(|slot| from.counter(slot))).or_insert_with(|| {
+            touches.push(Touch { values: facts.search.counters.values(from), steps: Vec::new() });
+            touches.len() - 1
+        });
+        if seen.insert((at, to.status)) {
+            touches[at].steps.push(step);
         }
     }
     touches
@@ -91,16 +98,19 @@ fn used_up(
         !exprs.iter().any(|guard| guard.holds(&it.values))
             && decide::later(&exprs, &it.values, &mut facts.work.borrow_mut()) == Ok(false)
     };
-    touches.iter().filter(is_over).find_map(|touch| {
-        let search = facts.search;
-        let mut run = search.run_through(touch.step);
-        let arrived = search.edge(touch.step).to;
-        if search.task(arrived).status != way.from {
-            let ends = |to| search.task(to).status == way.from;
-            run.extend(search.walk(arrived, |_| true, |edge| ends(edge.to), budget)?);
-        }
-        Some((touch.step, run))
-    })
+    let steps = touches.iter().filter(is_over).flat_map(|it| &it.steps);
+    steps.copied().find_map(|step| Some((step, comes_again(facts, way.from, step, budget)?)))
+}
+
+/// A run through this step and then to this state.
+fn comes_again(facts: &Facts<'_>, state: StateId, step: EdgeId, budget: &mut usize) -> Option<Vec<EdgeId>> {
+    let search = facts.search;
+    let mut run = search.run_through(step);
+    let arrived = search.edge(step).to;
+    if search.task(arrived).status != state {
+        run.extend(search.walk(arrived, |_| true, |edge| search.task(edge.to).status == state, budget)?);
+    }
+    Some(run)
 }
 
 fn finding(facts: &Facts<'_>, way: &Way<'_>, step: EdgeId, run: &[EdgeId]) -> Diagnostic {

@@ -1,13 +1,12 @@
 //! C29: a task that is created inside a loop is let round once more than one that comes there by a transition.
 
-use std::collections::BTreeMap;
-
 use super::C29;
 use super::shared::{counted, counts, is_persons, name};
 use crate::diag::{Diagnostic, Witness};
 use crate::guard::Guard;
 use crate::lint::Facts;
 use crate::model::{CounterId, StateId};
+use crate::search::task::MAX_COUNTERS;
 use crate::search::{ConfigurationId, Edge, EdgeId, Step};
 
 /// Steps that are looked at for all loops together.
@@ -22,20 +21,17 @@ struct Created {
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let created = created(facts);
-    if created.is_empty() {
+    if created.iter().all(|it| bounds(facts, it.state).is_empty()) {
         return Vec::new();
     }
-    let counted = counted(facts);
-    let arrivals = smallest_arrivals(facts);
+    let (counted, arrivals) = (counted(facts), smallest_arrivals(facts));
     let mut budget = MAX_STEPS;
     let mut found = Vec::new();
     for it in &created {
-        for (counter, guard) in bounds(facts, it.state) {
-            let Some(least) = arrivals.get(&(it.state, counter)).filter(|_| counted.contains(&counter))
-            else {
-                continue;
-            };
-            found.extend(finding(facts, it, (counter, guard), *least, &mut budget));
+        for (counter, guard) in bounds(facts, it.state).into_iter().filter(|(it, _)| counted.contains(it)) {
+            let Some(slot) = facts.search.counters.slot(counter) else { continue };
+            let least = arrivals[usize::from(it.state.0)][slot];
+            found.extend(finding(facts, it, (counter, guard), least, &mut budget));
         }
     }
     found
@@ -50,19 +46,13 @@ fn created(facts: &Facts<'_>) -> Vec<Created> {
         .collect()
 }
 
-/// By state and counter: the smallest value with which a transition leads there.
-fn smallest_arrivals(facts: &Facts<'_>) -> BTreeMap<(StateId, CounterId), u32> {
-    let mut smallest = BTreeMap::new();
-    let counters: Vec<CounterId> = (0..facts.workflow.counters.len() as u16)
-        .map(CounterId)
-        .filter(|it| facts.search.counters.slot(*it).is_some())
-        .collect();
+/// By state and slot of a counter: the smallest value with which a transition leads there.
+fn smallest_arrivals(facts: &Facts<'_>) -> Vec<[u32; MAX_COUNTERS]> {
+    let mut smallest = vec![[u32::MAX; MAX_COUNTERS]; facts.machine.states.len()];
     for (_, edge) in facts.search.edges().filter(|(_, edge)| edge.step.transition().is_some()) {
         let task = facts.search.task(edge.to);
-        for counter in &counters {
-            let value = facts.search.value(task, *counter);
-            let least = smallest.entry((task.status, *counter)).or_insert(value);
-            *least = value.min(*least);
+        for (slot, least) in smallest[usize::from(task.status.0)].iter_mut().enumerate() {
+            *least = task.counter(slot).min(*least);
         }
     }
     smallest
@@ -92,7 +82,7 @@ fn finding(
     let search = facts.search;
     let value = |id| search.value(search.task(id), counter);
     let start = value(created.at);
-    if start >= least {
+    if start >= least || least == u32::MAX {
         return None;
     }
     let is_here =

@@ -1,6 +1,9 @@
 //! C23: what a gate lets through, and every guard behind it then refuses.
 
-use orange_core::{Gate, TransitionId, check_gate};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use orange_core::{Gate, TransitionId, Verdict, check_gate};
 
 use super::C23;
 use super::shared::undecided;
@@ -9,7 +12,7 @@ use crate::guard::{Expr, Guard, Op, decide};
 use crate::lint::{Facts, Mover};
 use crate::model::{Outcome, StateId};
 use crate::search::ConfigurationId;
-use crate::search::sections::{Content, candidates};
+use crate::search::sections::Content;
 
 /// Guards that a message still points at.
 const MAX_LABELS: usize = 8;
@@ -18,7 +21,7 @@ const MAX_LABELS: usize = 8;
 struct Gap<'f> {
     state: StateId,
     section: &'f str,
-    content: Content,
+    content: &'f Content,
     guards: Vec<&'f Guard>,
     /// Where the search meets it.
     met: Option<ConfigurationId>,
@@ -26,11 +29,22 @@ struct Gap<'f> {
     smallest: Witness,
 }
 
+/// What tells two gates on one section apart, but for `fresh`.
+type Wish<'f> = (&'f str, bool, Option<bool>, bool, &'f [&'f str]);
+
+/// Which contents of their sections the gates of a workflow let through.
+struct Judge<'f> {
+    facts: &'f Facts<'f>,
+    /// By content of the gate's section.
+    known: HashMap<Wish<'f>, Rc<[bool]>>,
+}
+
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    let mut judge = Judge { facts, known: HashMap::new() };
     let mut gaps: Vec<Vec<Gap<'_>>> = Vec::new();
     for (state, _) in facts.states() {
-        gaps.push(gaps_of(facts, state, &mut found));
+        gaps.push(gaps_of(&mut judge, state, &mut found));
     }
     for (id, task) in facts.search.configurations() {
         let open = gaps[usize::from(task.status.0)].iter_mut().filter(|it| it.met.is_none());
@@ -45,32 +59,53 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
+impl<'f> Judge<'f> {
+    fn of(&mut self, gate: &Gate<'f>) -> Rc<[bool]> {
+        let verdict = gate.verdict.map(|it| it == Verdict::Pass);
+        let wish = (gate.section, gate.required, verdict, gate.strict, gate.fields);
+        let judged = self.known.entry(wish).or_insert_with(|| {
+            let lets = |content: &Content| {
+                let body = content.text.as_ref().map(|text| format!("{}\n{text}\n", gate.section));
+                check_gate(gate, &body.unwrap_or_default(), None).is_ok()
+            };
+            contents(self.facts, gate.section).iter().map(lets).collect()
+        });
+        Rc::clone(judged)
+    }
+}
+
+fn contents<'f>(facts: &'f Facts<'_>, section: &str) -> &'f [Content] {
+    facts.search.sections.find(section).map_or(&[], |at| &facts.search.sections.get(at).contents)
+}
+
 /// The gaps out of a state, by the cells alone. Contents that open the same gates are one.
-fn gaps_of<'f>(facts: &Facts<'f>, state: StateId, found: &mut Vec<Diagnostic>) -> Vec<Gap<'f>> {
+fn gaps_of<'f>(judge: &mut Judge<'f>, state: StateId, found: &mut Vec<Diagnostic>) -> Vec<Gap<'f>> {
+    let facts = judge.facts;
     let gated: Vec<(TransitionId, Gate<'f>)> =
         facts.leaving(state).filter_map(|(id, _)| Some((id, facts.machine.transition(id).gate?))).collect();
     if gated.iter().all(|(id, _)| facts.transition(*id).when.is_none()) {
         return Vec::new();
     }
+    let judged: Vec<(TransitionId, &str, Rc<[bool]>)> =
+        gated.iter().map(|(id, gate)| (*id, gate.section, judge.of(gate))).collect();
     let mut sections: Vec<&str> = gated.iter().map(|(_, gate)| gate.section).collect();
     sections.sort_unstable();
     sections.dedup();
-    sections.into_iter().flat_map(|section| gaps_in(facts, state, section, &gated, found)).collect()
+    sections.into_iter().flat_map(|section| gaps_in(facts, state, section, &judged, found)).collect()
 }
 
 fn gaps_in<'f>(
-    facts: &Facts<'f>,
+    facts: &'f Facts<'f>,
     state: StateId,
     section: &'f str,
-    gated: &[(TransitionId, Gate<'f>)],
+    judged: &[(TransitionId, &str, Rc<[bool]>)],
     found: &mut Vec<Diagnostic>,
 ) -> Vec<Gap<'f>> {
-    let gates: Vec<&Gate<'_>> =
-        gated.iter().map(|(_, gate)| gate).filter(|gate| gate.section == section).collect();
     let mut seen: Vec<Vec<TransitionId>> = Vec::new();
     let mut gaps = Vec::new();
-    for content in candidates(&gates) {
-        let opened = opened(section, &content, gated);
+    for (at, content) in contents(facts, section).iter().enumerate() {
+        let opened = judged.iter().filter(|(_, it, lets)| *it == section && lets[at]);
+        let opened: Vec<TransitionId> = opened.map(|(id, ..)| *id).collect();
         if opened.is_empty() || seen.contains(&opened) {
             continue;
         }
@@ -87,12 +122,6 @@ fn gaps_in<'f>(
         }
     }
     gaps
-}
-
-fn opened(section: &str, content: &Content, gated: &[(TransitionId, Gate<'_>)]) -> Vec<TransitionId> {
-    let body = content.text.as_ref().map(|text| format!("{section}\n{text}\n")).unwrap_or_default();
-    let opens = |gate: &Gate<'_>| gate.section == section && check_gate(gate, &body, None).is_ok();
-    gated.iter().filter(|(_, gate)| opens(gate)).map(|(id, _)| *id).collect()
 }
 
 /// The guards that decide where these gates are open; none when one way has no guard. What an agent or an exit rule may

@@ -10,6 +10,8 @@ mod guard_never;
 mod increment_after_use;
 pub(super) mod literal_equals_bound;
 mod shared;
+#[cfg(test)]
+mod tests;
 
 super::lints! {
     C20 "guard-never" Warn guard_never;
