@@ -1,6 +1,5 @@
 //! What the core decides about a task, asked once for everything that decisions depend on.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use orange_core::{
@@ -8,17 +7,26 @@ use orange_core::{
 };
 
 use super::Search;
-use super::hash::Quick;
+use super::numbers::Numbers;
 use super::reads::Reads;
-use super::task::{Task, Written};
+use super::task::Task;
 
 /// The core's answers so far.
 #[derive(Debug)]
 pub(super) struct Decisions {
     /// By state.
-    pub reads: Vec<Reads>,
-    requests: HashMap<Task, Rc<[Request]>, Quick>,
-    exits: HashMap<Task, Rc<Exit>, Quick>,
+    reads: Vec<Reads>,
+    numbers: Numbers,
+    /// The parts of tasks that were asked about, and the answers.
+    asked: Vec<Task>,
+    answers: Vec<Answers>,
+}
+
+/// The answers to what was asked of one part of a task.
+#[derive(Clone, Debug, Default)]
+struct Answers {
+    requests: Option<Rc<[Request]>>,
+    exit: Option<Rc<Exit>>,
 }
 
 /// A transition that fires, and who may ask for it.
@@ -52,21 +60,31 @@ impl Decisions {
     pub(super) fn new(search: &Search<'_>) -> Self {
         Self {
             reads: Reads::of(search.machine, &search.sections, &search.counters),
-            requests: HashMap::default(),
-            exits: HashMap::default(),
+            numbers: Numbers::new(),
+            asked: Vec::new(),
+            answers: Vec::new(),
         }
     }
 
     /// The transitions that can fire on request.
     pub(super) fn requests(&mut self, search: &Search<'_>, task: &Task) -> Rc<[Request]> {
-        let key = self.reads(task).decisive(task);
-        Rc::clone(self.requests.entry(key).or_insert_with(|| Asked::about(search, &key).requests(search)))
+        let (part, answers) = self.answers(task);
+        Rc::clone(answers.requests.get_or_insert_with(|| Asked::about(search, &part).requests(search)))
     }
 
     /// What becomes of the task when its agent has ended.
     pub(super) fn exit(&mut self, search: &Search<'_>, task: &Task) -> Rc<Exit> {
-        let key = self.reads(task).decisive(task);
-        Rc::clone(self.exits.entry(key).or_insert_with(|| Rc::new(Asked::about(search, &key).exit(search))))
+        let (part, answers) = self.answers(task);
+        Rc::clone(answers.exit.get_or_insert_with(|| Rc::new(Asked::about(search, &part).exit(search))))
+    }
+
+    fn answers(&mut self, task: &Task) -> (Task, &mut Answers) {
+        let part = self.reads(task).decisive(task);
+        let (number, is_new) = self.numbers.number(&mut self.asked, part);
+        if is_new {
+            self.answers.push(Answers::default());
+        }
+        (part, &mut self.answers[number as usize])
     }
 
     /// What decisions about this task depend on.
@@ -85,11 +103,7 @@ struct Asked<'m> {
 
 impl<'m> Asked<'m> {
     fn about(search: &Search<'m>, task: &Task) -> Self {
-        let written = |at: usize| {
-            let Written { content, seen } = task.sections[at];
-            (content, seen)
-        };
-        let (body, seen) = search.sections.body(written);
+        let (body, seen) = search.sections.body(task);
         Self { task: *task, counters: search.counters.values(task), body, seen }
     }
 

@@ -9,7 +9,7 @@ pub mod sections;
 pub mod task;
 
 mod decisions;
-mod hash;
+mod numbers;
 mod reads;
 mod steps;
 
@@ -22,7 +22,7 @@ use orange_core::{Actor, CounterId, Machine, StateId, TransitionId};
 
 use self::counters::Counters;
 use self::decisions::Decisions;
-use self::hash::Quick;
+use self::numbers::Numbers;
 use self::sections::{ContentId, Sections};
 use self::task::{Event, MAX_COUNTERS, MAX_SECTIONS, Task};
 
@@ -164,7 +164,7 @@ impl<'m> Search<'m> {
         } else if search.sections.len() > MAX_SECTIONS {
             search.cut = Some(Cut::Sections(search.sections.len()));
         } else {
-            Explorer { known: HashMap::default(), decisions: Decisions::new(&search), search: &mut search }
+            Explorer { numbers: Numbers::new(), decisions: Decisions::new(&search), search: &mut search }
                 .explore();
         }
         search
@@ -362,7 +362,7 @@ impl fmt::Display for Cut {
 
 /// What is needed on the way and not afterwards.
 struct Explorer<'s, 'm> {
-    known: HashMap<Task, ConfigurationId, Quick>,
+    numbers: Numbers,
     decisions: Decisions,
     search: &'s mut Search<'m>,
 }
@@ -395,16 +395,11 @@ impl Explorer<'_, '_> {
 
     /// The number of a configuration, a new one if need be.
     fn visit(&mut self, task: Task) -> (ConfigurationId, bool) {
-        let next = self.search.configurations.len() as ConfigurationId;
-        match self.known.entry(task) {
-            Entry::Occupied(known) => (*known.get(), false),
-            Entry::Vacant(place) => {
-                place.insert(next);
-                self.search.configurations.push(task);
-                self.search.arrivals.push(None);
-                (next, true)
-            }
+        let (number, is_new) = self.numbers.number(&mut self.search.configurations, task);
+        if is_new {
+            self.search.arrivals.push(None);
         }
+        (number, is_new)
     }
 
     fn add(&mut self, from: ConfigurationId, step: Step, task: Task, events: Vec<(HookIndex, Event)>) {

@@ -62,7 +62,7 @@ impl Reads {
             part.counters[slot] = task.counters[slot];
         }
         for section in self.gated.with(self.ruled).iter() {
-            part.sections[section] = task.sections[section];
+            part.write(section, task.section(section));
         }
         part
     }

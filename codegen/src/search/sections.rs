@@ -2,6 +2,8 @@
 
 use orange_core::{Condition, Gate, Heading, Machine, Seen, check_gate, fingerprint, section};
 
+use super::task::Task;
+
 /// The number of a content among those of its section; 0 is the section that does not exist.
 pub type ContentId = u8;
 
@@ -15,6 +17,8 @@ const MAX_CONTENTS: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub struct Sections<'m> {
     all: Vec<Section<'m>>,
+    /// As a body has them: a section ends at a heading of a higher level, so that the deeper ones come first.
+    order: Vec<usize>,
 }
 
 /// One section and the contents that its gates can tell apart.
@@ -48,7 +52,9 @@ impl<'m> Sections<'m> {
                 all.push(Section::told_apart(gate.section, &same));
             }
         }
-        Self { all }
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by_key(|at| std::cmp::Reverse(level(all[*at].heading)));
+        Self { all, order }
     }
 
     /// How many there are.
@@ -76,19 +82,17 @@ impl<'m> Sections<'m> {
         self.all.iter().position(|it| it.heading == heading)
     }
 
-    /// A body with these contents, and what gates have let through of it.
-    pub(super) fn body(&self, written: impl Fn(usize) -> (ContentId, bool)) -> (String, Vec<Seen<'m>>) {
-        let mut order: Vec<usize> = (0..self.all.len()).collect();
-        // A section ends at a heading of a higher level, so that the deeper ones come first.
-        order.sort_by_key(|at| std::cmp::Reverse(level(self.all[*at].heading)));
+    /// A body with the sections of a task, and what gates have let through of it.
+    pub(super) fn body(&self, task: &Task) -> (String, Vec<Seen<'m>>) {
         let mut body = String::new();
-        for at in order {
-            let Section { heading, contents, .. } = &self.all[at];
-            if let Some(text) = &contents[usize::from(written(at).0)].text {
+        for at in &self.order {
+            let Section { heading, contents, .. } = &self.all[*at];
+            if let Some(text) = &contents[usize::from(task.section(*at).content)].text {
                 body.extend([*heading, "\n", text, "\n"]);
             }
         }
-        let seen = self.all.iter().enumerate().filter(|(at, _)| written(*at).1).filter_map(|(_, it)| {
+        let seen = self.all.iter().enumerate().filter(|(at, _)| task.section(*at).seen);
+        let seen = seen.filter_map(|(_, it)| {
             let content = section(&body, it.heading)?;
             Some(Seen { section: it.heading, fingerprint: fingerprint(content) })
         });

@@ -168,7 +168,8 @@ impl Explorer<'_, '_> {
         let transition = self.search.machine.transition(fire.transition);
         let mut next = Task { status: transition.to, ..*task };
         if let Some(section) = fire.seen {
-            next.sections[section].seen = next.sections[section].content != ABSENT;
+            let content = next.section(section).content;
+            next.write(section, Written { content, seen: content != ABSENT });
         }
         let mut events = Vec::new();
         for (index, hook) in transition.hooks.iter().enumerate() {
@@ -192,9 +193,9 @@ impl Explorer<'_, '_> {
         let blank = known.blank.is_some().then_some(ABSENT);
         let fresh = fresh.chain(blank).map(|content| Written { content, seen: false });
         let task = *task;
-        fresh.filter(move |it| *it != task.sections[section]).map(move |written| {
+        fresh.filter(move |it| *it != task.section(section)).map(move |written| {
             let mut next = task;
-            next.sections[section] = written;
+            next.write(section, written);
             (Wrote { section: section as u8, content: written.content }, next)
         })
     }

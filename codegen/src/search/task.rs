@@ -4,12 +4,12 @@ use std::hash::{Hash, Hasher};
 
 use orange_core::{Actor, Effect, Hook, REVIEW_ROUND, StateId};
 
-use super::sections::{ABSENT, ContentId};
+use super::sections::ContentId;
 
 /// More counters than this are not searched.
 pub const MAX_COUNTERS: usize = 8;
 
-/// More sections than this are not searched.
+/// More sections than this are not searched; each has a byte of a word.
 pub const MAX_SECTIONS: usize = 8;
 
 /// A task, its agents and its worktree.
@@ -31,8 +31,8 @@ pub struct Task {
     pub unjudged: Option<Actor>,
     /// The values of the counters that some guard can tell apart, by their slot.
     pub(super) counters: [u32; MAX_COUNTERS],
-    /// What stands in the sections, by their number.
-    pub(super) sections: [Written; MAX_SECTIONS],
+    /// What stands in the sections: a byte for each, by their number.
+    pub(super) sections: u64,
 }
 
 /// One of a task's two agents.
@@ -80,9 +80,10 @@ impl Hash for Task {
         let flags = flags.fold(0, |word, it| word << 1 | u64::from(it));
         let small = [self.worker as u64, self.reviewer as u64, flags, unjudged];
         state.write_u64(small.iter().fold(u64::from(self.status.0), |word, it| word << 4 | it));
-        state.write_u64(u64::from_le_bytes(self.sections.map(|it| it.content << 1 | u8::from(it.seen))));
-        for pair in self.counters.chunks(2) {
-            state.write_u64(pair.iter().fold(0, |word, it| word << 32 | u64::from(*it)));
+        state.write_u64(self.sections);
+        // Most stand at 0.
+        for (slot, value) in (0u64..).zip(&self.counters).filter(|(_, value)| **value != 0) {
+            state.write_u64(slot << 32 | u64::from(*value));
         }
     }
 }
@@ -99,7 +100,7 @@ impl Task {
             renamed: false,
             unjudged: None,
             counters: [0; MAX_COUNTERS],
-            sections: [Written { content: ABSENT, seen: false }; MAX_SECTIONS],
+            sections: 0,
         }
     }
 
@@ -119,7 +120,14 @@ impl Task {
 
     /// What stands in the section with this number.
     pub fn section(&self, section: usize) -> Written {
-        self.sections[section]
+        let byte = (self.sections >> (8 * section)) as u8;
+        Written { content: byte >> 1, seen: byte & 1 == 1 }
+    }
+
+    pub(super) fn write(&mut self, section: usize, written: Written) {
+        let byte = written.content << 1 | u8::from(written.seen);
+        self.sections &= !(0xff << (8 * section));
+        self.sections |= u64::from(byte) << (8 * section);
     }
 
     /// The value of the counter in this slot.
