@@ -5,7 +5,6 @@
 pub(crate) mod agents;
 mod facts;
 pub(crate) mod told;
-
 mod ways;
 
 pub mod counters;
@@ -17,7 +16,6 @@ pub mod unattended;
 
 pub use facts::{Facts, Mover};
 pub use told::{Command, Told};
-
 pub use ways::Ways;
 
 use crate::catalogue::{self, Check};

@@ -62,12 +62,12 @@ fn gated<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Gated<'f>> {
 struct Entries {
     sorted: Vec<ConfigurationId>,
     /// By state, then by section: how many states it is entered from, none, one, or more.
-    without: Vec<[From; MAX_SECTIONS]>,
+    without: Vec<[EnteredFrom; MAX_SECTIONS]>,
 }
 
 /// From where a state is entered.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum From {
+enum EnteredFrom {
     Nowhere,
     Only(StateId),
     Several,
@@ -75,15 +75,15 @@ enum From {
 
 impl Entries {
     fn of(facts: &Facts<'_>) -> Self {
-        let mut without = vec![[From::Nowhere; MAX_SECTIONS]; facts.workflow.states.len()];
+        let mut without = vec![[EnteredFrom::Nowhere; MAX_SECTIONS]; facts.workflow.states.len()];
         for (_, edge) in facts.search.edges() {
             let (from, to) = (facts.search.task(edge.from).status, facts.search.task(edge.to).status);
             for section in (0..facts.search.sections.len()).filter(|it| asks_nothing(facts, edge, *it)) {
                 let entered = &mut without[usize::from(to.0)][section];
                 *entered = match *entered {
-                    From::Nowhere => From::Only(from),
-                    From::Only(other) if other == from => From::Only(from),
-                    From::Only(_) | From::Several => From::Several,
+                    EnteredFrom::Nowhere => EnteredFrom::Only(from),
+                    EnteredFrom::Only(other) if other == from => EnteredFrom::Only(from),
+                    EnteredFrom::Only(_) | EnteredFrom::Several => EnteredFrom::Several,
                 };
             }
         }
@@ -97,9 +97,9 @@ impl Entries {
         let (from, to) = (gated.transition.from.value, gated.transition.to.value);
         facts.nearest[usize::from(from.0)].is_some()
             && match self.without[usize::from(to.0)][gated.section] {
-                From::Nowhere => false,
-                From::Only(only) => only != from,
-                From::Several => true,
+                EnteredFrom::Nowhere => false,
+                EnteredFrom::Only(only) => only != from,
+                EnteredFrom::Several => true,
             }
     }
 
