@@ -247,13 +247,12 @@ impl<'t> Reader<'t> {
             .find('\n')
             .map_or(self.text.len(), |it| header.end as usize + it + 1);
         let end = (span.end as usize).max(body);
-        let raw = self.text.get(body..end)?;
-        let raw = &raw[..raw.trim_end_matches([' ', '\t']).len()];
+        let raw = whole_lines(self.text.get(body..end)?);
         let keeps = self.text[header.range()].contains('+');
-        let kept = if keeps { raw } else { raw.trim_end_matches([' ', '\t', '\r', '\n']) };
         let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
         let first = |text: &str| text.lines().find(|it| !it.trim().is_empty()).map_or(0, spaces);
         let indent = first(raw).checked_sub(first(value))?;
+        let kept = if keeps { raw } else { without_blank_lines(raw, indent) };
         self.token(header);
         self.token(Span::new(body as u32, (body + raw.len()) as u32));
         let end = if kept.is_empty() { header.end as usize } else { body + kept.len() };
@@ -275,6 +274,26 @@ impl<'t> Reader<'t> {
         let length = gap[at..].find(|it: char| !"|>+-0123456789".contains(it)).unwrap_or(gap.len() - at);
         let start = self.at + at as u32;
         Some(Span::new(start, start + length as u32))
+    }
+}
+
+/// A text without the white space of a last line that has nothing else: it is the indentation of what follows.
+fn whole_lines(text: &str) -> &str {
+    let last = text.rfind('\n').map_or(0, |it| it + 1);
+    if text[last..].trim().is_empty() { &text[..last] } else { text }
+}
+
+/// A text without the lines at its end that have nothing but indentation, and without its last line end.
+fn without_blank_lines(text: &str, indent: usize) -> &str {
+    let mut kept = text;
+    loop {
+        kept = kept.strip_suffix('\n').map_or(kept, |it| it.strip_suffix('\r').unwrap_or(it));
+        let last = kept.rfind('\n').map_or(0, |it| it + 1);
+        let is_blank = kept.len() - last <= indent && kept[last..].trim_matches(' ').is_empty();
+        if !is_blank || kept.is_empty() {
+            return kept;
+        }
+        kept = &kept[..last];
     }
 }
 

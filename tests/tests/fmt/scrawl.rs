@@ -255,7 +255,7 @@ impl Writer<'_> {
 
     fn blank_lines(&mut self) {
         for _ in 0..if self.random.chance(20) { 1 + self.random.below(3) } else { 0 } {
-            self.out += if self.random.chance(30) { "   \n" } else { "\n" };
+            self.out += if self.random.chance(30) { " \n" } else { "\n" };
         }
     }
 

@@ -70,6 +70,11 @@ fn block_scalars_end_with_their_text() {
         &[": of 1", "None a", "- of 2", "block | 4 \"|\\r\\n    x\"", "None y"],
         &[],
     );
+    check(
+        "a: |\n  x  \n   \n  \nb: |\n  y  ",
+        &[": of 2", "None a", "block | 2 \"|\\n  x  \\n   \"", "None b", "block | 2 \"|\\n  y  \""],
+        &[],
+    );
     check("a: # one | two\n  |\n  x\n", &[": of 1", "None a", "block | 2 \"|\\n  x\""], &["# one | two"]);
 }
 

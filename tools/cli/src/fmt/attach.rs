@@ -80,16 +80,14 @@ pub(super) struct Trailing<'t> {
     pub text: &'t str,
 }
 
-/// Gives every comment of a text its place. `None` where the root is no mapping.
+/// Gives every comment of a text its place. `None` where the root is no plain mapping.
 pub(super) fn attach<'t>(text: &'t str, layout: &'t Layout) -> Option<Document<'t>> {
     let mut attacher = Attacher { text, comments: &layout.comments };
     let before = layout.start.map(|it| attacher.lines_before(it.start)).unwrap_or_default();
-    let first = layout.root.anchor.map_or(layout.root.span.start, |it| it.start);
-    let mut root =
-        attacher.collection(&layout.root).filter(|it| it.is_mapping && layout.root.anchor.is_none())?;
+    let mut root = attacher.collection(&layout.root)?;
     root.tail.extend(attacher.lines_before(u32::MAX));
-    debug_assert!(first <= layout.root.span.start);
-    Some(Document { before, starts: layout.start.is_some(), root })
+    let is_plain = root.is_mapping && layout.root.anchor.is_none();
+    is_plain.then_some(Document { before, starts: layout.start.is_some(), root })
 }
 
 struct Attacher<'t> {
@@ -100,54 +98,56 @@ struct Attacher<'t> {
 
 impl<'t> Attacher<'t> {
     fn collection(&mut self, written: &'t Written) -> Option<Collection<'t>> {
-        let (flow, is_mapping) = match &written.form {
-            Form::Sequence { flow, .. } => (*flow, false),
-            Form::Mapping { flow, .. } => (*flow, true),
-            Form::Nothing | Form::Alias | Form::Scalar { .. } | Form::Block { .. } => return None,
-        };
         let before = self.comments.len();
-        let pieces: Vec<_> = match &written.form {
-            Form::Sequence { items, .. } => items.iter().map(|it| self.piece(None, it)).collect(),
-            Form::Mapping { entries, .. } => {
-                entries.iter().map(|(key, it)| self.piece(Some(key), it)).collect()
+        let (flow, is_mapping, pieces) = match &written.form {
+            Form::Sequence { flow, items } => {
+                (*flow, false, items.iter().map(|it| self.piece(None, it)).collect())
             }
-            Form::Nothing | Form::Alias | Form::Scalar { .. } | Form::Block { .. } => Vec::new(),
+            Form::Mapping { flow, entries } => {
+                (*flow, true, entries.iter().map(|(key, it)| self.piece(Some(key), it)).collect())
+            }
+            Form::Nothing | Form::Alias | Form::Scalar { .. } | Form::Block { .. } => return None,
         };
         let tail = if flow { self.lines_before(written.span.end) } else { self.tail(written.span) };
         let commented = flow && self.comments.len() < before;
         Some(Collection { flow, is_mapping, commented, pieces, tail })
     }
 
-    fn piece(&mut self, key: Option<&'t Written>, value: &'t Written) -> Piece<'t> {
-        let start = first_byte(key.unwrap_or(value));
+    fn piece(&mut self, key: Option<&'t Written>, written: &'t Written) -> Piece<'t> {
+        let start = first_byte(key.unwrap_or(written));
         let mut leading = self.lines_before(start);
         let blank = leading.first().map_or_else(|| self.is_below_blank(start), |it| it.blank);
         let apart = self.is_below_blank(start);
-        let mut trailing = key.and_then(|key| self.on_the_line_of(key.span.end, value));
-        let is_block =
-            matches!(value.form, Form::Sequence { flow: false, .. } | Form::Mapping { flow: false, .. });
-        if !is_block {
-            leading.extend(self.lines_before(first_byte(value)));
+        let on_first_line = key.and_then(|key| self.on_the_line_of(key.span.end, written));
+        let value = self.value(written, &mut leading);
+        let on_last_line = self.behind(written.span.end);
+        let trailing = match (on_first_line, on_last_line) {
+            (Some(first), Some(last)) => {
+                leading.push(Line { blank: false, text: last.text });
+                Some(first)
+            }
+            (first, last) => first.or(last),
+        };
+        Piece { leading, blank, apart, key, anchor: written.anchor, value, trailing }
+    }
+
+    /// A value. What is said between a key and it, or in a list of nothing, has no line of its own there: it comes to
+    /// stand before the key.
+    fn value(&mut self, written: &'t Written, leading: &mut Vec<Line<'t>>) -> Value<'t> {
+        if let Form::Block { .. } = written.form {
+            leading.extend(self.lines_before(written.span.end));
+        } else if !is_block(written) {
+            leading.extend(self.lines_before(first_byte(written)));
         }
-        if let Form::Block { header, .. } = value.form {
-            trailing = trailing.or_else(|| self.behind(header.end));
-        }
-        let value_of = match self.collection(value) {
+        match self.collection(written) {
             Some(mut collection) => {
-                // Between brackets with nothing else, a comment would have no line of its own.
                 if collection.pieces.is_empty() {
                     leading.append(&mut collection.tail);
                 }
                 Value::Collection(collection)
             }
-            None => Value::Leaf { written: value, is_guard: false },
-        };
-        match (self.behind(value.span.end), &trailing) {
-            (Some(second), Some(_)) => leading.push(Line { blank: false, text: second.text }),
-            (first, None) => trailing = first,
-            (None, Some(_)) => {}
+            None => Value::Leaf { written, is_guard: false },
         }
-        Piece { leading, blank, apart, key, anchor: value.anchor, value: value_of, trailing }
     }
 
     /// The comments before a place that have none yet.
@@ -175,19 +175,24 @@ impl<'t> Attacher<'t> {
         taken.iter().map(|it| Line { blank: self.is_below_blank(it.start), text: self.slice(*it) }).collect()
     }
 
-    /// The comment on the line of a key, before the value or behind the bracket that opens it.
+    /// The comment on the line of a key, before the value begins: behind the colon, the bracket that opens a list, or the
+    /// header of a block scalar.
     fn on_the_line_of(&mut self, key_end: u32, value: &Written) -> Option<Trailing<'t>> {
-        let first = match &value.form {
-            Form::Sequence { flow: true, items } => items.first().map(first_byte),
-            Form::Mapping { flow: true, entries } => entries.first().map(|(key, _)| first_byte(key)),
-            Form::Nothing => Some(u32::MAX),
-            Form::Sequence { flow: false, .. } | Form::Mapping { flow: false, .. } => Some(first_byte(value)),
-            Form::Alias | Form::Scalar { .. } | Form::Block { .. } => Some(first_byte(value)),
+        let begins = match &value.form {
+            Form::Sequence { flow: true, items } => items.first().map_or(value.span.end, first_byte),
+            Form::Mapping { flow: true, entries } => {
+                entries.first().map_or(value.span.end, |(key, _)| first_byte(key))
+            }
+            Form::Block { .. } => value.span.end,
+            Form::Nothing => u32::MAX,
+            Form::Alias | Form::Scalar { .. } | Form::Sequence { .. } | Form::Mapping { .. } => {
+                first_byte(value)
+            }
         };
-        let comment = self.comments.first().filter(|it| it.start < first.unwrap_or(value.span.end))?;
-        self.between(key_end, comment.start)
-            .is_some_and(|it| !it.contains(['\n', ',', ']', '}']))
-            .then(|| self.take_trailing())?
+        let comment = self.comments.first().filter(|it| it.start < begins)?;
+        let is_there =
+            self.between(key_end, comment.start).is_some_and(|it| !it.contains(['\n', ',', ']', '}']));
+        is_there.then(|| self.take_trailing())?
     }
 
     /// The comment behind something on its line, unless a bracket is closed between the two.
@@ -242,6 +247,10 @@ impl<'t> Attacher<'t> {
         let above = &self.text[..self.line_start(at)];
         above.lines().next_back().is_some_and(|line| line.trim().is_empty())
     }
+}
+
+fn is_block(written: &Written) -> bool {
+    matches!(written.form, Form::Sequence { flow: false, .. } | Form::Mapping { flow: false, .. })
 }
 
 fn first_byte(written: &Written) -> u32 {

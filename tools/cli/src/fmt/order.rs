@@ -3,24 +3,35 @@
 use orange_codegen::model::keys::{Key, Object, STEP_WORKFLOW, Takes, WORKFLOW};
 use orange_codegen::syntax::layout::{Form, Written};
 
-use super::attach::{Collection, Piece, Value};
+use super::attach::{Collection, Line, Piece, Value};
 
-/// Puts the keys of a whole file into order, and marks its guards. What comments stand at its head stay there. Where
-/// there are anchors, keys stay where they are: an alias may not come before what it stands for.
+/// Puts the keys of a whole file into order, and marks its guards. Where there are anchors, keys stay where they are: an
+/// alias may not come before what it stands for.
 pub(super) fn order(root: &mut Collection<'_>) {
     let sort = !has_anchors(root);
-    let header = root.pieces.first_mut().map(|it| (std::mem::take(&mut it.leading), it.apart));
+    let header = take_header(root);
     let has = |wanted: &str| root.pieces.iter().any(|it| name(it) == Some(wanted));
     let is_steps = (has("steps") || has("workflow")) && !has("states") && !has("transitions");
     object(root, if is_steps { &STEP_WORKFLOW } else { &WORKFLOW }, sort);
-    if let (Some(first), Some((leading, apart))) = (root.pieces.first_mut(), header) {
-        let own = std::mem::replace(&mut first.leading, leading);
-        if own.is_empty() {
-            first.apart = apart;
-        }
-        first.leading.extend(own);
-    }
+    put_header(root, header);
     comments_before_dashes(root);
+}
+
+/// What stands at the head of a file: its first comments, and whether a blank line is below them.
+type Header<'t> = (Vec<Line<'t>>, bool);
+
+fn take_header<'t>(root: &mut Collection<'t>) -> Header<'t> {
+    root.pieces.first_mut().map(|it| (std::mem::take(&mut it.leading), it.apart)).unwrap_or_default()
+}
+
+/// The head stays the head, whichever key is now the first.
+fn put_header<'t>(root: &mut Collection<'t>, (mut header, apart): Header<'t>) {
+    let Some(first) = root.pieces.first_mut() else { return };
+    if first.leading.is_empty() {
+        first.apart = apart;
+    }
+    header.append(&mut first.leading);
+    first.leading = header;
 }
 
 /// What is said about the first entry of an item stands before the item: there is no line of its own behind the dash.

@@ -114,6 +114,8 @@ fn block_scalars_keep_their_text() {
     check("a: |  # why\n x\nb: >-\n  y\n\n  z\n", "a: |  # why\n  x\n\nb: >-\n  y\n\n  z\n");
     check("a: |+\n  x\n\n\nb: |4-\n      y\n    z\n", "a: |+\n  x\n\n\nb: |2-\n    y\n  z\n");
     check("a:\n  - |\n    x\n  - |-\n\n    y\n", "a:\n  - |\n    x\n  - |-\n\n    y\n");
+    check("a: |\n    x  \n      \n  \nb: c\n", "a: |\n  x  \n    \n\nb: c\n");
+    check("a: # one\n  | # two\n  x\n", "# two\na: |  # one\n  x\n");
     stays("a: |\n\nb: |+\n\n\nc: |-\n");
 }
 
