@@ -2,6 +2,7 @@
 
 use crate::guard::parse;
 use crate::model::CounterId;
+use crate::syntax::layout::layout;
 use crate::syntax::{self, Kind, Node, Text};
 use crate::{Compilation, Format, LineIndex, Source, Span, compile, plain};
 
@@ -18,6 +19,10 @@ pub fn any_source(format: Format, bytes: &[u8]) -> Option<Compilation> {
     let Ok(source) = Source::from_reader(path, bytes) else { return None };
     let (tree, _) = syntax::parse(&source);
     tree.iter().for_each(|tree| assert_carets(&source.text, tree));
+    for comment in layout(&source.text).iter().flat_map(|it| &it.comments) {
+        assert_inside(&source.text, *comment);
+        assert!(source.text[comment.range()].starts_with('#'));
+    }
     let compilation = compile(&source);
     let index = LineIndex::new(&source.text);
     let renderer = plain::Renderer::new(&source);
@@ -26,6 +31,9 @@ pub fn any_source(format: Format, bytes: &[u8]) -> Option<Compilation> {
         for span in finding.labels.iter().map(|label| label.span).chain([finding.span]) {
             assert_inside(&source.text, span);
             assert!(index.position(span.start) <= index.position(span.end));
+        }
+        for edit in finding.fix.iter().flat_map(|it| &it.edits) {
+            assert_inside(&source.text, edit.span);
         }
         assert!(renderer.render(finding).starts_with(path));
     }

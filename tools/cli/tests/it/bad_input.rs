@@ -165,7 +165,7 @@ const JUNK: [&[u8]; 14] =
     [b"\t", b"{", b"]", b"\"", b"'", b"&a ", b"*", b"#", b": ", b"- ", b"\n", b"\r", b"\0", b"\xff"];
 
 /// A text with some of its bytes changed, the same for the same seed.
-fn mutilated(text: &str, seed: usize) -> Vec<u8> {
+pub(crate) fn mutilated(text: &str, seed: usize) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     let mut state = seed as u64 + 1;
     let mut next = |below: usize| {

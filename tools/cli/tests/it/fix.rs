@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use crate::bad_input::mutilated;
 use crate::scratch::{CLEAN, Scratch};
 
 /// Two misspelled names, odd spacing and comments.
@@ -145,4 +146,18 @@ fn broken_syntax_is_left_alone() {
     let run = scratch.run(&["check", "flow.yml", "--fix", "--unsafe-fixes"]);
     assert_eq!((run.exit, run.err.as_str()), (1, ""));
     assert_eq!(scratch.read("flow.yml"), text);
+}
+
+#[test]
+fn mutilated_files_are_mended_or_laid_out_or_left() {
+    let scratch = Scratch::new();
+    let names: Vec<String> = (0..200).map(|seed| format!("{seed}.yml")).collect();
+    for (seed, name) in names.iter().enumerate() {
+        scratch.write(name, mutilated(BROKEN, seed));
+    }
+    let files: Vec<&str> = names.iter().map(String::as_str).collect();
+    scratch.run(&[&["check", "--unsafe-fixes", "--diff"], &files[..]].concat());
+    let laid_out = scratch.run(&[&["fmt"], &files[..]].concat());
+    assert!(!laid_out.err.contains("a bug of"), "{}", laid_out.err);
+    assert!(laid_out.err.contains("laid out"), "{}", laid_out.err);
 }
