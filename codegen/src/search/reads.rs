@@ -5,7 +5,7 @@ use orange_core::{CRASH_COUNT, Condition, CounterId, Gate, Guard, Machine, Outco
 
 use super::counters::Counters;
 use super::sections::Sections;
-use super::task::{MAX_COUNTERS, MAX_SECTIONS, Task};
+use super::task::Task;
 
 /// What one state reads, as sets of numbers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,6 +16,8 @@ pub(super) struct Reads {
     pub ruled: Set,
     /// The slots of the counters that decisions depend on.
     counters: Set,
+    /// The bytes of all these sections.
+    bytes: u64,
 }
 
 /// A set of small numbers.
@@ -52,17 +54,18 @@ impl Reads {
                 clauses.iter().for_each(|(when, _)| guard(&mut it.counters, when));
             }
         }
+        for it in &mut reads {
+            it.bytes = it.gated.with(it.ruled).iter().fold(0, |bytes, at| bytes | 0xff << (8 * at));
+        }
         reads
     }
 
     /// The part of a task that decisions depend on.
     pub(super) fn decisive(&self, task: &Task) -> Task {
         let mut part = Task::new(task.status);
+        part.sections = task.sections & self.bytes;
         for slot in self.counters.iter() {
             part.counters[slot] = task.counters[slot];
-        }
-        for section in self.gated.with(self.ruled).iter() {
-            part.write(section, task.section(section));
         }
         part
     }
@@ -75,8 +78,10 @@ impl Set {
     }
 
     /// Its numbers, the smallest first.
-    pub(super) fn iter(self) -> impl Iterator<Item = usize> + Clone {
-        (0..MAX_SECTIONS.max(MAX_COUNTERS)).filter(move |at| self.0 >> at & 1 == 1)
+    pub(super) fn iter(self) -> impl Iterator<Item = usize> {
+        let rest = |it: &u8| Some(it & (it - 1)).filter(|it| *it != 0);
+        let first = Some(self.0).filter(|it| *it != 0);
+        std::iter::successors(first, rest).map(|it| it.trailing_zeros() as usize)
     }
 
     pub(super) fn len(self) -> u32 {

@@ -76,10 +76,9 @@ impl Hash for Task {
     /// Few words, since this is what the search does most.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let unjudged = self.unjudged.map_or(0, |agent| 1 + agent as u64);
-        let flags = [self.workspace, self.session, self.renamed].into_iter();
-        let flags = flags.fold(0, |word, it| word << 1 | u64::from(it));
-        let small = [self.worker as u64, self.reviewer as u64, flags, unjudged];
-        state.write_u64(small.iter().fold(u64::from(self.status.0), |word, it| word << 4 | it));
+        let flags = u64::from(self.workspace) | u64::from(self.session) << 1 | u64::from(self.renamed) << 2;
+        let agents = self.worker as u64 | (self.reviewer as u64) << 2;
+        state.write_u64(u64::from(self.status.0) << 16 | unjudged << 8 | agents << 4 | flags);
         state.write_u64(self.sections);
         // Most stand at 0.
         for (slot, value) in (0u64..).zip(&self.counters).filter(|(_, value)| **value != 0) {

@@ -136,8 +136,14 @@ fn after_verdict(line: &str) -> Option<&str> {
     head.eq_ignore_ascii_case(MARK).then(|| &line[MARK.len()..])
 }
 
+/// Whether the word stands there in any case, with no letter, digit or `_` around it.
 fn has_word(line: &str, word: &str) -> bool {
-    line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|part| part.eq_ignore_ascii_case(word))
+    let is_part = |it: char| it.is_alphanumeric() || it == '_';
+    let windows = line.as_bytes().windows(word.len()).enumerate();
+    windows.filter(|(_, window)| window.eq_ignore_ascii_case(word.as_bytes())).any(|(start, _)| {
+        let (before, after) = (&line[..start], &line[start + word.len()..]);
+        !before.ends_with(is_part) && !after.starts_with(is_part)
+    })
 }
 
 fn has_field(content: &str, names: &[&str]) -> bool {
