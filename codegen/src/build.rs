@@ -21,6 +21,7 @@ use quote::{format_ident, quote};
 use crate::check::same_name;
 use crate::emit::{self, CorePath, Options, module_name};
 use crate::plain::Renderer;
+use crate::scenario::is_scenario_file;
 use crate::{Compilation, Diagnostic, Format, Level, Source, compile};
 
 /// A build of the workflows in this folder. Its other files, and its folders, are left alone.
@@ -200,13 +201,13 @@ fn code(modules: &[Module], core: CorePath) -> String {
     .to_string()
 }
 
-/// The files that should be workflows, sorted by name: those with the right extension, but for cargo's own.
+/// The files that should be workflows, sorted by name: those with the right extension, but for cargo's own and scenarios.
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let formatted = path.to_str().and_then(Format::of_path).is_some();
-        if formatted && path.is_file() && !path.ends_with("Cargo.toml") {
+        if formatted && path.is_file() && !path.ends_with("Cargo.toml") && !is_scenario_file(&path) {
             files.push(path);
         }
     }

@@ -136,3 +136,10 @@ fn what_is_no_workflow_is_left_out_and_named() {
     assert_eq!(told(folder.path(), &output, "warning"), expect);
     assert!(output.code.is_some());
 }
+
+#[test]
+fn scenarios_beside_a_workflow_are_none_and_nothing_is_said_of_them() {
+    let (folder, output) = build(&[("one.test.yml", "scenarios: []"), ("one.yml", ONE)]);
+    assert_eq!(told(folder.path(), &output, "warning"), [""; 0]);
+    assert!(output.code.is_some());
+}

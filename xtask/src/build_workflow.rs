@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use clap::Args;
+use orange_codegen::scenario::is_scenario_file;
 use orange_codegen::{Checked, Source};
 
 use crate::Result;
@@ -73,7 +74,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
         let path = entry.map_err(unreadable)?.path();
         let is_source =
             path.extension().is_some_and(|it| ["yml", "yaml", "toml"].iter().any(|known| it == *known));
-        if is_source && path.is_file() && path.file_name().is_some_and(|name| name != "Cargo.toml") {
+        if is_source && path.is_file() && !path.ends_with("Cargo.toml") && !is_scenario_file(&path) {
             files.push(path);
         }
     }

@@ -1,8 +1,10 @@
 //! `cargo xtask codegen`: writes the golden files anew, the Rust that each workflow of this repository becomes.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use orange_codegen::emit::{self, Header, Options};
+use orange_codegen::scenario::is_scenario_file;
 use orange_codegen::{Source, compile};
 
 use crate::Result;
@@ -35,7 +37,9 @@ pub(crate) fn rewrite(house: &House) -> Result<Vec<String>> {
 
 fn has_golden_file(path: &str) -> bool {
     let file = FOLDERS.iter().find_map(|folder| path.strip_prefix(folder));
-    file.is_some_and(|file| file.ends_with(".yml") && !file.contains('/'))
+    file.is_some_and(|file| {
+        file.ends_with(".yml") && !file.contains('/') && !is_scenario_file(Path::new(file))
+    })
 }
 
 fn golden_file(source: &str) -> String {
@@ -64,6 +68,7 @@ mod tests {
             !has_golden_file("tests/fixtures/dev-task.toml") && !has_golden_file("tests/diagnostics/a.yml")
         );
         assert!(!has_golden_file("tests/fixtures/folder/a.yml"));
+        assert!(!has_golden_file("workflows/default.test.yml"));
         assert_eq!(golden_file("workflows/default.yml"), "tests/golden/default.rs");
     }
 }

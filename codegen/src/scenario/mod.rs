@@ -3,6 +3,8 @@
 mod read;
 mod run;
 
+use std::path::Path;
+
 use orange_core::Actor;
 
 pub use read::read;
@@ -11,6 +13,14 @@ pub use run::{Failed, Outcome, run};
 use crate::search::task::Agent;
 use crate::span::{Span, Spanned};
 use crate::walk::Act;
+
+/// The end of the name of a file of scenarios; before it stands the stem of the workflow's file.
+pub const EXTENSION: &str = ".test.yml";
+
+/// Whether a file holds scenarios and no workflow, which its name says.
+pub fn is_scenario_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|it| it.to_string_lossy().ends_with(EXTENSION))
+}
 
 /// One file of scenarios.
 #[derive(Clone, Debug)]

@@ -6,11 +6,11 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use orange_codegen::catalogue::S08;
+use orange_codegen::scenario::is_scenario_file;
 use orange_codegen::syntax::limits;
 use orange_codegen::{Diagnostic, Source, Span};
 
 use crate::answer::Failure;
-use crate::cmd::test::is_scenario_file;
 
 /// One file to look at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use orange_codegen::lower::{Arena, lower};
-use orange_codegen::scenario::{self, Outcome, Scenarios};
+use orange_codegen::scenario::{self, Outcome, Scenarios, is_scenario_file};
 use orange_codegen::{Compilation, LineIndex, Suppressions};
 use orange_core::{Machine, TransitionId};
 
@@ -41,9 +41,6 @@ pub(crate) struct Test {
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 }
-
-/// The end of a scenario file's name.
-pub(crate) const EXTENSION: &str = ".test.yml";
 
 /// What all files together came to.
 #[derive(Default)]
@@ -81,11 +78,6 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         return Err(Failure::new(message, "name a file `*.test.yml`, or a folder with such files"));
     }
     Ok(found.into_iter().collect())
-}
-
-/// Whether a file holds scenarios and no workflow.
-pub(crate) fn is_scenario_file(path: &Path) -> bool {
-    path.file_name().is_some_and(|it| it.to_string_lossy().ends_with(EXTENSION))
 }
 
 fn file(path: &Path, styles: Styles, tally: &mut Tally) -> Result<(), Answer> {
@@ -143,7 +135,7 @@ fn workflow_of(path: &Path, scenarios: &Scenarios) -> Result<PathBuf, Failure> {
         return Ok(path.with_file_name("").join(&name.value));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let stem = name.strip_suffix(EXTENSION).unwrap_or(&name);
+    let stem = name.strip_suffix(scenario::EXTENSION).unwrap_or(&name);
     let candidates = ["yml", "yaml", "toml"].map(|it| path.with_file_name(format!("{stem}.{it}")));
     candidates.into_iter().find(|it| fs::metadata(it).is_ok()).ok_or_else(|| {
         Failure::new(
