@@ -58,7 +58,7 @@ fn a_reviewer_without_a_verdict_is_respawned_in_the_same_round() {
 }
 
 #[test]
-fn one_that_dies_while_it_asks_is_marked_dead() {
+fn one_that_dies_while_it_asks_is_marked_dead_and_started_again() {
     let world = World::new();
     let task = world.create("vague", " ", &[]);
     let agent = task.agent(1).begun();
@@ -67,7 +67,18 @@ fn one_that_dies_while_it_asks_is_marked_dead() {
     task.has_events(1, "agent.exited");
     assert!(task.show()["attention"].is_string());
     assert_eq!((task.status(), task.owned("crash_count")), ("clarification".to_owned(), json!(0)));
-    task.fails(1, "not_respawnable", "respawn", &[]);
+    task.ok("respawn", &[]);
+    assert!(task.agent(2).prompt().contains("The task requirements are unclear."));
+    assert_eq!((task.show()["attention"].clone(), task.status()), (json!(null), "clarification".to_owned()));
+}
+
+#[test]
+fn nobody_is_started_where_a_person_decides() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: work pass]", &[]);
+    task.reaches("reviewing");
+    let refused = task.fails(1, "not_respawnable", "respawn", &[]);
+    assert!(refused.contains("reviewing"), "{refused}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::task::is_alive;
+use crate::task::{is_alive, kill};
 use crate::world::World;
 
 #[test]
@@ -51,7 +51,7 @@ fn each_agent_gets_the_prompt_that_its_transition_names() {
         ["# Task: Mend it", "# Review Task: Mend it", "# Fixing Issues: Mend it", "# Review Task: Mend it"]
     );
     let second_review = task.agent(4).prompt();
-    assert!(second_review.contains("\nProject: toy\nBranch: fix\nReview round: 2 of 2\n"), "{second_review}");
+    assert!(second_review.contains("\nProject: toy\nBranch: fix\nReview round: 2\n"), "{second_review}");
 
     let spawned = task.events_of("agent.spawned");
     let given: Vec<_> = spawned
@@ -88,10 +88,111 @@ fn a_second_failed_review_is_for_a_person() {
     world.until("the reviewer's session is gone", || world.panes().is_empty());
 
     let moved = task.ok("update", &["--status", "working"]);
-    assert_eq!(moved["hooks_executed"], json!(["spawn_agent"]));
+    assert_eq!(moved["hooks_executed"], json!(["kill_session", "spawn_agent"]));
     assert!(task.agent(5).prompt().starts_with("# Resuming Stuck Task: Mend it"));
     task.reaches("reviewing");
     assert_eq!(task.owned("review_round"), 3);
+}
+
+#[test]
+fn what_an_agent_wrote_before_passes_nothing() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang hang hang hang]", &[]);
+    task.agent(1).begun();
+    task.write("## Handoff\n\nDONE: all of it");
+    task.asks("worker", 1, "agent-review").ok();
+    task.agent(2).begun();
+    task.write("## Review\n\nVerdict: FAIL");
+    task.asks("reviewer", 2, "working").ok();
+
+    let worker = task.agent(3).begun();
+    let refused = task.asks("worker", 3, "agent-review").fails(1, "gate_failed");
+    assert!(refused.contains("`## Handoff` in TASK.md is what was already accepted once"), "{refused}");
+    kill(worker);
+    task.has_events(1, "agent.crashed");
+    assert_eq!(task.status(), "working", "the handoff of the first round is not the second's");
+
+    task.write("## Handoff\n\nDONE: all of it, and mended");
+    task.ok("update", &["--status", "agent-review"]);
+    let reviewer = task.agent(4).begun();
+    let refused = task.asks("reviewer", 4, "stuck").fails(1, "gate_failed");
+    assert!(refused.contains("`## Review` in TASK.md is what was already accepted once"), "{refused}");
+    kill(reviewer);
+    task.has_events(2, "agent.crashed");
+    assert_eq!((task.status(), task.owned("crash_count")), ("agent-review".to_owned(), json!(1)));
+}
+
+#[test]
+fn a_review_without_a_verdict_is_a_crash() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: work hang]", &[]);
+    let reviewer = task.agent(2).begun();
+    task.write("## Review\n\nIt looks fine.");
+    kill(reviewer);
+    task.has_events(1, "agent.crashed");
+    assert_eq!((task.status(), task.owned("crash_count")), ("agent-review".to_owned(), json!(1)));
+}
+
+#[test]
+fn a_person_sends_work_back() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: work pass hang pass]", &[]);
+    task.reaches("reviewing");
+    task.write("## Feedback\n\nThe button is still green.");
+    let moved = task.ok("update", &["--status", "working"]);
+    let hooks = json!(["acquire_workspace", "spawn_agent"]);
+    assert_eq!((&moved["hooks_executed"], &moved["hook_errors"]), (&hooks, &json!([])));
+    let worker = task.agent(3);
+    assert!(worker.prompt().contains("A person has looked at the branch"), "{}", worker.prompt());
+
+    let refused = task.asks("worker", 3, "agent-review").fails(1, "gate_failed");
+    assert!(refused.contains("nothing new is written there"), "{refused}");
+    task.write("## Handoff\n\nDONE: it is blue");
+    task.asks("worker", 3, "agent-review").ok();
+    task.reaches("reviewing");
+    assert!(!is_alive(worker.begun()));
+    assert_eq!((task.way().len(), task.owned("review_round")), (6, json!(2)));
+}
+
+#[test]
+fn a_person_sends_work_back_that_was_done_elsewhere() {
+    let world = World::new();
+    world.git(&world.repo(), &["branch", "theirs"]);
+    let task = world.create("theirs", "Look at it [agents: work pass]", &["--status", "reviewing"]);
+    assert_eq!(task.owned("workspace"), json!(null));
+    task.ok("update", &["--status", "working"]);
+    task.reaches("reviewing");
+    assert_eq!(world.git(&task.worktree(), &["branch", "--show-current"]), "theirs");
+}
+
+#[test]
+fn an_agent_that_gave_up_is_ended_before_the_next_one_starts() {
+    for (to, next) in [("working", "toy/fix worker"), ("agent-review", "toy/fix review-1")] {
+        let world = World::new();
+        let task = world.create("fix", "Mend it [agents: hang hang]", &[]);
+        let first = task.agent(1).begun();
+        task.asks("worker", 1, "stuck").ok();
+        assert!(is_alive(first), "a person may want to talk to it");
+        task.fails(1, "gate_failed", "update", &["--status", "agent-review"]);
+
+        task.write("## Handoff\n\nDONE: what could be done");
+        let moved = task.ok("update", &["--status", to]);
+        assert_eq!(moved["hooks_executed"], json!(["kill_session", "spawn_agent"]));
+        let second = task.agent(2).begun();
+        assert_eq!((is_alive(first), is_alive(second), world.panes()), (false, true, vec![next.to_owned()]));
+    }
+}
+
+#[test]
+fn only_the_agent_goes_on_from_its_questions() {
+    let world = World::new();
+    let task = world.create("vague", "Mend it [agents: hang hang]", &[]);
+    task.agent(1).begun();
+    task.asks("worker", 1, "clarification").ok();
+    let refused = task.fails(1, "not_allowed", "update", &["--status", "working"]);
+    assert!(refused.contains("worker"), "{refused}");
+    task.asks("worker", 1, "working").ok();
+    assert_eq!(task.events_of("agent.spawned").len(), 1);
 }
 
 #[test]
@@ -131,7 +232,7 @@ fn work_that_is_there_already_may_begin_with_its_review() {
     task.reaches("reviewing");
     let prompt = task.agent(1).prompt();
     assert!(
-        prompt.starts_with("# Review Task: Look at it") && prompt.contains("Review round: 1 of 2"),
+        prompt.starts_with("# Review Task: Look at it") && prompt.contains("Review round: 1\n"),
         "{prompt}"
     );
     assert_eq!(
@@ -171,6 +272,10 @@ fn the_small_workflow_has_no_reviewer() {
     task.reaches("reviewing");
     assert_eq!(task.way(), ["pending → working", "working → reviewing"]);
     world.until("the worker's session is gone", || world.panes().is_empty());
+
+    task.ok("update", &["--status", "working"]);
+    task.has_events(4, "status.changed");
+    assert_eq!(task.status(), "reviewing", "a person may ask for more");
     task.ok("merge", &["--local"]);
     assert_eq!(task.status(), "done");
 }

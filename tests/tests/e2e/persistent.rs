@@ -133,3 +133,33 @@ fn a_person_asks_for_changes_and_the_worker_hears_it() {
     let heard = task.agent(1).heard();
     assert!(heard.starts_with("A person asks for changes"), "{heard}");
 }
+
+#[test]
+fn a_plan_from_before_the_questions_is_gone_over_again() {
+    let world = World::new();
+    let task = begin(&world, "Mend it [agents: hang]");
+    task.agent(1).begun();
+    task.write("## Plan\n\nAPPROACH: the simplest one");
+    for status in ["working", "clarification", "planning"] {
+        task.asks("worker", 1, status).ok();
+    }
+    let refused = task.asks("worker", 1, "working").fails(1, "gate_failed");
+    assert!(refused.contains("`## Plan` in TASK.md is what was already accepted once"), "{refused}");
+    task.write("## Plan\n\nAPPROACH: the one that was asked for");
+    task.asks("worker", 1, "working").ok();
+}
+
+#[test]
+fn merging_is_not_for_the_worker_that_is_still_there() {
+    let world = World::new();
+    let task = begin(&world, "Mend it [agents: hang hang]");
+    task.agent(1).begun();
+    task.write("## Plan\n\nAPPROACH: the simplest one\n\n## Handoff\n\nDONE: all of it");
+    task.asks("worker", 1, "working").ok();
+    task.asks("worker", 1, "agent-review").ok();
+    task.agent(2).begun();
+    task.write("## Review\n\nVerdict: PASS");
+    task.asks("reviewer", 2, "reviewing").ok();
+    let refused = task.asks("worker", 1, "done").fails(1, "not_allowed");
+    assert!(refused.contains("human"), "{refused}");
+}

@@ -58,9 +58,10 @@ fn a_guard_says_what_the_counters_are_and_what_is_open() {
     let world = World::new();
     let task = idle(&world);
     task.write("## Handoff\n\nDONE: all of it\n\n## Review\n\nVerdict: FAIL");
-    for status in ["agent-review", "working", "agent-review"] {
-        task.ok("update", &["--status", status]);
-    }
+    task.ok("update", &["--status", "agent-review"]);
+    task.ok("update", &["--status", "working"]);
+    task.write("## Handoff\n\nDONE: and mended\n\n## Review\n\nVerdict: FAIL, still");
+    task.ok("update", &["--status", "agent-review"]);
     let refused = task.fails(1, "guard_failed", "update", &["--status", "working"]);
     assert!(refused.contains("`review_round < 2`, and review_round is 2"), "{refused}");
     assert!(
@@ -193,14 +194,9 @@ fn a_task_has_several_names() {
 fn an_agent_that_was_replaced_is_not_heard_any_more() {
     let world = World::new();
     let task = idle(&world);
-    let as_agent = |spawn: &str| {
-        let mut command = world.command(crate::world::binary());
-        command.env("ORANGE_TASK", &task.id).env("ORANGE_ACTOR", "worker").env("ORANGE_SPAWN", spawn);
-        world.said(command.args(["task", "update", "--status", "clarification", "--json"]))
-    };
-    let refused = as_agent("7").fails(1, "not_allowed");
+    let refused = task.asks("worker", 7, "clarification").fails(1, "not_allowed");
     assert!(refused.contains("stop here"), "{refused}");
-    assert_eq!(as_agent("1").ok()["to"], "clarification");
+    assert_eq!(task.asks("worker", 1, "clarification").ok()["to"], "clarification");
     assert_eq!(task.events_of("status.changed").pop().unwrap()["actor"], "worker");
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::said::Said;
-use crate::world::{PROJECT, World};
+use crate::world::{PROJECT, World, binary};
 
 /// A task by its id.
 pub(crate) struct Task<'w> {
@@ -110,6 +110,14 @@ impl<'w> Task<'w> {
     /// `orange task VERB …` in the task's worktree.
     pub(crate) fn here(&self, args: &[&str]) -> Said {
         self.world.orange_in(&self.worktree(), &[&["--json", "task"], args].concat())
+    }
+
+    /// `orange task update --status STATUS`, from the agent of this spawn.
+    pub(crate) fn asks(&self, actor: &str, spawn: u32, status: &str) -> Said {
+        let mut command = self.world.command(binary());
+        command.env("ORANGE_TASK", &self.id).env("ORANGE_ACTOR", actor);
+        command.env("ORANGE_SPAWN", spawn.to_string());
+        self.world.said(command.args(["task", "update", "--status", status, "--json"]))
     }
 
     /// Adds to the body of its `TASK.md`, as an agent does.
