@@ -124,7 +124,7 @@ impl Run<'_> {
 fn refusal(shown: &str, left: Left) -> Failure {
     match left {
         Left::Broken => Failure::new(
-            format!("{shown} is left as it is: its YAML is broken, or is more than one plain document"),
+            format!("{shown} is left as it is: its YAML is broken, or written as no workflow is"),
             format!("mend it first: `orange-workflow check {shown}` says what is wrong"),
         ),
         Left::Different(what) => Failure::new(

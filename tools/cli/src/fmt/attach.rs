@@ -80,8 +80,11 @@ pub(super) struct Trailing<'t> {
     pub text: &'t str,
 }
 
-/// Gives every comment of a text its place. `None` where the root is no plain mapping.
+/// Gives every comment of a text its place. `None` where the root is no plain mapping, or a key is no word.
 pub(super) fn attach<'t>(text: &'t str, layout: &'t Layout) -> Option<Document<'t>> {
+    if !has_words_for_keys(text, &layout.root) {
+        return None;
+    }
     let mut attacher = Attacher { text, comments: &layout.comments };
     let before = layout.start.map(|it| attacher.lines_before(it.start)).unwrap_or_default();
     let mut root = attacher.collection(&layout.root)?;
@@ -246,6 +249,19 @@ impl<'t> Attacher<'t> {
     fn is_below_blank(&self, at: u32) -> bool {
         let above = &self.text[..self.line_start(at)];
         above.lines().next_back().is_some_and(|line| line.trim().is_empty())
+    }
+}
+
+fn has_words_for_keys(text: &str, written: &Written) -> bool {
+    let is_word = |key: &Written| {
+        matches!(key.form, Form::Scalar { .. } | Form::Alias) && !text[key.span.range()].contains('\n')
+    };
+    match &written.form {
+        Form::Sequence { items, .. } => items.iter().all(|it| has_words_for_keys(text, it)),
+        Form::Mapping { entries, .. } => {
+            entries.iter().all(|(key, value)| is_word(key) && has_words_for_keys(text, value))
+        }
+        Form::Nothing | Form::Alias | Form::Scalar { .. } | Form::Block { .. } => true,
     }
 }
 

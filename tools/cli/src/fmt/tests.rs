@@ -93,7 +93,9 @@ fn comments_stay_with_what_they_belong_to() {
         "# close\na:  # open\n  - b  # of b\n  # of c\n  - c\n  # end\n",
     );
     check("a:  # of a\n  b\nc:\n  # of d\n  d\n", "a: b  # of a\n# of d\nc: d\n");
-    assert_eq!(laid_out("- x\n"), None);
+    for text in ["- x\n", "a: b\rc: d\n", "? [a]\n: b\n", "? a\n  b\n: c\n", "&x\na: b\n"] {
+        assert_eq!(laid_out(text), None, "{text:?}");
+    }
 }
 
 #[test]
