@@ -36,6 +36,9 @@ pub(crate) fn run(house: &House) -> Result<ExitCode> {
 
 fn steps(house: &House) -> Vec<Step> {
     let cargo = |name, arguments: &[&str]| Step { name, work: Work::Run(house.cargo(arguments)) };
+    let author = |name, arguments: &[&str]| {
+        cargo(name, &[&["run", "--quiet", "-p", "orange-workflow", "--"], arguments].concat())
+    };
     let mut doc = house.cargo(["doc", "--workspace", "--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-D warnings");
     vec![
@@ -43,10 +46,9 @@ fn steps(house: &House) -> Vec<Step> {
         cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
         Step { name: "tidy", work: Work::Tidy },
         cargo("tests", &["test", "--workspace", "--no-fail-fast"]),
-        cargo(
-            "our workflows",
-            &["run", "--quiet", "-p", "orange-workflow", "--", "check", "workflows", "--deny", "warnings"],
-        ),
+        author("our workflows", &["check", "workflows", "--deny", "warnings"]),
+        author("their scenarios", &["test", "workflows"]),
+        author("their layout", &["fmt", "workflows", "--check"]),
         Step { name: "golden files", work: Work::Golden },
         Step { name: "docs", work: Work::Run(doc) },
     ]
