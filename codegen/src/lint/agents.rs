@@ -20,9 +20,9 @@ impl<'f> Facts<'f> {
     /// The agent that is still alive when a step has ended its task, or has given its worktree away.
     pub(crate) fn outliving(&self, edge: &Edge) -> Option<Actor> {
         let (before, after) = (self.search.task(edge.from), self.search.task(edge.to));
-        let is_over = self.machine.state(after.status).terminal || !after.workspace;
-        let was_over = before.live_agents() > 0 && !before.workspace;
-        alive(after).filter(|_| is_over && !was_over)
+        let is_over = !after.workspace || self.machine.state(after.status).terminal;
+        let was_over = || before.live_agents() > 0 && !before.workspace;
+        if is_over && !was_over() { alive(after) } else { None }
     }
 
     /// Whether a step ends its task and leaves the worktree bound to it.

@@ -225,6 +225,11 @@ impl<'m> Search<'m> {
         (id as usize) < self.ordinary
     }
 
+    /// Whether some hook of some step does such a thing.
+    pub fn happens(&self, wanted: impl Fn(Event) -> bool) -> bool {
+        self.events.iter().any(|(_, event)| wanted(*event))
+    }
+
     /// The first configuration of which this holds, by a shortest run.
     pub fn first(&self, holds: impl Fn(&Task) -> bool) -> Option<ConfigurationId> {
         self.configurations().find(|(_, task)| holds(task)).map(|(id, _)| id)

@@ -26,6 +26,10 @@ struct Seen {
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let is_missing = |event| matches!(event, Event::SpawnWithoutSession | Event::NobodyToNotify);
+    if !facts.search.happens(is_missing) {
+        return Vec::new();
+    }
     let mut hooks: BTreeMap<(u32, HookIndex), Seen> = BTreeMap::new();
     for (id, edge) in facts.search.edges() {
         let Some(transition) = edge.step.transition() else { continue };
@@ -33,7 +37,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
         for (index, hook) in (0..).zip(facts.machine.transition(transition).hooks) {
             if needs_worker(hook) && !facts.was_never_started(edge) {
                 let seen = hooks.entry((declaration, index)).or_default();
-                match facts.search.events(edge).contains(&(index, missing(hook))) {
+                match facts.search.events(edge).iter().any(|(at, event)| *at == index && is_missing(*event)) {
                     false => seen.worked = true,
                     true => seen.miss(facts, id, edge),
                 }
@@ -55,10 +59,6 @@ impl Seen {
 
 fn needs_worker(hook: &Hook<'_>) -> bool {
     matches!(hook, Hook::NotifyWorker { .. } | Hook::SpawnReviewer(_))
-}
-
-fn missing(hook: &Hook<'_>) -> Event {
-    if matches!(hook, Hook::SpawnReviewer(_)) { Event::SpawnWithoutSession } else { Event::NobodyToNotify }
 }
 
 /// Whether a person, who is shown the failure, moves the task on anyway or can have the worker started again.

@@ -1,7 +1,5 @@
 //! C65: on every path there is nothing for a hook to do.
 
-use std::collections::BTreeMap;
-
 use super::C65;
 use crate::diag::{Diagnostic, Fix};
 use crate::edit;
@@ -14,22 +12,25 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     if facts.search.cut().is_some() {
         return Vec::new();
     }
-    let mut steps: BTreeMap<u32, usize> = BTreeMap::new();
-    let mut idle: BTreeMap<(u32, HookIndex), usize> = BTreeMap::new();
-    let mut declared: BTreeMap<u32, &Transition> = BTreeMap::new();
+    // By declaration: the hooks that were idle in every step so far.
+    let mut idle: Vec<Option<Vec<HookIndex>>> = vec![None; facts.transitions.len()];
     for (_, edge) in facts.search.edges() {
         let Some(id) = edge.step.transition() else { continue };
-        let transition = facts.transition(id);
-        *steps.entry(transition.declaration).or_default() += 1;
-        for (index, _) in facts.search.events(edge).iter().filter(|(_, event)| *event == Event::Idle) {
-            *idle.entry((transition.declaration, *index)).or_default() += 1;
-            declared.entry(transition.declaration).or_insert(transition);
+        let events = facts.search.events(edge);
+        match &mut idle[facts.transition(id).declaration as usize] {
+            Some(idle) => idle.retain(|index| events.contains(&(*index, Event::Idle))),
+            first => {
+                let idle = events.iter().filter(|(_, event)| *event == Event::Idle).map(|(index, _)| *index);
+                *first = Some(idle.collect());
+            }
         }
     }
-    let always = idle.iter().filter(|((declaration, _), times)| steps.get(declaration) == Some(times));
-    always
-        .filter_map(|((declaration, index), _)| finding(facts, declared[declaration], usize::from(*index)))
-        .collect()
+    let declared = facts.transitions.iter().flat_map(|it| {
+        // The first of several with one declaration speaks for all.
+        let idle = idle[it.declaration as usize].take().unwrap_or_default();
+        idle.into_iter().map(move |index| (*it, usize::from(index)))
+    });
+    declared.filter_map(|(transition, index)| finding(facts, transition, index)).collect()
 }
 
 fn finding(facts: &Facts<'_>, transition: &Transition, index: usize) -> Option<Diagnostic> {

@@ -21,19 +21,32 @@ pub(super) struct Raised<'f> {
     pub event: Event,
 }
 
-/// The hooks of transitions at which such an event happens, each once. The transitions of one `from: [a, b]` share
+/// The hooks of transitions at which such an event happens in a step that counts, each once. The transitions of one `from: [a, b]` share
 /// their hooks.
-pub(super) fn raised<'f>(facts: &Facts<'f>, wanted: impl Fn(&Edge, Event) -> bool) -> Vec<Raised<'f>> {
+pub(super) fn raised<'f>(
+    facts: &Facts<'f>,
+    is: impl Fn(Event) -> bool,
+    counts: impl Fn(&Edge) -> bool,
+) -> Vec<Raised<'f>> {
     let mut seen = BTreeSet::new();
     let mut raised = Vec::new();
+    if !facts.search.happens(&is) {
+        return raised;
+    }
     for (edge_id, edge) in facts.search.edges() {
         for (index, event) in facts.search.events(edge) {
             let Some(id) = edge.step.transition() else { continue };
-            if !wanted(edge, *event) || !seen.insert((facts.transition(id).declaration, *index)) {
-                continue;
+            let mut is_first = || seen.insert((facts.transition(id).declaration, *index));
+            if is(*event) && counts(edge) && is_first() {
+                let hook = facts.hook(id, *index);
+                raised.extend(hook.map(|hook| Raised {
+                    edge: edge_id,
+                    id,
+                    index: *index,
+                    hook,
+                    event: *event,
+                }));
             }
-            let hook = facts.hook(id, *index);
-            raised.extend(hook.map(|hook| Raised { edge: edge_id, id, index: *index, hook, event: *event }));
         }
     }
     raised

@@ -11,7 +11,7 @@ use crate::search::task::Event;
 use crate::search::{EdgeId, HookIndex};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let raised = raised(facts, |_, event| event == Event::KilledUnderOtherName);
+    let raised = raised(facts, |event| event == Event::KilledUnderOtherName, |_| true);
     raised.iter().map(|it| finding(facts, it)).collect()
 }
 

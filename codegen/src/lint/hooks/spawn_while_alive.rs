@@ -14,7 +14,11 @@ use crate::search::{Edge, EdgeId, OWN_HOOK};
 use crate::span::Span;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let hooks = raised(facts, |_, event| matches!(event, Event::SpawnWhileAlive(_)));
+    let is_such = |event| matches!(event, Event::SpawnWhileAlive(_));
+    if !facts.search.happens(is_such) {
+        return Vec::new();
+    }
+    let hooks = raised(facts, is_such, |_| true);
     let mut told: BTreeSet<StateId> = hooks.iter().map(|it| facts.machine.transition(it.id).to).collect();
     let hooks = hooks.iter().filter(|it| !is_misplaced(facts, it));
     let mut found: Vec<_> = hooks.filter_map(|it| by_transition(facts, it)).collect();

@@ -12,15 +12,13 @@ use crate::search::task::Event;
 use crate::search::{Edge, EdgeId};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let is_such = |_: &Edge, event| event == Event::SpawnWithoutWorkspace;
-    if raised(facts, is_such).is_empty() {
+    let is_such = |event| event == Event::SpawnWithoutWorkspace;
+    if !facts.search.happens(is_such) {
         return Vec::new();
     }
     let lost = facts.never_bound();
-    let first = |edge: &Edge, event| {
-        is_such(edge, event) && !lost[edge.from as usize] && !facts.was_never_started(edge)
-    };
-    let raised = raised(facts, first).into_iter();
+    let is_first = |edge: &Edge| !lost[edge.from as usize] && !facts.was_never_started(edge);
+    let raised = raised(facts, is_such, is_first).into_iter();
     raised.filter(|it| !is_misplaced(facts, it)).map(|it| finding(facts, &it)).collect()
 }
 
