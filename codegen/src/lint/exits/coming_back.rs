@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use crate::search::{ConfigurationId, EdgeId, Search};
 
-/// Steps that are looked at for all runs that come back.
-pub const MAX_STEPS: usize = 2_000_000;
+/// Steps that are looked at for all runs that come back, at least.
+const MIN_BUDGET: usize = 200_000;
 
 /// The steps of a state that have to do with one section.
 #[derive(Debug)]
@@ -37,6 +37,11 @@ impl<O> Default for Steps<O> {
     fn default() -> Self {
         Self { passing: Vec::new(), accepting: HashMap::new() }
     }
+}
+
+/// How many steps may be looked at for all runs of a search that come back: a few times as many as it has.
+pub fn budget(search: &Search<'_>) -> usize {
+    search.edges().count().saturating_mul(2).max(MIN_BUDGET)
 }
 
 /// By configuration: how many steps it is away from a task as it is created.

@@ -6,6 +6,7 @@ use orange_core::{StateId, TransitionId};
 
 use super::C49;
 use super::coming_back::{self, ComingBack, Steps};
+use crate::catalogue::A10;
 use crate::diag::{Diagnostic, Fix};
 use crate::edit;
 use crate::lint::Facts;
@@ -50,12 +51,16 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let distances = coming_back::distances(facts.search);
-    let mut budget = coming_back::MAX_STEPS;
+    let mut budget = coming_back::budget(facts.search);
     let mut found = Vec::new();
-    for (place, visits) in &places {
+    for (looked_at, (place, visits)) in places.iter().enumerate() {
         let runs = ComingBack::of(facts.search, place.1).runs(&visits.steps, &distances, &mut budget);
         for (owner, run) in &runs {
             found.extend(finding(facts, &Acceptance { place: *place, visits, owner: *owner, run }));
+        }
+        if budget == 0 {
+            found.push(undecided(facts, places.len() - looked_at));
+            break;
         }
     }
     found
@@ -151,6 +156,16 @@ fn finding(facts: &Facts<'_>, accepted: &Acceptance<'_>) -> Option<Diagnostic> {
             .help(help)
             .fix_if(ask_for_fresh(facts, std::iter::once(gate).chain(rule))),
     )
+}
+
+/// The finding that coming back takes too many steps to look at them all.
+fn undecided(facts: &Facts<'_>, places: usize) -> Diagnostic {
+    let message = format!(
+        "whether artifacts of earlier visits are accepted was not decided everywhere: {places} sections of states are left, \
+         and the runs that come back there are too long"
+    );
+    Diagnostic::new(&A10, facts.workflow.name.span, message)
+        .help("mend what is found and check again, or split the workflow")
 }
 
 /// Who accepts it in words, the gate or artifact that says so, and the artifact of a rule that says so, too.
