@@ -1,6 +1,7 @@
 //! What every lint may ask: the workflow with its places, its machine, its search, and who does what.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use orange_core::{Actor, Machine, StateId, TransitionId};
 
@@ -15,6 +16,9 @@ use crate::search::{self, ConfigurationId, Edge, EdgeId, Search, Step};
 use crate::source::Source;
 use crate::span::Span;
 use crate::walk::Act;
+
+/// By section: how often it was written in a run so far.
+type Written = BTreeMap<u8, u32>;
 
 /// Everything about one checked workflow.
 #[derive(Debug)]
@@ -136,14 +140,15 @@ impl<'f> Facts<'f> {
     /// A run as a reader is told it.
     pub fn tell(&self, run: &[EdgeId], end: impl Into<Option<String>>) -> diag::Trace {
         let last = run.last().map_or(0, |last| self.search.edge(*last).to);
+        let mut written = Written::new();
         diag::Trace {
             start: self.name(self.search.start_of(run, last)).to_owned(),
-            steps: run.iter().map(|id| self.step(self.search.edge(*id))).collect(),
+            steps: run.iter().map(|id| self.step(self.search.edge(*id), &mut written)).collect(),
             end: end.into(),
         }
     }
 
-    fn step(&self, edge: &Edge) -> diag::Step {
+    fn step(&self, edge: &Edge, written: &mut Written) -> diag::Step {
         let to = self.name(self.search.task(edge.to).status).to_owned();
         let transition = edge.step.transition();
         diag::Step {
@@ -154,19 +159,21 @@ impl<'f> Facts<'f> {
                 .map(|id| self.machine.transition(id).hooks.iter().map(|it| it.name().to_owned()).collect())
                 .unwrap_or_default(),
             span: transition.map(|id| self.first_line(self.transition(id).span)),
-            script: self.acts(edge).iter().map(Act::to_string).collect(),
+            script: self.acts(edge, written).iter().map(Act::to_string).collect(),
         }
     }
 
     /// What does the same as a step in a walk. An end that is judged once more follows from the first by itself.
-    fn acts(&self, edge: &Edge) -> Vec<Act> {
+    fn acts(&self, edge: &Edge, written: &mut Written) -> Vec<Act> {
         if self.search.task(edge.from).unjudged.is_some() {
             return Vec::new();
         }
         let wrote = edge.step.wrote().map(|it| {
             let section = self.search.sections.get(usize::from(it.section));
             let text = section.written(it.content).text.clone().unwrap_or_default();
-            Act::Write { heading: section.heading.to_owned(), text }
+            let times = written.entry(it.section).or_insert(0);
+            *times += 1;
+            Act::Write { heading: section.heading.to_owned(), text: anew(text, *times) }
         });
         let then = match &edge.step {
             Step::Start => Some(Act::Spawn),
@@ -220,6 +227,11 @@ impl<'f> Facts<'f> {
         };
         wrote.into_iter().chain(then).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// A text that is the same to every gate, and another one to a gate that asks for something fresh.
+fn anew(text: String, times: u32) -> String {
+    if times == 1 || text.is_empty() { text } else { format!("{text}\nWritten anew ({times}).") }
 }
 
 fn nearest(search: &Search<'_>) -> Vec<Option<ConfigurationId>> {
