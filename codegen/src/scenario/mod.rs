@@ -7,7 +7,7 @@ use std::path::Path;
 
 use orange_core::Actor;
 
-pub use read::read;
+pub use read::{FILE, read};
 pub use run::{Failed, Outcome, run};
 
 use crate::search::task::Agent;

@@ -24,8 +24,8 @@ const COUNTERS: Takes = Takes::Map(&Takes::Integer(0));
 const AGENT: Takes = Takes::Word(&["worker", "reviewer"]);
 const AGENTS: Takes = Takes::List(&AGENT);
 
-/// The whole file.
-static FILE: Object = Object {
+/// The keys of a file of scenarios.
+pub static FILE: Object = Object {
     what: "a file of scenarios",
     keys: &[
         key("workflow", Takes::Text, "The workflow's file; by default the one of the same stem."),
@@ -151,8 +151,8 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
     only_with(decoder, fields, one, ("text", "write"));
     only_with(decoder, fields, one, ("by", "request"));
     match one.name {
-        "spawn" => decoder.boolean(one).map(|_| Act::Spawn),
-        "respawn" => decoder.boolean(one).map(|_| Act::Respawn),
+        "spawn" => done(decoder, one).then_some(Act::Spawn),
+        "respawn" => done(decoder, one).then_some(Act::Respawn),
         "end" => decoder.word(one, &ENDING).map(|it| Act::End(it.value)),
         "request" => {
             let by = fields.get("by").and_then(|it| decoder.word(&it, &ASKING));
@@ -165,6 +165,17 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
             Some(Act::Write { heading, text: text.unwrap_or_default() })
         }
     }
+}
+
+/// Whether the step says that this is done. That it is not done is no step.
+fn done(decoder: &mut Decoder<'_>, one: &Field<'_>) -> bool {
+    let is_done = decoder.boolean(one);
+    if is_done == Some(false) {
+        let message = format!("`{}: false` does nothing", one.name);
+        decoder
+            .report(Diagnostic::new(&S04, one.value.span, message).help("write `true`, or delete the step"));
+    }
+    is_done == Some(true)
 }
 
 fn only_with(decoder: &mut Decoder<'_>, fields: &Fields<'_>, one: &Field<'_>, (key, with): (&str, &str)) {
@@ -246,6 +257,7 @@ mod tests {
     fn every_fault_is_told() {
         check("", &["this file is empty"]);
         check("scenarios:\n  - {name: a, steps: [{}]}\n", &["this step does nothing"]);
+        check("scenarios:\n  - {name: a, steps: [{spawn: false}]}\n", &["`spawn: false` does nothing"]);
         check(
             "scenarios:\n  - {name: a, steps: [{spawn: true, end: worker}, {spawn: true, by: human}]}\n",
             &["this step does several things", "`by` says nothing without `request`"],
