@@ -21,13 +21,14 @@ pub(crate) enum Given {
     Working,
     /// And it has written its `## Handoff`.
     HandedOff,
-    /// The agent of `add-login` has asked what is to be done, and one stands in its worktree.
+    /// The agent of `add-login` has asked what is to be done, and it is the one who goes on.
     Asking,
     /// The agent of `add-login` has died.
     Died,
     /// `add-login` is done but for a person's look at it.
     Reviewing,
-    /// A repository with `flow.yml`, also in its folder `workflows`, and with `draft.yml`, in which checks find much.
+    /// A repository with `flow.yml`, also in its folder `workflows`, both with scenarios beside them; with `walk.txt`, a
+    /// script for it; and with `draft.yml`, in which checks find much.
     Workflows,
     /// Nothing: the command is only parsed, for this reason.
     OnlyParsed(&'static str),
@@ -37,6 +38,8 @@ pub(crate) enum Given {
 pub(crate) struct Place {
     pub world: World,
     pub folder: PathBuf,
+    /// The id of the task whose agent one is; nothing for a person.
+    agent_of: Option<String>,
 }
 
 impl Place {
@@ -54,7 +57,11 @@ impl Place {
                 fs::write(&file, format!("{text}\n## Handoff\n\nDONE: all of it\n")).unwrap();
                 place
             }
-            Given::Asking => place.with_agent("exec sleep 1000000").in_worktree(""),
+            Given::Asking => {
+                let place = place.with_agent("exec sleep 1000000").in_worktree("");
+                let task = place.world.orange_in(&place.folder, &["--json", "task", "show"]).ok();
+                Place { agent_of: task["id"].as_str().map(str::to_owned), ..place }
+            }
             Given::Died => {
                 let place = place.with_agent("exit 3").with_task("Implement the login form", &[]);
                 let has_crashed = || place.orange(&["task", "show", "add-login"]).contains("agent.crashed");
@@ -80,6 +87,9 @@ impl Place {
         let path = std::env::join_paths(folders.into_iter().chain(std::env::split_paths(&path))).unwrap();
         let mut bash = self.world.command("bash");
         bash.arg(file).env("PATH", path).current_dir(&self.folder);
+        if let Some(task) = &self.agent_of {
+            bash.envs([("ORANGE_TASK", task.as_str()), ("ORANGE_ACTOR", "worker"), ("ORANGE_SPAWN", "1")]);
+        }
         let said = self.world.said(&mut bash);
         assert_eq!(said.status, 0, "{what}\n{}{}", said.out, said.err);
     }
@@ -91,7 +101,8 @@ impl Place {
         fs::create_dir(world.path("home/code")).unwrap();
         fs::create_dir_all(world.path("home/.local/share/bash-completion/completions")).unwrap();
         fs::rename(world.repo(), &folder).unwrap();
-        Place { world, folder }.with_agent("exec sleep 1000000").with_program("dot", "cat")
+        let place = Place { world, folder, agent_of: None };
+        place.with_agent("exec sleep 1000000").with_program("dot", "cat")
     }
 
     fn with_project(self) -> Place {
@@ -106,9 +117,9 @@ impl Place {
     }
 
     fn in_worktree(self, summary: &str) -> Place {
-        let Place { world, .. } = self.with_task(summary, &[]);
-        let folder = world.home().join("workspaces/coffee--1");
-        Place { world, folder }
+        let place = self.with_task(summary, &[]);
+        let folder = place.world.home().join("workspaces/coffee--1");
+        Place { folder, ..place }
     }
 
     fn with_branch(self) -> Place {
@@ -123,14 +134,17 @@ impl Place {
     }
 
     fn with_workflows(self) -> Place {
-        let flow = fs::read_to_string(root().join("workflows/minimal.yml")).unwrap();
+        let [flow, scenarios] = ["minimal.yml", "minimal.test.yml"]
+            .map(|name| fs::read_to_string(root().join("workflows").join(name)).unwrap());
         let flow = flow.replace("name: minimal", "name: flow");
         for folder in ["workflows", "src"] {
             fs::create_dir(self.folder.join(folder)).unwrap();
         }
-        for file in ["flow.yml", "workflows/flow.yml"] {
-            fs::write(self.folder.join(file), &flow).unwrap();
+        for folder in [".", "workflows"] {
+            fs::write(self.folder.join(folder).join("flow.yml"), &flow).unwrap();
+            fs::write(self.folder.join(folder).join("flow.test.yml"), &scenarios).unwrap();
         }
+        fs::write(self.folder.join("walk.txt"), "spawn\nwrite ## Handoff: DONE: all\nnext\n").unwrap();
         let draft = fs::read_to_string(root().join("tests/fixtures/seed-default.yml")).unwrap();
         fs::write(self.folder.join("draft.yml"), draft.replace("name: default", "name: draft")).unwrap();
         fs::write(self.folder.join("known.json"), "{\"version\": 1, \"findings\": []}\n").unwrap();

@@ -1,13 +1,15 @@
-//! The page about the language: every workflow on it compiles, and every key is there.
+//! The pages about languages: every workflow and every scenario on them is sound, and every key is there.
 
 use std::collections::BTreeSet;
 
+use orange_codegen::lower::{Arena, lower};
 use orange_codegen::model::keys::{Object, STEP_WORKFLOW, Takes, WORKFLOW};
-use orange_codegen::{Source, compile};
+use orange_codegen::{Source, compile, scenario};
 
-use crate::page::Page;
+use crate::page::{Page, root};
 
 const PAGE: &str = "docs/workflow.md";
+const AUTHORING: &str = "docs/authoring.md";
 
 #[test]
 fn every_workflow_on_the_page_compiles_without_a_finding() {
@@ -32,6 +34,36 @@ fn every_key_of_the_language_is_on_the_page() {
     let forgotten: Vec<_> = keys.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
     assert!(forgotten.is_empty(), "docs/workflow.md does not have {forgotten:?}");
     assert!(!STEP_WORKFLOW.keys.is_empty() && page.contains("[[steps]]"));
+}
+
+#[test]
+fn every_scenario_on_the_page_comes_out_as_it_says() {
+    let workflow = Source::read(&root().join("workflows/minimal.yml")).unwrap();
+    let checked = compile(&workflow).checked.unwrap();
+    let arena = Arena::default();
+    let machine = lower(&checked, &arena).unwrap();
+    let page = Page::read(AUTHORING);
+    let blocks = page.blocks();
+    let mut count = 0;
+    for block in blocks.iter().filter(|block| block.text.contains("scenarios:")) {
+        let (read, found) = scenario::read(&Source::new("flow.test.yml", block.text.clone()));
+        assert!(found.is_empty(), "{AUTHORING}:{}: {found:#?}", block.line);
+        for scenario in &read.unwrap().all {
+            let failed = scenario::run(&machine, scenario).failed;
+            assert!(failed.is_empty(), "{AUTHORING}:{}: {failed:#?}", block.line);
+            count += 1;
+        }
+    }
+    assert!(count > 0, "no scenario is left");
+}
+
+#[test]
+fn every_key_of_a_scenario_is_on_the_page() {
+    let mut keys = BTreeSet::new();
+    keys_of(&scenario::FILE, &mut keys);
+    let page = Page::read(AUTHORING).text;
+    let forgotten: Vec<_> = keys.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
+    assert!(forgotten.is_empty(), "{AUTHORING} does not have {forgotten:?}");
 }
 
 fn name_of(text: &str) -> &str {

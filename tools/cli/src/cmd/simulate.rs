@@ -30,7 +30,7 @@ The commands of a script, one a line; `#` begins a comment:
 Examples:
   orange-workflow simulate flow.yml
   orange-workflow simulate flow.yml --script walk.txt
-  orange-workflow simulate flow.yml --trace C62
+  orange-workflow simulate draft.yml --trace C62
 
 Exit status: 0 done, 1 something in the script cannot happen, 2 the work could not be done.")]
 pub(crate) struct Simulate {
