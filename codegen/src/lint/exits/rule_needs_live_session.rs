@@ -16,6 +16,9 @@ use crate::search::{EdgeId, HookIndex, Step};
 type At = (TransitionId, HookIndex);
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    if !facts.search.happens(is_miss) {
+        return Vec::new();
+    }
     let mut missed: BTreeMap<At, EdgeId> = BTreeMap::new();
     // A hook that never finds its worker has another fault than the rule that leads to it.
     let mut works: BTreeSet<At> = BTreeSet::new();

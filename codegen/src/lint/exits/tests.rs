@@ -189,3 +189,46 @@ fn a_person_who_ends_the_task_needs_no_agent() {
         .replace("  reviewing: {}", "  reviewing: {wait: human}");
     check("C4A", &source, &[]);
 }
+
+#[test]
+fn what_the_workflows_of_seed_000_show() {
+    let default = include_str!("../../../../tests/fixtures/seed-default.yml");
+    let stale = |arrow: &str, heading: &str, state: &str| {
+        format!(
+            "the gate of `{arrow}` accepts a `{heading}` that was written in an earlier visit to `{state}`"
+        )
+    };
+    check(
+        "C49",
+        default,
+        &[
+            &stale("working → agent-review", "## Handoff", "working"),
+            &stale("agent-review → stuck", "## Review", "agent-review"),
+        ],
+    );
+    let empty = |to: &str| {
+        format!(
+            "this exit rule applies with an empty `## Handoff`, and the gate of `working → {to}` then refuses"
+        )
+    };
+    check("C42", default, &[&empty("agent-review")]);
+    check(
+        "C44",
+        default,
+        &[
+            "in `agent-review`, a `## Review` without a verdict is taken for no artifact: no exit rule says what becomes of it",
+        ],
+    );
+    check(
+        "C4A",
+        default,
+        &[
+            "a worker that ends in `clarification` cannot be started again there, and no way from there (to `working` or \
+           `cancelled`) starts one",
+        ],
+    );
+    check("C48", default, &["the exit rules of `reviewing` never apply: no worker is ever alive there"]);
+    let minimal = include_str!("../../../../tests/fixtures/seed-minimal.yml");
+    check("C42", minimal, &[&empty("reviewing")]);
+    check("C49", minimal, &[]);
+}
