@@ -13,6 +13,19 @@ use orange_codegen::walk::command::Command;
 use orange_codegen::walk::{Happened, Walk};
 use orange_codegen::{Diagnostic, Source, Trace, compile};
 
+/// A section whose heading reads like the beginning of its text.
+const COLON: &str = "\
+name: colon
+states: {pending: {}, working: {}, reviewing: {}, done: {terminal: true}}
+transitions:
+  - {from: pending, to: working, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]}
+  - {from: working, to: reviewing, gate: {section: '## Done: all', required: true}}
+  - {from: reviewing, to: working, hooks: [{action: spawn_agent, prompt: worker}]}
+  - {from: reviewing, to: done, hooks: [{action: kill_session}, {action: release_workspace}]}
+prompts:
+  worker: 'Write ## Done: all, then run: orange task update --status reviewing'
+";
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -35,7 +48,8 @@ fn sources() -> Vec<Source> {
         let blocks = page.split("```yaml\n").skip(1).filter_map(|it| it.split("```").next());
         blocks.map(move |it| (format!("{path}.yml"), it.to_owned()))
     });
-    whole.chain(examples).map(|(path, text)| Source::new(path, text)).collect()
+    let odd = [("colon.yml".to_owned(), COLON.to_owned())];
+    whole.chain(examples).chain(odd).map(|(path, text)| Source::new(path, text)).collect()
 }
 
 /// What is not as the trace tells it.

@@ -33,9 +33,10 @@ pub enum Command {
 /// What the commands are, for a reader.
 pub const HELP: &str = "\
 write ## NAME: TEXT          write a section of TASK.md; \\n begins a new line
+                             a name with a colon stands in quotes
 status STATE [by ACTOR]      ask for a state; ACTOR is worker, reviewer or human
 spawn                        `orange task spawn`: start the task
-respawn                      `orange task respawn`: start the state's agent again
+respawn                      `orange task respawn`: start its agent again
 die [worker|reviewer]        the agent ends
 set COUNTER NUMBER           set a counter
 next                         show the ways on, and what stands in them
@@ -65,7 +66,7 @@ impl Command {
             ("die", [who]) => Self::Act(Act::End(actor(who)?)),
             ("set", [counter, value]) => Self::Set {
                 counter: (*counter).to_owned(),
-                value: value.parse().map_err(|_| Impossible(format!("`{value}` is no whole number")))?,
+                value: value.parse().map_err(|_| Impossible(not_a_value(value)))?,
             },
             ("spawn", []) => Self::Act(Act::Spawn),
             ("respawn", []) => Self::Act(Act::Respawn),
@@ -74,16 +75,31 @@ impl Command {
             ("back", []) => Self::Back,
             ("help" | "?", []) => Self::Help,
             ("quit" | "exit", []) => Self::Quit,
-            _ => return Err(Impossible(format!("`{line}` is no command; `help` lists them"))),
+            _ => return Err(Impossible(no_command(line, word))),
         }))
     }
 }
 
+/// What to write in the place of a line: the command that it begins with, or any.
+fn no_command(line: &str, word: &str) -> String {
+    let mut known = HELP.lines().filter_map(|it| it.split_once("  ")).map(|(form, _)| form);
+    match known.find(|form| form.split(' ').next() == Some(word)) {
+        Some(form) => format!("`{line}` is not all of a command: `{form}`"),
+        None => format!("`{line}` is no command; `help` lists them"),
+    }
+}
+
+/// A heading ends at the first colon, or, where it has one itself, at its closing quotes.
 fn write(rest: &str) -> Result<Act, Impossible> {
-    let (heading, text) = rest.split_once(':').ok_or_else(|| {
+    let quoted = rest.strip_prefix('"').and_then(|it| it.split_once("\":"));
+    let (heading, text) = quoted.or_else(|| rest.split_once(':')).ok_or_else(|| {
         Impossible("write the section and its text: `write ## Handoff: DONE: all`".to_owned())
     })?;
     Ok(Act::Write { heading: heading.trim().to_owned(), text: unescaped(text.trim()) })
+}
+
+fn not_a_value(word: &str) -> String {
+    format!("`{word}` is no whole number from 0 to {}", u32::MAX)
 }
 
 fn actor(word: &str) -> Result<Actor, Impossible> {
@@ -101,7 +117,8 @@ impl fmt::Display for Act {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Write { heading, text } => {
-                write!(f, "write {heading}: {}", text.trim_end().replace('\n', "\\n"))
+                let quotes = if heading.contains(':') { "\"" } else { "" };
+                write!(f, "write {quotes}{heading}{quotes}: {}", text.trim_end().replace('\n', "\\n"))
             }
             Self::Request { to, by: Actor::Human } => write!(f, "status {to}"),
             Self::Request { to, by } => write!(f, "status {to} by {by}"),
@@ -127,6 +144,8 @@ mod tests {
     fn acts_are_written_as_they_are_read() {
         check("write ## Handoff: DONE: all\\nREMAINING: nothing");
         check("write ## Empty: ");
+        check("write \"## Done: all\": It is: done.");
+        check("write ## \"Done\": all");
         check("status stuck");
         check("status agent-review by worker");
         check("spawn");
@@ -141,6 +160,10 @@ mod tests {
         {
             assert!(Command::parse(line).is_err(), "{line}");
         }
+        let says = |line| Command::parse(line).expect_err("no command").0;
+        assert_eq!(says("status"), "`status` is not all of a command: `status STATE [by ACTOR]`");
+        assert_eq!(says("dance"), "`dance` is no command; `help` lists them");
+        assert_eq!(says("set x 4294967296"), "`4294967296` is no whole number from 0 to 4294967295");
         assert_eq!(Command::parse(" # a comment "), Ok(None));
         assert_eq!(Command::parse(""), Ok(None));
     }
