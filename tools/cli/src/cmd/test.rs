@@ -46,6 +46,8 @@ pub(crate) struct Test {
 #[derive(Default)]
 struct Tally {
     out: String,
+    /// What is wrong with files that cannot be run.
+    err: String,
     scenarios: usize,
     failed: usize,
 }
@@ -53,13 +55,20 @@ struct Tally {
 pub(super) fn run(args: &Test, styles: Styles) -> Result<Answer, Answer> {
     let mut tally = Tally::default();
     for path in files(&args.paths)? {
-        file(&path, styles, &mut tally)?;
+        match file(&path, styles, &mut tally) {
+            Ok(()) => {}
+            Err(refused) => tally.err += &refused.err,
+        }
     }
-    let Tally { mut out, scenarios, failed } = tally;
+    let Tally { mut out, err, scenarios, failed } = tally;
     let passed = scenarios - failed;
     put(&mut out, format_args!("{}: {passed} passed, {failed} failed\n", counted(scenarios, "scenario")));
-    let exit = if failed == 0 { Exit::Clean } else { Exit::Found };
-    Ok(Answer { out, err: String::new(), exit })
+    let exit = match (err.is_empty(), failed) {
+        (false, _) => Exit::Failed,
+        (true, 0) => Exit::Clean,
+        (true, _) => Exit::Found,
+    };
+    Ok(Answer { out, err, exit })
 }
 
 /// The scenario files that these paths name.

@@ -76,6 +76,21 @@ fn bad_input_says_what_to_do() {
 }
 
 #[test]
+fn a_bad_file_hides_no_good_one() {
+    let scratch = Scratch::with(&[
+        ("flow.yml", FLOW),
+        ("a.test.yml", "scenarios: 1\n"),
+        ("b.test.yml", "workflow: a.test.yml\nscenarios: []\n"),
+        ("flow.test.yml", "scenarios:\n- {name: a, steps: [{request: working}]}\n"),
+    ]);
+    let told = scratch.run(&["test", "."]);
+    assert_eq!(told.exit, 2);
+    assert!(told.err.contains(" a.test.yml:1:") && told.err.contains("holds no workflow"), "{}", told.err);
+    assert!(told.out.contains("flow.test.yml: 1 scenario, 1 of 3 transitions taken"), "{}", told.out);
+    assert!(told.out.ends_with("1 scenario: 1 passed, 0 failed\n"), "{}", told.out);
+}
+
+#[test]
 fn a_scenario_file_is_taken_for_no_workflow() {
     let scratch = Scratch::with(&[("flow.yml", FLOW), ("flow.test.yml", "scenarios: []\n")]);
     let told = scratch.run(&["check", ".", "--exit-zero", "--format", "json"]);
