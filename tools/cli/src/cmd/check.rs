@@ -10,7 +10,7 @@ use crate::config::Configs;
 use crate::input::{self, Collected, Input};
 use crate::levels::{self, Levels};
 use crate::output::{self, printable, put};
-use crate::report::{Report, Skipped};
+use crate::report::{Counts, Report, Skipped};
 use crate::{Style, Styles};
 
 /// What decides which findings count, and for how much.
@@ -49,6 +49,8 @@ pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> 
     if let Some(shown) = mending.out {
         if !args.diff {
             err += &out;
+        } else if report.counts() != Counts::default() {
+            put(&mut err, format_args!("would be left: {}\n", output::in_words(report.counts())));
         }
         out = shown;
     }

@@ -31,13 +31,15 @@ pub(super) fn run(args: &args::Check, inputs: &mut [Input], examine: impl Fn(&[I
     for input in inputs.iter_mut() {
         let Some(file) = report.files.iter().find(|it| it.source.path == input.shown) else { continue };
         let mended = mended(input, file, reach, &examine);
-        mending.tell(args, &input.shown, &mended);
         if args.diff {
             mending.show(unified(&input.shown, &file.source.text, &mended.text));
         } else if matches!(input.origin, Origin::Given(_)) {
             mending.show(mended.text.clone());
         }
-        mending.put_back(args, input, file, mended);
+        match put_back(args, input, file, &mended) {
+            Ok(()) => mending.tell(args, &input.shown, &mended),
+            Err(failure) => mending.failures.push(failure),
+        }
     }
     if args.diff {
         mending.show(String::new());
@@ -90,20 +92,18 @@ impl Mending {
     fn show(&mut self, text: String) {
         self.out.get_or_insert_default().push_str(&text);
     }
+}
 
-    /// Writes what has changed, or lets the text stand for the input where nothing is written.
-    fn put_back(&mut self, args: &args::Check, input: &mut Input, file: &File, mended: Mended) {
-        match &input.origin {
-            Origin::Named(path) | Origin::Found(path) if !args.diff => {
-                if mended.made > 0
-                    && let Err(failure) = whole::write_over(path, &file.source.text, &mended.text)
-                {
-                    self.failures.push(failure);
-                }
-            }
-            Origin::Named(_) | Origin::Found(_) | Origin::Stdin | Origin::Given(_) => {
-                *input = input.with_text(&mended.text);
-            }
+/// Writes what has changed, or lets the text stand for the input where nothing is written.
+fn put_back(args: &args::Check, input: &mut Input, file: &File, mended: &Mended) -> Result<(), Failure> {
+    match &input.origin {
+        Origin::Named(_) | Origin::Found(_) if mended.made == 0 => Ok(()),
+        Origin::Named(path) | Origin::Found(path) if !args.diff => {
+            whole::write_over(path, &file.source.text, &mended.text)
+        }
+        Origin::Named(_) | Origin::Found(_) | Origin::Stdin | Origin::Given(_) => {
+            *input = input.with_text(&mended.text);
+            Ok(())
         }
     }
 }

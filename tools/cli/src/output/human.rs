@@ -98,6 +98,15 @@ fn show(out: &mut String, file: &File, style: Style) {
 
 /// "checked 3 files: 1 error, 2 warnings; 4 known findings are left out"
 fn summary(files: usize, counts: Counts, known: usize) -> String {
+    let known = match known {
+        0 => String::new(),
+        known => format!("; {} left out", counted(known, "known finding is", "known findings are")),
+    };
+    format!("checked {}: {}{known}", counted(files, "file", "files"), in_words(counts))
+}
+
+/// "1 error, 2 warnings"
+pub(crate) fn in_words(counts: Counts) -> String {
     let kinds = [
         (counts.error, "error", "errors"),
         (counts.deny, "denied finding", "denied findings"),
@@ -106,12 +115,7 @@ fn summary(files: usize, counts: Counts, known: usize) -> String {
     ];
     let found: Vec<String> =
         kinds.iter().filter(|it| it.0 > 0).map(|(count, one, many)| counted(*count, one, many)).collect();
-    let found = if found.is_empty() { "nothing wrong".to_owned() } else { found.join(", ") };
-    let known = match known {
-        0 => String::new(),
-        known => format!("; {} left out", counted(known, "known finding is", "known findings are")),
-    };
-    format!("checked {}: {found}{known}", counted(files, "file", "files"))
+    if found.is_empty() { "nothing wrong".to_owned() } else { found.join(", ") }
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {

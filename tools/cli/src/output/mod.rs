@@ -23,7 +23,7 @@ use crate::answer::Failure;
 pub(crate) use changes::{Changes, Stranded};
 pub(crate) use github::github;
 pub use human::Style;
-pub(crate) use human::{findings, human};
+pub(crate) use human::{findings, human, in_words};
 pub(crate) use json::json;
 pub(crate) use proof::proof;
 pub(crate) use proof_json::proof_json;

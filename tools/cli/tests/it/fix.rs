@@ -70,6 +70,29 @@ fn a_diff_is_only_shown() {
 }
 
 #[test]
+fn a_diff_says_what_it_would_leave() {
+    let scratch = Scratch::with(&[("flow.yml", &BROKEN.replace("from: later", "from: nowhere"))]);
+    let run = scratch.run(&["check", "flow.yml", "--diff"]);
+    assert_eq!(
+        (run.exit, run.err.as_str()),
+        (1, "would make 2 fixes in flow.yml\nwould be left: 1 error\n"),
+        "{}",
+        run.out
+    );
+}
+
+#[test]
+fn what_cannot_be_written_is_not_told_as_made() {
+    // There is no room in the folder's entry for the name of the file that is written beside it first.
+    let name = format!("{}.yml", "x".repeat(250));
+    let scratch = Scratch::with(&[(&name, BROKEN)]);
+    let run = scratch.run(&["check", &name, "--fix"]);
+    assert_eq!(run.exit, 2);
+    assert!(run.err.starts_with("error: cannot write x"), "{}", run.err);
+    assert_eq!(scratch.read(&name), BROKEN);
+}
+
+#[test]
 fn what_cannot_be_mended_is_still_found() {
     let scratch = Scratch::with(&[("flow.yml", &BROKEN.replace("from: later", "from: nowhere"))]);
     let run = scratch.run(&["check", "flow.yml", "--fix", "--format", "json"]);
