@@ -1,6 +1,6 @@
 //! Which counters the search follows, and up to which value.
 
-use orange_core::{CRASH_COUNT, Condition, CounterId, Guard, Machine, Outcome};
+use orange_core::{Actor, CRASH_COUNT, CounterId, Guard, Machine, Outcome, REVIEW_ROUND, State};
 
 use super::task::{MAX_COUNTERS, Task};
 
@@ -31,16 +31,20 @@ impl Counters {
             }
         }
         for rule in machine.exit_rules {
-            if let Outcome::Crash { stuck_after, .. } = rule.outcome {
-                raise(&mut ceilings, CRASH_COUNT, stuck_after);
-            } else if !matches!(rule.condition, Condition::NoArtifact) {
-                raise(&mut ceilings, CRASH_COUNT, orange_core::DEFAULT_STUCK_AFTER);
+            match rule.outcome {
+                Outcome::Crash { stuck_after, .. } => raise(&mut ceilings, CRASH_COUNT, stuck_after),
+                // A way that is closed is a crash, too.
+                Outcome::Then(_) | Outcome::ThenWhen(_) => {
+                    raise(&mut ceilings, CRASH_COUNT, orange_core::DEFAULT_STUCK_AFTER);
+                }
+                Outcome::MarkDead => {}
             }
         }
         let mut rises = vec![false; machine.counters.len()];
         let hooks = machine.transitions.iter().flat_map(|it| it.hooks);
         hooks.filter_map(|it| it.increments()).for_each(|id| rises[usize::from(id.0)] = true);
         rises[usize::from(CRASH_COUNT.0)] = true;
+        rises[usize::from(REVIEW_ROUND.0)] |= machine.states.iter().any(starts_reviewer);
         let tracked = (0u16..)
             .zip(&ceilings)
             .filter_map(|(at, ceiling)| Some(Tracked { id: CounterId(at), ceiling: (*ceiling)? }))
@@ -89,6 +93,12 @@ impl Counters {
             task.counters[slot] = value.min(self.tracked[slot].ceiling);
         }
     }
+}
+
+/// Whether a task that was created in this state can begin with its first review, which is round 1.
+fn starts_reviewer(state: &State<'_>) -> bool {
+    let spawn = state.respawn.as_ref().and_then(orange_core::Hook::spawn);
+    spawn.is_some_and(|it| it.actor() == Actor::Reviewer)
 }
 
 fn guards<'m>(machine: &Machine<'m>) -> impl Iterator<Item = Guard<'m>> + use<'m> {

@@ -193,3 +193,58 @@ transitions:
         &[],
     );
 }
+
+#[test]
+fn c01_a_closed_way_of_any_exit_rule_counts_as_a_crash() {
+    let text = |rule: &str| {
+        format!(
+            "
+states: {{pending: {{}}, working: {{respawn_prompt: worker}}, stuck: {{}}, done: {{terminal: true}}}}
+transitions:
+  - {{from: pending, to: working, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: worker}}]}}
+  - {{from: working, to: done, gate: {{section: \"## Handoff\"}}, hooks: [{{action: release_workspace}}]}}
+  - {{from: working, to: stuck, by: engine}}
+  - {{from: stuck, to: done, hooks: [{{action: release_workspace}}]}}
+exit_monitoring:
+  rules: [{{status: working, {rule}}}]
+prompts: {{worker: work}}
+"
+        )
+    };
+    check("C01", &text("no_artifact: true, then: done"), &[]);
+    check("C01", &text("then: done"), &[]);
+    check(
+        "C01",
+        &text("action: mark_dead"),
+        &[
+            "`stuck` is never entered: only `working → stuck` leads there, and only the engine may take it, and no exit rule \
+             ever does in `working`",
+        ],
+    );
+}
+
+#[test]
+fn c06_a_task_that_begins_with_its_first_review_is_in_round_1() {
+    let text = |harness: &str| {
+        format!(
+            "
+states: {{pending: {{}}, working: {{}}, agent-review: {{respawn_prompt: reviewer, entry: true}}, done: {{terminal: true}}}}
+transitions:
+  - {{from: pending, to: working, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: worker}}]}}
+  - {{from: working, to: agent-review, hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: reviewer, harness: {harness}}}]}}
+  - {{from: agent-review, to: working, when: \"review_round == 1\", hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: worker}}]}}
+  - {{from: agent-review, to: done, hooks: [{{action: kill_session}}, {{action: release_workspace}}]}}
+prompts: {{worker: work, reviewer: review}}
+"
+        )
+    };
+    check(
+        "C06",
+        &text("task"),
+        &[
+            "`agent-review → working` is never taken: `when: review_round == 1` never holds: `review_round` is always 0 in \
+             `agent-review`",
+        ],
+    );
+    check("C06", &text("review"), &[]);
+}
