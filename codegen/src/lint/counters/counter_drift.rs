@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::C26;
-use super::shared::{counted, is_persons, name, value_after};
+use super::shared::{counted, is_persons_way, name, value_after};
 use crate::diag::{Diagnostic, Witness};
 use crate::guard::{Expr, Guard, decide};
 use crate::lint::Facts;
 use crate::model::{CRASH_COUNT, CounterId, StateId};
-use crate::search::EdgeId;
 use crate::search::task::MAX_COUNTERS;
+use crate::search::{EdgeId, Step};
 
 /// Steps that are looked at for all ways together.
 const MAX_STEPS: usize = 500_000;
@@ -70,7 +70,9 @@ fn touches(facts: &Facts<'_>) -> Vec<Touch> {
     let mut seen = HashSet::new();
     let mut touches: Vec<Touch> = Vec::new();
     for (step, edge) in facts.search.edges() {
-        if edge.step.transition().is_none() || !is_persons(facts, edge) {
+        let Step::Request { transition, .. } = edge.step else { continue };
+        // A person who does what a dead agent was to do goes on with its round.
+        if !is_persons_way(facts, transition) {
             continue;
         }
         let (from, to) = (facts.search.task(edge.from), facts.search.task(edge.to));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::{Actor, CRASH_COUNT, HarnessOf};
+use orange_core::{Actor, CRASH_COUNT, HarnessOf, TransitionId};
 
 use crate::catalogue::A10;
 use crate::diag::Diagnostic;
@@ -120,18 +120,20 @@ pub(super) fn name<'f>(facts: &Facts<'f>, counter: CounterId) -> &'f str {
     &facts.workflow.counters[usize::from(counter.0)].name
 }
 
-/// Whether a person takes this step: their own transition, or any out of a state that waits for them.
+/// Whether a person takes this step: their own transition, or that of an agent that is not there.
 pub(super) fn is_persons(facts: &Facts<'_>, edge: &Edge) -> bool {
     match edge.step {
-        Step::Request { transition, by, .. } => {
-            let declared = facts.transition(transition);
-            let theirs =
-                facts.movers[transition.0 as usize] == Mover::Person || facts.waits(declared.from.value);
-            by == Actor::Human || (theirs && declared.by.allows(Actor::Human))
-        }
+        Step::Request { transition, by, .. } => by == Actor::Human || is_persons_way(facts, transition),
         Step::Start | Step::Respawn => true,
         Step::Write(_) | Step::Exit { .. } => false,
     }
+}
+
+/// Whether a transition is a person's to take: theirs by all that the workflow tells, or out of a state that waits for them.
+pub(super) fn is_persons_way(facts: &Facts<'_>, id: TransitionId) -> bool {
+    let declared = facts.transition(id);
+    let theirs = facts.movers[id.0 as usize] == Mover::Person || facts.waits(declared.from.value);
+    theirs && declared.by.allows(Actor::Human)
 }
 
 /// The value of a counter after a run, which the search does not follow for ever.

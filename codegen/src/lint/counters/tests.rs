@@ -213,3 +213,36 @@ fn numbers_that_a_prompt_repeats() {
         check(&says(other), &[]);
     }
 }
+
+#[test]
+fn who_does_what_a_dead_agent_was_to_do_begins_no_new_round() {
+    let text = |back: &str| {
+        format!(
+            "
+name: flow
+commands: {{spawn: drafting, clarify: drafting, cancel: done}}
+fields: {{drafts: 0}}
+states:
+  pending: {{}}
+  drafting: {{respawn_prompt: draft}}
+  critique: {{respawn_prompt: critic}}
+  editing: {{wait: human}}
+  done: {{terminal: true}}
+transitions:
+  - {{from: pending, to: drafting, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: draft, increment: drafts}}]}}
+  - {{from: drafting, to: critique, hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: critic}}]}}
+  - {{from: critique, to: drafting, when: \"drafts < 3\", hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: draft, increment: drafts}}]}}
+  - {{from: critique, to: editing, when: \"drafts >= 3\", hooks: [{{action: kill_session}}]}}
+{back}  - {{from: [drafting, critique, editing], to: done, hooks: [{{action: kill_session}}, {{action: release_workspace}}]}}
+exit_monitoring:
+  rules:
+    - {{status: drafting, then: critique}}
+    - {{status: critique, then_when: [{{when: \"drafts < 3\", then: drafting}}, {{when: \"drafts >= 3\", then: editing}}]}}
+prompts: {{draft: \"draft {{drafts}}\", critic: judge}}
+"
+        )
+    };
+    check(&text(""), &[]);
+    let again = "  - {from: editing, to: critique, hooks: [{action: spawn_agent, prompt: critic}]}\n";
+    check(&text(again), &["C26 «drafts < 3» `drafts` is never set back"]);
+}
