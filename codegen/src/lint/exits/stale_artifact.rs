@@ -1,18 +1,20 @@
 //! C49: a gate or an exit rule accepts what was written in an earlier visit to its state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use orange_core::{StateId, TransitionId};
 
 use super::C49;
 use super::coming_back::{self, ComingBack, Steps};
+use super::text::wishes;
 use crate::catalogue::A10;
 use crate::diag::{Diagnostic, Fix};
 use crate::edit;
 use crate::lint::Facts;
-use crate::model::{Condition, Gate};
+use crate::model::{Condition, Gate, Outcome as RuleOutcome, Transition};
 use crate::search::components::Components;
 use crate::search::{Edge, EdgeId, Outcome, Step};
+use crate::source::Format;
 
 /// What is accepted: a section, in a state.
 type Place = (StateId, usize);
@@ -95,9 +97,15 @@ fn places(facts: &Facts<'_>) -> BTreeMap<Place, Visits> {
         }
         if let (Some(rule), Some(section)) = (rule, ruled)
             && ruled != gated
-            && is_stale(facts, edge, section)
         {
-            places.entry((status, section)).or_default().steps.accepting.insert(id, Owner::Rule(rule));
+            let visits = places.entry((status, section)).or_default();
+            // Where no gate is on the way, nobody notes what has been taken.
+            if gate.is_none() {
+                visits.steps.passing.push(id);
+            }
+            if is_stale(facts, edge, section) || (gate.is_none() && stands(edge, section)) {
+                visits.steps.accepting.insert(id, Owner::Rule(rule));
+            }
         }
     }
     places
@@ -122,8 +130,12 @@ fn is_started(facts: &Facts<'_>, edge: &Edge) -> bool {
 }
 
 fn is_stale(facts: &Facts<'_>, edge: &Edge, section: usize) -> bool {
-    let wrote = edge.step.wrote().is_some_and(|it| usize::from(it.section) == section);
-    !wrote && facts.search.task(edge.from).section(section).seen
+    stands(edge, section) && facts.search.task(edge.from).section(section).seen
+}
+
+/// Whether nobody writes the section in this step.
+fn stands(edge: &Edge, section: usize) -> bool {
+    edge.step.wrote().is_none_or(|it| usize::from(it.section) != section)
 }
 
 fn finding(facts: &Facts<'_>, accepted: &Acceptance<'_>) -> Option<Diagnostic> {
@@ -148,14 +160,57 @@ fn finding(facts: &Facts<'_>, accepted: &Acceptance<'_>) -> Option<Diagnostic> {
         .fold(Diagnostic::new(&C49, place, message), |found, ((span, told), number)| {
             found.label(span, format!("{number}. {told}"))
         });
-    let both = if rule.is_some() { "both" } else { "it" };
-    let help = format!("add `fresh: true` to {both}: what was let through once then has to be written anew");
+    let (help, fix) = mend(facts, accepted, gate, rule);
     Some(
         found
             .trace(facts.tell(accepted.run, format!("the `{heading}` is the one of the earlier visit")))
             .help(help)
-            .fix_if(ask_for_fresh(facts, std::iter::once(gate).chain(rule))),
+            .fix_if(fix),
     )
+}
+
+/// What to write, and where that is certain, the edits.
+fn mend<'g>(
+    facts: &Facts<'_>,
+    accepted: &Acceptance<'_>,
+    gate: &'g Gate,
+    rule: Option<&'g Gate>,
+) -> (String, Option<Fix>) {
+    let why = "what was let through once then has to be written anew";
+    let ungated = ungated(facts, accepted);
+    let arrows: BTreeSet<String> = ungated.iter().map(|it| facts.arrow(it)).collect();
+    let asks = wishes(gate, true);
+    let help = match (arrows.is_empty(), rule.is_some(), gate.fresh) {
+        (true, true, _) => format!("add `fresh: true` to both: {why}"),
+        (true, false, _) => format!("add `fresh: true` to it: {why}"),
+        (false, _, is_fresh) => {
+            let arrows = arrows.into_iter().collect::<Vec<_>>().join(" and ");
+            let here = if is_fresh { "" } else { ", and add `fresh: true` here" };
+            format!("write `gate: {asks}` into {arrows}{here}: {why}")
+        }
+    };
+    let fresh = std::iter::once(gate).chain(rule).filter(|it| !it.fresh);
+    let fresh = fresh.map(|it| edit::put_first(facts.source, it.span, ("fresh", "true")));
+    let gates = ungated.iter().map(|it| {
+        let is_alone = facts.transitions.iter().filter(|other| other.span == it.span).count() == 1;
+        let put = || edit::put_first(facts.source, it.span, ("gate", &asks));
+        (is_alone && facts.source.format == Format::Yaml).then(put).flatten()
+    });
+    let edits = fresh.chain(gates).collect::<Option<_>>();
+    let title = "ask for fresh content".to_owned();
+    (help, edits.map(|edits| Fix { title, edits, safe: false }))
+}
+
+/// The ways of a rule on which no gate notes what has been taken.
+fn ungated<'f>(facts: &Facts<'f>, accepted: &Acceptance<'_>) -> Vec<&'f Transition> {
+    let Owner::Rule(rule) = accepted.owner else { return Vec::new() };
+    let targets: Vec<StateId> = match &facts.exit_rules[rule].outcome {
+        RuleOutcome::Then(to) => vec![to.value],
+        RuleOutcome::ThenWhen(clauses) => clauses.iter().map(|it| it.then.value).collect(),
+        RuleOutcome::Crash { .. } | RuleOutcome::MarkDead => Vec::new(),
+    };
+    let ways = facts.leaving(accepted.place.0).map(|(_, transition)| transition);
+    ways.filter(|it| targets.contains(&it.to.value) && it.gate.is_none()).collect()
 }
 
 /// The finding that coming back takes too many steps to look at them all.
@@ -196,10 +251,4 @@ fn let_through<'f>(facts: &Facts<'f>, accepted: &Acceptance<'_>) -> Option<(&'f 
     let id = before.copied().find(|id| accepted.visits.steps.passing.contains(id))?;
     let transition = facts.transition(facts.search.edge(id).step.transition()?);
     Some((transition.gate.as_ref()?, facts.arrow(transition)))
-}
-
-fn ask_for_fresh<'g>(facts: &Facts<'_>, gates: impl Iterator<Item = &'g Gate>) -> Option<Fix> {
-    let edits =
-        gates.filter(|it| !it.fresh).map(|it| edit::put_first(facts.source, it.span, ("fresh", "true")));
-    Some(Fix { title: "ask for fresh content".to_owned(), edits: edits.collect::<Option<_>>()?, safe: false })
 }

@@ -232,3 +232,31 @@ fn what_the_workflows_of_seed_000_show() {
     check("C42", minimal, &[&empty("reviewing")]);
     check("C49", minimal, &[]);
 }
+
+#[test]
+fn what_only_exit_rules_read_is_old_the_second_time_too() {
+    let rules = r###"
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: PASS}, then: reviewing}
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: FAIL}, then: stuck}
+    - {status: agent-review, action: mark_dead}"###;
+    let source = reviewed(["", ""], rules);
+    let old = "this exit rule accepts a `## Review` that was written in an earlier visit to `agent-review`";
+    // Nobody comes back from `reviewing`.
+    check("C49", &source, &[old]);
+
+    let found = lint(&Source::new("flow.yml", source.as_str())).diagnostics;
+    let found = found.iter().find(|it| it.code() == "C49").expect("it is found");
+    assert_eq!(
+        found.help.as_deref(),
+        Some(
+            "write `gate: {section: \"## Review\", verdict: FAIL, fresh: true}` into `agent-review → stuck`, and add \
+             `fresh: true` here: what was let through once then has to be written anew"
+        )
+    );
+    let mut mended = source;
+    let mut edits = found.fix.clone().expect("it has a mend").edits;
+    edits.sort_by_key(|it| std::cmp::Reverse(it.span.start));
+    edits.iter().for_each(|it| mended.replace_range(it.span.range(), &it.text));
+    check("C49", &mended, &[]);
+    check("C42", &mended, &[]);
+}

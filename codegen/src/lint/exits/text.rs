@@ -14,11 +14,16 @@ pub fn condition_of(facts: &Facts<'_>, rule: &ExitRule) -> Span {
 
 /// The artifact that asks for what a gate asks for: `has_artifact: {section: "## Handoff", required: true}`.
 pub fn artifact(gate: &Gate) -> String {
-    let mut text = format!("has_artifact: {{section: \"{}\"", gate.section.value);
+    format!("has_artifact: {}", wishes(gate, gate.fresh))
+}
+
+/// What a gate asks for, as it is written: `{section: "## Handoff", required: true}`.
+pub fn wishes(gate: &Gate, fresh: bool) -> String {
+    let mut text = format!("{{section: \"{}\"", gate.section.value);
     if let Some(verdict) = &gate.verdict {
         text += &format!(", verdict: {}", verdict.value);
     }
-    for (flag, is_set) in [("required", gate.required), ("strict", gate.strict), ("fresh", gate.fresh)] {
+    for (flag, is_set) in [("required", gate.required), ("strict", gate.strict), ("fresh", fresh)] {
         if is_set {
             text += &format!(", {flag}: true");
         }
