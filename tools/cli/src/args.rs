@@ -159,7 +159,7 @@ Examples:
   orange-workflow emit flow.yml
   orange-workflow emit flow.yml -o src/flow.rs --core orange_engine::core")]
 pub(crate) struct Emit {
-    /// The workflow
+    /// The workflow; `-` reads standard input
     pub file: PathBuf,
 
     /// Write there instead of to standard output
@@ -214,7 +214,7 @@ Examples:
 
 Exit status: 0 drawn, 1 the workflow has errors, 2 the work could not be done.")]
 pub(crate) struct Graph {
-    /// The workflow
+    /// The workflow; `-` reads standard input
     pub file: PathBuf,
 
     /// The language to draw in

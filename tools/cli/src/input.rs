@@ -65,11 +65,13 @@ pub(crate) fn collect(paths: &[PathBuf], stdin_name: Option<&str>) -> Collected 
             collected.add(path);
         }
     }
-    collected.inputs.sort();
     if paths.len() > 1 {
+        // What is named has to be a workflow, wherever else it is found; and it is called as it was named first.
+        collected.inputs.sort_by_key(|it| matches!(it.origin, Origin::Found(_)));
         let mut seen = BTreeSet::new();
         collected.inputs.retain(|input| seen.insert(input.identity()));
     }
+    collected.inputs.sort();
     collected
 }
 
@@ -123,12 +125,15 @@ pub(crate) fn files_below(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Resu
 }
 
 impl Input {
-    /// The one file that a command is for.
+    /// The one file that a command is for; `-` is standard input.
     ///
     /// # Errors
     ///
     /// There is no such file, or it is a folder.
     pub(crate) fn named(path: &Path) -> Result<Self, Failure> {
+        if path.as_os_str() == "-" {
+            return Ok(Self { shown: "<stdin>".to_owned(), origin: Origin::Stdin });
+        }
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => {
                 Err(Failure::new(format!("{} is a folder", shown(path)), "name one workflow file in it"))
@@ -208,6 +213,21 @@ impl Input {
             Origin::Stdin | Origin::Given(_) => None,
         }
     }
+}
+
+/// Standard input has one text, and only the first reader gets it.
+///
+/// # Errors
+///
+/// Both are to come from there.
+pub(crate) fn not_both_from_stdin(one: &Path, other: &Path) -> Result<(), Failure> {
+    if one.as_os_str() == "-" && other.as_os_str() == "-" {
+        return Err(Failure::new(
+            "two things are to be read from standard input",
+            "name a file for one of them",
+        ));
+    }
+    Ok(())
 }
 
 fn cannot_search(folder: &Path, error: &io::Error) -> Failure {

@@ -10,7 +10,7 @@ use crate::Styles;
 use crate::answer::{Answer, Exit, Failure};
 use crate::cmd::one;
 use crate::home::{self, Home, Task};
-use crate::input::{Input, Origin};
+use crate::input::not_both_from_stdin;
 use crate::output::{Changes, Stranded, printable, put};
 use crate::report::File;
 
@@ -31,7 +31,7 @@ pub(crate) struct Diff {
     /// The workflow that tasks were started with; `-` reads it from standard input
     pub old: PathBuf,
 
-    /// The workflow that takes its place
+    /// The workflow that takes its place; `-` as above
     pub new: PathBuf,
 
     /// List the tasks of this `ORANGE_HOME` that would be stranded; nothing is changed there
@@ -55,6 +55,7 @@ pub(crate) enum Format {
 }
 
 pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
+    not_both_from_stdin(&args.old, &args.new)?;
     let (old, checked_old) = workflow(&args.old, styles)?;
     let (new, checked_new) = workflow(&args.new, styles)?;
     let comparison = evolution::compare((&checked_old, &old.source), (&checked_new, &new.source))
@@ -74,10 +75,7 @@ pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
 
 /// What is wrong with one of the two files is no difference between them.
 fn workflow(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
-    let stdin = || Input { shown: "<stdin>".to_owned(), origin: Origin::Stdin };
-    let is_stdin = path.as_os_str() == "-";
-    let loaded = if is_stdin { one::load_input(&stdin(), styles) } else { one::load(path, styles) };
-    loaded.map_err(|answer| Answer { exit: Exit::Failed, ..answer })
+    one::load(path, styles).map_err(|answer| Answer { exit: Exit::Failed, ..answer })
 }
 
 fn no_machine() -> Failure {

@@ -1,23 +1,27 @@
 //! `graph`: draws a workflow, and highlights a run of it or a finding.
 
+use std::path::Path;
+
 use orange_codegen::catalogue::Check;
-use orange_codegen::{Diagnostic, LineIndex};
+use orange_codegen::{Checked, Diagnostic, LineIndex, lint};
 
 use crate::Styles;
 use crate::answer::{Answer, Failure};
 use crate::args::{self, Drawing};
 use crate::cmd::one;
 use crate::graph::{Graph, Run, dot, headline, mermaid, read, svg};
+use crate::input::not_both_from_stdin;
 use crate::levels;
 use crate::report::File;
 
 pub(super) fn run(args: &args::Graph, styles: Styles) -> Result<Answer, Answer> {
+    not_both_from_stdin(&args.file, Path::new(args.trace.as_deref().unwrap_or_default()))?;
     let (file, checked) = one::load(&args.file, styles)?;
     let mut graph = Graph::new(checked.definition())?;
     let check = args.highlight.as_deref().map(named).transpose()?;
     match (&args.trace, check) {
         (Some(trace), check) => show(&mut graph, trace, &file, check)?,
-        (None, Some(check)) => highlight(&mut graph, &file, check)?,
+        (None, Some(check)) => highlight(&mut graph, &file, &found(&file, &checked, check)?)?,
         (None, None) => {}
     }
     let text = match args.format {
@@ -36,15 +40,8 @@ fn show(graph: &mut Graph, trace: &str, file: &File, check: Option<&Check>) -> R
 }
 
 /// Shows every place that the findings of a check point at, and the first run that one of them tells.
-fn highlight(graph: &mut Graph, file: &File, check: &Check) -> Result<(), Failure> {
-    let found: Vec<&Diagnostic> = file.findings().iter().filter(|it| it.check == check).collect();
-    if found.is_empty() {
-        return Err(Failure::new(
-            format!("--highlight: there is no finding of `{}` in {}", check.name, file.source.path),
-            "`orange-workflow check` shows what is found",
-        ));
-    }
-    for finding in &found {
+fn highlight(graph: &mut Graph, file: &File, found: &[Diagnostic]) -> Result<(), Failure> {
+    for finding in found {
         graph.say(headline(finding));
         graph.point_at(finding.span);
         for label in &finding.labels {
@@ -58,6 +55,22 @@ fn highlight(graph: &mut Graph, file: &File, check: &Check) -> Result<(), Failur
         }
         None => Ok(()),
     }
+}
+
+/// What a check finds, and where it finds nothing else, what a comment allows: a picture judges nobody.
+fn found(file: &File, checked: &Checked, check: &Check) -> Result<Vec<Diagnostic>, Failure> {
+    let of_check = |all: Vec<Diagnostic>| all.into_iter().filter(|it| it.check == check).collect();
+    let mut found: Vec<Diagnostic> = of_check(file.findings().to_vec());
+    if found.is_empty() {
+        found = of_check(lint::findings(checked, &file.source));
+    }
+    if found.is_empty() {
+        return Err(Failure::new(
+            format!("--highlight: there is no finding of `{}` in {}", check.name, file.source.path),
+            "`orange-workflow check` shows what is found",
+        ));
+    }
+    Ok(found)
 }
 
 fn named(check: &str) -> Result<&'static Check, Failure> {

@@ -13,12 +13,7 @@ use crate::whole;
 
 /// The checked workflow of a file, and the file; or else the answer that says what is wrong with it.
 pub(super) fn load(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
-    load_input(&Input::named(path)?, styles)
-}
-
-/// The same for an input that is at hand.
-pub(super) fn load_input(input: &Input, styles: Styles) -> Result<(File, Checked), Answer> {
-    let mut file = File::new(input);
+    let mut file = File::new(&Input::named(path)?);
     match file.compilation.checked.take() {
         Some(checked) => Ok((file, checked)),
         None => {

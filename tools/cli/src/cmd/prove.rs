@@ -22,7 +22,7 @@ Examples:
 
 Exit status: 0 all proved, 1 something refuted or undecided, 2 the work could not be done.")]
 pub(crate) struct Prove {
-    /// The workflow
+    /// The workflow; `-` reads standard input
     pub file: PathBuf,
 
     /// How the proof is written

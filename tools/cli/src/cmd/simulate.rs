@@ -12,6 +12,7 @@ use orange_core::Machine;
 use crate::Styles;
 use crate::answer::{Answer, Exit, Failure};
 use crate::cmd::one;
+use crate::input::not_both_from_stdin;
 use crate::levels;
 use crate::simulate::{Simulation, converse, perform};
 
@@ -34,7 +35,7 @@ Examples:
 
 Exit status: 0 done, 1 something in the script cannot happen, 2 the work could not be done.")]
 pub(crate) struct Simulate {
-    /// The workflow
+    /// The workflow; `-` reads standard input
     pub file: PathBuf,
 
     /// Do what the lines of this file say; `-` reads standard input
@@ -58,13 +59,19 @@ pub(super) fn run(args: &Simulate, styles: Styles) -> Result<Answer, Answer> {
         return Ok(replay(&machine, &trace)?);
     }
     match &args.script {
-        Some(script) => Ok(follow(&machine, &read(script)?)?),
+        Some(script) => {
+            not_both_from_stdin(&args.file, script)?;
+            Ok(follow(&machine, &read(script)?)?)
+        }
         None if io::stdin().is_terminal() => {
             let mut simulation = Simulation::new(&machine);
             converse(&mut simulation, io::stdin().lock(), io::stdout().lock()).map_err(cannot_write)?;
             Ok(Answer::text(""))
         }
-        None => Ok(follow(&machine, &read(Path::new("-"))?)?),
+        None => {
+            not_both_from_stdin(&args.file, Path::new("-"))?;
+            Ok(follow(&machine, &read(Path::new("-"))?)?)
+        }
     }
 }
 

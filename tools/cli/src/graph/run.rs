@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::Graph;
 use crate::answer::Failure;
-use crate::input::{Input, Origin, Reading};
+use crate::input::{Input, Reading};
 
 /// A run of a workflow.
 #[derive(Debug, PartialEq, Eq)]
@@ -110,11 +110,7 @@ pub(crate) fn headline(finding: &Diagnostic) -> String {
 }
 
 fn report(path: &str) -> Result<Report, Failure> {
-    let input = if path == "-" {
-        Input { shown: "standard input".to_owned(), origin: Origin::Stdin }
-    } else {
-        Input::named(Path::new(path))?
-    };
+    let input = Input::named(Path::new(path))?;
     let text = match input.read() {
         Reading::Text(source) => source.text,
         Reading::NotText(_, finding) | Reading::Unreadable(_, finding) => {

@@ -154,6 +154,16 @@ fn a_file_that_is_named_twice_is_checked_once() {
 }
 
 #[test]
+fn a_file_is_called_as_it_was_named_first() {
+    let scratch = Scratch::with(&[("flow.yml", "name: other\n"), ("flows/none.yml", "a: 1\n")]);
+    let run = scratch.run(&["check", "flow.yml", "./flows/../flow.yml", "--format", "short"]);
+    assert!(run.out.starts_with("flow.yml:1:"), "{}", run.out);
+    let run = scratch.run(&["check", "flows", "flows/none.yml", "--format", "short"]);
+    assert_eq!(run.exit, 1);
+    assert!(run.out.starts_with("flows/none.yml:1:1: error[S08 unreadable-file]"), "{}", run.out);
+}
+
+#[test]
 fn two_workflows_of_one_name() {
     let other = format!("# The other one.\n{CLEAN}");
     let scratch = Scratch::with(&[("a/clean.yml", CLEAN), ("b/clean.yml", &other)]);

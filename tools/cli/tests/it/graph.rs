@@ -166,6 +166,17 @@ fn what_a_check_finds_is_highlighted() {
 }
 
 #[test]
+fn what_a_comment_allows_is_highlighted_all_the_same() {
+    let allowed = DEFAULT.replace("  reviewing:\n", "  # orange: allow(C10) so it is meant\n  reviewing:\n");
+    let scratch = Scratch::with(&[("default.yml", &allowed)]);
+    assert!(!scratch.run(&["check", "default.yml"]).out.contains("C10"));
+    let run = scratch.run(&["graph", "default.yml", "--highlight", "C10", "--format", "svg"]);
+    assert_eq!((run.exit, run.err.as_str()), (0, ""));
+    let picture = Document::parse(&run.out).unwrap();
+    assert!(texts(&picture, "said first").concat().starts_with("C10 "), "{}", run.out);
+}
+
+#[test]
 fn the_run_of_a_report_is_highlighted() {
     let scratch = Scratch::with(&[("default.yml", DEFAULT), ("clean.yml", CLEAN)]);
     let report = scratch.run(&["check", "default.yml", "--format", "json"]);

@@ -17,6 +17,27 @@ fn output_goes_into_a_file() {
 }
 
 #[test]
+fn a_workflow_comes_from_standard_input_too() {
+    let scratch = Scratch::with(&[("clean.yml", CLEAN)]);
+    for command in ["graph", "emit", "prove"] {
+        let named = scratch.run(&[command, "clean.yml"]);
+        let run = scratch.run_with_stdin(&[command, "-"], CLEAN);
+        assert_eq!((run.exit, run.err.as_str()), (named.exit, ""), "{command}");
+        assert_eq!(run.out, named.out.replace("clean.yml", "<stdin>"));
+    }
+    for args in [
+        &["diff", "-", "-"][..],
+        &["graph", "-", "--trace", "-"],
+        &["simulate", "-"],
+        &["simulate", "-", "--script", "-"],
+    ] {
+        let run = scratch.run_with_stdin(args, CLEAN);
+        assert_eq!((run.exit, run.out.as_str()), (2, ""), "{args:?}");
+        assert!(run.err.contains("two things are to be read from standard input"), "{}", run.err);
+    }
+}
+
+#[test]
 fn nothing_comes_of_a_broken_workflow() {
     let scratch =
         Scratch::with(&[("clean.yml", &CLEAN.replace("to: done", "to: doen")), ("out.txt", "as it was")]);
