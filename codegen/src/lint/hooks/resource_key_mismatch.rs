@@ -1,6 +1,6 @@
 //! C66: a window that is named after a counter is ended when the counter has risen.
 
-use orange_core::{Hook, REVIEW_ROUND, TransitionId};
+use orange_core::{Actor, Hook, REVIEW_ROUND, TransitionId};
 
 use super::C66;
 use super::places::{Raised, move_before, numbered, raised};
@@ -12,7 +12,15 @@ use crate::search::{EdgeId, HookIndex};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let raised = raised(facts, |event| event == Event::KilledUnderOtherName, |_| true);
-    raised.iter().map(|it| finding(facts, it)).collect()
+    raised.iter().filter(|it| !starts_another(facts, it)).map(|it| finding(facts, it)).collect()
+}
+
+/// Whether the hook that counted was to start the next reviewer: that the one before is alive is then what is wrong.
+fn starts_another(facts: &Facts<'_>, it: &Raised<'_>) -> bool {
+    counts(facts, &facts.search.run_through(it.edge)).is_some_and(|(id, at)| {
+        let spawn = facts.machine.transition(id).hooks[at].spawn();
+        spawn.is_some_and(|it| it.actor() == Actor::Reviewer)
+    })
 }
 
 fn finding(facts: &Facts<'_>, it: &Raised<'_>) -> Diagnostic {
@@ -38,7 +46,7 @@ fn finding(facts: &Facts<'_>, it: &Raised<'_>) -> Diagnostic {
         .fix_if(counts.filter(|(id, _)| *id == it.id).and_then(|(_, at)| fix(facts, it.id, at, it.index)))
 }
 
-/// The last hook in a run that counted up without starting the reviewer anew.
+/// The last hook in a run that counted up.
 fn counts(facts: &Facts<'_>, run: &[EdgeId]) -> Option<(TransitionId, usize)> {
     run.iter().rev().find_map(|it| {
         let id = facts.search.edge(*it).step.transition()?;

@@ -193,3 +193,15 @@ fn what_a_fix_mends_is_mended() {
         }
     }
 }
+
+#[test]
+fn a_reviewer_who_is_not_ended_before_the_next_is_told_once() {
+    let states = "a: {}; b: {respawn_prompt: worker}; c: {respawn_prompt: reviewer}; z: {terminal: true}";
+    let ways = format!(
+        "{START}; from: b, to: c, hooks: [{{action: spawn_reviewer, prompt: reviewer, increment: review_round}}]; from: c, to: b; from: c, to: z, hooks: [{{action: kill_reviewer}}, {{action: kill_session}}, {RELEASE}]"
+    );
+    check(
+        &flow(states, &ways, ""),
+        &["C62 `b → c` starts a second reviewer while the first may still be alive in the worktree"],
+    );
+}
