@@ -248,3 +248,23 @@ prompts: {{worker: work, reviewer: review}}
     );
     check("C06", &text("review"), &[]);
 }
+
+#[test]
+fn c01_a_way_that_an_exit_rule_lacks_is_told_of_the_rule() {
+    let text = |rule: &str| {
+        format!(
+            "
+states: {{pending: {{}}, working: {{}}, stuck: {{}}, done: {{terminal: true}}}}
+transitions:
+  - {{from: pending, to: working, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: worker}}]}}
+  - {{from: [working, stuck], to: done, hooks: [{{action: kill_session}}, {{action: release_workspace}}]}}
+exit_monitoring:
+  rules: [{{status: working, {rule}}}]
+prompts: {{worker: work}}
+"
+        )
+    };
+    check("C01", &text("action: crash"), &[]);
+    check("C01", &text("then: stuck"), &[]);
+    check("C01", &text("then: done"), &["`stuck` is never entered: no transition leads there"]);
+}

@@ -6,7 +6,7 @@ use super::C01;
 use super::closed::Closed;
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
-use crate::model::State;
+use crate::model::{Outcome, State};
 
 /// So many of what a finding could point at are pointed at.
 const MAX_LABELS: usize = 4;
@@ -27,15 +27,34 @@ fn disconnected(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let lost = || facts.states().map(|(id, _)| id).filter(|it| !entered(*it));
     // Those that nothing leads to come first; what is then left turns in a circle of its own.
     let (roots, rest): (Vec<StateId>, Vec<StateId>) = lost().partition(|it| !led_to[usize::from(it.0)]);
+    let owed = owed(facts);
     let mut told = vec![false; facts.workflow.states.len()];
     let mut found = Vec::new();
     for root in roots.into_iter().chain(rest) {
         if !told[usize::from(root.0)] {
             let after = follow(facts, root, &mut told);
-            found.push(alone(facts, root, &after));
+            if !owed[usize::from(root.0)] {
+                found.push(alone(facts, root, &after));
+            }
         }
     }
     found
+}
+
+/// By state: whether an exit rule leads there. Where no transition does, that is what is wrong, and told of the rule.
+fn owed(facts: &Facts<'_>) -> Vec<bool> {
+    let mut owed = vec![false; facts.workflow.states.len()];
+    let rules = facts.workflow.exit_monitoring.rules.iter();
+    for rule in rules.filter(|it| facts.ways.entered[usize::from(it.status.value.0)]) {
+        let targets: Vec<StateId> = match &rule.outcome {
+            Outcome::Then(to) => vec![to.value],
+            Outcome::ThenWhen(clauses) => clauses.iter().map(|it| it.then.value).collect(),
+            Outcome::Crash { .. } => facts.machine.commands.crash.into_iter().collect(),
+            Outcome::MarkDead => Vec::new(),
+        };
+        targets.iter().for_each(|to| owed[usize::from(to.0)] = true);
+    }
+    owed
 }
 
 /// The states beyond this one that no task comes to either, nearest first.
