@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Check, explain, graph and emit agent workflows.
+/// Check, prove, draw, walk and mend agent workflows.
 #[derive(Debug, Parser)]
 #[command(
     name = "orange-workflow",
@@ -42,7 +42,7 @@ pub(crate) enum Command {
 /// Find what is wrong with workflows, before an agent does.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A folder is searched for *.yml, *.yaml and *.toml, without its hidden folders; what is no workflow there is
+A folder is searched for *.yml, *.yaml and *.toml, without its hidden folders; what is no workflow there is \
 named and skipped. Levels come from the nearest orange-workflow.toml upwards from each file, and then from flags.
 
 Examples:

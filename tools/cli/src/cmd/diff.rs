@@ -17,7 +17,7 @@ use crate::report::File;
 /// Tell what changes for tasks that are under way when a new workflow takes the place of an old one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A change is breaking when a task that is under way may be refused what it was allowed, or have no way on: a state or a
+A change is breaking when a task that is under way may be refused what it was allowed, or have no way on: a state or a \
 transition is gone, a guard or a gate lets less through, an end is none any more. Nothing is said of what stays the same.
 
 With --home, the tasks are listed that would be stranded: those that are not over, and whose state is gone or has no way on.

@@ -15,7 +15,7 @@ use crate::whole;
 /// Lay workflows out anew: the order of keys, quotes, indentation, blank lines.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Comments stay with what they belong to, texts below `|` and `>` stay as they are, and what a workflow means does not
+Comments stay with what they belong to, texts below `|` and `>` stay as they are, and what a workflow means does not \
 change: that is made sure of before a file is written. YAML alone is laid out; files in TOML are left alone.
 
 Examples:

@@ -13,7 +13,7 @@ use crate::output;
 /// Tell what is proved of a workflow: its ends, its agents, its worktrees, its gates, its loops.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each property is proved, with the argument in a line; refuted, with the shortest run that breaks it; or undecided,
+Each property is proved, with the argument in a line; refuted, with the shortest run that breaks it; or undecided, \
 with the bound that cut the search. A finding that a comment allows refutes all the same.
 
 Examples:

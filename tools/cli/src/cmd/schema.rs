@@ -11,7 +11,7 @@ use crate::schema::schema;
 /// Print the JSON Schema of the workflow language, for editors.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An editor with a language server for YAML then completes keys and says what they mean, in files that begin with
+An editor with a language server for YAML then completes keys and says what they mean, in files that begin with \
 `# yaml-language-server: $schema=workflow.schema.json`.
 
 Examples:

@@ -22,11 +22,12 @@ use crate::simulate::{Simulation, converse, perform};
 The commands of a script, one a line; `#` begins a comment:
   spawn                        start the task
   write ## Handoff: DONE: all  write a section of TASK.md; \\n begins a new line
-  status STATE [by ACTOR]      ask for a state; ACTOR is worker, reviewer or human
+  status STATE [by ACTOR]      ask for a state, as worker, reviewer or human
   die [worker|reviewer]        the agent ends
   respawn                      start the state's agent again
   set COUNTER NUMBER           set a counter
-  next, show, back, quit       look at the ways on or the task, take a step back, stop
+  next, show                   look at the ways on, look at the task
+  back, quit                   take a step back, stop
 
 Examples:
   orange-workflow simulate flow.yml
