@@ -1,9 +1,9 @@
 //! What every lint may ask: the workflow with its places, its machine, its search, and who does what.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use orange_core::{Actor, Machine, StateId, TransitionId};
+use orange_core::{self as core, Actor, Machine, StateId, TransitionId};
 
 use super::exits;
 use super::told::Told;
@@ -11,11 +11,15 @@ use super::ways::Ways;
 use crate::diag;
 use crate::guard::cells::Work;
 use crate::lower;
-use crate::model::{ExitRule, Hook, Outcome, State, Transition, Workflow};
+use crate::model::{ExitRule, Hook, State, Transition, Workflow};
 use crate::search::{self, ConfigurationId, Edge, EdgeId, Search, Step};
 use crate::source::Source;
 use crate::span::Span;
 use crate::walk::Act;
+
+/// All traces of one file have no more steps and hooks than this together: nobody reads more, and a thousand findings
+/// with a thousand steps each would be more than there is room for.
+pub const MAX_TOLD: usize = 50_000;
 
 /// By section: how often it was written in a run so far.
 type Written = BTreeMap<u8, u32>;
@@ -45,6 +49,8 @@ pub struct Facts<'f> {
     pub nearest: Vec<Option<ConfigurationId>>,
     /// What may still be spent on questions about guards.
     pub work: RefCell<Work>,
+    /// Steps and their hooks in the traces so far.
+    steps_told: Cell<usize>,
     /// What lints of exit rules find out once.
     pub(super) exits: exits::Shared,
 }
@@ -70,7 +76,7 @@ impl<'f> Facts<'f> {
         told: &'f Told,
     ) -> Self {
         let transitions = lower::transitions(workflow);
-        let movers = transitions.iter().map(|it| mover(workflow, told, it)).collect();
+        let movers = machine.transitions.iter().map(|it| mover(machine, told, it)).collect();
         let exit_rules = lower::exit_rules(workflow);
         Self {
             workflow,
@@ -84,6 +90,7 @@ impl<'f> Facts<'f> {
             ways: Ways::of(machine),
             nearest: nearest(search),
             work: RefCell::new(Work::default()),
+            steps_told: Cell::new(0),
             exits: exits::Shared::default(),
         }
     }
@@ -137,8 +144,9 @@ impl<'f> Facts<'f> {
         self.machine.state(id).waits_for_human
     }
 
-    /// A run as a reader is told it.
+    /// A run as a reader is told it. Of a run that is longer than what is left of [`MAX_TOLD`], that is its last step.
     pub fn tell(&self, run: &[EdgeId], end: impl Into<Option<String>>) -> diag::Trace {
+        let run = if self.can_tell(run) { run } else { &run[run.len().saturating_sub(1)..] };
         let last = run.last().map_or(0, |last| self.search.edge(*last).to);
         let mut written = Written::new();
         diag::Trace {
@@ -146,6 +154,16 @@ impl<'f> Facts<'f> {
             steps: run.iter().map(|id| self.step(self.search.edge(*id), &mut written)).collect(),
             end: end.into(),
         }
+    }
+
+    fn can_tell(&self, run: &[EdgeId]) -> bool {
+        let hooks = |id: TransitionId| self.machine.transition(id).hooks.len();
+        let length = |id: &EdgeId| 1 + self.search.edge(*id).step.transition().map_or(0, hooks);
+        let told = self.steps_told.get() + run.iter().map(length).sum::<usize>();
+        if told <= MAX_TOLD {
+            self.steps_told.set(told);
+        }
+        told <= MAX_TOLD
     }
 
     fn step(&self, edge: &Edge, written: &mut Written) -> diag::Step {
@@ -244,19 +262,17 @@ fn nearest(search: &Search<'_>) -> Vec<Option<ConfigurationId>> {
 
 /// Who takes a transition (lints page): who alone may; else the engine where an exit rule leads there; else an agent
 /// where a prompt that can be running says so; else a person.
-fn mover(workflow: &Workflow, told: &Told, transition: &Transition) -> Mover {
-    let (from, to) = (transition.from.value, transition.to.value);
+fn mover(machine: &Machine<'_>, told: &Told, transition: &core::Transition<'_>) -> Mover {
+    let (from, to) = (transition.from, transition.to);
     let human = transition.by.allows(Actor::Human);
     let agent = transition.by.allows(Actor::Worker) || transition.by.allows(Actor::Reviewer);
     if human != agent {
         return if agent { Mover::Agent } else { Mover::Person };
     }
-    let ruled = workflow.exit_monitoring.rules.iter().filter(|it| it.status.value == from).any(|rule| {
-        match &rule.outcome {
-            Outcome::Then(then) => then.value == to,
-            Outcome::ThenWhen(clauses) => clauses.iter().any(|it| it.then.value == to),
-            Outcome::Crash { .. } | Outcome::MarkDead => false,
-        }
+    let ruled = machine.exit_rules_of(from).any(|rule| match machine.exit_rules[rule].outcome {
+        core::Outcome::Then(then) => then == to,
+        core::Outcome::ThenWhen(clauses) => clauses.iter().any(|(_, then)| *then == to),
+        core::Outcome::Crash { .. } | core::Outcome::MarkDead => false,
     });
     match (ruled, told.asks(from, to)) {
         (true, _) => Mover::Engine,

@@ -20,6 +20,8 @@ pub(super) struct Decisions {
     /// The parts of tasks that were asked about, and the answers.
     asked: Vec<Task>,
     answers: Vec<Answers>,
+    /// How many transitions and exit rules were asked about.
+    pub made: usize,
 }
 
 /// The answers to what was asked of one part of a task.
@@ -63,6 +65,7 @@ impl Decisions {
             numbers: Numbers::new(),
             asked: Vec::new(),
             answers: Vec::new(),
+            made: 0,
         }
     }
 
@@ -79,10 +82,12 @@ impl Decisions {
     }
 
     fn answers(&mut self, task: &Task) -> (Task, &mut Answers) {
-        let part = self.reads(task).decisive(task);
+        let reads = self.reads(task);
+        let part = reads.decisive(task);
         let (number, is_new) = self.numbers.number(&mut self.asked, part);
         if is_new {
             self.answers.push(Answers::default());
+            self.made += reads.decisions as usize;
         }
         (part, &mut self.answers[number as usize])
     }

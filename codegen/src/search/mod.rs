@@ -27,10 +27,11 @@ use self::sections::{ContentId, Sections};
 use self::task::{Event, MAX_COUNTERS, MAX_SECTIONS, Task};
 
 /// More configurations than this are not looked at.
-pub const MAX_CONFIGURATIONS: usize = 250_000;
+pub const MAX_CONFIGURATIONS: usize = 100_000;
 
-/// More steps than this are not looked at.
-pub const MAX_STEPS: usize = 4_000_000;
+/// More steps than this are not looked at. Every hook of a step counts as one, and so does every transition and exit rule
+/// that the core is asked about.
+pub const MAX_STEPS: usize = 2_000_000;
 
 /// The number of a configuration, in the order of distance.
 pub type ConfigurationId = u32;
@@ -136,7 +137,7 @@ pub enum Outcome {
 pub enum Cut {
     /// There are more configurations than [`MAX_CONFIGURATIONS`].
     Configurations,
-    /// There are more steps than [`MAX_STEPS`].
+    /// There are more steps, hooks and decisions than [`MAX_STEPS`].
     Steps,
     /// Guards tell the values of more counters apart than [`MAX_COUNTERS`].
     Counters(usize),
@@ -164,8 +165,13 @@ impl<'m> Search<'m> {
         } else if search.sections.len() > MAX_SECTIONS {
             search.cut = Some(Cut::Sections(search.sections.len()));
         } else {
-            Explorer { numbers: Numbers::new(), decisions: Decisions::new(&search), search: &mut search }
-                .explore();
+            Explorer {
+                numbers: Numbers::new(),
+                decisions: Decisions::new(&search),
+                hooks: 0,
+                search: &mut search,
+            }
+            .explore();
         }
         search
     }
@@ -259,14 +265,6 @@ impl<'m> Search<'m> {
         run
     }
 
-    fn too_much(&self) -> Option<Cut> {
-        match (self.configurations.len(), self.edges.len()) {
-            (configurations, _) if configurations > MAX_CONFIGURATIONS => Some(Cut::Configurations),
-            (_, edges) if edges > MAX_STEPS => Some(Cut::Steps),
-            (_, _) => None,
-        }
-    }
-
     /// The step that first led to a configuration; none for a task as it is created.
     pub fn arrival(&self, id: ConfigurationId) -> Option<EdgeId> {
         self.arrivals[id as usize]
@@ -354,7 +352,7 @@ impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Configurations => write!(f, "there are more than {MAX_CONFIGURATIONS} configurations"),
-            Self::Steps => write!(f, "there are more than {MAX_STEPS} steps"),
+            Self::Steps => write!(f, "there are more than {MAX_STEPS} steps, hooks and decisions"),
             Self::Counters(found) => {
                 write!(f, "guards compare {found} counters that rise, and the limit is {MAX_COUNTERS}")
             }
@@ -369,6 +367,8 @@ impl fmt::Display for Cut {
 struct Explorer<'s, 'm> {
     numbers: Numbers,
     decisions: Decisions,
+    /// How many hooks were run.
+    hooks: usize,
     search: &'s mut Search<'m>,
 }
 
@@ -394,7 +394,16 @@ impl Explorer<'_, '_> {
         while self.search.cut.is_none() && self.search.rows.len() <= self.search.configurations.len() {
             self.steps_from(self.search.rows.len() as ConfigurationId - 1);
             self.search.rows.push(self.search.edges.len() as u32);
-            self.search.cut = self.search.too_much();
+            self.search.cut = self.too_much();
+        }
+    }
+
+    /// Why nothing more is looked at, if so.
+    fn too_much(&self) -> Option<Cut> {
+        let steps = self.search.edges.len() + self.hooks + self.decisions.made;
+        match self.search.configurations.len() {
+            configurations if configurations > MAX_CONFIGURATIONS => Some(Cut::Configurations),
+            _ => (steps > MAX_STEPS).then_some(Cut::Steps),
         }
     }
 

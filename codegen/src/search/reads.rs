@@ -18,6 +18,8 @@ pub(super) struct Reads {
     counters: Set,
     /// The bytes of all these sections.
     bytes: u64,
+    /// How many transitions and exit rules there are to decide about.
+    pub decisions: u32,
 }
 
 /// A set of small numbers.
@@ -35,6 +37,7 @@ impl Reads {
         };
         for transition in machine.transitions {
             let it = &mut reads[usize::from(transition.from.0)];
+            it.decisions += 1;
             transition.gate.iter().for_each(|gate| section(&mut it.gated, gate));
             transition.guard.iter().for_each(|when| guard(&mut it.counters, when));
             transition
@@ -45,6 +48,7 @@ impl Reads {
         }
         for rule in machine.exit_rules {
             let it = &mut reads[usize::from(rule.state.0)];
+            it.decisions += 1;
             it.ruled.add(it.gated);
             slot(&mut it.counters, CRASH_COUNT);
             if let Condition::Artifact(gate) = &rule.condition {

@@ -51,6 +51,9 @@ impl Explorer<'_, '_> {
         }
         for section in self.decisions.reads(task).gated.iter() {
             for (wrote, written) in self.rewritten(task, section) {
+                if self.too_much().is_some() {
+                    return;
+                }
                 let requests = self.decisions.requests(self.search, &written);
                 for request in requests.iter().filter(|it| it.fire.seen == Some(section)) {
                     if let Some(by) = self.asker(task, request.by) {
@@ -164,9 +167,10 @@ impl Explorer<'_, '_> {
     }
 
     /// The task after its transition's hooks, and what they did beside.
-    fn fired(&self, task: &Task, fire: &Fire) -> (Task, Vec<(HookIndex, Event)>) {
+    fn fired(&mut self, task: &Task, fire: &Fire) -> (Task, Vec<(HookIndex, Event)>) {
         let transition = self.search.machine.transition(fire.transition);
         let mut next = Task { status: transition.to, ..*task };
+        self.hooks += transition.hooks.len();
         if let Some(section) = fire.seen {
             let content = next.section(section).content;
             next.write(section, Written { content, seen: content != ABSENT });
