@@ -65,6 +65,11 @@ pub(crate) fn collect(paths: &[PathBuf], stdin_name: Option<&str>) -> Collected 
             collected.add(path);
         }
     }
+    if stdin_name.is_some() && paths.iter().all(|it| it.as_os_str() != "-") {
+        collected
+            .failures
+            .push(Failure::new("--stdin-name names `-`, which is none of the paths", "add `-`"));
+    }
     if paths.len() > 1 {
         // What is named has to be a workflow, wherever else it is found; and it is called as it was named first.
         collected.inputs.sort_by_key(|it| matches!(it.origin, Origin::Found(_)));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use orange_codegen::Checked;
 use orange_codegen::evolution::{self, Comparison};
+use orange_codegen::lower::{Arena, lower};
 
 use crate::Styles;
 use crate::answer::{Answer, Exit, Failure};
@@ -59,7 +60,7 @@ pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
     let (old, checked_old) = workflow(&args.old, styles)?;
     let (new, checked_new) = workflow(&args.new, styles)?;
     let comparison = evolution::compare((&checked_old, &old.source), (&checked_new, &new.source))
-        .ok_or_else(no_machine)?;
+        .ok_or_else(|| no_machine([(&old, &checked_old), (&new, &checked_new)]))?;
     let home = args.home.as_deref().map(home::read).transpose()?.unwrap_or_default();
     let stranded = stranded(&home, &comparison, (&checked_old, &checked_new));
     let changes =
@@ -78,10 +79,13 @@ fn workflow(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
     one::load(path, styles).map_err(|answer| Answer { exit: Exit::Failed, ..answer })
 }
 
-fn no_machine() -> Failure {
+fn no_machine(files: [(&File, &Checked); 2]) -> Failure {
+    let is_machine = |checked: &Checked| lower(checked, &Arena::default()).is_ok();
+    let without: Vec<&str> =
+        files.iter().filter(|it| !is_machine(it.1)).map(|it| it.0.source.path.as_str()).collect();
     Failure::new(
-        "one of the files is a step workflow, or its guards are too large to be compiled",
-        "give two workflows with states and transitions",
+        format!("no machine can be made of {}, so nothing can be compared", without.join(" and ")),
+        "give two workflows with states and transitions; `orange-workflow emit` says what is too large",
     )
 }
 

@@ -177,6 +177,16 @@ fn two_workflows_of_one_name() {
 }
 
 #[test]
+fn a_name_for_standard_input_needs_it() {
+    let scratch = Scratch::with(&[("clean.yml", CLEAN)]);
+    for command in ["check", "fmt"] {
+        let run = scratch.run(&[command, "clean.yml", "--stdin-name", "flow.yml"]);
+        assert_eq!(run.exit, 2);
+        assert!(run.err.contains("error: --stdin-name names `-`"), "{}", run.err);
+    }
+}
+
+#[test]
 fn standard_input() {
     let scratch = Scratch::new();
     let run = scratch

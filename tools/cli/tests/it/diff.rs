@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::scratch::{Run, Scratch};
+use crate::scratch::{CLEAN, Run, Scratch};
 
 const OLD: &str = "\
 name: flow
@@ -144,4 +144,13 @@ fn the_old_one_may_come_from_standard_input() {
     let scratch = Scratch::with(&[("new.yml", &without_qa())]);
     let run = scratch.run_with_stdin(&["diff", "-", "new.yml", "--format", "short"], OLD);
     assert!(run.out.starts_with("<stdin>:5:3: warn[D01"), "{}", run.out);
+}
+
+#[test]
+fn a_file_that_is_no_machine_is_named() {
+    let steps = include_str!("../../../../tests/fixtures/dev-task.toml");
+    let scratch = Scratch::with(&[("clean.yml", CLEAN), ("steps.toml", steps)]);
+    let run = scratch.run(&["diff", "clean.yml", "steps.toml"]);
+    assert_eq!((run.exit, run.out.as_str()), (2, ""));
+    assert!(run.err.starts_with("error: no machine can be made of steps.toml, "), "{}", run.err);
 }
