@@ -16,6 +16,9 @@ use crate::input::not_both_from_stdin;
 use crate::levels;
 use crate::simulate::{Simulation, converse, perform};
 
+/// Where a walk is led from if nothing else is said.
+const STDIN: &str = "-";
+
 /// Walk a machine by hand, and see what the engine would do.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -49,6 +52,9 @@ pub(crate) struct Simulate {
 }
 
 pub(super) fn run(args: &Simulate, styles: Styles) -> Result<Answer, Answer> {
+    if args.trace.is_none() {
+        not_both_from_stdin(&args.file, args.script.as_deref().unwrap_or(Path::new(STDIN)))?;
+    }
     let (file, checked) = one::load(&args.file, styles)?;
     let arena = Arena::default();
     let machine = match lower(&checked, &arena) {
@@ -60,19 +66,13 @@ pub(super) fn run(args: &Simulate, styles: Styles) -> Result<Answer, Answer> {
         return Ok(replay(&machine, &trace)?);
     }
     match &args.script {
-        Some(script) => {
-            not_both_from_stdin(&args.file, script)?;
-            Ok(follow(&machine, &read(script)?)?)
-        }
+        Some(script) => Ok(follow(&machine, &read(script)?)?),
         None if io::stdin().is_terminal() => {
             let mut simulation = Simulation::new(&machine);
             converse(&mut simulation, io::stdin().lock(), io::stdout().lock()).map_err(cannot_write)?;
             Ok(Answer::text(""))
         }
-        None => {
-            not_both_from_stdin(&args.file, Path::new("-"))?;
-            Ok(follow(&machine, &read(Path::new("-"))?)?)
-        }
+        None => Ok(follow(&machine, &read(Path::new(STDIN))?)?),
     }
 }
 
@@ -109,7 +109,7 @@ fn trace_of(name: &str, found: &[Diagnostic]) -> Result<Trace, Failure> {
 }
 
 fn read(script: &Path) -> Result<String, Failure> {
-    let read = if script.as_os_str() == "-" {
+    let read = if script.as_os_str() == STDIN {
         let mut text = String::new();
         io::stdin().lock().read_to_string(&mut text).map(|_| text)
     } else {

@@ -31,7 +31,7 @@ fn a_workflow_comes_from_standard_input_too() {
         &["simulate", "-"],
         &["simulate", "-", "--script", "-"],
     ] {
-        let run = scratch.run_with_stdin(args, CLEAN);
+        let run = scratch.run(args);
         assert_eq!((run.exit, run.out.as_str()), (2, ""), "{args:?}");
         assert!(run.err.contains("two things are to be read from standard input"), "{}", run.err);
     }
