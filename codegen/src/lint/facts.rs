@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use orange_core::{self as core, Actor, Machine, StateId, TransitionId};
 
-use super::exits;
+use super::{exits, prompts};
 use super::told::Told;
 use super::ways::Ways;
 use crate::diag;
@@ -53,6 +53,8 @@ pub struct Facts<'f> {
     steps_told: Cell<usize>,
     /// What lints of exit rules find out once.
     pub(super) exits: exits::Shared,
+    /// What lints of prompts find out once.
+    pub(super) prompts: prompts::Shared,
 }
 
 /// Who takes a transition, as far as the workflow tells.
@@ -92,6 +94,7 @@ impl<'f> Facts<'f> {
             work: RefCell::new(Work::default()),
             steps_told: Cell::new(0),
             exits: exits::Shared::default(),
+            prompts: prompts::Shared::default(),
         }
     }
 

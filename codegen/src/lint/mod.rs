@@ -15,7 +15,7 @@ pub mod prompts;
 pub mod unattended;
 
 pub use facts::{Facts, Mover};
-pub use told::{Command, Told};
+pub use told::{Command, Mood, Reading, SectionName, Target, Told, VerdictWord};
 pub use ways::Ways;
 
 use crate::catalogue::{self, Check};

@@ -15,7 +15,7 @@ mod tests;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use orange_core::{Machine, PromptId, StateId};
+use orange_core::{Actor, Actors, Machine, PromptId, StateId};
 
 pub use self::runs::{Place, Start, Walker, survives};
 
@@ -33,8 +33,8 @@ pub struct Told {
     pub runs: Vec<Option<Vec<Place>>>,
     /// By [`StateId`]: the first prompt with which an agent can be running there.
     first_in: Vec<Option<PromptId>>,
-    /// The moves that prompts ask for, with one that does, and whether another one does too.
-    asked: HashMap<(StateId, StateId), (PromptId, bool)>,
+    /// The moves that prompts ask for, and which agents do.
+    asked: HashMap<(StateId, StateId), Actors>,
 }
 
 /// What one prompt says.
@@ -99,7 +99,9 @@ pub enum Target {
 pub enum Mood {
     /// It is to be done.
     Told,
-    /// It is spoken of: `before setting …`.
+    /// That it is done is taken for granted: `before setting …`.
+    Presumed,
+    /// It is spoken of: `once … is set`.
     Mentioned,
     /// It is not to be done.
     Negated,
@@ -163,19 +165,20 @@ impl Told {
         self.asked.contains_key(&(from, to))
     }
 
-    /// Whether an agent that can be running in `from`, and has another prompt than this, is told to ask for `to`.
-    pub fn others_ask(&self, prompt: PromptId, from: StateId, to: StateId) -> bool {
-        self.asked.get(&(from, to)).is_some_and(|(first, several)| *several || *first != prompt)
+    /// Whether the other one of a task's two agents, which may be running beside this one, is told to ask for `to`.
+    pub fn other_asks(&self, actor: Actor, from: StateId, to: StateId) -> bool {
+        let other = if actor == Actor::Reviewer { Actor::Worker } else { Actor::Reviewer };
+        self.asked.get(&(from, to)).is_some_and(|by| by.allows(other))
     }
 
-    fn all_asked(&self, machine: &Machine<'_>) -> HashMap<(StateId, StateId), (PromptId, bool)> {
+    fn all_asked(&self, machine: &Machine<'_>) -> HashMap<(StateId, StateId), Actors> {
         let mut asked = HashMap::new();
-        for ((prompt, reading), runs) in (0u16..).map(PromptId).zip(&self.readings).zip(&self.runs) {
+        for (reading, runs) in self.readings.iter().zip(&self.runs) {
             for (command, to) in reading.told() {
                 for place in runs.iter().flatten().filter(|it| command.concerns(it.state)) {
                     if place.may(machine, to) {
-                        let (first, several) = asked.entry((place.state, to)).or_insert((prompt, false));
-                        *several |= *first != prompt;
+                        let by = asked.entry((place.state, to)).or_insert(Actors::NONE);
+                        *by = by.with(place.actor);
                     }
                 }
             }

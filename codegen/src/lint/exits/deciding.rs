@@ -33,19 +33,22 @@ impl Deciding {
     /// The rule that decided about an agent's end, by its number in the machine; `None` where none was asked, or none
     /// applied.
     pub(super) fn rule(&self, facts: &Facts<'_>, edge: &Edge) -> Option<usize> {
-        let Step::Exit { agent, wrote, .. } = edge.step else { return None };
+        let Step::Exit { agent, .. } = edge.step else { return None };
         let task = facts.search.task(edge.from);
         if facts.machine.state(task.status).agent != agent {
             return None;
         }
-        facts.machine.exit_rule(task.status, |rule| {
-            self.artifacts[rule].as_ref().is_some_and(|artifact| {
-                let wrote = wrote.filter(|it| usize::from(it.section) == artifact.section);
-                let stands = task.section(artifact.section);
-                let Written { content, seen } =
-                    wrote.map_or(stands, |it| Written { content: it.content, seen: false });
-                artifact.holds[usize::from(content)][usize::from(seen)]
-            })
+        facts.machine.exit_rule(task.status, |rule| self.holds(facts, rule, edge))
+    }
+
+    /// Whether the artifact of a rule is there when a step ends an agent.
+    pub(super) fn holds(&self, facts: &Facts<'_>, rule: usize, edge: &Edge) -> bool {
+        self.artifacts[rule].as_ref().is_some_and(|artifact| {
+            let wrote = edge.step.wrote().filter(|it| usize::from(it.section) == artifact.section);
+            let stands = facts.search.task(edge.from).section(artifact.section);
+            let Written { content, seen } =
+                wrote.map_or(stands, |it| Written { content: it.content, seen: false });
+            artifact.holds[usize::from(content)][usize::from(seen)]
         })
     }
 

@@ -6,6 +6,7 @@ mod cases;
 mod coming_back;
 mod dead_rule;
 mod deciding;
+mod exit_disagrees;
 mod exit_gate_contradiction;
 mod exit_gate_stronger;
 mod exit_guard_mismatch;
@@ -39,6 +40,7 @@ super::lints! {
     C4A "not-respawnable" Warn not_respawnable;
     C4B "rule-needs-live-session" Warn rule_needs_live_session;
     C4C "probe-gap" Warn probe_gap;
+    C4E "exit-disagrees" Warn exit_disagrees;
 }
 
 /// What several of these lints ask for, found out when the first one does.

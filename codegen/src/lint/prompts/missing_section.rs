@@ -68,16 +68,21 @@ fn closed<'f>(it: &Prompted<'_>, ways: &[&'f Transition]) -> Option<(&'f Transit
 enum Want {
     Section,
     Verdict,
+    /// The line that a strict verdict has to be.
+    Line,
     Fields,
 }
 
 fn wanted(it: &Prompted<'_>, gate: &Gate) -> Option<Want> {
     let text = &it.prompt.text.value;
-    if asked_section(it, gate).is_none() {
+    if asked_section(it, &gate.section.value).is_none() {
         return Some(Want::Section);
     }
     if gate.verdict.is_some_and(|verdict| !has_word(text, verdict.value.as_str())) {
         return Some(Want::Verdict);
+    }
+    if gate.verdict.is_some() && gate.strict && !it.reading.verdict_line {
+        return Some(Want::Line);
     }
     let has_field = gate.fields.iter().any(|field| text.contains(field.value.as_str()));
     (!gate.fields.is_empty() && !has_field).then_some(Want::Fields)
@@ -93,6 +98,7 @@ fn finding(
     let missing = match want {
         Want::Section => format!("`{section}`"),
         Want::Verdict => format!("the verdict of `{section}`"),
+        Want::Line => format!("the line `Verdict: …` at the head of `{section}`"),
         Want::Fields => format!("a field of `{section}`"),
     };
     let message = format!(
@@ -100,7 +106,7 @@ fn finding(
     );
     let (place, words) = started(facts, it, start);
     let mut story = vec![(place, words)];
-    if let Some((span, true)) = named_sections(it, gate).first().copied() {
+    if let Some((span, true)) = named_sections(it, &gate.section.value).first().copied() {
         story.push((span, "named here, only to be read".to_owned()));
     }
     story.push((command.span, "the agent is told to leave".to_owned()));

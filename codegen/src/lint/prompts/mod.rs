@@ -8,12 +8,18 @@ mod respawn_branch_missing;
 mod same_prompt_respawn;
 mod shared;
 mod stale_guard;
+mod unnamed;
 mod unused_prompt;
 mod verdict_by_prose;
 mod verdict_vocabulary;
 
 #[cfg(test)]
 mod tests;
+
+use std::cell::OnceCell;
+
+use self::replay::Replays;
+use super::Facts;
 
 super::lints! {
     C80 "prompt-illegal-status" Deny prompt_illegal_status;
@@ -25,4 +31,17 @@ super::lints! {
     C87 "verdict-vocabulary" Warn verdict_vocabulary;
     C88 "verdict-by-prose" Warn verdict_by_prose;
     C89 "same-prompt-respawn" Allow same_prompt_respawn;
+}
+
+/// What several of these lints ask for, found out when the first one does.
+#[derive(Debug, Default)]
+pub struct Shared {
+    replays: OnceCell<Replays>,
+}
+
+impl Facts<'_> {
+    /// What becomes of the agents of all prompts that do what they are told.
+    fn replays(&self) -> &Replays {
+        self.prompts.replays.get_or_init(|| Replays::of(self))
+    }
 }

@@ -1,12 +1,12 @@
 //! C80: a prompt tells its agent to set a status that no transition leads to from where the agent can be.
 
 use super::C80;
-use super::replay::{Refused, refused};
-use super::shared::{list, names, started};
+use super::replay::{Refused, When};
+use super::shared::{Prompted, list, names, prompt, started};
 use crate::diag::{Diagnostic, Level};
 use crate::edit;
 use crate::lint::Facts;
-use crate::lint::told::{Place, Target};
+use crate::lint::told::{Command, Place, Target};
 use crate::model::StateId;
 use crate::suggest;
 
@@ -14,29 +14,36 @@ use crate::suggest;
 const MAX_LIST: usize = 4;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    refused(facts).iter().map(|it| finding(facts, it)).collect()
+    facts.replays().refused.iter().map(|it| finding(facts, it)).collect()
 }
 
-fn finding(facts: &Facts<'_>, it: &Refused<'_>) -> Diagnostic {
-    match it.command.target {
-        Target::State(to) => illegal(facts, it, to),
-        Target::Unknown | Target::Open => unknown(facts, it),
+fn finding(facts: &Facts<'_>, it: &Refused) -> Diagnostic {
+    let prompt = prompt(facts, it.prompt);
+    let command = &prompt.reading.commands[it.command];
+    match command.target {
+        Target::State(to) => illegal(facts, it, &prompt, (command, to)),
+        Target::Unknown | Target::Open => unknown(facts, prompt.name, command),
     }
 }
 
-fn unknown(facts: &Facts<'_>, it: &Refused<'_>) -> Diagnostic {
-    let (prompt, name) = (it.prompt.name, &it.command.name);
+fn unknown(facts: &Facts<'_>, prompt: &str, command: &Command) -> Diagnostic {
+    let name = &command.name;
     let known = || facts.workflow.states.iter().map(|it| it.name.value.as_str());
     let message = format!("`{prompt}` tells its agent to set `--status {name}`, which no state is named");
     let fix = suggest::only(name, known())
-        .and_then(|meant| edit::replace_word(&facts.source.text, it.command.span, name, meant));
-    Diagnostic::new(&C80, it.command.span, message)
+        .and_then(|meant| edit::replace_word(&facts.source.text, command.span, name, meant));
+    Diagnostic::new(&C80, command.span, message)
         .help(suggest::help(name, "states", known()).unwrap_or_else(|| format!("declare the state `{name}`")))
         .fix_if(fix)
 }
 
-fn illegal(facts: &Facts<'_>, it: &Refused<'_>, to: StateId) -> Diagnostic {
-    let (prompt, to_name) = (it.prompt.name, facts.name(to));
+fn illegal(
+    facts: &Facts<'_>,
+    it: &Refused,
+    prompt: &Prompted<'_>,
+    (command, to): (&Command, StateId),
+) -> Diagnostic {
+    let (name, to_name) = (prompt.name, facts.name(to));
     let from = names(facts, it.from.iter().map(|it| it.state));
     let place = match &from[..] {
         few if few.len() <= MAX_LIST => format!("from {}", list(few)),
@@ -47,20 +54,20 @@ fn illegal(facts: &Facts<'_>, it: &Refused<'_>, to: StateId) -> Diagnostic {
     } else {
         "no transition leads there"
     };
-    let message = format!("`{prompt}` tells its agent to set `--status {to_name}`, and {refusal} {place}");
-    let mut story: Vec<_> =
-        it.prompt.starts.first().map(|start| started(facts, &it.prompt, start)).into_iter().collect();
-    if let Some(earlier) = it.after {
-        let case = if it.maybe { "where this was to be run, " } else { "" };
+    let message = format!("`{name}` tells its agent to set `--status {to_name}`, and {refusal} {place}");
+    let start = it.start.as_ref().or(prompt.starts.first());
+    let mut story: Vec<_> = start.map(|start| started(facts, prompt, start)).into_iter().collect();
+    if let Some(earlier) = it.after.map(|at| &prompt.reading.commands[at]) {
+        let case = if it.when == When::Aside { "where this was to be run, " } else { "" };
         story.push((earlier.span, format!("{case}the task is in `{}` after this", earlier.name)));
     }
-    story.push((it.command.span, format!("`orange task update` refuses this {place}")));
-    let mut found = Diagnostic::new(&C80, it.command.span, message);
+    story.push((command.span, format!("`orange task update` refuses this {place}")));
+    let mut found = Diagnostic::new(&C80, command.span, message);
     for (number, (span, text)) in (1..).zip(story) {
         found = found.label(span, format!("{number}. {text}"));
     }
-    let found = if it.maybe { found.at_level(Level::Warn) } else { found };
-    found.help(help(facts, it, to))
+    let found = if it.when == When::Always { found } else { found.at_level(Level::Warn) };
+    found.help(help(facts, &it.from, to))
 }
 
 /// Whether transitions lead there, and the agent may ask for none of them.
@@ -68,20 +75,20 @@ fn is_forbidden(facts: &Facts<'_>, from: &[Place], to: StateId) -> bool {
     from.iter().any(|it| facts.machine.between(it.state, to).next().is_some())
 }
 
-fn help(facts: &Facts<'_>, it: &Refused<'_>, to: StateId) -> String {
-    let Some(first) = it.from.first() else { return String::new() };
-    let (from, to_name) = (facts.name(first.state), facts.name(to));
+fn help(facts: &Facts<'_>, from: &[Place], to: StateId) -> String {
+    let Some(first) = from.first() else { return String::new() };
+    let (state, to_name) = (facts.name(first.state), facts.name(to));
     let ways = facts.machine.targets(first.state).filter(|to| first.may(facts.machine, *to));
     let ways = names(facts, ways);
-    let declared = if is_forbidden(facts, &it.from, to) {
-        format!("let `by` of `{from} → {to_name}` allow `{}`", first.actor.as_str())
+    let declared = if is_forbidden(facts, from, to) {
+        format!("let `by` of `{state} → {to_name}` allow `{}`", first.actor.as_str())
     } else {
-        format!("declare `- {{from: {from}, to: {to_name}}}`")
+        format!("declare `- {{from: {state}, to: {to_name}}}`")
     };
     match &ways[..] {
         [] => declared,
         ways => {
-            format!("from `{from}` the agent can set {}: tell it one of these, or {declared}", list(ways))
+            format!("from `{state}` the agent can set {}: tell it one of these, or {declared}", list(ways))
         }
     }
 }

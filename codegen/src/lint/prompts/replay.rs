@@ -1,43 +1,115 @@
 //! Walks through the commands of a prompt in their order, with all places where its agent can then be.
 
-use orange_core::{Actor, StateId};
+use std::collections::BTreeSet;
+
+use orange_core::{Actor, PromptId, StateId, TransitionId};
 
 use super::shared::{Prompted, prompts};
-use crate::lint::told::{Command, Mood, Place, Target, Walker, survives};
+use crate::lint::told::{Command, Mood, Place, Start, Target, Walker, survives};
 use crate::lint::{Facts, Mover};
 
-/// A command that nobody will do.
+/// A command that the engine refuses.
 #[derive(Debug)]
-pub(super) struct Refused<'f> {
-    pub prompt: Prompted<'f>,
-    pub command: &'f Command,
+pub(super) struct Refused {
+    pub prompt: PromptId,
+    /// Which of the prompt's commands.
+    pub command: usize,
+    /// How the agent was started.
+    pub start: Option<Start>,
     /// Where the agent can be when it gives it.
     pub from: Vec<Place>,
     /// The last command before it that led there.
-    pub after: Option<&'f Command>,
-    /// Whether it is refused only where that command was run, which it need not be.
-    pub maybe: bool,
+    pub after: Option<usize>,
+    /// When it is.
+    pub when: When,
+}
+
+/// When a command is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// Wherever its agent can be.
+    Always,
+    /// Where the agent was started in one certain way.
+    Started,
+    /// Where the command before it was run, which it need not be.
+    Aside,
+    /// Wherever its agent can be; but it is only taken for granted.
+    Presumed,
+}
+
+/// Where the commands of a prompt have led its agent, which is told no more then.
+#[derive(Debug)]
+pub(super) struct Left {
+    pub prompt: PromptId,
+    pub start: Start,
+    /// The last command that it is to run whatever happens.
+    pub last: usize,
+    pub place: Place,
 }
 
 /// More pairs of a place and a command than this are not looked at.
 const MAX_PLACES: usize = 2_000_000;
 
-/// Every command that is refused wherever its agent can be.
-pub(super) fn refused<'f>(facts: &Facts<'f>) -> Vec<Refused<'f>> {
-    let mut walker = Walker::new(facts.machine);
-    let mut places = 0;
-    let mut found = Vec::new();
-    for prompt in prompts(facts).filter(|it| it.reading.names_a_command()) {
-        if let Some(here) = beginnings(facts, &prompt) {
-            places += here.len() * prompt.reading.commands.len();
+/// What becomes of the agents of all prompts that do what they are told.
+#[derive(Debug, Default)]
+pub(super) struct Replays {
+    pub refused: Vec<Refused>,
+    pub left: Vec<Left>,
+}
+
+impl Replays {
+    /// Walks through every prompt, first from everywhere at once, then from each of its starts alone.
+    pub fn of(facts: &Facts<'_>) -> Self {
+        let mut replays = Self::default();
+        let mut walker = Walker::new(facts.machine);
+        let mut places = 0;
+        for prompt in prompts(facts).filter(|it| it.reading.names_a_command()) {
+            let Some(here) = beginnings(facts, &prompt) else { continue };
+            places += (here.len() + prompt.starts.len()) * prompt.reading.commands.len();
             if places > MAX_PLACES {
                 break;
             }
-            let replay = Replay { facts, prompt, walker: &mut walker, here, after: None, aside: None };
-            found.extend(replay.run());
+            replays.add(facts, prompt, &mut walker, here);
         }
+        replays
     }
-    found
+
+    fn add(&mut self, facts: &Facts<'_>, prompt: Prompted<'_>, walker: &mut Walker<'_>, here: Vec<Place>) {
+        self.refused.extend(presumed(facts, &prompt, &here));
+        let everywhere = Replay { facts, prompt, walker, start: None, here, after: None, aside: None };
+        let (mut refused, _) = everywhere.run();
+        let mut told: BTreeSet<usize> = refused.iter().map(|it| it.command).collect();
+        for start in prompt.starts {
+            let Some(here) = walker.closure([start.place].into_iter(), |id| drifts(facts, start.place, id))
+            else {
+                continue;
+            };
+            let from_here =
+                Replay { facts, prompt, walker, start: Some(*start), here, after: None, aside: None };
+            let (more, left) = from_here.run();
+            refused.extend(more.into_iter().filter(|it| told.insert(it.command)));
+            self.left.extend(left);
+        }
+        self.refused.extend(refused);
+    }
+}
+
+/// The commands that it takes for granted, and that are refused wherever the agent can be.
+fn presumed(facts: &Facts<'_>, it: &Prompted<'_>, here: &[Place]) -> Vec<Refused> {
+    let commands = it.reading.commands.iter().enumerate().filter(|(_, it)| it.mood == Mood::Presumed);
+    let refused = commands.filter(|(_, command)| match command.target {
+        Target::State(to) => !here.iter().any(|it| it.state == to || it.may(facts.machine, to)),
+        Target::Unknown | Target::Open => false,
+    });
+    let refused = refused.map(|(command, _)| Refused {
+        prompt: it.id,
+        command,
+        start: None,
+        from: here.to_vec(),
+        after: None,
+        when: When::Presumed,
+    });
+    refused.collect()
 }
 
 /// Where the agent can be at first. One of a prompt that is not used can be anywhere.
@@ -50,24 +122,42 @@ fn beginnings(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Vec<Place>> {
     Some(alive.flat_map(|(state, _)| both(state)).collect())
 }
 
-struct Replay<'r, 'f> {
-    facts: &'r Facts<'f>,
-    prompt: Prompted<'f>,
-    walker: &'r mut Walker<'f>,
-    /// Where the agent can be now; nowhere when a command has ended it.
-    here: Vec<Place>,
-    after: Option<&'f Command>,
-    /// Where it is after a command that was to be run in some case only, and after which it goes on.
-    aside: Option<(Vec<Place>, &'f Command)>,
+/// Whether a task is moved on under its agent: by the end of the other agent, by its words, and by a person where one is waited for.
+fn drifts(facts: &Facts<'_>, place: Place, id: TransitionId) -> bool {
+    let transition = facts.machine.transition(id);
+    goes_by_others(facts, place.actor, id)
+        || (facts.waits(transition.from) && transition.by.allows(Actor::Human))
 }
 
-impl<'f> Replay<'_, 'f> {
-    fn run(mut self) -> Vec<Refused<'f>> {
-        let commands = self.prompt.reading.commands.iter().filter(|it| it.mood == Mood::Told);
-        commands.filter_map(|command| self.step(command)).collect()
+fn goes_by_others(facts: &Facts<'_>, actor: Actor, id: TransitionId) -> bool {
+    let transition = facts.machine.transition(id);
+    let by_engine =
+        facts.movers[id.0 as usize] == Mover::Engine && facts.machine.state(transition.from).agent != actor;
+    by_engine || facts.told.other_asks(actor, transition.from, transition.to)
+}
+
+struct Replay<'r, 'm> {
+    facts: &'r Facts<'r>,
+    prompt: Prompted<'r>,
+    walker: &'r mut Walker<'m>,
+    start: Option<Start>,
+    /// Where the agent can be now; nowhere when a command has ended it.
+    here: Vec<Place>,
+    /// The last command that was to be run whatever happens.
+    after: Option<usize>,
+    /// Where it is after a command that was to be run in some case only, and after which it goes on.
+    aside: Option<(Vec<Place>, usize)>,
+}
+
+impl Replay<'_, '_> {
+    fn run(mut self) -> (Vec<Refused>, Option<Left>) {
+        let commands = self.prompt.reading.commands.iter().enumerate();
+        let told = commands.filter(|(_, it)| it.mood == Mood::Told);
+        let refused = told.filter_map(|(at, command)| self.step(at, command)).collect();
+        (refused, self.left())
     }
 
-    fn step(&mut self, command: &'f Command) -> Option<Refused<'f>> {
+    fn step(&mut self, at: usize, command: &Command) -> Option<Refused> {
         let here: Vec<Place> = self.here.iter().filter(|it| command.concerns(it.state)).copied().collect();
         if here.is_empty() {
             return None;
@@ -75,19 +165,18 @@ impl<'f> Replay<'_, 'f> {
         let to = match command.target {
             Target::State(to) => to,
             Target::Unknown => {
-                let refused = self.refused(command, here, self.after, false);
                 self.here.clear();
-                return Some(refused);
+                return Some(self.refused(at, here));
             }
             Target::Open => return None,
         };
         let able: Vec<Place> = here.iter().filter(|it| self.can(**it, to)).copied().collect();
         if able.is_empty() {
-            let refused = self.refused(command, here.clone(), self.after, false);
+            let refused = self.refused(at, here.clone());
             if !command.conditional {
                 // What comes next was written for an agent that this had been granted to.
                 self.here = here.into_iter().map(|it| Place { state: to, ..it }).collect();
-                self.after = Some(command);
+                self.after = Some(at);
             }
             return Some(refused);
         }
@@ -95,26 +184,21 @@ impl<'f> Replay<'_, 'f> {
         let after = self.after(&able, to, command.conditional && command.waits)?;
         let ends = command.will_come && after.is_empty();
         if !command.conditional || ends {
-            (self.here, self.after) = (after, Some(command));
+            (self.here, self.after) = (after, Some(at));
         } else {
             self.here.extend(&after);
             self.here.sort_unstable();
             self.here.dedup();
-            self.aside = (command.waits || command.goes_on).then_some((after, command));
+            self.aside = (command.waits || command.goes_on).then_some((after, at));
         }
         let (places, earlier) = aside?;
         let stuck = !places.is_empty() && !places.iter().any(|it| self.can(*it, to));
-        stuck.then(|| self.refused(command, places, Some(earlier), true))
+        stuck.then(|| Refused { after: Some(earlier), when: When::Aside, ..self.refused(at, places) })
     }
 
-    fn refused(
-        &self,
-        command: &'f Command,
-        from: Vec<Place>,
-        after: Option<&'f Command>,
-        maybe: bool,
-    ) -> Refused<'f> {
-        Refused { prompt: self.prompt, command, from, after, maybe }
+    fn refused(&self, command: usize, from: Vec<Place>) -> Refused {
+        let when = if self.start.is_some() { When::Started } else { When::Always };
+        Refused { prompt: self.prompt.id, command, start: self.start, from, after: self.after, when }
     }
 
     /// To be told to go where one is does no harm.
@@ -122,21 +206,26 @@ impl<'f> Replay<'_, 'f> {
         place.state == to || place.may(self.facts.machine, to)
     }
 
-    /// Where the agents that live through it are afterwards, and where others then move the task: the engine by its
-    /// rules, agents that are told to, and persons if the agent waits for them.
+    /// Where the agents that live through it are afterwards, and where others then move the task, with persons if the
+    /// agent waits for them.
     fn after(&mut self, able: &[Place], to: StateId, for_persons: bool) -> Option<Vec<Place>> {
-        let machine = self.facts.machine;
+        let (facts, machine) = (self.facts, self.facts.machine);
         let lives = |place: &Place| {
             let between = || machine.between(place.state, to);
             place.state == to || between().any(|id| survives(machine, id, place.actor))
         };
-        let arrived = able.iter().filter(|it| lives(it)).map(|it| Place { state: to, ..*it });
-        let (facts, prompt) = (self.facts, self.prompt.id);
-        self.walker.closure(arrived, |id| {
-            let transition = machine.transition(id);
-            for_persons
-                || facts.movers[id.0 as usize] == Mover::Engine
-                || facts.told.others_ask(prompt, transition.from, transition.to)
-        })
+        let arrived: Vec<Place> =
+            able.iter().filter(|it| lives(it)).map(|it| Place { state: to, ..*it }).collect();
+        let actor = arrived.first().map(|it| it.actor);
+        let takes = |id| for_persons || actor.is_some_and(|actor| goes_by_others(facts, actor, id));
+        self.walker.closure(arrived.into_iter(), takes)
+    }
+
+    /// Where the agent is left, if it lives on there.
+    fn left(&self) -> Option<Left> {
+        let (start, last) = (self.start?, self.after?);
+        let Target::State(to) = self.prompt.reading.commands[last].target else { return None };
+        let place = self.here.iter().find(|it| it.state == to)?;
+        Some(Left { prompt: self.prompt.id, start, last, place: *place })
     }
 }

@@ -19,12 +19,23 @@ pub(super) struct Prompted<'f> {
 }
 
 /// Every prompt, in source order.
-pub(super) fn prompts<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Prompted<'f>> {
-    let told = facts.told;
-    let read = told.readings.iter().zip(&told.starts);
-    (0u16..).map(PromptId).zip(&facts.workflow.prompts).zip(read).map(|((id, prompt), (reading, starts))| {
-        Prompted { id, name: &prompt.name.value, prompt, reading, starts }
+pub(super) fn prompts<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Prompted<'f>> + use<'f> {
+    let (prompts, told) = (&facts.workflow.prompts, facts.told);
+    let all = (0u16..).map(PromptId).zip(prompts).zip(told.readings.iter().zip(&told.starts));
+    all.map(|((id, prompt), (reading, starts))| Prompted {
+        id,
+        name: &prompt.name.value,
+        prompt,
+        reading,
+        starts,
     })
+}
+
+/// The prompt with this number.
+pub(super) fn prompt<'f>(facts: &Facts<'f>, id: PromptId) -> Prompted<'f> {
+    let (at, told) = (usize::from(id.0), facts.told);
+    let prompt = &facts.workflow.prompts[at];
+    Prompted { id, name: &prompt.name.value, prompt, reading: &told.readings[at], starts: &told.starts[at] }
 }
 
 /// Where an agent is started with a prompt, and in which words to say so.
@@ -74,17 +85,17 @@ pub(super) fn names<'f>(facts: &Facts<'f>, states: impl IntoIterator<Item = Stat
 }
 
 /// Where a prompt asks for a section: names it, and not only for reading.
-pub(super) fn asked_section(it: &Prompted<'_>, gate: &Gate) -> Option<Span> {
-    let named = named_sections(it, gate);
+pub(super) fn asked_section(it: &Prompted<'_>, heading: &str) -> Option<Span> {
+    let named = named_sections(it, heading);
     let asked = named.into_iter().find(|(_, only_read)| !only_read);
     asked.map(|(span, _)| span)
 }
 
 /// Where a prompt names a section, and whether it is only to be read there.
-pub(super) fn named_sections(it: &Prompted<'_>, gate: &Gate) -> Vec<(Span, bool)> {
+pub(super) fn named_sections(it: &Prompted<'_>, heading: &str) -> Vec<(Span, bool)> {
     let text = &it.prompt.text;
     let named = it.reading.sections.iter().filter(|it| it.mood != Mood::Negated).filter_map(|section| {
-        let end = end_of_section(&text.value, section.at, &gate.section.value)?;
+        let end = end_of_section(&text.value, section.at, heading)?;
         Some((text.locate(section.at, end), section.reads))
     });
     named.collect()

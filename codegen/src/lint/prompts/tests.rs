@@ -82,12 +82,15 @@ fn a_worker_that_lives_on_may_give_every_command_on_its_way() {
 #[test]
 fn what_comes_after_a_condition_may_rest_on_it() {
     check(&format!("{WRITE}When it is clear, --status working.\nDo it, then --status agent-review"), &[]);
-    check(&format!("{WRITE}If unclear, --status clarification. Then --status planning."), &[]);
+    check(
+        &format!("{WRITE}If unclear, --status clarification. Then --status planning.\n--status working"),
+        &[],
+    );
 }
 
 #[test]
 fn commands_are_judged_where_they_are_given() {
-    check(&format!("{WRITE}1. --status agent-review"), &[]);
+    check(&format!("{WRITE}1. --status agent-review"), &["warn C82 worker"]);
     check(&format!("{WRITE}1. --status working\n2. --status done"), &["deny C80 done"]);
     check(
         &format!("{WRITE}1. --status working\n2. --status planning\n3. --status working"),

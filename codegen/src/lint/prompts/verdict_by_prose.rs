@@ -22,7 +22,7 @@ fn in_prompt(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Diagnostic> {
     let loose: Vec<&Gate> = verdict_gates(facts, it).filter(|gate| !gate.strict).collect();
     let gate =
         loose.iter().find(|it| it.verdict.is_some_and(|it| it.value == Verdict::Pass)).or(loose.first())?;
-    let asked = asked_section(it, gate)?;
+    let asked = asked_section(it, &gate.section.value)?;
     misread(gate).then(|| finding(it, gate, asked))
 }
 

@@ -309,7 +309,7 @@ impl Reader<'_> {
 
     /// `or` between commands leaves a choice.
     fn alternate(&mut self) {
-        if self.sentence.commands < self.reading.commands.len() {
+        if self.sentence.clauses == 0 && self.sentence.commands < self.reading.commands.len() {
             self.make_conditional();
             self.sentence.scope.conditional = true;
         }
@@ -399,8 +399,8 @@ impl Reader<'_> {
     fn add(&mut self, at: usize, named: Vec<Named>, is_whole: bool) {
         let mood = match self.mood() {
             Mood::Told if self.sentence.in_case => Mood::Mentioned,
-            Mood::Told if self.sentence.is_spoken_of() => Mood::Mentioned,
-            mood @ (Mood::Told | Mood::Mentioned | Mood::Negated) => mood,
+            Mood::Told if self.sentence.is_spoken_of() => Mood::Presumed,
+            mood @ (Mood::Told | Mood::Presumed | Mood::Mentioned | Mood::Negated) => mood,
         };
         let is_choice = named.len() > 1;
         let conditional = self.sentence.scope.conditional || self.above.conditional || is_choice;

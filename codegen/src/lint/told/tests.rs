@@ -26,7 +26,7 @@ fn reading(prompt: &str) -> Reading {
     read(&Text::verbatim(prompt.to_owned(), Span::default()), &states)
 }
 
-/// `not X` is forbidden, `(X)` is spoken of, `X?` is conditional, `X@a+b` is for these states, `<X>` leaves the status
+/// `not X` is forbidden, `(X)` is presumed, `((X))` is spoken of, `X?` is conditional, `X@a+b` is for these states, `<X>` leaves the status
 /// open, `!X` is no state.
 fn commands(prompt: &str) -> String {
     let reading = reading(prompt);
@@ -41,7 +41,8 @@ fn commands(prompt: &str) -> String {
         let name = format!("{name}{}{only}", if it.conditional { "?" } else { "" });
         match it.mood {
             Mood::Told => name,
-            Mood::Mentioned => format!("({name})"),
+            Mood::Presumed => format!("({name})"),
+            Mood::Mentioned => format!("(({name}))"),
             Mood::Negated => format!("not {name}"),
         }
     });
@@ -173,8 +174,8 @@ fn what_is_spoken_of_is_no_command() {
     check("After running the tests set --status agent-review.", "agent-review");
     check("Before you set --status agent-review, commit.", "(agent-review)");
     check("Before finishing, set --status agent-review.", "agent-review");
-    check("When you run --status agent-review, a reviewer starts.", "(agent-review?)");
-    check("Once --status agent-review is accepted, wait.", "(agent-review?)");
+    check("When you run --status agent-review, a reviewer starts.", "((agent-review?))");
+    check("Once --status agent-review is accepted, wait.", "((agent-review?))");
 }
 
 #[test]

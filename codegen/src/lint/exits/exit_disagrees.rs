@@ -1,0 +1,138 @@
+//! C4E: what an agent has written lets it leave when it asks, and counts for something else when it ends.
+
+use std::collections::BTreeSet;
+
+use orange_core::{StateId, TransitionId};
+
+use super::C4E;
+use super::text::condition_of;
+use crate::diag::Diagnostic;
+use crate::lint::{Facts, Mover};
+use crate::model::{self, ExitRule};
+use crate::search::sections::ABSENT;
+use crate::search::{ConfigurationId, EdgeId, Outcome, Step, Wrote};
+
+/// A request and an end after the same words, of which the engine thinks differently.
+struct Disagreement {
+    request: EdgeId,
+    transition: TransitionId,
+    exit: EdgeId,
+    outcome: Outcome,
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let mut told = BTreeSet::new();
+    let mut found = Vec::new();
+    for (id, task) in facts.search.configurations() {
+        if facts.machine.exit_rules_of(task.status).is_empty() {
+            continue;
+        }
+        for it in disagreements(facts, id) {
+            if told.insert(it.transition) {
+                found.push(finding(facts, &it));
+            }
+        }
+    }
+    found
+}
+
+fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
+    let agent = facts.machine.state(facts.search.task(id).status).agent;
+    let exits: Vec<(EdgeId, Option<Wrote>, Outcome)> = facts
+        .search
+        .numbered_from(id)
+        .filter_map(|(edge, it)| match it.step {
+            Step::Exit { agent: of, wrote, outcome } if of == agent => Some((edge, wrote, outcome)),
+            Step::Exit { .. } | Step::Request { .. } | Step::Start | Step::Write(_) | Step::Respawn => None,
+        })
+        .collect();
+    let requests = facts.search.numbered_from(id).filter_map(|(edge, it)| match it.step {
+        Step::Request { transition, by, wrote } if by == agent => Some((edge, wrote, transition)),
+        Step::Request { .. } | Step::Exit { .. } | Step::Start | Step::Write(_) | Step::Respawn => None,
+    });
+    let pairs = requests.filter_map(|(request, wrote, transition)| {
+        let (exit, _, outcome) = *exits.iter().find(|(_, of, _)| *of == wrote)?;
+        let it = Disagreement { request, transition, exit, outcome };
+        it.is_one(facts).then_some(it)
+    });
+    pairs.collect()
+}
+
+impl Disagreement {
+    /// Whether the agent that asks comes to where rules lead for other words alone, or has done what a gate wants and
+    /// counts as crashed. A rule that is shadowed, or refused by guard or gate, is the fault of other checks.
+    fn is_one(&self, facts: &Facts<'_>) -> bool {
+        let machine = facts.machine;
+        let transition = machine.transition(self.transition);
+        let exit = facts.search.edge(self.exit);
+        let leading =
+            machine.exit_rules_of(transition.from).filter(|at| leads(facts.exit_rules[*at], transition.to));
+        let leading: Vec<usize> = leading.collect();
+        let is_ruled =
+            !leading.is_empty() && leading.iter().all(|at| facts.deciding().section(*at).is_some());
+        let deciding = facts.deciding().rule(facts, exit);
+        let is_shadowed =
+            leading.iter().any(|at| Some(*at) != deciding && facts.deciding().holds(facts, *at, exit));
+        let is_work = transition.gate.is_some() && facts.movers[self.transition.0 as usize] != Mover::Person;
+        match self.outcome {
+            Outcome::Advance(id) => machine.transition(id).to != transition.to && is_ruled && !is_shadowed,
+            Outcome::Escalate(_) | Outcome::Crash { .. } => {
+                let rule = deciding.map(|at| &facts.exit_rules[at].outcome);
+                let is_meant = matches!(rule, Some(model::Outcome::Crash { .. }));
+                is_meant && !is_shadowed && (is_ruled || is_work)
+            }
+            Outcome::Marked => false,
+        }
+    }
+}
+
+/// Whether an exit rule can lead to a state.
+fn leads(rule: &ExitRule, to: StateId) -> bool {
+    match &rule.outcome {
+        model::Outcome::Then(then) => then.value == to,
+        model::Outcome::ThenWhen(clauses) => clauses.iter().any(|it| it.then.value == to),
+        model::Outcome::Crash { .. } | model::Outcome::MarkDead => false,
+    }
+}
+
+fn finding(facts: &Facts<'_>, it: &Disagreement) -> Diagnostic {
+    let transition = facts.transition(it.transition);
+    let arrow = facts.arrow(transition);
+    let words = words(facts, it);
+    let becomes = match it.outcome {
+        Outcome::Advance(id) => format!("goes to `{}`", facts.name(facts.machine.transition(id).to)),
+        Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Marked => "counts as crashed".to_owned(),
+    };
+    let message = format!("{arrow} lets an agent leave {words}, and one that ends with the same {becomes}");
+    let way = transition.gate.as_ref().map_or(transition.span, |it| it.span);
+    let mut found = Diagnostic::new(&C4E, facts.first_line(transition.span), message)
+        .label(facts.first_line(way), format!("1. an agent that asks is let through {words}"));
+    if let Some(rule) = facts.deciding().rule(facts, facts.search.edge(it.exit)) {
+        let rule = facts.exit_rules[rule];
+        found =
+            found.label(condition_of(facts, rule), format!("2. by this rule one that has ended {becomes}"));
+    }
+    found.trace(facts.tell(&facts.search.run_through(it.exit), None)).help(format!(
+        "let {arrow} and the exit rules of `{}` ask for the same: section, verdict, fields, guard",
+        facts.name(transition.from.value)
+    ))
+}
+
+/// What stands in the section that the gate reads, or the rules do.
+fn words(facts: &Facts<'_>, it: &Disagreement) -> String {
+    let request = facts.search.edge(it.request);
+    let gate = facts.machine.transition(it.transition).gate;
+    let rule = facts.deciding().rule(facts, facts.search.edge(it.exit));
+    let read = gate.and_then(|it| facts.search.sections.find(it.section));
+    let read = read.or_else(|| rule.and_then(|rule| facts.deciding().section(rule)));
+    let (section, content, when) = match (request.step.wrote(), read) {
+        (Some(wrote), _) => (usize::from(wrote.section), wrote.content, ""),
+        (None, Some(section)) => {
+            let content = facts.search.task(request.from).section(section).content;
+            (section, content, if content == ABSENT { "" } else { " of before" })
+        }
+        (None, None) => return "as things are".to_owned(),
+    };
+    let section = facts.search.sections.get(section);
+    format!("with {} ({}){when}", section.heading, section.contents[usize::from(content)].label)
+}
