@@ -20,6 +20,7 @@ use orange_core::{Actor, Actors, Machine, PromptId, StateId};
 pub use self::runs::{Place, Start, Walker, survives};
 
 use crate::model::Workflow;
+use crate::search::Quick;
 use crate::span::Span;
 
 /// What all prompts tell.
@@ -34,7 +35,7 @@ pub struct Told {
     /// By [`StateId`]: the first prompt with which an agent can be running there.
     first_in: Vec<Option<PromptId>>,
     /// The moves that prompts ask for, and which agents do.
-    asked: HashMap<(StateId, StateId), Actors>,
+    asked: HashMap<(StateId, StateId), Actors, Quick>,
 }
 
 /// What one prompt says.
@@ -145,7 +146,7 @@ impl Told {
                 first_in[usize::from(place.state.0)].get_or_insert(prompt);
             }
         }
-        let mut told = Self { readings, starts, runs, first_in, asked: HashMap::new() };
+        let mut told = Self { readings, starts, runs, first_in, asked: HashMap::default() };
         told.asked = told.all_asked(machine);
         told
     }
@@ -171,8 +172,8 @@ impl Told {
         self.asked.get(&(from, to)).is_some_and(|by| by.allows(other))
     }
 
-    fn all_asked(&self, machine: &Machine<'_>) -> HashMap<(StateId, StateId), Actors> {
-        let mut asked = HashMap::new();
+    fn all_asked(&self, machine: &Machine<'_>) -> HashMap<(StateId, StateId), Actors, Quick> {
+        let mut asked = HashMap::default();
         for (reading, runs) in self.readings.iter().zip(&self.runs) {
             for (command, to) in reading.told() {
                 for place in runs.iter().flatten().filter(|it| command.concerns(it.state)) {

@@ -9,6 +9,7 @@ pub mod sections;
 pub mod task;
 
 mod decisions;
+mod hash;
 mod numbers;
 mod reads;
 mod steps;
@@ -22,6 +23,7 @@ use orange_core::{Actor, CounterId, Machine, StateId, TransitionId};
 
 use self::counters::Counters;
 use self::decisions::Decisions;
+pub(crate) use self::hash::Quick;
 use self::numbers::Numbers;
 use self::sections::{ContentId, Sections};
 use self::task::{Event, MAX_COUNTERS, MAX_SECTIONS, Task};
@@ -291,7 +293,7 @@ impl<'m> Search<'m> {
         budget: &mut usize,
     ) -> Option<Vec<EdgeId>> {
         let mut queue = VecDeque::from_iter(from);
-        let mut arrivals: HashMap<ConfigurationId, Option<EdgeId>> =
+        let mut arrivals: HashMap<ConfigurationId, Option<EdgeId>, Quick> =
             queue.iter().map(|it| (*it, None)).collect();
         while let Some(at) = queue.pop_front() {
             let first = self.rows.get(at as usize).copied().unwrap_or(0);

@@ -2,6 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 
+use super::hash::Words;
+
 /// An index of a list: which value has which number. The list itself is the owner's, so that nothing is kept twice.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers {
@@ -47,26 +49,6 @@ impl Numbers {
             let slot = self.find(all, value);
             self.slots[slot] = at;
         }
-    }
-}
-
-/// Mixes one word after the other. It is no protection from an author who wants collisions; there are few values that one
-/// can choose, and the bounds of the search hold all the same.
-#[derive(Clone, Copy, Debug, Default)]
-struct Words(u64);
-
-impl Hasher for Words {
-    fn write_u64(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
-    }
-
-    /// Multiplying leaves the low bits poor, and those are read.
-    fn finish(&self) -> u64 {
-        self.0.rotate_left(26)
     }
 }
 

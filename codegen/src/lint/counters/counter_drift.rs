@@ -9,7 +9,7 @@ use crate::guard::{Expr, Guard, decide};
 use crate::lint::Facts;
 use crate::model::{CRASH_COUNT, CounterId, StateId};
 use crate::search::task::MAX_COUNTERS;
-use crate::search::{EdgeId, Step};
+use crate::search::{EdgeId, Quick, Step};
 
 /// Steps that are looked at for all ways together.
 const MAX_STEPS: usize = 500_000;
@@ -66,8 +66,8 @@ fn guarded_ways<'f>(facts: &Facts<'f>) -> Vec<Way<'f>> {
 
 /// The steps by which persons move tasks on, by the values of the counters that they find.
 fn touches(facts: &Facts<'_>) -> Vec<Touch> {
-    let mut known: HashMap<[u32; MAX_COUNTERS], usize> = HashMap::new();
-    let mut seen = HashSet::new();
+    let mut known: HashMap<[u32; MAX_COUNTERS], usize, Quick> = HashMap::default();
+    let mut seen: HashSet<_, Quick> = HashSet::default();
     let mut touches: Vec<Touch> = Vec::new();
     for (step, edge) in facts.search.edges() {
         let Step::Request { transition, .. } = edge.step else { continue };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use crate::search::{ConfigurationId, EdgeId, Search};
+use crate::search::{ConfigurationId, EdgeId, Quick, Search};
 
 /// Steps that are looked at for all runs that come back, at least.
 const MIN_BUDGET: usize = 200_000;
@@ -13,7 +13,7 @@ pub struct Steps<O> {
     /// Those in which a gate lets the section through.
     pub passing: Vec<EdgeId>,
     /// Those in which it is accepted, a gate having seen it and nobody having written it anew, and by whom.
-    pub accepting: HashMap<EdgeId, O>,
+    pub accepting: HashMap<EdgeId, O, Quick>,
 }
 
 /// One search for such runs.
@@ -22,7 +22,7 @@ pub struct ComingBack<'s, 'm> {
     search: &'s Search<'m>,
     section: usize,
     /// How a run first came to a configuration behind the gate.
-    came: HashMap<ConfigurationId, Arrival>,
+    came: HashMap<ConfigurationId, Arrival, Quick>,
     /// The configurations that are still to be looked at, and their distances from the start.
     queue: VecDeque<(ConfigurationId, u32)>,
 }
@@ -35,7 +35,7 @@ enum Arrival {
 
 impl<O> Default for Steps<O> {
     fn default() -> Self {
-        Self { passing: Vec::new(), accepting: HashMap::new() }
+        Self { passing: Vec::new(), accepting: HashMap::default() }
     }
 }
 
@@ -57,7 +57,7 @@ pub fn distances(search: &Search<'_>) -> Vec<u32> {
 impl<'s, 'm> ComingBack<'s, 'm> {
     /// A search for runs on which nobody writes this section.
     pub fn of(search: &'s Search<'m>, section: usize) -> Self {
-        Self { search, section, came: HashMap::new(), queue: VecDeque::new() }
+        Self { search, section, came: HashMap::default(), queue: VecDeque::new() }
     }
 
     /// For everybody who accepts what still stands, a shortest run that shows it. No more than `budget` steps are
