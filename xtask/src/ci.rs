@@ -49,6 +49,7 @@ fn steps(house: &House) -> Vec<Step> {
         author("our workflows", &["check", "workflows", "--deny", "warnings"]),
         author("their scenarios", &["test", "workflows"]),
         author("their layout", &["fmt", "workflows", "--check"]),
+        cargo("changed workflows", &["run", "--quiet", "-p", "xtask", "--", "mutate"]),
         Step { name: "golden files", work: Work::Golden },
         Step { name: "docs", work: Work::Run(doc) },
     ]

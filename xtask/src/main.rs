@@ -8,6 +8,7 @@ mod ci;
 mod codegen;
 mod demo;
 mod house;
+mod mutate;
 mod new_lint;
 mod tidy;
 
@@ -38,6 +39,7 @@ enum Command {
     Demo,
     Bench(bench::Bench),
     NewLint(new_lint::NewLint),
+    Mutate(mutate::Mutate),
 }
 
 /// What a command says when it could not do its work; it names what to do.
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Command::Demo => demo::run(&house),
         Command::Bench(arguments) => bench::run(&house, &arguments),
         Command::NewLint(arguments) => new_lint::run(&house, &arguments),
+        Command::Mutate(arguments) => mutate::run(&house, &arguments),
     });
     match done {
         Ok(code) => code,

@@ -1,0 +1,106 @@
+//! The changes of prompts: each line left out, and each status that is told another one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use orange_codegen::lint::{Mood, Reading, with_facts};
+use orange_codegen::syntax::{Kind as NodeKind, Node, Text};
+use orange_codegen::{LineIndex, Source, Span, compile};
+
+use super::mutant::{Kind, Mutant};
+use super::tree::{entries, entry, replaced};
+use crate::Result;
+
+/// Every change of a prompt, in order.
+pub(super) fn mutants(
+    source: &Source,
+    tree: &Node,
+    states: &[&str],
+    lines: &LineIndex<'_>,
+) -> Result<Vec<Mutant>> {
+    let before = readings(source).ok_or_else(|| format!("{} does not compile", source.path))?;
+    let is_prose = |name: &str, text: &str| {
+        let after = readings(&Source::new(&source.path, text));
+        after.is_some_and(|after| after.get(name) == before.get(name))
+    };
+    let mut made = Vec::new();
+    for prompt in entry(tree, "prompts").iter().flat_map(|it| entries(it.value)) {
+        let NodeKind::Scalar(scalar) = &prompt.value.kind else { continue };
+        let place = format!("prompt `{}`", prompt.name);
+        let mutant = |change: String, span: Span, text: String, is_prose: bool| {
+            let line = lines.position(span.start).line;
+            Mutant { kind: Kind::Prompt, place: place.clone(), change, line, is_prose, text }
+        };
+        for (said, span) in text_lines(source, &scalar.text) {
+            let text = replaced(source, span, "");
+            let is_prose = is_prose(prompt.name, &text);
+            made.push(mutant(format!("left out: {said}"), span, text, is_prose));
+        }
+        for (name, span) in statuses(&scalar.text) {
+            let at = states.iter().position(|it| *it == name).map_or(0, |at| at + 1);
+            if let Some(other) = states.get(at % states.len().max(1)) {
+                let text = replaced(source, span, other);
+                let is_prose = is_prose(prompt.name, &text);
+                made.push(mutant(format!("--status {other} for {name}"), span, text, is_prose));
+            }
+        }
+    }
+    Ok(made)
+}
+
+/// The lines of a prompt that say something, each with the whole of it in the source.
+fn text_lines<'t>(source: &'t Source, text: &'t Text) -> Vec<(&'t str, Span)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    for line in text.value.split_inclusive('\n') {
+        let place = text.locate(at, at + line.trim_end().len());
+        at += line.len();
+        if !line.trim().is_empty() {
+            let start = source.text[..place.start as usize].rfind('\n').map_or(0, |it| it + 1);
+            let end = source.text[place.end as usize..]
+                .find('\n')
+                .map_or(source.text.len(), |it| place.end as usize + it + 1);
+            found.push((line.trim(), Span::new(start as u32, end as u32)));
+        }
+    }
+    found
+}
+
+/// The names behind `--status`, each with its place in the source.
+fn statuses(text: &Text) -> Vec<(&str, Span)> {
+    const FLAG: &str = "--status ";
+    let names = text.value.match_indices(FLAG).map(|(at, _)| at + FLAG.len());
+    let names = names.map(|start| {
+        let rest = &text.value[start..];
+        let length = rest.find(|it: char| !(it.is_ascii_alphanumeric() || it == '-')).unwrap_or(rest.len());
+        (&rest[..length], text.locate(start, start + length))
+    });
+    names.filter(|(name, _)| !name.is_empty()).collect()
+}
+
+/// By prompt: what the checks go by in it.
+fn readings(source: &Source) -> Option<BTreeMap<String, BTreeSet<String>>> {
+    let checked = compile(source).checked?;
+    with_facts(&checked, source, |facts| {
+        let gates = facts.workflow.transitions.iter().filter_map(|it| it.gate.as_ref());
+        let sections: BTreeSet<&str> = gates.map(|it| it.section.value.as_str()).collect();
+        let prompts = facts.workflow.prompts.iter().zip(&facts.told.readings);
+        let gist =
+            prompts.map(|(it, reading)| (it.name.value.clone(), gist(&it.text.value, reading, &sections)));
+        gist.collect()
+    })
+}
+
+/// What the checks go by in a prompt: its commands, the sections it asks for, verdicts and cases, each once. What is forbidden, only
+/// to be read, or said a second time leaves no trace.
+fn gist(text: &str, reading: &Reading, sections: &BTreeSet<&str>) -> BTreeSet<String> {
+    let commands = reading.commands.iter().filter(|it| it.mood != Mood::Negated);
+    let commands = commands.map(|it| format!("{} {:?} {}", it.name, it.only_in, it.conditional));
+    let asked = reading.sections.iter().filter(|it| it.mood != Mood::Negated && !it.reads);
+    let asked = asked.filter_map(|it| sections.iter().find(|name| text[it.at..].starts_with(**name)));
+    let verdicts = reading.verdicts.iter().map(|it| it.word.clone());
+    let words = ["PASS", "FAIL"].into_iter().filter(|it| text.contains(it));
+    let branches = reading.branches.iter().map(|it| format!("{it:?}"));
+    let rest = format!("{} {} {}", reading.verdict_line, reading.otherwise, reading.ends);
+    let said = commands.chain(verdicts).chain(branches).chain([rest]);
+    said.chain(asked.map(|it| (*it).to_owned())).chain(words.map(str::to_owned)).collect()
+}

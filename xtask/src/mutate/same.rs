@@ -1,0 +1,74 @@
+//! Whether two workflows are the same to whoever runs them.
+
+use std::fmt::Write;
+
+use orange_codegen::lint::with_facts;
+use orange_codegen::search::Search;
+use orange_codegen::search::task::Event;
+use orange_codegen::{Source, compile};
+use orange_core::{Hook, Machine};
+
+/// Everything that can happen under a workflow, as text: every run on the abstract task, what its hooks do outside of it, and
+/// what its agents are told. `None` for one that has no meaning.
+pub(super) fn behaviour(source: &Source) -> Option<String> {
+    let checked = compile(source).checked?;
+    with_facts(&checked, source, |facts| {
+        let mut text = String::new();
+        let told = [runs(&mut text, facts.search), outside(&mut text, facts.machine)];
+        told.iter().all(|it| it.is_ok()).then_some(text)
+    })?
+}
+
+/// The configurations and the steps between them. That a hook finds nothing to do is no event that anybody sees.
+fn runs(text: &mut String, search: &Search<'_>) -> std::fmt::Result {
+    for (_, task) in search.configurations() {
+        writeln!(text, "{task:?}")?;
+    }
+    for (_, edge) in search.edges() {
+        let events = search.events(edge).iter().filter(|(_, event)| *event != Event::Idle);
+        let events: Vec<_> = events.map(|(_, event)| event).collect();
+        writeln!(text, "{} {} {:?} {events:?}", edge.from, edge.to, edge.step)?;
+    }
+    Ok(())
+}
+
+/// What is not part of the abstract task: whom hooks start and how, what else they do, in any order that does not matter.
+fn outside(text: &mut String, machine: &Machine<'_>) -> std::fmt::Result {
+    for transition in machine.transitions {
+        let others = transition.hooks.iter().filter(|hook| !is_inside(hook));
+        let mut others: Vec<String> = others.map(|hook| format!("{hook:?}")).collect();
+        others.sort();
+        let release = transition.hooks.iter().position(|it| *it == Hook::ReleaseWorkspace);
+        let next = transition.hooks.iter().position(|it| *it == Hook::SpawnNext);
+        // The next task wants the worktree that this one gives back.
+        writeln!(text, "{:?} {others:?} {}", transition.by, release < next)?;
+    }
+    for state in machine.states {
+        writeln!(text, "{:?} {:?} {}", state.respawn, state.entry, state.waits_for_human)?;
+    }
+    for prompt in machine.prompts {
+        writeln!(text, "{prompt:?}")?;
+    }
+    writeln!(text, "{:?} {}", machine.commands, machine.poll_interval)
+}
+
+/// Whether the abstract task shows all that a hook does.
+fn is_inside(hook: &Hook<'_>) -> bool {
+    match hook {
+        Hook::AcquireWorkspace
+        | Hook::ReleaseWorkspace
+        | Hook::KillSession
+        | Hook::KillReviewer
+        | Hook::Increment { .. } => true,
+        Hook::SpawnAgent(_)
+        | Hook::SpawnReviewer(_)
+        | Hook::NotifyWorker { .. }
+        | Hook::SpawnNext
+        | Hook::PushBranch
+        | Hook::CreatePr
+        | Hook::DeleteRemoteBranch
+        | Hook::SetField { .. }
+        | Hook::Notify { .. }
+        | Hook::RunCommand { .. } => false,
+    }
+}

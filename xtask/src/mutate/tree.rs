@@ -1,0 +1,89 @@
+//! Finding one's way in a syntax tree, and small edits of its source.
+
+use orange_codegen::syntax::{Kind, Node};
+use orange_codegen::{Edit, Source, Span, edit};
+
+/// An entry of a mapping: its key and its value.
+#[derive(Clone, Copy)]
+pub(super) struct Entry<'n> {
+    pub name: &'n str,
+    pub key: &'n Node,
+    pub value: &'n Node,
+}
+
+impl Entry<'_> {
+    /// The whole of it.
+    pub fn span(&self) -> Span {
+        self.key.span.to(self.value.span)
+    }
+}
+
+/// The entries of a mapping; none of anything else.
+pub(super) fn entries(node: &Node) -> impl Iterator<Item = Entry<'_>> {
+    let entries = match &node.kind {
+        Kind::Mapping(entries) => entries.as_slice(),
+        Kind::Sequence(_) | Kind::Scalar(_) => &[],
+    };
+    entries.iter().map(|(key, value)| Entry { name: text(key), key, value })
+}
+
+/// The entry with this key.
+pub(super) fn entry<'n>(node: &'n Node, key: &str) -> Option<Entry<'n>> {
+    entries(node).find(|it| it.name == key)
+}
+
+/// The items of a list; none of anything else.
+pub(super) fn items(node: &Node) -> &[Node] {
+    match &node.kind {
+        Kind::Sequence(items) => items,
+        Kind::Mapping(_) | Kind::Scalar(_) => &[],
+    }
+}
+
+/// The items of the list with this key.
+pub(super) fn items_of<'n>(node: &'n Node, key: &str) -> &'n [Node] {
+    entry(node, key).map_or(&[], |it| items(it.value))
+}
+
+/// What a scalar says; nothing for anything else.
+pub(super) fn text(node: &Node) -> &str {
+    match &node.kind {
+        Kind::Scalar(scalar) => &scalar.text.value,
+        Kind::Mapping(_) | Kind::Sequence(_) => "",
+    }
+}
+
+/// What the scalar with this key says.
+pub(super) fn value<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
+    entry(node, key).map(|it| text(it.value))
+}
+
+/// The source with these edits made; they do not overlap.
+pub(super) fn edited(source: &str, edits: &[Edit]) -> String {
+    let mut edits: Vec<&Edit> = edits.iter().collect();
+    edits.sort_by_key(|it| std::cmp::Reverse(it.span.start));
+    let mut text = source.to_owned();
+    edits.iter().for_each(|it| text.replace_range(it.span.range(), &it.text));
+    text
+}
+
+/// Takes an entry or an item away.
+pub(super) fn removed(source: &Source, span: Span) -> Option<String> {
+    edit::remove_entry(&source.text, span).map(|it| edited(&source.text, &[it]))
+}
+
+/// Writes something else in a place.
+pub(super) fn replaced(source: &Source, span: Span, text: &str) -> String {
+    edited(&source.text, &[Edit { span, text: text.to_owned() }])
+}
+
+/// Writes each of two places in the other one.
+pub(super) fn swapped(source: &Source, first: Span, second: Span) -> String {
+    let text = |span: Span| source.text[span.range()].trim_end().to_owned();
+    let trimmed = |span: Span| Span::new(span.start, span.start + text(span).len() as u32);
+    let edits = [
+        Edit { span: trimmed(first), text: text(second) },
+        Edit { span: trimmed(second), text: text(first) },
+    ];
+    edited(&source.text, &edits)
+}
