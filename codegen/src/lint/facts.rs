@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use orange_core::{self as core, Actor, Machine, StateId, TransitionId};
 
-use super::{exits, prompts};
 use super::told::Told;
 use super::ways::Ways;
+use super::{exits, prompts};
 use crate::diag;
 use crate::guard::cells::Work;
 use crate::lower;
