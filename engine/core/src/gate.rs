@@ -106,17 +106,20 @@ fn strict_verdict(content: &str) -> Result<Verdict, Missing> {
 /// The first line with the word PASS or FAIL, one that begins with `Verdict:` before any other. A line with both
 /// words is no verdict, so that "tests pass, verdict: FAIL" is never read as PASS.
 fn loose_verdict(content: &str) -> Result<Verdict, Missing> {
-    let with_a_word =
-        || numbered_prose(content).filter(|(_, line)| has_word(line, "PASS") || has_word(line, "FAIL"));
-    let (number, line) = with_a_word()
-        .find(|(_, line)| after_verdict(line).is_some())
-        .or_else(|| with_a_word().next())
-        .ok_or(Missing::Verdict)?;
-    match (has_word(line, "PASS"), has_word(line, "FAIL")) {
-        (true, true) => Err(Missing::OneVerdict { line: number }),
-        (true, false) => Ok(Verdict::Pass),
-        (false, _) => Ok(Verdict::Fail),
+    let mut first = None;
+    for (number, line) in numbered_prose(content) {
+        let verdict = match (has_word(line, "PASS"), has_word(line, "FAIL")) {
+            (false, false) => continue,
+            (true, true) => Err(Missing::OneVerdict { line: number }),
+            (true, false) => Ok(Verdict::Pass),
+            (false, true) => Ok(Verdict::Fail),
+        };
+        if after_verdict(line).is_some() {
+            return verdict;
+        }
+        first.get_or_insert(verdict);
     }
+    first.unwrap_or(Err(Missing::Verdict))
 }
 
 fn numbered_prose(content: &str) -> impl Iterator<Item = (u32, &str)> {
@@ -140,7 +143,8 @@ fn after_verdict(line: &str) -> Option<&str> {
 fn has_word(line: &str, word: &str) -> bool {
     let is_part = |it: char| it.is_alphanumeric() || it == '_';
     let windows = line.as_bytes().windows(word.len()).enumerate();
-    windows.filter(|(_, window)| window.eq_ignore_ascii_case(word.as_bytes())).any(|(start, _)| {
+    let mut matches = windows.filter(|(_, window)| window.eq_ignore_ascii_case(word.as_bytes()));
+    matches.any(|(start, _)| {
         let (before, after) = (&line[..start], &line[start + word.len()..]);
         !before.ends_with(is_part) && !after.starts_with(is_part)
     })
