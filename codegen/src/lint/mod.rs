@@ -14,7 +14,7 @@ pub mod hooks;
 pub mod prompts;
 pub mod unattended;
 
-pub use facts::{Facts, Mover};
+pub use facts::{Facts, MAX_TOLD, Mover};
 pub use told::{Command, Mood, Reading, SectionName, Target, Told, VerdictWord};
 pub use ways::Ways;
 

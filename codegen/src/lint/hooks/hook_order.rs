@@ -1,6 +1,6 @@
 //! C67: a hook comes before one that it needs done, or that undoes what it did.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use orange_core::{Actor, Hook};
 
@@ -23,8 +23,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for (transition, machine) in facts.transitions.iter().zip(facts.machine.transitions) {
+        let last = last_of_each(machine.hooks);
         // One of each list is enough, and the transitions of one `from: [a, b]` share theirs.
-        let broken = (0..machine.hooks.len()).find_map(|at| Some((at, broken(machine.hooks, at)?)));
+        let broken = (0..machine.hooks.len()).find_map(|at| Some((at, broken(machine.hooks, at, &last)?)));
         if let Some((at, order)) = broken.filter(|_| seen.insert(transition.declaration)) {
             found.push(finding(facts, transition, machine.hooks, at, &order));
         }
@@ -34,15 +35,23 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 /// Whether what happens at this hook is told as the order that it breaks.
 pub(super) fn is_misplaced(facts: &Facts<'_>, it: &Raised<'_>) -> bool {
-    broken(facts.machine.transition(it.id).hooks, usize::from(it.index)).is_some()
+    let hooks = facts.machine.transition(it.id).hooks;
+    broken(hooks, usize::from(it.index), &last_of_each(hooks)).is_some()
+}
+
+/// Where the last hook of each action is.
+fn last_of_each(hooks: &[Hook<'_>]) -> BTreeMap<&'static str, usize> {
+    hooks.iter().enumerate().map(|(at, hook)| (hook.name(), at)).collect()
 }
 
 /// The order that a hook breaks with a later one.
-fn broken(hooks: &[Hook<'_>], at: usize) -> Option<Order> {
-    (at + 1..hooks.len()).find_map(|later| {
+fn broken(hooks: &[Hook<'_>], at: usize, last: &BTreeMap<&'static str, usize>) -> Option<Order> {
+    let later = last.values().copied().filter(|later| *later > at);
+    let broken = later.filter_map(|later| {
         let (earlier_part, later_part) = clash(&hooks[at], &hooks[later])?;
         Some(Order { later, earlier_part, later_part })
-    })
+    });
+    broken.min_by_key(|it| it.later)
 }
 
 fn clash(earlier: &Hook<'_>, later: &Hook<'_>) -> Option<(&'static str, &'static str)> {

@@ -21,8 +21,8 @@ pub(super) struct Raised<'f> {
     pub event: Event,
 }
 
-/// The hooks of transitions at which such an event happens in a step that counts, each once. The transitions of one `from: [a, b]` share
-/// their hooks.
+/// The hooks of transitions at which such an event happens in a step that counts, the first of each declaration. The
+/// transitions of one `from: [a, b]` share their hooks.
 pub(super) fn raised<'f>(
     facts: &Facts<'f>,
     is: impl Fn(Event) -> bool,
@@ -36,7 +36,7 @@ pub(super) fn raised<'f>(
     for (edge_id, edge) in facts.search.edges() {
         for (index, event) in facts.search.events(edge) {
             let Some(id) = edge.step.transition() else { continue };
-            let mut is_first = || seen.insert((facts.transition(id).declaration, *index));
+            let mut is_first = || seen.insert(facts.transition(id).declaration);
             if is(*event) && counts(edge) && is_first() {
                 let hook = facts.hook(id, *index);
                 raised.extend(hook.map(|hook| Raised {
