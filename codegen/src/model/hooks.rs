@@ -7,6 +7,7 @@ use super::{Action, CounterId, HarnessOf, Hook, Permissions, REVIEW_ROUND, Spawn
 use crate::catalogue::{A04, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
+use crate::syntax::limits::{MAX_HOOKS, exceeded};
 use crate::syntax::{Kind, Node};
 
 /// Seconds that `run_command` gives a program where the workflow does not say.
@@ -21,7 +22,11 @@ const PERMISSIONS: [(&str, Permissions); 2] =
 
 /// The hooks of a transition, in order.
 pub(super) fn hooks(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Vec<Hook> {
-    decoder.list(field).iter().filter_map(|item| hook(decoder, scope, item)).collect()
+    let items = decoder.list(field);
+    if items.len() > MAX_HOOKS {
+        decoder.report(exceeded("hooks", MAX_HOOKS, field.key));
+    }
+    items.iter().take(MAX_HOOKS).filter_map(|item| hook(decoder, scope, item)).collect()
 }
 
 fn hook(decoder: &mut Decoder<'_>, scope: &Scope<'_>, node: &Node) -> Option<Hook> {

@@ -12,13 +12,15 @@ use crate::catalogue::{A01, A02, S04};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
 use crate::syntax::Node;
-use crate::syntax::limits::{MAX_TRANSITIONS, exceeded};
+use crate::syntax::limits::{MAX_ALL_HOOKS, MAX_TRANSITIONS, exceeded};
 
 /// The transitions that could be understood, and what can be told of all of them.
 #[derive(Default)]
 pub(super) struct Declared {
     pub(super) transitions: Vec<Transition>,
     pub(super) ends: Ends,
+    /// How many hooks they have together.
+    hooks: usize,
 }
 
 /// Which states transitions are declared between, those included that were not understood otherwise.
@@ -68,6 +70,10 @@ pub(super) fn transitions(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &
             decoder.report(exceeded("transitions", MAX_TRANSITIONS, field.key));
             break;
         }
+        if declared.hooks >= MAX_ALL_HOOKS {
+            decoder.report(exceeded("hooks", MAX_ALL_HOOKS, field.key));
+            break;
+        }
         transition(decoder, scope, item, number as u32, &mut declared);
     }
     declared
@@ -90,6 +96,7 @@ fn transition(
     let when = fields.get("when").map(|it| scope.guard(decoder, &it));
     let gate = fields.get("gate").and_then(|it| gate(decoder, &it));
     let hooks = fields.get("hooks").map(|it| hooks(decoder, scope, &it)).unwrap_or_default();
+    declared.hooks += from.len() * hooks.len();
     for from in &from {
         declared.ends.add(from.map(|it| it.value), to.map(|it| it.value));
     }

@@ -14,6 +14,10 @@ pub const MAX_ALIAS_NODES: usize = 10_000;
 pub const MAX_STATES: usize = 10_000;
 /// Transitions of one workflow, after `from: [a, b]` has become one each.
 pub const MAX_TRANSITIONS: usize = 100_000;
+/// Hooks of one transition.
+pub const MAX_HOOKS: usize = 100;
+/// Hooks of all transitions of one workflow, those of `from: [a, b]` counted for each.
+pub const MAX_ALL_HOOKS: usize = 500_000;
 /// Prompts of one workflow, and steps of a step workflow.
 pub const MAX_PROMPTS: usize = 10_000;
 /// Counters of one workflow.
