@@ -4,9 +4,11 @@
 //! command under a condition may not be run. Every finding that rests on it takes the reading under which least is wrong.
 
 mod blocks;
+mod hearing;
 mod names;
 mod reading;
 mod runs;
+mod sentence;
 mod words;
 
 #[cfg(test)]

@@ -136,3 +136,91 @@ fn words(facts: &Facts<'_>, it: &Disagreement) -> String {
     let section = facts.search.sections.get(section);
     format!("with {} ({}){when}", section.heading, section.contents[usize::from(content)].label)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Source;
+    use crate::lint::lint;
+
+    /// What the lint says of a worker and a reviewer with these gates on the ways out of review, and these rules for it.
+    #[track_caller]
+    fn check([pass, fail, stuck]: [&str; 3], rules: &[&str], expect: &[&str]) {
+        let rules: String = rules.iter().map(|it| format!("    - {{status: review, {it}}}\n")).collect();
+        let text = format!(
+            "name: flow
+states: {{working: {{respawn_prompt: w}}, review: {{respawn_prompt: r}}, stuck: {{}}, done: {{terminal: true}}}}
+transitions:
+  - {{from: working, to: review, hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: r, harness: review, increment: review_round}}]}}
+  - {{from: review, to: done, {pass}}}
+  - {{from: review, to: working, {fail}, hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: w}}]}}
+  - {{from: review, to: stuck, {stuck}}}
+  - {{from: stuck, to: working}}
+exit_monitoring:
+  rules:
+{rules}prompts:
+  w: \"--status review\"
+  r: \"Write ## Review: `Verdict: PASS` or `Verdict: FAIL`. --status done, or --status working or --status stuck\"
+"
+        );
+        let found = lint(&Source::new("flow.yml", &text)).diagnostics;
+        let told: Vec<&str> =
+            found.iter().filter(|it| it.code() == "C4E").map(|it| it.message.as_str()).collect();
+        assert_eq!(told, expect, "{text}");
+    }
+
+    const PASS: &str = "gate: {section: '## Review', verdict: PASS, fresh: true}";
+    const FAIL: &str = "when: 'review_round < 2', gate: {section: '## Review', verdict: FAIL, fresh: true}";
+    const STUCK: &str = "when: 'review_round >= 2', gate: {section: '## Review', verdict: FAIL, fresh: true}";
+    const RULES: [&str; 3] = [
+        "has_artifact: {section: '## Review', verdict: PASS, fresh: true}, then: done",
+        "has_artifact: {section: '## Review', verdict: FAIL, fresh: true}, then_when: [{when: 'review_round < 2', then: working}, {when: 'review_round >= 2', then: stuck}]",
+        "action: crash",
+    ];
+
+    #[test]
+    fn gates_and_rules_that_ask_for_the_same_agree() {
+        check([PASS, FAIL, STUCK], &RULES, &[]);
+    }
+
+    #[test]
+    fn a_way_that_asks_for_less_than_its_rule_is_told() {
+        let loose = "gate: {section: '## Review', required: true, fresh: true}";
+        check(
+            [loose, FAIL, STUCK],
+            &RULES,
+            &[
+                "`review → done` lets an agent leave with ## Review (without a verdict), and one that ends with the same counts as crashed",
+            ],
+        );
+        check(
+            [PASS, &FAIL.replace("< 2", "< 3"), STUCK],
+            &RULES,
+            &[
+                "`review → working` lets an agent leave with ## Review (Verdict: FAIL), and one that ends with the same goes to `stuck`",
+            ],
+        );
+        check([PASS, FAIL, "by: human"], &RULES, &[]);
+    }
+
+    #[test]
+    fn work_that_no_rule_knows_is_told_where_an_agent_is_to_ask() {
+        let [_, fails, crash] = RULES;
+        check(
+            [PASS, FAIL, STUCK],
+            &[fails, crash],
+            &[
+                "`review → done` lets an agent leave with ## Review (Verdict: PASS), and one that ends with the same counts as crashed",
+            ],
+        );
+        check([PASS, FAIL, STUCK], &["action: mark_dead"], &[]);
+    }
+
+    #[test]
+    fn rules_that_are_shadowed_or_refused_are_left_to_other_checks() {
+        let [passes, fails, crash] = RULES;
+        let any = "has_artifact: {section: '## Review'}, then: stuck";
+        check([PASS, FAIL, "by: human"], &[any, passes, fails, crash], &[]);
+        let strict = PASS.replace("fresh", "strict: true, fresh");
+        check([&strict, FAIL, STUCK], &RULES, &[]);
+    }
+}

@@ -46,8 +46,13 @@ fn check(worker: &str, expect: &[&str]) {
 
 #[track_caller]
 fn check_with(name: &str, prompt: &str, expect: &[&str]) {
+    check_in(MACHINE, name, prompt, expect);
+}
+
+#[track_caller]
+fn check_in(machine: &str, name: &str, prompt: &str, expect: &[&str]) {
     let indented: String = prompt.lines().map(|line| format!("    {line}\n")).collect();
-    let mut text = format!("{MACHINE}  {name}: |\n{indented}");
+    let mut text = format!("{machine}  {name}: |\n{indented}");
     if name != "worker" {
         text += "  worker: \"Write ## Plan (GOAL) and ## Handoff. orange task update --status <status>\"\n";
     }
@@ -105,6 +110,51 @@ fn commands_are_judged_where_they_are_given() {
         &format!("{WRITE}If status is planning:\n- --status agent-review\n\nOtherwise --status working"),
         &["deny C80 agent-review"],
     );
+}
+
+#[test]
+fn commands_are_judged_from_each_start_alone_and_what_is_presumed_from_anywhere() {
+    let again = MACHINE.replace("planning: {respawn_prompt: other}", "planning: {respawn_prompt: worker}");
+    let steps = format!("{WRITE}1. --status working\n2. --status agent-review");
+    check_in(
+        &again.replace("pending, to: planning, hooks", "pending, to: working, hooks"),
+        "worker",
+        &steps,
+        &[],
+    );
+    let stuck =
+        MACHINE.replace("stuck: {respawn_prompt: other}", "stuck: {wait: human, respawn_prompt: worker}");
+    let stuck =
+        stuck.replace("{from: stuck, to: working, hooks", "{from: stuck, to: working, by: engine, hooks");
+    check_in(&stuck, "worker", &steps, &["warn C80 working"]);
+    check(&format!("{steps}\nWrite ## Handoff before setting --status done."), &[]);
+    check(&format!("{steps}\nWrite ## Handoff before setting --status pending."), &["warn C80 pending"]);
+}
+
+#[test]
+fn an_agent_is_told_what_comes_after_its_last_command() {
+    let rules = "exit_monitoring:\n  rules:\n    - {status: working, has_artifact: {section: \"## Handoff\", required: true}, then: agent-review}\nprompts:";
+    let ruled = MACHINE.replace("prompts:", rules);
+    check_in(&ruled, "worker", "Write ## Plan (GOAL).\n--status working", &["warn C82 working"]);
+    check_in(&ruled, "worker", "Write ## Plan (GOAL).\n--status working, and exit when it is done", &[]);
+    check_in(&ruled, "worker", &format!("{WRITE}--status working\n--status agent-review"), &[]);
+    let told = "Write ## Plan (GOAL).\n--status working\nWhen you know more, --status agent-review";
+    check_in(&ruled, "worker", &told.replace("GOAL)", "GOAL) and ## Handoff"), &[]);
+}
+
+#[test]
+fn a_reviewer_is_told_a_way_for_each_verdict() {
+    let verdict = "Write ## Review: its first line is `Verdict: PASS` or `Verdict: FAIL`.";
+    let both =
+        "    - PASS → orange task update --status done\n    - FAIL → orange task update --status working\n";
+    let only = |line: &str| MACHINE.replace(both, &format!("    {line}\n"));
+    let worker = format!("{WRITE}1. --status working\n2. --status agent-review");
+    check_in(&only("FAIL → --status working"), "worker", &worker, &["warn C82 reviewer"]);
+    check_in(&only("PASS → --status done"), "worker", &worker, &["warn C82 reviewer"]);
+    check_in(&only("Set --status done or working"), "worker", &worker, &[]);
+    check_in(&only("orange task update --status <status>"), "worker", &worker, &[]);
+    let prose = MACHINE.replace(verdict, "Write ## Review, PASS or FAIL.");
+    check_in(&prose, "worker", &worker, &["warn C81 done"]);
 }
 
 #[test]
