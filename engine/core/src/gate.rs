@@ -139,14 +139,17 @@ fn after_verdict(line: &str) -> Option<&str> {
     head.eq_ignore_ascii_case(MARK).then(|| &line[MARK.len()..])
 }
 
-/// Whether the word stands there in any case, with no letter, digit or `_` around it.
-fn has_word(line: &str, word: &str) -> bool {
+/// Whether a text has this word of ASCII letters, in any case, with no letter, digit or `_` around it.
+pub fn has_word(text: &str, word: &str) -> bool {
     let is_part = |it: char| it.is_alphanumeric() || it == '_';
-    let windows = line.as_bytes().windows(word.len()).enumerate();
-    let mut matches = windows.filter(|(_, window)| window.eq_ignore_ascii_case(word.as_bytes()));
-    matches.any(|(start, _)| {
-        let (before, after) = (&line[..start], &line[start + word.len()..]);
-        !before.ends_with(is_part) && !after.starts_with(is_part)
+    let (bytes, word) = (text.as_bytes(), word.as_bytes());
+    let Some(first) = word.first() else { return false };
+    let starts = bytes.iter().enumerate().filter(|(_, byte)| byte.eq_ignore_ascii_case(first));
+    let mut spans = starts.map(|(start, _)| start..start + word.len());
+    spans.any(|span| {
+        bytes.get(span.clone()).is_some_and(|it| it.eq_ignore_ascii_case(word))
+            && !text[..span.start].ends_with(is_part)
+            && !text[span.end..].starts_with(is_part)
     })
 }
 

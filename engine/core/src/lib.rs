@@ -27,7 +27,7 @@ mod tests;
 pub use actor::{Actor, Actors};
 pub use decide::{Cause, Choice, Decision, Effect, Seen, View};
 pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, Outcome};
-pub use gate::{Gate, Missing, Verdict, check_gate};
+pub use gate::{Gate, Missing, Verdict, check_gate, has_word};
 pub use guard::{Guard, Range};
 pub use hook::{HarnessOf, Hook, Permissions, Spawn};
 pub use machine::{

@@ -64,6 +64,14 @@ impl Disagreement {
     fn is_one(&self, facts: &Facts<'_>) -> bool {
         let machine = facts.machine;
         let transition = machine.transition(self.transition);
+        let agrees = match self.outcome {
+            Outcome::Advance(id) => machine.transition(id).to == transition.to,
+            Outcome::Marked => true,
+            Outcome::Escalate(_) | Outcome::Crash { .. } => false,
+        };
+        if agrees {
+            return false;
+        }
         let exit = facts.search.edge(self.exit);
         let leading =
             machine.exit_rules_of(transition.from).filter(|at| leads(facts.exit_rules[*at], transition.to));
@@ -75,7 +83,7 @@ impl Disagreement {
             leading.iter().any(|at| Some(*at) != deciding && facts.deciding().holds(facts, *at, exit));
         let is_work = transition.gate.is_some() && facts.movers[self.transition.0 as usize] != Mover::Person;
         match self.outcome {
-            Outcome::Advance(id) => machine.transition(id).to != transition.to && is_ruled && !is_shadowed,
+            Outcome::Advance(_) => is_ruled && !is_shadowed,
             Outcome::Escalate(_) | Outcome::Crash { .. } => {
                 let rule = deciding.map(|at| &facts.exit_rules[at].outcome);
                 let is_meant = matches!(rule, Some(model::Outcome::Crash { .. }));

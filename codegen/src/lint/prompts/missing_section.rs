@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use orange_core::has_word;
+
 use super::C81;
-use super::shared::{Prompted, asked_section, has_word, named_sections, prompts, started};
+use super::shared::{Prompted, asked_section, named_sections, prompts, started};
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
 use crate::lint::told::{Command, Start, survives};

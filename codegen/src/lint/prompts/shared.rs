@@ -117,11 +117,6 @@ fn end_of_section(text: &str, at: usize, heading: &str) -> Option<usize> {
     text.get(start..end).filter(|it| it.eq_ignore_ascii_case(name)).map(|_| end)
 }
 
-/// Whether a text has this word, in any case.
-pub(super) fn has_word(text: &str, word: &str) -> bool {
-    text.split(|it: char| !(it.is_alphanumeric() || it == '_')).any(|it| it.eq_ignore_ascii_case(word))
-}
-
 /// The gates and rules with a verdict that an agent with this prompt can meet, those of transitions first.
 pub(super) fn verdict_gates<'f>(facts: &Facts<'f>, it: &Prompted<'f>) -> impl Iterator<Item = &'f Gate> {
     let mut states: Vec<StateId> =

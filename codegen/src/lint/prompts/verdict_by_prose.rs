@@ -1,9 +1,9 @@
 //! C88: a verdict is read from prose, since its gate is not strict and the prompt does not ask for a line of its own.
 
-use orange_core::{Gate as CoreGate, check_gate};
+use orange_core::{Gate as CoreGate, check_gate, has_word};
 
 use super::C88;
-use super::shared::{Prompted, asked_section, has_word, prompts, verdict_gates};
+use super::shared::{Prompted, asked_section, prompts, verdict_gates};
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
 use crate::model::{Gate, Verdict};
