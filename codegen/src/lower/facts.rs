@@ -83,23 +83,8 @@ impl<'w> Facts<'w> {
 }
 
 fn starter(hook: &Hook) -> Option<Starter<'_>> {
-    match &hook.action {
-        Action::SpawnAgent(spawn) => Some(Starter { window: false, spawn }),
-        Action::SpawnReviewer(spawn) => Some(Starter { window: true, spawn }),
-        Action::AcquireWorkspace
-        | Action::ReleaseWorkspace
-        | Action::KillSession
-        | Action::KillReviewer
-        | Action::NotifyWorker { .. }
-        | Action::SpawnNext
-        | Action::PushBranch
-        | Action::CreatePr
-        | Action::DeleteRemoteBranch
-        | Action::Increment { .. }
-        | Action::SetField { .. }
-        | Action::Notify { .. }
-        | Action::RunCommand { .. } => None,
-    }
+    let window = matches!(hook.action, Action::SpawnReviewer(_));
+    hook.action.spawn().map(|spawn| Starter { window, spawn })
 }
 
 /// It counts nothing up: a second start is not a second round.

@@ -231,6 +231,28 @@ pub enum Action {
     },
 }
 
+impl Action {
+    /// How it starts an agent, if it does.
+    pub fn spawn(&self) -> Option<&Spawn> {
+        match self {
+            Self::SpawnAgent(spawn) | Self::SpawnReviewer(spawn) => Some(spawn),
+            Self::AcquireWorkspace
+            | Self::ReleaseWorkspace
+            | Self::KillSession
+            | Self::KillReviewer
+            | Self::NotifyWorker { .. }
+            | Self::SpawnNext
+            | Self::PushBranch
+            | Self::CreatePr
+            | Self::DeleteRemoteBranch
+            | Self::Increment { .. }
+            | Self::SetField { .. }
+            | Self::Notify { .. }
+            | Self::RunCommand { .. } => None,
+        }
+    }
+}
+
 /// The parameters of `spawn_agent` and `spawn_reviewer`.
 #[derive(Clone, Debug)]
 pub struct Spawn {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::C28;
-use super::shared::{counts, guards, is_reviewer, spawns};
+use super::shared::{counts, guards, is_reviewer};
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
 use crate::model::{CRASH_COUNT, Counter, CounterId, Piece, REVIEW_ROUND, Value};
@@ -30,7 +30,7 @@ fn read(facts: &Facts<'_>) -> BTreeSet<CounterId> {
         | Piece::Text(_) => None,
     });
     let hooks = || facts.workflow.transitions.iter().flat_map(|it| &it.hooks);
-    let named = hooks().filter_map(spawns).any(is_reviewer).then_some(REVIEW_ROUND);
+    let named = hooks().filter_map(|hook| hook.action.spawn()).any(is_reviewer).then_some(REVIEW_ROUND);
     compared.chain(shown).chain(named).collect()
 }
 

@@ -1,7 +1,7 @@
 //! C27: an agent is started before the counter that its prompt or its window shows is counted up.
 
 use super::C27;
-use super::shared::{counts, is_reviewer, name, spawns};
+use super::shared::{counts, is_reviewer, name};
 use crate::diag::{Diagnostic, Fix};
 use crate::edit;
 use crate::lint::Facts;
@@ -16,7 +16,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 fn in_transition(facts: &Facts<'_>, transition: &Transition) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (at, hook) in transition.hooks.iter().enumerate() {
-        let Some(spawn) = spawns(hook) else { continue };
+        let Some(spawn) = hook.action.spawn() else { continue };
         for later in &transition.hooks[at + 1..] {
             if let Some(counter) = counts(later).filter(|it| shows(facts, spawn, it.value).is_some()) {
                 found.push(finding(facts, transition, (hook, spawn), (later, counter.value)));

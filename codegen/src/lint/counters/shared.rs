@@ -66,41 +66,9 @@ impl Site<'_> {
 
 /// The counter that a hook counts up, and where it says so.
 pub(super) fn counts(hook: &Hook) -> Option<Spanned<CounterId>> {
-    match &hook.action {
-        Action::Increment { field } => Some(*field),
-        Action::SpawnAgent(spawn) | Action::SpawnReviewer(spawn) => spawn.increment,
-        Action::AcquireWorkspace
-        | Action::ReleaseWorkspace
-        | Action::KillSession
-        | Action::KillReviewer
-        | Action::NotifyWorker { .. }
-        | Action::SpawnNext
-        | Action::PushBranch
-        | Action::CreatePr
-        | Action::DeleteRemoteBranch
-        | Action::SetField { .. }
-        | Action::Notify { .. }
-        | Action::RunCommand { .. } => None,
-    }
-}
-
-/// How a hook starts an agent, if it does.
-pub(super) fn spawns(hook: &Hook) -> Option<&Spawn> {
-    match &hook.action {
-        Action::SpawnAgent(spawn) | Action::SpawnReviewer(spawn) => Some(spawn),
-        Action::AcquireWorkspace
-        | Action::ReleaseWorkspace
-        | Action::KillSession
-        | Action::KillReviewer
-        | Action::NotifyWorker { .. }
-        | Action::SpawnNext
-        | Action::PushBranch
-        | Action::CreatePr
-        | Action::DeleteRemoteBranch
-        | Action::Increment { .. }
-        | Action::SetField { .. }
-        | Action::Notify { .. }
-        | Action::RunCommand { .. } => None,
+    match (&hook.action, hook.action.spawn()) {
+        (Action::Increment { field }, _) => Some(*field),
+        (_, spawn) => spawn?.increment,
     }
 }
 
