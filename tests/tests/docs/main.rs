@@ -9,6 +9,7 @@ mod language;
 mod names;
 mod page;
 mod programs;
+mod reliability;
 mod scripts;
 mod storage;
 

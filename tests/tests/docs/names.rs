@@ -48,12 +48,19 @@ fn every_file_that_a_page_names_exists() {
             let first = code.split('/').next().unwrap_or_default();
             let is_ours = root().join(first).is_dir() && !["", ".git", "target"].contains(&first);
             let is_path = is_ours && code.contains('/') && !code.contains([' ', '<', '*']);
-            if is_path && !root().join(code).exists() {
+            if is_path && !exists(code) {
                 unknown.push(format!("{}:{line}: there is no {code}", page.path));
             }
         }
     }
     assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+/// A file or folder, or a function in one: `path::name`.
+fn exists(code: &str) -> bool {
+    let Some((file, function)) = code.split_once("::") else { return root().join(code).exists() };
+    let text = fs::read_to_string(root().join(file)).unwrap_or_default();
+    text.contains(&format!("fn {function}("))
 }
 
 /// A command without what a message or a synopsis puts around its words; `1` stands for what is to be filled in.
