@@ -8,6 +8,7 @@ pub mod caller;
 pub mod cmd;
 pub mod drive;
 pub mod error;
+pub mod fault;
 pub mod flow;
 pub mod hooks;
 pub mod machines;

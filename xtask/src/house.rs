@@ -116,6 +116,14 @@ impl House {
         names.dedup();
         Ok(names)
     }
+
+    /// Our packages, each with the features that a build of the whole workspace turns on: `orange-engine: a,b`.
+    pub(crate) fn features(&self) -> Result<Vec<String>> {
+        let format = ["--prefix", "none", "--format", "{p}: {f}"];
+        let tree = answer(self.cargo(["tree", "--workspace", "-e", "all"].into_iter().chain(format)))?;
+        let ours = tree.lines().filter(|line| line.starts_with("orange"));
+        Ok(ours.map(str::to_string).collect())
+    }
 }
 
 /// The command as one would type it.

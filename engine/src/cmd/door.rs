@@ -14,7 +14,7 @@ use crate::drive::exec::become_independent;
 use crate::machines::Machines;
 use crate::orange::Orange;
 use crate::store::clock;
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, fault};
 
 /// What the generated binary runs.
 pub fn main(machines: &'static [&'static Machine<'static>]) -> ExitCode {
@@ -59,7 +59,10 @@ fn print(answer: &Answer, as_json: bool) -> Result<()> {
         return Ok(());
     }
     let mut out = io::stdout().lock();
-    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+    fault::step("answer", "success");
+    let written = writeln!(out, "{text}").and_then(|()| out.flush());
+    fault::step("end", "itself");
+    match written {
         Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::new(Kind::Environment, format!("cannot write the answer: {cause}")))
         }

@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use super::exec::Call;
 use super::process::{self, Family};
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, fault};
 
 /// How an agent ended: it exited with a code, or a signal ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,7 @@ pub fn run(call: Call) -> Result<Ended> {
         return Err(error);
     }
     wait_unreaped(pid)?;
+    fault::step("clear up after", "the agent");
     process::end(&families(pid))?;
     reap(&mut child)
 }

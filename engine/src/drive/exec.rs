@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use super::process;
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, fault};
 
 /// The variables by which git finds its repository, its index and its configuration of one call. Inside a git
 /// hook they are set, and mean another repository than ours.
@@ -152,7 +152,9 @@ impl Call {
     pub fn run(mut self) -> Result<Output> {
         let stdin = if self.input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        fault::step("call", brief(&self.what));
         let mut child = self.command.spawn().map_err(|cause| self.cannot_start(&cause))?;
+        fault::step("wait for", &self.program);
         let (events, inbox) = mpsc::channel();
         feed(child.stdin.take(), self.input);
         let stdout = drain(child.stdout.take(), &events);
@@ -172,6 +174,7 @@ impl Call {
             .help("find out what it waits for by running it by hand, then repeat the command"));
         }
         let status = reap(&mut child, &self.what)?;
+        fault::step("hear from", &self.program);
         Ok(Output { what: self.what, status, stdout: taken(&stdout), stderr: taken(&stderr) })
     }
 
@@ -188,6 +191,7 @@ impl Call {
     /// # Errors
     /// `environment` when it cannot be started.
     pub fn attended(mut self) -> Result<Child> {
+        fault::step("attend", &self.program);
         self.command.process_group(0).spawn().map_err(|cause| self.cannot_start(&cause))
     }
 
@@ -207,7 +211,9 @@ impl Call {
         let out = open.map_err(|cause| Error::io("open", log, &cause))?;
         let err = out.try_clone().map_err(|cause| Error::io("open", log, &cause))?;
         self.command.stdin(Stdio::null()).stdout(out).stderr(err);
+        fault::step("detach", "itself");
         let child = self.command.spawn().map_err(|cause| self.cannot_start(&cause))?;
+        fault::step("leave", "itself");
         Ok(Detached { child, what: self.what })
     }
 
@@ -291,7 +297,9 @@ impl Detached {
     /// # Errors
     /// `environment` when the system cannot tell.
     pub fn wait(&mut self) -> Result<ExitStatus> {
-        reap(&mut self.child, &self.what)
+        let status = reap(&mut self.child, &self.what);
+        fault::step("hear from", "itself");
+        status
     }
 }
 
@@ -302,6 +310,7 @@ impl Detached {
 /// `environment` when this process leads a process group: it was not started by [`Call::detach`].
 pub fn become_independent() -> Result<()> {
     let own = rustix::process::getpid();
+    fault::step("become", "independent");
     match rustix::process::setsid() {
         Ok(_) => Ok(()),
         Err(_) if process::leads_session(own) => Ok(()),

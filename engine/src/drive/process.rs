@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, fault};
 
 /// How long processes may take to end by themselves once asked to, before they are killed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -34,6 +34,7 @@ pub fn end(families: &[Family]) -> Result<()> {
         if left.is_empty() {
             return Ok(());
         }
+        fault::step("end", "processes");
         send(families, &left, signal);
         if gone_within(GRACE, families) {
             return Ok(());

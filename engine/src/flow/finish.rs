@@ -9,7 +9,7 @@ use crate::orange::Orange;
 use crate::store::event::PlannedHook;
 use crate::store::scalar::Value;
 use crate::store::{Event, Open, OpenTransition, Set, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, fault};
 
 /// Locks a task that nothing is pending for: a transition that somebody began is finished first, in a process that
 /// outlives this one, since its hooks may end this one's session.
@@ -51,6 +51,7 @@ pub fn finish(orange: &Orange, open: &mut Open) -> Result<()> {
         };
         errors.extend(error.map(|error| format!("{}: {error}", planned.name)));
     }
+    fault::step("give back", "the worktree");
     workspace::give_back(orange, open.task())?;
     // Before the transition is closed: after that nobody would come back to tell.
     if !errors.is_empty() {
@@ -83,12 +84,14 @@ fn run(
 ) -> Result<Option<String>> {
     let counter = planned.counter.as_ref().map(|counter| (counter.name.clone(), counter.value));
     let run = Run { orange, machine, since: pending.seq, counter };
+    fault::step("begin", &planned.name);
     let (set, error) = match hooks::run(&run, open, hook) {
         Ok(set) => (set, None),
         Err(error) => (Set::new(), Some(error.one_line())),
     };
     // A spawn that failed used its round up all the same.
     let set = planned.counter.iter().fold(set, |set, counter| set.counter(&counter.name, counter.value));
+    fault::step("end", &planned.name);
     let ended = Event::HookEnded { hook: planned.name.clone(), index: planned.index, error: error.clone() };
     open.append(ended, set)?;
     Ok(error)

@@ -9,7 +9,7 @@ use crate::orange::Orange;
 use crate::store::pool;
 use crate::store::projects::{self, Project};
 use crate::store::{Event, Open, Pool, Set, Task};
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, fault};
 
 /// Room for one more task in its project's pool. Nobody else can take it as long as this is held.
 #[derive(Debug)]
@@ -168,5 +168,6 @@ fn unlink(worktree: &Path) -> Result<()> {
     if !link.is_symlink() {
         return Ok(());
     }
+    fault::step("remove", link.display());
     std::fs::remove_file(&link).map_err(|cause| Error::io("remove", &link, &cause))
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, fault};
 
 /// New contents of a file, on the disk but not yet in its place; dropped uncommitted, they are removed.
 struct Staged {
@@ -63,6 +63,7 @@ pub fn sweep(folder: &Path) {
 /// # Errors
 /// `environment` when the disk refuses.
 pub fn sync_folder(folder: &Path) -> Result<()> {
+    fault::step("sync", folder.display());
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(|cause| Error::io("sync", folder, &cause))
 }
 
@@ -102,16 +103,20 @@ fn target_of(path: &Path) -> Result<PathBuf> {
 }
 
 fn fill(path: &Path, contents: &[u8], mode: Option<u32>) -> std::io::Result<()> {
+    fault::step("create", path.display());
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    fault::step("write", path.display());
     file.write_all(contents)?;
     if let Some(mode) = mode {
         file.set_permissions(fs::Permissions::from_mode(mode))?;
     }
+    fault::step("sync", path.display());
     file.sync_all()
 }
 
 impl Staged {
     fn commit(self) -> Result<()> {
+        fault::step("rename to", self.target.display());
         fs::rename(&self.temporary, &self.target)
             .map_err(|cause| Error::io("write", &self.target, &cause))?;
         sync_folder(self.target.parent().unwrap_or(Path::new("/")))

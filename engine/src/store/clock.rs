@@ -2,9 +2,11 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::fault;
+
 /// Now, such as `2026-11-21T22:23:24.025Z`.
 pub fn now() -> String {
-    rfc3339(SystemTime::now())
+    rfc3339(fault::now())
 }
 
 /// A time in RFC 3339, UTC, milliseconds; times before 1970 are shown as its beginning.

@@ -10,7 +10,7 @@ use crate::store::fold::Owned;
 use crate::store::frontmatter::Document;
 use crate::store::scalar::Value;
 use crate::store::{Home, Open, Task, TaskDir, atomic, clock, home, id, journal, list, lock, projects};
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, fault};
 
 /// What a new task is to be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,6 +58,7 @@ pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<
 
     let staged = TaskDir { path: folder.join(format!("{UNFINISHED}{}", dir.id)), ..dir.clone() };
     write(&staged, &branch, draft)?;
+    fault::step("rename to", dir.path.display());
     fs::rename(&staged.path, &dir.path).map_err(|cause| Error::io("make the task", &dir.path, &cause))?;
     atomic::sync_folder(&folder)?;
     Open::lock(home, &dir)

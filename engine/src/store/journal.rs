@@ -12,7 +12,7 @@ use serde::de::{DeserializeSeed, MapAccess, Visitor};
 
 use crate::store::event::{Event, Record, Set};
 use crate::store::fold::{Log, Owned};
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, fault};
 
 /// A journal as it was read.
 #[derive(Debug, Default, PartialEq)]
@@ -48,6 +48,7 @@ pub fn read(path: &Path) -> Result<Journal> {
 /// # Errors
 /// `environment` when the disk refuses.
 pub fn mend(path: &Path, journal: &Journal) -> Result<()> {
+    fault::step("mend", path.display());
     let mended = match &journal.torn {
         Some(torn) => OpenOptions::new().write(true).open(path).and_then(|file| {
             file.set_len(torn.offset)?;
@@ -80,6 +81,7 @@ pub fn append(path: &Path, records: &[Record]) -> Result<()> {
             .map_err(|cause| Error::new(Kind::Environment, format!("cannot write an event: {cause}")))?;
         lines.push(b'\n');
     }
+    fault::step("append to", path.display());
     let open = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
     let mut file = open.map_err(|cause| Error::io("open", path, &cause))?;
     let appended = whole_length(&mut file).and_then(|length| write_whole(&mut file, &lines, length));
@@ -186,7 +188,10 @@ fn whole_length(file: &mut File) -> std::io::Result<u64> {
 
 /// Writes all of it; or takes back what was written, as far as the disk lets us.
 fn write_whole(file: &mut File, lines: &[u8], before: u64) -> std::io::Result<()> {
-    let written = file.write_all(lines).and_then(|()| file.sync_data());
+    let written = file.write_all(lines).and_then(|()| {
+        fault::step("sync", "the journal");
+        file.sync_data()
+    });
     if written.is_err() {
         // The first failure is the one to tell; a line that stays is torn, and the next to lock the task cuts it off.
         file.set_len(before).unwrap_or_default();

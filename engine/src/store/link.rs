@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::store::frontmatter::Document;
 use crate::store::{TaskDir, atomic};
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, fault};
 
 /// A file that stands where the link was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,7 @@ enum Found {
 /// `refused` when the project has a `TASK.md` of its own there; `environment`.
 pub fn make(dir: &TaskDir, worktree: &Path) -> Result<()> {
     let (path, target) = (worktree.join("TASK.md"), dir.task_md());
+    fault::step("link", path.display());
     match look(&path, &target) {
         Found::Link => Ok(()),
         Found::OldLink => replace(&path, &target),
@@ -143,6 +144,7 @@ fn is_of_a_task(found: &Path) -> bool {
 fn replace(path: &Path, target: &Path) -> Result<()> {
     atomic::sweep(path.parent().unwrap_or(path));
     let temporary = atomic::temporary(path);
+    fault::step("rename to", path.display());
     symlink(target, &temporary)
         .and_then(|()| fs::rename(&temporary, path))
         .map_err(|cause| Error::io("make the link", path, &cause))

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::store::{Home, clock};
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, fault};
 
 /// A lock that is held; dropping it releases it.
 #[derive(Debug)]
@@ -46,6 +46,7 @@ pub fn acquire(home: &Home, path: &Path, what: &str) -> Result<Lock> {
 impl Lock {
     /// Writes down who holds it, for those who wait.
     fn sign(mut self, path: &Path, command: &str) -> Result<Lock> {
+        fault::step("hold", path.display());
         let signature = format!("{}\n{}\n{command}\n", std::process::id(), clock::now());
         let signed = self.file.set_len(0).and_then(|()| self.file.write_all(signature.as_bytes()));
         signed.map_err(|cause| Error::io("write", path, &cause))?;
@@ -55,6 +56,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
+        fault::step("release", "a lock");
         // Closing the file releases the lock; the signature is wiped so that nobody is shown a former holder.
         self.file.set_len(0).unwrap_or_default();
     }

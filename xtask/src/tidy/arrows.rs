@@ -113,6 +113,18 @@ fn too_heavy<'t>(package: &'t str, tree: &'t [String]) -> impl Iterator<Item = F
     })
 }
 
+/// Packages that can be killed at their own steps without anybody having asked for that.
+pub(super) fn no_fail_points(features: &[String]) -> Vec<Finding> {
+    let armed = features.iter().filter(|package| package.contains("fail-points"));
+    let finding = |package: &String| {
+        let name = package.split(' ').next().unwrap_or(package);
+        let remedy =
+            "the feature `fail-points` is for builds that are to be killed: take it out of the manifests";
+        Finding::new(name, "has fail points in an ordinary build", remedy)
+    };
+    armed.map(finding).take(1).collect()
+}
+
 /// How what the small binary is built from differs from the committed list.
 pub(super) fn small_binary(tree: &[String], list: &File) -> Vec<Finding> {
     let ours = |name: &str| ARROWS.iter().any(|arrows| arrows.from == name);
@@ -185,6 +197,13 @@ mod tests {
         let list = File { path: "list".to_string(), text: list.to_string() };
         let found: Vec<_> = small_binary(&tree, &list).into_iter().map(|finding| finding.place).collect();
         assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn an_ordinary_build_has_no_fail_points() {
+        let features = |of: &str| vec![format!("orange-engine v0.1.0 (/orange/engine): {of}")];
+        assert_eq!(no_fail_points(&features("custom-workflows")), []);
+        assert_eq!(no_fail_points(&features("default,fail-points")).len(), 1);
     }
 
     #[test]

@@ -51,6 +51,7 @@ fn findings(house: &House) -> Result<Vec<Finding>> {
     let (rust, manifests) = (read(".rs")?, read("Cargo.toml")?);
     let mut findings = arrows::declared(&house.metadata()?.packages);
     findings.extend(arrows::compiler(house)?);
+    findings.extend(arrows::no_fail_points(&house.features()?));
     findings.extend(arrows::small_binary(
         &house.tree("orange", "normal,no-proc-macro")?,
         &house.read(arrows::SMALL_BINARY)?,
