@@ -166,9 +166,10 @@ fn hook(emission: &Emission<'_>, hook: &Hook<'_>) -> TokenStream {
         }
         Hook::KillSession => quote!(KillSession),
         Hook::KillReviewer => quote!(KillReviewer),
-        Hook::NotifyWorker { message } => {
+        Hook::NotifyWorker { message, otherwise } => {
             let message = text::lines(message);
-            quote!(NotifyWorker { message: #message })
+            let otherwise = option(otherwise.as_ref().map(|it| spawn(emission, it)));
+            quote!(NotifyWorker { message: #message, otherwise: #otherwise })
         }
         Hook::SpawnNext => quote!(SpawnNext),
         Hook::PushBranch => quote!(PushBranch),

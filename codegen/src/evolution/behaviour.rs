@@ -84,7 +84,8 @@ impl Teller<'_> {
         match (hook.spawn(), counter) {
             (Some(Spawn { prompt, harness, permissions, .. }), _) => {
                 let prompt = self.0.machine.prompt(*prompt).name;
-                format!("{} {prompt} {harness:?} {permissions:?} {counter:?}", hook.name())
+                let told = if let Hook::NotifyWorker { message, .. } = hook { message } else { "" };
+                format!("{} {prompt} {harness:?} {permissions:?} {counter:?} {told:?}", hook.name())
             }
             (None, Some(counter)) => format!("increment {counter}"),
             (None, None) => format!("{hook:?}"),

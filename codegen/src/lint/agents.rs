@@ -1,10 +1,10 @@
 //! What steps do to a task's agents and its worktree: where these begin, and what is left behind.
 
-use orange_core::{Actor, Hook};
+use orange_core::{Actor, Hook, Spawn};
 
 use super::Facts;
 use crate::search::task::{Agent, Event, Task};
-use crate::search::{Edge, EdgeId, HookIndex};
+use crate::search::{Edge, EdgeId, HookIndex, Step};
 use crate::span::Span;
 
 /// A place of a story and its part in it.
@@ -96,13 +96,29 @@ impl<'f> Facts<'f> {
         steps.find_map(|(at, id)| Some((at, self.starts(self.search.edge(*id), agent)?)))
     }
 
-    fn starts(&self, edge: &Edge, agent: Actor) -> Option<Start<'f>> {
-        let starts = |hook: &Hook<'_>| hook.spawn().is_some_and(|it| it.actor() == agent);
-        if let Some(id) = edge.step.transition() {
-            let hooks = self.machine.transition(id).hooks;
-            let at = hooks.iter().rposition(starts)?;
-            return Some(Start { hook: &hooks[at], span: self.transition(id).hooks[at].span });
+    /// The hooks of a step's transition that start an agent. One that tells a worker starts one only where none is alive.
+    pub(crate) fn starting(&self, edge: &Edge) -> Vec<(HookIndex, &'f Spawn)> {
+        let Some(id) = edge.step.transition() else { return Vec::new() };
+        let mut task = *self.search.task(edge.from);
+        if let Step::Exit { agent, .. } = edge.step {
+            task.set_agent(agent, Agent::Dead);
         }
+        let hooks = (0..).zip(self.machine.transition(id).hooks);
+        let starting = hooks.filter_map(|(at, hook)| {
+            let is_told = matches!(hook, Hook::NotifyWorker { .. }) && task.worker == Agent::Live;
+            task.apply(hook);
+            hook.spawn().filter(|_| !is_told).map(|spawn| (at, spawn))
+        });
+        starting.collect()
+    }
+
+    fn starts(&self, edge: &Edge, agent: Actor) -> Option<Start<'f>> {
+        if let Some(id) = edge.step.transition() {
+            let (at, _) = self.starting(edge).into_iter().rfind(|(_, spawn)| spawn.actor() == agent)?;
+            let hook = &self.machine.transition(id).hooks[usize::from(at)];
+            return Some(Start { hook, span: self.hook(id, at)?.span });
+        }
+        let starts = |hook: &Hook<'_>| hook.spawn().is_some_and(|it| it.actor() == agent);
         let is_alive = |id| self.search.task(id).agent(agent) == Agent::Live;
         let status = self.search.task(edge.from).status;
         let hook = self.machine.state(status).respawn.as_ref().filter(|hook| starts(hook))?;

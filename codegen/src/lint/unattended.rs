@@ -169,14 +169,11 @@ pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
         | Step::Exit {
             outcome: Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Marked,
             ..
-        } => edge.step.transition().map_or(0, |id| started_by(facts, edge, id)),
+        } => {
+            let starting = facts.starting(edge).into_iter();
+            starting.filter(|(at, spawn)| !fails(facts.search, edge, *at, Some(spawn.actor()))).count() as u64
+        }
     }
-}
-
-fn started_by(facts: &Facts<'_>, edge: &Edge, id: TransitionId) -> u64 {
-    let hooks = (0..).zip(facts.machine.transition(id).hooks);
-    let spawns = hooks.filter_map(|(at, hook)| Some((at, hook.spawn()?.actor())));
-    spawns.filter(|(at, actor)| !fails(facts.search, edge, *at, Some(*actor))).count() as u64
 }
 
 /// Whether a hook that starts an agent starts none: there is no worktree, or the same agent is alive.

@@ -161,7 +161,9 @@ impl<'a> Lowering<'a> {
             Action::SpawnReviewer(it) => core::Hook::SpawnReviewer(spawn(it)),
             Action::KillSession => core::Hook::KillSession,
             Action::KillReviewer => core::Hook::KillReviewer,
-            Action::NotifyWorker { message } => core::Hook::NotifyWorker { message },
+            Action::NotifyWorker { message, otherwise } => {
+                core::Hook::NotifyWorker { message, otherwise: otherwise.as_ref().map(spawn) }
+            }
             Action::SpawnNext => core::Hook::SpawnNext,
             Action::PushBranch => core::Hook::PushBranch,
             Action::CreatePr => core::Hook::CreatePr,

@@ -78,7 +78,7 @@ fn action(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> 
         }
         "kill_session" => Action::KillSession,
         "kill_reviewer" => Action::KillReviewer,
-        "notify_worker" => Action::NotifyWorker { message: text(decoder, fields, "message")? },
+        "notify_worker" => notify_worker(decoder, scope, fields)?,
         "spawn_next" => Action::SpawnNext,
         "push_branch" => Action::PushBranch,
         "create_pr" => Action::CreatePr,
@@ -94,6 +94,17 @@ fn action(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> 
         // The table has no other; a test decodes every action of it.
         _ => return None,
     })
+}
+
+/// A worker that is started in the place of the one that should have been told runs as workers do.
+fn notify_worker(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> Option<Action> {
+    let prompt = match fields.get("prompt") {
+        Some(field) => Some(scope.prompt(decoder, &field, &A04)?),
+        None => None,
+    };
+    let (harness, permissions) = (HarnessOf::Task, Permissions::Full);
+    let otherwise = prompt.map(|prompt| Spawn { prompt, harness, permissions, increment: None });
+    Some(Action::NotifyWorker { message: text(decoder, fields, "message")?, otherwise })
 }
 
 fn spawn(

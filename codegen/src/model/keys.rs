@@ -224,7 +224,15 @@ pub static ACTIONS: &[Object] = &[
     bare("kill_reviewer"),
     Object {
         what: "notify_worker",
-        keys: &[ACTION, required("message", Takes::Text, "What the worker is told.")],
+        keys: &[
+            ACTION,
+            required("message", Takes::Text, "What the worker is told."),
+            key(
+                "prompt",
+                Takes::Name(Names::Prompts),
+                "What a worker is started with where none is alive; without it, the hook fails there.",
+            ),
+        ],
     },
     bare("spawn_next"),
     bare("push_branch"),

@@ -196,6 +196,8 @@ pub enum Action {
     NotifyWorker {
         /// What the worker is told.
         message: String,
+        /// How a worker is started where none is alive to be told.
+        otherwise: Option<Spawn>,
     },
     /// `spawn_next`
     SpawnNext,
@@ -232,15 +234,15 @@ pub enum Action {
 }
 
 impl Action {
-    /// How it starts an agent, if it does.
+    /// How it starts an agent, if it does: always, or where none is alive.
     pub fn spawn(&self) -> Option<&Spawn> {
         match self {
             Self::SpawnAgent(spawn) | Self::SpawnReviewer(spawn) => Some(spawn),
+            Self::NotifyWorker { otherwise, .. } => otherwise.as_ref(),
             Self::AcquireWorkspace
             | Self::ReleaseWorkspace
             | Self::KillSession
             | Self::KillReviewer
-            | Self::NotifyWorker { .. }
             | Self::SpawnNext
             | Self::PushBranch
             | Self::CreatePr

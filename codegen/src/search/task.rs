@@ -153,7 +153,9 @@ impl Task {
             Hook::KillReviewer => self.kill_reviewer(),
             Hook::SpawnAgent(spawn) => self.spawn(spawn.actor(), false),
             Hook::SpawnReviewer(spawn) => self.spawn(spawn.actor(), true),
-            Hook::NotifyWorker { .. } => (self.worker != Agent::Live).then_some(Event::NobodyToNotify),
+            Hook::NotifyWorker { .. } if self.worker == Agent::Live => None,
+            Hook::NotifyWorker { otherwise: Some(spawn), .. } => self.spawn(spawn.actor(), false),
+            Hook::NotifyWorker { otherwise: None, .. } => Some(Event::NobodyToNotify),
             Hook::SpawnNext
             | Hook::PushBranch
             | Hook::CreatePr

@@ -62,6 +62,8 @@ pub enum Hook<'a> {
     NotifyWorker {
         /// The message.
         message: &'a str,
+        /// How a worker is started where none is alive to read it.
+        otherwise: Option<Spawn>,
     },
     /// Spawn the next pending task of the project.
     SpawnNext,
@@ -119,15 +121,15 @@ impl Hook<'_> {
         }
     }
 
-    /// The parameters of a hook that starts an agent.
+    /// The parameters of a hook that starts an agent, always or where none is alive.
     pub const fn spawn(&self) -> Option<&Spawn> {
         match self {
             Hook::SpawnAgent(spawn) | Hook::SpawnReviewer(spawn) => Some(spawn),
+            Hook::NotifyWorker { otherwise, .. } => otherwise.as_ref(),
             Hook::AcquireWorkspace
             | Hook::ReleaseWorkspace
             | Hook::KillSession
             | Hook::KillReviewer
-            | Hook::NotifyWorker { .. }
             | Hook::SpawnNext
             | Hook::PushBranch
             | Hook::CreatePr

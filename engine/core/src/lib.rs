@@ -41,4 +41,4 @@ pub use unknown::UnknownName;
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that
 /// output of an older compiler fails with one readable line instead of many.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;

@@ -112,18 +112,17 @@ pub fn kill_reviewer(orange: &Orange, open: &mut Open) -> Result<()> {
     Ok(())
 }
 
-/// Pastes a message into the worker's window.
+/// Pastes a message into the worker's window. False where no worker is alive to read it.
 ///
 /// # Errors
-/// `refused` when no worker is alive to read it; `environment` when tmux fails.
-pub fn notify_worker(orange: &Orange, open: &Open, message: &str) -> Result<()> {
+/// `environment` when tmux fails.
+pub fn notify_worker(orange: &Orange, open: &Open, message: &str) -> Result<bool> {
     let panes = orange.tmux.panes_of(&open.task().id)?;
     let worker = live(open, &panes, Actor::Worker).map(|(_, record)| record.window.clone());
     let pane = worker.and_then(|window| panes.iter().find(|pane| is_alive_in(pane, &window)));
     match pane {
-        Some(pane) => orange.tmux.send_text(&pane.pane_id, message.trim_end().as_bytes()),
-        None => Err(Error::new(Kind::Refused, "no worker is alive to be told")
-            .help("`orange task respawn` starts one that reads TASK.md")),
+        Some(pane) => orange.tmux.send_text(&pane.pane_id, message.trim_end().as_bytes()).map(|()| true),
+        None => Ok(false),
     }
 }
 

@@ -10,9 +10,9 @@ mod other;
 use orange_core::{Effect, Hook, Machine};
 
 use self::workspace::Room;
-use crate::Result;
 use crate::orange::Orange;
 use crate::store::{Open, Set, Task};
+use crate::{Error, Kind, Result};
 
 /// What a hook knows beside its task and its parameters.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub fn run(run: &Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Resu
         Hook::KillSession => return agents::kill_session(orange, open),
         Hook::KillReviewer => agents::kill_reviewer(orange, open),
         Hook::SpawnAgent(_) | Hook::SpawnReviewer(_) => spawn(run, open, hook),
-        Hook::NotifyWorker { message } => agents::notify_worker(orange, open, message),
+        Hook::NotifyWorker { message, .. } => notify_worker(run, open, hook, message),
         // No two tasks are ever locked together: that process waits until this one is released.
         Hook::SpawnNext => orange.start_detached(&["task", "spawn-next", &open.dir().id], open.dir()),
         Hook::PushBranch => other::push_branch(orange, open),
@@ -52,6 +52,20 @@ pub fn run(run: &Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Resu
         Hook::RunCommand { argv, timeout } => other::run_command(orange, open, argv, *timeout),
     };
     done.map(|()| Set::new())
+}
+
+/// Where no worker is alive to be told, one is started if the hook says with which prompt: that says what to read.
+fn notify_worker(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>, message: &str) -> Result<()> {
+    if agents::started_since(run.orange, open, hook, run.since)?
+        || agents::notify_worker(run.orange, open, message)?
+    {
+        return Ok(());
+    }
+    match hook.spawn() {
+        Some(_) => spawn(run, open, hook),
+        None => Err(Error::new(Kind::Refused, "no worker is alive to be told")
+            .help("`orange task respawn` starts one that reads TASK.md")),
+    }
 }
 
 fn spawn(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>) -> Result<()> {

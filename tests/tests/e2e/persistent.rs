@@ -108,18 +108,35 @@ fn a_worker_that_dies_after_its_plan_is_missed_where_it_should_work() {
 }
 
 #[test]
-fn a_worker_that_dies_after_its_handoff_is_missed_when_the_review_fails() {
+fn a_worker_that_died_after_its_handoff_is_started_again_when_the_review_fails() {
     let world = World::new();
     let task = begin(&world, "Mend it [agents: work-die fail]");
-    task.has_events(4, "status.changed");
-    let attention = task.show()["attention"].as_str().unwrap().to_owned();
-    assert!(attention.contains("no worker is alive"), "{attention}");
+    task.reaches("reviewing");
     let advanced: Vec<_> = task.events_of("auto.advanced").iter().map(|event| event["to"].clone()).collect();
     assert_eq!(advanced, ["agent-review"]);
-
-    task.ok("respawn", &[]);
-    task.reaches("reviewing");
+    let worker = &task.events_of("agent.spawned")[2];
+    assert_eq!(
+        (&worker["actor"], &worker["prompt"], &worker["permissions"], &worker["window"]),
+        (&json!("worker"), &json!("worker_respawn"), &json!("full"), &json!("worker"))
+    );
     assert_eq!(task.show()["attention"], json!(null));
+}
+
+#[test]
+fn a_task_that_began_with_a_review_gets_its_worker_when_that_fails() {
+    let world = World::new();
+    world.commit_on("fix", "work.txt");
+    let task = world.create("fix", "Look at it", &["--workflow", "persistent", "--status", "agent-review"]);
+    task.reaches("reviewing");
+    assert_eq!(task.way(), ["agent-review → working", "working → agent-review", "agent-review → reviewing"]);
+    let actors: Vec<_> = task.events_of("agent.spawned").iter().map(|event| event["actor"].clone()).collect();
+    assert_eq!(actors, ["reviewer", "worker", "reviewer"]);
+    assert!(task.agent(2).prompt().starts_with("# Resuming: Look at it"));
+    assert_eq!(world.panes(), ["toy/fix worker"]);
+    // It is the worker from here on: a person who wants changes tells this one.
+    task.ok("update", &["--status", "working"]);
+    task.has_events(5, "status.changed");
+    assert!(task.agent(2).heard().starts_with("A person asks for changes"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::C4A;
 use super::text::any_of;
 use crate::diag::Diagnostic;
 use crate::lint::{Facts, Mover};
-use crate::model::{Action, Outcome, Transition};
+use crate::model::{Outcome, Transition};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let ruled = facts.exit_cases().iter().map(|it| it.state);
@@ -43,10 +43,9 @@ fn of_state(facts: &Facts<'_>, id: StateId) -> Option<Diagnostic> {
 /// Whether a way out starts an agent, or is a person's way to a good end.
 fn helps(facts: &Facts<'_>, transition: &Transition, mover: Mover) -> bool {
     let to = transition.to.value;
-    let starts =
-        |hook: &crate::model::Hook| matches!(hook.action, Action::SpawnAgent(_) | Action::SpawnReviewer(_));
     let is_good_end = facts.state(to).terminal && facts.workflow.commands.cancel != Some(to);
-    transition.hooks.iter().any(starts) || (is_good_end && mover == Mover::Person)
+    transition.hooks.iter().any(|hook| hook.action.spawn().is_some())
+        || (is_good_end && mover == Mover::Person)
 }
 
 fn ways_on(facts: &Facts<'_>, id: StateId) -> String {

@@ -28,8 +28,7 @@ fn starts_unwatched(facts: &Facts<'_>, edge: &Edge) -> Option<(TransitionId, Hoo
     if state.terminal || facts.machine.exit_rules_of(after.status).is_empty() {
         return None;
     }
-    let hooks = facts.machine.transition(transition).hooks.iter().zip(0..);
-    let mut starts = hooks.filter_map(|(hook, index)| Some((index, hook.spawn()?.actor())));
+    let mut starts = facts.starting(edge).into_iter().map(|(index, spawn)| (index, spawn.actor()));
     let (index, agent) = starts.find(|(_, it)| *it != state.agent && after.agent(*it) == Agent::Live)?;
     Some((transition, index, agent))
 }

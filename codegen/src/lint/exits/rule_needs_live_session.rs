@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use orange_core::{Actor, TransitionId};
+use orange_core::{self as core, Actor, StateId, TransitionId};
 
 use super::C4B;
 use super::text::condition_of;
@@ -43,9 +43,24 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 /// The hooks of a transition that want a worker alive.
-fn worker_hooks<'f>(facts: &Facts<'f>, id: TransitionId) -> impl Iterator<Item = HookIndex> + use<'f> {
+fn worker_hooks<'f>(facts: &Facts<'f>, id: TransitionId) -> impl Iterator<Item = HookIndex> {
     let hooks = facts.transition(id).hooks.iter().zip(0..);
-    hooks.filter(|(hook, _)| part_of(hook).is_some()).map(|(_, index)| index)
+    let to = facts.machine.transition(id).to;
+    let wants_worker = move |hook: &Hook| {
+        part_of(hook).is_some()
+            && !(matches!(hook.action, Action::SpawnReviewer(_)) && comes_back_with_worker(facts, to))
+    };
+    hooks.filter(move |(hook, _)| wants_worker(hook)).map(|(_, index)| index)
+}
+
+/// Whether each way from a review back to work starts a worker where none is alive: then a reviewer needs none beside it.
+fn comes_back_with_worker(facts: &Facts<'_>, review: StateId) -> bool {
+    facts.leaving(review).all(|(id, declared)| {
+        let to = facts.machine.state(declared.to.value);
+        let is_work = !to.terminal && !to.waits_for_human && to.agent == Actor::Worker;
+        let mut spawns = facts.machine.transition(id).hooks.iter().filter_map(core::Hook::spawn);
+        !is_work || spawns.any(|spawn| spawn.actor() == Actor::Worker)
+    })
 }
 
 fn is_miss(event: Event) -> bool {

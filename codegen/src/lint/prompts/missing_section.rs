@@ -154,8 +154,8 @@ impl Bare {
                 Step::Exit { outcome: Outcome::Crash { respawned: true }, .. } => again(),
                 Step::Exit { .. } | Step::Request { .. } | Step::Write(_) => None,
             };
-            let taken = edge.step.transition().map_or(&[][..], |id| facts.machine.transition(id).hooks);
-            for spawn in hooks.iter().chain(taken).filter_map(|it| it.spawn()) {
+            let taken = facts.starting(edge).into_iter().map(|(_, spawn)| spawn);
+            for spawn in hooks.iter().filter_map(|it| it.spawn()).chain(taken) {
                 let prompt = usize::from(spawn.prompt.0);
                 for section in 0..search.sections.len() {
                     let written = task.section(section);
