@@ -14,9 +14,12 @@ pub struct Check {
     pub name: &'static str,
     /// The level of its findings unless they say otherwise.
     pub level: Level,
-    /// Its page in Markdown: what, why, an example that fires, the mended example.
-    pub page: &'static str,
 }
+
+/// A check and its page in Markdown: what, why, an example that fires, the mended example.
+///
+/// The two are apart so that a program which finds and never explains carries no pages.
+pub type Page = (&'static Check, &'static str);
 
 macro_rules! catalogue {
     ($($code:ident $name:literal $level:ident;)*) => {
@@ -26,12 +29,13 @@ macro_rules! catalogue {
                 code: stringify!($code),
                 name: $name,
                 level: Level::$level,
-                page: include_str!(concat!("../../docs/lints/", $name, ".md")),
             };
         )*
 
         /// The checks that are made before anything can be emitted.
         static CHECKS: &[&Check] = &[$(&$code),*];
+
+        static PAGES: &[Page] = &[$((&$code, include_str!(concat!("../../docs/lints/", $name, ".md")))),*];
     };
 }
 
@@ -70,9 +74,8 @@ catalogue! {
 /// All checks, in the order of their groups and codes.
 pub fn all() -> &'static [&'static Check] {
     static ALL: LazyLock<Vec<&'static Check>> = LazyLock::new(|| {
-        let lints = lint::GROUPS.iter().copied().flatten().map(|it| it.check);
-        let mut all: Vec<_> =
-            CHECKS.iter().copied().chain(lints).chain(evolution::KINDS.iter().map(|it| it.check)).collect();
+        let lints = lint::CHECKS.iter().copied().flatten();
+        let mut all: Vec<_> = CHECKS.iter().chain(lints).chain(evolution::CHECKS).copied().collect();
         all.sort_by_key(|it| (group(it), it.code));
         all
     });
@@ -93,9 +96,17 @@ pub fn find(code_or_name: &str) -> Option<&'static Check> {
 }
 
 impl Check {
+    /// Its page in Markdown: what, why, an example that fires, the mended example.
+    pub fn page(&self) -> &'static str {
+        let lints = lint::PAGES.iter().copied().flatten();
+        let mut pages = PAGES.iter().chain(lints).chain(evolution::PAGES);
+        pages.find(|(check, _)| *check == self).map_or("", |(_, page)| *page)
+    }
+
     /// What it is in one line: the first paragraph of its page.
     pub fn summary(&self) -> &'static str {
-        let body = self.page.split_once("\n\n").map_or(self.page, |(_, body)| body);
+        let page = self.page();
+        let body = page.split_once("\n\n").map_or(page, |(_, body)| body);
         body.split_once("\n\n").map_or(body, |(first, _)| first).trim_end()
     }
 }

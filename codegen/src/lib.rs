@@ -3,6 +3,7 @@
 pub mod build;
 pub mod catalogue;
 pub mod check;
+pub mod custom;
 pub mod diag;
 pub mod edit;
 pub mod emit;

@@ -1,30 +1,257 @@
-//! The machines that are compiled into this binary.
+//! The machines that tasks can follow: those that are compiled in, then the custom ones of the home (design §6).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use orange_core::Machine;
 
+use crate::store::{Home, atomic, home, suggest};
 use crate::{Error, Kind, Result};
 
-/// All of them, sorted by name.
+/// What compiles the text of a custom workflow, whose path is for messages and tells the language. The machine lives as
+/// long as the process; what is wrong with the text is told in full.
+pub type Compile = fn(path: &str, text: &str) -> std::result::Result<&'static Machine<'static>, String>;
+
+/// What a binary was built with.
 #[derive(Clone, Copy, Debug)]
-pub struct Machines(pub &'static [&'static Machine<'static>]);
+pub struct Built {
+    /// The machines that are compiled in, sorted by name.
+    pub machines: &'static [&'static Machine<'static>],
+    /// The compiler, where it has one.
+    pub compile: Option<Compile>,
+}
+
+/// The endings of workflow files.
+const EXTENSIONS: [&str; 3] = ["yml", "yaml", "toml"];
+
+/// Every machine that this process knows or can come to know.
+#[derive(Debug)]
+pub struct Machines {
+    built_in: &'static [&'static Machine<'static>],
+    compile: Option<Compile>,
+    folder: PathBuf,
+    /// A custom workflow is compiled when it is first asked for, and again when its text has changed.
+    custom: Mutex<BTreeMap<String, Custom>>,
+}
+
+/// A workflow file of the home, as it was when it was last looked at.
+#[derive(Clone, Debug)]
+struct Custom {
+    path: PathBuf,
+    text: String,
+    machine: Result<&'static Machine<'static>>,
+    is_fresh: bool,
+}
+
+/// A workflow in a list.
+#[derive(Debug)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// Its file, when it is a custom one.
+    pub file: Option<PathBuf>,
+    /// Its machine, or why there is none.
+    pub machine: Result<&'static Machine<'static>>,
+}
 
 impl Machines {
+    /// What is compiled in, and what the compiler makes of the workflow files of the home.
+    pub fn new(built: Built, home: &Home) -> Machines {
+        let Built { machines, compile } = built;
+        Machines { built_in: machines, compile, folder: home.workflows(), custom: Mutex::default() }
+    }
+
+    /// For tests: these and no others.
+    #[cfg(test)]
+    pub(crate) fn only(machines: &'static [&'static Machine<'static>]) -> Machines {
+        Machines::new(Built { machines, compile: None }, &Home::at("/nowhere"))
+    }
+
     /// The machine of this workflow.
     ///
     /// # Errors
-    /// `not_found`, with the names that there are.
-    pub fn named(self, name: &str) -> Result<&'static Machine<'static>> {
-        self.iter().find(|machine| machine.name == name).ok_or_else(|| {
-            let names: Vec<_> = self.iter().map(|machine| machine.name).collect();
-            Error::new(Kind::NotFound, format!("no workflow `{name}` is compiled in")).help(format!(
-                "there is: {}; `cargo xtask build-workflow` builds others in",
-                names.join(", ")
-            ))
-        })
+    /// `not_found` with the nearest name; `corrupt` when it is a custom one with errors, which are all told.
+    pub fn named(&self, name: &str) -> Result<&'static Machine<'static>> {
+        if let Some(machine) = self.built_in(name) {
+            return Ok(machine);
+        }
+        let Some(path) = self.file(name)? else { return Err(self.unknown(name)) };
+        let Some(compile) = self.compile else { return Err(not_compiled(name, &path)) };
+        let mut custom = self.custom();
+        if let Some(known) = custom.get(name).filter(|known| known.is_fresh && known.path == path) {
+            return known.machine.clone();
+        }
+        let text = read(&path)?;
+        let known = custom.remove(name).filter(|known| known.path == path && known.text == text);
+        let machine = known.map_or_else(|| compiled(compile, name, &path, &text), |known| known.machine);
+        custom.insert(name.to_owned(), Custom { path, text, machine: machine.clone(), is_fresh: true });
+        machine
     }
 
-    /// Each machine.
-    pub fn iter(self) -> impl Iterator<Item = &'static Machine<'static>> {
-        self.0.iter().copied()
+    /// Every workflow: the compiled-in ones by name, then the custom ones. Custom ones that are never followed, since one
+    /// of their name is compiled in, say so.
+    ///
+    /// # Errors
+    /// `environment` when the folder of custom workflows cannot be read.
+    pub fn all(&self) -> Result<Vec<Listed>> {
+        let built_in = self.built_in.iter().map(|machine| Listed {
+            name: machine.name.to_owned(),
+            file: None,
+            machine: Ok(machine),
+        });
+        let custom = self.files()?.into_iter().map(|(name, file)| {
+            let machine =
+                if self.built_in(&name).is_some() { Err(shadowed(&name, &file)) } else { self.named(&name) };
+            Listed { name, file: Some(file), machine }
+        });
+        Ok(built_in.chain(custom).collect())
     }
+
+    /// Every machine that can be followed.
+    ///
+    /// # Errors
+    /// As [`Machines::all`].
+    pub fn usable(&self) -> Result<Vec<&'static Machine<'static>>> {
+        Ok(self.all()?.into_iter().filter_map(|listed| listed.machine.ok()).collect())
+    }
+
+    /// Has every custom workflow looked at again when it is next asked for: a process that lives long sees edits.
+    pub fn look_again(&self) {
+        self.custom().values_mut().for_each(|custom| custom.is_fresh = false);
+    }
+
+    /// Keeps a copy of the definition of a custom workflow, so that it can be compared with a later one. Those of
+    /// compiled-in ones stay with whoever built the binary.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be written.
+    pub fn keep(&self, machine: &Machine<'_>) -> Result<()> {
+        let custom = self.custom();
+        let Some(Custom { path, text, .. }) = custom.get(machine.name) else { return Ok(()) };
+        let extension = path.extension().unwrap_or_default();
+        let kept = self.kept_folder(machine.source_hash).join(machine.name).with_extension(extension);
+        if kept.exists() {
+            return Ok(());
+        }
+        home::make_folder(&self.kept_folder(machine.source_hash))?;
+        atomic::write(&kept, text.as_bytes())
+    }
+
+    /// The kept copy of the definition with this hash.
+    pub fn kept(&self, name: &str, definition: &str) -> Option<PathBuf> {
+        let file = self.kept_folder(definition).join(name);
+        EXTENSIONS.iter().map(|extension| file.with_extension(extension)).find(|file| file.exists())
+    }
+
+    /// The file of a custom workflow, as far as it was looked at.
+    pub fn file_of(&self, name: &str) -> Option<PathBuf> {
+        self.custom().get(name).map(|custom| custom.path.clone())
+    }
+
+    fn built_in(&self, name: &str) -> Option<&'static Machine<'static>> {
+        self.built_in.iter().copied().find(|machine| machine.name == name)
+    }
+
+    fn custom(&self) -> MutexGuard<'_, BTreeMap<String, Custom>> {
+        self.custom.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept_folder(&self, definition: &str) -> PathBuf {
+        self.folder.join(".kept").join(definition)
+    }
+
+    fn file(&self, name: &str) -> Result<Option<PathBuf>> {
+        if !is_name(name) {
+            return Ok(None);
+        }
+        let files = EXTENSIONS.map(|extension| self.folder.join(name).with_extension(extension));
+        let mut there = files.into_iter().filter(|file| file.is_file());
+        match (there.next(), there.next()) {
+            (Some(one), Some(other)) => Err(twice(name, &one, &other)),
+            (one, _) => Ok(one),
+        }
+    }
+
+    /// The custom workflows by name. What cannot be a workflow's file is none.
+    fn files(&self) -> Result<Vec<(String, PathBuf)>> {
+        let fail = |cause: std::io::Error| Error::io("read the folder", &self.folder, &cause);
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(cause) => return Err(fail(cause)),
+        };
+        let mut files = BTreeMap::new();
+        for entry in entries {
+            let path = entry.map_err(fail)?.path();
+            let is_ours = path.extension().is_some_and(|it| EXTENSIONS.iter().any(|known| it == *known));
+            if let Some(name) =
+                path.file_stem().and_then(|stem| stem.to_str()).filter(|name| is_ours && is_name(name))
+            {
+                files.insert(name.to_owned(), path);
+            }
+        }
+        Ok(files.into_iter().collect())
+    }
+
+    fn unknown(&self, name: &str) -> Error {
+        let custom = self.files().unwrap_or_default();
+        let built_in = self.built_in.iter().map(|machine| machine.name);
+        let names: Vec<&str> = built_in.chain(custom.iter().map(|(name, _)| name.as_str())).collect();
+        let known = suggest::help(name, &names, "workflows");
+        let other = match self.compile {
+            Some(_) => format!("a file {} makes another one", self.folder.join("NAME.yml").display()),
+            None => "`cargo xtask build-workflow` builds others in".to_owned(),
+        };
+        Error::new(Kind::NotFound, format!("there is no workflow `{name}`")).help(format!("{known}; {other}"))
+    }
+}
+
+/// Whether a workflow can have this name (design §5); one that can is no path.
+fn is_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+}
+
+fn read(path: &Path) -> Result<String> {
+    let bytes = fs::read(path).map_err(|cause| Error::io("read the workflow", path, &cause))?;
+    String::from_utf8(bytes).map_err(|_| {
+        Error::new(Kind::Corrupt, format!("{} is no UTF-8 text", path.display()))
+            .help("save the file as UTF-8")
+    })
+}
+
+fn compiled(compile: Compile, name: &str, path: &Path, text: &str) -> Result<&'static Machine<'static>> {
+    let shown = path.display().to_string();
+    let machine = compile(&shown, text).map_err(|errors| {
+        Error::new(Kind::Corrupt, format!("the workflow `{name}` cannot be followed:\n{errors}"))
+            .help(format!("mend {shown}; `orange-workflow check` says more about it"))
+    })?;
+    if machine.name == name {
+        return Ok(machine);
+    }
+    let message =
+        format!("{shown} calls its workflow `{}`, and a workflow is called as its file is", machine.name);
+    Err(Error::new(Kind::Corrupt, message)
+        .help(format!("write `name: {name}`, or give the file the other name")))
+}
+
+fn not_compiled(name: &str, path: &Path) -> Error {
+    let message =
+        format!("`{name}` is a custom workflow, {}, and this binary has no compiler", path.display());
+    Error::new(Kind::NotFound, message).help(
+        "`cargo xtask build-workflow` builds one that has; with `--workflows DIR` it builds this workflow in",
+    )
+}
+
+fn twice(name: &str, one: &Path, other: &Path) -> Error {
+    let message = format!("`{name}` has two files: {} and {}", one.display(), other.display());
+    Error::new(Kind::Corrupt, message).help("move one of them away")
+}
+
+fn shadowed(name: &str, file: &Path) -> Error {
+    let message = format!("{} is never followed: a workflow `{name}` is compiled in", file.display());
+    Error::new(Kind::Refused, message).help("give it another name")
 }

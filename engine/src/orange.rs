@@ -8,15 +8,15 @@ use orange_core::Machine;
 use crate::caller::Caller;
 use crate::drive::exec::{Call, Detached};
 use crate::drive::tmux::Tmux;
-use crate::machines::Machines;
+use crate::machines::{Built, Machines};
 use crate::store::projects::{self, Project};
-use crate::store::{Home, Task, TaskDir};
+use crate::store::{Home, Owned, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// One run of `orange`: what its environment says, read once.
 #[derive(Debug)]
 pub struct Orange {
-    /// The machines that are compiled in.
+    /// The machines that tasks can follow.
     pub machines: Machines,
     /// Where everything is kept.
     pub home: Home,
@@ -37,14 +37,15 @@ impl Orange {
     ///
     /// # Errors
     /// `environment` when there is no home, no current folder, or no name for this program.
-    pub fn open(machines: Machines) -> Result<Orange> {
+    pub fn open(built: Built) -> Result<Orange> {
         let unknown = |what: &str, cause: std::io::Error| {
             Error::new(Kind::Environment, format!("cannot tell {what}: {cause}"))
         };
         let socket = std::env::var_os("ORANGE_TMUX_SOCKET").filter(|socket| !socket.is_empty());
+        let home = Home::from_env()?;
         Ok(Orange {
-            machines,
-            home: Home::from_env()?,
+            machines: Machines::new(built, &home),
+            home,
             tmux: Tmux::new(socket.as_deref()),
             caller: Caller::from_env(),
             folder: std::env::current_dir().map_err(|cause| unknown("the current folder", cause))?,
@@ -74,9 +75,15 @@ impl Orange {
     /// The machine that a task follows.
     ///
     /// # Errors
-    /// `not_found` when its workflow is not compiled in.
+    /// `not_found` when its workflow is gone, with where its definition is kept; `corrupt` when a custom one has errors.
     pub fn machine_of(&self, task: &Task) -> Result<&'static Machine<'static>> {
-        self.machines.named(&task.owned.workflow)
+        let Owned { workflow, definition, .. } = &task.owned;
+        self.machines.named(workflow).map_err(|error| {
+            let kept = self.machines.kept(workflow, definition).filter(|_| error.kind == Kind::NotFound);
+            let Some(kept) = kept else { return error };
+            let (kept, folder) = (kept.display(), self.home.workflows());
+            error.help(format!("the task's definition is kept: `cp {kept} {}/`", folder.display()))
+        })
     }
 
     /// The project that a task belongs to.

@@ -10,5 +10,5 @@ orange_macros::workflow! { path: "fixtures/seed-minimal.yml", name: minimal }
 static MACHINES: &[&Machine<'static>] = &[&default::MACHINE, &minimal::MACHINE];
 
 fn main() -> ExitCode {
-    orange_engine::main(MACHINES)
+    orange_engine::main(MACHINES, None)
 }

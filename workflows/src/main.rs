@@ -4,6 +4,18 @@ use std::process::ExitCode;
 
 include!(concat!(env!("OUT_DIR"), "/workflows.rs"));
 
+/// What compiles the workflows of `ORANGE_HOME/workflows`.
+const COMPILE: Option<orange_engine::machines::Compile> = {
+    #[cfg(feature = "custom-workflows")]
+    {
+        Some(orange_codegen::custom::machine)
+    }
+    #[cfg(not(feature = "custom-workflows"))]
+    {
+        None
+    }
+};
+
 fn main() -> ExitCode {
-    orange_engine::main(MACHINES)
+    orange_engine::main(MACHINES, COMPILE)
 }

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 pub use both::Both;
 
-use crate::catalogue::{A10, Check};
+use crate::catalogue::{A10, Check, Page};
 use crate::check::Checked;
 use crate::diag::{Diagnostic, Label};
 use crate::lint::with_facts;
@@ -71,12 +71,16 @@ macro_rules! kinds {
                 code: stringify!($code),
                 name: $name,
                 level: $crate::diag::Level::$level,
-                page: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md")),
             };
         )*
 
         /// The checks of this group, in the order of their codes.
         pub static KINDS: &[Kind] = &[$(Kind { check: &$code, find: $module::find }),*];
+
+        pub(crate) static CHECKS: &[&Check] = &[$(&$code),*];
+
+        pub(crate) static PAGES: &[Page] =
+            &[$((&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md")))),*];
     };
 }
 

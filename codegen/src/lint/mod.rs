@@ -44,19 +44,32 @@ macro_rules! lints {
                 code: stringify!($code),
                 name: $name,
                 level: $crate::diag::Level::$level,
-                page: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md")),
             };
         )*
 
         /// The lints of this group, in the order of their codes.
         pub static LINTS: &[$crate::lint::Lint] =
             &[$($crate::lint::Lint { check: &$code, find: $module::find }),*];
+
+        pub(crate) static CHECKS: &[&$crate::catalogue::Check] = &[$(&$code),*];
+
+        pub(crate) static PAGES: &[$crate::catalogue::Page] = &[
+            $((&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md")))),*
+        ];
     };
 }
 pub(crate) use lints;
 
 /// The groups, in the order of their codes.
 pub static GROUPS: &[&[Lint]] = &[graph::LINTS, counters::LINTS, exits::LINTS, hooks::LINTS, prompts::LINTS];
+
+/// Their entries in the catalogue, group by group: who looks a name up needs no lint for it.
+pub(crate) static CHECKS: &[&[&Check]] =
+    &[graph::CHECKS, counters::CHECKS, exits::CHECKS, hooks::CHECKS, prompts::CHECKS];
+
+/// Their pages, group by group.
+pub(crate) static PAGES: &[&[catalogue::Page]] =
+    &[graph::PAGES, counters::PAGES, exits::PAGES, hooks::PAGES, prompts::PAGES];
 
 /// Compiles one source and, when nothing in it is an error, asks every lint.
 pub fn lint(source: &Source) -> Compilation {

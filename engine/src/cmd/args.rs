@@ -48,7 +48,7 @@ Examples:
   orange monitor                  (until interrupted)
   orange monitor --once --json    (one look, for cron and scripts)")]
     Monitor(MonitorArgs),
-    /// The workflows that are compiled in
+    /// The workflows that tasks can follow: compiled-in ones, and those of ORANGE_HOME/workflows
     #[command(subcommand)]
     Workflow(WorkflowCommand),
     /// Print a completion script

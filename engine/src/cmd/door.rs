@@ -11,38 +11,37 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::{Cli, Command};
 use crate::cmd::{agent, monitor, project, task, workflow, workspace};
 use crate::drive::exec::become_independent;
-use crate::machines::Machines;
+use crate::machines::{Built, Compile};
 use crate::orange::Orange;
 use crate::store::clock;
 use crate::{Error, Kind, Result, fault};
 
-/// What the generated binary runs.
-pub fn main(machines: &'static [&'static Machine<'static>]) -> ExitCode {
+/// What the generated binary runs: with the machines that are compiled in, and with the compiler of custom workflows where
+/// it has one.
+pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Compile>) -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(refusal) => return refuse(&refusal),
     };
-    let machines = Machines(machines);
+    let built = Built { machines, compile };
     if cli.command.is_detached() {
-        return log(&become_independent().and_then(|()| run(machines, &cli)));
+        return log(&become_independent().and_then(|()| run(built, &cli)));
     }
-    match run(machines, &cli).and_then(|answer| print(&answer, cli.json)) {
+    match run(built, &cli).and_then(|answer| print(&answer, cli.json)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error, cli.json),
     }
 }
 
-fn run(machines: Machines, cli: &Cli) -> Result<Answer> {
+fn run(built: Built, cli: &Cli) -> Result<Answer> {
     match &cli.command {
-        Command::Workflow(command) => workflow::run(machines, command),
+        Command::Workflow(command) => workflow::run(&Orange::open(built)?, command),
         Command::Completions { shell } => Ok(completions(*shell)),
-        Command::Project(command) => project::run(&Orange::open(machines)?, command),
-        Command::Task(command) => task::run(&Orange::open(machines)?, command, cli.json),
-        Command::Workspace(command) => workspace::run(&Orange::open(machines)?, command),
-        Command::Monitor(args) => {
-            monitor::run(&Orange::open(machines)?, args, |answer| print(answer, cli.json))
-        }
-        Command::Agent(command) => agent::run(&Orange::open(machines)?, command),
+        Command::Project(command) => project::run(&Orange::open(built)?, command),
+        Command::Task(command) => task::run(&Orange::open(built)?, command, cli.json),
+        Command::Workspace(command) => workspace::run(&Orange::open(built)?, command),
+        Command::Monitor(args) => monitor::run(&Orange::open(built)?, args, |answer| print(answer, cli.json)),
+        Command::Agent(command) => agent::run(&Orange::open(built)?, command),
     }
 }
 

@@ -14,9 +14,10 @@ use crate::store::{Log, Task, TaskDir, list};
 
 /// Looks once, or again and again until it is interrupted; `tell` gets what each look found.
 pub fn run(orange: &Orange, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) -> Result<Answer> {
-    let shortest = orange.machines.iter().map(|machine| machine.poll_interval).min();
+    let shortest = orange.machines.usable()?.iter().map(|machine| machine.poll_interval).min();
     let interval = Duration::from_secs(args.interval.or(shortest).unwrap_or(30).into());
     loop {
+        orange.machines.look_again();
         let found = look(orange);
         if args.once {
             return found;

@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_task_is_over_in_a_state_that_its_workflow_calls_terminal() {
         let (folder, home) = tests::home();
-        let orange = Orange::for_tests(Machines(MACHINES), home, folder.path());
+        let orange = Orange::for_tests(Machines::only(MACHINES), home, folder.path());
         let is_over = |status: &str, workflow: &str| {
             let mut task = Task::default();
             (task.owned.status, task.owned.workflow) = (status.to_owned(), workflow.to_owned());

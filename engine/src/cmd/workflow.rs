@@ -1,4 +1,4 @@
-//! `orange workflow`: what is compiled in, and what it asks of agents.
+//! `orange workflow`: what tasks can follow, and what it asks of agents.
 
 use orange_core::{Actor, Gate, Machine, StateId, Transition};
 use serde_json::{Value, json};
@@ -6,32 +6,53 @@ use serde_json::{Value, json};
 use crate::Result;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::WorkflowCommand;
-use crate::machines::Machines;
+use crate::machines::Listed;
+use crate::orange::Orange;
 
 /// Runs it.
-pub fn run(machines: Machines, command: &WorkflowCommand) -> Result<Answer> {
+pub fn run(orange: &Orange, command: &WorkflowCommand) -> Result<Answer> {
     match command {
-        WorkflowCommand::List => Ok(list(machines)),
-        WorkflowCommand::Show { name } => machines.named(name).map(show),
-        WorkflowCommand::Contract { name } => machines.named(name).map(contract),
+        WorkflowCommand::List => Ok(list(&orange.machines.all()?)),
+        WorkflowCommand::Show { name } => orange.machines.named(name).map(show),
+        WorkflowCommand::Contract { name } => orange.machines.named(name).map(contract),
     }
 }
 
-fn list(machines: Machines) -> Answer {
-    let rows: Vec<_> = machines
-        .iter()
-        .map(|machine| {
-            [
-                machine.name.to_owned(),
-                machine.version.to_string(),
-                machine.states.len().to_string(),
-                machine.transitions.len().to_string(),
-                machine.source_hash.to_owned(),
-            ]
-        })
-        .collect();
-    let json = machines.iter().map(summary).collect();
-    Answer::new(Value::Array(json), table(["WORKFLOW", "VERSION", "STATES", "TRANSITIONS", "HASH"], &rows))
+/// One that cannot be followed is listed with the reason, and keeps nobody from the others.
+fn list(listed: &[Listed]) -> Answer {
+    let rows: Vec<_> = listed.iter().map(row).collect();
+    let faults = listed.iter().filter_map(|listed| listed.machine.as_ref().err());
+    let text = [table(["WORKFLOW", "VERSION", "STATES", "TRANSITIONS", "HASH", "FILE"], &rows)]
+        .into_iter()
+        .chain(faults.map(|error| format!("\n{error}")));
+    Answer::new(listed.iter().map(listed_json).collect(), text.collect::<Vec<_>>().join("\n"))
+}
+
+fn row(listed: &Listed) -> [String; 6] {
+    let file =
+        listed.file.as_ref().map_or_else(|| "compiled in".to_owned(), |file| file.display().to_string());
+    let [version, states, transitions, hash] = match &listed.machine {
+        Ok(machine) => [
+            machine.version.to_string(),
+            machine.states.len().to_string(),
+            machine.transitions.len().to_string(),
+            machine.source_hash.to_owned(),
+        ],
+        Err(_) => [(); 4].map(|()| "-".to_owned()),
+    };
+    [listed.name.clone(), version, states, transitions, hash, file]
+}
+
+fn listed_json(listed: &Listed) -> Value {
+    let mut json = match &listed.machine {
+        Ok(machine) => summary(machine),
+        Err(error) => json!({
+            "name": listed.name,
+            "error": { "code": error.kind.code(), "message": error.message, "help": error.help },
+        }),
+    };
+    json["file"] = listed.file.as_ref().map(|file| file.display().to_string()).into();
+    json
 }
 
 fn show(machine: &Machine<'_>) -> Answer {

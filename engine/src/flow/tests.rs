@@ -129,7 +129,7 @@ impl Lab {
             ..store::tests::draft("fix")
         };
         let dir = store::create(&home, &draft, |_| Ok(())).unwrap().dir().clone();
-        let orange = Orange::for_tests(Machines(MACHINES), home, folder.path());
+        let orange = Orange::for_tests(Machines::only(MACHINES), home, folder.path());
         Lab { _folder: folder, orange, dir }
     }
 

@@ -111,6 +111,11 @@ impl Home {
         TaskDir { project: project.to_owned(), id: id.to_owned(), path: self.tasks().join(project).join(id) }
     }
 
+    /// The folder of custom workflows.
+    pub fn workflows(&self) -> PathBuf {
+        self.root.join("workflows")
+    }
+
     /// The folder with all worktrees.
     pub fn workspaces(&self) -> PathBuf {
         self.root.join("workspaces")

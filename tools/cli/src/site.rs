@@ -67,7 +67,7 @@ pub(crate) fn family(check: &Check) -> &'static str {
 
 fn page(checks: &[&Check], at: usize) -> Page {
     let check = checks[at];
-    let (title, body) = check.page.split_once("\n\n").unwrap_or((check.page, ""));
+    let (title, body) = check.page().split_once("\n\n").unwrap_or((check.page(), ""));
     let family = family(check);
     let anchor = family.to_lowercase().replace(' ', "-").replace(',', "");
     let level = check.level.as_str();

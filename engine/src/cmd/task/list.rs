@@ -42,11 +42,12 @@ pub fn run(
 }
 
 fn check_status(orange: &Orange, status: &str) -> Result<()> {
-    if orange.machines.iter().any(|machine| machine.state_named(status).is_some()) {
+    let machines = orange.machines.usable()?;
+    if machines.iter().any(|machine| machine.state_named(status).is_some()) {
         return Ok(());
     }
     let mut names: Vec<_> =
-        orange.machines.iter().flat_map(|machine| machine.states).map(|state| state.name).collect();
+        machines.iter().flat_map(|machine| machine.states).map(|state| state.name).collect();
     names.sort_unstable();
     names.dedup();
     Err(Error::new(Kind::NotFound, format!("no workflow has a status `{status}`"))

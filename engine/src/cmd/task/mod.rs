@@ -119,7 +119,7 @@ mod tests {
     fn lab() -> (tempfile::TempDir, Orange, TaskDir) {
         let (folder, home) = store::tests::home();
         let dir = store::tests::task(&home, "fix").dir().clone();
-        let orange = Orange::for_tests(Machines(&[]), home, folder.path());
+        let orange = Orange::for_tests(Machines::only(&[]), home, folder.path());
         (folder, orange, dir)
     }
 

@@ -18,7 +18,7 @@ pub(super) fn run(args: &args::Explain) -> Result<Answer, Answer> {
     match &args.check {
         None => Ok(Answer::text(list())),
         Some(name) => match levels::find(name) {
-            Ok(check) => Ok(Answer::text(check.page)),
+            Ok(check) => Ok(Answer::text(check.page())),
             Err(help) => Err(Failure::new(format!("there is no check `{name}`"), help).into()),
         },
     }

@@ -166,7 +166,7 @@ fn rule(check: &'static Check) -> Rule {
         name: check.name,
         help: Help {
             text: format!("{summary} `orange-workflow explain {}` says more.", check.code),
-            markdown: check.page,
+            markdown: check.page(),
         },
         short_description: text(summary),
         default_configuration: Configuration {
