@@ -144,11 +144,7 @@ impl Missing {
             Missing::Field => {
                 format!("`{section}` in TASK.md has no line that begins with {}", fields(gate))
             }
-            Missing::Fresh => {
-                format!(
-                    "`{section}` in TASK.md is what was already accepted once; nothing new is written there"
-                )
-            }
+            Missing::Fresh => format!("`{section}` in TASK.md is as it was when it last passed"),
         }
     }
 

@@ -1,8 +1,9 @@
 //! From a decision to the journal: what is about to happen, and the new status.
 
-use orange_core::{Cause, Decision, Effect, Machine};
+use orange_core::{Cause, Decision, Effect, Machine, Seen};
 
 use crate::Result;
+use crate::drive::git;
 use crate::hooks::workspace::Room;
 use crate::store::event::{CounterValue, Pass, PlannedHook, Transition};
 use crate::store::scalar::Value;
@@ -24,7 +25,7 @@ pub fn begin(
     led_to_it: Vec<(Event, Set)>,
     room: Option<Room>,
 ) -> Result<()> {
-    let started = Event::TransitionStarted(plan(machine, decision));
+    let started = Event::TransitionStarted(plan(machine, open, decision));
     let mut events = led_to_it;
     events.push((started, Set::new().status(machine.state(decision.to).name)));
     open.append_many(events)?;
@@ -33,7 +34,7 @@ pub fn begin(
     if open.task().attention.is_some() { open.edit(&[("attention", Value::Null)]) } else { Ok(()) }
 }
 
-fn plan(machine: &Machine<'_>, decision: &Decision<'_>) -> Transition {
+fn plan(machine: &Machine<'_>, open: &Open, decision: &Decision<'_>) -> Transition {
     let (cause, actor) = match decision.cause {
         Cause::Request(actor) => ("request", actor.as_str()),
         Cause::Exit => ("auto", "engine"),
@@ -53,9 +54,12 @@ fn plan(machine: &Machine<'_>, decision: &Decision<'_>) -> Transition {
         cause: cause.to_owned(),
         actor: actor.to_owned(),
         hooks: decision.effects.iter().enumerate().map(hook).collect(),
-        gate: decision.seen.map(|seen| Pass {
-            section: seen.section.to_owned(),
-            hash: format!("{:016x}", seen.fingerprint),
-        }),
+        gate: decision.seen.map(|seen| pass(open, seen)),
     }
+}
+
+fn pass(open: &Open, seen: Seen<'_>) -> Pass {
+    // The gate was passed by what is written. A worktree that cannot say where it stands is no reason to refuse.
+    let commit = open.worktree().and_then(|worktree| git::stands_on(&worktree).unwrap_or_default());
+    Pass { section: seen.section.to_owned(), hash: Pass::hash_of(seen.fingerprint), commit }
 }

@@ -5,6 +5,7 @@ pub mod cancel;
 pub mod ended;
 pub mod finish;
 pub mod moved;
+pub mod refusal;
 pub mod request;
 pub mod respawn;
 pub mod snapshot;

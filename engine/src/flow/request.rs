@@ -1,10 +1,10 @@
 //! A request to move a task, from the lock to the answer.
 
-use orange_core::{Decision, Machine, Rejection, StateId, View};
+use orange_core::{Decision, Machine, StateId};
 
 use crate::flow::begin::begin;
 use crate::flow::snapshot::{Snapshot, state_named, status_of};
-use crate::flow::{Moved, finish, settled};
+use crate::flow::{Moved, finish, refusal, settled};
 use crate::hooks;
 use crate::orange::Orange;
 use crate::store::{Open, Task, TaskDir};
@@ -56,7 +56,8 @@ pub fn decide(
     let view = snapshot.view();
     let to = goal.state(machine, open.task())?;
     let actor = orange.caller.actor_for(&open.task().id);
-    machine.decide(&view, to, actor).map_err(|rejection| rejected(rejection, machine, &view))
+    let refuse = |no| refusal::error(no, machine, &view, open.log(), open.worktree().as_deref());
+    machine.decide(&view, to, actor).map_err(refuse)
 }
 
 /// Finishes the transition that was just begun, and tells what came of it. Hooks may end the session that this
@@ -120,17 +121,6 @@ pub fn of_command(machine: &Machine<'_>, state: Option<StateId>, command: &str) 
         Error::new(Kind::Refused, format!("the workflow {} has no status for `{command}`", machine.name))
             .help(format!("name one under `commands: {{{command}: …}}` in the workflow"))
     })
-}
-
-/// A rejection as the error that its reader can act on.
-fn rejected(rejection: Rejection, machine: &Machine<'_>, view: &View<'_>) -> Error {
-    let kind = match rejection {
-        Rejection::NoTransition { .. } => Kind::NoTransition,
-        Rejection::NotAllowed { .. } => Kind::NotAllowed,
-        Rejection::GuardFailed { .. } => Kind::GuardFailed,
-        Rejection::GateFailed { .. } => Kind::GateFailed,
-    };
-    Error::new(kind, rejection.message(machine, view)).help(rejection.help(machine, view))
 }
 
 fn planned(machine: &Machine<'_>, task: &Task, decision: &Decision<'_>) -> Moved {

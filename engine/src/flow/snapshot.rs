@@ -2,6 +2,7 @@
 
 use orange_core::{Machine, Seen, StateId, View};
 
+use crate::store::event::Pass;
 use crate::store::{Log, Task};
 use crate::{Error, Kind, Result};
 
@@ -20,13 +21,14 @@ impl<'t> Snapshot<'t> {
     /// # Errors
     /// `refused` when the workflow no longer has the task's status.
     pub fn of(machine: &Machine<'_>, task: &'t Task, log: &'t Log) -> Result<Snapshot<'t>> {
-        let seen = |(section, hash): (&'t String, &'t String)| {
-            u64::from_str_radix(hash, 16).ok().map(|fingerprint| Seen { section, fingerprint })
+        let seen = |pass: &'t Pass| {
+            let fingerprint = u64::from_str_radix(&pass.hash, 16).ok()?;
+            Some(Seen { section: &pass.section, fingerprint })
         };
         Ok(Snapshot {
             status: status_of(machine, task)?,
             counters: machine.counters.iter().map(|counter| task.counter(counter.name)).collect(),
-            seen: log.passes.iter().filter_map(seen).collect(),
+            seen: log.passes.values().filter_map(seen).collect(),
             body: &task.body,
         })
     }

@@ -300,7 +300,7 @@ fn a_fresh_gate_wants_more_than_what_passed_last_time() {
     let lab = Lab::new(WORKING, "## Handoff\nall\n\n## Review\nFAIL");
     finish(&lab.orange, &mut lab.begin("agent-review")).unwrap();
     lab.ask("working").unwrap();
-    refused(lab.ask("agent-review"), Kind::GateFailed, "already accepted once");
+    refused(lab.ask("agent-review"), Kind::GateFailed, "as it was when it last passed");
     // Nor does an exit rule take the old handoff for a new one.
     lab.agent(1, Actor::Worker);
     lab.end(1).unwrap();

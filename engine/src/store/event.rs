@@ -243,6 +243,16 @@ pub struct Pass {
     pub section: String,
     /// A hash of the section's content.
     pub hash: String,
+    /// The commit that the task's worktree stood on, where it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
+impl Pass {
+    /// What stands for content with this fingerprint.
+    pub fn hash_of(fingerprint: u64) -> String {
+        format!("{fingerprint:016x}")
+    }
 }
 
 /// New values of engine-owned fields, by their frontmatter key.

@@ -20,8 +20,8 @@ pub struct Log {
     pub last_spawn: u32,
     /// The number of the record that says so.
     pub last_spawn_seq: u64,
-    /// The hash of the content with which each section last passed a gate.
-    pub passes: BTreeMap<String, String>,
+    /// How each section last passed a gate.
+    pub passes: BTreeMap<String, Pass>,
     /// The branch that the task was created for.
     pub branch: String,
     /// The number of the last record; 0 when there is none.
@@ -108,7 +108,7 @@ impl Log {
 
     fn pass(&mut self, gate: Option<&Pass>) {
         if let Some(pass) = gate {
-            self.passes.insert(pass.section.clone(), pass.hash.clone());
+            self.passes.insert(pass.section.clone(), pass.clone());
         }
     }
 }
@@ -195,7 +195,7 @@ mod tests {
     }
 
     fn closed() -> (Event, Set) {
-        let gate = Some(Pass { section: "## Review".into(), hash: "h".into() });
+        let gate = Some(Pass { section: "## Review".into(), hash: "h".into(), commit: None });
         let event = Event::StatusChanged {
             from: "a".into(),
             to: "b".into(),
@@ -219,7 +219,7 @@ mod tests {
 
         let log = fold(vec![started(), ended(0, None), closed()]);
         assert_eq!((log.open, log.last_seq), (None, 3));
-        assert_eq!(log.passes["## Review"], "h");
+        assert_eq!(log.passes["## Review"].hash, "h");
         assert_eq!(log.owned.counters, BTreeMap::from([("crash_count".to_owned(), 0)]));
     }
 

@@ -315,7 +315,7 @@ mod tests {
     fn every_event_reads_back() {
         use crate::store::event::*;
         let text = || "x".to_owned();
-        let pass = Some(Pass { section: text(), hash: text() });
+        let pass = Some(Pass { section: text(), hash: text(), commit: Some(text()) });
         let hook =
             PlannedHook { name: text(), index: 0, counter: Some(CounterValue { name: text(), value: 3 }) };
         let plan = Transition {

@@ -1,6 +1,6 @@
 //! A task that is locked: the one way to change it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::store::event::{Event, Set};
 use crate::store::fold::Log;
@@ -15,6 +15,7 @@ use crate::{Error, Kind, Result};
 /// A locked task. Dropping it releases the lock.
 #[derive(Debug)]
 pub struct Open {
+    home: Home,
     dir: TaskDir,
     task: Task,
     log: Log,
@@ -44,7 +45,8 @@ impl Open {
         let task = Task::of(dir, document, &log)?;
 
         journal::mend(&dir.history(), &journal)?;
-        let mut open = Open { dir: dir.clone(), task, log, repairs: Vec::new(), _lock: lock };
+        let mut open =
+            Open { home: home.clone(), dir: dir.clone(), task, log, repairs: Vec::new(), _lock: lock };
         open.repair(repairs)?;
         if let Some(replaced) = replaced {
             open.take(replaced)?;
@@ -57,6 +59,11 @@ impl Open {
     /// Where it is.
     pub fn dir(&self) -> &TaskDir {
         &self.dir
+    }
+
+    /// The folder of the worktree that it holds, if it holds one.
+    pub fn worktree(&self) -> Option<PathBuf> {
+        self.log.owned.workspace.as_ref().map(|name| self.home.workspace(name))
     }
 
     /// The task as it was when it was last read or written.

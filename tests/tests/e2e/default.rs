@@ -107,7 +107,7 @@ fn what_an_agent_wrote_before_passes_nothing() {
 
     let worker = task.agent(3).begun();
     let refused = task.asks("worker", 3, "agent-review").fails(1, "gate_failed");
-    assert!(refused.contains("`## Handoff` in TASK.md is what was already accepted once"), "{refused}");
+    assert!(refused.contains("`## Handoff` in TASK.md is as it was when it last passed"), "{refused}");
     kill(worker);
     task.has_events(1, "agent.crashed");
     assert_eq!(task.status(), "working", "the handoff of the first round is not the second's");
@@ -116,7 +116,7 @@ fn what_an_agent_wrote_before_passes_nothing() {
     task.ok("update", &["--status", "agent-review"]);
     let reviewer = task.agent(4).begun();
     let refused = task.asks("reviewer", 4, "stuck").fails(1, "gate_failed");
-    assert!(refused.contains("`## Review` in TASK.md is what was already accepted once"), "{refused}");
+    assert!(refused.contains("`## Review` in TASK.md is as it was when it last passed"), "{refused}");
     kill(reviewer);
     task.has_events(2, "agent.crashed");
     assert_eq!((task.status(), task.owned("crash_count")), ("agent-review".to_owned(), json!(1)));

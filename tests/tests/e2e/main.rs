@@ -7,6 +7,7 @@ mod deaths;
 mod default;
 mod demo;
 mod every_step;
+mod gates;
 mod kills;
 mod merge;
 mod odd;

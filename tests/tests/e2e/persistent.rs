@@ -161,7 +161,7 @@ fn a_plan_from_before_the_questions_is_gone_over_again() {
         task.asks("worker", 1, status).ok();
     }
     let refused = task.asks("worker", 1, "working").fails(1, "gate_failed");
-    assert!(refused.contains("`## Plan` in TASK.md is what was already accepted once"), "{refused}");
+    assert!(refused.contains("`## Plan` in TASK.md is as it was when it last passed"), "{refused}");
     task.write("## Plan\n\nAPPROACH: the one that was asked for");
     task.asks("worker", 1, "working").ok();
 }

@@ -1,12 +1,12 @@
 //! `orange task next`
 
-use orange_core::{Choice, Machine, View};
+use orange_core::{Choice, Machine};
 use serde_json::{Value, json};
 
 use crate::Result;
 use crate::cmd::answer::Answer;
 use crate::cmd::workflow::gate_words;
-use crate::flow::Snapshot;
+use crate::flow::{Snapshot, refusal};
 use crate::orange::Orange;
 use crate::store::{Task, TaskDir};
 
@@ -18,27 +18,31 @@ pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
     let snapshot = Snapshot::of(machine, &task, &log)?;
     let view = snapshot.view();
     let choices = machine.options(&view, orange.caller.actor_for(&task.id));
-    let json = choices.iter().map(|choice| to_json(machine, &view, choice)).collect();
-    let lines: Vec<_> = choices.iter().map(|choice| line(machine, &view, choice)).collect();
+    let worktree = task.owned.workspace.as_ref().map(|name| orange.home.workspace(name));
+    let message = |no| refusal::message(no, machine, &view, &log, worktree.as_deref());
+    let missing: Vec<Option<String>> = choices.iter().map(|choice| choice.rejection.map(message)).collect();
+    let ways = || choices.iter().zip(&missing);
+    let json = ways().map(|(choice, missing)| to_json(machine, choice, missing.as_deref())).collect();
+    let lines: Vec<_> = ways().map(|(choice, missing)| line(machine, choice, missing.as_deref())).collect();
     let text = if lines.is_empty() { format!("{} is final", task.status()) } else { lines.join("\n") };
     Ok(Answer::new(Value::Array(json), text))
 }
 
-fn to_json(machine: &Machine<'_>, view: &View<'_>, choice: &Choice) -> Value {
+fn to_json(machine: &Machine<'_>, choice: &Choice, missing: Option<&str>) -> Value {
     let way = machine.transition(choice.transition);
     json!({
         "to": machine.state(choice.to).name,
         "allowed": choice.rejection.is_none(),
         "guard": way.guard.map(|guard| guard.text),
         "gate": way.gate.as_ref().map(gate_words),
-        "missing": choice.missing(machine, view),
+        "missing": missing,
         "hooks": way.hooks.iter().map(|hook| hook.name()).collect::<Vec<_>>(),
     })
 }
 
-fn line(machine: &Machine<'_>, view: &View<'_>, choice: &Choice) -> String {
+fn line(machine: &Machine<'_>, choice: &Choice, missing: Option<&str>) -> String {
     let name = machine.state(choice.to).name;
-    match choice.missing(machine, view) {
+    match missing {
         None => format!("✓ {name}"),
         Some(missing) => format!("✗ {name}: {missing}"),
     }

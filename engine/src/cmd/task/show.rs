@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use super::session_of;
 use crate::cmd::answer::{Answer, one_line};
+use crate::flow::refusal::short;
 use crate::orange::Orange;
-use crate::store::event::Record;
-use crate::store::{Task, TaskDir};
+use crate::store::event::{Pass, Record};
+use crate::store::{Log, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// Shows a task: its fields, its body's sections, its history, what needs attention.
@@ -19,6 +20,7 @@ pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
         Some(_) => orange.tmux.panes().map_or("unknown", |panes| session_of(&task, &panes)),
         None => "inactive",
     };
+    let log = journal.log();
     let history: Vec<Value> = journal
         .records
         .iter()
@@ -44,12 +46,13 @@ pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
         "updated_at": task.updated_at,
         "path": dir.task_md(),
         "sections": sections(&task.body),
+        "gates": log.passes.values().map(|pass| (&pass.section, gate(pass, &task.body))).collect::<BTreeMap<_, _>>(),
         "history": history,
     });
-    Ok(Answer::new(json, text(orange, &task, dir, session, &journal.records)))
+    Ok(Answer::new(json, text(orange, &task, dir, session, &journal.records, &log)))
 }
 
-fn text(orange: &Orange, task: &Task, dir: &TaskDir, session: &str, records: &[Record]) -> String {
+fn text(orange: &Orange, task: &Task, dir: &TaskDir, session: &str, records: &[Record], log: &Log) -> String {
     let mut lines = vec![format!("{}  {}  {}", task.id, task.status(), one_line(&task.summary, 80))];
     if let Some(attention) = &task.attention {
         lines.push(format!("attention: {}", one_line(attention, 1000)));
@@ -67,7 +70,8 @@ fn text(orange: &Orange, task: &Task, dir: &TaskDir, session: &str, records: &[R
     lines.push(format!("file       {}", dir.task_md().display()));
     for (heading, content) in sections(&task.body) {
         let first = content.lines().find(|line| !line.trim().is_empty()).unwrap_or("(empty)");
-        lines.push(format!("{heading}: {}", one_line(first, 80)));
+        let passed = log.passes.get(&heading).map(|pass| passed(pass, &content)).unwrap_or_default();
+        lines.push(format!("{heading}: {}{passed}", one_line(first, 80)));
     }
     lines.push("history:".to_owned());
     lines.extend(records.iter().map(event_line));
@@ -89,6 +93,8 @@ fn event_line(record: &Record) -> String {
         "reason",
         "branch",
         "field",
+        "found",
+        "kept",
         "strategy",
         "reference",
     ] {
@@ -100,6 +106,23 @@ fn event_line(record: &Record) -> String {
         }
     }
     format!("  {:>3} {}  {kind}  {}", record.seq, record.timestamp, rest.join(" ")).trim_end().to_owned()
+}
+
+/// How a section last passed a gate, and whether it is still what passed.
+fn gate(pass: &Pass, body: &str) -> Value {
+    let unchanged =
+        orange_core::section(body, &pass.section).is_some_and(|content| is_what_passed(pass, content));
+    json!({ "hash": pass.hash, "commit": pass.commit, "unchanged": unchanged })
+}
+
+fn passed(pass: &Pass, content: &str) -> String {
+    let at = pass.commit.as_ref().map(|commit| format!(" at {}", short(commit))).unwrap_or_default();
+    let since = if is_what_passed(pass, content) { "unchanged since" } else { "changed since" };
+    format!("  (passed{at}, {since})")
+}
+
+fn is_what_passed(pass: &Pass, content: &str) -> bool {
+    Pass::hash_of(orange_core::fingerprint(content)) == pass.hash
 }
 
 /// Every `## …` section that a gate could read, with its content.

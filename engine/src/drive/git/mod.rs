@@ -3,6 +3,7 @@
 //! Only the refs `refs/orange/…`, the task's own branch and the pool's own worktrees are ever written;
 //! other folders, the main checkout and a person's uncommitted work are refused, not cleaned.
 
+mod head;
 mod merge;
 mod parse;
 mod release;
@@ -20,6 +21,7 @@ use std::time::Duration;
 use super::exec::{Call, GIT_VARIABLES};
 use crate::{Error, Kind, Result};
 
+pub use head::stands_on;
 pub use merge::{Merged, Strategy};
 pub use parse::{Change, Version, Worktree};
 pub use release::Backup;

@@ -1,0 +1,62 @@
+//! The commit that a worktree stands on, from git's own files: a transition has no time to wait for a process.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Git;
+use crate::Result;
+
+/// The commit that a worktree stands on; none on a branch without commits. Where git's files do not say it plainly (a
+/// repository that keeps its refs in tables, a ref that names another one), git is asked, once.
+///
+/// # Errors
+/// `environment` when git has to be asked and fails.
+pub fn stands_on(worktree: &Path) -> Result<Option<String>> {
+    match from_files(worktree) {
+        Some(commit) => Ok(Some(commit)),
+        None => Git::at(worktree).head(worktree),
+    }
+}
+
+/// What the files say; `None` when only git can tell.
+pub(super) fn from_files(worktree: &Path) -> Option<String> {
+    let folder = git_folder(worktree)?;
+    let head = line(&folder.join("HEAD"))?;
+    let Some(name) = head.strip_prefix("ref: ") else { return commit(&head) };
+    let common = common_folder(&folder);
+    // In this order: git packs a ref before it removes the loose one.
+    loose(&common, name).or_else(|| packed(&common, name))
+}
+
+/// The worktree's own part of the repository: `.git`, or where the `.git` file of a linked worktree leads.
+fn git_folder(worktree: &Path) -> Option<PathBuf> {
+    let path = worktree.join(".git");
+    if path.is_dir() {
+        return Some(path);
+    }
+    Some(worktree.join(line(&path)?.strip_prefix("gitdir: ")?))
+}
+
+/// The part of the repository that all of its worktrees share: the branches are there.
+fn common_folder(folder: &Path) -> PathBuf {
+    line(&folder.join("commondir")).map_or_else(|| folder.to_owned(), |common| folder.join(common))
+}
+
+fn loose(common: &Path, name: &str) -> Option<String> {
+    commit(&line(&common.join(name))?)
+}
+
+fn packed(common: &Path, name: &str) -> Option<String> {
+    let refs = fs::read_to_string(common.join("packed-refs")).ok()?;
+    refs.lines().find_map(|line| line.strip_suffix(name)?.strip_suffix(' ').and_then(commit))
+}
+
+/// A commit's name in full, as SHA-1 or SHA-256.
+fn commit(text: &str) -> Option<String> {
+    let is_whole = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_whole.then(|| text.to_owned())
+}
+
+fn line(path: &Path) -> Option<String> {
+    fs::read_to_string(path).ok().map(|text| text.trim_end().to_owned())
+}
