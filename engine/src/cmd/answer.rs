@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::Kind;
+
 /// An answer in both forms; the door prints one of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
@@ -9,12 +11,19 @@ pub struct Answer {
     pub json: Value,
     /// For people; no newline at the end. Empty when there is nothing to say.
     pub text: String,
+    /// What the answer says is wrong, if that is the command's own purpose: the exit status is that of this kind.
+    pub wrong: Option<Kind>,
 }
 
 impl Answer {
     /// An answer from both forms.
     pub fn new(json: Value, text: impl Into<String>) -> Answer {
-        Answer { json, text: text.into() }
+        Answer { json, text: text.into(), wrong: None }
+    }
+
+    /// The same answer, which says that something of this kind is wrong.
+    pub fn wrong(self, kind: Kind) -> Answer {
+        Answer { wrong: Some(kind), ..self }
     }
 }
 

@@ -184,6 +184,36 @@ Examples:
         #[arg(long)]
         yes: bool,
     },
+    /// Move a task that is over, or was never started, to the trash; its branch and its backups stay
+    #[command(after_help = "\
+A task that is under way is refused: cancel it first.
+
+Examples:
+  orange task delete add-login --yes")]
+    Delete {
+        /// Which task
+        #[command(flatten)]
+        task: TaskName,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Bring a deleted task back, or make a branch of work that was backed up
+    #[command(after_help = "\
+A deleted task comes back as it was. Of any other one, the work that was kept when its worktree was given back
+becomes a branch; worktrees and existing branches stay as they are. With several backups, `--backup` says which.
+
+Examples:
+  orange task restore add-login
+  orange task restore add-login --backup 2")]
+    Restore {
+        /// Which task
+        #[command(flatten)]
+        task: TaskName,
+        /// Which backup: the last part of its ref
+        #[arg(long, value_name = "N")]
+        backup: Option<u32>,
+    },
     /// Merge a task's branch into the default branch, push it, and finish the task
     #[command(after_help = "\
 Examples:

@@ -27,8 +27,8 @@ pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Comp
     if cli.command.is_detached() {
         return log(&become_independent().and_then(|()| run(built, &cli)));
     }
-    match run(built, &cli).and_then(|answer| print(&answer, cli.json)) {
-        Ok(()) => ExitCode::SUCCESS,
+    match run(built, &cli).and_then(|answer| print(&answer, cli.json).map(|()| answer.wrong)) {
+        Ok(wrong) => ExitCode::from(wrong.map_or(0, Kind::exit_status)),
         Err(error) => fail(&error, cli.json),
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod begin;
 pub mod cancel;
+pub mod delete;
 pub mod ended;
 pub mod finish;
 pub mod moved;

@@ -20,7 +20,7 @@ pub struct Moved {
     pub hooks: Vec<String>,
     /// Why some of them failed.
     pub hook_errors: Vec<String>,
-    /// The refs that keep what would have been lost with a worktree.
+    /// The refs, and the folders, that keep what would have been lost with a worktree.
     pub backed_up: Vec<String>,
     /// Nothing was done.
     pub dry_run: bool,
@@ -50,8 +50,10 @@ impl Moved {
             self.hooks.push(hook.clone());
             self.hook_errors.extend(error.iter().map(|error| format!("{hook}: {error}")));
         }
-        if let Event::WorkBackedUp { reference, .. } = event {
-            self.backed_up.push(reference.clone());
+        if let Event::WorkBackedUp { reference: kept, .. } | Event::WorkSetAside { folder: kept } = event
+            && !self.backed_up.contains(kept)
+        {
+            self.backed_up.push(kept.clone());
         }
     }
 
@@ -83,7 +85,7 @@ impl Moved {
             text += &format!("  [{}]", self.hooks.join(", "));
         }
         for reference in &self.backed_up {
-            text += &format!("\nunsaved work is kept in {reference}");
+            text += &format!("\nwork is kept in {reference}");
         }
         for error in &self.hook_errors {
             text += &format!("\nattention: {error}");

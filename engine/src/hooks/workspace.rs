@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::drive::git::{Git, TASK_FILE};
+use crate::drive::git::{Backup, Git, Keeper, Kept, TASK_FILE};
 use crate::drive::harness;
 use crate::flow::finish::attend;
 use crate::orange::Orange;
@@ -117,10 +117,11 @@ pub fn release(orange: &Orange, open: &mut Open) -> Result<Set> {
     if is_own {
         let worktree = orange.home.workspace(&name);
         open.take_back(&worktree)?;
-        Git::at(&project.path).release(&worktree, &project.default_branch, &id, |backup| {
-            let event = Event::WorkBackedUp { reference: backup.reference, commit: backup.commit };
-            open.append(event, Set::new())
-        })?;
+        let aside = orange.home.set_aside(&id);
+        let mut note = |kept| open.append(noted(kept), Set::new());
+        let mut keeper =
+            Keeper { task: &id, default_branch: &project.default_branch, aside: &aside, note: &mut note };
+        Git::at(&project.path).release(&worktree, &mut keeper)?;
         unlink(&worktree)?;
     }
     Ok(Set::new().workspace(None))
@@ -160,6 +161,13 @@ pub fn init(orange: &Orange, project: &Project) -> Result<Vec<String>> {
         git.prepare(&orange.home.workspace(&slot.name), &project.default_branch)?;
     }
     Ok(names)
+}
+
+fn noted(kept: Kept) -> Event {
+    match kept {
+        Kept::Work(Backup { reference, commit }) => Event::WorkBackedUp { reference, commit },
+        Kept::Repository(folder) => Event::WorkSetAside { folder: folder.to_string_lossy().into_owned() },
+    }
 }
 
 /// Only the link is ours to remove; a file of that name is somebody's.

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::store::event::{Event, Set};
 use crate::store::fold::Owned;
 use crate::store::frontmatter::Document;
+use crate::store::lock::Lock;
 use crate::store::scalar::Value;
 use crate::store::{Home, Open, Task, TaskDir, atomic, clock, home, id, journal, list, lock, projects};
 use crate::{Error, Kind, Result, fault};
@@ -46,10 +47,7 @@ pub struct Draft {
 /// Those of `admit`; `usage` when the body cannot stand in a `TASK.md`; `locked`, `environment`.
 pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<()>) -> Result<Open> {
     projects::check_name(&draft.project)?;
-    home.prepare()?;
-    let folder = home.tasks().join(&draft.project);
-    home::make_folder(&folder)?;
-    let _lock = lock::acquire(home, &folder.join(".lock"), &format!("project {}", draft.project))?;
+    let (folder, _lock) = lock_project(home, &draft.project)?;
     sweep(&folder);
 
     let dir = home.task(&draft.project, &id::new()?);
@@ -62,6 +60,18 @@ pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<
     fs::rename(&staged.path, &dir.path).map_err(|cause| Error::io("make the task", &dir.path, &cause))?;
     atomic::sync_folder(&folder)?;
     Open::lock(home, &dir)
+}
+
+/// The folder of a project's tasks, locked: none is made there or brought back meanwhile.
+///
+/// # Errors
+/// `locked`, `environment`.
+pub(super) fn lock_project(home: &Home, project: &str) -> Result<(PathBuf, Lock)> {
+    home.prepare()?;
+    let folder = home.tasks().join(project);
+    home::make_folder(&folder)?;
+    let lock = lock::acquire(home, &folder.join(".lock"), &format!("project {project}"))?;
+    Ok((folder, lock))
 }
 
 /// How the folder of a task begins that is not whole yet.
@@ -114,7 +124,7 @@ fn task_md(dir: &TaskDir, branch: &str, draft: &Draft) -> String {
     text
 }
 
-fn same_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> {
+pub(super) fn same_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> {
     let tasks = list::list(home, Some(project))?;
     Ok(tasks.into_iter().filter_map(|listed| listed.task.ok()).filter(|task| task.branch == branch).collect())
 }

@@ -162,6 +162,26 @@ pub enum Event {
         #[serde(default)]
         commit: String,
     },
+    /// A repository inside the worktree was moved away, whole: no ref could keep all of it.
+    #[serde(rename = "work.set_aside")]
+    WorkSetAside {
+        /// Where it is now.
+        folder: String,
+    },
+    /// The task was moved to the trash.
+    #[serde(rename = "task.deleted")]
+    TaskDeleted {
+        /// Who asked.
+        #[serde(default)]
+        actor: String,
+    },
+    /// The task came back from the trash.
+    #[serde(rename = "task.restored")]
+    TaskRestored {
+        /// Who asked.
+        #[serde(default)]
+        actor: String,
+    },
     /// What a newer version wrote.
     #[serde(other, rename = "unknown")]
     Unknown,

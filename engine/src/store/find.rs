@@ -18,12 +18,23 @@ pub fn named(
     project: Option<&str>,
     is_over: impl Fn(&Task) -> bool,
 ) -> Result<TaskDir> {
-    let dirs = list::dirs(home, project)?;
+    among(&list::dirs(home, project)?, name, is_over)
+}
+
+/// The deleted task of this name.
+///
+/// # Errors
+/// As [`named`].
+pub fn deleted(home: &Home, name: &str) -> Result<TaskDir> {
+    among(&list::deleted(home)?, name, |_| true)
+}
+
+fn among(dirs: &[TaskDir], name: &str, is_over: impl Fn(&Task) -> bool) -> Result<TaskDir> {
     let exact: Vec<&TaskDir> = dirs.iter().filter(|dir| dir.id == name).collect();
     if let [dir] = exact[..] {
         return Ok(dir.clone());
     }
-    let listed = list::list(home, project)?;
+    let listed = list::read_all(dirs);
     let of_branch = of_branch(&listed, name, is_over);
     let of_id =
         listed.iter().filter(|listed| id::is_prefix(name) && listed.dir.id.starts_with(name)).collect();

@@ -102,6 +102,9 @@ impl Log {
             | Event::PrCreated { .. }
             | Event::PrMerged { .. }
             | Event::WorkBackedUp { .. }
+            | Event::WorkSetAside { .. }
+            | Event::TaskDeleted { .. }
+            | Event::TaskRestored { .. }
             | Event::Unknown => {}
         }
     }

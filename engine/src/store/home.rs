@@ -116,6 +116,21 @@ impl Home {
         self.root.join("workflows")
     }
 
+    /// The folder with a folder of deleted tasks for each project, and what was set aside.
+    pub fn trash(&self) -> PathBuf {
+        self.root.join("trash")
+    }
+
+    /// The folder of one deleted task, whether or not it exists.
+    pub fn deleted(&self, project: &str, id: &str) -> TaskDir {
+        TaskDir { path: self.trash().join(project).join(id), ..self.task(project, id) }
+    }
+
+    /// Where repositories go that were found inside a worktree of this task, or of this name.
+    pub fn set_aside(&self, task: &str) -> PathBuf {
+        self.trash().join(".repositories").join(task)
+    }
+
     /// The folder with all worktrees.
     pub fn workspaces(&self) -> PathBuf {
         self.root.join("workspaces")

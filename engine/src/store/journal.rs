@@ -342,6 +342,9 @@ mod tests {
             Event::PrCreated { url: text() },
             Event::PrMerged { url: text() },
             Event::WorkBackedUp { reference: text(), commit: text() },
+            Event::WorkSetAside { folder: text() },
+            Event::TaskDeleted { actor: text() },
+            Event::TaskRestored { actor: text() },
         ];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("history.jsonl");

@@ -26,11 +26,7 @@ pub struct Listed {
 /// # Errors
 /// `environment` when the folder of the tasks cannot be read.
 pub fn list(home: &Home, project: Option<&str>) -> Result<Vec<Listed>> {
-    let dirs = dirs(home, project)?;
-    let mut listed = in_parallel(&dirs, read);
-    // A listed task is large: its key is sorted, not the task itself.
-    listed.sort_by_cached_key(sort_key);
-    Ok(listed)
+    Ok(read_all(&dirs(home, project)?))
 }
 
 /// The folders of every task, or of every task of one project, in no order.
@@ -38,14 +34,35 @@ pub fn list(home: &Home, project: Option<&str>) -> Result<Vec<Listed>> {
 /// # Errors
 /// `environment` when a folder cannot be read.
 pub fn dirs(home: &Home, project: Option<&str>) -> Result<Vec<TaskDir>> {
+    below(&home.tasks(), project)
+}
+
+/// The folders of every deleted task, in no order.
+///
+/// # Errors
+/// `environment` when a folder cannot be read.
+pub fn deleted(home: &Home) -> Result<Vec<TaskDir>> {
+    below(&home.trash(), None)
+}
+
+/// Reads these tasks, those that cannot be read last, the others oldest first.
+pub fn read_all(dirs: &[TaskDir]) -> Vec<Listed> {
+    let mut listed = in_parallel(dirs, read);
+    // A listed task is large: its key is sorted, not the task itself.
+    listed.sort_by_cached_key(sort_key);
+    listed
+}
+
+fn below(folder: &Path, project: Option<&str>) -> Result<Vec<TaskDir>> {
     let projects = match project {
         Some(project) => vec![project.to_owned()],
-        None => folders(&home.tasks())?,
+        None => folders(folder)?,
     };
     let mut dirs = Vec::new();
     for project in projects {
-        let ids = folders(&home.tasks().join(&project))?;
-        dirs.extend(ids.into_iter().map(|id| home.task(&project, &id)));
+        let place = folder.join(&project);
+        let of = |id: String| TaskDir { path: place.join(&id), project: project.clone(), id };
+        dirs.extend(folders(&place)?.into_iter().map(of));
     }
     Ok(dirs)
 }

@@ -23,6 +23,7 @@ pub mod projects;
 pub mod scalar;
 pub mod suggest;
 pub mod task;
+pub mod trash;
 
 pub use create::{Draft, create};
 pub use event::{Event, Record, Set};

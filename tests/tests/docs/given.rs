@@ -25,6 +25,10 @@ pub(crate) enum Given {
     Asking,
     /// The agent of `add-login` has died.
     Died,
+    /// `add-login` was never started, and is deleted.
+    Deleted,
+    /// `add-login` was cancelled with work in its worktree, and has two backups.
+    BackedUp,
     /// `add-login` is done but for a person's look at it.
     Reviewing,
     /// A repository with `flow.yml`, also in its folder `workflows`, both with scenarios beside them; with `walk.txt`, a
@@ -72,6 +76,12 @@ impl Place {
                 let place = place.with_branch();
                 place.with_task("Implement the login form", &["--status", "reviewing"])
             }
+            Given::Deleted => {
+                let place = Place::new(Given::Pending);
+                place.orange(&["task", "delete", "add-login", "--yes"]);
+                place
+            }
+            Given::BackedUp => place.with_backups(),
             Given::Workflows => place.with_workflows(),
         }
     }
@@ -131,6 +141,17 @@ impl Place {
             self.world.git(&self.folder, args);
         }
         self
+    }
+
+    fn with_backups(self) -> Place {
+        let place = self.with_task("Implement the login form", &[]);
+        fs::write(place.world.home().join("workspaces/coffee--1/idea.txt"), "half an idea\n").unwrap();
+        place.orange(&["task", "cancel", "add-login", "--yes"]);
+        let id = place.world.orange_in(&place.folder, &["--json", "task", "list", "--all"]).ok();
+        let id = id[0]["id"].as_str().unwrap();
+        let backup = format!("refs/orange/backup/{id}/1");
+        place.world.git(&place.folder, &["update-ref", &backup.replace("/1", "/2"), &backup]);
+        place
     }
 
     fn with_workflows(self) -> Place {

@@ -12,23 +12,28 @@ use crate::{Error, Kind, Result};
 pub fn run(orange: &Orange, dir: &TaskDir, yes: bool, as_json: bool) -> Result<Answer> {
     if !yes {
         let (task, _) = Task::read(&orange.home, dir)?;
-        confirm(&task, as_json)?;
+        confirm("Cancel", &task, as_json)?;
     }
     let moved = flow::cancel(orange, dir)?;
     Ok(Answer::new(moved.json(), moved.text()))
 }
 
-fn confirm(task: &Task, as_json: bool) -> Result<()> {
+/// Asks whether to do this to the task.
+///
+/// # Errors
+/// `refused` when the answer is no; `usage` where nobody can be asked.
+pub(super) fn confirm(what: &str, task: &Task, as_json: bool) -> Result<()> {
     if as_json || !std::io::stdin().is_terminal() {
-        return Err(Error::new(Kind::Usage, "cancelling wants a yes").help("repeat it with --yes"));
+        return Err(Error::new(Kind::Usage, format!("{what} {}? This wants a yes", task.id))
+            .help("repeat it with --yes"));
     }
-    let question = format!("Cancel {} ({}: {})? [y/N] ", task.id, task.status(), one_line(&task.summary, 60));
+    let question = format!("{what} {} ({}: {})? [y/N] ", task.id, task.status(), one_line(&task.summary, 60));
     let mut answer = String::new();
     let asked =
         write!(std::io::stderr(), "{question}").and_then(|()| std::io::stdin().lock().read_line(&mut answer));
     match asked {
         Ok(_) if matches!(answer.trim(), "y" | "Y" | "yes") => Ok(()),
-        Ok(_) => Err(Error::new(Kind::Refused, "not cancelled")),
+        Ok(_) => Err(Error::new(Kind::Refused, "nothing was done")),
         Err(cause) => {
             Err(Error::new(Kind::Usage, format!("cannot ask: {cause}")).help("repeat it with --yes"))
         }

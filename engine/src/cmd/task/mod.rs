@@ -2,9 +2,11 @@
 
 mod cancel;
 mod create;
+mod delete;
 mod list;
 mod merge;
 mod next;
+mod restore;
 mod show;
 mod update;
 
@@ -39,6 +41,10 @@ pub fn run(orange: &Orange, command: &TaskCommand, as_json: bool) -> Result<Answ
         TaskCommand::Cancel { task, yes } => {
             cancel::run(orange, &named_or_here(orange, task)?, *yes, as_json)
         }
+        TaskCommand::Delete { task, yes } => {
+            delete::run(orange, &named_or_here(orange, task)?, *yes, as_json)
+        }
+        TaskCommand::Restore { task, backup } => restore::run(orange, task, *backup),
         TaskCommand::Merge { task, strategy, local } => {
             merge::run(orange, &named_or_here(orange, task)?, *strategy, *local)
         }

@@ -3,7 +3,9 @@
 //! Only the refs `refs/orange/…`, the task's own branch and the pool's own worktrees are ever written;
 //! other folders, the main checkout and a person's uncommitted work are refused, not cleaned.
 
+mod backup;
 mod head;
+mod inner;
 mod merge;
 mod parse;
 mod release;
@@ -21,10 +23,10 @@ use std::time::Duration;
 use super::exec::{Call, GIT_VARIABLES};
 use crate::{Error, Kind, Result};
 
+pub use backup::{Backup, Keeper, Kept};
 pub use head::stands_on;
 pub use merge::{Merged, Strategy};
 pub use parse::{Change, Version, Worktree};
-pub use release::Backup;
 pub use worktree::Acquired;
 
 /// The oldest git that will do: 2.38 brought `merge-tree --write-tree`.

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A version of git, as far as features depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,6 +101,57 @@ pub(super) fn parse_status(printed: &[u8]) -> Vec<Change> {
     changes
 }
 
+/// One file in an index; with a conflict, one side of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    tag: u8,
+    mode: String,
+    stage: u8,
+    /// The file, from the top of the worktree.
+    pub(super) path: PathBuf,
+}
+
+impl Entry {
+    /// Is it a repository of its own, such as a submodule?
+    pub(super) fn is_repository(&self) -> bool {
+        self.mode == "160000"
+    }
+
+    /// Is it one side of a conflict?
+    pub(super) fn is_conflict(&self) -> bool {
+        self.stage != b'0'
+    }
+
+    /// Was git told not to look whether this file has changed, and is it there?
+    pub(super) fn hides(&self, file: &Path) -> bool {
+        let is_assumed = self.tag.is_ascii_lowercase();
+        let is_skipped = self.tag.eq_ignore_ascii_case(&b's');
+        is_assumed && file.symlink_metadata().is_ok() || is_skipped && file.is_file()
+    }
+}
+
+/// The entries in what `git ls-files -v --stage -z` printed.
+pub(super) fn parse_entries(printed: &[u8]) -> Vec<Entry> {
+    printed.split(|&byte| byte == 0).filter_map(parse_entry).collect()
+}
+
+/// `H 100644 <object> 0<tab>path`.
+fn parse_entry(line: &[u8]) -> Option<Entry> {
+    let tab = line.iter().position(|&byte| byte == b'\t')?;
+    let mut fields = line[..tab].split(|&byte| byte == b' ');
+    let tag = *fields.next()?.first()?;
+    let mode = text(fields.next()?);
+    let stage = *fields.nth(1)?.first()?;
+    Some(Entry { tag, mode, stage, path: path(&line[tab + 1..]) })
+}
+
+/// The paths of these entries, each with a zero byte behind it.
+pub(super) fn lines(entries: &[&Entry]) -> Vec<u8> {
+    let mut paths: Vec<&[u8]> = entries.iter().map(|entry| entry.path.as_os_str().as_bytes()).collect();
+    paths.dedup();
+    paths.into_iter().flat_map(|path| [path, &[0]].concat()).collect()
+}
+
 /// The version in what `git version` printed.
 pub(super) fn parse_version(printed: &str) -> Option<Version> {
     let mut numbers = printed.trim().strip_prefix("git version ")?.split(['.', ' ', '-']);
@@ -175,6 +226,21 @@ mod tests {
         assert_eq!(seen, [(" M", "a b"), ("R ", "new"), ("??", "nested/"), ("UU", "c")]);
         assert!(changes[2].is_nested_repository() && !changes[0].is_nested_repository());
         assert_eq!(parse_status(b""), []);
+    }
+
+    #[test]
+    fn entries() {
+        let printed =
+            b"H 100644 0a1b 0\ta\tb\0h 160000 0a1b 0\tsub\0M 100644 0a1b 2\tc\0M 100644 0a1b 3\tc\0";
+        let entries = parse_entries(printed);
+        let [plain, module, ours, theirs] = &entries[..] else { panic!("{entries:?}") };
+        assert_eq!(
+            (plain.path.to_str(), plain.is_conflict(), plain.is_repository()),
+            (Some("a\tb"), false, false)
+        );
+        assert!(module.is_repository() && module.hides(Path::new("/")) && !plain.hides(Path::new("/")));
+        assert!(ours.is_conflict() && theirs.is_conflict());
+        assert_eq!(lines(&[plain, ours, theirs]), b"a\tb\0c\0");
     }
 
     #[test]

@@ -73,14 +73,27 @@ impl Lab {
         self.git.acquire(&self.pooled(n), branch, "main")
     }
 
+    /// Releases a worktree; the newest backup that was noted.
     fn release(&self, n: u32) -> Option<Backup> {
-        let mut noted = None;
-        let note = |backup| {
-            noted = Some(backup);
+        let work = |kept| if let Kept::Work(backup) = kept { Some(backup) } else { None };
+        self.released(n).unwrap().into_iter().filter_map(work).next_back()
+    }
+
+    /// Releases a worktree; everything that was noted.
+    fn released(&self, n: u32) -> Result<Vec<Kept>> {
+        self.kept(|git, keeper| git.release(&self.pooled(n), keeper))
+    }
+
+    fn kept(&self, act: impl FnOnce(&Git, &mut Keeper<'_>) -> Result<()>) -> Result<Vec<Kept>> {
+        let mut noted = Vec::new();
+        let aside = self.path("aside");
+        let mut note = |kept| {
+            noted.push(kept);
             Ok(())
         };
-        self.git.release(&self.pooled(n), "main", "T1", note).unwrap();
-        noted
+        let mut keeper = Keeper { task: "T1", default_branch: "main", aside: &aside, note: &mut note };
+        act(&self.git, &mut keeper)?;
+        Ok(noted)
     }
 
     fn commit_of(&self, revision: &str) -> String {

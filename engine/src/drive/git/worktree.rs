@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::super::exec::{Call, Output};
+use super::backup::Keeper;
 use super::{BranchState, Git, Worktree, parse, refused};
 use crate::Result;
 
@@ -82,7 +83,11 @@ impl Git {
         match self.place(worktree)? {
             Place::Ours(_) => return Ok(false),
             Place::Removed(found) => {
-                self.keep_head(&found, "lost")?;
+                let name = worktree.file_name().unwrap_or_default().to_string_lossy();
+                // Whose it was is not known any more: the refs have the worktree's name.
+                let mut keeper =
+                    Keeper { task: &name, default_branch, aside: worktree, note: &mut |_| Ok(()) };
+                self.back_up_removed(&found, &mut keeper)?;
                 self.forget(&found)?;
             }
             Place::Free => (),
@@ -121,12 +126,7 @@ impl Git {
         }
     }
 
-    /// Gives the commits that only a removed worktree knew a ref.
-    pub(super) fn keep_head(&self, removed: &Worktree, task: &str) -> Result<Option<super::Backup>> {
-        removed.head.as_ref().map_or(Ok(None), |head| self.keep(head, task))
-    }
-
-    /// Forgets a worktree whose folder was removed by hand.
+    /// Forgets a worktree, and removes what is left of its folder.
     pub(super) fn forget(&self, removed: &Worktree) -> Result<()> {
         let call = || self.call().args(["worktree", "remove", "--force", "--force"]).arg(&removed.path);
         self.patiently(call)?.checked().map(drop)
@@ -187,7 +187,7 @@ impl Git {
             .help("commit it, or move it away; nothing there is cleaned without a backup"));
         }
         match &found.head {
-            Some(head) if found.branch.is_none() && !self.is_kept(head)? => {
+            Some(head) if found.branch.is_none() && self.is_lost_without(head)? => {
                 Err(refused(format!("the pooled worktree {shown} stands on commits that no branch has"))
                     .help(format!("keep them with `git -C '{shown}' branch NAME`")))
             }
@@ -251,12 +251,12 @@ fn is_here(state: &BranchState) -> bool {
     }
 }
 
-fn is_same(one: &Path, other: &Path) -> bool {
+pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     real(one) == real(other)
 }
 
 /// The path without links; of a path that does not exist, its existing part without them.
-fn real(path: &Path) -> PathBuf {
+pub(super) fn real(path: &Path) -> PathBuf {
     match (fs::canonicalize(path), path.parent(), path.file_name()) {
         (Ok(real), _, _) => real,
         (Err(_), Some(parent), Some(name)) => real(parent).join(name),

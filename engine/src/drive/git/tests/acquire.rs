@@ -101,12 +101,12 @@ fn folders_that_are_not_ours_are_refused_and_left_alone() {
     fs::create_dir_all(&foreign).unwrap();
     lab.write(&foreign.join("precious"), "p\n");
     refuses(lab.acquire(1, "fix"), Kind::Refused, "is not a worktree of");
-    refuses(lab.git.release(&foreign, "main", "T1", |_| Ok(())), Kind::Refused, "is not a worktree of");
+    refuses(lab.released(1), Kind::Refused, "is not a worktree of");
     lab.run(&foreign, &["init", "--quiet"]);
     refuses(lab.acquire(1, "fix"), Kind::Refused, "is not a worktree of");
     refuses(lab.git.acquire(&lab.repo(), "fix", "main"), Kind::Refused, "main checkout");
     lab.write(&lab.repo().join("mine"), "m\n");
-    refuses(lab.git.release(&lab.repo(), "main", "T1", |_| Ok(())), Kind::Refused, "main checkout");
+    refuses(lab.kept(|git, keeper| git.release(&lab.repo(), keeper)), Kind::Refused, "main checkout");
     assert!(lab.repo().join("mine").exists() && foreign.join("precious").exists());
     assert_eq!(lab.git.branch_state("fix").unwrap(), BranchState::Nowhere);
 }
@@ -119,7 +119,7 @@ fn a_worktree_without_its_git_file_is_not_taken_for_the_repository_around_it() {
     lab.acquire(1, "fix").unwrap();
     fs::remove_file(lab.pooled(1).join(".git")).unwrap();
     lab.write(&lab.pooled(1).join("work"), "w\n");
-    refuses(lab.git.release(&lab.pooled(1), "main", "T1", |_| Ok(())), Kind::Refused, "lost its link");
+    refuses(lab.released(1), Kind::Refused, "lost its link");
     refuses(lab.acquire(1, "fix"), Kind::Refused, "lost its link");
     assert!(lab.pooled(1).join("work").exists());
 }

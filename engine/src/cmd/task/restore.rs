@@ -1,0 +1,79 @@
+//! `orange task restore`: out of the trash, or out of a backup.
+
+use serde_json::json;
+
+use super::create::admit;
+use super::named_or_here;
+use crate::cmd::answer::Answer;
+use crate::cmd::args::TaskName;
+use crate::cmd::project::is_over;
+use crate::drive::git::{Backup, Git};
+use crate::flow::delete;
+use crate::orange::Orange;
+use crate::store::{Task, TaskDir, find};
+use crate::{Error, Kind, Result};
+
+/// Brings a deleted task back; of any other, and with the number of a backup, makes a branch of the work in it.
+pub fn run(orange: &Orange, task: &TaskName, backup: Option<u32>) -> Result<Answer> {
+    let missing = match named_or_here(orange, task) {
+        Ok(dir) => return make_branch(orange, &dir, backup),
+        Err(error) if error.kind != Kind::NotFound => return Err(error),
+        Err(error) => error,
+    };
+    let there = find::deleted(&orange.home, task.name.as_deref().unwrap_or_default())
+        .map_err(|error| if error.kind == Kind::NotFound { missing } else { error })?;
+    match backup {
+        Some(_) => make_branch(orange, &there, backup),
+        None => bring_back(orange, &there),
+    }
+}
+
+fn bring_back(orange: &Orange, there: &TaskDir) -> Result<Answer> {
+    let task =
+        delete::restore(
+            orange,
+            there,
+            |task, others| {
+                if is_over(orange, task) { Ok(()) } else { admit(orange, others) }
+            },
+        )?;
+    let path = orange.home.task(&task.project, &task.id).task_md();
+    let text = format!("task {} is back: {} ({})", task.id, task.branch, task.status());
+    let json = json!({ "success": true, "id": task.id, "status": task.status(), "path": path });
+    Ok(Answer::new(json, text))
+}
+
+fn make_branch(orange: &Orange, dir: &TaskDir, number: Option<u32>) -> Result<Answer> {
+    let (task, _) = Task::read(&orange.home, dir)?;
+    let git = Git::at(&orange.project_of(&task)?.path);
+    let backups = git.backups(&task.id)?;
+    let backup = chosen(&task, &backups, number)?;
+    let wanted = format!("{}-backup-{}", task.branch, backup.number().unwrap_or_default());
+    let branch = git.branch_at(&wanted, &backup.commit)?;
+    let text = format!("branch {branch} has the work of {}: {}", backup.reference, backup.commit);
+    let json = json!({
+        "success": true,
+        "id": task.id,
+        "branch": branch,
+        "reference": backup.reference,
+        "commit": backup.commit,
+    });
+    Ok(Answer::new(json, text))
+}
+
+fn chosen<'b>(task: &Task, backups: &'b [Backup], number: Option<u32>) -> Result<&'b Backup> {
+    let id = &task.id;
+    let line = |backup: &Backup| format!("\n  {}  {}", backup.reference, backup.commit);
+    let all: String = backups.iter().map(line).collect();
+    match (backups, number) {
+        ([], _) => Err(Error::new(Kind::NotFound, format!("task {id} is not deleted and has no backup"))
+            .help(format!("its work is on its branch, {}", task.branch))),
+        ([only], None) => Ok(only),
+        (_, None) => Err(Error::new(Kind::Usage, format!("task {id} has several backups:{all}"))
+            .help(format!("say which, by the last part of its ref: `orange task restore {id} --backup 1`"))),
+        (_, Some(number)) => backups.iter().find(|backup| backup.number() == Some(number)).ok_or_else(|| {
+            Error::new(Kind::NotFound, format!("task {id} has no backup {number}"))
+                .help(format!("it has:{all}"))
+        }),
+    }
+}

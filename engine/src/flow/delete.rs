@@ -1,0 +1,61 @@
+//! Deleting a task, and bringing it back.
+
+use orange_core::Actor;
+
+use crate::flow::settled;
+use crate::flow::snapshot::status_of;
+use crate::hooks::workspace;
+use crate::orange::Orange;
+use crate::store::{Event, Open, Set, Task, TaskDir, trash};
+use crate::{Error, Kind, Result};
+
+/// Moves a task to the trash, journal and all. Its branch and its backups stay. Gives where it is now.
+///
+/// # Errors
+/// `refused` unless it is over or was never started, and while it holds a worktree or a session; `not_allowed` for an
+/// agent; those of the store.
+pub fn delete(orange: &Orange, dir: &TaskDir) -> Result<TaskDir> {
+    only_a_person(orange, &dir.id)?;
+    let mut open = settled(orange, dir)?;
+    check_idle(orange, &open)?;
+    workspace::give_back(orange, open.task())?;
+    open.append(Event::TaskDeleted { actor: Actor::Human.as_str().to_owned() }, Set::new())?;
+    trash::delete(&orange.home, open)
+}
+
+/// Brings a deleted task back as it was. `admit` may refuse one that is not over when others have its branch.
+///
+/// # Errors
+/// `not_allowed` for an agent; those of `admit` and of the store.
+pub fn restore(
+    orange: &Orange,
+    there: &TaskDir,
+    admit: impl FnOnce(&Task, &[Task]) -> Result<()>,
+) -> Result<Task> {
+    only_a_person(orange, &there.id)?;
+    let mut open = trash::restore(&orange.home, there, admit)?;
+    open.append(Event::TaskRestored { actor: Actor::Human.as_str().to_owned() }, Set::new())?;
+    Ok(open.task().clone())
+}
+
+fn check_idle(orange: &Orange, open: &Open) -> Result<()> {
+    let task = open.task();
+    let machine = orange.machine_of(task)?;
+    let status = status_of(machine, task)?;
+    let has_something = task.owned.workspace.is_some() || task.owned.tmux_session.is_some();
+    if !has_something && (machine.state(status).terminal || status == machine.initial) {
+        return Ok(());
+    }
+    let holds = if has_something { ", and holds a worktree or a session" } else { "" };
+    Err(Error::new(Kind::Refused, format!("task {} is {}{holds}", task.id, task.status()))
+        .help(format!("cancel it first: `orange task cancel {}`", task.id)))
+}
+
+/// Whose task it is does not matter here: agents delete none.
+fn only_a_person(orange: &Orange, id: &str) -> Result<()> {
+    if orange.caller.task.is_none() {
+        return Ok(());
+    }
+    Err(Error::new(Kind::NotAllowed, format!("only a person may delete task {id} or bring it back"))
+        .help("leave it to the person who looks after the task"))
+}

@@ -1,0 +1,52 @@
+//! The trash: deleted tasks, whole, until a person brings them back or removes them.
+
+use std::fs;
+use std::path::Path;
+
+use crate::store::create::{lock_project, same_branch};
+use crate::store::{Home, Open, Task, TaskDir, atomic, home};
+use crate::{Error, Kind, Result};
+
+/// Moves a task to the trash: its folder with everything in it. Who waits for its lock is told that it is gone.
+///
+/// # Errors
+/// `refused` when a task of this id is there already; `environment` when the disk refuses.
+pub fn delete(home: &Home, open: Open) -> Result<TaskDir> {
+    let dir = open.dir().clone();
+    let there = home.deleted(&dir.project, &dir.id);
+    rename(&dir.path, &there.path)?;
+    drop(open);
+    Ok(there)
+}
+
+/// Brings a deleted task back and returns it locked. `admit` sees it and the tasks that have its branch now, and may
+/// refuse; nobody else creates a task of this project meanwhile.
+///
+/// # Errors
+/// Those of `admit`; `corrupt` when it cannot be read; `refused` when there is such a task; `locked`, `environment`.
+pub fn restore(
+    home: &Home,
+    there: &TaskDir,
+    admit: impl FnOnce(&Task, &[Task]) -> Result<()>,
+) -> Result<Open> {
+    let (_folder, _lock) = lock_project(home, &there.project)?;
+    let (task, _) = Task::read(home, there)?;
+    admit(&task, &same_branch(home, &there.project, &task.branch)?)?;
+    let dir = home.task(&there.project, &there.id);
+    rename(&there.path, &dir.path)?;
+    Open::lock(home, &dir)
+}
+
+fn rename(from: &Path, to: &Path) -> Result<()> {
+    let (Some(old), Some(new)) = (from.parent(), to.parent()) else { return Ok(()) };
+    if to.exists() {
+        return Err(Error::new(Kind::Refused, format!("{} is there already", to.display()))
+            .help("move that folder away"));
+    }
+    home::make_folder(new)?;
+    fs::rename(from, to).map_err(|cause| {
+        Error::io("move", from, &cause).help(format!("it was to become {}", to.display()))
+    })?;
+    atomic::sync_folder(new)?;
+    atomic::sync_folder(old)
+}
