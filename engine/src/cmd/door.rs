@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
 use orange_core::Machine;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cmd::answer::Answer;
-use crate::cmd::args::{Cli, Command};
-use crate::cmd::{agent, monitor, project, task, workflow, workspace};
+use crate::cmd::args::{Cli, Command, ORANGE};
+use crate::cmd::line::parse::{Parsed, asks_for_json, parse};
+use crate::cmd::{agent, complete, monitor, project, task, workflow, workspace};
 use crate::drive::exec::become_independent;
 use crate::machines::{Built, Compile};
 use crate::orange::Orange;
@@ -19,37 +19,30 @@ use crate::{Error, Kind, Result, fault};
 /// What the generated binary runs: with the machines that are compiled in, and with the compiler of custom workflows where
 /// it has one.
 pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Compile>) -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(refusal) => return refuse(&refusal),
+    let words = || std::env::args_os().skip(1);
+    let cli = match parse(&ORANGE, words()) {
+        Ok(Parsed::Cli(cli)) => cli,
+        Ok(Parsed::Text(text)) => return end(Ok(Answer::new(Value::Null, text)), false),
+        Err(error) => return fail(&error, asks_for_json(words())),
     };
     let built = Built { machines, compile };
     if cli.command.is_detached() {
         return log(&become_independent().and_then(|()| run(built, &cli)));
     }
-    match run(built, &cli).and_then(|answer| print(&answer, cli.json).map(|()| answer.wrong)) {
-        Ok(wrong) => ExitCode::from(wrong.map_or(0, Kind::exit_status)),
-        Err(error) => fail(&error, cli.json),
-    }
+    end(run(built, &cli), cli.json)
 }
 
 fn run(built: Built, cli: &Cli) -> Result<Answer> {
     match &cli.command {
         Command::Workflow(command) => workflow::run(&Orange::open(built)?, command),
-        Command::Completions { shell } => Ok(completions(*shell)),
+        Command::Completions { shell } => complete::script(shell),
+        Command::Complete { words } => Ok(complete::run(&Orange::open(built)?, words)),
         Command::Project(command) => project::run(&Orange::open(built)?, command),
         Command::Task(command) => task::run(&Orange::open(built)?, command, cli.json),
         Command::Workspace(command) => workspace::run(&Orange::open(built)?, command),
         Command::Monitor(args) => monitor::run(&Orange::open(built)?, args, |answer| print(answer, cli.json)),
         Command::Agent(command) => agent::run(&Orange::open(built)?, command),
     }
-}
-
-fn completions(shell: clap_complete::Shell) -> Answer {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "orange", &mut script);
-    let script = String::from_utf8_lossy(&script).into_owned();
-    Answer::new(json!({ "shell": shell.to_string(), "script": script }), script.trim_end())
 }
 
 fn print(answer: &Answer, as_json: bool) -> Result<()> {
@@ -66,6 +59,13 @@ fn print(answer: &Answer, as_json: bool) -> Result<()> {
             Err(Error::new(Kind::Environment, format!("cannot write the answer: {cause}")))
         }
         Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn end(outcome: Result<Answer>, as_json: bool) -> ExitCode {
+    match outcome.and_then(|answer| print(&answer, as_json).map(|()| answer.wrong)) {
+        Ok(wrong) => ExitCode::from(wrong.map_or(0, Kind::exit_status)),
+        Err(error) => fail(&error, as_json),
     }
 }
 
@@ -96,16 +96,4 @@ fn log(outcome: &Result<Answer>) -> ExitCode {
         io::stderr().write_all(line.as_bytes()).unwrap_or_default();
     }
     status
-}
-
-fn refuse(refusal: &clap::Error) -> ExitCode {
-    let asks_for_help = !refusal.use_stderr();
-    if !asks_for_help && std::env::args_os().any(|argument| argument == "--json") {
-        let message = refusal.to_string();
-        let (message, help) = message.split_once("\n\n").unwrap_or((&message, ""));
-        let message = message.trim_start_matches("error: ").trim();
-        return fail(&Error::new(Kind::Usage, message).help(help.trim()), true);
-    }
-    refusal.print().unwrap_or_default();
-    ExitCode::from(if asks_for_help { 0 } else { Kind::Usage.exit_status() })
 }

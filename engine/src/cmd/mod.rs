@@ -2,8 +2,10 @@
 
 pub mod answer;
 pub mod args;
+pub mod line;
 
 mod agent;
+mod complete;
 mod door;
 mod monitor;
 mod project;

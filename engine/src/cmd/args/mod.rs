@@ -1,0 +1,131 @@
+//! The command line of `orange`: each command as a value, and its line in the table that it is read by.
+
+mod agent;
+mod project;
+mod task;
+mod workflow;
+mod workspace;
+
+pub use agent::AgentCommand;
+pub use project::{ProjectCommand, ProjectSettings};
+pub use task::{CreateArgs, Strategy, TaskCommand, TaskName, UpdateArgs};
+pub use workflow::WorkflowCommand;
+pub use workspace::WorkspaceCommand;
+
+use crate::cmd::line::{Arg, Spec, Takes};
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub struct Cli {
+    /// Answer with one JSON value.
+    pub json: bool,
+    /// What to do.
+    pub command: Command,
+}
+
+/// The groups of commands, and those that are in none.
+#[derive(Debug)]
+pub enum Command {
+    /// `orange project …`
+    Project(ProjectCommand),
+    /// `orange task …`
+    Task(TaskCommand),
+    /// `orange workspace …`
+    Workspace(WorkspaceCommand),
+    /// `orange monitor …`
+    Monitor(MonitorArgs),
+    /// `orange workflow …`
+    Workflow(WorkflowCommand),
+    /// Print the completion script of a shell.
+    Completions {
+        /// Its name.
+        shell: String,
+    },
+    /// What could be typed next, for completion scripts.
+    Complete {
+        /// The words behind `orange` so far; the last is the one that is being typed, and may be empty.
+        words: Vec<String>,
+    },
+    /// What runs inside tmux.
+    Agent(AgentCommand),
+}
+
+/// `orange monitor …`
+#[derive(Debug)]
+pub struct MonitorArgs {
+    /// Look once and end.
+    pub once: bool,
+    /// Seconds between two looks.
+    pub interval: Option<u32>,
+}
+
+impl Command {
+    /// Whether `orange` runs this by itself, in a session that no terminal belongs to.
+    pub fn is_detached(&self) -> bool {
+        matches!(
+            self,
+            Command::Agent(AgentCommand::Ended { .. })
+                | Command::Task(TaskCommand::Finish { .. } | TaskCommand::SpawnNext { .. })
+        )
+    }
+}
+
+/// Everything that can be typed.
+pub static ORANGE: Spec = Spec::group(
+    "orange",
+    "Drives the tasks of coding agents: agents write artifacts, the engine decides",
+    &[
+        project::SPEC,
+        task::SPEC,
+        workspace::SPEC,
+        MONITOR,
+        workflow::SPEC,
+        COMPLETIONS,
+        COMPLETE,
+        agent::SPEC,
+    ],
+)
+.args(&[Arg::flag("version", "Print the version")])
+.examples(&[
+    "orange project add ~/code/coffee --pool-size 2",
+    "orange task create add-login \"Implement the login form\"",
+    "orange task list",
+    "orange task update --status agent-review      (an agent, in its worktree)",
+    "orange task merge add-login --local",
+])
+.notes(
+    "\
+Environment: ORANGE_HOME (default ~/orange), ORANGE_TMUX_SOCKET (default orange).
+Exit status: 0 done, 1 refused, 2 usage, 3 not found, 4 locked, 5 environment, 6 corrupt file.",
+);
+
+const MONITOR: Spec = Spec::command(
+    "monitor",
+    "Look after the agents: apply the exit rules to those that died unnoticed",
+    |given| Command::Monitor(MonitorArgs { once: given.has("once"), interval: given.number("interval") }),
+)
+.args(&[
+    Arg::flag("once", "Look once and end"),
+    Arg::option(
+        "interval",
+        "SECONDS",
+        Takes::Number(1, 86_400),
+        "Seconds between two looks [default: the smallest of the workflows']",
+    ),
+])
+.examples(&[
+    "orange monitor                  (until interrupted)",
+    "orange monitor --once --json    (one look, for cron and scripts)",
+]);
+
+const COMPLETIONS: Spec = Spec::command("completions", "Print a completion script", |given| {
+    Command::Completions { shell: given.needed("SHELL") }
+})
+.args(&[Arg::needed("SHELL", Takes::OneOf(&["bash", "zsh", "fish"]), "The shell that it is for")])
+.examples(&["orange completions bash > ~/.local/share/bash-completion/completions/orange"]);
+
+const COMPLETE: Spec = Spec::command("complete", "Print what could be typed next", |given| {
+    Command::Complete { words: given.all("WORDS") }
+})
+.args(&[Arg::word("WORDS", Takes::Text, "The words so far, behind `--`").many()])
+.hidden();

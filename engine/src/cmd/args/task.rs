@@ -1,0 +1,332 @@
+//! The arguments of `orange task`.
+
+use crate::cmd::args::Command;
+use crate::cmd::line::{Arg, Given, Spec, Takes};
+
+/// `orange task …`
+#[derive(Debug)]
+pub enum TaskCommand {
+    /// Create a task and start its agent.
+    Create(CreateArgs),
+    /// List tasks.
+    List {
+        /// Only those with this status.
+        status: Option<String>,
+        /// Only those of this project.
+        project: Option<String>,
+        /// Finished ones too.
+        all: bool,
+    },
+    /// Show a task: its fields, sections, history and what needs attention.
+    Show(TaskName),
+    /// Every status it can go to from here, and what is still missing.
+    Next(TaskName),
+    /// Start the agent of a pending task.
+    Spawn(TaskName),
+    /// Start the agent of a task again after its session has died.
+    Respawn(TaskName),
+    /// Change a task's status, summary or branch.
+    Update(UpdateArgs),
+    /// Attach the terminal to a task's session.
+    Attach(TaskName),
+    /// Cancel a task.
+    Cancel {
+        /// Which task.
+        task: TaskName,
+        /// Do not ask.
+        yes: bool,
+    },
+    /// Move a task that is over, or was never started, to the trash.
+    Delete {
+        /// Which task.
+        task: TaskName,
+        /// Do not ask.
+        yes: bool,
+    },
+    /// Bring a deleted task back, or make a branch of work that was backed up.
+    Restore {
+        /// Which task.
+        task: TaskName,
+        /// Which backup: the last part of its ref.
+        backup: Option<u32>,
+    },
+    /// Merge a task's branch and finish the task.
+    Merge {
+        /// Which task.
+        task: TaskName,
+        /// How.
+        strategy: Strategy,
+        /// Merge here, whatever a pull request says.
+        local: bool,
+    },
+    /// Finish a transition that was begun; what `orange` starts in a process of its own.
+    Finish {
+        /// The task's id.
+        id: String,
+    },
+    /// Start the next task that waits; what `orange` starts in a process of its own when a task is done.
+    SpawnNext {
+        /// The id of the task that is done.
+        id: String,
+    },
+}
+
+/// Names a task.
+#[derive(Debug)]
+pub struct TaskName {
+    /// Its id, the start of its id, or its branch; without, the task whose worktree one stands in.
+    pub name: Option<String>,
+}
+
+/// `orange task create …`
+#[derive(Debug)]
+pub struct CreateArgs {
+    /// The branch to work on.
+    pub branch: Option<String>,
+    /// What is to be done; without it, the agent asks.
+    pub summary: Option<String>,
+    /// The project; the one that one stands in without.
+    pub project: Option<String>,
+    /// The workflow; the project's without.
+    pub workflow: Option<String>,
+    /// What runs the worker.
+    pub harness: String,
+    /// What runs the reviewer.
+    pub review_harness: String,
+    /// More about the task, for its `## Context`; `-` reads standard input.
+    pub context: Option<String>,
+    /// Where the task begins.
+    pub status: Option<String>,
+    /// Only create it.
+    pub no_spawn: bool,
+}
+
+/// `orange task update …`
+#[derive(Debug)]
+pub struct UpdateArgs {
+    /// Which task.
+    pub task: TaskName,
+    /// Ask for this status.
+    pub status: Option<String>,
+    /// Say what is to be done.
+    pub summary: Option<String>,
+    /// Say which branch it is on; without a name, the one that is checked out.
+    pub branch: Option<Option<String>>,
+    /// Only say what would happen.
+    pub dry_run: bool,
+}
+
+/// How a branch is merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// Only fast-forward.
+    Ff,
+    /// With a merge commit.
+    Merge,
+}
+
+pub(super) const SPEC: Spec = Spec::group(
+    "task",
+    "Tasks and their agents",
+    &[
+        CREATE, LIST, SHOW, NEXT, SPAWN, RESPAWN, UPDATE, ATTACH, CANCEL, DELETE, RESTORE, MERGE, FINISH,
+        SPAWN_NEXT,
+    ],
+);
+
+const CREATE: Spec = Spec::command("create", "Create a task and start its agent", |given| {
+    Command::Task(TaskCommand::Create(CreateArgs {
+        branch: given.text("BRANCH"),
+        summary: given.text("SUMMARY"),
+        project: given.text("project"),
+        workflow: given.text("workflow"),
+        harness: given.needed("harness"),
+        review_harness: given.needed("review-harness"),
+        context: given.text("context"),
+        status: given.text("status"),
+        no_spawn: given.has("no-spawn"),
+    }))
+})
+.args(&[
+    Arg::word("BRANCH", Takes::Name, "The branch to work on [default: orange-tasks/ID]"),
+    Arg::word("SUMMARY", Takes::Text, "What is to be done; without it, the agent asks"),
+    PROJECT,
+    Arg::option("workflow", "W", Takes::Workflow, "The workflow [default: the project's]"),
+    Arg::option("harness", "H", Takes::Harness, "What runs the worker").or("claude"),
+    Arg::option("review-harness", "H", Takes::Harness, "What runs the reviewer").or("claude"),
+    Arg::option(
+        "context",
+        "-|TEXT",
+        Takes::Text,
+        "More about the task, for its `## Context`; `-` reads standard input",
+    ),
+    Arg::option(
+        "status",
+        "S",
+        Takes::Status,
+        "Where the task begins [default: the workflow's initial status]",
+    ),
+    Arg::flag("no-spawn", "Only create it"),
+])
+.examples(&[
+    "orange task create add-login \"Implement the login form\"",
+    "orange task create --project coffee fix-42 -- \"-v is ignored\"",
+    "git log -1 | orange task create explain \"Explain this commit\" --context - --no-spawn",
+]);
+
+const LIST: Spec = Spec::command("list", "List tasks", |given| {
+    Command::Task(TaskCommand::List {
+        status: given.text("status"),
+        project: given.text("project"),
+        all: given.has("all"),
+    })
+})
+.args(&[
+    Arg::option("status", "S", Takes::Status, "Only those with this status"),
+    Arg::option("project", "P", Takes::Project, "Only those of this project"),
+    Arg::flag("all", "Finished ones too"),
+])
+.examples(&["orange task list", "orange task list --status stuck --all --json"]);
+
+const SHOW: Spec =
+    Spec::command("show", "Show a task: its fields, sections, history and what needs attention", |given| {
+        Command::Task(TaskCommand::Show(task(given)))
+    })
+    .args(&[TASK])
+    .examples(&["orange task show add-login"]);
+
+const NEXT: Spec =
+    Spec::command("next", "Every status it can go to from here, and what is still missing", |given| {
+        Command::Task(TaskCommand::Next(task(given)))
+    })
+    .args(&[TASK])
+    .examples(&["orange task next --json"]);
+
+const SPAWN: Spec = Spec::command("spawn", "Start the agent of a pending task", |given| {
+    Command::Task(TaskCommand::Spawn(task(given)))
+})
+.args(&[TASK])
+.examples(&["orange task spawn add-login"]);
+
+const RESPAWN: Spec =
+    Spec::command("respawn", "Start the agent of a task again after its session has died", |given| {
+        Command::Task(TaskCommand::Respawn(task(given)))
+    })
+    .args(&[TASK])
+    .examples(&["orange task respawn add-login"]);
+
+const UPDATE: Spec = Spec::command("update", "Change a task's status, summary or branch", |given| {
+    Command::Task(TaskCommand::Update(UpdateArgs {
+        task: task(given),
+        status: given.text("status"),
+        summary: given.text("summary"),
+        branch: given.bare("branch"),
+        dry_run: given.has("dry-run"),
+    }))
+})
+.args(&[
+    TASK,
+    Arg::option("status", "S", Takes::Status, "Ask for this status"),
+    Arg::option("summary", "T", Takes::Text, "Say what is to be done"),
+    Arg::bare(
+        "branch",
+        "NAME",
+        Takes::Name,
+        "Say which branch it is on; without a name, the one that is checked out",
+    ),
+    Arg::flag("dry-run", "Only say what would happen"),
+])
+.examples(&[
+    "orange task update --status agent-review",
+    "orange task update --summary \"Log in with a passkey\" --status working",
+    "orange task update --branch                   (take over the name of the checked-out branch)",
+    "orange task update add-login --status done --dry-run",
+]);
+
+const ATTACH: Spec = Spec::command("attach", "Attach the terminal to a task's session", |given| {
+    Command::Task(TaskCommand::Attach(task(given)))
+})
+.args(&[TASK])
+.examples(&["orange task attach add-login"]);
+
+const CANCEL: Spec = Spec::command(
+    "cancel",
+    "Cancel a task: its session ends, its worktree is given back, its work is kept",
+    |given| Command::Task(TaskCommand::Cancel { task: task(given), yes: given.has("yes") }),
+)
+.args(&[TASK, YES])
+.examples(&["orange task cancel add-login --yes"]);
+
+const DELETE: Spec = Spec::command(
+    "delete",
+    "Move a task that is over, or was never started, to the trash; its branch and its backups stay",
+    |given| Command::Task(TaskCommand::Delete { task: task(given), yes: given.has("yes") }),
+)
+.args(&[TASK, YES])
+.examples(&["orange task delete add-login --yes"])
+.notes("A task that is under way is refused: cancel it first.");
+
+const RESTORE: Spec =
+    Spec::command("restore", "Bring a deleted task back, or make a branch of work that was backed up", |given| {
+        Command::Task(TaskCommand::Restore { task: task(given), backup: given.number("backup") })
+    })
+    .args(&[
+        TASK,
+        Arg::option("backup", "N", Takes::Number(0, u32::MAX as i64), "Which backup: the last part of its ref"),
+    ])
+    .examples(&["orange task restore add-login", "orange task restore add-login --backup 2"])
+    .notes(
+        "\
+A deleted task comes back as it was. Of any other one, the work that was kept when its worktree was given back
+becomes a branch; worktrees and existing branches stay as they are. With several backups, `--backup` says which.",
+    );
+
+const MERGE: Spec = Spec::command(
+    "merge",
+    "Merge a task's branch into the default branch, push it, and finish the task",
+    |given| {
+        let strategy = if given.needed("strategy") == "merge" { Strategy::Merge } else { Strategy::Ff };
+        Command::Task(TaskCommand::Merge { task: task(given), strategy, local: given.has("local") })
+    },
+)
+.args(&[
+    TASK,
+    Arg::option(
+        "strategy",
+        "HOW",
+        Takes::OneOf(&["ff", "merge"]),
+        "ff: only fast-forward; merge: with a merge commit",
+    )
+    .or("ff"),
+    Arg::flag("local", "Merge here, whatever a pull request says"),
+])
+.examples(&["orange task merge add-login --local", "orange task merge add-login --local --strategy merge"]);
+
+const FINISH: Spec = Spec::command("finish", "Finish a transition that was begun", |given| {
+    Command::Task(TaskCommand::Finish { id: given.needed("ID") })
+})
+.args(&[EXACT_ID])
+.hidden();
+
+const SPAWN_NEXT: Spec = Spec::command("spawn-next", "Start the next task that waits", |given| {
+    Command::Task(TaskCommand::SpawnNext { id: given.needed("ID") })
+})
+.args(&[EXACT_ID])
+.hidden();
+
+const TASK: Arg = Arg::word(
+    "ID",
+    Takes::Task,
+    "Its id, the start of its id, or its branch [default: the task whose worktree you stand in]",
+);
+
+const YES: Arg = Arg::flag("yes", "Do not ask");
+
+const EXACT_ID: Arg = Arg::needed("ID", Takes::Task, "The task's id");
+
+const PROJECT: Arg =
+    Arg::option("project", "P", Takes::Project, "The project [default: the one you stand in]");
+
+fn task(given: &Given) -> TaskName {
+    TaskName { name: given.text("ID") }
+}
