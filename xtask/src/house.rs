@@ -105,11 +105,13 @@ impl House {
         serde_json::from_str(&json).map_err(|error| format!("cargo metadata cannot be understood: {error}"))
     }
 
-    /// The names of all packages that one package is built from, itself included, sorted; `edges` as `cargo tree`
-    /// takes them.
-    pub(crate) fn tree(&self, package: &str, edges: &str) -> Result<Vec<String>> {
-        let tree =
-            answer(self.cargo(["tree", "-p", package, "-e", edges, "--prefix", "none", "--format", "{p}"]))?;
+    /// The names of all packages that one package is built from, itself included, sorted; `edges` and what chooses
+    /// `features` as `cargo tree` takes them.
+    pub(crate) fn tree(&self, package: &str, edges: &str, features: &[&str]) -> Result<Vec<String>> {
+        let mut command =
+            self.cargo(["tree", "-p", package, "-e", edges, "--prefix", "none", "--format", "{p}"]);
+        command.args(features);
+        let tree = answer(command)?;
         let mut names: Vec<_> =
             tree.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_string).collect();
         names.sort();

@@ -5,7 +5,10 @@ use crate::Result;
 use crate::house::{Dependency, File, House, Package};
 
 /// The committed list of what the small binary is built from.
-pub(super) const SMALL_BINARY: &str = "xtask/small-binary.txt";
+const SMALL_BINARY: &str = "xtask/small-binary.txt";
+
+/// The committed list of what the compiler of custom workflows adds to it.
+const CUSTOM_WORKFLOWS: &str = "xtask/custom-workflows.txt";
 
 /// The arrows that one package may have to others of the workspace.
 struct Arrows {
@@ -24,7 +27,13 @@ const ARROWS: &[Arrows] = &[
     Arrows { from: "orange-codegen", normal: &["orange-core"], build: NONE, dev: NONE },
     Arrows { from: "orange-macros", normal: &["orange-codegen"], build: NONE, dev: &["orange-core"] },
     Arrows { from: "orange-engine", normal: &["orange-core"], build: NONE, dev: NONE },
-    Arrows { from: "orange", normal: &["orange-engine"], build: &["orange-codegen"], dev: NONE },
+    Arrows {
+        from: "orange",
+        // The compiler only behind the feature `custom-workflows`, which the lists of the binary watch.
+        normal: &["orange-engine", "orange-codegen"],
+        build: &["orange-codegen"],
+        dev: NONE,
+    },
     Arrows { from: "orange-workflow", normal: &["orange-codegen", "orange-core"], build: NONE, dev: NONE },
     Arrows { from: "orange-tests", normal: EVERYTHING, build: NONE, dev: EVERYTHING },
     Arrows { from: "xtask", normal: EVERYTHING, build: NONE, dev: EVERYTHING },
@@ -49,9 +58,9 @@ const TOO_HEAVY_FOR_THE_COMPILER: &[&str] = &[
     "tokio",
 ];
 
-/// What the small binary may not have, whatever the list says.
+/// What no binary may have, whatever the lists say.
 const NEVER_IN_THE_BINARY: &[&str] =
-    &["async-std", "futures", "granit-parser", "serde_yaml", "smol", "tokio"];
+    &["async-std", "clap_derive", "futures", "miette", "serde_yaml", "smol", "syn", "tokio"];
 
 /// The arrows that the manifests declare and the table does not.
 pub(super) fn declared(packages: &[Package]) -> Vec<Finding> {
@@ -98,7 +107,7 @@ impl Arrows {
 pub(super) fn compiler(house: &House) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for package in ["orange-codegen", "orange-macros"] {
-        findings.extend(too_heavy(package, &house.tree(package, "normal,build")?));
+        findings.extend(too_heavy(package, &house.tree(package, "normal,build", &[])?));
     }
     Ok(findings)
 }
@@ -125,22 +134,36 @@ pub(super) fn no_fail_points(features: &[String]) -> Vec<Finding> {
     armed.map(finding).take(1).collect()
 }
 
-/// How what the small binary is built from differs from the committed list.
-pub(super) fn small_binary(tree: &[String], list: &File) -> Vec<Finding> {
+/// How what the binary is built from differs from the committed lists, without custom workflows and with them.
+pub(super) fn binaries(house: &House) -> Result<Vec<Finding>> {
+    let tree = |features: &[&str]| house.tree("orange", "normal,no-proc-macro", features);
+    let small = tree(&["--no-default-features"])?;
+    let mut added = tree(&[])?;
+    added.retain(|name| !small.contains(name));
+    let mut findings = built_from(&small, &house.read(SMALL_BINARY)?);
+    if small.iter().any(|name| name == "orange-codegen") {
+        let problem = "is built from the compiler even without `custom-workflows`";
+        findings.push(Finding::new("orange", problem, "depend on it behind that feature alone"));
+    }
+    findings.extend(built_from(&added, &house.read(CUSTOM_WORKFLOWS)?));
+    Ok(findings)
+}
+
+fn built_from(tree: &[String], list: &File) -> Vec<Finding> {
     let ours = |name: &str| ARROWS.iter().any(|arrows| arrows.from == name);
     let never = tree.iter().filter(|name| NEVER_IN_THE_BINARY.contains(&name.as_str())).map(|name| {
-        let problem = format!("is built from {name}: no async runtime and no YAML library belongs there");
+        let problem = format!("is built from {name}, which is too heavy for it");
         Finding::new("orange", problem, "do without it; `cargo tree -p orange -i` says who brings it")
     });
     let unlisted = tree
         .iter()
         .filter(|name| !ours(name) && !entries(list).any(|entry| entry.name == **name))
         .map(|name| {
-            let problem = format!("the small binary is built from {name}, which is not on the list");
+            let problem = format!("the binary is built from {name}, which is not on the list");
             Finding::new(&list.path, problem, "do without it, or add a line with the reason")
         });
     let stale = entries(list).filter(|entry| !tree.iter().any(|name| name == entry.name)).map(|entry| {
-        let problem = format!("the small binary is not built from {}", entry.name);
+        let problem = format!("the binary is not built from {}", entry.name);
         Finding::new(entry.place, problem, "take the line away")
     });
     let unexplained = entries(list).filter(|entry| entry.reason.is_empty()).map(|entry| {
@@ -171,7 +194,7 @@ mod tests {
         check("orange-engine", "orange-codegen", None, false);
         check("orange-codegen", "orange-engine", Some("dev"), false);
         check("orange", "orange-codegen", Some("build"), true);
-        check("orange", "orange-codegen", None, false);
+        check("orange", "orange-workflow", None, false);
         check("orange-engine", "orange-workflow", Some("dev"), false);
         check("orange-tests", "orange-workflow", Some("dev"), true);
         check("newcomer", "orange-core", None, false);
@@ -195,7 +218,7 @@ mod tests {
     fn check_binary(tree: &[&str], list: &str, expect: &[&str]) {
         let tree: Vec<_> = tree.iter().map(|name| (*name).to_string()).collect();
         let list = File { path: "list".to_string(), text: list.to_string() };
-        let found: Vec<_> = small_binary(&tree, &list).into_iter().map(|finding| finding.place).collect();
+        let found: Vec<_> = built_from(&tree, &list).into_iter().map(|finding| finding.place).collect();
         assert_eq!(found, expect);
     }
 

@@ -52,10 +52,7 @@ fn findings(house: &House) -> Result<Vec<Finding>> {
     let mut findings = arrows::declared(&house.metadata()?.packages);
     findings.extend(arrows::compiler(house)?);
     findings.extend(arrows::no_fail_points(&house.features()?));
-    findings.extend(arrows::small_binary(
-        &house.tree("orange", "normal,no-proc-macro")?,
-        &house.read(arrows::SMALL_BINARY)?,
-    ));
+    findings.extend(arrows::binaries(house)?);
     findings.extend(sources::all(&rust, &house.read(sources::LONG_FILES)?));
     findings.extend(manifests.iter().filter_map(sources::lints_are_the_workspaces));
     findings.extend(lists::fixtures_are_used(&paths, &rust));
