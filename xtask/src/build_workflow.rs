@@ -19,6 +19,7 @@ const STATIC_TARGET: &str = "x86_64-unknown-linux-musl";
 #[command(after_help = "\
 Examples:
   cargo xtask build-workflow
+  cargo xtask build-workflow --no-custom
   cargo xtask build-workflow --workflows ../my-flows --out ~/bin")]
 pub(crate) struct BuildWorkflow {
     /// The folder with the workflows; our own by default
@@ -28,6 +29,10 @@ pub(crate) struct BuildWorkflow {
     /// Where the binary goes; `dist/` by default
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+
+    /// Leave out the compiler for workflows of `ORANGE_HOME/workflows`: a smaller binary
+    #[arg(long)]
+    no_custom: bool,
 }
 
 pub(crate) fn run(house: &House, arguments: &BuildWorkflow) -> Result<ExitCode> {
@@ -39,7 +44,7 @@ pub(crate) fn run(house: &House, arguments: &BuildWorkflow) -> Result<ExitCode> 
         return Ok(ExitCode::FAILURE);
     }
     let machines = machines(&folder)?;
-    let built = build(house, &folder)?;
+    let built = build(house, &folder, !arguments.no_custom)?;
     let binary = install(&built, &out)?;
     print!("\n{}", table(&machines));
     describe(&binary)?;
@@ -109,8 +114,9 @@ fn machines(folder: &Path) -> Result<Vec<Checked>> {
     Ok(machines)
 }
 
-/// Builds `orange` the way it ships, static where that can be had, and says where it is.
-pub(crate) fn build(house: &House, workflows: &Path) -> Result<PathBuf> {
+/// Builds `orange` the way it ships, static where that can be had, with or without the compiler of custom workflows, and
+/// says where it is.
+pub(crate) fn build(house: &House, workflows: &Path, custom: bool) -> Result<PathBuf> {
     let target = if target_is_installed(STATIC_TARGET) {
         STATIC_TARGET.to_string()
     } else {
@@ -121,6 +127,9 @@ pub(crate) fn build(house: &House, workflows: &Path) -> Result<PathBuf> {
         host
     };
     let mut build = house.cargo(["build", "--package", "orange", "--profile", "dist", "--target", &target]);
+    if !custom {
+        build.arg("--no-default-features");
+    }
     build.env("ORANGE_WORKFLOWS", workflows);
     println!("{}", typed(&build));
     let status = build.status().map_err(|error| format!("cargo cannot be run: {error}"))?;

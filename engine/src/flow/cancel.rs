@@ -3,7 +3,7 @@
 use orange_core::{Actor, Hook, Machine};
 
 use crate::flow::request::{carry_out, of_command};
-use crate::flow::{Goal, Moved, request, settled};
+use crate::flow::{Goal, Moved, finish::in_hand, request};
 use crate::orange::Orange;
 use crate::store::event::{PlannedHook, Transition};
 use crate::store::{Event, Open, Set, TaskDir};
@@ -15,13 +15,13 @@ pub const FORCED: &str = "forced";
 /// What such a transition does: it leaves no agent and no worktree behind.
 pub static CLEANUP: &[Hook<'static>] = &[Hook::KillSession, Hook::ReleaseWorkspace];
 
-/// Cancels a task. One whose status its workflow no longer has goes to the cancelled state all the same (design §6); and
-/// one that is over already, and still has a session or a worktree because a hook has failed, is rid of these.
+/// Cancels a task. One that has no place in its workflow any more, by its status or by a transition that was begun, goes to
+/// the cancelled state all the same (design §6); and one that is over already, and still has a session or a worktree because a hook has failed, is rid of these.
 ///
 /// # Errors
 /// Those of the request; `not_allowed` for an agent where there is no transition.
 pub fn cancel(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
-    let mut open = settled(orange, dir)?;
+    let mut open = in_hand(orange, dir)?;
     let machine = orange.machine_of(open.task())?;
     let Some(to) = forced_goal(machine, &open)? else {
         drop(open);
@@ -39,14 +39,18 @@ pub fn cancel(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
 /// Where to go without a transition; `None` where there is one, or nothing is left to be done.
 fn forced_goal(machine: &Machine<'_>, open: &Open) -> Result<Option<String>> {
     let task = open.task();
+    let cancelled = || {
+        of_command(machine, machine.commands.cancel, "cancel")
+            .map(|to| Some(machine.state(to).name.to_owned()))
+    };
+    if open.log().open.is_some() {
+        return cancelled();
+    }
     let has_something = task.owned.workspace.is_some() || task.owned.tmux_session.is_some();
     match machine.state_named(task.status()) {
         Some(status) if machine.state(status).terminal && has_something => Ok(Some(task.status().to_owned())),
         Some(_) => Ok(None),
-        None => {
-            let to = of_command(machine, machine.commands.cancel, "cancel")?;
-            Ok(Some(machine.state(to).name.to_owned()))
-        }
+        None => cancelled(),
     }
 }
 

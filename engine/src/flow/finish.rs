@@ -4,6 +4,8 @@ use orange_core::{CRASH_COUNT, Hook, Machine, Transition};
 
 use crate::flow::begin::ESCALATION;
 use crate::flow::cancel::{CLEANUP, FORCED};
+use crate::flow::definition;
+use crate::flow::snapshot::left_behind;
 use crate::hooks::{self, Run, workspace};
 use crate::orange::Orange;
 use crate::store::event::PlannedHook;
@@ -15,12 +17,22 @@ use crate::{Error, Kind, Result, fault};
 /// outlives this one, since its hooks may end this one's session.
 ///
 /// # Errors
-/// Those of the store; `environment` when the transition cannot be finished.
+/// Those of the store; `environment` when the transition cannot be finished; `refused` when the workflow has become
+/// another one, in which the task has no place.
 pub fn settled(orange: &Orange, dir: &TaskDir) -> Result<Open> {
     let mut tried = None;
     loop {
-        let open = Open::lock(&orange.home, dir)?;
-        let Some(pending) = &open.log().open else { return Ok(open) };
+        let mut open = Open::lock(&orange.home, dir)?;
+        let machine = orange.machine_of(open.task());
+        if let Ok(machine) = machine {
+            definition::check(machine, &open)?;
+        }
+        let Some(pending) = &open.log().open else {
+            // A workflow that cannot be followed is told by whoever wants to follow it.
+            machine.map_or(Ok(()), |machine| definition::follow(orange, machine, &mut open))?;
+            return Ok(open);
+        };
+        machine?;
         // Another one may have been begun while the first was being finished.
         if tried == Some(pending.seq) {
             let OpenTransition { plan, .. } = pending;
@@ -34,6 +46,20 @@ pub fn settled(orange: &Orange, dir: &TaskDir) -> Result<Open> {
     }
 }
 
+/// Locks a task for a person who moves it on: settled where it can be, and else as it is.
+///
+/// # Errors
+/// Those of the store; `environment` as [`settled`].
+pub fn in_hand(orange: &Orange, dir: &TaskDir) -> Result<Open> {
+    let open = Open::lock(&orange.home, dir)?;
+    let has_its_place = orange.machine_of(open.task()).and_then(|machine| definition::check(machine, &open));
+    if has_its_place.is_err() {
+        return Ok(open);
+    }
+    drop(open);
+    settled(orange, dir)
+}
+
 /// Runs the hooks that have not ended, in order, and closes the transition. A hook that fails rolls nothing back: it
 /// is journaled and becomes the task's `attention`. Without an open transition there is nothing to do.
 ///
@@ -42,7 +68,7 @@ pub fn settled(orange: &Orange, dir: &TaskDir) -> Result<Open> {
 pub fn finish(orange: &Orange, open: &mut Open) -> Result<()> {
     let Some(pending) = open.log().open.clone() else { return Ok(()) };
     let machine = orange.machine_of(open.task())?;
-    let hooks = hooks_of(machine, &pending)?;
+    let hooks = hooks_of(machine, &pending, &open.dir().id)?;
     let mut errors = Vec::new();
     for (planned, hook) in pending.plan.hooks.iter().zip(hooks) {
         let error = match pending.ended.get(&planned.index) {
@@ -97,13 +123,21 @@ fn run(
     Ok(error)
 }
 
-fn hooks_of(
+/// The hooks of a transition that was begun; none where all have ended.
+///
+/// # Errors
+/// `refused` when the machine no longer has the transition.
+pub fn hooks_of(
     machine: &'static Machine<'static>,
     pending: &OpenTransition,
+    id: &str,
 ) -> Result<&'static [Hook<'static>]> {
     let plan = &pending.plan;
     if plan.cause == FORCED {
         return Ok(CLEANUP);
+    }
+    if plan.hooks.is_empty() {
+        return Ok(&[]);
     }
     let is_the_one = |way: &&Transition<'_>| {
         machine.state(way.from).name == plan.from
@@ -114,7 +148,7 @@ fn hooks_of(
     at_index.or_else(|| machine.transitions.iter().find(is_the_one)).map(|way| way.hooks).ok_or_else(|| {
         let message =
             format!("{} → {} was begun under another {} workflow", plan.from, plan.to, machine.name);
-        Error::new(Kind::Refused, message).help("finish it with the binary that began it")
+        Error::new(Kind::Refused, message).help(left_behind(machine, id))
     })
 }
 

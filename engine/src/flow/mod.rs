@@ -2,9 +2,11 @@
 
 pub mod begin;
 pub mod cancel;
+pub mod definition;
 pub mod delete;
 pub mod ended;
 pub mod finish;
+pub mod migrate;
 pub mod moved;
 pub mod refusal;
 pub mod request;
@@ -17,6 +19,7 @@ pub(crate) mod tests;
 pub use cancel::cancel;
 pub use ended::{End, ended};
 pub use finish::{finish, settled};
+pub use migrate::migrate;
 pub use moved::Moved;
 pub use request::{Goal, request};
 pub use respawn::respawn;

@@ -22,8 +22,19 @@ pub struct Moved {
     pub hook_errors: Vec<String>,
     /// The refs, and the folders, that keep what would have been lost with a worktree.
     pub backed_up: Vec<String>,
+    /// The workflow that has become another one since the transition before.
+    pub workflow_changed: Option<Changed>,
     /// Nothing was done.
     pub dry_run: bool,
+}
+
+/// A workflow with a new definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    workflow: String,
+    from: String,
+    to: String,
+    compare: String,
 }
 
 impl Moved {
@@ -37,6 +48,7 @@ impl Moved {
         for record in so_far().filter(|record| record.seq >= started) {
             moved.add(&record.event);
         }
+        moved.workflow_changed = changed_before(records, started);
         moved.review_round = Log::fold(so_far()).owned.counter("review_round");
         moved
     }
@@ -71,6 +83,10 @@ impl Moved {
         if !self.backed_up.is_empty() {
             json["backed_up"] = self.backed_up.clone().into();
         }
+        if let Some(Changed { workflow, from, to, compare }) = &self.workflow_changed {
+            json["workflow_changed"] =
+                json!({ "workflow": workflow, "from": from, "to": to, "compare": compare });
+        }
         if self.dry_run {
             json["dry_run"] = true.into();
         }
@@ -87,9 +103,26 @@ impl Moved {
         for reference in &self.backed_up {
             text += &format!("\nwork is kept in {reference}");
         }
+        if let Some(Changed { workflow, compare, .. }) = &self.workflow_changed {
+            text += &format!(
+                "\nthe workflow {workflow} is another than before: `{compare}` shows what that means"
+            );
+        }
         for error in &self.hook_errors {
             text += &format!("\nattention: {error}");
         }
         text
     }
+}
+
+/// The change that is told with the transition that was started with this number: the last one since the transition before.
+fn changed_before(records: &[Record], started: u64) -> Option<Changed> {
+    let before = records.iter().rev().skip_while(|record| record.seq >= started);
+    let since = before.take_while(|record| !matches!(record.event, Event::StatusChanged { .. }));
+    since.filter_map(|record| changed(&record.event)).next()
+}
+
+fn changed(event: &Event) -> Option<Changed> {
+    let Event::WorkflowChanged { workflow, from, to, compare } = event.clone() else { return None };
+    Some(Changed { workflow, from, to, compare })
 }

@@ -50,9 +50,17 @@ pub fn status_of(machine: &Machine<'_>, task: &Task) -> Result<StateId> {
             machine.name,
             task.status()
         );
-        Error::new(Kind::Refused, message)
-            .help("use the binary that the task was created with, or cancel it with `orange task cancel`")
+        Error::new(Kind::Refused, message).help(left_behind(machine, &task.id))
     })
+}
+
+/// What a person can do for a task that has no place in its workflow any more.
+pub fn left_behind(machine: &Machine<'_>, id: &str) -> String {
+    let names: Vec<_> = machine.states.iter().map(|state| state.name).collect();
+    format!(
+        "a person moves it on with `orange task migrate {id} --to STATUS` ({}), or ends it with `orange task cancel {id}`",
+        names.join(", ")
+    )
 }
 
 /// The state of this name.

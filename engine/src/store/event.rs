@@ -153,6 +153,35 @@ pub enum Event {
         /// Its address.
         url: String,
     },
+    /// The workflow has another definition than the one that the task was pinned to; it goes on under this one.
+    #[serde(rename = "workflow.changed")]
+    WorkflowChanged {
+        /// The workflow.
+        workflow: String,
+        /// The hash of the definition before.
+        from: String,
+        /// The hash of the one that it has now.
+        to: String,
+        /// The command that says what that means for tasks.
+        #[serde(default)]
+        compare: String,
+    },
+    /// A person moved the task past its workflow. A transition that was open is closed by it.
+    #[serde(rename = "task.migrated")]
+    TaskMigrated {
+        /// The state it was in.
+        from: String,
+        /// The state it is in now.
+        to: String,
+        /// The workflow that it follows from now on.
+        workflow: String,
+        /// Who asked.
+        #[serde(default)]
+        actor: String,
+        /// The hooks of the open transition that had not ended, and never will.
+        #[serde(default)]
+        dropped_hooks: Vec<String>,
+    },
     /// Work that would have been lost was kept under a ref.
     #[serde(rename = "work.backed_up")]
     WorkBackedUp {

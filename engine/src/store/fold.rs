@@ -93,6 +93,7 @@ impl Log {
             Event::AgentExited { spawn, .. } => {
                 self.agents.remove(spawn);
             }
+            Event::TaskMigrated { .. } => self.open = None,
             Event::TaskCreated { branch, .. } => self.branch.clone_from(branch),
             Event::AgentCrashed { .. }
             | Event::AutoAdvanced { .. }
@@ -105,6 +106,7 @@ impl Log {
             | Event::WorkSetAside { .. }
             | Event::TaskDeleted { .. }
             | Event::TaskRestored { .. }
+            | Event::WorkflowChanged { .. }
             | Event::Unknown => {}
         }
     }

@@ -28,6 +28,8 @@ const RULES: &[(&str, Given)] = &[
     ("orange task delete", Given::Pending),
     ("orange task list", Given::Working),
     ("orange task merge", Given::Reviewing),
+    ("orange task migrate add-login --to reviewing --workflow minimal", Given::Working),
+    ("orange task migrate", Given::Working),
     ("orange task next", Given::Working),
     ("orange task respawn", Given::Died),
     ("orange task restore", Given::Deleted),

@@ -8,6 +8,7 @@ use crate::programs::Program;
 /// What the commands of a page find when they begin.
 const PAGES: &[(&str, Given)] = &[
     ("docs/authoring.md", Given::Workflows),
+    ("docs/custom-workflows.md", Given::Workflows),
     ("docs/linting.md", Given::Workflows),
     ("docs/storage.md", Given::Project),
 ];

@@ -273,6 +273,11 @@ pub(crate) fn seeds() -> &'static Path {
     BUILT.get_or_init(|| built(&["--package", "orange-tests", "--example", "seeds"], "examples/seeds"))
 }
 
+/// The program of another of our packages, named as that package is.
+pub(crate) fn target_program(package: &'static str) -> PathBuf {
+    built(&["--package", package], package)
+}
+
 fn built(what: &[&str], program: &str) -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);

@@ -47,7 +47,7 @@ pub(crate) fn run(house: &House, arguments: &Bench) -> Result<ExitCode> {
         tempfile::tempdir().map_err(|error| format!("there is no room for scratch files: {error}"))?;
     let built = Built {
         hookless: build_hookless(house, scratch.path())?,
-        orange: build_workflow::build(house, &house.root.join("workflows"))?,
+        orange: build_workflow::build(house, &house.root.join("workflows"), true)?,
         checker: build_checker(house)?,
         bench: build_bench(house)?,
     };
@@ -77,7 +77,7 @@ pub(crate) fn run(house: &House, arguments: &Bench) -> Result<ExitCode> {
 }
 
 fn build_hookless(house: &House, scratch: &Path) -> Result<PathBuf> {
-    let built = build_workflow::build(house, &house.root.join("xtask/bench/workflows"))?;
+    let built = build_workflow::build(house, &house.root.join("xtask/bench/workflows"), true)?;
     let hookless = scratch.join("orange-hookless");
     std::fs::copy(&built, &hookless)
         .map_err(|error| format!("{} cannot be copied: {error}", built.display()))?;

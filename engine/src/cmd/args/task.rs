@@ -50,6 +50,15 @@ pub enum TaskCommand {
         /// Which backup: the last part of its ref.
         backup: Option<u32>,
     },
+    /// Move a task to a status of its workflow as it is now.
+    Migrate {
+        /// Which task.
+        task: TaskName,
+        /// The status that it gets.
+        to: String,
+        /// The workflow that it follows from now on; the one that it follows without.
+        workflow: Option<String>,
+    },
     /// Merge a task's branch and finish the task.
     Merge {
         /// Which task.
@@ -129,8 +138,8 @@ pub(super) const SPEC: Spec = Spec::group(
     "task",
     "Tasks and their agents",
     &[
-        CREATE, LIST, SHOW, NEXT, SPAWN, RESPAWN, UPDATE, ATTACH, CANCEL, DELETE, RESTORE, MERGE, FINISH,
-        SPAWN_NEXT,
+        CREATE, LIST, SHOW, NEXT, SPAWN, RESPAWN, UPDATE, ATTACH, CANCEL, DELETE, RESTORE, MIGRATE, MERGE,
+        FINISH, SPAWN_NEXT,
     ],
 );
 
@@ -280,6 +289,30 @@ const RESTORE: Spec =
 A deleted task comes back as it was. Of any other one, the work that was kept when its worktree was given back
 becomes a branch; worktrees and existing branches stay as they are. With several backups, `--backup` says which.",
     );
+
+const MIGRATE: Spec = Spec::command(
+    "migrate",
+    "Move a task to a status of its workflow as it is now, when that has changed under it",
+    |given| {
+        let (to, workflow) = (given.needed("to"), given.text("workflow"));
+        Command::Task(TaskCommand::Migrate { task: task(given), to, workflow })
+    },
+)
+.args(&[
+    TASK,
+    Arg::option("to", "STATUS", Takes::Status, "The status that it gets").required(),
+    Arg::option(
+        "workflow",
+        "W",
+        Takes::Workflow,
+        "The workflow that it follows from now on [default: the one that it follows]",
+    ),
+])
+.examples(&[
+    "orange task migrate add-login --to working",
+    "orange task migrate add-login --to reviewing --workflow minimal",
+])
+.notes("No gate is asked and no hook is run: worktree, session and agents stay as they are.");
 
 const MERGE: Spec = Spec::command(
     "merge",

@@ -30,6 +30,7 @@ pub fn run(orange: &Orange, args: &CreateArgs) -> Result<Answer> {
     }
 
     let draft = draft(machine, &project, args, begins_in(machine, start))?;
+    orange.machines.keep(machine)?;
     let dir = store::create(&orange.home, &draft, |others| admit(orange, others))?.dir().clone();
     let waits_for = if args.no_spawn { None } else { begin(orange, machine, &dir, start)? };
     answer(orange, &dir, waits_for.as_ref())

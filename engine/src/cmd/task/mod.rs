@@ -45,6 +45,10 @@ pub fn run(orange: &Orange, command: &TaskCommand, as_json: bool) -> Result<Answ
             delete::run(orange, &named_or_here(orange, task)?, *yes, as_json)
         }
         TaskCommand::Restore { task, backup } => restore::run(orange, task, *backup),
+        TaskCommand::Migrate { task, to, workflow } => {
+            let migrated = flow::migrate(orange, &named_or_here(orange, task)?, to, workflow.as_deref())?;
+            Ok(Answer::new(migrated.json(), migrated.text()))
+        }
         TaskCommand::Merge { task, strategy, local } => {
             merge::run(orange, &named_or_here(orange, task)?, *strategy, *local)
         }

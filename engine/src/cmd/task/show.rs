@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use super::session_of;
 use crate::cmd::answer::{Answer, one_line};
+use crate::flow::definition::compare;
 use crate::flow::refusal::short;
+use crate::flow::snapshot::status_of;
 use crate::orange::Orange;
 use crate::store::event::{Pass, Record};
 use crate::store::{Log, Task, TaskDir};
@@ -34,6 +36,8 @@ pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
         "summary": task.summary,
         "status": task.status(),
         "workflow": task.owned.workflow,
+        "definition": task.owned.definition,
+        "workflow_note": workflow_note(orange, &task),
         "harness": task.harness,
         "review_harness": task.review_harness,
         "counters": task.owned.counters,
@@ -61,7 +65,8 @@ fn text(orange: &Orange, task: &Task, dir: &TaskDir, session: &str, records: &[R
         task.owned.counters.iter().map(|(name, value)| format!("{name} {value}")).collect();
     lines.push(format!("project    {}", task.project));
     lines.push(format!("branch     {}", task.branch));
-    lines.push(format!("workflow   {}", task.owned.workflow));
+    lines.push(format!("workflow   {} ({})", task.owned.workflow, task.owned.definition));
+    lines.extend(workflow_note(orange, task).map(|note| format!("           {note}")));
     lines.push(format!("counters   {}", counters.join(", ")));
     lines.push(format!("session    {} ({session})", task.owned.tmux_session.as_deref().unwrap_or("none")));
     let worktree =
@@ -76,6 +81,22 @@ fn text(orange: &Orange, task: &Task, dir: &TaskDir, session: &str, records: &[R
     lines.push("history:".to_owned());
     lines.extend(records.iter().map(event_line));
     lines.join("\n")
+}
+
+/// What stands between the task and its workflow, if anything does.
+fn workflow_note(orange: &Orange, task: &Task) -> Option<String> {
+    let definition = &task.owned.definition;
+    match orange.machine_of(task) {
+        Err(error) => Some(error.to_string()),
+        Ok(machine) => match status_of(machine, task) {
+            Err(error) => Some(error.to_string()),
+            Ok(_) if machine.source_hash == definition || definition.is_empty() => None,
+            Ok(_) => {
+                let compare = compare(orange, machine, definition);
+                Some(format!("it has changed since, to {}: `{compare}` shows how", machine.source_hash))
+            }
+        },
+    }
 }
 
 fn event_line(record: &Record) -> String {
@@ -97,6 +118,8 @@ fn event_line(record: &Record) -> String {
         "kept",
         "strategy",
         "reference",
+        "workflow",
+        "compare",
     ] {
         let value = json[key].take();
         if let Some(text) = value.as_str() {

@@ -1,0 +1,61 @@
+//! The definition that a task is pinned to, and the one that its workflow has by now (design §6, F44).
+
+use orange_core::Machine;
+
+use crate::Result;
+use crate::flow::finish::{attend, hooks_of};
+use crate::flow::snapshot::status_of;
+use crate::orange::Orange;
+use crate::store::{Event, Open, Set};
+
+/// Whether the task can go on under this machine: its status is there, and so is the transition that was begun.
+///
+/// # Errors
+/// `refused`, with the ways that a person has to move it on.
+pub fn check(machine: &'static Machine<'static>, open: &Open) -> Result<()> {
+    match &open.log().open {
+        Some(pending) => hooks_of(machine, pending, &open.dir().id).map(drop),
+        None => status_of(machine, open.task()).map(drop),
+    }
+}
+
+/// Pins the task to the definition that its workflow has now, if that is another one than before. That is journaled
+/// once, shown as `attention`, and part of the next answer. Counters that are new begin as in a new task.
+///
+/// # Errors
+/// Those of the store.
+pub fn follow(orange: &Orange, machine: &Machine<'_>, open: &mut Open) -> Result<()> {
+    let before = open.task().owned.definition.clone();
+    if before == machine.source_hash || before.is_empty() {
+        return Ok(());
+    }
+    orange.machines.keep(machine)?;
+    let compare = compare(orange, machine, &before);
+    let story =
+        format!("the workflow {} is another than before: `{compare}` shows what that means", machine.name);
+    let changed = Event::WorkflowChanged {
+        workflow: machine.name.to_owned(),
+        from: before,
+        to: machine.source_hash.to_owned(),
+        compare,
+    };
+    let set = Set::new().workflow(machine.name, machine.source_hash);
+    // Told first: once it is journaled, nobody would come back to tell.
+    attend(open, &story)?;
+    open.append(changed, new_counters(machine, open, set))
+}
+
+/// The command that compares the definition with this hash and the one that the machine was compiled from.
+pub fn compare(orange: &Orange, machine: &Machine<'_>, before: &str) -> String {
+    let kept = orange.machines.kept(machine.name, before);
+    let [old, new] = [(kept, "OLD"), (orange.machines.file_of(machine.name), "NEW")]
+        .map(|(file, word)| file.map_or_else(|| word.to_owned(), |file| file.display().to_string()));
+    format!("orange-workflow diff {old} {new}")
+}
+
+/// And every counter of the machine that the task does not have yet gets its first value.
+pub fn new_counters(machine: &Machine<'_>, open: &Open, set: Set) -> Set {
+    let counters = &open.task().owned.counters;
+    let missing = machine.counters.iter().filter(|counter| !counters.contains_key(counter.name));
+    missing.fold(set, |set, counter| set.counter(counter.name, counter.default))
+}

@@ -1,0 +1,104 @@
+//! Moving a task to a state of its present workflow, or of another one, past what its definition of before has left.
+
+use orange_core::CRASH_COUNT;
+use serde_json::{Value as Json, json};
+
+use crate::flow::definition::new_counters;
+use crate::flow::finish::in_hand;
+use crate::flow::snapshot::state_named;
+use crate::orange::Orange;
+use crate::store::scalar::Value;
+use crate::store::{Event, Open, Set, TaskDir};
+use crate::{Error, Kind, Result};
+
+/// What a migration came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Migrated {
+    /// The task's id.
+    pub id: String,
+    /// The state it was in.
+    pub from: String,
+    /// The state it is in.
+    pub to: String,
+    /// The workflow it follows.
+    pub workflow: String,
+    /// The hash of that workflow's definition.
+    pub definition: String,
+    /// The hooks of the transition that could not be finished, which nobody is going to run.
+    pub dropped_hooks: Vec<String>,
+    /// Whether an agent can be started where the task is now.
+    pub respawnable: bool,
+}
+
+/// Moves a task to a state, and to a workflow if one is named. No gate is asked and no hook is run: worktree, session and
+/// agents stay as they are. A transition that could not be finished is closed. Counters that the workflow does not have
+/// stay in the journal, where a migration back finds them; `crash_count` begins anew.
+///
+/// # Errors
+/// `not_allowed` for an agent; `not_found` for a state or a workflow that is not there; those of the store.
+pub fn migrate(orange: &Orange, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
+    if orange.caller.task.is_some() {
+        return Err(Error::new(Kind::NotAllowed, "only a person may migrate a task")
+            .help("leave it to the person who looks after the task"));
+    }
+    let mut open = in_hand(orange, dir)?;
+    let machine = match workflow {
+        Some(name) => orange.machines.named(name)?,
+        None => orange.machine_of(open.task())?,
+    };
+    let state = machine.state(state_named(machine, to)?);
+    let migrated = Migrated {
+        id: dir.id.clone(),
+        from: open.task().status().to_owned(),
+        to: to.to_owned(),
+        workflow: machine.name.to_owned(),
+        definition: machine.source_hash.to_owned(),
+        dropped_hooks: dropped_hooks(&open),
+        respawnable: state.respawn.is_some(),
+    };
+    orange.machines.keep(machine)?;
+    let set = Set::new().status(to).workflow(machine.name, machine.source_hash);
+    let set = new_counters(machine, &open, set).counter(machine.counter(CRASH_COUNT).name, 0);
+    open.append(migrated.event(), set)?;
+    open.edit(&[("attention", Value::Null)])?;
+    Ok(migrated)
+}
+
+fn dropped_hooks(open: &Open) -> Vec<String> {
+    let Some(pending) = &open.log().open else { return Vec::new() };
+    let left = pending.plan.hooks.iter().filter(|hook| !pending.ended.contains_key(&hook.index));
+    left.map(|hook| hook.name.clone()).collect()
+}
+
+impl Migrated {
+    fn event(&self) -> Event {
+        let Migrated { from, to, workflow, dropped_hooks, .. } = self.clone();
+        Event::TaskMigrated { from, to, workflow, actor: "human".to_owned(), dropped_hooks }
+    }
+
+    /// For `--json`.
+    pub fn json(&self) -> Json {
+        json!({
+            "success": true,
+            "id": self.id,
+            "from": self.from,
+            "to": self.to,
+            "workflow": self.workflow,
+            "definition": self.definition,
+            "dropped_hooks": self.dropped_hooks,
+        })
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let mut text = format!("{} → {}  (workflow {})", self.from, self.to, self.workflow);
+        if !self.dropped_hooks.is_empty() {
+            text += &format!("\nnever run: {}", self.dropped_hooks.join(", "));
+        }
+        text += "\nits worktree, session and agents are as they were";
+        if self.respawnable {
+            text += &format!("; `orange task respawn {}` starts the agent of {}", self.id, self.to);
+        }
+        text
+    }
+}
