@@ -10,7 +10,9 @@ mod demo;
 mod house;
 mod mutate;
 mod new_lint;
+mod scratch;
 mod tidy;
+mod torture;
 
 use std::process::ExitCode;
 
@@ -40,6 +42,7 @@ enum Command {
     Bench(bench::Bench),
     NewLint(new_lint::NewLint),
     Mutate(mutate::Mutate),
+    Torture(torture::Torture),
 }
 
 /// What a command says when it could not do its work; it names what to do.
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(&house, &arguments),
         Command::NewLint(arguments) => new_lint::run(&house, &arguments),
         Command::Mutate(arguments) => mutate::run(&house, &arguments),
+        Command::Torture(arguments) => torture::run(&house, &arguments),
     });
     match done {
         Ok(code) => code,

@@ -1,21 +1,23 @@
 //! `cargo xtask demo`: whole lives of tasks in a scratch home, with real tmux, real git and a scripted agent.
 
 mod page;
-mod scratch;
 mod story;
 
 use std::process::{Command, ExitCode};
 
 use self::page::Page;
-use self::scratch::Scratch;
 use self::story::Story;
 use crate::Result;
 use crate::house::{House, typed};
+use crate::scratch::Scratch;
+
+/// The agent that does what its prompt says.
+const AGENT: &str = include_str!("../../../tests/agents/claude");
 
 /// Plays every scene. The first thing that does not come out as told ends it, with the reason.
 pub(crate) fn run(house: &House) -> Result<ExitCode> {
     let page = Page::new();
-    let scratch = Scratch::new(&build(house)?)?;
+    let scratch = Scratch::new(&build(house)?, AGENT)?;
     page.text(
         "A scratch home, a toy repository with a bare origin, a tmux server of its own, and a script that is",
     );

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::page::Page;
-use super::scratch::Scratch;
 use crate::Result;
 use crate::house::typed;
+use crate::scratch::Scratch;
 
 /// How long one step may take before something must be wrong.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,5 +1,6 @@
-//! The scratch home: everything that the demo touches, away from what its user has.
+//! The scratch home: everything that the demo and the torture touch, away from what their user has.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -11,9 +12,6 @@ use tempfile::TempDir;
 use crate::Result;
 use crate::house::answer;
 
-/// The agent that does what its prompt says.
-const AGENT: &str = include_str!("../../../tests/agents/claude");
-
 /// Who commits.
 const GIT_SETTINGS: &str =
     "[user]\n\tname = Toy Maker\n\temail = toy@example.org\n[init]\n\tdefaultBranch = main\n";
@@ -24,20 +22,40 @@ pub(crate) const PROJECT: &str = "toy";
 /// The folder that everything is in, and the programs that are used. Its end is the end of all of it.
 pub(crate) struct Scratch {
     root: TempDir,
+    /// The `orange` that is run.
     orange: PathBuf,
+    /// What is in every program's environment beside the usual.
+    environment: Vec<(&'static str, OsString)>,
 }
 
 impl Scratch {
-    /// A home with one project.
-    pub(crate) fn new(orange: &Path) -> Result<Scratch> {
+    /// A home with one project, in which `claude` is this script.
+    pub(crate) fn new(orange: &Path, agent: &str) -> Result<Scratch> {
+        let scratch = Scratch::empty(orange, agent)?;
+        scratch.orange(&["project", "add", "--name", PROJECT])?;
+        Ok(scratch)
+    }
+
+    /// The same before there is a project, and so before there is anything in `ORANGE_HOME`.
+    pub(crate) fn empty(orange: &Path, agent: &str) -> Result<Scratch> {
         // A socket's path can have 107 bytes at most, and some systems' temporary folders are far down.
         let root = tempfile::Builder::new().prefix("orange-demo-").tempdir_in("/tmp");
         let root = root.map_err(|error| format!("no scratch folder can be made in /tmp: {error}"))?;
-        let scratch = Scratch { root, orange: orange.to_path_buf() };
-        scratch.furnish().map_err(|error| format!("the scratch home cannot be written: {error}"))?;
+        let scratch = Scratch { root, orange: orange.to_path_buf(), environment: Vec::new() };
+        scratch.furnish(agent).map_err(|error| format!("the scratch home cannot be written: {error}"))?;
         scratch.make_repository()?;
-        scratch.orange(&["project", "add", "--name", PROJECT])?;
         Ok(scratch)
+    }
+
+    /// The same home, with one more variable in every program's environment.
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<OsString>) -> Scratch {
+        self.environment.push((name, value.into()));
+        self
+    }
+
+    /// Another program, with this home's environment.
+    pub(crate) fn command(&self, program: &Path, arguments: &[&str]) -> Command {
+        self.program(program, &self.path(PROJECT), arguments)
     }
 
     /// tmux, on the server of this home.
@@ -49,7 +67,7 @@ impl Scratch {
 
     /// What `orange … --json` answers, in the project's main checkout.
     pub(crate) fn orange(&self, arguments: &[&str]) -> Result<Value> {
-        let mut command = self.program(&self.orange, &self.path(PROJECT), arguments);
+        let mut command = self.command(&self.orange, arguments);
         let shown = arguments.join(" ");
         let output =
             command.arg("--json").output().map_err(|error| format!("orange cannot be run: {error}"))?;
@@ -94,15 +112,16 @@ impl Scratch {
         fs::remove_dir_all(&path).map_err(|error| format!("{} cannot be removed: {error}", path.display()))
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    /// A place in it.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
 
-    fn furnish(&self) -> std::io::Result<()> {
+    fn furnish(&self, agent: &str) -> std::io::Result<()> {
         fs::create_dir(self.path("home"))?;
         fs::create_dir(self.path("agents"))?;
         fs::write(self.path("home/.gitconfig"), GIT_SETTINGS)?;
-        fs::write(self.path("agents/claude"), AGENT)?;
+        fs::write(self.path("agents/claude"), agent)?;
         fs::set_permissions(self.path("agents/claude"), fs::Permissions::from_mode(0o755))
     }
 
@@ -133,7 +152,8 @@ impl Scratch {
         command
             .env("ORANGE_TMUX_SOCKET", self.path("tmux"))
             .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("LC_ALL", "C.UTF-8");
+            .env("LC_ALL", "C.UTF-8")
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }
 

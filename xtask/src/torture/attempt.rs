@@ -1,0 +1,185 @@
+//! One request under one fault: what came of it, and whether anything is lost.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::fault::{Fault, Step, steps};
+use super::outcome::{Outcome, Task};
+use super::scene::{Act, Scene};
+use super::world::{World, end_of};
+use crate::Result;
+
+/// How it ended well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// The fault met nobody.
+    Missed,
+    /// The request answered with success.
+    Answered,
+    /// It was begun, and finished without being asked for again.
+    Finished,
+    /// Nothing had changed, and it was asked for again.
+    AskedAgain,
+    /// A hook could not do its work, and the task says so.
+    Told,
+}
+
+/// What an attempt came to.
+pub(super) struct Attempt {
+    pub(super) ending: Ending,
+    pub(super) outcome: Outcome,
+    /// The steps that the request took.
+    pub(super) steps: Vec<Step>,
+    pub(super) took: Duration,
+}
+
+/// Plays a scene on this branch under a fault, lets the next command recover, and compares.
+///
+/// # Errors
+/// What is lost, or is not as it should be.
+pub(super) fn attempt(
+    world: &World,
+    scene: &Scene,
+    fault: &Fault,
+    branch: &str,
+    expected: Option<&Outcome>,
+) -> Result<Attempt> {
+    let before = scene.prepare(world, branch)?;
+    fault.arm(world)?;
+    let started = Instant::now();
+    let (answer, hit) = act(world, scene, fault, branch, before.as_ref())?;
+    let took = started.elapsed();
+    let steps = steps(world);
+    let acknowledged = answer.as_ref().is_some_and(|answer| answer["error"].is_null());
+    if acknowledged && Task::named(world, branch)?.status() != scene.to {
+        return Err("success was answered, and the change is not there".to_string());
+    }
+    fault.mend(world)?;
+
+    if *fault != Fault::None {
+        recover(world)?;
+    }
+    let status = |task: Option<&Task>| task.map(Task::status);
+    let mut found = Task::find(world, branch)?;
+    let is_untouched = status(found.as_ref()) == status(before.as_ref())
+        || before.is_none() && status(found.as_ref()).as_deref() == Some("pending");
+    let asks_again = matches!(scene.act, Act::Ask(_)) && is_untouched && !acknowledged;
+    if asks_again {
+        if !fault.may_fail() {
+            return Err(format!("nothing came of it: {answer:?}"));
+        }
+        scene.ask_again(world, branch, found.as_ref())?;
+        world.quiet()?;
+        found = Task::find(world, branch)?;
+    }
+    let task = found.ok_or("the task is gone")?;
+    let outcome = task.outcome(world, expected)?;
+    let ending = match (hit, acknowledged, asks_again) {
+        (false, _, false) => Ending::Missed,
+        (true, true, _) => Ending::Answered,
+        (_, _, true) => Ending::AskedAgain,
+        (true, false, false) => Ending::Finished,
+    };
+    match expected.filter(|expected| **expected != outcome) {
+        Some(_) if fault.starves() && outcome.has_attention => {
+            Ok(Attempt { ending: Ending::Told, outcome, steps, took })
+        }
+        Some(expected) => Err(format!("it came out differently:\n{}", difference(expected, &outcome))),
+        None => Ok(Attempt { ending, outcome, steps, took }),
+    }
+}
+
+/// Leaves nothing of a task behind that would be in the way of the next.
+pub(super) fn clear_up(world: &World, branch: &str) -> Result<()> {
+    let task = Task::named(world, branch)?;
+    if !["done", "cancelled"].contains(&task.status().as_str()) {
+        world.orange(&["task", "cancel", branch, "--yes"])?;
+    }
+    world.quiet()
+}
+
+/// The request, and what is done to it meanwhile. Its answer, where it had one to give.
+fn act(
+    world: &World,
+    scene: &Scene,
+    fault: &Fault,
+    branch: &str,
+    before: Option<&Task>,
+) -> Result<(Option<Value>, bool)> {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let striking = scope.spawn(|| fault.strike(world, &is_over));
+        let asked = match &scene.act {
+            Act::Ask(_) => ask(world, scene, fault, branch).map(Some),
+            Act::Agent { window, does } => {
+                agent(world, window, does, fault, before, &striking).map(|()| None)
+            }
+        };
+        let quiet = asked.and_then(|answer| world.quiet().map(|()| answer));
+        is_over.store(true, Ordering::Relaxed);
+        let hit = striking.join().map_err(|_| "the fault itself has failed".to_string())??;
+        let hit = hit && (!matches!(fault, Fault::Step { .. }) || fault.has_struck(world));
+        quiet.map(|answer| (answer.flatten(), hit))
+    })
+}
+
+fn ask(world: &World, scene: &Scene, fault: &Fault, branch: &str) -> Result<Option<Value>> {
+    let words = scene.words(branch).unwrap_or_default();
+    let launcher = fault.launcher();
+    let launcher: Vec<&str> = launcher.iter().map(String::as_str).collect();
+    let output = end_of(world.start(&launcher, &words)?)?;
+    let answer: Option<Value> = serde_json::from_slice(&output.stdout).ok();
+    let failed = output.status.code() != Some(0);
+    if failed && !fault.may_fail() {
+        return Err(format!("`orange {}` failed: {answer:?}", words.join(" ")));
+    }
+    if output.status.code().is_some_and(|code| ![0, 5].contains(&code)) {
+        return Err(format!("`orange {}` ended with {}: {answer:?}", words.join(" "), output.status));
+    }
+    // An answer that was cut off is none, and one that nobody stands behind any more says no less.
+    Ok(answer)
+}
+
+/// Has the agent do something, and waits until that has come to something or the fault has struck.
+fn agent(
+    world: &World,
+    window: &str,
+    does: &str,
+    fault: &Fault,
+    before: Option<&Task>,
+    striking: &thread::ScopedJoinHandle<'_, Result<bool>>,
+) -> Result<()> {
+    let before = before.ok_or("there is no task yet")?;
+    world.type_at(&before.session(), window, &format!("do: {does}"))?;
+    let has_grown = || {
+        let events =
+            world.note(&format!("orange/tasks/{}/{}/history.jsonl", crate::scratch::PROJECT, before.id));
+        events.lines().count() > before.length()
+    };
+    let is_at_a_moment = matches!(fault, Fault::Moment { .. });
+    let has_struck = || fault.has_struck(world) || is_at_a_moment && striking.is_finished();
+    world.until("anything comes of it", || has_grown() || has_struck())
+}
+
+/// What the next command does, whichever it is.
+fn recover(world: &World) -> Result<()> {
+    let looked = world.orange(&["monitor", "--once"])?;
+    if looked["errors"].as_array().is_none_or(|errors| !errors.is_empty()) {
+        return Err(format!("the next command could not recover: {looked}"));
+    }
+    world.quiet()
+}
+
+/// The lines that differ.
+fn difference(expected: &Outcome, found: &Outcome) -> String {
+    let (expected, found) = (format!("{expected:#?}"), format!("{found:#?}"));
+    let only = |text: &str, other: &str, sign: &str| -> String {
+        let others: Vec<&str> = other.lines().collect();
+        let lines = text.lines().filter(|line| !others.contains(line));
+        lines.map(|line| format!("    {sign} {}\n", line.trim())).collect()
+    };
+    format!("{}{}", only(&expected, &found, "-"), only(&found, &expected, "+"))
+}

@@ -1,0 +1,212 @@
+//! What is done to a request while it runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use super::world::{World, signal};
+use crate::Result;
+
+/// One fault.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Fault {
+    /// None: what all others are compared with.
+    None,
+    /// The process of this role is killed when it comes to this step of its own.
+    Step { role: String, number: usize, what: String },
+    /// Everybody at work is killed at this moment; with the programs that they have called, or without.
+    Moment { after: Duration, with_called: bool },
+    /// Everybody at work is stopped and let go on, again and again: each interrupts the system call that it is in.
+    Stops,
+    /// The clock jumps while the request runs, by this many seconds each time.
+    Clock { by: i64 },
+    /// The disk has this many bytes left.
+    FullDisk { left: u64 },
+    /// No file may become longer than this many KiB, where no small disk can be had.
+    ShortFiles { longest: u64 },
+    /// Nothing can be written.
+    ReadOnly,
+}
+
+/// One step that a process came to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Step {
+    pub(super) role: String,
+    pub(super) number: usize,
+    pub(super) what: String,
+}
+
+impl Fault {
+    /// The line of the table that it counts for.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Fault::None => "none",
+            Fault::Step { .. } => "SIGKILL at a step",
+            Fault::Moment { with_called: false, .. } => "SIGKILL at a random moment",
+            Fault::Moment { with_called: true, .. } => "the same, with the git and tmux that were called",
+            Fault::Stops => "SIGSTOP and SIGCONT all the time (EINTR)",
+            Fault::Clock { .. } => "the clock jumps",
+            Fault::FullDisk { .. } => "disk full",
+            Fault::ShortFiles { .. } => "no room in a file (RLIMIT_FSIZE)",
+            Fault::ReadOnly => "read-only home",
+        }
+    }
+
+    /// Whether the request may say that its environment has failed it, or end without a word.
+    pub(super) fn may_fail(&self) -> bool {
+        !matches!(self, Fault::None | Fault::Stops | Fault::Clock { .. })
+    }
+
+    /// Whether it keeps hooks from doing their work.
+    pub(super) fn starves(&self) -> bool {
+        matches!(self, Fault::FullDisk { .. } | Fault::ShortFiles { .. } | Fault::ReadOnly)
+    }
+
+    /// What stands before `orange` on the command line.
+    pub(super) fn launcher(&self) -> Vec<String> {
+        let Fault::ShortFiles { longest } = self else { return Vec::new() };
+        // Ignored, the signal stays away, and the write fails.
+        let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", longest * 2);
+        ["/bin/sh", "-c", &script, "sh"].map(str::to_owned).to_vec()
+    }
+
+    /// Before the request is made.
+    pub(super) fn arm(&self, world: &World) -> Result<()> {
+        for name in ["steps", "kill", "killed", "clock"] {
+            let file = world.path("faults").join(name);
+            if file.exists() {
+                fs::remove_file(&file).map_err(|error| error.to_string())?;
+            }
+        }
+        match self {
+            Fault::Step { role, number, .. } => {
+                write(&world.path("faults/kill"), &format!("{role} {number}"))
+            }
+            Fault::FullDisk { left } => fill(&world.path("orange"), *left),
+            Fault::ReadOnly => remount(&world.path("orange"), "ro"),
+            Fault::None
+            | Fault::Moment { .. }
+            | Fault::Stops
+            | Fault::Clock { .. }
+            | Fault::ShortFiles { .. } => Ok(()),
+        }
+    }
+
+    /// While it runs, until it is over. True when somebody was hit.
+    pub(super) fn strike(&self, world: &World, is_over: &AtomicBool) -> Result<bool> {
+        match self {
+            Fault::Moment { after, with_called } => {
+                thread::sleep(*after);
+                let met = world.at_work(*with_called);
+                met.iter().for_each(|process| signal(process.pid, Signal::KILL));
+                // One that was being started just then is met at the second look.
+                let late = world.at_work(*with_called);
+                late.iter().for_each(|process| signal(process.pid, Signal::KILL));
+                Ok(!met.is_empty() || !late.is_empty())
+            }
+            Fault::Stops => {
+                let mut stopped = 0;
+                while !is_over.load(Ordering::Relaxed) {
+                    let met = world.at_work(true);
+                    met.iter().for_each(|process| signal(process.pid, Signal::STOP));
+                    met.iter().for_each(|process| signal(process.pid, Signal::CONT));
+                    stopped += met.len();
+                }
+                Ok(stopped > 0)
+            }
+            Fault::Clock { by } => {
+                for turn in (1i64..).take_while(|_| !is_over.load(Ordering::Relaxed)) {
+                    write(&world.path("faults/clock"), &format!("{}", by * (turn % 5 - 2)))?;
+                    thread::sleep(Duration::from_millis(2));
+                }
+                Ok(true)
+            }
+            Fault::Step { .. } => Ok(true),
+            Fault::None | Fault::FullDisk { .. } | Fault::ShortFiles { .. } | Fault::ReadOnly => Ok(true),
+        }
+    }
+
+    /// Whether it has struck already: then nothing more comes of the request by itself.
+    pub(super) fn has_struck(&self, world: &World) -> bool {
+        matches!(self, Fault::Step { .. }) && world.path("faults/killed").exists()
+    }
+
+    /// After the request, before the world is looked at.
+    pub(super) fn mend(&self, world: &World) -> Result<()> {
+        match self {
+            Fault::FullDisk { .. } => {
+                fs::remove_file(ballast(&world.path("orange"))).map_err(|error| error.to_string())
+            }
+            Fault::ReadOnly => remount(&world.path("orange"), "rw"),
+            Fault::Step { .. } => {
+                // It may not have come to this step this time; nobody else shall.
+                let armed = world.path("faults/kill");
+                if armed.exists() {
+                    fs::remove_file(armed).map_err(|error| error.to_string())
+                } else {
+                    Ok(())
+                }
+            }
+            Fault::None
+            | Fault::Moment { .. }
+            | Fault::Stops
+            | Fault::Clock { .. }
+            | Fault::ShortFiles { .. } => Ok(()),
+        }
+    }
+}
+
+/// The steps that were taken since the fault was armed.
+pub(super) fn steps(world: &World) -> Vec<Step> {
+    let notes = world.note("faults/steps");
+    let step = |line: &str| {
+        let mut words = line.splitn(3, ' ');
+        let (role, number, what) = (words.next()?, words.next()?.parse().ok()?, words.next()?);
+        Some(Step { role: role.to_owned(), number, what: what.to_owned() })
+    };
+    let mut steps: Vec<_> = notes.lines().filter_map(step).collect();
+    steps.sort();
+    steps.dedup_by(|a, b| (&a.role, a.number) == (&b.role, b.number));
+    steps
+}
+
+/// A small disk in this place. False where nobody may mount one.
+pub(super) fn small_disk(place: &Path) -> bool {
+    let mut mount = Command::new("mount");
+    mount.args(["-t", "tmpfs", "-o", "size=8m,mode=0700", "none"]).arg(place);
+    fs::create_dir_all(place).is_ok() && mount.output().is_ok_and(|output| output.status.success())
+}
+
+/// Takes it away again.
+pub(super) fn unmount(place: &Path) {
+    // A disk that is still in use goes away with its last user.
+    Command::new("umount").arg("--lazy").arg(place).output().map(drop).unwrap_or_default();
+}
+
+fn ballast(home: &Path) -> PathBuf {
+    home.join("ballast")
+}
+
+fn fill(home: &Path, left: u64) -> Result<()> {
+    let disk = rustix::fs::statvfs(home).map_err(|error| error.to_string())?;
+    let room = (disk.f_bavail * disk.f_frsize).saturating_sub(left);
+    let length = usize::try_from(room).map_err(|error| error.to_string())?;
+    fs::write(ballast(home), vec![0; length]).map_err(|error| error.to_string())
+}
+
+fn remount(home: &Path, how: &str) -> Result<()> {
+    let mut mount = Command::new("mount");
+    mount.arg("-o").arg(format!("remount,{how}")).arg(home);
+    let output = mount.output().map_err(|error| error.to_string())?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+fn write(file: &Path, text: &str) -> Result<()> {
+    let new = file.with_extension("new");
+    fs::write(&new, text).and_then(|()| fs::rename(&new, file)).map_err(|error| error.to_string())
+}

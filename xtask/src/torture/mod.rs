@@ -1,0 +1,161 @@
+//! `cargo xtask torture`: requests are killed, starved and confused, and what is left must be what would have been.
+
+mod attempt;
+mod fault;
+mod outcome;
+mod plan;
+mod scene;
+mod table;
+mod world;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use self::attempt::attempt;
+use self::outcome::Outcome;
+use self::plan::{Job, Measured};
+use self::scene::SCENES;
+use self::table::Table;
+use self::world::World;
+use crate::Result;
+use crate::house::{House, typed};
+
+/// How many requests are made in one world before there is a new one: a home does not stay empty, nor become endless.
+const REQUESTS_IN_A_WORLD: usize = 25;
+
+/// Kill, starve and confuse requests at every step and at any moment, and compare what is left with an undisturbed run.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  cargo xtask torture\n  cargo xtask torture --seed 7\n  cargo xtask torture --long"
+)]
+pub(crate) struct Torture {
+    /// Every step of every request, and 2000 kills of the release binary; otherwise a slice of both.
+    #[arg(long)]
+    long: bool,
+    /// What the slice and the random moments are drawn from; today's number of seconds, if not given.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Only the scenes whose name contains this.
+    #[arg(long, value_name = "WORDS")]
+    scene: Option<String>,
+}
+
+/// The programs under torture.
+struct Built {
+    /// Can be killed at its steps.
+    armed: PathBuf,
+    /// As it is released.
+    plain: PathBuf,
+}
+
+pub(crate) fn run(house: &House, arguments: &Torture) -> Result<ExitCode> {
+    let seed = arguments.seed.unwrap_or_else(plan::seed_of_now);
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let built = build(house, folder.path(), arguments.long)?;
+    println!("seed {seed}");
+    let wanted = |name: &str| arguments.scene.as_ref().is_none_or(|scene| name.contains(scene));
+    let scenes: Vec<usize> = (0..SCENES.len()).filter(|scene| wanted(SCENES[*scene].name)).collect();
+    let measured = measure(&built, &scenes)?;
+    let jobs = plan::jobs(&measured, arguments.long, seed);
+    let table = Mutex::new(Table::new(&measured));
+    let started = Instant::now();
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(2, usize::from).min(4) {
+            scope.spawn(|| work(&built, &jobs, &next, &measured, &table));
+        }
+    });
+    let table = table.into_inner().map_err(|_| "the table is broken".to_string())?;
+    print!("{}", table.render(started.elapsed()));
+    Ok(if table.has_losses() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Undisturbed runs: what each scene comes to, which steps it takes, and how long.
+fn measure(built: &Built, scenes: &[usize]) -> Result<Vec<Measured>> {
+    let mut measured = Vec::new();
+    let world = World::new(&built.armed)?;
+    for scene in scenes {
+        let branch = format!("undisturbed-{scene}");
+        let run = attempt(&world, &SCENES[*scene], &fault::Fault::None, &branch, None)
+            .map_err(|error| format!("{}, undisturbed: {error}", SCENES[*scene].name))?;
+        attempt::clear_up(&world, &branch)?;
+        measured.push(Measured { scene: *scene, outcome: run.outcome, steps: run.steps, took: run.took });
+    }
+    world.end()?;
+    Ok(measured)
+}
+
+/// Does one job after the other until none is left.
+fn work(built: &Built, jobs: &[Job], next: &AtomicUsize, measured: &[Measured], table: &Mutex<Table>) {
+    let mut worlds: Vec<(plan::Place, World, usize)> = Vec::new();
+    while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let expected = measured.iter().find(|it| it.scene == job.scene).map(|it| &it.outcome);
+        let outcome = one(built, job, expected, &mut worlds);
+        if let Ok(mut table) = table.lock() {
+            table.add(job, outcome);
+        }
+    }
+    for (place, world, _) in worlds {
+        place.leave(world);
+    }
+}
+
+fn one(
+    built: &Built,
+    job: &Job,
+    expected: Option<&Outcome>,
+    worlds: &mut Vec<(plan::Place, World, usize)>,
+) -> Result<attempt::Ending> {
+    let place = job.place();
+    let at = match worlds.iter().position(|(its, ..)| *its == place) {
+        Some(at) => at,
+        None => {
+            worlds.push((place, place.enter(built)?, 0));
+            worlds.len() - 1
+        }
+    };
+    let (_, world, count) = &mut worlds[at];
+    *count += 1;
+    let branch = format!("t{count}");
+    let done = attempt(world, &SCENES[job.scene], &job.fault, &branch, expected)
+        .and_then(|attempt| attempt::clear_up(world, &branch).map(|()| attempt.ending));
+    if done.is_err() || *count == REQUESTS_IN_A_WORLD {
+        let log = world.note("orange/orange.log");
+        let (place, world, _) = worlds.swap_remove(at);
+        place.leave(world);
+        return done.map_err(|error| format!("{error}\n{}", indented(&log)));
+    }
+    done
+}
+
+fn indented(log: &str) -> String {
+    let from = log.lines().count().saturating_sub(6);
+    log.lines().skip(from).map(|line| format!("    orange.log: {line}\n")).collect()
+}
+
+/// Builds `orange` with and without fail points. Both are kept apart: the next build of either replaces the file.
+fn build(house: &House, folder: &Path, release: bool) -> Result<Built> {
+    let target = house.metadata()?.target_directory;
+    let built = |name: &str, more: &[&str]| -> Result<PathBuf> {
+        let profile: &[&str] = if release { &["--release"] } else { &[] };
+        let words = [&["build", "--quiet", "--package", "orange"], profile, more].concat();
+        let mut build = house.cargo(words);
+        let status = build.status().map_err(|error| format!("`{}` cannot be run: {error}", typed(&build)))?;
+        if !status.success() {
+            return Err("orange cannot be built; cargo says why above".to_owned());
+        }
+        let program = target.join(if release { "release" } else { "debug" }).join("orange");
+        let kept = folder.join(name).join("orange");
+        fs::create_dir(folder.join(name))
+            .and_then(|()| fs::copy(&program, &kept))
+            .map_err(|error| format!("{} cannot be copied: {error}", program.display()))?;
+        Ok(kept)
+    };
+    let armed = built("armed", &["--features", "fail-points"])?;
+    Ok(Built { armed, plain: built("plain", &[])? })
+}

@@ -1,0 +1,224 @@
+//! What has become of a task, as its journal, its files, tmux, git and its agents show it: for comparison.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+use serde_json::Value;
+
+use super::world::{World, is_alive};
+use crate::Result;
+use crate::scratch::PROJECT;
+
+/// A task of a world, by its journal.
+#[derive(Clone, Debug)]
+pub(super) struct Task {
+    pub(super) id: String,
+    branch: String,
+    events: Vec<Value>,
+    owned: BTreeMap<String, Value>,
+}
+
+/// Everything that can be compared with an undisturbed run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Outcome {
+    status: String,
+    counters: BTreeMap<String, Value>,
+    /// Whether a person is asked to look at it.
+    pub(super) has_attention: bool,
+    way: Vec<String>,
+    hooks: Vec<String>,
+    events: BTreeMap<&'static str, usize>,
+    started: Vec<String>,
+    alive: Vec<String>,
+    panes: Vec<String>,
+    heard: usize,
+    worktree: Option<String>,
+    holds_slot: bool,
+    backups: usize,
+    merges: usize,
+    is_pushed: bool,
+}
+
+impl Task {
+    /// The task of this branch, if there is one.
+    pub(super) fn find(world: &World, branch: &str) -> Result<Option<Task>> {
+        let folder = world.path("orange/tasks").join(PROJECT);
+        let ids = fs::read_dir(folder).into_iter().flatten().flatten();
+        for id in
+            ids.filter_map(|entry| entry.file_name().into_string().ok()).filter(|id| !id.starts_with('.'))
+        {
+            let task = Task::read(world, id)?;
+            if task.branch == branch {
+                return Ok(Some(task));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The task of this branch, which must be there.
+    pub(super) fn named(world: &World, branch: &str) -> Result<Task> {
+        Task::find(world, branch)?.ok_or_else(|| format!("there is no task for {branch}"))
+    }
+
+    fn read(world: &World, id: String) -> Result<Task> {
+        let text = world.note(&format!("orange/tasks/{PROJECT}/{id}/history.jsonl"));
+        // A line that is being written, or was when its writer was killed, does not count yet.
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let read = |line: &str| serde_json::from_str(line).map_err(|error| format!("{id}: {error}: {line}"));
+        let events = whole.lines().map(read).collect::<Result<Vec<Value>>>()?;
+        let mut owned = BTreeMap::new();
+        for set in events.iter().filter_map(|event| event["set"].as_object()) {
+            owned.extend(set.iter().map(|(key, value)| (key.clone(), value.clone())));
+        }
+        let branch = events.first().and_then(|event| event["branch"].as_str()).unwrap_or_default().to_owned();
+        Ok(Task { id, branch, events, owned })
+    }
+
+    /// Its folder in the store.
+    pub(super) fn folder(&self, world: &World) -> PathBuf {
+        world.path("orange/tasks").join(PROJECT).join(&self.id)
+    }
+
+    /// Its worktree.
+    pub(super) fn worktree(&self, world: &World) -> Result<PathBuf> {
+        let name = self.text("workspace").ok_or("the task has no worktree")?;
+        Ok(world.path("orange/workspaces").join(name))
+    }
+
+    /// Its status.
+    pub(super) fn status(&self) -> String {
+        self.text("status").unwrap_or_default()
+    }
+
+    /// How many events there are.
+    pub(super) fn length(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Its session.
+    pub(super) fn session(&self) -> String {
+        self.text("tmux_session").unwrap_or_else(|| format!("{PROJECT}/{}", self.branch))
+    }
+
+    /// Waits until each of its agents that is being attended has noted that it was started.
+    pub(super) fn has_begun(&self, world: &World) -> Result<()> {
+        world.until("the agents have begun", || world.attended(&self.id) == self.agents(world).1.len())
+    }
+
+    /// The agents that were ever started, and those of them that live, by what they noted.
+    fn agents(&self, world: &World) -> (Vec<String>, Vec<String>) {
+        let notes = world.note(&format!("home/agents/{}.started", self.id));
+        let agents: Vec<(&str, i32)> = notes
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .filter_map(|(actor, pid)| Some((actor, pid.parse().ok()?)))
+            .collect();
+        let of = |wanted: &dyn Fn(i32) -> bool| {
+            agents.iter().filter(|(_, pid)| wanted(*pid)).map(|(actor, _)| (*actor).to_owned()).collect()
+        };
+        (of(&|_| true), of(&is_alive))
+    }
+
+    fn text(&self, key: &str) -> Option<String> {
+        self.owned.get(key)?.as_str().map(str::to_owned)
+    }
+
+    fn of_type<'t>(&'t self, kind: &'t str) -> impl Iterator<Item = &'t Value> {
+        self.events.iter().filter(move |event| event["type"] == kind)
+    }
+
+    /// What has become of it. `expected` is waited for as long as a message may still be on its way.
+    ///
+    /// # Errors
+    /// What is wrong whatever was expected: a journal with a gap, a transition that is not closed, a `TASK.md` that
+    /// disagrees, processes that nobody knows of.
+    pub(super) fn outcome(&self, world: &World, expected: Option<&Outcome>) -> Result<Outcome> {
+        self.check(world)?;
+        self.has_begun(world)?;
+        let wanted = expected.map_or(0, |outcome| outcome.heard);
+        let start = Instant::now();
+        while self.heard(world) < wanted && start.elapsed() < Duration::from_secs(3) {
+            thread::sleep(Duration::from_millis(10));
+        }
+        let shown = world.orange(&["task", "show", &self.id])?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (started, alive) = self.agents(world);
+        let counters = self.owned.iter().filter(|(_, value)| value.is_number());
+        let counted = ["agent.crashed", "auto.advanced", "task.merged", "work.backed_up"];
+        Ok(Outcome {
+            status: self.status(),
+            counters: counters.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            has_attention: !shown["attention"].is_null(),
+            way: self
+                .of_type("status.changed")
+                .map(|event| format!("{} → {}", text(&event["from"]), text(&event["to"])))
+                .collect(),
+            hooks: self
+                .of_type("hook.ended")
+                .map(|event| format!("{} {}", text(&event["hook"]), text(&event["error"])))
+                .collect(),
+            events: counted.map(|kind| (kind, self.of_type(kind).count())).into(),
+            started,
+            alive,
+            panes: world.panes(&self.session()).into_keys().collect(),
+            heard: self.heard(world),
+            worktree: self.worktree(world).ok().map(|folder| self.checkout(world, &folder)).transpose()?,
+            holds_slot: world.note("orange/workspaces/.pool.json").contains(&self.id),
+            backups: self.backups(world)?,
+            merges: self.merges(world)?,
+            is_pushed: self.is_pushed(world)?,
+        })
+    }
+
+    fn check(&self, world: &World) -> Result<()> {
+        for (event, number) in self.events.iter().zip(1u64..) {
+            if event["seq"] != number {
+                return Err(format!("event {number} has the number {}", event["seq"]));
+            }
+        }
+        let count = |kind| self.of_type(kind).count();
+        let (begun, closed) = (count("transition.started"), count("status.changed"));
+        if begun != closed {
+            return Err(format!("{begun} transitions were begun and {closed} closed"));
+        }
+        let file =
+            fs::read_to_string(self.folder(world).join("TASK.md")).map_err(|error| error.to_string())?;
+        let status = file.lines().find_map(|line| line.strip_prefix("status: ")).unwrap_or_default();
+        if status != self.status() {
+            return Err(format!("TASK.md says {status}, the journal {}", self.status()));
+        }
+        Ok(())
+    }
+
+    fn heard(&self, world: &World) -> usize {
+        world.note(&format!("home/agents/{}.heard", self.id)).matches("The review failed").count()
+    }
+
+    fn checkout(&self, world: &World, folder: &std::path::Path) -> Result<String> {
+        let state = world.git(folder, &["status", "--porcelain", "--branch"])?;
+        let link =
+            fs::read_link(folder.join("TASK.md")).is_ok_and(|to| to == self.folder(world).join("TASK.md"));
+        Ok(format!("{} link: {link}", state.replace(&self.branch, "BRANCH")))
+    }
+
+    fn backups(&self, world: &World) -> Result<usize> {
+        let refs = format!("refs/orange/backup/{}", self.id);
+        Ok(world.git(&world.path(PROJECT), &["for-each-ref", &refs])?.lines().count())
+    }
+
+    /// How often the default branch was moved for it.
+    fn merges(&self, world: &World) -> Result<usize> {
+        let subject = format!("Work on {}", self.branch);
+        let merges = world.git(&world.path(PROJECT), &["log", "main", "--merges", "--format=%s"])?;
+        let work = world.git(&world.path(PROJECT), &["log", "main", "--format=%s"])?;
+        let merged = merges.lines().filter(|line| line.contains(&format!("'{}'", self.branch))).count();
+        Ok(merged + work.lines().filter(|line| *line == subject).count())
+    }
+
+    fn is_pushed(&self, world: &World) -> Result<bool> {
+        let tip = |folder: &str| world.git(&world.path(folder), &["rev-parse", "main"]);
+        Ok(tip(PROJECT)? == tip("toy.git")?)
+    }
+}

@@ -1,0 +1,167 @@
+//! Which faults strike which requests.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::Built;
+use super::fault::{Fault, Step, small_disk, unmount};
+use super::outcome::Outcome;
+use super::scene::{Act, SCENES};
+use super::world::World;
+use crate::Result;
+
+/// What is known of a scene from an undisturbed run.
+pub(super) struct Measured {
+    /// Its place among the scenes.
+    pub(super) scene: usize,
+    pub(super) outcome: Outcome,
+    pub(super) steps: Vec<Step>,
+    pub(super) took: Duration,
+}
+
+/// One scene under one fault.
+pub(super) struct Job {
+    pub(super) scene: usize,
+    pub(super) fault: Fault,
+}
+
+/// What kind of world a job needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// One in which `orange` has fail points.
+    Armed,
+    /// One of the plain `orange`.
+    Plain,
+    /// The same, with the home on a small disk of its own.
+    SmallDisk,
+}
+
+/// How many of each there are.
+struct Amounts {
+    steps: usize,
+    moments: usize,
+    others: usize,
+}
+
+/// Numbers that look random and come again with the same seed (splitmix64).
+struct Dice(u64);
+
+/// Every job, in the order of the table.
+pub(super) fn jobs(measured: &[Measured], long: bool, seed: u64) -> Vec<Job> {
+    let mut dice = Dice(seed);
+    let amounts = match long {
+        true => Amounts { steps: usize::MAX, moments: 2000, others: 24 },
+        false => Amounts { steps: 24, moments: 16, others: 2 },
+    };
+    let mut jobs = dice.some(all_steps(measured), amounts.steps);
+    for turn in 0..amounts.moments {
+        let Measured { scene, took, .. } = &measured[turn % measured.len()];
+        let after = took.mul_f64(dice.below(1100) as f64 / 1000.0);
+        jobs.push(Job { scene: *scene, fault: Fault::Moment { after, with_called: turn % 4 == 3 } });
+    }
+    let (all, asked) = (scenes(measured, |_| true), scenes(measured, |act| matches!(act, Act::Ask(_))));
+    let mut add = |scenes: &[usize], fault: &mut dyn FnMut(usize) -> Fault| {
+        let turns = if scenes.is_empty() { 0 } else { amounts.others };
+        jobs.extend((0..turns).map(|turn| Job { scene: scenes[turn % scenes.len()], fault: fault(turn) }));
+    };
+    add(&all, &mut |_| Fault::Stops);
+    add(&all, &mut |turn| Fault::Clock { by: [3600, -3600, 86_400 * 400, -86_400 * 400][turn % 4] });
+    if has_small_disks() {
+        add(&asked, &mut |_| Fault::FullDisk { left: dice.below(24) * 4096 });
+        add(&asked, &mut |_| Fault::ReadOnly);
+    } else {
+        add(&asked, &mut |_| Fault::ShortFiles { longest: dice.below(8) });
+    }
+    jobs
+}
+
+/// Which seed it is when nobody says one.
+pub(super) fn seed_of_now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+fn all_steps(measured: &[Measured]) -> Vec<Job> {
+    let jobs = |measured: &Measured| {
+        let steps = measured.steps.iter().filter(|step| is_meant(measured.scene, step)).cloned();
+        let scene = measured.scene;
+        let fault = |Step { role, number, what }| Fault::Step { role, number, what };
+        steps.map(|step| Job { scene, fault: fault(step) }).collect::<Vec<_>>()
+    };
+    measured.iter().flat_map(jobs).collect()
+}
+
+/// Whoever kills a wrapper at its beginning kills an agent, and the task is not to be as before. Its end is meant, where
+/// the scene is about that.
+fn is_meant(scene: usize, step: &Step) -> bool {
+    let is_about_an_end = matches!(SCENES[scene].act, Act::Agent { does, .. } if does.starts_with("exit"));
+    let is_end = ["clear up", "detach", "leave", "answer", "end "].iter().any(|it| step.what.starts_with(it));
+    step.role != "agent-run" || is_about_an_end && is_end
+}
+
+fn scenes(measured: &[Measured], wanted: impl Fn(&Act) -> bool) -> Vec<usize> {
+    measured.iter().map(|it| it.scene).filter(|scene| wanted(&SCENES[*scene].act)).collect()
+}
+
+/// Whether this process may mount one.
+pub(super) fn has_small_disks() -> bool {
+    let Ok(place) = tempfile::tempdir() else { return false };
+    let has = small_disk(place.path());
+    if has {
+        unmount(place.path());
+    }
+    has
+}
+
+impl Job {
+    /// The world that it needs.
+    pub(super) fn place(&self) -> Place {
+        match self.fault {
+            Fault::None | Fault::Step { .. } | Fault::Clock { .. } => Place::Armed,
+            Fault::Moment { .. } | Fault::Stops | Fault::ShortFiles { .. } => Place::Plain,
+            Fault::FullDisk { .. } | Fault::ReadOnly => Place::SmallDisk,
+        }
+    }
+}
+
+impl Place {
+    /// A new world of this kind.
+    pub(super) fn enter(self, built: &Built) -> Result<World> {
+        let mount = |home: &Path| match small_disk(home) {
+            true => Ok(()),
+            false => Err(format!("no disk can be mounted on {}", home.display())),
+        };
+        match self {
+            Place::Armed => World::new(&built.armed),
+            Place::Plain => World::new(&built.plain),
+            Place::SmallDisk => World::furnished(&built.plain, mount),
+        }
+    }
+
+    /// Ends a world. One that does not go away is in nobody's way.
+    pub(super) fn leave(self, world: World) {
+        world.stop();
+        if self == Place::SmallDisk {
+            unmount(&world.path("orange"));
+        }
+        world.end().unwrap_or_default();
+    }
+}
+
+impl Dice {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % end.max(1)
+    }
+
+    /// Some of these, each with the same chance, in their order.
+    fn some<T>(&mut self, mut all: Vec<T>, count: usize) -> Vec<T> {
+        while all.len() > count {
+            let drawn = self.below(all.len() as u64) as usize;
+            all.remove(drawn);
+        }
+        all
+    }
+}

@@ -1,0 +1,131 @@
+//! How often which fault struck, and what came of it.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::attempt::Ending;
+use super::fault::Fault;
+use super::plan::{Job, Measured, has_small_disks};
+use super::scene::SCENES;
+use crate::Result;
+
+/// The figures so far.
+pub(super) struct Table {
+    rows: Vec<Row>,
+    losses: Vec<String>,
+    /// What is to be said beside the figures.
+    remarks: Vec<String>,
+}
+
+/// One kind of fault.
+#[derive(Default)]
+struct Row {
+    kind: &'static str,
+    injected: usize,
+    missed: usize,
+    answered: usize,
+    finished: usize,
+    asked_again: usize,
+    told: usize,
+    lost: usize,
+}
+
+impl Table {
+    /// An empty one.
+    pub(super) fn new(measured: &[Measured]) -> Table {
+        let steps: usize = measured.iter().map(|it| it.steps.len()).sum();
+        let mut remarks = vec![format!("{} requests take {steps} steps, undisturbed.", measured.len())];
+        if !has_small_disks() {
+            remarks.push(
+                "No disk can be mounted here: files were kept short instead, and no home was read-only."
+                    .into(),
+            );
+        }
+        Table { rows: Vec::new(), losses: Vec::new(), remarks }
+    }
+
+    /// Takes note of what came of a job, and tells of a loss at once.
+    pub(super) fn add(&mut self, job: &Job, outcome: Result<Ending>) {
+        let kind = job.fault.kind();
+        if self.rows.iter().all(|row| row.kind != kind) {
+            self.rows.push(Row { kind, ..Row::default() });
+        }
+        let Some(row) = self.rows.iter_mut().find(|row| row.kind == kind) else { return };
+        row.injected += 1;
+        match outcome {
+            Ok(Ending::Missed) => row.missed += 1,
+            Ok(Ending::Answered) => row.answered += 1,
+            Ok(Ending::Finished) => row.finished += 1,
+            Ok(Ending::AskedAgain) => row.asked_again += 1,
+            Ok(Ending::Told) => row.told += 1,
+            Err(error) => {
+                row.lost += 1;
+                let loss =
+                    format!("{}: {}\n  {}", SCENES[job.scene].name, described(&job.fault), error.trim_end());
+                println!("LOST {loss}");
+                self.losses.push(loss);
+            }
+        }
+    }
+
+    /// Whether anything was lost.
+    pub(super) fn has_losses(&self) -> bool {
+        !self.losses.is_empty()
+    }
+
+    /// As markdown.
+    pub(super) fn render(&self, took: Duration) -> String {
+        let mut text = String::from(
+            "\n| fault | injected | met nobody | answered all the same | finished by who came next | asked for again | told as `attention` | lost |\n\
+             |---|---|---|---|---|---|---|---|\n",
+        );
+        let mut total = Row { kind: "all", ..Row::default() };
+        for row in &self.rows {
+            total.add(row);
+            row.write(&mut text);
+        }
+        total.write(&mut text);
+        let remarks = self.remarks.join(" ");
+        // Writing to a string cannot fail.
+        writeln!(text, "\n{remarks} It took {} s.", took.as_secs()).unwrap_or_default();
+        text
+    }
+}
+
+impl Row {
+    fn add(&mut self, other: &Row) {
+        self.injected += other.injected;
+        self.missed += other.missed;
+        self.answered += other.answered;
+        self.finished += other.finished;
+        self.asked_again += other.asked_again;
+        self.told += other.told;
+        self.lost += other.lost;
+    }
+
+    fn write(&self, text: &mut String) {
+        let Row { kind, injected, missed, answered, finished, asked_again, told, lost } = self;
+        let figures = [injected, missed, answered, finished, asked_again, told, lost].map(usize::to_string);
+        // Writing to a string cannot fail.
+        writeln!(text, "| {kind} | {} |", figures.join(" | ")).unwrap_or_default();
+    }
+}
+
+fn described(fault: &Fault) -> String {
+    match fault {
+        Fault::Step { role, number, what } => format!("killed at step {number} of `{role}`, before: {what}"),
+        Fault::Moment { after, with_called } => {
+            format!(
+                "killed after {} ms{}",
+                after.as_millis(),
+                if *with_called { ", git and tmux too" } else { "" }
+            )
+        }
+        Fault::None
+        | Fault::Stops
+        | Fault::Clock { .. }
+        | Fault::FullDisk { .. }
+        | Fault::ShortFiles { .. }
+        | Fault::ReadOnly => format!("{fault:?}"),
+    }
+}

@@ -1,0 +1,240 @@
+//! The world of one series of faults: a home, an agent that notes what happens to it, and a look at who is at work.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+use serde_json::Value;
+
+use crate::Result;
+use crate::scratch::{PROJECT, Scratch};
+
+const AGENT: &str = include_str!("agent.sh");
+
+/// How long anything may take before it hangs: no lock is waited for longer than half of this.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A home with one project, in which one task after the other is tortured.
+pub(super) struct World {
+    scratch: Scratch,
+    orange: PathBuf,
+}
+
+/// A running process of a world.
+#[derive(Clone, Debug)]
+pub(super) struct Process {
+    pub(super) pid: i32,
+    /// Its arguments.
+    pub(super) words: Vec<String>,
+    is_orange: bool,
+}
+
+impl World {
+    /// A world of this `orange`.
+    pub(super) fn new(orange: &Path) -> Result<World> {
+        World::furnished(orange, |_| Ok(()))
+    }
+
+    /// The same; `furnish` sees the place of `ORANGE_HOME` before anything is in it.
+    pub(super) fn furnished(orange: &Path, furnish: impl FnOnce(&Path) -> Result<()>) -> Result<World> {
+        let scratch = Scratch::empty(orange, AGENT)?;
+        let faults = scratch.path("faults");
+        fs::create_dir(&faults).map_err(|error| format!("{} cannot be made: {error}", faults.display()))?;
+        furnish(&scratch.path("orange"))?;
+        let scratch = scratch.with("ORANGE_FAIL_POINTS", faults);
+        let world = World { scratch, orange: orange.to_path_buf() };
+        world.git(&world.path("toy.git"), &["config", "core.logAllRefUpdates", "always"])?;
+        world.orange(&["project", "add", "--name", PROJECT, "--pool-size", "4"])?;
+        Ok(world)
+    }
+
+    /// A place in it.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path(name)
+    }
+
+    /// The answer of an undisturbed `orange … --json`, which must succeed.
+    pub(super) fn orange(&self, arguments: &[&str]) -> Result<Value> {
+        self.scratch.orange(arguments)
+    }
+
+    /// Starts `orange … --json`; `launcher` stands before it.
+    pub(super) fn start(&self, launcher: &[&str], arguments: &[&str]) -> Result<Child> {
+        let orange = self.orange.to_string_lossy();
+        let words = [launcher, &[&orange], arguments, &["--json"]].concat();
+        let mut command = self.scratch.command(Path::new(words[0]), &words[1..]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().map_err(|error| format!("{} cannot be run: {error}", words[0]))
+    }
+
+    /// What git says.
+    pub(super) fn git(&self, folder: &Path, arguments: &[&str]) -> Result<String> {
+        let mut command = self.scratch.command(Path::new("git"), arguments);
+        said(command.current_dir(folder))
+    }
+
+    /// The windows of a session by name, each with its pane.
+    pub(super) fn panes(&self, session: &str) -> BTreeMap<String, String> {
+        let target = format!("={session}:");
+        let format = "#{window_name} #{pane_id}";
+        let listed = said(&mut self.scratch.tmux(&["list-panes", "-s", "-t", &target, "-F", format]));
+        // Where there is no such session, there is no pane.
+        let listed = listed.unwrap_or_default();
+        listed.lines().filter_map(|line| line.split_once(' ')).map(|(a, b)| (a.into(), b.into())).collect()
+    }
+
+    /// Types a line at the agent in this window.
+    pub(super) fn type_at(&self, session: &str, window: &str, line: &str) -> Result<()> {
+        let panes = self.panes(session);
+        let pane = panes.get(window).ok_or_else(|| format!("{session} has no window {window}"))?;
+        said(&mut self.scratch.tmux(&["send-keys", "-t", pane, "-l", line])).map(drop)?;
+        said(&mut self.scratch.tmux(&["send-keys", "-t", pane, "Enter"])).map(drop)
+    }
+
+    /// A file of ours.
+    pub(super) fn note(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    /// Every running process of this world.
+    pub(super) fn processes(&self) -> Vec<Process> {
+        let mark = format!("ORANGE_HOME={}", self.path("orange").display());
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.filter_map(|pid| process(pid, &mark, &self.orange)).collect()
+    }
+
+    /// The processes of requests that are under way, without agents and those who attend them; with the programs that
+    /// these have called, or only `orange` itself.
+    pub(super) fn at_work(&self, with_called: bool) -> Vec<Process> {
+        let processes = self.processes();
+        let asks = |process: &&Process| process.is_orange && !process.is_wrapper();
+        let requests: Vec<i32> = processes.iter().filter(asks).map(|process| process.pid).collect();
+        let is_called =
+            |process: &Process| parent(process.pid).is_some_and(|parent| requests.contains(&parent));
+        let is_meant =
+            |process: &Process| requests.contains(&process.pid) || with_called && is_called(process);
+        processes.into_iter().filter(is_meant).collect()
+    }
+
+    /// Waits until nobody is at work: no request, and no wrapper without a living agent.
+    pub(super) fn quiet(&self) -> Result<()> {
+        let start = Instant::now();
+        loop {
+            let processes = self.processes();
+            let is_busy = |it: &&Process| it.is_orange && !(it.is_wrapper() && it.has_agent(&processes));
+            let busy = processes.iter().find(is_busy);
+            let Some(busy) = busy else { return Ok(()) };
+            if start.elapsed() > PATIENCE {
+                return Err(format!("`{}` hangs", busy.words.join(" ")));
+            }
+            thread::sleep(Duration::from_millis(3));
+        }
+    }
+
+    /// Waits until this holds.
+    pub(super) fn until(&self, what: &str, holds: impl Fn() -> bool) -> Result<()> {
+        let start = Instant::now();
+        while !holds() {
+            if start.elapsed() > PATIENCE {
+                return Err(format!("waited in vain until {what}"));
+            }
+            thread::sleep(Duration::from_millis(3));
+        }
+        Ok(())
+    }
+
+    /// Ends everybody in it.
+    pub(super) fn stop(&self) {
+        // Where no server runs, there is none to end.
+        self.scratch.tmux(&["kill-server"]).output().map(drop).unwrap_or_default();
+        for process in self.processes() {
+            signal(process.pid, Signal::KILL);
+        }
+    }
+
+    /// The same, and removes it.
+    pub(super) fn end(self) -> Result<()> {
+        self.stop();
+        self.scratch.remove()
+    }
+
+    /// How many agents of a task are being attended.
+    pub(super) fn attended(&self, task: &str) -> usize {
+        let is_own =
+            |process: &&Process| process.is_wrapper() && process.words.iter().any(|word| word == task);
+        self.processes().iter().filter(is_own).count()
+    }
+}
+
+impl Process {
+    /// Whether it is the one around an agent.
+    fn is_wrapper(&self) -> bool {
+        self.is_orange && self.words.get(1..3).is_some_and(|words| words == ["agent", "run"])
+    }
+
+    fn has_agent(&self, all: &[Process]) -> bool {
+        all.iter().any(|other| !other.is_orange && parent(other.pid) == Some(self.pid))
+    }
+}
+
+/// Sends a signal; a process that is gone needs none.
+pub(super) fn signal(pid: i32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        rustix::process::kill_process(pid, signal).unwrap_or_default();
+    }
+}
+
+/// Waits for a process that was started, and gives what it wrote; one that hangs is killed.
+pub(super) fn end_of(mut child: Child) -> Result<Output> {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        if child.try_wait().map_err(|error| error.to_string())?.is_some() {
+            return child.wait_with_output().map_err(|error| error.to_string());
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().map_err(|error| error.to_string())?;
+    Err("a request hangs".to_string())
+}
+
+/// Whether a process runs; a zombie does not.
+pub(super) fn is_alive(pid: i32) -> bool {
+    stat(pid).is_some_and(|(state, _)| state != 'Z')
+}
+
+fn process(pid: i32, mark: &str, orange: &Path) -> Option<Process> {
+    let folder = Path::new("/proc").join(pid.to_string());
+    let environment = fs::read(folder.join("environ")).ok()?;
+    if !is_alive(pid) || !environment.split(|byte| *byte == 0).any(|it| it == mark.as_bytes()) {
+        return None;
+    }
+    let line = fs::read(folder.join("cmdline")).ok()?;
+    let words =
+        line.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+    let is_orange = fs::read_link(folder.join("exe")).is_ok_and(|program| program == orange);
+    Some(Process { pid, words, is_orange })
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    stat(pid).map(|(_, parent)| parent)
+}
+
+/// State and parent.
+fn stat(pid: i32) -> Option<(char, i32)> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+fn said(command: &mut Command) -> Result<String> {
+    let output = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned());
+    }
+    Err(format!("{}: {}", crate::house::typed(command), String::from_utf8_lossy(&output.stderr).trim_end()))
+}
