@@ -1,93 +1,223 @@
-//! Who runs this command: a person, or an agent that `orange` started.
+//! Who runs this command: a person, the engine itself, or an agent that `orange` started.
+
+use std::path::Path;
 
 use orange_core::Actor;
 
-use crate::store::Log;
+use crate::store::projects::real;
+use crate::store::{Home, Log, Open, Task};
 use crate::{Error, Kind, Result};
 
 /// The task whose agent this process belongs to.
 pub const TASK: &str = "ORANGE_TASK";
-/// The actor that this agent is: `worker` or `reviewer`.
+/// The actor that this agent is: `worker` or `reviewer`; or [`ENGINE`].
 pub const ACTOR: &str = "ORANGE_ACTOR";
 /// The number of the spawn that started it.
 pub const SPAWN: &str = "ORANGE_SPAWN";
+/// What `orange` starts for itself has this for its [`ACTOR`], and is no part of any agent.
+pub const ENGINE: &str = "engine";
 
 /// Who asks (design §6, Agents). Agents run as the same user, so this tells honest callers apart and no others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Caller {
-    /// The task whose agent asks; absent for a person.
-    pub task: Option<String>,
-    actor: Option<Actor>,
-    spawn: Option<u32>,
+pub enum Caller {
+    /// Somebody at a terminal, or a program of theirs.
+    #[default]
+    Person,
+    /// A process that `orange` has started to go on with its own work.
+    Engine,
+    /// An agent of a task.
+    Agent {
+        /// The task.
+        task: String,
+        /// The number of its spawn; absent when its environment does not say one.
+        spawn: Option<u32>,
+        /// What it says it is. In its own task, the journal decides about that.
+        claim: Actor,
+    },
 }
 
 impl Caller {
-    /// For tests: the agent of this spawn.
-    #[cfg(test)]
-    pub(crate) fn agent(task: &str, actor: Actor, spawn: u32) -> Caller {
-        Caller { task: Some(task.to_owned()), actor: Some(actor), spawn: Some(spawn) }
-    }
-
     /// What the environment says.
     pub fn from_env() -> Caller {
         let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
-        Caller {
-            task: variable(TASK),
-            actor: variable(ACTOR).and_then(|name| Actor::from_name(&name)).filter(is_agent),
-            spawn: variable(SPAWN).and_then(|number| number.parse().ok()),
+        match variable(TASK) {
+            Some(task) => Caller::Agent {
+                task,
+                spawn: variable(SPAWN).and_then(|number| number.parse().ok()),
+                claim: variable(ACTOR).and_then(|name| Actor::from_name(&name)).map_or(Actor::Worker, agent),
+            },
+            None => Caller::Person,
         }
     }
 
-    /// Who asks something of this task. An agent of another task is, here, nobody special: a person's hand.
-    pub fn actor_for(&self, id: &str) -> Actor {
-        match (&self.task, self.actor) {
-            (Some(task), Some(actor)) if task == id => actor,
-            (Some(_) | None, _) => Actor::Human,
+    /// The task whose agent asks; none for anybody else.
+    pub fn task(&self) -> Option<&str> {
+        match self {
+            Caller::Agent { task, .. } => Some(task),
+            Caller::Person | Caller::Engine => None,
         }
     }
 
-    /// Refuses an agent that has been replaced by a newer one, or whose end is on record.
+    /// Who it is beside any one task.
+    pub fn actor(&self) -> Actor {
+        match self {
+            Caller::Agent { claim, .. } => *claim,
+            Caller::Person => Actor::Human,
+            Caller::Engine => Actor::Engine,
+        }
+    }
+
+    /// What a request about this task would count as.
+    pub fn actor_for(&self, id: &str, log: &Log) -> Actor {
+        match self {
+            Caller::Agent { task, spawn, claim } if task == id => {
+                spawn.and_then(|spawn| recorded(log, spawn)).unwrap_or(*claim)
+            }
+            Caller::Agent { .. } | Caller::Person | Caller::Engine => self.actor(),
+        }
+    }
+
+    /// Who asks for a change of this task, standing in this folder.
+    ///
+    /// An agent may change its own task, from inside its worktree and as long as it has not been replaced and its end is
+    /// not on record; and one that it has created, until that has got an agent of its own. It may read every task.
     ///
     /// # Errors
-    /// `not_allowed`.
-    pub fn check(&self, id: &str, log: &Log) -> Result<()> {
-        let (Some(task), Some(spawn)) = (&self.task, self.spawn) else { return Ok(()) };
-        if task != id || log.agents.contains_key(&spawn) {
-            return Ok(());
+    /// `not_allowed` for any other agent, with the reason.
+    pub fn check(&self, home: &Home, folder: &Path, open: &Open) -> Result<Actor> {
+        match self {
+            Caller::Agent { task, spawn, .. } if *task == open.dir().id => {
+                let actor = check_token(*spawn, open.log())?;
+                check_place(home, folder, open.task()).map(|()| actor)
+            }
+            Caller::Agent { task, claim, .. } => check_creator(task, open).map(|()| *claim),
+            Caller::Person | Caller::Engine => Ok(self.actor()),
         }
-        Err(Error::new(Kind::NotAllowed, format!("agent {spawn} of this task has been replaced or ended"))
-            .help("stop here: another agent or a person carries on"))
     }
 }
 
-/// What the engine may do is nobody's to claim.
-fn is_agent(actor: &Actor) -> bool {
-    matches!(actor, Actor::Worker | Actor::Reviewer)
+/// What the engine or a person may do is no agent's to claim.
+fn agent(claim: Actor) -> Actor {
+    match claim {
+        Actor::Reviewer => Actor::Reviewer,
+        Actor::Worker | Actor::Human | Actor::Engine => Actor::Worker,
+    }
+}
+
+fn recorded(log: &Log, spawn: u32) -> Option<Actor> {
+    log.agents.get(&spawn).and_then(|record| Actor::from_name(&record.actor))
+}
+
+fn check_token(spawn: Option<u32>, log: &Log) -> Result<Actor> {
+    let Some(spawn) = spawn else {
+        return Err(refusal(format!("{TASK} says that an agent asks, and {SPAWN} does not say which"))
+            .help("ask from the environment that the agent was started with"));
+    };
+    recorded(log, spawn).ok_or_else(|| {
+        refusal(format!("agent {spawn} of this task has been replaced or ended"))
+            .help("stop here: another agent or a person carries on")
+    })
+}
+
+fn check_place(home: &Home, folder: &Path, task: &Task) -> Result<()> {
+    let worktree = task.owned.workspace.as_ref().map(|name| home.workspace(name));
+    let Some(worktree) = worktree else {
+        return Err(refusal("the task has no worktree any more, so no agent works on it")
+            .help("stop here: a person carries on"));
+    };
+    if real(folder).starts_with(real(&worktree)) {
+        return Ok(());
+    }
+    let message = format!("an agent asks from its task's worktree, and this is {}", folder.display());
+    Err(refusal(message).help(format!("do the work and ask in {}", worktree.display())))
+}
+
+fn check_creator(task: &str, open: &Open) -> Result<()> {
+    if open.log().creator.as_deref() == Some(task) && open.log().last_spawn == 0 {
+        return Ok(());
+    }
+    let id = &open.dir().id;
+    Err(refusal(format!("an agent of task {task} may read task {id}, and not change it"))
+        .help(format!("ask the person who looks after {id}, or create a task of your own for what it needs")))
+}
+
+fn refusal(message: impl Into<String>) -> Error {
+    Error::new(Kind::NotAllowed, message)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::store::event::Spawn;
+    use crate::store::{Event, Set, TaskDir, tests};
 
-    fn worker(spawn: u32) -> Caller {
-        Caller::agent("t1", Actor::Worker, spawn)
+    fn agent_of(task: &str, spawn: Option<u32>) -> Caller {
+        Caller::Agent { task: task.to_owned(), spawn, claim: Actor::Worker }
+    }
+
+    /// A task with a reviewer, its second agent, in its worktree.
+    fn under_review() -> (tempfile::TempDir, Home, TaskDir) {
+        let (folder, home) = tests::home();
+        let dir = tests::task(&home, "fix").dir().clone();
+        let mut open = Open::lock(&home, &dir).unwrap();
+        std::fs::create_dir_all(home.workspace("coffee--1").join("src")).unwrap();
+        let record = Spawn { spawn: 2, actor: "reviewer".to_owned(), ..Spawn::default() };
+        open.append(Event::AgentSpawned(record), Set::new().workspace(Some("coffee--1"))).unwrap();
+        drop(open);
+        (folder, home, dir)
+    }
+
+    /// `own` stands for the task's id.
+    #[track_caller]
+    fn check(mut caller: Caller, place: &str, expect: std::result::Result<Actor, &str>) {
+        let (_folder, home, dir) = under_review();
+        if let Caller::Agent { task, .. } = &mut caller
+            && task == "own"
+        {
+            task.clone_from(&dir.id);
+        }
+        let open = Open::lock(&home, &dir).unwrap();
+        match (caller.check(&home, &home.root().join(place), &open), expect) {
+            (Ok(actor), Ok(expected)) => assert_eq!(actor, expected),
+            (Err(error), Err(part)) => {
+                assert_eq!(error.kind, Kind::NotAllowed);
+                assert!(error.message.contains(part), "{error}");
+            }
+            (found, expected) => panic!("{found:?} is not {expected:?}"),
+        }
     }
 
     #[test]
-    fn an_agent_is_its_actor_in_its_own_task_only() {
-        assert_eq!(worker(1).actor_for("t1"), Actor::Worker);
-        assert_eq!(worker(1).actor_for("t2"), Actor::Human);
-        assert_eq!(Caller::default().actor_for("t1"), Actor::Human);
+    fn an_agent_is_what_the_journal_says_in_its_own_task() {
+        const INSIDE: &str = "workspaces/coffee--1/src";
+        check(agent_of("own", Some(2)), INSIDE, Ok(Actor::Reviewer));
+        check(agent_of("own", Some(1)), INSIDE, Err("agent 1 of this task has been replaced or ended"));
+        check(agent_of("own", None), INSIDE, Err("ORANGE_SPAWN"));
+        check(agent_of("own", Some(2)), "workspaces/coffee--11", Err("worktree"));
+        check(agent_of("own", Some(2)), "", Err("worktree"));
     }
 
     #[test]
-    fn a_replaced_agent_is_refused() {
-        let mut log = Log::default();
-        log.agents.insert(2, Spawn { spawn: 2, ..Spawn::default() });
-        assert!(worker(2).check("t1", &log).is_ok());
-        assert_eq!(worker(1).check("t1", &log).map_err(|error| error.kind), Err(Kind::NotAllowed));
-        assert!(worker(1).check("t2", &log).is_ok());
-        assert!(Caller::default().check("t1", &log).is_ok());
+    fn others_tasks_are_a_persons_and_the_engine_s() {
+        check(agent_of("other", Some(2)), "workspaces/coffee--1", Err("may read task"));
+        check(Caller::Person, "", Ok(Actor::Human));
+        check(Caller::Engine, "", Ok(Actor::Engine));
+    }
+
+    #[test]
+    fn a_task_is_its_creators_until_it_has_an_agent() {
+        let (_folder, home) = tests::home();
+        let dir = tests::task(&home, "fix").dir().clone();
+        let mut open = Open::lock(&home, &dir).unwrap();
+        let created = Event::TaskCreated {
+            branch: "fix".to_owned(),
+            actor: "worker".to_owned(),
+            creator: Some("other".to_owned()),
+        };
+        open.append(created, Set::new()).unwrap();
+        let other = agent_of("other", Some(7));
+        assert_eq!(other.check(&home, home.root(), &open).unwrap(), Actor::Worker);
+        open.append(Event::AgentSpawned(Spawn { spawn: 1, ..Spawn::default() }), Set::new()).unwrap();
+        assert_eq!(other.check(&home, home.root(), &open).unwrap_err().kind, Kind::NotAllowed);
     }
 }

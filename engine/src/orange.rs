@@ -3,14 +3,14 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use orange_core::Machine;
+use orange_core::{Actor, Machine};
 
-use crate::caller::Caller;
+use crate::caller::{self, Caller};
 use crate::drive::exec::{Call, Detached};
 use crate::drive::tmux::Tmux;
 use crate::machines::{Built, Machines};
 use crate::store::projects::{self, Project};
-use crate::store::{Home, Owned, Task, TaskDir};
+use crate::store::{Home, Open, Owned, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// One run of `orange`: what its environment says, read once.
@@ -33,11 +33,11 @@ pub struct Orange {
 }
 
 impl Orange {
-    /// Reads the environment.
+    /// Reads the environment; who asks is told.
     ///
     /// # Errors
     /// `environment` when there is no home, no current folder, or no name for this program.
-    pub fn open(built: Built) -> Result<Orange> {
+    pub fn open(built: Built, caller: Caller) -> Result<Orange> {
         let unknown = |what: &str, cause: std::io::Error| {
             Error::new(Kind::Environment, format!("cannot tell {what}: {cause}"))
         };
@@ -47,7 +47,7 @@ impl Orange {
             machines: Machines::new(built, &home),
             home,
             tmux: Tmux::new(socket.as_deref()),
-            caller: Caller::from_env(),
+            caller,
             folder: std::env::current_dir().map_err(|cause| unknown("the current folder", cause))?,
             program: std::env::current_exe().map_err(|cause| unknown("where this program is", cause))?,
             socket,
@@ -64,12 +64,20 @@ impl Orange {
             machines,
             home,
             tmux: Tmux::new(Some(&socket)),
-            caller: Caller::default(),
+            caller: Caller::Person,
             folder: folder.to_owned(),
             program: PathBuf::from("/bin/true"),
             socket: Some(socket),
             path: OsString::new(),
         }
+    }
+
+    /// Who asks for a change of this task.
+    ///
+    /// # Errors
+    /// `not_allowed` for an agent that may not change it, with the reason.
+    pub fn check_caller(&self, open: &Open) -> Result<Actor> {
+        self.caller.check(&self.home, &self.folder, open)
     }
 
     /// The machine that a task follows.
@@ -134,7 +142,9 @@ impl Orange {
 
     fn again(&self, args: &[&str], dir: &TaskDir) -> Result<Detached> {
         let folder = if dir.path.is_dir() { &dir.path } else { self.home.root() };
-        Call::new(&self.program).args(args).folder(folder).detach(&self.home.log_file())
+        let own = &[caller::TASK, caller::SPAWN];
+        let call = Call::new(&self.program).args(args).folder(folder).without(own);
+        call.env(caller::ACTOR, caller::ENGINE).detach(&self.home.log_file())
     }
 }
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use orange_core::Machine;
 use serde_json::{Value, json};
 
+use crate::caller::Caller;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{Cli, Command, ORANGE};
 use crate::cmd::line::parse::{Parsed, asks_for_json, parse};
@@ -33,15 +34,17 @@ pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Comp
 }
 
 fn run(built: Built, cli: &Cli) -> Result<Answer> {
+    let caller = || if cli.command.is_detached() { Caller::Engine } else { Caller::from_env() };
+    let open = || Orange::open(built, caller());
     match &cli.command {
-        Command::Workflow(command) => workflow::run(&Orange::open(built)?, command),
+        Command::Workflow(command) => workflow::run(&open()?, command),
         Command::Completions { shell } => complete::script(shell),
-        Command::Complete { words } => Ok(complete::run(&Orange::open(built)?, words)),
-        Command::Project(command) => project::run(&Orange::open(built)?, command),
-        Command::Task(command) => task::run(&Orange::open(built)?, command, cli.json),
-        Command::Workspace(command) => workspace::run(&Orange::open(built)?, command),
-        Command::Monitor(args) => monitor::run(&Orange::open(built)?, args, |answer| print(answer, cli.json)),
-        Command::Agent(command) => agent::run(&Orange::open(built)?, command),
+        Command::Complete { words } => Ok(complete::run(&open()?, words)),
+        Command::Project(command) => project::run(&open()?, command),
+        Command::Task(command) => task::run(&open()?, command, cli.json),
+        Command::Workspace(command) => workspace::run(&open()?, command),
+        Command::Monitor(args) => monitor::run(&open()?, args, |answer| print(answer, cli.json)),
+        Command::Agent(command) => agent::run(&open()?, command),
     }
 }
 

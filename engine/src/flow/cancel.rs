@@ -27,7 +27,7 @@ pub fn cancel(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
         drop(open);
         return request(orange, dir, Goal::Cancel, false);
     };
-    if orange.caller.actor_for(&dir.id) != Actor::Human {
+    if orange.check_caller(&open)? != Actor::Human {
         return Err(Error::new(Kind::NotAllowed, "only a person may cancel a task without a transition")
             .help("leave it to the person who looks after the task"));
     }

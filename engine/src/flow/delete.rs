@@ -53,7 +53,7 @@ fn check_idle(orange: &Orange, open: &Open) -> Result<()> {
 
 /// Whose task it is does not matter here: agents delete none.
 fn only_a_person(orange: &Orange, id: &str) -> Result<()> {
-    if orange.caller.task.is_none() {
+    if orange.caller.task().is_none() {
         return Ok(());
     }
     Err(Error::new(Kind::NotAllowed, format!("only a person may delete task {id} or bring it back"))

@@ -37,7 +37,7 @@ pub struct Migrated {
 /// # Errors
 /// `not_allowed` for an agent; `not_found` for a state or a workflow that is not there; those of the store.
 pub fn migrate(orange: &Orange, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
-    if orange.caller.task.is_some() {
+    if orange.caller.task().is_some() {
         return Err(Error::new(Kind::NotAllowed, "only a person may migrate a task")
             .help("leave it to the person who looks after the task"));
     }

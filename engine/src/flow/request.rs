@@ -51,11 +51,10 @@ pub fn decide(
     open: &Open,
     goal: Goal<'_>,
 ) -> Result<Decision<'static>> {
-    orange.caller.check(&open.dir().id, open.log())?;
+    let actor = orange.check_caller(open)?;
     let snapshot = Snapshot::of(machine, open.task(), open.log())?;
     let view = snapshot.view();
     let to = goal.state(machine, open.task())?;
-    let actor = orange.caller.actor_for(&open.task().id);
     let refuse = |no| refusal::error(no, machine, &view, open.log(), open.worktree().as_deref());
     machine.decide(&view, to, actor).map_err(refuse)
 }

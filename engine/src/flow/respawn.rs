@@ -16,6 +16,7 @@ use crate::{Error, Kind, Result};
 /// `not_respawnable` when the state has no respawn prompt, the task no worktree, or its agent is alive; `environment`.
 pub fn respawn(orange: &Orange, dir: &TaskDir) -> Result<u32> {
     let mut open = settled(orange, dir)?;
+    orange.check_caller(&open)?;
     let machine = orange.machine_of(open.task())?;
     let number = again(orange, machine, &mut open)?;
     open.edit(&[("attention", Value::Null)])?;

@@ -71,7 +71,7 @@ pub fn enter(
     mut open: Open,
     hook: &'static Hook<'static>,
 ) -> Result<Moved> {
-    orange.caller.check(&open.dir().id, open.log())?;
+    orange.check_caller(&open)?;
     if let Some(spawn) = hook.spawn() {
         agents::preflight(orange, open.task(), spawn)?;
     }

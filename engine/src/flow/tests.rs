@@ -5,6 +5,7 @@ use orange_core::{
     Permissions, Piece, Prompt, PromptId, REVIEW_ROUND, Range, Spawn, State, StateId, Transition, Verdict,
 };
 
+use crate::caller::Caller;
 use crate::flow::request::decide;
 use crate::flow::{End, Goal, begin, ended, finish, request, settled, spawn};
 use crate::machines::Machines;
@@ -172,6 +173,14 @@ impl Lab {
     fn agent(&self, spawn: u32, actor: Actor) {
         let agent = Spawned { spawn, actor: actor.as_str().to_owned(), ..Spawned::default() };
         self.open().append(Event::AgentSpawned(agent), Set::new().tmux_session(Some("s"))).unwrap();
+    }
+
+    /// From now on, this agent asks, in the task's worktree.
+    fn asks_as(&mut self, spawn: u32) {
+        self.open().append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
+        self.orange.folder = self.orange.home.workspace("coffee--1");
+        let task = self.dir.id.clone();
+        self.orange.caller = Caller::Agent { task, spawn: Some(spawn), claim: Actor::Worker };
     }
 
     fn end(&self, spawn: u32) -> crate::Result<String> {
@@ -409,9 +418,9 @@ fn attention_goes_with_the_next_transition() {
 fn an_agent_that_has_ended_is_not_heard() {
     let mut lab = Lab::new(WORKING, "");
     lab.agent(1, Actor::Worker);
-    lab.orange.caller = crate::caller::Caller::agent(&lab.dir.id, Actor::Worker, 2);
+    lab.asks_as(2);
     refused(lab.ask("stuck"), Kind::NotAllowed, "agent 2");
-    lab.orange.caller = crate::caller::Caller::agent(&lab.dir.id, Actor::Worker, 1);
+    lab.asks_as(1);
     lab.ask("stuck").unwrap();
 }
 
@@ -447,9 +456,10 @@ fn a_task_whose_status_is_lost_can_be_cancelled_by_a_person() {
     let mut lab = Lab::new(WORKING, "");
     lab.open().append(Event::Unknown, Set::new().status("elsewhere")).unwrap();
     lab.agent(1, Actor::Worker);
-    lab.orange.caller = crate::caller::Caller::agent(&lab.dir.id, Actor::Worker, 1);
+    lab.asks_as(1);
     refused(super::cancel(&lab.orange, &lab.dir), Kind::NotAllowed, "only a person");
-    lab.orange.caller = crate::caller::Caller::default();
+    lab.orange.caller = Caller::Person;
+    lab.open().append(Event::Unknown, Set::new().workspace(None)).unwrap();
     cancelled(&lab);
     lab.check("done", 0, None);
     let open = lab.open();

@@ -38,6 +38,8 @@ pub struct Draft {
     pub body: String,
     /// Who creates it.
     pub actor: String,
+    /// The task whose agent that is.
+    pub creator: Option<String>,
 }
 
 /// Makes a task and returns it locked. `admit` sees the tasks of the project that have the same branch, and may
@@ -88,7 +90,11 @@ fn write(dir: &TaskDir, branch: &str, draft: &Draft) -> Result<()> {
         .workspace(None)
         .tmux_session(None);
     let set = draft.counters.iter().fold(set, |set, (name, value)| set.counter(name, *value));
-    let created = Event::TaskCreated { branch: branch.to_owned(), actor: draft.actor.clone() };
+    let created = Event::TaskCreated {
+        branch: branch.to_owned(),
+        actor: draft.actor.clone(),
+        creator: draft.creator.clone(),
+    };
 
     home::make_folder(&dir.path)?;
     atomic::write(&dir.task_md(), text.as_bytes())?;

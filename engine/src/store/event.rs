@@ -31,6 +31,9 @@ pub enum Event {
         branch: String,
         /// Who created it.
         actor: String,
+        /// The task whose agent that was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        creator: Option<String>,
     },
     /// An agent was started.
     #[serde(rename = "agent.spawned")]

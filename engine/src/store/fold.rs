@@ -24,6 +24,8 @@ pub struct Log {
     pub passes: BTreeMap<String, Pass>,
     /// The branch that the task was created for.
     pub branch: String,
+    /// The task whose agent created this one.
+    pub creator: Option<String>,
     /// The number of the last record; 0 when there is none.
     pub last_seq: u64,
 }
@@ -94,7 +96,10 @@ impl Log {
                 self.agents.remove(spawn);
             }
             Event::TaskMigrated { .. } => self.open = None,
-            Event::TaskCreated { branch, .. } => self.branch.clone_from(branch),
+            Event::TaskCreated { branch, creator, .. } => {
+                self.branch.clone_from(branch);
+                self.creator.clone_from(creator);
+            }
             Event::AgentCrashed { .. }
             | Event::AutoAdvanced { .. }
             | Event::TaskRepaired { .. }

@@ -327,7 +327,7 @@ mod tests {
         };
         let spawn = Spawn { spawn: 1, actor: text(), ..Spawn::default() };
         let events = vec![
-            Event::TaskCreated { branch: text(), actor: text() },
+            Event::TaskCreated { branch: text(), actor: text(), creator: None },
             Event::AgentSpawned(spawn.clone()),
             Event::AgentRespawned(spawn),
             Event::AgentExited { spawn: 1, code: Some(-1), signal: None, reason: text() },

@@ -30,6 +30,7 @@ pub(crate) fn draft(branch: &str) -> Draft {
         counters: BTreeMap::from([("review_round".to_owned(), 0), ("crash_count".to_owned(), 0)]),
         body: "\n## Context\n\nToo sour.\n".to_owned(),
         actor: "human".to_owned(),
+        creator: None,
     }
 }
 

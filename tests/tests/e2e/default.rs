@@ -100,10 +100,10 @@ fn what_an_agent_wrote_before_passes_nothing() {
     let task = world.create("fix", "Mend it [agents: hang hang hang hang]", &[]);
     task.agent(1).begun();
     task.write("## Handoff\n\nDONE: all of it");
-    task.asks("worker", 1, "agent-review").ok();
+    task.asks_its_last("worker", 1, "agent-review");
     task.agent(2).begun();
     task.write("## Review\n\nVerdict: FAIL");
-    task.asks("reviewer", 2, "working").ok();
+    task.asks_its_last("reviewer", 2, "working");
 
     let worker = task.agent(3).begun();
     let refused = task.asks("worker", 3, "agent-review").fails(1, "gate_failed");
@@ -148,7 +148,7 @@ fn a_person_sends_work_back() {
     let refused = task.asks("worker", 3, "agent-review").fails(1, "gate_failed");
     assert!(refused.contains("nothing new is written there"), "{refused}");
     task.write("## Handoff\n\nDONE: it is blue");
-    task.asks("worker", 3, "agent-review").ok();
+    task.asks_its_last("worker", 3, "agent-review");
     task.reaches("reviewing");
     assert!(!is_alive(worker.begun()));
     assert_eq!((task.way().len(), task.owned("review_round")), (6, json!(2)));

@@ -176,7 +176,7 @@ fn merging_is_not_for_the_worker_that_is_still_there() {
     task.asks("worker", 1, "agent-review").ok();
     task.agent(2).begun();
     task.write("## Review\n\nVerdict: PASS");
-    task.asks("reviewer", 2, "reviewing").ok();
+    task.asks_its_last("reviewer", 2, "reviewing");
     let refused = task.asks("worker", 1, "done").fails(1, "not_allowed");
     assert!(refused.contains("human"), "{refused}");
 }

@@ -112,12 +112,20 @@ impl<'w> Task<'w> {
         self.world.orange_in(&self.worktree(), &[&["--json", "task"], args].concat())
     }
 
-    /// `orange task update --status STATUS`, from the agent of this spawn.
+    /// `orange task update --status STATUS`, from the agent of this spawn in the task's worktree.
     pub(crate) fn asks(&self, actor: &str, spawn: u32, status: &str) -> Said {
         let mut command = self.world.command(binary());
         command.env("ORANGE_TASK", &self.id).env("ORANGE_ACTOR", actor);
-        command.env("ORANGE_SPAWN", spawn.to_string());
+        command.env("ORANGE_SPAWN", spawn.to_string()).current_dir(self.worktree());
         self.world.said(command.args(["task", "update", "--status", status, "--json"]))
+    }
+
+    /// The same for a request that ends the agent which asks, so that nobody is left to be answered.
+    #[track_caller]
+    pub(crate) fn asks_its_last(&self, actor: &str, spawn: u32, status: &str) {
+        let said = self.asks(actor, spawn, status);
+        assert!(said.status <= 0, "{said:?}");
+        self.reaches(status);
     }
 
     /// Adds to the body of its `TASK.md`, as an agent does.

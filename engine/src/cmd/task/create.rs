@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use orange_core::{Actor, Machine, StateId};
+use orange_core::{Machine, StateId};
 use serde_json::json;
 
 use crate::cmd::answer::{Answer, one_line};
@@ -29,7 +29,7 @@ pub fn run(orange: &Orange, args: &CreateArgs) -> Result<Answer> {
         check_environment(orange, &project, args)?;
     }
 
-    let draft = draft(machine, &project, args, begins_in(machine, start))?;
+    let draft = draft(orange, machine, &project, args, begins_in(machine, start))?;
     orange.machines.keep(machine)?;
     let dir = store::create(&orange.home, &draft, |others| admit(orange, others))?.dir().clone();
     let waits_for = if args.no_spawn { None } else { begin(orange, machine, &dir, start)? };
@@ -133,7 +133,13 @@ pub(super) fn admit(orange: &Orange, others: &[Task]) -> Result<()> {
     }
 }
 
-fn draft(machine: &Machine<'_>, project: &Project, args: &CreateArgs, begins: StateId) -> Result<Draft> {
+fn draft(
+    orange: &Orange,
+    machine: &Machine<'_>,
+    project: &Project,
+    args: &CreateArgs,
+    begins: StateId,
+) -> Result<Draft> {
     let context = match args.context.as_deref() {
         Some("-") => Some(read_stdin()?),
         Some(text) => Some(text.to_owned()),
@@ -155,7 +161,8 @@ fn draft(machine: &Machine<'_>, project: &Project, args: &CreateArgs, begins: St
         status: machine.state(begins).name.to_owned(),
         counters: machine.counters.iter().map(|counter| (counter.name.to_owned(), counter.default)).collect(),
         body,
-        actor: Actor::Human.as_str().to_owned(),
+        actor: orange.caller.actor().as_str().to_owned(),
+        creator: orange.caller.task().map(str::to_owned),
     })
 }
 

@@ -65,7 +65,7 @@ pub fn named_or_here(orange: &Orange, task: &TaskName) -> Result<TaskDir> {
     if let Some(dir) = find::at(&orange.home, &orange.folder)? {
         return Ok(dir);
     }
-    match &orange.caller.task {
+    match orange.caller.task() {
         Some(id) => by_id(orange, id),
         None => Err(Error::new(Kind::Usage, "which task? This folder is no task's worktree")
             .help("name it by id or branch, or go into its worktree; `orange task list` shows them")),
@@ -141,7 +141,7 @@ mod tests {
         };
         assert_eq!(named(&orange, Some("fix")).unwrap(), dir);
         assert_eq!(named(&orange, None).unwrap_err().kind, Kind::Usage);
-        orange.caller = Caller::agent(&dir.id, Actor::Worker, 1);
+        orange.caller = Caller::Agent { task: dir.id.clone(), spawn: Some(1), claim: Actor::Worker };
         assert_eq!(named(&orange, None).unwrap(), dir);
 
         // Where one stands comes before whose agent one is.

@@ -17,7 +17,7 @@ pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
     let log = journal.log();
     let snapshot = Snapshot::of(machine, &task, &log)?;
     let view = snapshot.view();
-    let choices = machine.options(&view, orange.caller.actor_for(&task.id));
+    let choices = machine.options(&view, orange.caller.actor_for(&task.id, &log));
     let worktree = task.owned.workspace.as_ref().map(|name| orange.home.workspace(name));
     let message = |no| refusal::message(no, machine, &view, &log, worktree.as_deref());
     let missing: Vec<Option<String>> = choices.iter().map(|choice| choice.rejection.map(message)).collect();

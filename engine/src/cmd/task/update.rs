@@ -44,7 +44,7 @@ fn edit(orange: &Orange, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'stati
     changes.extend(branch.as_deref().map(|branch| ("branch", Value::Text(branch))));
     if !changes.is_empty() && !args.dry_run {
         let mut open = settled(orange, dir)?;
-        orange.caller.check(&dir.id, open.log())?;
+        orange.check_caller(&open)?;
         open.edit(&changes)?;
     }
     Ok(changes.into_iter().map(|(key, _)| key).collect())
