@@ -4,12 +4,14 @@ use serde_json::json;
 
 use crate::cmd::answer::Answer;
 use crate::cmd::args::AgentCommand;
-use crate::drive::agent::Ended;
+use crate::drive::agent::{self, Ended};
 use crate::drive::harness;
+use crate::drive::process::Family;
 use crate::flow::{self, End};
+use crate::hooks::attended::Attended;
 use crate::orange::Orange;
 use crate::store::{Task, TaskDir, find};
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, caller};
 
 /// Runs it.
 pub fn run(orange: &Orange, command: &AgentCommand) -> Result<Answer> {
@@ -48,7 +50,14 @@ fn attend(orange: &Orange, dir: &TaskDir, number: u32) -> Result<Ended> {
         return Err(Error::new(Kind::Refused, format!("task {} has no worktree", dir.id)));
     };
     let folder = orange.home.workspace(workspace);
-    harness::named(&spawn.harness)?.run(&dir.prompt(number), spawn.permissions == "full", &folder)
+    let harness = harness::named(&spawn.harness)?;
+    let call = harness
+        .call(&dir.prompt(number), spawn.permissions == "full", &folder)?
+        .env(caller::TASK, &dir.id)
+        .env(caller::ACTOR, &spawn.actor)
+        .env(caller::SPAWN, number.to_string());
+    let family = Family::Agent(dir.id.clone(), number);
+    agent::run(call, &[family], |agent| Attended::note(dir, number, agent))
 }
 
 /// The command that takes note of an agent's end.

@@ -9,6 +9,7 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::MonitorArgs;
 use crate::drive::tmux::Pane;
 use crate::flow::{self, End};
+use crate::hooks::agents;
 use crate::orange::Orange;
 use crate::store::{Log, Task, TaskDir, list};
 
@@ -75,7 +76,7 @@ fn watch(orange: &Orange, dir: &TaskDir, panes: &mut Option<Vec<Pane>>) -> Resul
     if panes.is_none() {
         *panes = Some(believable_panes(orange)?);
     }
-    for spawn in missing(dir, &log, panes.as_deref().unwrap_or_default()) {
+    for spawn in missing(dir, &log, panes.as_deref().unwrap_or_default())? {
         // What was seen before the lock may be old: only what is still gone under it counts.
         if is_still_missing(orange, dir, spawn)? {
             let end = End { spawn, reason: "its pane is gone".to_owned(), ..End::default() };
@@ -85,15 +86,24 @@ fn watch(orange: &Orange, dir: &TaskDir, panes: &mut Option<Vec<Pane>>) -> Resul
     Ok(Some(stories))
 }
 
-fn missing(dir: &TaskDir, log: &Log, panes: &[Pane]) -> Vec<u32> {
-    let is_there =
-        |window: &str| panes.iter().any(|pane| pane.belongs_to(&dir.id) && pane.hosts(window) && !pane.dead);
-    log.agents.values().filter(|agent| !is_there(&agent.window)).map(|agent| agent.spawn).collect()
+fn missing(dir: &TaskDir, log: &Log, panes: &[Pane]) -> Result<Vec<u32>> {
+    let mut missing = Vec::new();
+    for agent in log.agents.values() {
+        if !agents::is_alive(dir, agent, panes)? {
+            missing.push(agent.spawn);
+        }
+    }
+    Ok(missing)
 }
 
+/// If it is, what it has left is cleared away.
 fn is_still_missing(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<bool> {
     let open = flow::settled(orange, dir)?;
-    Ok(missing(dir, open.log(), &orange.tmux.panes()?).contains(&spawn))
+    let is_missing = missing(dir, open.log(), &orange.tmux.panes()?)?.contains(&spawn);
+    if is_missing {
+        agents::clear_away(orange, &open, spawn)?;
+    }
+    Ok(is_missing)
 }
 
 /// One empty answer is no proof that every agent is gone (design §6): it is asked for again.

@@ -6,7 +6,7 @@ use std::process::Child;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use super::exec::Call;
-use super::process::{self, Family};
+use super::process::{self, Family, Process};
 use crate::{Error, Kind, Result, fault};
 
 /// How an agent ended: it exited with a code, or a signal ended it.
@@ -18,23 +18,32 @@ pub struct Ended {
     pub signal: Option<i32>,
 }
 
-/// Runs an agent on this terminal and waits for its end; then ends everything that it started and left in
-/// its process group, or, where this process leads a session (as it does in a tmux pane), in the session.
+/// Runs an agent on this terminal and waits for its end; then ends everything that it started: what is in its process
+/// group, below this process, or of these families. `started` is told of the agent before anything else happens.
 ///
 /// # Errors
-/// `environment` when it cannot be started, and when something of it does not even end when killed.
-pub fn run(call: Call) -> Result<Ended> {
+/// `environment` when it cannot be started, and when something of it does not even end when killed; those of `started`,
+/// after which there is no agent.
+pub fn run(call: Call, families: &[Family], started: impl FnOnce(Process) -> Result<()>) -> Result<Ended> {
+    adopt_orphans()?;
     let mut child = call.attended()?;
     let pid = Pid::from_child(&child);
-    if let Err(error) = give_terminal(pid) {
-        process::end(&[Family::Group(pid)])?;
-        reap(&mut child)?;
-        return Err(error);
-    }
-    wait_unreaped(pid)?;
+    let agent = Process::alive(pid.as_raw_nonzero().get());
+    let begun = agent.map_or(Ok(()), started).and_then(|()| give_terminal(pid));
+    let waited = begun.and_then(|()| wait_unreaped(pid));
     fault::step("clear up after", "the agent");
-    process::end(&families(pid))?;
-    reap(&mut child)
+    process::end(&[families, &below(pid)].concat())?;
+    let ended = reap(&mut child)?;
+    waited.map(|()| ended)
+}
+
+/// Whatever loses its parent below this process becomes its child, wherever it has gone: it can be found.
+fn adopt_orphans() -> Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|cause| {
+        Error::new(Kind::Environment, format!("cannot look after what the agent starts: {cause}"))
+    })?;
+    Ok(())
 }
 
 /// Makes the agent the terminal's foreground: Ctrl-C reaches it alone, not the one who waits for it.
@@ -51,11 +60,27 @@ fn give_terminal(group: Pid) -> Result<()> {
         })
 }
 
-/// As long as nobody reaps it, its id cannot become another process's.
-fn wait_unreaped(pid: Pid) -> Result<()> {
+/// As long as nobody reaps it, its id cannot become another process's. Orphans of its are reaped on the way.
+fn wait_unreaped(agent: Pid) -> Result<()> {
+    let is_over = || waitable(WaitId::Pid(agent), WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG);
     loop {
-        match rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
-            Ok(_) => return Ok(()),
+        waitable(WaitId::All, WaitIdOptions::NOWAIT)?;
+        if is_over()? {
+            return Ok(());
+        }
+        for orphan in
+            process::ended_children(rustix::process::getpid()).into_iter().filter(|pid| *pid != agent)
+        {
+            waitable(WaitId::Pid(orphan), WaitIdOptions::NOHANG)?;
+        }
+    }
+}
+
+/// Waits as these options say; whether such a child has ended.
+fn waitable(which: WaitId<'_>, options: WaitIdOptions) -> Result<bool> {
+    loop {
+        match rustix::process::waitid(which.clone(), WaitIdOptions::EXITED | options) {
+            Ok(status) => return Ok(status.is_some()),
             Err(rustix::io::Errno::INTR) => (),
             Err(cause) => {
                 return Err(Error::new(Kind::Environment, format!("cannot wait for the agent: {cause}")));
@@ -64,13 +89,13 @@ fn wait_unreaped(pid: Pid) -> Result<()> {
     }
 }
 
-fn families(agent: Pid) -> Vec<Family> {
+/// What belongs to an agent by its place: its group, what is below this process, and the terminal's session, where this
+/// process leads it, as it does in a tmux pane.
+fn below(agent: Pid) -> Vec<Family> {
     let own = rustix::process::getpid();
-    process::leads_session(own)
-        .then_some(Family::Session(own))
-        .into_iter()
-        .chain([Family::Group(agent)])
-        .collect()
+    let session = process::leads_session(own).then_some(Family::Session(own));
+    let itself = Process::alive(own.as_raw_nonzero().get()).map(Family::Process);
+    session.into_iter().chain(itself).chain([Family::Group(agent)]).collect()
 }
 
 fn reap(child: &mut Child) -> Result<Ended> {
@@ -100,7 +125,7 @@ mod tests {
         let (Some(script), Some(answer)) = (std::env::var_os(SCRIPT), std::env::var_os(ANSWER)) else {
             return;
         };
-        let ended = run(Call::new("/bin/sh").arg("-c").arg(script)).unwrap();
+        let ended = run(Call::new("/bin/sh").arg("-c").arg(script), &[], |_| Ok(())).unwrap();
         fs::write(&answer, format!("{:?} {:?}", ended.code, ended.signal)).unwrap();
     }
 
@@ -136,7 +161,7 @@ mod tests {
             "Some(0) None",
         );
         let pid = Pid::from_raw(fs::read_to_string(&note).unwrap().trim().parse().unwrap()).unwrap();
-        eventually("it is gone", || process::has_ended(pid));
+        eventually("it is gone", || Process::alive(pid.as_raw_nonzero().get()).is_none());
     }
 
     /// Runs an agent in a tmux pane, types this at it, and gives what the one who attended it wrote down.

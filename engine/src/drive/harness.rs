@@ -5,7 +5,6 @@ use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
-use super::agent::{self, Ended};
 use super::exec::{Call, GIT_VARIABLES, find_on_path};
 use crate::{Error, Kind, Result};
 
@@ -121,14 +120,14 @@ impl Harness {
         }
     }
 
-    /// Runs it in this folder and on this terminal with the prompt in this file, and waits for its end.
+    /// The call of it in this folder, with the prompt in this file.
     ///
     /// # Errors
-    /// `environment` when the prompt cannot be read or the program cannot be started.
-    pub fn run(&self, prompt: &Path, full: bool, folder: &Path) -> Result<Ended> {
+    /// `environment` when the prompt cannot be read.
+    pub fn call(&self, prompt: &Path, full: bool, folder: &Path) -> Result<Call> {
         let text = fs::read(prompt).map_err(|cause| Error::io("read the prompt", prompt, &cause))?;
         let call = Call::new(self.binary).args(self.args(full, None, text, prompt)).folder(folder);
-        agent::run(call.without(self.unset).without(GIT_VARIABLES))
+        Ok(call.without(self.unset).without(GIT_VARIABLES))
     }
 
     /// Its arguments. The prompt is a part of one of them; one that cannot be, because it is too long or has a

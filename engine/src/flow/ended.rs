@@ -8,6 +8,7 @@ use crate::flow::finish::{attend, finish, settled};
 use crate::flow::respawn;
 use crate::flow::snapshot::{Snapshot, status_of};
 use crate::hooks;
+use crate::hooks::attended::Attended;
 use crate::orange::Orange;
 use crate::store::scalar::Value;
 use crate::store::{Event, Open, Set, TaskDir};
@@ -33,12 +34,15 @@ pub struct End {
 /// Those of the store, and of what the exit rules lead to.
 pub fn ended(orange: &Orange, dir: &TaskDir, end: &End) -> Result<String> {
     let open = settled(orange, dir)?;
-    let Some(record) = open.log().agents.get(&end.spawn) else {
-        return Ok(format!("agent {} has been replaced or is on record as ended", end.spawn));
+    let story = match open.log().agents.get(&end.spawn) {
+        Some(record) => {
+            let machine = orange.machine_of(open.task())?;
+            let actor = Actor::from_name(&record.actor).unwrap_or(Actor::Worker);
+            Case { orange, machine, open, actor, end, on_record: false }.judge()?
+        }
+        None => format!("agent {} has been replaced or is on record as ended", end.spawn),
     };
-    let machine = orange.machine_of(open.task())?;
-    let actor = Actor::from_name(&record.actor).unwrap_or(Actor::Worker);
-    Case { orange, machine, open, actor, end, on_record: false }.judge()
+    Attended::forget(dir, end.spawn).map(|()| story)
 }
 
 /// One agent's end, and the task that it ended in.

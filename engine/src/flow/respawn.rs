@@ -39,7 +39,7 @@ pub fn again(orange: &Orange, machine: &'static Machine<'static>, open: &mut Ope
         return Err(refuse("the task has no worktree".to_owned()).help("`orange task spawn` gives it one"));
     }
     let panes = orange.tmux.panes_of(&task.id)?;
-    if let Some((number, record)) = agents::live(open, &panes, state.agent) {
+    if let Some((number, record)) = agents::live(open, &panes, state.agent)? {
         return Err(refuse(format!("agent {number} is alive in window {}", record.window))
             .help(format!("look at it with `orange task attach {}`", task.id)));
     }

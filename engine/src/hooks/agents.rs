@@ -3,14 +3,16 @@
 use std::ffi::{OsStr, OsString};
 
 use orange_core::{Actor, HarnessOf, Hook, Machine, Permissions, Values};
+use rustix::process::Pid;
 
-use crate::caller;
 use crate::drive::harness;
+use crate::drive::process::{Family, Kin};
 use crate::drive::tmux::{self, Pane};
+use crate::hooks::attended::Attended;
 use crate::hooks::workspace;
 use crate::orange::Orange;
 use crate::store::event::Spawn;
-use crate::store::{Event, Open, Set, Task};
+use crate::store::{Event, Open, Set, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// Why an agent is started.
@@ -67,7 +69,7 @@ pub fn start(
         Ok(_) => Ok(()),
         Err(error) => {
             let reason = format!("could not be started: {}", error.message);
-            open.append(exited(record.spawn, reason), Set::new())?;
+            gone(open, &[record.spawn], &reason)?;
             Err(error)
         }
     }
@@ -84,51 +86,98 @@ pub fn started_since(orange: &Orange, open: &Open, hook: &Hook<'_>, since: u64) 
         return Ok(false);
     }
     let panes = orange.tmux.panes_of(&open.task().id)?;
-    Ok(live(open, &panes, spawn.actor()).is_some_and(|(number, _)| *number == open.log().last_spawn))
+    Ok(live(open, &panes, spawn.actor())?.is_some_and(|(number, _)| *number == open.log().last_spawn))
 }
 
-/// Ends the task's session with everything in it.
+/// Ends the agents of the task with everything that they have started, and the session that they lived in. What a person
+/// has opened in that session stays.
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
 pub fn kill_session(orange: &Orange, open: &mut Open) -> Result<Set> {
-    let Some(session) = open.task().owned.tmux_session.clone() else { return Ok(Set::new()) };
-    orange.tmux.kill_session(&session, &open.task().id)?;
-    open.append_many(open.log().agents.keys().map(|number| exited(*number, "killed").into()).collect())?;
+    let (session, log) = (open.task().owned.tmux_session.clone(), open.log());
+    if session.is_none() && log.last_spawn == 0 {
+        return Ok(Set::new());
+    }
+    let id = open.dir().id.clone();
+    let spawns: Vec<u32> = log.agents.keys().copied().collect();
+    let kin = Kin::of([families(open, &spawns)?, vec![Family::Task(id.clone())]].concat());
+    let killed = session.map_or(Ok(Vec::new()), |session| orange.tmux.kill_session(&session, &id));
+    end(kin, killed)?;
+    gone(open, &spawns, "killed")?;
     Ok(Set::new().tmux_session(None))
 }
 
-/// Ends the reviewer's window and leaves the rest of the session alone.
+/// Ends the reviewers with everything that they have started, and leaves the rest of the session alone. Where nobody else
+/// lived in it, the session is over with them.
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
-pub fn kill_reviewer(orange: &Orange, open: &mut Open) -> Result<()> {
+pub fn kill_reviewer(orange: &Orange, open: &mut Open) -> Result<Set> {
     let reviewers: Vec<_> =
         of_actor(open, Actor::Reviewer).map(|(n, record)| (*n, record.window.clone())).collect();
-    for (number, window) in reviewers {
-        orange.tmux.kill_window(&open.task().id, &window)?;
-        open.append(exited(number, "killed"), Set::new())?;
+    for (number, window) in &reviewers {
+        kill_agent(orange, open, *number, window)?;
+        gone(open, &[*number], "killed")?;
     }
-    Ok(())
+    let is_over = !reviewers.is_empty() && open.log().agents.is_empty();
+    Ok(if is_over { Set::new().tmux_session(None) } else { Set::new() })
+}
+
+/// Ends what an agent whose end was not reported has left: what it has started, and its pane.
+///
+/// # Errors
+/// `environment` when tmux fails or a process does not end.
+pub fn clear_away(orange: &Orange, open: &Open, spawn: u32) -> Result<()> {
+    let window = open.log().agents.get(&spawn).map(|record| record.window.clone());
+    window.map_or(Ok(()), |window| kill_agent(orange, open, spawn, &window))
 }
 
 /// Pastes a message into the worker's window. False where no worker is alive to read it.
 ///
 /// # Errors
-/// `environment` when tmux fails.
+/// `environment` when tmux fails; `refused` when the worker has no window any more.
 pub fn notify_worker(orange: &Orange, open: &Open, message: &str) -> Result<bool> {
     let panes = orange.tmux.panes_of(&open.task().id)?;
-    let worker = live(open, &panes, Actor::Worker).map(|(_, record)| record.window.clone());
-    let pane = worker.and_then(|window| panes.iter().find(|pane| is_alive_in(pane, &window)));
-    match pane {
+    let Some((number, record)) = live(open, &panes, Actor::Worker)? else { return Ok(false) };
+    match panes.iter().find(|pane| is_alive_in(pane, &record.window)) {
         Some(pane) => orange.tmux.send_text(&pane.pane_id, message.trim_end().as_bytes()).map(|()| true),
-        None => Ok(false),
+        None => Err(Error::new(Kind::Refused, format!("agent {number} is alive, and its window is gone"))
+            .help(without_window(open, *number)?)),
     }
 }
 
-/// The agent of this actor that is alive, by the journal and by tmux.
-pub fn live<'o>(open: &'o Open, panes: &[Pane], actor: Actor) -> Option<(&'o u32, &'o Spawn)> {
-    of_actor(open, actor).find(|(_, record)| panes.iter().any(|pane| is_alive_in(pane, &record.window)))
+/// The agent of this actor that is alive, by the journal, by the processes that are on record, and by tmux.
+///
+/// # Errors
+/// Those of reading that record.
+pub fn live<'o>(open: &'o Open, panes: &[Pane], actor: Actor) -> Result<Option<(&'o u32, &'o Spawn)>> {
+    for (number, record) in of_actor(open, actor) {
+        if is_alive(open.dir(), record, panes)? {
+            return Ok(Some((number, record)));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether an agent is alive: by its processes, whatever tmux says, as soon as they are on record; before that, by its
+/// pane.
+///
+/// # Errors
+/// Those of reading that record.
+pub fn is_alive(dir: &TaskDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
+    let in_its_pane =
+        || panes.iter().any(|pane| pane.belongs_to(&dir.id) && is_alive_in(pane, &record.window));
+    Ok(Attended::read(dir, record.spawn)?.map_or_else(in_its_pane, |attended| attended.is_alive()))
+}
+
+/// Puts the end of these agents on record, and forgets their processes.
+///
+/// # Errors
+/// Those of writing.
+pub fn gone(open: &mut Open, spawns: &[u32], reason: &str) -> Result<()> {
+    open.append_many(spawns.iter().map(|number| exited(*number, reason).into()).collect())?;
+    spawns.iter().try_for_each(|number| Attended::forget(open.dir(), *number))
 }
 
 /// The event of an agent's end that did not report itself.
@@ -147,16 +196,58 @@ fn is_alive_in(pane: &Pane, window: &str) -> bool {
 /// Refuses while an agent of this actor is alive; clears away what is left of one that is not.
 fn make_room(orange: &Orange, open: &mut Open, actor: Actor) -> Result<()> {
     let panes = orange.tmux.panes_of(&open.task().id)?;
-    if let Some((number, record)) = live(open, &panes, actor) {
+    if let Some((number, record)) = live(open, &panes, actor)? {
         let message = format!("agent {number} ({actor}) is still alive in window {}", record.window);
-        return Err(Error::new(Kind::Refused, message)
-            .help("`orange task attach` shows it; the workflow may want `kill_session` before the spawn"));
+        let help = match panes.iter().any(|pane| pane.hosts(&record.window)) {
+            true => "`orange task attach` shows it; the workflow may want `kill_session` before the spawn"
+                .to_owned(),
+            false => without_window(open, *number)?,
+        };
+        return Err(Error::new(Kind::Refused, message).help(help));
     }
-    let gone: Vec<_> = of_actor(open, actor).map(|(number, _)| *number).collect();
-    for number in gone {
-        open.append(exited(number, "its pane is gone"), Set::new())?;
+    let left: Vec<_> = of_actor(open, actor).map(|(number, _)| *number).collect();
+    for number in left {
+        clear_away(orange, open, number)?;
+        gone(open, &[number], "its pane is gone")?;
     }
-    Ok(())
+    Attended::sweep(open.dir(), |spawn| open.log().agents.contains_key(&spawn))
+}
+
+/// What can be done about an agent whose window is gone.
+fn without_window(open: &Open, spawn: u32) -> Result<String> {
+    let survivor = Attended::read(open.dir(), spawn)?.and_then(|attended| attended.survivor());
+    Ok(match survivor {
+        Some(process) => {
+            format!("its window is gone: end it with `kill {}`, or cancel the task", process.pid)
+        }
+        None => "it is about to end: ask again".to_owned(),
+    })
+}
+
+fn kill_agent(orange: &Orange, open: &Open, spawn: u32, window: &str) -> Result<()> {
+    let id = &open.dir().id;
+    let kin = Kin::of([families(open, &[spawn])?, vec![Family::Agent(id.clone(), spawn)]].concat());
+    end(kin, orange.tmux.kill_agent(id, window))
+}
+
+/// The processes of these agents that are on record, with their wrappers.
+fn families(open: &Open, spawns: &[u32]) -> Result<Vec<Family>> {
+    let mut families = Vec::new();
+    for spawn in spawns {
+        families.extend(
+            Attended::read(open.dir(), *spawn)?.map(|attended| attended.families()).unwrap_or_default(),
+        );
+    }
+    Ok(families)
+}
+
+/// Ends these processes and those of these panes, even when tmux has failed.
+fn end(kin: Kin, killed: Result<Vec<Pane>>) -> Result<()> {
+    let panes = killed.as_deref().unwrap_or_default();
+    let sessions: Vec<Family> =
+        panes.iter().filter_map(|pane| Pid::from_raw(pane.pid)).map(Family::Session).collect();
+    kin.and(sessions).end()?;
+    killed.map(drop)
 }
 
 fn record(
@@ -219,10 +310,7 @@ fn harness_of<'t>(task: &'t Task, spawn: &orange_core::Spawn) -> &'t str {
 fn run_wrapper(orange: &Orange, task: &Task, record: &Spawn) -> Result<String> {
     let number = record.spawn.to_string();
     let folder = orange.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
-    let mut env = orange.agent_env();
-    env.push((caller::TASK, task.id.clone().into()));
-    env.push((caller::ACTOR, record.actor.clone().into()));
-    env.push((caller::SPAWN, number.clone().into()));
+    let env = orange.agent_env();
     let env: Vec<(&str, &OsStr)> = env.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
     let args = ["agent", "run", "--task", &task.id, "--spawn", &number].map(OsString::from);
     let spawn = tmux::Spawn {
@@ -234,7 +322,7 @@ fn run_wrapper(orange: &Orange, task: &Task, record: &Spawn) -> Result<String> {
         program: orange.program.as_os_str(),
         args: &args,
     };
-    orange.tmux.kill_window(&task.id, &record.window)?;
+    orange.tmux.kill_agent(&task.id, &record.window)?;
     let has_session = !orange.tmux.panes_of(&task.id)?.is_empty();
     let pane = if has_session { orange.tmux.new_window(&spawn) } else { orange.tmux.new_session(&spawn) };
     pane.map(|pane| pane.session)

@@ -3,6 +3,7 @@
 //! there to read is a failure, though, and one that a kill interrupted may be read twice.
 
 pub mod agents;
+pub mod attended;
 pub mod workspace;
 
 mod other;
@@ -37,7 +38,7 @@ pub fn run(run: &Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Resu
         Hook::AcquireWorkspace => return workspace::acquire(orange, open),
         Hook::ReleaseWorkspace => return workspace::release(orange, open),
         Hook::KillSession => return agents::kill_session(orange, open),
-        Hook::KillReviewer => agents::kill_reviewer(orange, open),
+        Hook::KillReviewer => return agents::kill_reviewer(orange, open),
         Hook::SpawnAgent(_) | Hook::SpawnReviewer(_) => spawn(run, open, hook),
         Hook::NotifyWorker { message, .. } => notify_worker(run, open, hook, message),
         // No two tasks are ever locked together: that process waits until this one is released.

@@ -167,6 +167,16 @@ impl TaskDir {
     pub fn prompt(&self, spawn: u32) -> PathBuf {
         self.path.join("prompts").join(format!("{spawn}.md"))
     }
+
+    /// Which processes its agents are.
+    pub fn agents(&self) -> PathBuf {
+        self.path.join("agents")
+    }
+
+    /// Which processes the agent of this spawn is.
+    pub fn agent(&self, spawn: u32) -> PathBuf {
+        self.agents().join(format!("{spawn}.json"))
+    }
 }
 
 /// Makes a folder and those above it, readable by their owner alone; one that exists is left as it is.

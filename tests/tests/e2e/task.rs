@@ -123,9 +123,11 @@ impl<'w> Task<'w> {
     /// The same for a request that ends the agent which asks, so that nobody is left to be answered.
     #[track_caller]
     pub(crate) fn asks_its_last(&self, actor: &str, spawn: u32, status: &str) {
+        let before = self.way().len();
         let said = self.asks(actor, spawn, status);
         assert!(said.status <= 0, "{said:?}");
-        self.reaches(status);
+        self.has_events(before + 1, "status.changed");
+        assert!(self.way()[before].ends_with(&format!(" → {status}")), "{:?}", self.way());
     }
 
     /// Adds to the body of its `TASK.md`, as an agent does.

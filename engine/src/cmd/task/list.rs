@@ -7,7 +7,7 @@ use crate::cmd::answer::{Answer, one_line, table};
 use crate::cmd::project::{self, is_over};
 use crate::drive::tmux::Pane;
 use crate::orange::Orange;
-use crate::store::{self, Listed, Task, suggest};
+use crate::store::{self, Listed, Task, TaskDir, suggest};
 use crate::{Error, Kind, Result};
 
 /// Lists tasks, unfinished ones unless `all` or a status is asked for. One that cannot be read is listed with its error.
@@ -61,9 +61,9 @@ fn panes(orange: &Orange, listed: &[&Listed]) -> std::result::Result<Vec<Pane>, 
     if listed.iter().any(has_session) { orange.tmux.panes() } else { Ok(Vec::new()) }
 }
 
-fn session(task: &Task, panes: &std::result::Result<Vec<Pane>, Error>) -> &'static str {
+fn session(dir: &TaskDir, task: &Task, panes: &std::result::Result<Vec<Pane>, Error>) -> &'static str {
     match panes {
-        Ok(panes) => session_of(task, panes),
+        Ok(panes) => session_of(dir, task, panes),
         Err(_) => "unknown",
     }
 }
@@ -75,7 +75,7 @@ fn row(listed: &Listed, panes: &std::result::Result<Vec<Pane>, Error>) -> [Strin
             task.project.clone(),
             one_line(&task.branch, 30),
             task.status().to_owned(),
-            session(task, panes).to_owned(),
+            session(&listed.dir, task, panes).to_owned(),
             task.counter("review_round").to_string(),
             match &task.attention {
                 Some(attention) => format!("! {}", one_line(attention, 70)),
@@ -111,7 +111,7 @@ fn to_json(listed: &Listed, panes: &std::result::Result<Vec<Pane>, Error>) -> Va
             "summary": task.summary,
             "workspace": task.owned.workspace,
             "tmux_session": task.owned.tmux_session,
-            "session": session(task, panes),
+            "session": session(&listed.dir, task, panes),
             "attention": task.attention,
             "updated_at": task.updated_at,
         }),

@@ -18,6 +18,7 @@ use crate::cmd::args::{TaskCommand, TaskName};
 use crate::cmd::project::is_over;
 use crate::drive::tmux::Pane;
 use crate::flow;
+use crate::hooks::attended::Attended;
 use crate::orange::Orange;
 use crate::store::{Open, Task, TaskDir, find};
 use crate::{Error, Kind, Result};
@@ -72,9 +73,15 @@ pub fn named_or_here(orange: &Orange, task: &TaskName) -> Result<TaskDir> {
     }
 }
 
-/// How a task's session is, by the journal and by tmux (seed 002).
-pub fn session_of(task: &Task, panes: &[Pane]) -> &'static str {
-    if panes.iter().any(|pane| pane.belongs_to(&task.id) && pane.agent.is_some() && !pane.dead) {
+/// How a task's session is, by the journal, by the processes that are on record, and by tmux (seed 002).
+pub fn session_of(dir: &TaskDir, task: &Task, panes: &[Pane]) -> &'static str {
+    let is_agent_s = |pane: &Pane| pane.belongs_to(&task.id) && pane.agent.is_some() && !pane.dead;
+    let is_active = match Attended::all(dir) {
+        Ok(attended) if attended.is_empty() => panes.iter().any(is_agent_s),
+        Ok(attended) => attended.iter().any(Attended::is_alive),
+        Err(_) => return "unknown",
+    };
+    if is_active {
         "active"
     } else if task.owned.tmux_session.is_some() {
         "crashed"
@@ -169,13 +176,13 @@ mod tests {
             agent: agent.map(str::to_owned),
         };
         let mut open = Open::lock(&orange.home, &dir).unwrap();
-        assert_eq!(session_of(open.task(), &[]), "inactive");
+        assert_eq!(session_of(&dir, open.task(), &[]), "inactive");
         let set = store::Set::new().tmux_session(Some("coffee/fix"));
         open.append(store::Event::Unknown, set).unwrap();
-        assert_eq!(session_of(open.task(), &[pane(Some("worker"), false)]), "active");
-        assert_eq!(session_of(open.task(), &[pane(Some("worker"), true)]), "crashed");
-        assert_eq!(session_of(open.task(), &[pane(None, false)]), "crashed");
+        assert_eq!(session_of(&dir, open.task(), &[pane(Some("worker"), false)]), "active");
+        assert_eq!(session_of(&dir, open.task(), &[pane(Some("worker"), true)]), "crashed");
+        assert_eq!(session_of(&dir, open.task(), &[pane(None, false)]), "crashed");
         let foreign = Pane { task: None, ..pane(Some("worker"), false) };
-        assert_eq!(session_of(open.task(), &[foreign]), "crashed");
+        assert_eq!(session_of(&dir, open.task(), &[foreign]), "crashed");
     }
 }

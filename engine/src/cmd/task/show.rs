@@ -19,7 +19,7 @@ use crate::{Error, Kind, Result};
 pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
     let (task, journal) = Task::read(&orange.home, dir)?;
     let session = match &task.owned.tmux_session {
-        Some(_) => orange.tmux.panes().map_or("unknown", |panes| session_of(&task, &panes)),
+        Some(_) => orange.tmux.panes().map_or("unknown", |panes| session_of(dir, &task, &panes)),
         None => "inactive",
     };
     let log = journal.log();

@@ -18,11 +18,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::Pid;
-
 use super::exec::{Call, GIT_VARIABLES, Output};
-use super::process::{self, Family};
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, caller};
 
 pub use names::{session_name, window_name};
 pub use parse::{Pane, Version};
@@ -45,7 +42,7 @@ enum Socket {
 }
 
 /// What is ours alone and must not leak into a server that this call may start.
-const OWN_VARIABLES: &[&str] = &["TMUX", "TMUX_PANE", "ORANGE_TASK", "ORANGE_ACTOR", "ORANGE_SPAWN"];
+const OWN_VARIABLES: &[&str] = &["TMUX", "TMUX_PANE", caller::TASK, caller::SPAWN];
 
 /// A program that reads a paste and Enter in one go takes the Enter for a part of the paste.
 const SECONDS_BEFORE_ENTER: &str = "0.3";
@@ -122,45 +119,48 @@ impl Tmux {
         if parse::says_no_target(&output.complaint()) { Ok(false) } else { Err(failure(&output)) }
     }
 
-    /// Kills the task's session, by its name if it still has that, and every process in it. False when
-    /// the task has none; a session of that name that is not marked as the task's is left alone.
+    /// Kills every pane of the task's session that an agent was started in, and gives these panes: their processes may
+    /// still be ending. The session ends with its last pane; panes and windows that a person has opened in it stay, and so
+    /// does a session of that name that is not marked as the task's.
     ///
     /// # Errors
-    /// `environment` when tmux fails, or a process does not end.
-    pub fn kill_session(&self, name: &str, task: &str) -> Result<bool> {
+    /// `environment` when tmux fails.
+    pub fn kill_session(&self, name: &str, task: &str) -> Result<Vec<Pane>> {
         let target = exactly(name);
         let is_own = format!("#{{==:#{{@orange_task}},{}}}", plain_id(task)?);
         let kill = format!("kill-session -t '{target}'");
         let output = self.run(|call| {
-            call.args(["list-panes", "-s", "-t", &target, "-F", parse::PANE_FORMAT, ";"])
-                .args(["if-shell", "-F", "-t", &target, &is_own, &kill])
+            call.args(["list-panes", "-s", "-t", &target, "-F", parse::PANE_FORMAT, ";"]).args([
+                "if-shell",
+                "-F",
+                "-t",
+                &target,
+                &format!("#{{&&:{is_own},{NOBODY_ELSE}}}"),
+                &kill,
+            ])
         })?;
-        let mut panes = self.read_panes(&output)?;
-        panes.retain(|pane| pane.belongs_to(task));
-        if panes.is_empty() {
-            // It may have been renamed by hand.
-            panes = self.panes_of(task)?;
-            let Some(pane) = panes.first() else { return Ok(false) };
-            self.kill("kill-session", &pane.session_id)?;
+        let of_task = |panes: Vec<Pane>| panes.into_iter().filter(|pane| pane.belongs_to(task)).collect();
+        let listed: Vec<Pane> = of_task(self.read_panes(&output)?);
+        if !listed.is_empty() && listed.iter().all(|pane| pane.agent.is_some()) {
+            return Ok(listed);
         }
-        end_processes(&panes)?;
-        Ok(true)
+        // It may have been renamed by hand.
+        let panes = if listed.is_empty() { self.panes_of(task)? } else { listed };
+        let agents: Vec<Pane> = panes.into_iter().filter(|pane| pane.agent.is_some()).collect();
+        self.kill_panes(&agents)?;
+        Ok(agents)
     }
 
-    /// Kills the window of the task's session in which an agent was started under this name, and every
-    /// process in it. False when there is none.
+    /// Kills the pane of the task's session in which an agent was started under this window name, and gives it: its
+    /// processes may still be ending. Panes that a person has split off its window stay.
     ///
     /// # Errors
-    /// `environment` when tmux fails, or a process does not end.
-    pub fn kill_window(&self, task: &str, window: &str) -> Result<bool> {
+    /// `environment` when tmux fails.
+    pub fn kill_agent(&self, task: &str, window: &str) -> Result<Vec<Pane>> {
         let mut panes = self.panes_of(task)?;
-        let Some(id) = panes.iter().find(|pane| pane.hosts(window)).map(|pane| pane.window_id.clone()) else {
-            return Ok(false);
-        };
-        panes.retain(|pane| pane.window_id == id);
-        self.kill("kill-window", &id)?;
-        end_processes(&panes)?;
-        Ok(true)
+        panes.retain(|pane| pane.hosts(window));
+        self.kill_panes(&panes)?;
+        Ok(panes)
     }
 
     /// Pastes a text into a pane, byte for byte and bracketed where its program asked for that, then
@@ -241,9 +241,11 @@ impl Tmux {
         })
     }
 
-    fn kill(&self, verb: &str, id: &str) -> Result<()> {
-        let output = self.run(|call| call.args([verb, "-t", id]))?;
-        if parse::says_no_target(&output.complaint()) { Ok(()) } else { checked(output).map(drop) }
+    fn kill_panes(&self, panes: &[Pane]) -> Result<()> {
+        panes.iter().try_for_each(|pane| {
+            let output = self.run(|call| call.args(["kill-pane", "-t", &pane.pane_id]))?;
+            if parse::says_no_target(&output.complaint()) { Ok(()) } else { checked(output).map(drop) }
+        })
     }
 
     fn is_inside(&self, tmux: &OsStr) -> Result<bool> {
@@ -265,10 +267,12 @@ impl Tmux {
         Ok(output)
     }
 
-    /// A call that needs no terminal. `-u` because tmux otherwise replaces what is not ASCII.
+    /// A call that needs no terminal. `-u` because tmux otherwise replaces what is not ASCII. A server that it starts is
+    /// the engine's, even if an agent's request has led to that.
     fn call(&self) -> Call {
         let call =
             Call::new("tmux").bound(Duration::from_secs(20)).without(OWN_VARIABLES).without(GIT_VARIABLES);
+        let call = call.env(caller::ACTOR, caller::ENGINE);
         let call = self.env.iter().fold(call, |call, (name, value)| call.env(name, value));
         call.preset(["-u"]).preset(self.socket_args())
     }
@@ -293,6 +297,9 @@ impl Pane {
     }
 }
 
+/// The condition that every pane of a session has an agent.
+const NOBODY_ELSE: &str = "#{==:#{W:#{P:#{?@orange_agent,,x}}},}";
+
 /// The target of exactly this session. The colon matters: without it, some commands take the name for a
 /// window first and then fall back to sessions that only begin with it.
 fn exactly(session: &str) -> String {
@@ -309,12 +316,6 @@ fn plain_id(task: &str) -> Result<&str> {
 fn unique_buffer() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("orange-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
-fn end_processes(panes: &[Pane]) -> Result<()> {
-    let families: Vec<Family> =
-        panes.iter().filter_map(|pane| Pid::from_raw(pane.pid)).map(Family::Session).collect();
-    process::end(&families)
 }
 
 fn checked(output: Output) -> Result<Output> {

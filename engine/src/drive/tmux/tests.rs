@@ -6,7 +6,10 @@ use std::path::Path;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
+use rustix::process::Pid;
+
 use super::*;
+use crate::drive::process::{self, Family};
 use crate::drive::testing::{Server, eventually, scripted, spawn};
 
 /// An agent that does nothing until it is killed.
@@ -38,8 +41,8 @@ fn no_server_is_no_panes_but_any_other_failure_is_an_error() {
     let server = Server::new();
     assert_eq!(server.tmux.panes().unwrap(), []);
     assert!(!server.tmux.has_session("p/fix").unwrap());
-    assert!(!server.tmux.kill_session("p/fix", "T1").unwrap());
-    assert!(!server.tmux.kill_window("T1", "worker").unwrap());
+    assert_eq!(server.tmux.kill_session("p/fix", "T1").unwrap(), []);
+    assert_eq!(server.tmux.kill_agent("T1", "worker").unwrap(), []);
 
     let file = server.path().join("file");
     fs::write(&file, "").unwrap();
@@ -124,7 +127,7 @@ fn a_session_can_follow_the_last_one_at_once() {
     let server = Server::new();
     for _ in 0..30 {
         server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap();
-        assert!(server.tmux.kill_session("p/fix", "T1").unwrap());
+        assert_eq!(server.tmux.kill_session("p/fix", "T1").unwrap().len(), 1);
     }
 }
 
@@ -134,10 +137,10 @@ fn killing_a_session_leaves_its_namesakes_alone() {
     for (task, session) in [("T1", "p/fix"), ("T2", "p/fix-2"), ("T3", "p/fi")] {
         server.tmux.new_session(&spawn(task, session, server.path(), &idle())).unwrap();
     }
-    assert!(!server.tmux.kill_session("p/fix-2", "T9").unwrap());
-    assert!(!server.tmux.kill_session("p/f", "T9").unwrap());
-    assert!(server.tmux.kill_session("p/fix", "T1").unwrap());
-    assert!(!server.tmux.kill_session("p/fix", "T1").unwrap());
+    assert_eq!(server.tmux.kill_session("p/fix-2", "T9").unwrap(), []);
+    assert_eq!(server.tmux.kill_session("p/f", "T9").unwrap(), []);
+    assert_eq!(server.tmux.kill_session("p/fix", "T1").unwrap().len(), 1);
+    assert_eq!(server.tmux.kill_session("p/fix", "T1").unwrap(), []);
     let mut left: Vec<_> = server.tmux.panes().unwrap().into_iter().map(|pane| pane.session).collect();
     left.sort();
     assert_eq!(left, ["p/fi", "p/fix-2"]);
@@ -152,7 +155,7 @@ fn a_taken_name_gets_the_task_added_and_its_owner_is_never_touched() {
     let placed = server.tmux.new_session(&spawn("abcdefgh", "p/fix", server.path(), &idle())).unwrap();
     assert_eq!(placed.session, "p/fix-abcdef");
     // Even when it goes by the name alone, only the marked one is found.
-    assert!(server.tmux.kill_session("p/fix", "abcdefgh").unwrap());
+    assert_eq!(server.tmux.kill_session("p/fix", "abcdefgh").unwrap().len(), 1);
     let mut left: Vec<_> = server.tmux.panes().unwrap().into_iter().map(|pane| pane.session).collect();
     left.sort();
     assert_eq!(left, ["p/fix", "p/other"]);
@@ -164,7 +167,7 @@ fn a_renamed_session_is_still_the_tasks() {
     server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap();
     server.raw(&["rename-session", "-t", "=p/fix:", "mine"]);
     assert_eq!(server.tmux.panes_of("T1").unwrap().len(), 1);
-    assert!(server.tmux.kill_session("p/fix", "T1").unwrap());
+    assert_eq!(server.tmux.kill_session("p/fix", "T1").unwrap().len(), 1);
     assert_eq!(server.tmux.panes().unwrap(), []);
 }
 
@@ -177,7 +180,10 @@ fn an_agent_that_ignores_hangups_dies_with_its_session() {
     server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &args)).unwrap();
     let pids = [noted_pid(&agent), noted_pid(&child)];
     assert!(pids.iter().all(|&pid| is_alive(pid)));
-    server.tmux.kill_session("p/fix", "T1").unwrap();
+    let killed = server.tmux.kill_session("p/fix", "T1").unwrap();
+    let families: Vec<_> =
+        killed.iter().map(|pane| Family::Session(Pid::from_raw(pane.pid).unwrap())).collect();
+    process::end(&families).unwrap();
     assert!(pids.iter().all(|&pid| !is_alive(pid)));
 }
 
@@ -204,8 +210,8 @@ fn a_reviewer_has_a_window_of_its_own() {
     assert_eq!(hosting("review-1"), [&review.pane_id]);
     assert_eq!(hosting("worker"), [&placed.pane_id]);
 
-    assert!(server.tmux.kill_window("T1", "review-1").unwrap());
-    assert!(!server.tmux.kill_window("T1", "review-1").unwrap());
+    assert_eq!(server.tmux.kill_agent("T1", "review-1").unwrap().len(), 1);
+    assert_eq!(server.tmux.kill_agent("T1", "review-1").unwrap(), []);
     assert_eq!(server.tmux.panes_of("T1").unwrap().len(), 3);
 }
 

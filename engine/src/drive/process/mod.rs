@@ -1,0 +1,229 @@
+//! Ending what an agent leaves behind: every process that belongs to it, and no other one.
+
+mod table;
+
+use std::collections::BTreeSet;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+use serde::{Deserialize, Serialize};
+
+use self::table::Table;
+use crate::{Error, Kind, Result, caller, fault};
+
+/// How long processes may take to end by themselves once asked to, before they are killed.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A process, and not another one that has got its number since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Process {
+    /// Its number.
+    pub pid: i32,
+    /// When it was started, in clock ticks since the system was.
+    pub start: u64,
+}
+
+/// Where processes that belong together begin. What these have started belongs to them, too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// The session that this process leads: what was started in one tmux pane and did not leave it with `setsid`.
+    Session(Pid),
+    /// The group that this process leads.
+    Group(Pid),
+    /// This one process.
+    Process(Process),
+    /// Everything with this task's id in its environment: its agents, whatever they have started, wherever it went.
+    Task(String),
+    /// The same for one of its agents alone, by the number of its spawn.
+    Agent(String, u32),
+}
+
+/// Processes that belong together. It keeps those that it has seen, even when their parents are gone, and never takes
+/// for one of them what `orange` started for itself ([`caller::ENGINE`]), or this process.
+#[derive(Debug)]
+pub struct Kin {
+    families: Vec<Family>,
+    seen: BTreeSet<Process>,
+}
+
+/// Ends every process of these families, this process excepted; as [`Kin::end`].
+///
+/// # Errors
+/// `environment` when one does not even end when killed.
+pub fn end(families: &[Family]) -> Result<()> {
+    Kin::of(families.to_vec()).end()
+}
+
+impl Process {
+    /// The process of this number, unless it has ended.
+    pub fn alive(pid: i32) -> Option<Process> {
+        table::stat(pid).filter(|stat| !stat.has_ended()).map(|stat| Process { pid, start: stat.start })
+    }
+
+    /// Whether it has not ended, whoever has still to take notice of that.
+    pub fn is_alive(self) -> bool {
+        Process::alive(self.pid) == Some(self)
+    }
+
+    /// Whether it is alive and has not been stopped by a signal.
+    pub fn is_running(self) -> bool {
+        self.is_alive() && table::stat(self.pid).is_some_and(|stat| !stat.is_stopped())
+    }
+}
+
+impl Kin {
+    /// The processes of these families as they are now.
+    pub fn of(families: Vec<Family>) -> Kin {
+        let mut kin = Kin { families, seen: BTreeSet::new() };
+        kin.look();
+        kin
+    }
+
+    /// The same with more families.
+    pub fn and(mut self, families: impl IntoIterator<Item = Family>) -> Kin {
+        self.families.extend(families);
+        self
+    }
+
+    /// Ends all of them: asks first, kills after two seconds, and returns when none is left. None at all is fine.
+    ///
+    /// Where there is no `/proc`, only the process groups of sessions' and groups' leaders are found.
+    ///
+    /// # Errors
+    /// `environment` when one does not even end when killed.
+    pub fn end(mut self) -> Result<()> {
+        for signal in [Signal::TERM, Signal::KILL] {
+            if self.ends_by(signal) {
+                return Ok(());
+            }
+        }
+        let left: Vec<String> = self.look().iter().map(|process| process.pid.to_string()).collect();
+        let message = format!("processes that do not end when killed: {}", left.join(", "));
+        Err(Error::new(Kind::Environment, message))
+    }
+
+    /// Sends a signal to each once, those that come to be meanwhile included; whether all were gone within the grace.
+    fn ends_by(&mut self, signal: Signal) -> bool {
+        let until = Instant::now() + GRACE;
+        let (mut told, mut pause) = (BTreeSet::new(), Duration::from_millis(1));
+        loop {
+            let left = self.look();
+            if left.is_empty() {
+                return true;
+            }
+            if Instant::now() >= until {
+                return false;
+            }
+            fault::step("end", "processes");
+            for process in left.into_iter().filter(|process| told.insert(*process)) {
+                send(process.pid, signal);
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(50));
+        }
+    }
+
+    /// Those that are alive.
+    fn look(&mut self) -> Vec<Process> {
+        let Some(table) = Table::read() else { return leaders(&self.families) };
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        let is_seed = |process: &Process| {
+            self.seen.contains(process) || self.families.iter().any(|family| family.has(&table, *process))
+        };
+        let mut left: Vec<Process> = table.alive().filter(is_seed).collect();
+        let mut known: BTreeSet<Process> = left.iter().copied().collect();
+        let mut next = 0;
+        while let Some(parent) = left.get(next).copied() {
+            let is_theirs = |child: &Process| child.pid != own && !is_the_engine_s(child.pid);
+            let children = table.children(parent.pid).filter(is_theirs);
+            left.extend(children.filter(|child| known.insert(*child)).collect::<Vec<_>>());
+            next += 1;
+        }
+        left.retain(|process| process.pid != own);
+        self.seen.extend(&left);
+        left
+    }
+}
+
+impl Family {
+    fn has(&self, table: &Table, process: Process) -> bool {
+        match self {
+            Family::Session(leader) => table.session(process.pid) == Some(leader.as_raw_nonzero().get()),
+            Family::Group(leader) => table.group(process.pid) == Some(leader.as_raw_nonzero().get()),
+            Family::Process(one) => *one == process,
+            Family::Task(task) => table::environment(process.pid).has(caller::TASK, task),
+            Family::Agent(task, spawn) => {
+                let environment = table::environment(process.pid);
+                environment.has(caller::TASK, task) && environment.has(caller::SPAWN, &spawn.to_string())
+            }
+        }
+    }
+}
+
+/// Whether this process leads a session. The kernel is not asked with `getsid`: inside a container, it gives 0 for a
+/// session that began outside, which is no process id.
+pub fn leads_session(pid: Pid) -> bool {
+    match table::stat(pid.as_raw_nonzero().get()) {
+        Some(stat) => stat.session == pid.as_raw_nonzero().get(),
+        None => cfg!(not(target_os = "linux")) && rustix::process::getsid(Some(pid)) == Ok(pid),
+    }
+}
+
+/// The children of this process that have ended and wait for it to take notice.
+pub fn ended_children(parent: Pid) -> Vec<Pid> {
+    let table = Table::read().unwrap_or_default();
+    table.ended_children(parent.as_raw_nonzero().get()).filter_map(Pid::from_raw).collect()
+}
+
+/// Which run of the system this is: numbers and start times of processes mean nothing beyond it. Empty where unknown.
+pub fn boot() -> String {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim().to_owned()
+}
+
+fn is_the_engine_s(pid: i32) -> bool {
+    table::environment(pid).has(caller::ACTOR, caller::ENGINE)
+}
+
+/// A process that is already gone is what is wanted. A number below zero stands for a whole group.
+fn send(pid: i32, signal: Signal) {
+    let to = if pid < 0 { rustix::process::kill_process_group } else { rustix::process::kill_process };
+    if let Some(pid) = Pid::from_raw(pid.abs()) {
+        to(pid, signal).unwrap_or_default();
+    }
+}
+
+/// Without a table, the groups that have processes, each under the number of its leader below zero.
+fn leaders(families: &[Family]) -> Vec<Process> {
+    let group = |family: &Family| match family {
+        Family::Session(leader) | Family::Group(leader) => Some(*leader),
+        Family::Process(_) | Family::Task(_) | Family::Agent(..) => None,
+    };
+    let own = rustix::process::getpid();
+    let has_processes =
+        |leader: &Pid| *leader != own && rustix::process::test_kill_process_group(*leader).is_ok();
+    let groups = families.iter().filter_map(group).filter(has_processes);
+    groups.map(|leader| Process { pid: -leader.as_raw_nonzero().get(), start: 0 }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+    use crate::drive::testing::eventually;
+
+    #[test]
+    fn a_session_is_found_and_ended() {
+        let mut leader = Command::new("setsid").args(["sleep", "1000"]).spawn().unwrap();
+        let pid = Pid::from_child(&leader);
+        eventually("it leads its session", || leads_session(pid));
+        let number = pid.as_raw_nonzero().get();
+        let mut kin = Kin::of(vec![Family::Session(pid)]);
+        assert_eq!(kin.look(), [Process::alive(number).unwrap()]);
+        kin.end().unwrap();
+        leader.wait().unwrap();
+        assert!(!leads_session(pid));
+    }
+}

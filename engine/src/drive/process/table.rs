@@ -1,0 +1,137 @@
+//! The processes of the system at one moment, as `/proc` tells of them.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use super::Process;
+
+/// Every process, by number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table(BTreeMap<i32, Stat>);
+
+/// A process as the kernel describes it in `/proc/<pid>/stat`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stat {
+    state: u8,
+    parent: i32,
+    group: i32,
+    pub(super) session: i32,
+    pub(super) start: u64,
+}
+
+/// The variables that a process was started with.
+pub(super) struct Environment(Vec<u8>);
+
+impl Table {
+    /// The table of this moment; none where there is no `/proc`.
+    pub(super) fn read() -> Option<Table> {
+        let entries = fs::read_dir("/proc").ok()?;
+        let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        Some(Table(pids.filter_map(|pid| Some((pid, stat(pid)?))).collect()))
+    }
+
+    /// Those that have not ended.
+    pub(super) fn alive(&self) -> impl Iterator<Item = Process> {
+        let alive = self.0.iter().filter(|(_, stat)| !stat.has_ended());
+        alive.map(|(pid, stat)| Process { pid: *pid, start: stat.start })
+    }
+
+    /// Those that have not ended and whose parent this one is.
+    pub(super) fn children(&self, parent: i32) -> impl Iterator<Item = Process> {
+        self.alive().filter(move |child| self.0.get(&child.pid).is_some_and(|stat| stat.parent == parent))
+    }
+
+    /// Those that have ended, and whose parent has not yet taken notice.
+    pub(super) fn ended_children(&self, parent: i32) -> impl Iterator<Item = i32> {
+        let ended = self.0.iter().filter(move |(_, stat)| stat.parent == parent && stat.state == b'Z');
+        ended.map(|(pid, _)| *pid)
+    }
+
+    /// The leader of its session.
+    pub(super) fn session(&self, pid: i32) -> Option<i32> {
+        self.0.get(&pid).map(|stat| stat.session)
+    }
+
+    /// The leader of its group.
+    pub(super) fn group(&self, pid: i32) -> Option<i32> {
+        self.0.get(&pid).map(|stat| stat.group)
+    }
+}
+
+impl Stat {
+    pub(super) fn has_ended(self) -> bool {
+        matches!(self.state, b'Z' | b'X')
+    }
+
+    pub(super) fn is_stopped(self) -> bool {
+        matches!(self.state, b'T' | b't')
+    }
+}
+
+impl Environment {
+    pub(super) fn has(&self, name: &str, value: &str) -> bool {
+        let wanted = |variable: &[u8]| {
+            let rest = variable.strip_prefix(name.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
+            rest == Some(value.as_bytes())
+        };
+        self.0.split(|byte| *byte == 0).any(wanted)
+    }
+}
+
+pub(super) fn stat(pid: i32) -> Option<Stat> {
+    parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// Nothing for a process of somebody else, or one that is gone.
+pub(super) fn environment(pid: i32) -> Environment {
+    Environment(fs::read(format!("/proc/{pid}/environ")).unwrap_or_default())
+}
+
+fn parse(bytes: &[u8]) -> Option<Stat> {
+    const STARTTIME: usize = 22;
+    const SESSION: usize = 6;
+    // The second field is the program's name in parentheses and may contain anything.
+    let end_of_name = bytes.iter().rposition(|&byte| byte == b')')?;
+    let rest = std::str::from_utf8(bytes.get(end_of_name + 1..)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = *fields.next()?.as_bytes().first()?;
+    let mut number = || fields.next()?.parse::<i32>().ok();
+    let (parent, group, session) = (number()?, number()?, number()?);
+    let start = fields.nth(STARTTIME - SESSION - 1)?.parse().ok()?;
+    Some(Stat { state, parent, group, session, start })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expect: Option<(u8, i32, i32, i32, u64)>) {
+        let stat = expect.map(|(state, parent, group, session, start)| Stat {
+            state,
+            parent,
+            group,
+            session,
+            start,
+        });
+        assert_eq!(parse(line.as_bytes()), stat);
+    }
+
+    #[test]
+    fn stat_lines_are_read_whatever_the_program_is_called() {
+        let rest = "0 -1 4194304 90 0 0 0 1 2 3 4 20 0 1 0 5551 8 9";
+        check(&format!("4242 (sleep) S 1 77 66 {rest}"), Some((b'S', 1, 77, 66, 5551)));
+        check(&format!("4242 (a) b (c d) Z 1 77 66 {rest}"), Some((b'Z', 1, 77, 66, 5551)));
+        check("4242 (sleep) S 1 77 66 0 -1", None);
+        check("4242 (x) R", None);
+        check("", None);
+    }
+
+    #[test]
+    fn a_variable_is_found_whole() {
+        let environment = Environment(b"A=1\0ORANGE_TASK=t12\0B=ORANGE_TASK=t1\0".to_vec());
+        assert!(environment.has("ORANGE_TASK", "t12"));
+        assert!(!environment.has("ORANGE_TASK", "t1"));
+        assert!(!environment.has("ORANGE", "TASK=t12"));
+    }
+}

@@ -1,0 +1,149 @@
+//! Which processes an agent and its wrapper are: a file beside the task, for as long as the agent is on record as alive.
+
+use std::fs;
+use std::io::ErrorKind;
+
+use serde::{Deserialize, Serialize};
+
+use crate::drive::process::{self, Family, Process};
+use crate::store::{TaskDir, atomic, home};
+use crate::{Error, Kind, Result};
+
+/// The contents of `agents/<spawn>.json`: the wrapper writes it when the agent has begun.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attended {
+    boot: String,
+    wrapper: Process,
+    agent: Process,
+}
+
+impl Attended {
+    /// Notes that this process attends this agent.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be written.
+    pub fn note(dir: &TaskDir, spawn: u32, agent: Process) -> Result<()> {
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        let Some(wrapper) = Process::alive(own) else { return Ok(()) };
+        let path = dir.agent(spawn);
+        let attended = Attended { boot: process::boot(), wrapper, agent };
+        let text = serde_json::to_vec(&attended).map_err(|cause| {
+            Error::new(Kind::Environment, format!("cannot write {}: {cause}", path.display()))
+        })?;
+        home::make_folder(path.parent().unwrap_or(&path))?;
+        atomic::write(&path, &text)
+    }
+
+    /// What was noted of the agent of this spawn; none before it has begun, and once its end is on record.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be read; `corrupt` when it is not what the wrapper wrote.
+    pub fn read(dir: &TaskDir, spawn: u32) -> Result<Option<Attended>> {
+        let path = dir.agent(spawn);
+        match fs::read(&path) {
+            Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|cause| {
+                Error::new(Kind::Corrupt, format!("{}: {cause}", path.display()))
+                    .help("it says which processes an agent is: remove it, and tmux is asked instead")
+            }),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(Error::io("read", &path, &cause)),
+        }
+    }
+
+    /// Those of all agents of the task whose end is not on record yet.
+    ///
+    /// # Errors
+    /// As [`Attended::read`].
+    pub fn all(dir: &TaskDir) -> Result<Vec<Attended>> {
+        spawns(dir).filter_map(|spawn| Attended::read(dir, spawn).transpose()).collect()
+    }
+
+    /// Forgets all whose end is on record: a kill may have come between that and forgetting them.
+    ///
+    /// # Errors
+    /// `environment` when one cannot be removed.
+    pub fn sweep(dir: &TaskDir, is_alive: impl Fn(u32) -> bool) -> Result<()> {
+        spawns(dir).filter(|spawn| !is_alive(*spawn)).try_for_each(|spawn| Attended::forget(dir, spawn))
+    }
+
+    /// Forgets it: the agent's end is on record.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be removed.
+    pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
+        let path = dir.agent(spawn);
+        match fs::remove_file(&path) {
+            Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::io("remove", &path, &cause)),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Whether the agent is alive. So it is while its wrapper is, which may just be ending what the agent has left and
+    /// about to report; one that was stopped reports nothing.
+    pub fn is_alive(&self) -> bool {
+        self.is_of_this_boot() && (self.agent.is_alive() || self.wrapper.is_running())
+    }
+
+    /// The agent's process, if it is alive while nobody attends it.
+    pub fn survivor(&self) -> Option<Process> {
+        (self.is_of_this_boot() && self.agent.is_alive() && !self.wrapper.is_alive()).then_some(self.agent)
+    }
+
+    /// The agent and its wrapper, each with all that is below it.
+    pub fn families(&self) -> Vec<Family> {
+        let processes = if self.is_of_this_boot() { vec![self.wrapper, self.agent] } else { Vec::new() };
+        processes.into_iter().map(Family::Process).collect()
+    }
+
+    fn is_of_this_boot(&self) -> bool {
+        self.boot == process::boot()
+    }
+}
+
+fn spawns(dir: &TaskDir) -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir(dir.agents()).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".json")?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Home;
+
+    #[test]
+    fn who_is_attended_is_noted_until_the_end_is_on_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = Home::at(folder.path()).task("toy", "t1");
+        assert_eq!(Attended::read(&dir, 3).unwrap(), None);
+        assert_eq!(Attended::all(&dir).unwrap(), []);
+        let own = Process::alive(std::process::id().cast_signed()).unwrap();
+        Attended::note(&dir, 3, own).unwrap();
+        let attended = Attended::read(&dir, 3).unwrap().unwrap();
+        assert!(attended.is_alive() && attended.survivor().is_none());
+        assert_eq!(Attended::all(&dir).unwrap(), [attended]);
+        Attended::forget(&dir, 3).unwrap();
+        Attended::forget(&dir, 3).unwrap();
+        assert_eq!(Attended::read(&dir, 3).unwrap(), None);
+    }
+
+    #[test]
+    fn a_number_that_another_process_has_got_is_nobody() {
+        let own = Process::alive(std::process::id().cast_signed()).unwrap();
+        let older = Process { start: own.start - 1, ..own };
+        let attended = Attended { boot: process::boot(), wrapper: older, agent: older };
+        assert!(!attended.is_alive() && attended.survivor().is_none());
+        let survivor = Attended { agent: own, ..attended };
+        assert_eq!(survivor.survivor(), Some(own));
+        let before = Attended { boot: "another".to_owned(), ..survivor };
+        assert!(!before.is_alive() && before.survivor().is_none() && before.families().is_empty());
+    }
+
+    #[test]
+    fn a_broken_note_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = Home::at(folder.path()).task("toy", "t1");
+        fs::create_dir_all(dir.agents()).unwrap();
+        fs::write(dir.agent(1), "{").unwrap();
+        assert_eq!(Attended::all(&dir).unwrap_err().kind, Kind::Corrupt);
+    }
+}
