@@ -146,7 +146,7 @@ fn a_person_sends_work_back() {
     assert!(worker.prompt().contains("A person has looked at the branch"), "{}", worker.prompt());
 
     let refused = task.asks("worker", 3, "agent-review").fails(1, "gate_failed");
-    assert!(refused.contains("nothing new is written there"), "{refused}");
+    assert!(refused.contains("as it was when it last passed"), "{refused}");
     task.write("## Handoff\n\nDONE: it is blue");
     task.asks_its_last("worker", 3, "agent-review");
     task.reaches("reviewing");
