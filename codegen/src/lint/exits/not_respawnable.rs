@@ -15,18 +15,22 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 fn of_state(facts: &Facts<'_>, id: StateId) -> Option<Diagnostic> {
     let (state, agent) = (facts.state(id), facts.machine.state(id).agent);
-    if state.respawn_prompt.is_some()
-        || facts.leaving(id).any(|(at, it)| helps(facts, it, facts.movers[at.0 as usize]))
-    {
+    if state.respawn_prompt.is_some() {
         return None;
     }
+    let is_helped = facts.leaving(id).any(|(at, it)| helps(facts, it, facts.movers[at.0 as usize]));
     let (rule, edge) = facts.machine.exit_rules_of(id).find_map(|at| {
-        let stays = !matches!(facts.exit_rules[at].outcome, Outcome::Then(_) | Outcome::ThenWhen(_));
-        Some((facts.exit_rules[at], facts.lives().decided(at).filter(|_| stays)?))
+        let is_wrong = match facts.exit_rules[at].outcome {
+            Outcome::Then(_) | Outcome::ThenWhen(_) => false,
+            // It asks for what there is not, whatever else there is.
+            Outcome::Crash { respawn, .. } => respawn || !is_helped,
+            Outcome::MarkDead => !is_helped,
+        };
+        Some((facts.exit_rules[at], facts.lives().decided(at).filter(|_| is_wrong)?))
     })?;
     let name = &state.name.value;
-    let message =
-        format!("a {agent} that ends in `{name}` cannot be started again there{}", ways_on(facts, id));
+    let ways_on = if is_helped { String::new() } else { ways_on(facts, id) };
+    let message = format!("a {agent} that ends in `{name}` cannot be started again there{ways_on}");
     let respawns = matches!(rule.outcome, Outcome::Crash { respawn: true, .. });
     let stays =
         if respawns { "1. cannot start it again" } else { "1. leaves it at that, for a person to look at" };
