@@ -13,6 +13,7 @@ pub mod flow;
 pub mod hooks;
 pub mod machines;
 pub mod orange;
+pub mod progress;
 pub mod store;
 
 pub use cmd::main;

@@ -9,6 +9,7 @@ use crate::caller::{self, Caller};
 use crate::drive::exec::{Call, Detached};
 use crate::drive::tmux::Tmux;
 use crate::machines::{Built, Machines};
+use crate::progress::Progress;
 use crate::store::projects::{self, Project};
 use crate::store::{Home, Open, Owned, Task, TaskDir};
 use crate::{Error, Kind, Result};
@@ -28,6 +29,8 @@ pub struct Orange {
     pub folder: PathBuf,
     /// This program, to be started again for what must outlive the caller.
     pub program: PathBuf,
+    /// What a person who waits is told meanwhile.
+    pub progress: Progress,
     socket: Option<OsString>,
     path: OsString,
 }
@@ -50,9 +53,15 @@ impl Orange {
             caller,
             folder: std::env::current_dir().map_err(|cause| unknown("the current folder", cause))?,
             program: std::env::current_exe().map_err(|cause| unknown("where this program is", cause))?,
+            progress: Progress::default(),
             socket,
             path: std::env::var_os("PATH").unwrap_or_default(),
         })
+    }
+
+    /// The same, telling a person at a terminal what it is at.
+    pub fn telling(self, as_json: bool) -> Orange {
+        Orange { progress: Progress::of(as_json), ..self }
     }
 
     /// For tests: these machines and this home, a person who asks, nobody's programs but tmux, a tmux server in this
@@ -67,6 +76,7 @@ impl Orange {
             caller: Caller::Person,
             folder: folder.to_owned(),
             program: PathBuf::from("/bin/true"),
+            progress: Progress::default(),
             socket: Some(socket),
             path: OsString::new(),
         }

@@ -41,7 +41,7 @@ fn run(built: Built, cli: &Cli) -> Result<Answer> {
         Command::Completions { shell } => complete::script(shell),
         Command::Complete { words } => Ok(complete::run(&open()?, words)),
         Command::Project(command) => project::run(&open()?, command),
-        Command::Task(command) => task::run(&open()?, command, cli.json),
+        Command::Task(command) => task::run(&open()?.telling(cli.json), command, cli.json),
         Command::Workspace(command) => workspace::run(&open()?, command),
         Command::Monitor(args) => monitor::run(&open()?, args, |answer| print(answer, cli.json)),
         Command::Agent(command) => agent::run(&open()?, command),

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use crate::Result;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::MonitorArgs;
+use crate::cmd::project::is_over;
 use crate::drive::tmux::Pane;
+use crate::flow::polls::{Polls, Watched};
 use crate::flow::{self, End};
 use crate::hooks::agents;
 use crate::orange::Orange;
@@ -17,9 +19,10 @@ use crate::store::{Log, Task, TaskDir, list};
 pub fn run(orange: &Orange, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) -> Result<Answer> {
     let shortest = orange.machines.usable()?.iter().map(|machine| machine.poll_interval).min();
     let interval = Duration::from_secs(args.interval.or(shortest).unwrap_or(30).into());
+    let mut polls = Polls::default();
     loop {
         orange.machines.look_again();
-        let found = look(orange);
+        let found = look(orange, &mut polls);
         if args.once {
             return found;
         }
@@ -35,13 +38,16 @@ pub fn run(orange: &Orange, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result
     }
 }
 
-/// One look at every task. A task that fails stops none of the others.
-fn look(orange: &Orange) -> Result<Answer> {
+/// One look at every task, then at the pull requests whose time has come. A task that fails stops none of the others.
+fn look(orange: &Orange, polls: &mut Polls) -> Result<Answer> {
     let (mut events, mut errors) = (Vec::new(), Vec::new());
     let mut watched = 0;
-    let mut panes = None;
+    let (mut panes, mut pull_requests) = (None, Vec::new());
     for dir in list::dirs(&orange.home, None)? {
-        let outcome = watch(orange, &dir, &mut panes);
+        let outcome = Task::read(&orange.home, &dir).and_then(|(task, journal)| {
+            pull_requests.extend(Watched::of(orange, &dir, &task));
+            watch(orange, &dir, &task, &journal.log(), &mut panes)
+        });
         match outcome {
             Ok(None) => {}
             Ok(Some(stories)) => {
@@ -49,6 +55,12 @@ fn look(orange: &Orange) -> Result<Answer> {
                 events.extend(stories.into_iter().map(|story| (dir.id.clone(), story)));
             }
             Err(error) => errors.push((dir.id.clone(), error.to_string())),
+        }
+    }
+    for (dir, outcome) in polls.round(orange, pull_requests) {
+        match outcome {
+            Ok(story) => events.push((dir.id, story)),
+            Err(error) => errors.push((dir.id, error.to_string())),
         }
     }
     let pairs = |pairs: &[(String, String)], key: &str| -> Vec<Value> {
@@ -63,20 +75,26 @@ fn look(orange: &Orange) -> Result<Answer> {
 }
 
 /// Looks at one task; `None` when it has no agent and nothing unfinished.
-fn watch(orange: &Orange, dir: &TaskDir, panes: &mut Option<Vec<Pane>>) -> Result<Option<Vec<String>>> {
-    let (_, journal) = Task::read(&orange.home, dir)?;
-    let log = journal.log();
+fn watch(
+    orange: &Orange,
+    dir: &TaskDir,
+    task: &Task,
+    log: &Log,
+    panes: &mut Option<Vec<Pane>>,
+) -> Result<Option<Vec<String>>> {
     let mut stories = Vec::new();
     if let Some(pending) = &log.open {
         drop(flow::settled(orange, dir)?);
         stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
+    } else if is_left_over(orange, task) {
+        return flow::end_leftovers(orange, dir).map(|story| Some(vec![story]));
     } else if log.agents.is_empty() {
         return Ok(None);
     }
     if panes.is_none() {
         *panes = Some(believable_panes(orange)?);
     }
-    for spawn in missing(dir, &log, panes.as_deref().unwrap_or_default())? {
+    for spawn in missing(dir, log, panes.as_deref().unwrap_or_default())? {
         // What was seen before the lock may be old: only what is still gone under it counts.
         if is_still_missing(orange, dir, spawn)? {
             let end = End { spawn, reason: "its pane is gone".to_owned(), ..End::default() };
@@ -84,6 +102,11 @@ fn watch(orange: &Orange, dir: &TaskDir, panes: &mut Option<Vec<Pane>>) -> Resul
         }
     }
     Ok(Some(stories))
+}
+
+/// Whether the task is over and still has a session: the hook that should have ended it has failed.
+fn is_left_over(orange: &Orange, task: &Task) -> bool {
+    task.owned.tmux_session.is_some() && is_over(orange, task)
 }
 
 fn missing(dir: &TaskDir, log: &Log, panes: &[Pane]) -> Result<Vec<u32>> {

@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod exec;
+pub mod gh;
 pub mod git;
 pub mod harness;
 pub mod process;

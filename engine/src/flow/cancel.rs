@@ -1,22 +1,17 @@
 //! Cancelling a task: by its workflow's transition, or without one where there cannot be one.
 
-use orange_core::{Actor, Hook, Machine};
+use orange_core::{Actor, Machine};
 
+use crate::flow::forced::Forced;
 use crate::flow::request::{carry_out, of_command};
 use crate::flow::{Goal, Moved, finish::in_hand, request};
 use crate::orange::Orange;
-use crate::store::event::{PlannedHook, Transition};
-use crate::store::{Event, Open, Set, TaskDir};
+use crate::store::{Open, TaskDir};
 use crate::{Error, Kind, Result};
 
-/// The cause of a transition that no workflow declares.
-pub const FORCED: &str = "forced";
-
-/// What such a transition does: it leaves no agent and no worktree behind.
-pub static CLEANUP: &[Hook<'static>] = &[Hook::KillSession, Hook::ReleaseWorkspace];
-
 /// Cancels a task. One that has no place in its workflow any more, by its status or by a transition that was begun, goes to
-/// the cancelled state all the same (design §6); and one that is over already, and still has a session or a worktree because a hook has failed, is rid of these.
+/// the cancelled state all the same (design §6); and one that is over already, and still has a session or a worktree because
+/// a hook has failed, is rid of these.
 ///
 /// # Errors
 /// Those of the request; `not_allowed` for an agent where there is no transition.
@@ -31,8 +26,7 @@ pub fn cancel(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
         return Err(Error::new(Kind::NotAllowed, "only a person may cancel a task without a transition")
             .help("leave it to the person who looks after the task"));
     }
-    let (started, set) = (plan(open.task().status(), &to), Set::new().status(&to));
-    open.append(Event::TransitionStarted(started), set)?;
+    Forced::Cancel.begin(machine, &mut open, &to, Actor::Human, Vec::new())?;
     carry_out(orange, open)
 }
 
@@ -51,21 +45,5 @@ fn forced_goal(machine: &Machine<'_>, open: &Open) -> Result<Option<String>> {
         Some(status) if machine.state(status).terminal && has_something => Ok(Some(task.status().to_owned())),
         Some(_) => Ok(None),
         None => cancelled(),
-    }
-}
-
-fn plan(from: &str, to: &str) -> Transition {
-    let hook = |(index, hook): (usize, &Hook<'_>)| PlannedHook {
-        name: hook.name().to_owned(),
-        index,
-        counter: None,
-    };
-    Transition {
-        from: from.to_owned(),
-        to: to.to_owned(),
-        cause: FORCED.to_owned(),
-        actor: Actor::Human.as_str().to_owned(),
-        hooks: CLEANUP.iter().enumerate().map(hook).collect(),
-        ..Transition::default()
     }
 }

@@ -3,8 +3,8 @@
 use orange_core::{CRASH_COUNT, Hook, Machine, Transition};
 
 use crate::flow::begin::ESCALATION;
-use crate::flow::cancel::{CLEANUP, FORCED};
 use crate::flow::definition;
+use crate::flow::forced::Forced;
 use crate::flow::snapshot::left_behind;
 use crate::hooks::{self, Run, workspace};
 use crate::orange::Orange;
@@ -131,21 +131,29 @@ pub fn hooks_of(
     machine: &'static Machine<'static>,
     pending: &OpenTransition,
     id: &str,
-) -> Result<&'static [Hook<'static>]> {
+) -> Result<Vec<&'static Hook<'static>>> {
     let plan = &pending.plan;
-    if plan.cause == FORCED {
-        return Ok(CLEANUP);
-    }
     if plan.hooks.is_empty() {
-        return Ok(&[]);
+        return Ok(Vec::new());
     }
+    let are_these = |hooks: &Vec<&Hook<'_>>| {
+        hooks.iter().map(|hook| hook.name()).eq(plan.hooks.iter().map(|hook| hook.name.as_str()))
+    };
     let is_the_one = |way: &&Transition<'_>| {
         machine.state(way.from).name == plan.from
             && machine.state(way.to).name == plan.to
-            && way.hooks.iter().map(Hook::name).eq(plan.hooks.iter().map(|hook| hook.name.as_str()))
+            && are_these(&way.hooks.iter().collect())
     };
-    let at_index = plan.transition.and_then(|index| machine.transitions.get(index)).filter(is_the_one);
-    at_index.or_else(|| machine.transitions.iter().find(is_the_one)).map(|way| way.hooks).ok_or_else(|| {
+    let declared = || {
+        let at_index = plan.transition.and_then(|index| machine.transitions.get(index)).filter(is_the_one);
+        let way = at_index.or_else(|| machine.transitions.iter().find(is_the_one))?;
+        Some(way.hooks.iter().collect())
+    };
+    let hooks = match Forced::of_cause(&plan.cause) {
+        Some(forced) => Some(forced.hooks(machine, &plan.to)).filter(are_these),
+        None => declared(),
+    };
+    hooks.ok_or_else(|| {
         let message =
             format!("{} → {} was begun under another {} workflow", plan.from, plan.to, machine.name);
         Error::new(Kind::Refused, message).help(left_behind(machine, id))

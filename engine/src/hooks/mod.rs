@@ -44,13 +44,13 @@ pub fn run(run: &Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Resu
         // No two tasks are ever locked together: that process waits until this one is released.
         Hook::SpawnNext => orange.start_detached(&["task", "spawn-next", &open.dir().id], open.dir()),
         Hook::PushBranch => other::push_branch(orange, open),
-        Hook::CreatePr => other::create_pr(),
+        Hook::CreatePr => other::create_pr(orange, open),
         Hook::DeleteRemoteBranch => other::delete_remote_branch(orange, open),
         // Its counter is in the event that closes the hook.
         Hook::Increment { .. } => Ok(()),
         Hook::SetField { field, value } => other::set_field(open, field, value),
         Hook::Notify { message } => other::notify(open, message),
-        Hook::RunCommand { argv, timeout } => other::run_command(orange, open, argv, *timeout),
+        Hook::RunCommand { argv, timeout } => other::run_command(open, argv, *timeout),
     };
     done.map(|()| Set::new())
 }

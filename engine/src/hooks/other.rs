@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use crate::drive::exec::Call;
+use crate::drive::exec::{Call, Output};
 use crate::drive::git::{Git, REMOTE};
 use crate::flow::finish::attend;
+use crate::flow::pull_request;
 use crate::orange::Orange;
-use crate::store::Open;
 use crate::store::scalar::Value;
+use crate::store::{Event, Open, Set};
 use crate::{Error, Kind, Result};
 
 /// Removes the task's branch from the remote; one that is not there is no error.
@@ -22,21 +23,25 @@ pub fn delete_remote_branch(orange: &Orange, open: &Open) -> Result<()> {
 /// Pushes the task's branch.
 ///
 /// # Errors
-/// `environment` when git or the remote fails.
+/// `refused` without a remote; `environment` when git or the remote fails.
 pub fn push_branch(orange: &Orange, open: &Open) -> Result<()> {
     let project = orange.project_of(open.task())?;
-    Git::at(&project.path).push(REMOTE, &open.task().branch)
+    let git = Git::at(&project.path);
+    if !git.has_remote()? {
+        return Err(Error::new(
+            Kind::Refused,
+            format!("{} has no remote `{REMOTE}` to push to", project.name),
+        ));
+    }
+    git.push(REMOTE, &open.task().branch)
 }
 
-/// Says that pull requests are not made here yet, so that a person makes it.
+/// Pushes the task's branch and opens a pull request, unless there is an open one.
 ///
 /// # Errors
-/// Always.
-pub fn create_pr() -> Result<()> {
-    Err(Error::new(
-        Kind::Environment,
-        "this orange makes no pull requests yet; push the branch and open one by hand",
-    ))
+/// Those of [`pull_request::open`].
+pub fn create_pr(orange: &Orange, open: &mut Open) -> Result<()> {
+    pull_request::open(orange, open).map(drop)
 }
 
 /// Writes a key of the frontmatter that people own.
@@ -55,16 +60,34 @@ pub fn notify(open: &mut Open, message: &str) -> Result<()> {
     attend(open, message.trim())
 }
 
-/// Runs a program in the task's worktree.
+/// Runs a program in the task's worktree. How it ended and the last of what it wrote are journaled.
 ///
 /// # Errors
-/// `refused` without a worktree; `environment` when the program fails, with its own words.
-pub fn run_command(orange: &Orange, open: &Open, argv: &[&str], timeout: u32) -> Result<()> {
+/// `refused` without a worktree; `environment` when the program cannot be started, fails or takes too long: then everything
+/// that it started is ended.
+pub fn run_command(open: &mut Open, argv: &[&str], timeout: u32) -> Result<()> {
     let Some((program, args)) = argv.split_first() else { return Ok(()) };
-    let Some(workspace) = &open.task().owned.workspace else {
+    let Some(worktree) = open.worktree() else {
         return Err(Error::new(Kind::Refused, "the task has no worktree to run a command in"));
     };
-    let bound = Duration::from_secs(timeout.into());
-    let call = Call::new(program).args(args).folder(&orange.home.workspace(workspace)).bound(bound);
-    call.run()?.checked().map(drop)
+    let call = Call::new(program).args(args).folder(&worktree).bound(Duration::from_secs(timeout.into()));
+    let outcome = call.run();
+    let (code, output) = match &outcome {
+        Ok(output) => (output.code(), last_of(output)),
+        Err(error) => (None, error.message.clone()),
+    };
+    let argv = argv.iter().map(|word| (*word).to_owned()).collect();
+    open.append(Event::CommandEnded { argv, code, output }, Set::new())?;
+    outcome?.checked().map(drop)
+}
+
+/// The last of what a program wrote, its complaints behind the rest.
+fn last_of(output: &Output) -> String {
+    const LONGEST: usize = 2_000;
+    let text = format!("{}\n{}", output.text(), output.complaint());
+    let text = text.trim();
+    match text.char_indices().rev().nth(LONGEST - 1) {
+        Some((from, _)) => format!("…{}", &text[from..]),
+        None => text.to_owned(),
+    }
 }

@@ -120,6 +120,14 @@ pub enum Event {
         /// What is there now.
         kept: Option<String>,
     },
+    /// A merge stands and the default branch is about to move to it.
+    #[serde(rename = "merge.started")]
+    MergeStarted {
+        /// The branch it goes into.
+        into: String,
+        /// The commit that branch shall have.
+        commit: String,
+    },
     /// The branch was merged.
     #[serde(rename = "task.merged")]
     TaskMerged {
@@ -184,6 +192,24 @@ pub enum Event {
         /// The hooks of the open transition that had not ended, and never will.
         #[serde(default)]
         dropped_hooks: Vec<String>,
+    },
+    /// The pull request was closed without being merged.
+    #[serde(rename = "pr.closed")]
+    PrClosed {
+        /// Its address.
+        url: String,
+    },
+    /// A program that a hook ran has ended.
+    #[serde(rename = "command.ended")]
+    CommandEnded {
+        /// The program and its arguments.
+        argv: Vec<String>,
+        /// Its exit status, when it ended by itself.
+        #[serde(default)]
+        code: Option<i32>,
+        /// The last of what it wrote.
+        #[serde(default)]
+        output: String,
     },
     /// Work that would have been lost was kept under a ref.
     #[serde(rename = "work.backed_up")]

@@ -26,6 +26,10 @@ pub struct Log {
     pub branch: String,
     /// The task whose agent created this one.
     pub creator: Option<String>,
+    /// The commit that its last merge was going to move the default branch to.
+    pub merge: Option<String>,
+    /// The pull request that was opened for it.
+    pub pr: Option<String>,
     /// The number of the last record; 0 when there is none.
     pub last_seq: u64,
 }
@@ -100,13 +104,16 @@ impl Log {
                 self.branch.clone_from(branch);
                 self.creator.clone_from(creator);
             }
+            Event::MergeStarted { commit, .. } => self.merge = Some(commit.clone()),
+            Event::PrCreated { url } => self.pr = Some(url.clone()),
             Event::AgentCrashed { .. }
             | Event::AutoAdvanced { .. }
             | Event::TaskRepaired { .. }
             | Event::TaskMerged { .. }
             | Event::TaskForceMerged { .. }
-            | Event::PrCreated { .. }
             | Event::PrMerged { .. }
+            | Event::PrClosed { .. }
+            | Event::CommandEnded { .. }
             | Event::WorkBackedUp { .. }
             | Event::WorkSetAside { .. }
             | Event::TaskDeleted { .. }

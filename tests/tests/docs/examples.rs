@@ -25,6 +25,7 @@ const RULES: &[(&str, Given)] = &[
     ("orange task attach", Given::OnlyParsed("it takes the terminal")),
     ("orange task cancel", Given::Working),
     ("orange task create", Given::Project),
+    ("orange task create-pr", Given::OnlyParsed("it needs an account on GitHub")),
     ("orange task delete", Given::Pending),
     ("orange task list", Given::Working),
     ("orange task merge", Given::Reviewing),

@@ -14,6 +14,7 @@ mod merge;
 mod odd;
 mod persistent;
 mod pool;
+mod pr;
 mod requests;
 mod runs;
 mod said;

@@ -1,10 +1,12 @@
 //! Merging: what is ready, where it goes, and everything as it was when it cannot be.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
-use crate::world::World;
+use crate::task::is_alive;
+use crate::world::{World, binary};
 
 #[test]
 fn nothing_is_merged_that_is_not_ready() {
@@ -88,14 +90,109 @@ fn a_merge_that_could_not_be_pushed_can_be_repeated() {
     let world = World::new();
     let task = world.create("fix", "Mend it", &[]);
     task.reaches("reviewing");
+    let guard = world.path("toy.git/hooks/pre-receive");
+    fs::write(&guard, "#!/bin/sh\necho the branch is frozen >&2\nexit 1\n").unwrap();
+    fs::set_permissions(&guard, fs::Permissions::from_mode(0o755)).unwrap();
+    let message = task.fails(5, "environment", "merge", &["--local"]);
+    assert!(message.contains("frozen") && message.contains("not pushed"), "{message}");
+    assert!(message.contains("merge again"), "{message}");
+    assert_eq!((task.status().as_str(), task.events_of("task.merged").len()), ("reviewing", 0));
+    fs::remove_file(guard).unwrap();
+    assert_eq!(task.ok("merge", &["--local"])["pushed"], true);
+    assert_eq!(pushed(&world), "Agent 3 did its part");
+    assert_eq!(task.events_of("task.merged").len(), 1);
+}
+
+#[test]
+fn a_remote_that_does_not_answer_stops_a_merge_before_it_begins() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it", &[]);
+    task.reaches("reviewing");
     fs::rename(world.path("toy.git"), world.path("away.git")).unwrap();
     let message = task.fails(5, "environment", "merge", &["--local"]);
-    assert!(message.contains("not pushed") && message.contains("merge again"), "{message}");
-    assert_eq!(task.status(), "reviewing");
+    assert!(message.contains("nothing was merged"), "{message}");
+    assert_eq!(world.git(&world.repo(), &["log", "-1", "--format=%s", "main"]), "Begin");
     fs::rename(world.path("away.git"), world.path("toy.git")).unwrap();
-    assert_eq!(task.ok("merge", &["--local"])["pushed"], true);
-    assert_eq!(
-        world.git(&world.path("toy.git"), &["log", "-1", "--format=%s", "main"]),
-        "Agent 3 did its part"
-    );
+    task.ok("merge", &["--local"]);
+}
+
+#[test]
+fn what_somebody_else_has_pushed_meanwhile_comes_along() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it", &[]);
+    task.reaches("reviewing");
+    let other = world.path("other");
+    let (origin, to) = (world.path("toy.git"), other.clone());
+    world.git(&world.path(""), &["clone", "--quiet", &origin.to_string_lossy(), &to.to_string_lossy()]);
+    world.git(&other, &["commit", "--quiet", "--allow-empty", "--message", "Faster"]);
+    world.git(&other, &["push", "--quiet", "origin", "main"]);
+    let refused = task.fails(1, "refused", "merge", &[]);
+    assert!(refused.contains("--strategy merge"), "{refused}");
+    task.ok("merge", &["--strategy", "merge"]);
+    assert_eq!(pushed(&world), "Merge branch 'fix' into main");
+    let log = world.git(&origin, &["log", "--format=%s", "main"]);
+    assert!(log.contains("Faster") && log.contains("Agent 3 did its part"), "{log}");
+
+    let task = world.create("more", "Mend more", &[]);
+    task.reaches("reviewing");
+    world.git(&other, &["pull", "--quiet", "origin", "main"]);
+    world.git(&other, &["commit", "--quiet", "--allow-empty", "--message", "Faster again"]);
+    world.git(&other, &["push", "--quiet", "origin", "main"]);
+    world.git(&world.repo(), &["commit", "--quiet", "--allow-empty", "--message", "Mine"]);
+    let refused = task.fails(1, "refused", "merge", &["--strategy", "merge"]);
+    assert!(refused.contains("diverged") && refused.contains("git pull --rebase"), "{refused}");
+    assert_eq!(world.git(&world.repo(), &["log", "-1", "--format=%s", "main"]), "Mine");
+}
+
+#[test]
+fn a_branch_without_work_is_not_merged() {
+    let world = World::new();
+    world.git(&world.repo(), &["branch", "fix"]);
+    let task = world.create("fix", "Done, they say", &["--status", "reviewing"]);
+    let refused = task.fails(1, "refused", "merge", &[]);
+    assert!(refused.contains("nothing to merge") && refused.contains("--force"), "{refused}");
+    assert_eq!(task.ok("merge", &["--force"])["to"], "done");
+    assert_eq!(task.events_of("task.force_merged")[0]["from"], "reviewing");
+}
+
+#[test]
+fn a_person_may_merge_what_was_not_reviewed() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: work hang]", &[]);
+    let reviewer = task.agent(2).begun();
+    task.reaches("agent-review");
+    let refused = task.fails(1, "no_transition", "merge", &[]);
+    assert!(refused.contains("--force"), "{refused}");
+    let mut asking = world.command(binary());
+    asking.env("ORANGE_TASK", &task.id).env("ORANGE_ACTOR", "reviewer").env("ORANGE_SPAWN", "2");
+    asking.args(["--json", "task", "merge", &task.id, "--force"]);
+    world.said(&mut asking).fails(1, "not_allowed");
+
+    let merged = task.ok("merge", &["--force"]);
+    let hooks = json!(["kill_session", "release_workspace", "delete_remote_branch", "spawn_next"]);
+    assert_eq!((&merged["hooks_executed"], &merged["hook_errors"]), (&hooks, &json!([])));
+    assert_eq!((world.panes(), is_alive(reviewer)), (vec![], false));
+    let forced = &task.events_of("task.force_merged")[0];
+    assert_eq!((&forced["from"], &forced["into"]), (&json!("agent-review"), &json!("main")));
+    let last = task.events_of("status.changed").pop().unwrap();
+    assert_eq!((&last["cause"], &last["actor"]), (&json!("forced_merge"), &json!("human")));
+    assert_eq!(pushed(&world), "Agent 1 did its part");
+    task.fails(1, "no_transition", "merge", &["--force"]);
+}
+
+#[test]
+fn a_branch_that_only_the_remote_has_is_merged() {
+    let world = World::new();
+    world.commit_on("fix", "fix.txt");
+    world.git(&world.repo(), &["push", "--quiet", "origin", "fix"]);
+    world.git(&world.repo(), &["branch", "--quiet", "-D", "fix"]);
+    let task = world.create("fix", "Done elsewhere", &["--status", "reviewing"]);
+    assert_eq!(task.ok("merge", &[])["hook_errors"], json!([]));
+    assert_eq!(pushed(&world), "Before");
+    assert_eq!(world.git(&world.repo(), &["ls-remote", "origin", "refs/heads/fix"]), "");
+}
+
+/// The subject of the commit that the remote's default branch is at.
+fn pushed(world: &World) -> String {
+    world.git(&world.path("toy.git"), &["log", "-1", "--format=%s", "main"])
 }

@@ -11,7 +11,7 @@ use crate::world::{World, binary};
 
 /// A task that is created in this state, with a branch that is there.
 fn created_as<'w>(world: &'w World, branch: &str, status: &str, summary: &str) -> (Task<'w>, Value) {
-    world.git(&world.repo(), &["branch", branch]);
+    world.commit_on(branch, &format!("{branch}.txt"));
     let answer = world.ok(&["task", "create", "--status", status, "--", branch, summary]);
     (world.task(&answer), answer)
 }

@@ -105,6 +105,13 @@ impl World {
         self.orange(&[&["--json"], args].concat())
     }
 
+    /// Puts the scripted `gh` on the `PATH`.
+    pub(crate) fn with_github(self) -> World {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/gh");
+        symlink(script, self.path("agents/gh")).unwrap();
+        self
+    }
+
     /// A program with this world's environment and nothing else.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut path = vec![self.path("agents")];

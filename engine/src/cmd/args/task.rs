@@ -60,14 +60,9 @@ pub enum TaskCommand {
         workflow: Option<String>,
     },
     /// Merge a task's branch and finish the task.
-    Merge {
-        /// Which task.
-        task: TaskName,
-        /// How.
-        strategy: Strategy,
-        /// Merge here, whatever a pull request says.
-        local: bool,
-    },
+    Merge(MergeArgs),
+    /// Push a task's branch and open a pull request for it.
+    CreatePr(TaskName),
     /// Finish a transition that was begun; what `orange` starts in a process of its own.
     Finish {
         /// The task's id.
@@ -125,6 +120,19 @@ pub struct UpdateArgs {
     pub dry_run: bool,
 }
 
+/// `orange task merge …`
+#[derive(Debug)]
+pub struct MergeArgs {
+    /// Which task.
+    pub task: TaskName,
+    /// How.
+    pub strategy: Strategy,
+    /// Merge here, whatever a pull request says.
+    pub local: bool,
+    /// Merge although the workflow, or a branch without commits, says no.
+    pub force: bool,
+}
+
 /// How a branch is merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
@@ -139,7 +147,7 @@ pub(super) const SPEC: Spec = Spec::group(
     "Tasks and their agents",
     &[
         CREATE, LIST, SHOW, NEXT, SPAWN, RESPAWN, UPDATE, ATTACH, CANCEL, DELETE, RESTORE, MIGRATE, MERGE,
-        FINISH, SPAWN_NEXT,
+        CREATE_PR, FINISH, SPAWN_NEXT,
     ],
 );
 
@@ -319,7 +327,8 @@ const MERGE: Spec = Spec::command(
     "Merge a task's branch into the default branch, push it, and finish the task",
     |given| {
         let strategy = if given.needed("strategy") == "merge" { Strategy::Merge } else { Strategy::Ff };
-        Command::Task(TaskCommand::Merge { task: task(given), strategy, local: given.has("local") })
+        let (local, force) = (given.has("local"), given.has("force"));
+        Command::Task(TaskCommand::Merge(MergeArgs { task: task(given), strategy, local, force }))
     },
 )
 .args(&[
@@ -332,8 +341,26 @@ const MERGE: Spec = Spec::command(
     )
     .or("ff"),
     Arg::flag("local", "Merge here, whatever a pull request says"),
+    Arg::flag("force", "Merge from a status that does not lead there, or a branch without commits"),
 ])
-.examples(&["orange task merge add-login --local", "orange task merge add-login --local --strategy merge"]);
+.examples(&["orange task merge add-login --local", "orange task merge add-login --local --strategy merge"])
+.notes(
+    "\
+A task with a pull request is merged on GitHub: this asks what has become of that, and then only cleans up.
+What is not reviewed is merged with `--force`, by a person; the task's history says so.",
+);
+
+const CREATE_PR: Spec =
+    Spec::command("create-pr", "Push a task's branch and open a pull request for it", |given| {
+        Command::Task(TaskCommand::CreatePr(task(given)))
+    })
+    .args(&[TASK])
+    .examples(&["orange task create-pr add-login"])
+    .notes(
+        "\
+Its title is the task's summary; its text, the summary, the section `## Context` and the repository's template. A branch
+that has an open pull request keeps it. This needs `gh`, the GitHub command line.",
+    );
 
 const FINISH: Spec = Spec::command("finish", "Finish a transition that was begun", |given| {
     Command::Task(TaskCommand::Finish { id: given.needed("ID") })

@@ -50,9 +50,8 @@ pub fn run(orange: &Orange, command: &TaskCommand, as_json: bool) -> Result<Answ
             let migrated = flow::migrate(orange, &named_or_here(orange, task)?, to, workflow.as_deref())?;
             Ok(Answer::new(migrated.json(), migrated.text()))
         }
-        TaskCommand::Merge { task, strategy, local } => {
-            merge::run(orange, &named_or_here(orange, task)?, *strategy, *local)
-        }
+        TaskCommand::Merge(args) => merge::run(orange, &named_or_here(orange, &args.task)?, args),
+        TaskCommand::CreatePr(task) => merge::create_pr(orange, &named_or_here(orange, task)?),
         TaskCommand::Finish { id } => finish(orange, id),
         TaskCommand::SpawnNext { id } => spawn_next(orange, id),
     }

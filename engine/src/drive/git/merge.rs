@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Git, refused};
+use super::{Git, REMOTE, refused};
 use crate::{Error, Kind, Result};
 
 /// How a branch is merged.
@@ -14,56 +14,126 @@ pub enum Strategy {
     Merge,
 }
 
-/// A branch that is part of the default branch now.
+/// A merge that can be made: its commit stands, and no branch has moved yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Merged {
-    /// The commit that the default branch is at.
+pub struct Merge {
+    /// The commit that the default branch shall be at.
     pub commit: String,
-    /// Was there nothing to merge, because it was part of it before?
-    pub already: bool,
+    /// Does the branch have commits that the default branch lacks, here or on the remote?
+    pub is_new: bool,
+    /// Where the local default branch is; none where there is none yet.
+    from: Option<String>,
 }
 
 impl Git {
-    /// Merges `branch` into the local default branch. The new commit is made without touching any
-    /// checkout; only when it stands, the checkout that is on the default branch, if there is one, is moved
-    /// forward to it. On a conflict, or any other failure, everything is as it was.
+    /// Looks at what it takes to merge `branch` into the default branch, and makes the commit that it comes to without
+    /// touching any branch or checkout. What the remote's default branch has beyond the local one comes along, as far as
+    /// the last fetch knows.
     ///
     /// `worktree` is the task's, where it has one.
     ///
     /// # Errors
-    /// `refused` when the worktree has uncommitted work or is not on the branch, when the branches
-    /// conflict, when `ff` is wanted and not possible, and when uncommitted work in the checkout of the
-    /// default branch is in the way; `not_found` when there is no such branch; `environment` when git fails.
-    pub fn merge_local(
+    /// `refused` when the worktree has uncommitted work or is not on the branch, when the branches conflict, when `ff` is
+    /// wanted and not possible, when the default branch and the remote's have diverged, and while it is being rebased;
+    /// `not_found` when there is no such branch; `environment` when git fails.
+    pub fn plan_merge(
         &self,
         branch: &str,
         default_branch: &str,
         strategy: Strategy,
         worktree: Option<&Path>,
-    ) -> Result<Merged> {
+    ) -> Result<Merge> {
         if let Some(worktree) = worktree.filter(|worktree| worktree.exists()) {
             self.check_all_committed(worktree, branch)?;
         }
-        let theirs = self.local(branch)?;
-        let Some(ours) = self.commit_in(&self.repo, &format!("refs/heads/{default_branch}"))? else {
-            // Only the remote has it so far: the local one begins there.
-            let base = self.base(default_branch)?;
-            let commit = self.combine(&base, &theirs, branch, default_branch, strategy)?;
-            self.move_ref(default_branch, &commit, "")?;
-            return Ok(Merged { commit, already: false });
+        self.check_no_rebase(default_branch)?;
+        let theirs = self.tip(branch)?;
+        let from = self.commit_in(&self.repo, &format!("refs/heads/{default_branch}"))?;
+        let remote = self.commit_in(&self.repo, &format!("refs/remotes/{REMOTE}/{default_branch}"))?;
+        let ours = match (&from, &remote) {
+            (Some(from), Some(remote)) => self.newer(from, remote, default_branch)?,
+            (Some(only), None) | (None, Some(only)) => only.clone(),
+            (None, None) => self.base(default_branch)?,
         };
-        if self.is_ancestor(&theirs, &ours)? {
-            return Ok(Merged { commit: ours, already: true });
+        let mut is_new = false;
+        for side in [&from, &remote].into_iter().flatten() {
+            is_new |= !self.is_ancestor(&theirs, side)?;
         }
-        let commit = self.combine(&ours, &theirs, branch, default_branch, strategy)?;
-        match self.checkout_of(default_branch)? {
-            Some(checkout) => self.advance(&checkout, &commit, default_branch)?,
-            None => self.move_ref(default_branch, &commit, &ours)?,
-        }
-        Ok(Merged { commit, already: false })
+        let commit = if self.is_ancestor(&theirs, &ours)? {
+            ours
+        } else {
+            self.combine(&ours, &theirs, branch, default_branch, strategy)?
+        };
+        Ok(Merge { commit, is_new, from })
     }
 
-    fn check_all_committed(&self, worktree: &Path, branch: &str) -> Result<()> {
+    /// Moves the default branch to where the plan says, and forward with it the checkout that is on it, if there is one. On
+    /// a failure everything is as it was.
+    ///
+    /// # Errors
+    /// `refused` when uncommitted work in that checkout is in the way; `environment` when git fails, or the branch has
+    /// moved since.
+    pub fn merge(&self, plan: &Merge, default_branch: &str) -> Result<()> {
+        let Merge { commit, from, .. } = plan;
+        if from.as_ref() == Some(commit) {
+            return Ok(());
+        }
+        match self.checkout_of(default_branch)? {
+            Some(checkout) => self.advance(&checkout, commit, default_branch),
+            None => self.move_ref(default_branch, commit, from.as_deref().unwrap_or_default()),
+        }
+    }
+
+    /// Refuses a branch that has nothing beyond the default branch.
+    ///
+    /// # Errors
+    /// `refused` for such a branch; `not_found` when there is no such branch; `environment` when git fails.
+    pub fn check_has_work(&self, branch: &str, default_branch: &str) -> Result<()> {
+        let (base, tip) = (self.base(default_branch)?, self.tip(branch)?);
+        if !self.is_ancestor(&tip, &base)? {
+            return Ok(());
+        }
+        Err(refused(format!("`{branch}` has no commit that `{default_branch}` has not"))
+            .help("there is nothing to open a pull request for: commit the work first"))
+    }
+
+    /// The one of two commits of the default branch that has the other's, too.
+    fn newer(&self, local: &str, remote: &str, default_branch: &str) -> Result<String> {
+        if self.is_ancestor(remote, local)? {
+            Ok(local.to_owned())
+        } else if self.is_ancestor(local, remote)? {
+            Ok(remote.to_owned())
+        } else {
+            let message = format!(
+                "`{default_branch}` and `{REMOTE}/{default_branch}` have diverged: a push would be refused"
+            );
+            Err(refused(message).help(format!(
+                "run `git pull --rebase` on `{default_branch}` in {}, then merge again",
+                self.repo.display()
+            )))
+        }
+    }
+
+    /// A rebase of the default branch ends by moving it to where it thinks right, and would undo the merge.
+    fn check_no_rebase(&self, default_branch: &str) -> Result<()> {
+        let folder = self.common_dir()?;
+        let name = format!("refs/heads/{default_branch}");
+        let is_rebased = |kind: &str| {
+            std::fs::read_to_string(folder.join(kind).join("head-name")).is_ok_and(|head| head.trim() == name)
+        };
+        if !["rebase-merge", "rebase-apply"].into_iter().any(is_rebased) {
+            return Ok(());
+        }
+        Err(refused(format!("`{default_branch}` is being rebased in {}", self.repo.display())).help(
+            "finish that with `git rebase --continue`, or leave it with `git rebase --abort`, then merge again",
+        ))
+    }
+
+    /// Refuses a worktree that has more than its branch.
+    ///
+    /// # Errors
+    /// `refused` when it has uncommitted work, or is not on the branch; `environment` when git fails.
+    pub fn check_all_committed(&self, worktree: &Path, branch: &str) -> Result<()> {
         let shown = worktree.display();
         if let Some(change) = self.changes(worktree)?.first() {
             return Err(refused(format!("{shown} has uncommitted work: {}", change.path.display())).help(
@@ -162,9 +232,17 @@ impl Git {
             .map(|worktree| worktree.path))
     }
 
-    fn local(&self, branch: &str) -> Result<String> {
-        self.commit_in(&self.repo, &format!("refs/heads/{branch}"))?
-            .ok_or_else(|| Error::new(Kind::NotFound, format!("there is no local branch `{branch}`")))
+    /// Where a branch is here, else on the remote.
+    fn tip(&self, branch: &str) -> Result<String> {
+        for name in [format!("refs/heads/{branch}"), format!("refs/remotes/{REMOTE}/{branch}")] {
+            if let Some(commit) = self.commit_in(&self.repo, &name)? {
+                return Ok(commit);
+            }
+        }
+        Err(Error::new(
+            Kind::NotFound,
+            format!("there is no branch `{branch}`, neither here nor on `{REMOTE}`"),
+        ))
     }
 
     pub(super) fn is_ancestor(&self, one: &str, of: &str) -> Result<bool> {

@@ -10,6 +10,7 @@ mod merge;
 mod parse;
 mod release;
 mod remote;
+mod template;
 #[cfg(test)]
 mod tests;
 mod worktree;
@@ -25,8 +26,9 @@ use crate::{Error, Kind, Result};
 
 pub use backup::{Backup, Keeper, Kept};
 pub use head::stands_on;
-pub use merge::{Merged, Strategy};
+pub use merge::{Merge, Strategy};
 pub use parse::{Change, Version, Worktree};
+pub use template::Template;
 pub use worktree::Acquired;
 
 /// The oldest git that will do: 2.38 brought `merge-tree --write-tree`.

@@ -4,6 +4,7 @@ mod acquire;
 mod head;
 mod merge;
 mod release;
+mod template;
 
 use tempfile::TempDir;
 

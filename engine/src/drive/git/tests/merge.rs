@@ -8,8 +8,10 @@ fn task_with_commit(lab: &Lab) -> String {
     lab.commit(&lab.pooled(1), "feature", "f\n")
 }
 
-fn merge(lab: &Lab, strategy: Strategy) -> Result<Merged> {
-    lab.git.merge_local("fix", "main", strategy, Some(&lab.pooled(1)))
+/// The commit of the merge, and whether there was anything to merge.
+fn merge(lab: &Lab, strategy: Strategy) -> Result<(String, bool)> {
+    let plan = lab.git.plan_merge("fix", "main", strategy, Some(&lab.pooled(1)))?;
+    lab.git.merge(&plan, "main").map(|()| (plan.commit, plan.is_new))
 }
 
 #[test]
@@ -17,14 +19,14 @@ fn a_branch_is_fast_forwarded_in_the_checkout_of_the_default_branch() {
     let lab = Lab::new();
     let commit = task_with_commit(&lab);
     lab.write(&lab.repo().join("mine"), "unrelated work in the main checkout\n");
-    assert_eq!(
-        merge(&lab, Strategy::FastForward).unwrap(),
-        Merged { commit: commit.clone(), already: false }
-    );
+    assert_eq!(merge(&lab, Strategy::FastForward).unwrap(), (commit.clone(), true));
     assert_eq!(lab.commit_of("main"), commit);
     assert!(lab.repo().join("feature").exists() && lab.repo().join("mine").exists());
     assert_eq!(lab.run(&lab.repo(), &["status", "--porcelain"]), "?? mine");
-    assert_eq!(merge(&lab, Strategy::FastForward).unwrap(), Merged { commit, already: true });
+    // It is not on the remote yet.
+    assert_eq!(merge(&lab, Strategy::FastForward).unwrap(), (commit.clone(), true));
+    lab.git.push(REMOTE, "main").unwrap();
+    assert_eq!(merge(&lab, Strategy::FastForward).unwrap(), (commit, false));
 }
 
 #[test]
@@ -36,7 +38,7 @@ fn a_branch_is_merged_where_nothing_has_the_default_branch_checked_out() {
     let merged = merge(&lab, Strategy::Merge).unwrap();
     assert_eq!(
         lab.run(&lab.repo(), &["rev-list", "--parents", "-n", "1", "main"]),
-        format!("{} {ours} {theirs}", merged.commit)
+        format!("{} {ours} {theirs}", merged.0)
     );
     assert_eq!(
         lab.run(&lab.repo(), &["log", "-1", "--format=%an: %s", "main"]),
@@ -96,7 +98,7 @@ fn uncommitted_work_anywhere_in_the_way_refuses_a_merge() {
 
     lab.run(&lab.pooled(1), &["switch", "--quiet", "--detach"]);
     refuses(merge(&lab, Strategy::FastForward), Kind::Refused, "is on no branch");
-    refuses(lab.git.merge_local("nope", "main", Strategy::Merge, None), Kind::NotFound, "no local branch");
+    refuses(lab.git.plan_merge("nope", "main", Strategy::Merge, None), Kind::NotFound, "there is no branch");
 }
 
 #[test]
@@ -132,4 +134,55 @@ fn commits_ahead_are_counted() {
     task_with_commit(&lab);
     assert_eq!(lab.git.ahead("main", "fix").unwrap(), 1);
     assert_eq!(lab.git.ahead("fix", "main").unwrap(), 0);
+}
+
+#[test]
+fn what_the_remote_has_beyond_comes_along() {
+    let lab = Lab::new();
+    task_with_commit(&lab);
+    let theirs = somebody_pushes(&lab, "theirs");
+    lab.git.fetch(&["main"]).unwrap();
+    refuses(merge(&lab, Strategy::FastForward), Kind::Refused, "--strategy merge");
+    merge(&lab, Strategy::Merge).unwrap();
+    assert!(lab.repo().join("theirs").exists() && lab.repo().join("feature").exists());
+    lab.run(&lab.repo(), &["merge-base", "--is-ancestor", &theirs, "main"]);
+    lab.git.push(REMOTE, "main").unwrap();
+}
+
+#[test]
+fn a_default_branch_that_has_diverged_stops_a_merge() {
+    let lab = Lab::new();
+    task_with_commit(&lab);
+    somebody_pushes(&lab, "theirs");
+    lab.git.fetch(&["main"]).unwrap();
+    let ours = lab.commit(&lab.repo(), "ours", "o\n");
+    for strategy in [Strategy::FastForward, Strategy::Merge] {
+        refuses(merge(&lab, strategy), Kind::Refused, "have diverged");
+    }
+    assert_eq!(lab.commit_of("main"), ours);
+}
+
+#[test]
+fn a_default_branch_that_is_being_rebased_is_left_alone() {
+    let lab = Lab::new();
+    task_with_commit(&lab);
+    lab.run(&lab.repo(), &["branch", "--quiet", "base"]);
+    lab.commit(&lab.repo(), "readme", "ours\n");
+    lab.run(&lab.repo(), &["switch", "--quiet", "base"]);
+    lab.commit(&lab.repo(), "readme", "theirs\n");
+    lab.run(&lab.repo(), &["switch", "--quiet", "main"]);
+    let before = lab.commit_of("main");
+    let rebased = Call::new("git").args(["rebase", "base"]).folder(&lab.repo()).run().unwrap();
+    assert!(!rebased.success(), "it stops at the conflict");
+    refuses(merge(&lab, Strategy::Merge), Kind::Refused, "is being rebased");
+    lab.run(&lab.repo(), &["rebase", "--abort"]);
+    assert_eq!(lab.commit_of("main"), before);
+}
+
+/// Another clone pushes a commit to the default branch.
+fn somebody_pushes(lab: &Lab, file: &str) -> String {
+    lab.run(&lab.path(""), &["clone", "--quiet", lab.path("origin.git").to_str().unwrap(), "other"]);
+    let commit = lab.commit(&lab.path("other"), file, "t\n");
+    lab.run(&lab.path("other"), &["push", "--quiet", "origin", "HEAD:main"]);
+    commit
 }

@@ -1,0 +1,251 @@
+//! gh: pull requests on GitHub. Everything here needs the network and an account, and may fail for that alone.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::exec::{Call, GIT_VARIABLES, Output, find_on_path};
+use crate::{Error, Kind, Result};
+
+/// How long one exchange may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The exit status of a gh that nobody has logged in with.
+const NO_LOGIN: i32 = 4;
+
+/// gh in one project's repository: its remotes say which repository on GitHub is meant.
+#[derive(Clone, Debug)]
+pub struct Gh {
+    repo: PathBuf,
+}
+
+/// A pull request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PullRequest {
+    /// Its address.
+    pub url: String,
+    /// What has become of it.
+    pub state: PrState,
+    /// The commit that merged it, as far as GitHub tells.
+    pub commit: Option<String>,
+}
+
+/// What has become of a pull request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrState {
+    /// It waits, as a draft perhaps.
+    Open,
+    /// It was merged.
+    Merged,
+    /// It was closed, and not merged.
+    Closed,
+}
+
+/// What a new pull request says.
+#[derive(Clone, Copy, Debug)]
+pub struct NewPullRequest<'a> {
+    /// The branch that it goes into.
+    pub base: &'a str,
+    /// The branch that it is about, which the remote has.
+    pub head: &'a str,
+    /// Its title, one line.
+    pub title: &'a str,
+    /// Its text.
+    pub body: &'a str,
+}
+
+/// Is gh there? One that is not there is asked nothing, and turns nothing else off.
+///
+/// # Errors
+/// `environment`, with where to get it.
+pub fn check(path: &OsStr) -> Result<()> {
+    match find_on_path("gh", path) {
+        Some(_) => Ok(()),
+        None => Err(Error::new(Kind::Environment, "`gh` is not installed or not on PATH")
+            .help("install the GitHub command line (https://cli.github.com) and run `gh auth login`")),
+    }
+}
+
+impl Gh {
+    /// gh in this folder.
+    pub fn at(repo: impl Into<PathBuf>) -> Gh {
+        Gh { repo: repo.into() }
+    }
+
+    /// The pull request of this address.
+    ///
+    /// # Errors
+    /// `refused` for what is no pull request's address; `environment` when gh is missing, cannot log in, is too slow or fails.
+    pub fn view(&self, url: &str) -> Result<PullRequest> {
+        check_url(url)?;
+        let answer = asked(self.call(&["pr", "view", url, "--json", "url,state,mergeCommit"]))?;
+        parse_view(&answer.stdout).ok_or_else(|| unclear(&answer))
+    }
+
+    /// The newest pull request of a branch that is open, else the newest of all that there were.
+    ///
+    /// # Errors
+    /// `environment` when gh is missing, cannot log in, is too slow or fails.
+    pub fn of_branch(&self, branch: &str) -> Result<Option<PullRequest>> {
+        let head = format!("--head={branch}");
+        let fields = "--json=url,state,mergeCommit,isCrossRepository";
+        let answer = asked(self.call(&["pr", "list", &head, "--state=all", fields]))?;
+        parse_list(&answer.stdout).ok_or_else(|| unclear(&answer))
+    }
+
+    /// Opens a pull request and gives its address. The text goes through a pipe, the title in one argument.
+    ///
+    /// # Errors
+    /// `environment` when gh is missing, cannot log in, is too slow or fails.
+    pub fn create(&self, new: &NewPullRequest<'_>) -> Result<String> {
+        let (base, head) = (format!("--base={}", new.base), format!("--head={}", new.head));
+        let title = format!("--title={}", new.title);
+        let call = self.call(&["pr", "create", &base, &head, &title, "--body-file=-"]);
+        // Without a byte there would be no pipe.
+        let answer = asked(call.input(format!("{}\n", new.body).as_bytes()))?;
+        parse_created(&answer.text()).ok_or_else(|| unclear(&answer))
+    }
+
+    /// A call that asks nothing on a terminal and looks for no news.
+    fn call(&self, args: &[&str]) -> Call {
+        Call::new("gh")
+            .args(args)
+            .folder(&self.repo)
+            .bound(PATIENCE)
+            .without(GIT_VARIABLES)
+            .without(&["GH_DEBUG", "DEBUG", "GH_FORCE_TTY", "CLICOLOR_FORCE"])
+            .env("GH_PROMPT_DISABLED", "1")
+            .env("GH_NO_UPDATE_NOTIFIER", "1")
+            .env("NO_COLOR", "1")
+            .env("GIT_TERMINAL_PROMPT", "0")
+    }
+}
+
+/// Refuses an address that gh might take for something else: people and agents write it into `TASK.md`.
+fn check_url(url: &str) -> Result<()> {
+    let is_one = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).is_some_and(|rest| {
+        let number = rest.rsplit_once("/pull/").map_or("", |(_, number)| number);
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    if is_one {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Refused, format!("`{}` is no pull request's address", url.escape_debug())).help(
+        "write it as `pr_url: https://github.com/OWNER/NAME/pull/NUMBER` in TASK.md, or take the line out",
+    ))
+}
+
+fn asked(call: Call) -> Result<Output> {
+    let answer = call.run()?;
+    match answer.code() {
+        Some(0) => Ok(answer),
+        Some(NO_LOGIN) => Err(answer.failure().help("run `gh auth login`, or set GH_TOKEN")),
+        _ => Err(answer
+            .failure()
+            .help("`gh auth status` and `gh repo view` in the repository show what is wrong")),
+    }
+}
+
+fn unclear(answer: &Output) -> Error {
+    Error::new(Kind::Environment, format!("`gh` said what was not understood: {}", answer.text()))
+        .help("`gh --version` should be 2.0 or newer")
+}
+
+fn parse_view(json: &[u8]) -> Option<PullRequest> {
+    parse(&serde_json::from_slice(json).ok()?)
+}
+
+/// Those of forks are other people's branches of the same name.
+fn parse_list(json: &[u8]) -> Option<Option<PullRequest>> {
+    let Value::Array(all) = serde_json::from_slice(json).ok()? else { return None };
+    let own = all.iter().filter(|one| one["isCrossRepository"] != true);
+    let own: Vec<PullRequest> = own.map(parse).collect::<Option<_>>()?;
+    let open = own.iter().find(|one| one.state == PrState::Open);
+    Some(open.or(own.first()).cloned())
+}
+
+fn parse(json: &Value) -> Option<PullRequest> {
+    let state = match json["state"].as_str()? {
+        "OPEN" => PrState::Open,
+        "MERGED" => PrState::Merged,
+        "CLOSED" => PrState::Closed,
+        _ => return None,
+    };
+    let commit = json["mergeCommit"]["oid"].as_str().map(str::to_owned);
+    Some(PullRequest { url: json["url"].as_str()?.to_owned(), state, commit })
+}
+
+/// The address stands on the last line; what gh has to say beside may stand before it.
+fn parse_created(printed: &str) -> Option<String> {
+    let last = printed.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    check_url(last).ok().map(|()| last.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const URL: &str = "https://github.com/toys/toy/pull/7";
+
+    #[track_caller]
+    fn check_view(json: &str, expect: Option<(PrState, Option<&str>)>) {
+        let expect = expect.map(|(state, commit)| PullRequest {
+            url: URL.to_owned(),
+            state,
+            commit: commit.map(str::to_owned),
+        });
+        assert_eq!(parse_view(json.as_bytes()), expect);
+    }
+
+    #[track_caller]
+    fn check_list(json: &str, expect: Option<Option<PrState>>) {
+        assert_eq!(parse_list(json.as_bytes()).map(|found| found.map(|it| it.state)), expect);
+    }
+
+    #[test]
+    fn a_view_is_read() {
+        let view = |state: &str, commit: &str| {
+            format!("{{\"mergeCommit\":{commit},\"state\":\"{state}\",\"url\":\"{URL}\"}}\n")
+        };
+        check_view(&view("OPEN", "null"), Some((PrState::Open, None)));
+        check_view(&view("CLOSED", "null"), Some((PrState::Closed, None)));
+        check_view(&view("MERGED", "{\"oid\":\"c0ffee\"}"), Some((PrState::Merged, Some("c0ffee"))));
+        check_view(&view("ELSEWHERE", "null"), None);
+        check_view("no json", None);
+    }
+
+    #[test]
+    fn of_a_branch_s_pull_requests_the_open_one_counts_then_the_newest() {
+        let one = |state: &str, fork: bool| {
+            format!(
+                "{{\"isCrossRepository\":{fork},\"mergeCommit\":null,\"state\":\"{state}\",\"url\":\"{URL}\"}}"
+            )
+        };
+        let list = |all: &[String]| format!("[{}]", all.join(","));
+        check_list("[]", Some(None));
+        check_list(&list(&[one("CLOSED", false), one("OPEN", false)]), Some(Some(PrState::Open)));
+        check_list(&list(&[one("MERGED", false), one("CLOSED", false)]), Some(Some(PrState::Merged)));
+        check_list(&list(&[one("OPEN", true)]), Some(None));
+        check_list("{}", None);
+    }
+
+    #[test]
+    fn a_new_one_s_address_is_the_last_line() {
+        let printed = format!("Warning: 1 uncommitted change\n{URL}\n");
+        assert_eq!(parse_created(&printed).as_deref(), Some(URL));
+        assert_eq!(parse_created("a template was used\n"), None);
+    }
+
+    #[test]
+    fn what_may_be_an_option_or_a_name_is_no_address() {
+        for url in
+            ["--web", "7", "https://github.com/toys/toy", "https://github.com/t/t/pull/7?x", "", "a/pull/7"]
+        {
+            assert_eq!(check_url(url).map_err(|error| error.kind), Err(Kind::Refused), "{url}");
+        }
+        assert!(check_url(URL).is_ok());
+        assert!(check_url("https://ghe.example.org/o/r/pull/12").is_ok());
+    }
+}

@@ -1,0 +1,88 @@
+//! The template that a repository has for the texts of its pull requests, as GitHub looks it up.
+
+use super::Git;
+use crate::Result;
+
+/// Where GitHub looks, in this order; each with its `/`.
+const PLACES: [&str; 3] = [".github/", "", "docs/"];
+
+/// The name of the file, and of a folder that has several.
+const NAME: &str = "pull_request_template";
+
+/// A template for pull requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// Where it is in the repository.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+    /// The others of its folder: GitHub lets whoever opens the page choose.
+    pub others: Vec<String>,
+}
+
+/// What stands in a folder of a commit.
+struct Entry {
+    path: String,
+    is_folder: bool,
+}
+
+impl Git {
+    /// The template for pull requests on the default branch, as far as the last fetch knows: a file of that name before a
+    /// folder of several, of which the first by name is taken.
+    ///
+    /// # Errors
+    /// `not_found` when the default branch has no commit; `environment` when git fails.
+    pub fn pull_request_template(&self, default_branch: &str) -> Result<Option<Template>> {
+        let base = self.base(default_branch)?;
+        for place in PLACES {
+            let listed = self.listed(&base, place)?;
+            let named = |entry: &&Entry| stem(&entry.path[place.len()..]).eq_ignore_ascii_case(NAME);
+            if let Some(file) = listed.iter().filter(named).find(|entry| is_text(entry)) {
+                return self.template(&base, vec![file.path.clone()]).map(Some);
+            }
+            for folder in listed.iter().filter(named).filter(|entry| entry.is_folder) {
+                let inside = self.listed(&base, &format!("{}/", folder.path))?;
+                let files: Vec<String> = inside.into_iter().filter(is_text).map(|entry| entry.path).collect();
+                if !files.is_empty() {
+                    return self.template(&base, files).map(Some);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn template(&self, base: &str, mut paths: Vec<String>) -> Result<Template> {
+        let others = paths.split_off(1);
+        let path = paths.concat();
+        let blob = self.call().args(["cat-file", "blob", &format!("{base}:{path}")]).run()?.checked()?;
+        Ok(Template { text: String::from_utf8_lossy(&blob.stdout).into_owned(), path, others })
+    }
+
+    /// What stands in a folder, by name; nothing when there is no such folder.
+    fn listed(&self, base: &str, folder: &str) -> Result<Vec<Entry>> {
+        let call = self.call().args(["ls-tree", "-z", "--full-tree", base]);
+        let call = if folder.is_empty() { call } else { call.args(["--", folder]) };
+        let printed = call.run()?.checked()?;
+        Ok(parse(&printed.stdout))
+    }
+}
+
+/// Entries as `<mode> <type> <object>\t<path>`.
+fn parse(printed: &[u8]) -> Vec<Entry> {
+    let fields = printed.split(|byte| *byte == 0);
+    let entries = fields.filter_map(|field| {
+        let (about, path) = std::str::from_utf8(field).ok()?.split_once('\t')?;
+        let is_folder = about.split(' ').nth(1)? == "tree";
+        Some(Entry { path: path.to_owned(), is_folder })
+    });
+    entries.collect()
+}
+
+fn is_text(entry: &Entry) -> bool {
+    let extension = entry.path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    !entry.is_folder && ["md", "txt"].iter().any(|it| extension.eq_ignore_ascii_case(it))
+}
+
+fn stem(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}

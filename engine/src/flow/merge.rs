@@ -1,0 +1,185 @@
+//! Merging a task: what GitHub says of its pull request, else a merge here; then the transition with its cleanup (seed 000).
+
+use orange_core::{Actor, Decision, Machine, StateId};
+
+use crate::drive::gh::{Gh, PrState, PullRequest};
+use crate::drive::git::{Git, REMOTE, Strategy};
+use crate::flow::begin::begin;
+use crate::flow::forced::Forced;
+use crate::flow::request::{Goal, carry_out, decide, of_command};
+use crate::flow::snapshot::status_of;
+use crate::flow::{Moved, pull_request, settled};
+use crate::hooks;
+use crate::orange::Orange;
+use crate::store::projects::Project;
+use crate::store::{Event, Open, Set, TaskDir};
+use crate::{Error, Kind, Result};
+
+/// How somebody wants a task to be merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// What a merge here is like.
+    pub strategy: Strategy,
+    /// Merge here, whatever a pull request says.
+    pub local: bool,
+    /// Merge although the workflow or an empty branch says no. For persons only.
+    pub force: bool,
+}
+
+/// What a merge came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// The transition that followed.
+    pub moved: Moved,
+    /// Was the default branch pushed?
+    pub pushed: bool,
+    /// The commit that the default branch has now, as far as it is known.
+    pub commit: Option<String>,
+}
+
+/// Merges a task's branch and finishes the task. Nothing is merged unless the task may go there, nothing is pushed before
+/// everything here has worked, and the transition is not taken unless the push has, too. It can be repeated at any point.
+///
+/// # Errors
+/// The rejection of the core; `not_allowed` for an agent that forces; `refused` for a pull request that is not merged, and when
+/// the branch or the default branch is not ready; `environment` when git, gh or the remote fails.
+pub fn merge(orange: &Orange, dir: &TaskDir, wish: Wish) -> Result<Merged> {
+    let mut open = settled(orange, dir)?;
+    let machine = orange.machine_of(open.task())?;
+    let way = way(orange, machine, &open, wish)?;
+    let room = match &way {
+        Way::Declared(decision) => hooks::preflight(orange, open.task(), &decision.effects)?,
+        Way::Forced(_) => None,
+    };
+    let pr = if wish.local { None } else { pull_request(orange, &open)? };
+    let (mut events, pushed, commit) = match pr {
+        Some(pr) => (pull_request::merged(orange, open.task(), &pr)?, false, pr.commit),
+        None => merge_here(orange, &mut open, wish)?,
+    };
+    if wish.force {
+        let from = open.task().status().to_owned();
+        events.iter_mut().for_each(|event| say_forced(event, &from));
+    }
+    let events = events.into_iter().map(Into::into).collect();
+    orange.progress.step("cleaning up");
+    match way {
+        Way::Declared(decision) => begin(machine, &mut open, &decision, events, room)?,
+        Way::Forced(to) => {
+            Forced::Merge.begin(machine, &mut open, machine.state(to).name, Actor::Human, events)?;
+        }
+    }
+    let moved = carry_out(orange, open)?;
+    Ok(Merged { moved, pushed, commit })
+}
+
+/// By which way the task goes to where merged tasks go.
+enum Way {
+    /// By the workflow's transition.
+    Declared(Decision<'static>),
+    /// Without one, since a person wants it.
+    Forced(StateId),
+}
+
+fn way(orange: &Orange, machine: &'static Machine<'static>, open: &Open, wish: Wish) -> Result<Way> {
+    let is_human = orange.caller.actor_for(&open.dir().id, open.log()) == Actor::Human;
+    if wish.force && !is_human {
+        return Err(Error::new(Kind::NotAllowed, "only a person may force a merge")
+            .help("leave it to the person who looks after the task"));
+    }
+    match decide(orange, machine, open, Goal::Merge) {
+        Ok(decision) => Ok(Way::Declared(decision)),
+        Err(refusal) if !is_forcible(machine, open, &refusal)? => Err(refusal),
+        Err(_) if wish.force => of_command(machine, machine.commands.merge, "merge").map(Way::Forced),
+        Err(refusal) if is_human => {
+            let help = format!("{}; `orange task merge --force` merges all the same", refusal.help);
+            Err(refusal.help(help))
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// Whether it is the workflow that refuses, and the task is not over.
+fn is_forcible(machine: &Machine<'_>, open: &Open, refusal: &Error) -> Result<bool> {
+    let is_over = machine.state(status_of(machine, open.task())?).terminal;
+    let is_rule = matches!(refusal.kind, Kind::NoTransition | Kind::GuardFailed | Kind::GateFailed);
+    Ok(is_rule && !is_over)
+}
+
+/// The task's pull request, if it has one: merged, or there is nothing more to be done here.
+fn pull_request(orange: &Orange, open: &Open) -> Result<Option<PullRequest>> {
+    let Some(url) = &open.task().pr_url else { return Ok(None) };
+    let project = orange.project_of(open.task())?;
+    orange.progress.step(&format!("asking GitHub about {url}"));
+    let pr = Gh::at(&project.path).view(url).map_err(|error| {
+        let help = format!("{}; or merge here with --local", error.help);
+        error.help(help)
+    })?;
+    match pr.state {
+        PrState::Merged => Ok(Some(pr)),
+        PrState::Open => Err(Error::new(Kind::Refused, format!("the task's pull request is open: {url}"))
+            .help(format!(
+                "merge it on GitHub (`gh pr merge {url}`), then repeat this; or merge here with --local"
+            ))),
+        PrState::Closed => Err(Error::new(
+            Kind::Refused,
+            format!("the task's pull request was closed and not merged: {url}"),
+        )
+        .help("reopen it, merge here with --local, or `orange task cancel` the task")),
+    }
+}
+
+/// Merges here and pushes. The events say so; they belong to the transition that follows.
+fn merge_here(orange: &Orange, open: &mut Open, wish: Wish) -> Result<(Vec<Event>, bool, Option<String>)> {
+    let project = orange.project_of(open.task())?;
+    let branch = open.task().branch.clone();
+    let into = project.default_branch.clone();
+    let git = Git::at(&project.path);
+    let has_remote = git.has_remote()?;
+    if has_remote {
+        orange.progress.step(&format!("fetching {into} from {REMOTE}"));
+        if let Some(warning) = git.fetch(&[&into, &branch])? {
+            return Err(Error::new(Kind::Environment, warning)
+                .help("nothing was merged, since it could not be pushed: mend that, then merge again"));
+        }
+    }
+    let plan = git.plan_merge(&branch, &into, wish.strategy, open.worktree().as_deref())?;
+    // After a merge that was not pushed, or was killed, there is nothing new any more.
+    if !plan.is_new && open.log().merge.is_none() && !wish.force {
+        return Err(nothing_to_merge(&branch, &project));
+    }
+    orange.progress.step(&format!("merging {branch} into {into}"));
+    open.append(Event::MergeStarted { into: into.clone(), commit: plan.commit.clone() }, Set::new())?;
+    git.merge(&plan, &into)?;
+    if has_remote {
+        orange.progress.step(&format!("pushing {into}"));
+        git.push(REMOTE, &into).map_err(not_pushed)?;
+    }
+    let strategy = match wish.strategy {
+        Strategy::FastForward => "ff",
+        Strategy::Merge => "merge",
+    };
+    let merged = Event::TaskMerged { strategy: strategy.to_owned(), into, commit: Some(plan.commit.clone()) };
+    Ok((vec![merged], has_remote, Some(plan.commit)))
+}
+
+fn nothing_to_merge(branch: &str, project: &Project) -> Error {
+    let into = &project.default_branch;
+    Error::new(Kind::Refused, format!("nothing to merge: `{branch}` has no commit that `{into}` has not"))
+        .help("if it was merged by hand, or nothing was to be done, `orange task merge --force` finishes the task; else `orange task cancel`")
+}
+
+fn not_pushed(error: Error) -> Error {
+    error
+        .help("the merge is done here and not pushed; the task stays as it is: mend the push and merge again")
+}
+
+fn say_forced(event: &mut Event, from: &str) {
+    if let Event::TaskMerged { strategy, into, commit } = event {
+        *event = Event::TaskForceMerged {
+            from: from.to_owned(),
+            strategy: std::mem::take(strategy),
+            into: std::mem::take(into),
+            commit: commit.take(),
+        };
+    }
+}
