@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::store::event::{Event, Set};
 use crate::store::fold::Owned;
 use crate::store::frontmatter::Document;
-use crate::store::lock::Lock;
+use crate::store::lock::{Lock, Rank};
 use crate::store::scalar::Value;
 use crate::store::{Home, Open, Task, TaskDir, atomic, clock, home, id, journal, list, lock, projects};
 use crate::{Error, Kind, Result, fault};
@@ -72,7 +72,7 @@ pub(super) fn lock_project(home: &Home, project: &str) -> Result<(PathBuf, Lock)
     home.prepare()?;
     let folder = home.tasks().join(project);
     home::make_folder(&folder)?;
-    let lock = lock::acquire(home, &folder.join(".lock"), &format!("project {project}"))?;
+    let lock = lock::acquire(home, &folder.join(".lock"), Rank::Project, &format!("project {project}"))?;
     Ok((folder, lock))
 }
 

@@ -94,9 +94,9 @@ fn ambiguous(name: &str, candidates: &[&Listed]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Pool;
     use crate::store::event::{Event, Set};
     use crate::store::tests::{home, task};
+    use crate::store::{Open, Pool};
 
     fn is_over(task: &Task) -> bool {
         task.status() == "done"
@@ -122,17 +122,13 @@ mod tests {
     #[test]
     fn of_several_tasks_the_living_one_is_meant() {
         let (_folder, home) = home();
-        let mut first = task(&home, "fix");
-        let second = task(&home, "fix");
+        let first = task(&home, "fix").dir().clone();
+        let second = task(&home, "fix").dir().clone();
         let error = named(&home, "fix", None, is_over).unwrap_err();
         assert_eq!(error.kind, Kind::Usage);
-        assert!(
-            error.message.contains(&format!("{} (coffee, fix, pending)", first.dir().id)),
-            "{}",
-            error.message
-        );
-        first.append(Event::Unknown, Set::new().status("done")).unwrap();
-        assert_eq!(&named(&home, "fix", None, is_over).unwrap(), second.dir());
+        assert!(error.message.contains(&format!("{} (coffee, fix, pending)", first.id)), "{}", error.message);
+        Open::lock(&home, &first).unwrap().append(Event::Unknown, Set::new().status("done")).unwrap();
+        assert_eq!(named(&home, "fix", None, is_over).unwrap(), second);
     }
 
     #[test]

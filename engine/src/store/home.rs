@@ -11,6 +11,9 @@ use crate::{Error, Kind, Result};
 /// How long a command waits for a lock before it says who holds it.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The variable that says how long to wait instead, in seconds, such as `0.5`.
+pub const LOCK_TIMEOUT: &str = "ORANGE_LOCK_TIMEOUT";
+
 /// The folder that everything is kept in, and who asks for it.
 #[derive(Clone, Debug)]
 pub struct Home {
@@ -34,7 +37,8 @@ impl Home {
     /// The home that `ORANGE_HOME` names, or `~/orange`. Nothing is created yet.
     ///
     /// # Errors
-    /// `environment` when neither `ORANGE_HOME` nor a home folder of the user is known.
+    /// `environment` when neither `ORANGE_HOME` nor a home folder of the user is known, or `ORANGE_LOCK_TIMEOUT` is no
+    /// time.
     pub fn from_env() -> Result<Home> {
         let named = std::env::var_os("ORANGE_HOME").filter(|value| !value.is_empty()).map(PathBuf::from);
         let root = match named.or_else(|| std::env::home_dir().map(|home| home.join("orange"))) {
@@ -46,7 +50,7 @@ impl Home {
         };
         let root = std::path::absolute(&root).map_err(|cause| Error::io("find", &root, &cause))?;
         let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>();
-        Ok(Home::at(root).named(&command.join(" ")))
+        Ok(Home::at(root).named(&command.join(" ")).patient(patience()?))
     }
 
     /// The home in this folder, which should be absolute.
@@ -177,6 +181,17 @@ impl TaskDir {
     pub fn agent(&self, spawn: u32) -> PathBuf {
         self.agents().join(format!("{spawn}.json"))
     }
+}
+
+fn patience() -> Result<Duration> {
+    let Some(given) = std::env::var_os(LOCK_TIMEOUT).filter(|value| !value.is_empty()) else {
+        return Ok(PATIENCE);
+    };
+    let seconds = given.to_str().and_then(|text| text.parse().ok());
+    seconds.and_then(|seconds| Duration::try_from_secs_f32(seconds).ok()).ok_or_else(|| {
+        Error::new(Kind::Environment, format!("{LOCK_TIMEOUT} is `{}`", given.to_string_lossy()))
+            .help("it is the longest wait for a lock in seconds, such as 30 or 0.5; leave it out for 30")
+    })
 }
 
 /// Makes a folder and those above it, readable by their owner alone; one that exists is left as it is.

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
+use std::marker::PhantomData;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,27 +10,49 @@ use std::time::{Duration, Instant};
 use crate::store::{Home, clock};
 use crate::{Error, Kind, Result, fault};
 
-/// A lock that is held; dropping it releases it.
+/// What locks protect, in the order in which one process may take them. Of one kind it may hold one: two tasks' locks are
+/// never held together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rank {
+    /// A project's folder of tasks, while one is created there.
+    Project,
+    /// A task.
+    Task,
+    /// The pool of worktrees.
+    Pool,
+    /// The list of projects. It is the last, so that whoever holds it waits for nobody.
+    Projects,
+}
+
+/// A lock that is held; dropping it releases it. It stays in the thread that took it, which keeps to the order of ranks.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
+    _turn: Turn,
 }
 
 /// Takes the lock of this file, waiting as long as the home's patience. `what` it protects is for the message.
 ///
 /// A lock is never taken from a living holder, however old it is.
 ///
+/// # Panics
+/// In builds with debug assertions, when the thread holds a lock of this rank or a later one: two that take them in
+/// different orders could wait for each other.
+///
 /// # Errors
 /// `locked` when the wait is over, saying who holds it and since when; `environment` when the file cannot be made;
 /// `not_found` when the folder of the lock is gone.
-pub fn acquire(home: &Home, path: &Path, what: &str) -> Result<Lock> {
+pub fn acquire(home: &Home, path: &Path, rank: Rank, what: &str) -> Result<Lock> {
     const LONGEST_NAP: Duration = Duration::from_millis(20);
+    let turn = Turn::take(rank);
     let deadline = Instant::now() + home.patience();
     let mut nap = Duration::from_millis(1);
     loop {
         let file = open(path)?;
         match file.try_lock() {
-            Ok(()) if is_still_there(&file, path) => return Lock { file }.sign(path, home.command()),
+            Ok(()) if is_still_there(&file, path) => {
+                return Lock { file, _turn: turn }.sign(path, home.command());
+            }
             // The folder was moved or made anew while we waited: what we hold is nobody's lock.
             Ok(()) => continue,
             Err(TryLockError::WouldBlock) => {}
@@ -59,6 +82,53 @@ impl Drop for Lock {
         fault::step("release", "a lock");
         // Closing the file releases the lock; the signature is wiped so that nobody is shown a former holder.
         self.file.set_len(0).unwrap_or_default();
+    }
+}
+
+/// Takes note of the ranks that a thread holds, where assertions are on.
+#[derive(Debug)]
+struct Turn {
+    #[cfg(debug_assertions)]
+    rank: Rank,
+    /// Not to be sent to another thread.
+    _thread: PhantomData<*const ()>,
+}
+
+#[cfg(debug_assertions)]
+mod order {
+    use std::cell::RefCell;
+    use std::marker::PhantomData;
+
+    use super::{Rank, Turn};
+
+    thread_local! {
+        static RANKS: RefCell<Vec<Rank>> = const { RefCell::new(Vec::new()) };
+    }
+
+    impl Turn {
+        pub(super) fn take(rank: Rank) -> Turn {
+            RANKS.with_borrow_mut(|ranks| {
+                assert!(
+                    ranks.iter().all(|held| *held < rank),
+                    "the lock of a {rank:?} is taken while those of {ranks:?} are held"
+                );
+                ranks.push(rank);
+            });
+            Turn { rank, _thread: PhantomData }
+        }
+    }
+
+    impl Drop for Turn {
+        fn drop(&mut self) {
+            RANKS.with_borrow_mut(|ranks| ranks.retain(|held| *held != self.rank));
+        }
+    }
+}
+
+#[cfg(not(debug_assertions))]
+impl Turn {
+    fn take(_: Rank) -> Turn {
+        Turn { _thread: PhantomData }
     }
 }
 
@@ -96,4 +166,45 @@ fn held(mut file: File, what: &str, patience: Duration) -> Error {
     let waited = patience.as_secs_f32();
     Error::new(Kind::Locked, format!("{what} is locked by {holder}; waited {waited} s"))
         .help("wait until it is done and try again; if it hangs, end that process: its lock goes with it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::tests::{home, task};
+    use crate::store::{Open, Pool};
+
+    #[track_caller]
+    fn check(first: Rank, second: Rank, fits: bool) {
+        let (_folder, home) = home();
+        home.prepare().unwrap();
+        let both = || {
+            let [one, other] = ["a", "b"].map(|name| home.root().join(name));
+            let _first = acquire(&home, &one, first, "one").unwrap();
+            let _second = acquire(&home, &other, second, "the other").unwrap();
+        };
+        let taken = std::thread::scope(|scope| scope.spawn(both).join());
+        assert_eq!(taken.is_ok(), fits || cfg!(not(debug_assertions)));
+    }
+
+    #[test]
+    fn locks_are_taken_in_one_order() {
+        let ranks = [Rank::Project, Rank::Task, Rank::Pool, Rank::Projects];
+        for (one, first) in ranks.into_iter().enumerate() {
+            for (other, second) in ranks.into_iter().enumerate() {
+                check(first, second, one < other);
+            }
+        }
+    }
+
+    #[test]
+    fn a_lock_that_is_released_may_be_taken_again() {
+        let (_folder, home) = home();
+        let dir = task(&home, "fix").dir().clone();
+        drop(Pool::lock(&home).unwrap());
+        let open = Open::lock(&home, &dir).unwrap();
+        drop(Pool::lock(&home).unwrap());
+        drop(open);
+        drop(task(&home, "other"));
+    }
 }

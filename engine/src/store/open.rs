@@ -6,7 +6,7 @@ use crate::store::event::{Event, Set};
 use crate::store::fold::Log;
 use crate::store::frontmatter::Document;
 use crate::store::link::{self, Replacement};
-use crate::store::lock::{self, Lock};
+use crate::store::lock::{self, Lock, Rank};
 use crate::store::scalar::Value;
 use crate::store::task::{self, Task};
 use crate::store::{Home, TaskDir, atomic, clock, home, journal};
@@ -33,7 +33,7 @@ impl Open {
     /// `not_found`; `locked` when the home's patience is over; `corrupt`, nothing being changed; `environment`.
     pub fn lock(home: &Home, dir: &TaskDir) -> Result<Open> {
         task::exists(dir)?;
-        let lock = lock::acquire(home, &dir.lock_file(), &format!("task {}", dir.id))?;
+        let lock = lock::acquire(home, &dir.lock_file(), Rank::Task, &format!("task {}", dir.id))?;
         atomic::sweep(&dir.path);
 
         let journal = task::read_journal(dir)?;

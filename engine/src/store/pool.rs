@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::store::lock::{self, Lock};
+use crate::store::lock::{self, Lock, Rank};
 use crate::store::{Home, Task, atomic, home, list};
 use crate::{Error, Kind, Result};
 
@@ -57,7 +57,7 @@ impl Pool {
         home.prepare()?;
         home::make_folder(&home.workspaces())?;
         let path = home.pool_json();
-        let lock = lock::acquire(home, &path.with_file_name(".pool.lock"), "the workspace pool")?;
+        let lock = lock::acquire(home, &path.with_file_name(".pool.lock"), Rank::Pool, "the workspace pool")?;
         atomic::sweep(&home.workspaces());
         Ok(Pool { file: load(home)?, home: home.clone(), _lock: lock })
     }

@@ -89,7 +89,7 @@ fn a_lock_of_a_task_that_went_away_is_no_lock() {
     let open = task(&home, "fix");
     let dir = open.dir().clone();
     let waiting = std::thread::scope(|scope| {
-        let waiter = scope.spawn(|| Open::lock(&home, &dir));
+        let waiter = scope.spawn(|| Open::lock(&home, &dir).map(drop));
         fs::rename(&dir.path, home.root().join("trash")).unwrap();
         drop(open);
         waiter.join().unwrap()
