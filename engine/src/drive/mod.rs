@@ -10,5 +10,5 @@ pub mod git;
 pub mod harness;
 pub mod process;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod tmux;

@@ -6,7 +6,10 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{Error, Kind, Result, fault};
+use rustix::fs::{CWD, RenameFlags};
+use rustix::io::Errno;
+
+use crate::{Error, Result, fault};
 
 /// New contents of a file, on the disk but not yet in its place; dropped uncommitted, they are removed.
 struct Staged {
@@ -22,29 +25,30 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
     stage(path, contents)?.commit()
 }
 
-/// Edits a file that others may be editing without our locks: `edit` gets the contents and returns the new ones,
-/// again if the file changed meanwhile. Returns whether anything was written.
+/// Gives the file these contents if it still has those of `before`, and says whether it had. What was there gets the name
+/// `former`, so that nothing is lost which somebody wrote between the look and the swap.
 ///
 /// # Errors
-/// Those of `edit` (nothing is changed then), and `environment`.
-pub fn update(path: &Path, mut edit: impl FnMut(&[u8]) -> Result<Vec<u8>>) -> Result<bool> {
-    const ATTEMPTS: usize = 50;
-    let mut before = read(path)?;
-    for _ in 0..ATTEMPTS {
-        let after = edit(&before)?;
-        if after == before {
-            return Ok(false);
-        }
-        let staged = stage(path, &after)?;
-        let now = read(path)?;
-        if now == before {
-            staged.commit()?;
-            return Ok(true);
-        }
-        before = now;
+/// `environment` when the disk refuses; the file then has its old contents.
+pub fn swap(path: &Path, before: &[u8], contents: &[u8], former: &Path) -> Result<bool> {
+    let staged = stage(path, contents)?;
+    match fs::read(&staged.target) {
+        Ok(now) if now == before => staged.swap(former).map(|()| true),
+        Ok(_) => Ok(false),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(false),
+        Err(cause) => Err(Error::io("read", path, &cause)),
     }
-    Err(Error::new(Kind::Environment, format!("{} is being written all the time", path.display()))
-        .help("something rewrites this file in a loop: stop it and try again"))
+}
+
+/// Exchanges two files, so that there is no moment at which one of the names leads nowhere.
+///
+/// # Errors
+/// Those of the system; `Unsupported` where it cannot do that.
+pub(crate) fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
+    match rustix::fs::renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Err(ErrorKind::Unsupported.into()),
+        exchanged => Ok(exchanged?),
+    }
 }
 
 /// Removes what killed writers left in this folder. Failing to is harmless, and so not an error.
@@ -75,10 +79,6 @@ pub(crate) fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.{}.{count}.tmp", std::process::id()))
 }
 
-fn read(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).map_err(|cause| Error::io("read", path, &cause))
-}
-
 fn stage(path: &Path, contents: &[u8]) -> Result<Staged> {
     let target = target_of(path)?;
     let mode = fs::metadata(&target).ok().map(|old| old.permissions().mode() & 0o7777);
@@ -91,7 +91,10 @@ fn stage(path: &Path, contents: &[u8]) -> Result<Staged> {
 }
 
 /// What a symlink points to, or the path itself.
-fn target_of(path: &Path) -> Result<PathBuf> {
+///
+/// # Errors
+/// `environment` when a link leads nowhere.
+pub(crate) fn target_of(path: &Path) -> Result<PathBuf> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => {
             fs::canonicalize(path).map_err(|cause| Error::io("follow the link", path, &cause))
@@ -119,6 +122,26 @@ impl Staged {
         fault::step("rename to", self.target.display());
         fs::rename(&self.temporary, &self.target)
             .map_err(|cause| Error::io("write", &self.target, &cause))?;
+        sync_folder(self.target.parent().unwrap_or(Path::new("/")))
+    }
+}
+
+impl Staged {
+    /// As `commit`, and keeps what was there.
+    fn swap(self, former: &Path) -> Result<()> {
+        let fail = |cause: std::io::Error| Error::io("write", &self.target, &cause);
+        fault::step("swap", self.target.display());
+        match exchange(&self.temporary, &self.target) {
+            Ok(()) => {
+                fault::step("rename to", former.display());
+                fs::rename(&self.temporary, former).map_err(fail)?;
+            }
+            Err(cause) if cause.kind() == ErrorKind::Unsupported => {
+                fs::hard_link(&self.target, former).map_err(fail)?;
+                fs::rename(&self.temporary, &self.target).map_err(fail)?;
+            }
+            Err(cause) => return Err(fail(cause)),
+        }
         sync_folder(self.target.parent().unwrap_or(Path::new("/")))
     }
 }

@@ -4,9 +4,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::store::frontmatter::Document;
-use crate::store::{TaskDir, atomic};
+use crate::store::{TaskDir, atomic, late, task};
 use crate::{Error, Kind, Result, fault};
 
 /// A file that stands where the link was.
@@ -14,10 +15,9 @@ use crate::{Error, Kind, Result, fault};
 pub struct Replacement {
     /// Its path.
     pub path: PathBuf,
-    /// Its whole contents.
-    pub contents: Vec<u8>,
     /// Its body: all of it when it has no frontmatter.
     pub body: String,
+    saved: SystemTime,
 }
 
 /// What is at the place of the link.
@@ -63,23 +63,37 @@ pub fn make_again(dir: &TaskDir, worktree: &Path) -> Result<()> {
     }
 }
 
-/// Puts the link back into its place, over a file whose contents were taken; `false` when that file has changed since.
+/// Puts the link back into its place, over a file whose body was taken. That file becomes a former version of the task's
+/// own, so that what comes into it late is found.
 ///
 /// # Errors
 /// `environment`.
-pub fn restore(dir: &TaskDir, replaced: &Replacement) -> Result<bool> {
-    let now = fs::read(&replaced.path).map_err(|cause| Error::io("read", &replaced.path, &cause))?;
-    if now != replaced.contents {
-        return Ok(false);
+pub fn restore(dir: &TaskDir, replaced: &Replacement) -> Result<()> {
+    let fail = |cause: std::io::Error| Error::io("make the link", &replaced.path, &cause);
+    let former = late::name(&atomic::target_of(&dir.task_md())?, &replaced.body);
+    let link = staged(&replaced.path, &dir.task_md())?;
+    fault::step("swap", replaced.path.display());
+    match atomic::exchange(&link, &replaced.path) {
+        Ok(()) => keep(&link, &former).map_err(fail),
+        Err(cause) if matches!(cause.kind(), ErrorKind::Unsupported | ErrorKind::NotFound) => {
+            keep(&replaced.path, &former)
+                .or_else(|cause| unless_gone(&replaced.path, cause))
+                .map_err(fail)?;
+            fs::rename(&link, &replaced.path).map_err(fail)
+        }
+        Err(cause) => Err(fail(cause)),
     }
-    replace(&replaced.path, &dir.task_md()).map(|()| true)
 }
 
-/// The file that an editor or an agent put in the place of the worktree's link, if there is one.
+/// The file that an editor or an agent put in the place of the worktree's link, if there is one, once it is whole.
 ///
 /// # Errors
 /// `corrupt` when it cannot be understood or is another task's; `environment`.
 pub fn replacement(dir: &TaskDir, worktree: &Path) -> Result<Option<Replacement>> {
+    task::once_whole(&worktree.join("TASK.md"), || glance(dir, worktree))
+}
+
+fn glance(dir: &TaskDir, worktree: &Path) -> Result<Option<Replacement>> {
     let path = worktree.join("TASK.md");
     match fs::symlink_metadata(&path) {
         Ok(found) if found.is_file() => {}
@@ -89,9 +103,23 @@ pub fn replacement(dir: &TaskDir, worktree: &Path) -> Result<Option<Replacement>
         }
         Err(cause) => return Err(Error::io("look at", &path, &cause)),
     }
-    let contents = fs::read(&path).map_err(|cause| Error::io("read", &path, &cause))?;
+    let fail = |cause: std::io::Error| Error::io("read", &path, &cause);
+    let saved = fs::metadata(&path).and_then(|metadata| metadata.modified()).map_err(fail)?;
+    let contents = fs::read(&path).map_err(fail)?;
     let body = body_of(dir, &contents, &path)?;
-    Ok(Some(Replacement { path, contents, body }))
+    Ok(Some(Replacement { path, body, saved }))
+}
+
+impl Replacement {
+    /// What the task's body becomes with it. If somebody has written to the task's own file since, the lines of that which it
+    /// lacks are added.
+    pub fn body_over(&self, dir: &TaskDir, own: &str) -> String {
+        let written = fs::metadata(dir.task_md()).and_then(|metadata| metadata.modified());
+        match written {
+            Ok(written) if written <= self.saved => self.body.clone(),
+            Ok(_) | Err(_) => late::united(&self.body, own).unwrap_or_else(|| self.body.clone()),
+        }
+    }
 }
 
 fn body_of(dir: &TaskDir, contents: &[u8], path: &Path) -> Result<String> {
@@ -142,10 +170,30 @@ fn is_of_a_task(found: &Path) -> bool {
 
 /// Makes the link under a temporary name and renames it, so that there is no moment without a `TASK.md`.
 fn replace(path: &Path, target: &Path) -> Result<()> {
+    let temporary = staged(path, target)?;
+    fs::rename(&temporary, path).map_err(|cause| Error::io("make the link", path, &cause))
+}
+
+/// The link under a temporary name.
+fn staged(path: &Path, target: &Path) -> Result<PathBuf> {
     atomic::sweep(path.parent().unwrap_or(path));
     let temporary = atomic::temporary(path);
-    fault::step("rename to", path.display());
-    symlink(target, &temporary)
-        .and_then(|()| fs::rename(&temporary, path))
-        .map_err(|cause| Error::io("make the link", path, &cause))
+    symlink(target, &temporary).map_err(|cause| Error::io("make the link", path, &cause))?;
+    Ok(temporary)
+}
+
+/// Moves a file, to another file system too.
+fn keep(file: &Path, former: &Path) -> std::io::Result<()> {
+    fault::step("rename to", former.display());
+    match fs::rename(file, former) {
+        Err(cause) if cause.kind() == ErrorKind::CrossesDevices => {
+            fs::copy(file, former)?;
+            fs::remove_file(file)
+        }
+        moved => moved,
+    }
+}
+
+fn unless_gone(path: &Path, cause: std::io::Error) -> std::io::Result<()> {
+    if path.exists() { Err(cause) } else { Ok(()) }
 }

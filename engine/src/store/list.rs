@@ -82,7 +82,7 @@ fn quickly(dir: &TaskDir, buffer: &mut Vec<u8>) -> Option<Task> {
 
 fn carefully(dir: &TaskDir) -> Result<Task> {
     let log = task::read_journal(dir)?.log();
-    let document = task::document(dir, &log)?;
+    let document = task::glance(dir, &log)?;
     Task::of(dir, document, &log)
 }
 

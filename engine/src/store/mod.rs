@@ -7,6 +7,7 @@
 pub mod atomic;
 pub mod clock;
 pub mod create;
+pub mod edit;
 pub mod event;
 pub mod find;
 pub mod fold;
@@ -14,6 +15,7 @@ pub mod frontmatter;
 pub mod home;
 pub mod id;
 pub mod journal;
+pub mod late;
 pub mod link;
 pub mod list;
 pub mod lock;

@@ -9,7 +9,7 @@ use crate::store::link::{self, Replacement};
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::scalar::Value;
 use crate::store::task::{self, Task};
-use crate::store::{Home, TaskDir, atomic, clock, home, journal};
+use crate::store::{Home, TaskDir, atomic, clock, edit, home, journal, late};
 use crate::{Error, Kind, Result};
 
 /// A locked task. Dropping it releases the lock.
@@ -35,25 +35,34 @@ impl Open {
         task::exists(dir)?;
         let lock = lock::acquire(home, &dir.lock_file(), Rank::Task, &format!("task {}", dir.id))?;
         atomic::sweep(&dir.path);
+        let path = atomic::target_of(&dir.task_md())?;
+        late::forget(&path)?;
 
         let journal = task::read_journal(dir)?;
         let log = journal.log();
         let worktree = log.owned.workspace.as_ref().map(|name| home.workspace(name));
         let replaced = worktree.as_ref().map_or(Ok(None), |worktree| link::replacement(dir, worktree))?;
         let document = task::document(dir, &log)?;
-        let repairs = repairs(dir, &document, &log, &journal);
+        let mut repairs = repairs(dir, &document, &log, &journal);
+        if late::carried(&late::found(&path)?, document.body()).is_some() {
+            repairs.push(repaired(
+                "TASK.md",
+                "what was written into a version that had been replaced",
+                "the same",
+            ));
+        }
         let task = Task::of(dir, document, &log)?;
 
         journal::mend(&dir.history(), &journal)?;
         let mut open =
             Open { home: home.clone(), dir: dir.clone(), task, log, repairs: Vec::new(), _lock: lock };
-        open.repair(repairs)?;
-        if let Some(replaced) = replaced {
-            open.take(replaced)?;
-        } else if let Some(worktree) = worktree {
-            link::make_again(dir, &worktree)?;
+        open.tell(repairs)?;
+        match (replaced, worktree) {
+            (Some(replaced), _) => open.take(&replaced)?,
+            (None, Some(worktree)) => link::make_again(dir, &worktree)?,
+            (None, None) => {}
         }
-        Ok(open)
+        if open.repairs.is_empty() { Ok(open) } else { open.write(|_| Ok(())).map(|()| open) }
     }
 
     /// Where it is.
@@ -159,60 +168,46 @@ impl Open {
     /// `corrupt` when that file cannot be understood; `environment`.
     pub fn take_back(&mut self, worktree: &Path) -> Result<bool> {
         match link::replacement(&self.dir, worktree)? {
-            Some(replaced) => self.take(replaced).map(|()| true),
+            Some(replaced) => self.take(&replaced).map(|()| true),
             None => Ok(false),
         }
     }
 
-    fn take(&mut self, mut replaced: Replacement) -> Result<()> {
-        loop {
-            self.write(|document| {
-                document.set_body(&replaced.body);
-                Ok(())
-            })?;
-            if link::restore(&self.dir, &replaced)? {
-                return Ok(());
-            }
-            let worktree = replaced.path.parent().unwrap_or(Path::new("/"));
-            match link::replacement(&self.dir, worktree)? {
-                Some(changed) => replaced = changed,
-                None => return Ok(()),
-            }
-        }
+    fn take(&mut self, replaced: &Replacement) -> Result<()> {
+        let dir = self.dir.clone();
+        self.write(|document| {
+            let body = replaced.body_over(&dir, document.body());
+            document.set_body(&body);
+            Ok(())
+        })?;
+        link::restore(&self.dir, replaced)?;
+        self.tell(vec![repaired("TASK.md", "a file in the place of the worktree's link", "its text")])?;
+        // What came into that file after it was read is late now.
+        self.write(|_| Ok(()))
     }
 
-    fn repair(&mut self, repairs: Vec<Event>) -> Result<()> {
+    fn tell(&mut self, repairs: Vec<Event>) -> Result<()> {
         if !repairs.is_empty() {
             self.append_many(repairs.iter().cloned().map(Into::into).collect())?;
-            self.write(|_| Ok(()))?;
-            self.repairs = repairs;
+            self.repairs.extend(repairs);
         }
         Ok(())
     }
 
-    /// Writes the engine-owned values and this edit into the file as it is now, whoever wrote it last.
-    fn write(&mut self, edit: impl Fn(&mut Document) -> Result<()>) -> Result<()> {
+    /// Writes the engine-owned values and this change into the file as it is now, whoever wrote it last.
+    fn write(&mut self, change: impl Fn(&mut Document) -> Result<()>) -> Result<()> {
         let Open { dir, log, .. } = &*self;
-        let mut written = None;
-        atomic::update(&dir.task_md(), |before| {
-            let mut document = Document::parse(before).map_err(|flaw| task::corrupt(dir, &flaw, log))?;
-            let original = document.clone();
-            edit(&mut document)?;
+        let document = edit::edit(dir, log, |before, after| {
+            change(after)?;
             let mut fields = task::fields(dir, &log.owned);
             let now = clock::now();
-            if differs(&original, &document, &fields) {
+            if differs(before, after, &fields) {
                 fields.push(("updated_at", Value::Plain(&now)));
             }
-            for (key, value) in fields {
-                document.set(key, value).map_err(|flaw| task::corrupt(dir, &flaw, log))?;
-            }
-            let contents = document.text().as_bytes().to_owned();
-            written = Some(document);
-            Ok(contents)
+            let set = fields.into_iter().try_for_each(|(key, value)| after.set(key, value));
+            set.map_err(|flaw| task::corrupt(dir, &flaw, log))
         })?;
-        if let Some(document) = written {
-            self.task = Task::of(&self.dir, document, &self.log)?;
-        }
+        self.task = Task::of(&self.dir, document, &self.log)?;
         Ok(())
     }
 }
@@ -223,6 +218,14 @@ fn differs(original: &Document, edited: &Document, fields: &[(&str, Value)]) -> 
         original.get(key).is_ok_and(|found| found.as_deref() == value.decoded().as_deref())
     };
     original != edited || !fields.iter().all(is_set)
+}
+
+fn repaired(field: &str, found: &str, kept: &str) -> Event {
+    Event::TaskRepaired {
+        field: field.to_owned(),
+        found: Some(found.to_owned()),
+        kept: Some(kept.to_owned()),
+    }
 }
 
 /// Everything that is not as the journal has it.

@@ -78,7 +78,11 @@ pub struct KeepsBlankLines(pub bool);
 /// How long the value at the beginning of this line is, without the comment and the spaces that follow it.
 pub fn one_line_length(line: &str) -> usize {
     match line.chars().next() {
-        Some('"' | '\'') => quoted_end(line).unwrap_or(line.len()),
+        // Without a blank before it, what follows is no comment.
+        Some('"' | '\'') => quoted_end(line)
+            .ok()
+            .filter(|end| line[*end..].is_empty() || line[*end..].starts_with([' ', '\t']))
+            .unwrap_or(line.len()),
         Some(_) | None => without_comment(line).len(),
     }
 }

@@ -3,13 +3,14 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::store::event::Event;
 use crate::store::fold::{Log, Owned};
 use crate::store::frontmatter::{Document, Flaw};
 use crate::store::journal::{self, Journal};
 use crate::store::scalar::Value;
-use crate::store::{TaskDir, link};
+use crate::store::{TaskDir, atomic, late, link};
 use crate::{Error, Kind, Result};
 
 /// The harness of a task whose frontmatter names none.
@@ -57,7 +58,12 @@ impl Task {
         if let Some(workspace) = &log.owned.workspace
             && let Some(found) = link::replacement(dir, &home.workspace(workspace))?
         {
-            document.set_body(&found.body);
+            let body = found.body_over(dir, document.body());
+            document.set_body(&body);
+        }
+        if let Some(body) = late::carried(&late::found(&atomic::target_of(&dir.task_md())?)?, document.body())
+        {
+            document.set_body(&body);
         }
         let task = Task::of(dir, document, &log)?;
         Ok((task, journal))
@@ -131,11 +137,44 @@ pub(crate) fn read_journal(dir: &TaskDir) -> Result<Journal> {
     if has_status { Ok(journal) } else { Err(no_history(dir, "does not say the task's status")) }
 }
 
-/// The task's `TASK.md`.
+/// The task's `TASK.md`, once it is whole.
 ///
 /// # Errors
 /// `corrupt` when it is missing or cannot be understood, with what would mend it; `environment`.
 pub(crate) fn document(dir: &TaskDir, log: &Log) -> Result<Document> {
+    once_whole(&dir.task_md(), || glance(dir, log))
+}
+
+/// Reads a file that somebody may be in the middle of writing: some editors empty it first, and others remove it.
+///
+/// # Errors
+/// Those of reading it; `corrupt` when it stays as it is.
+pub(crate) fn once_whole<T>(path: &Path, read: impl Fn() -> Result<T>) -> Result<T> {
+    const NAPS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
+    for nap in NAPS {
+        match read() {
+            Err(error) if error.kind == Kind::Corrupt && was_just_written(path) => {
+                std::thread::sleep(Duration::from_millis(nap));
+            }
+            read => return read,
+        }
+    }
+    read()
+}
+
+fn was_just_written(path: &Path) -> bool {
+    const JUST: Duration = Duration::from_secs(1);
+    let metadata = fs::metadata(path).or_else(|_| fs::metadata(path.parent().unwrap_or(path)));
+    let age =
+        metadata.and_then(|metadata| metadata.modified()).map(|time| time.elapsed().unwrap_or_default());
+    age.is_ok_and(|age| age < JUST)
+}
+
+/// The task's `TASK.md` as it is at this moment.
+///
+/// # Errors
+/// As `document`.
+pub(crate) fn glance(dir: &TaskDir, log: &Log) -> Result<Document> {
     let path = dir.task_md();
     match fs::read(&path) {
         Ok(bytes) => Document::parse(&bytes).map_err(|flaw| corrupt(dir, &flaw, log)),

@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::store::{Draft, Home, Open, create};
 
+mod editors;
 mod processes;
 mod tasks;
 

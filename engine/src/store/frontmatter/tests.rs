@@ -98,6 +98,7 @@ fn values_are_replaced_in_their_place() {
     check_set("---\nkey: old # c\n---\n", text, "---\nkey: new # c\n---\n");
     check_set("---\nkey:   'old'   # c\n---\n", text, "---\nkey: new   # c\n---\n");
     check_set("---\nkey: # c\n---\n", text, "---\nkey: new # c\n---\n");
+    check_set("---\nkey: ''#c\n---\n", text, "---\nkey: new\n---\n");
     check_set("---\nkey:\n---\n", text, "---\nkey: new\n---\n");
     check_set("---\nkey: |\n  a\n  b\n\n# c\nb: 1\n---\n", text, "---\nkey: new\n\n# c\nb: 1\n---\n");
     check_set("---\nkey: old\n  # indented\nb: 1\n---\n", text, "---\nkey: new\n  # indented\nb: 1\n---\n");

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::store::event::{Event, Set};
-use crate::store::tests::{Process, draft, home, task};
+use crate::store::tests::{Process, draft, editors, home, task};
 use crate::store::{Home, Open, Pool, Task, TaskDir, atomic, create, journal, list};
 use crate::{Error, Kind};
 
@@ -25,6 +25,8 @@ fn role() {
         "count" => (0..ROUNDS).for_each(|_| count(&home)),
         "create" => create_one(&home),
         "bind" => bind(&home),
+        "edit" => editors::edit(&home),
+        "move" => editors::move_until_told(&home),
         other => panic!("no role {other}"),
     }
 }
@@ -63,7 +65,8 @@ fn a_killed_engine_leaves_a_task_that_is_as_its_journal_says() {
         assert!(text.ends_with("---\n\n## Context\n\nToo sour.\n"));
     }
     drop(Open::lock(&home, &dir).unwrap());
-    assert_eq!(names(&dir.path), [".lock", "TASK.md", "history.jsonl"]);
+    let others: Vec<_> = names(&dir.path).into_iter().filter(|name| !name.ends_with(".old")).collect();
+    assert_eq!(others, [".lock", "TASK.md", "history.jsonl"]);
 }
 
 #[test]
@@ -148,7 +151,7 @@ fn hold_forever(home: &Home) {
 }
 
 /// Two events and a changed counter, as a transition writes them.
-fn count(home: &Home) {
+pub(super) fn count(home: &Home) {
     let mut open = Open::lock(home, &only_task(home)).unwrap();
     let round = open.task().counter("review_round") + 1;
     open.append(Event::Unknown, Set::new().counter("review_round", round)).unwrap();
@@ -165,7 +168,7 @@ fn bind(home: &Home) {
     assert!(bound.is_ok() || bound.is_err_and(|error| error.kind == Kind::Refused));
 }
 
-fn only_task(home: &Home) -> TaskDir {
+pub(super) fn only_task(home: &Home) -> TaskDir {
     list::dirs(home, None).unwrap().remove(0)
 }
 

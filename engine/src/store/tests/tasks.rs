@@ -9,7 +9,7 @@ use crate::Kind;
 use crate::store::event::{Event, Set};
 use crate::store::scalar::Value;
 use crate::store::tests::{draft, home, task};
-use crate::store::{Home, Open, Task, TaskDir, atomic, create, journal, list};
+use crate::store::{Home, Open, Task, TaskDir, create, edit, journal, list};
 
 #[test]
 fn a_new_task_is_whole() {
@@ -244,17 +244,19 @@ fn a_write_takes_what_an_agent_wrote_meanwhile() {
     let (_folder, home) = home();
     let mut open = task(&home, "fix");
     let path = open.dir().task_md();
-    let mut attempts = 0;
-    atomic::update(&path, |before| {
-        attempts += 1;
-        if attempts == 1 {
-            fs::write(&path, [before, b"\n## Handoff\n"].concat()).unwrap();
+    let attempts = std::cell::Cell::new(0);
+    edit::edit(open.dir(), open.log(), |_, document| {
+        attempts.set(attempts.get() + 1);
+        if attempts.get() == 1 {
+            let before = fs::read(&path).unwrap();
+            fs::write(&path, [&before, b"\n## Handoff\n".as_slice()].concat()).unwrap();
         }
-        Ok([before, b"DONE: it\n"].concat())
+        document.set_body(&format!("{}DONE: it\n", document.body()));
+        Ok(())
     })
     .unwrap();
     open.append(Event::Unknown, Set::new().status("working")).unwrap();
-    assert_eq!(attempts, 2);
+    assert_eq!(attempts.get(), 2);
     assert!(open.task().body.ends_with("\n## Handoff\nDONE: it\n"));
 }
 

@@ -1,0 +1,45 @@
+//! Edits of a `TASK.md` that people and agents edit too, without our locks: whatever they write is kept.
+
+use std::path::Path;
+
+use crate::store::fold::Log;
+use crate::store::frontmatter::Document;
+use crate::store::{TaskDir, atomic, late, task};
+use crate::{Error, Kind, Result};
+
+/// Edits the file as it is now, whoever wrote it last, and again if somebody wrote it meanwhile. `change` gets the file as
+/// it was read, and the one to be written. Gives the file as it is then.
+///
+/// # Errors
+/// Those of `change`, nothing being written; `corrupt` when the file cannot be understood; `environment`.
+pub fn edit(
+    dir: &TaskDir,
+    log: &Log,
+    change: impl Fn(&Document, &mut Document) -> Result<()>,
+) -> Result<Document> {
+    const ATTEMPTS: usize = 50;
+    let path = atomic::target_of(&dir.task_md())?;
+    for _ in 0..ATTEMPTS {
+        let late = late::found(&path)?;
+        let before = task::document(dir, log)?;
+        let mut after = before.clone();
+        change(&before, &mut after)?;
+        if let Some(body) = late::carried(&late, after.body()) {
+            after.set_body(&body);
+        }
+        if after == before || replace(&path, &before, &after)? {
+            late.into_iter().try_for_each(|late| late.done(&path))?;
+            return Ok(after);
+        }
+    }
+    Err(Error::new(Kind::Environment, format!("{} is being written all the time", path.display()))
+        .help("something rewrites this file in a loop: stop it and try again"))
+}
+
+/// Says whether nobody else has written meanwhile. What somebody wrote before the swap and after the last look at the file
+/// is late by then, and found as that.
+fn replace(path: &Path, before: &Document, after: &Document) -> Result<bool> {
+    let former = late::name(path, before.body());
+    let swapped = atomic::swap(path, before.text().as_bytes(), after.text().as_bytes(), &former)?;
+    Ok(swapped && late::at(&former).is_none())
+}

@@ -1,0 +1,291 @@
+//! Late writes: what an editor writes into a `TASK.md` that has just been replaced, through a descriptor that it still has
+//! open. The versions that were replaced stay within reach for a while, and what comes into them is carried over.
+
+use std::cmp::Reverse;
+use std::fs;
+use std::hash::{DefaultHasher, Hasher};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::store::atomic;
+use crate::store::frontmatter::Document;
+use crate::{Error, Result};
+
+/// How many former versions are kept for a minute, if the task is touched at all after that. A transition writes a few.
+const KEPT: usize = 16;
+
+/// How long they are kept.
+const A_MINUTE: Duration = Duration::from_secs(60);
+
+/// How long those are kept that are more than that, and how long what was carried over is carried over again: an editor may
+/// have read the file before, and save what it has read.
+const A_MOMENT: Duration = Duration::from_secs(2);
+
+const SUFFIX: &str = ".old";
+
+/// A former version that was written to after it was replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Late {
+    path: PathBuf,
+    body: String,
+    base: Base,
+}
+
+/// What stands in a former version's name about its body when it was replaced, or last carried over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Base {
+    /// Where that begins which was carried over; its end when nothing was, its beginning when all was.
+    carried: usize,
+    length: usize,
+    hash: u64,
+}
+
+/// The name for the former version of this file, which had this body.
+pub fn name(path: &Path, body: &str) -> PathBuf {
+    named(path, Base::of(body, body.len()))
+}
+
+/// Every former version of this file that has something which was written late. One that is being written, and is no text
+/// yet, is found the next time.
+///
+/// # Errors
+/// `environment` when the folder cannot be read.
+pub fn found(path: &Path) -> Result<Vec<Late>> {
+    let formers = formers(path)?.into_iter().enumerate();
+    let looked_at = formers.filter(|(place, former)| *place < KEPT || former.may_have_changed());
+    Ok(looked_at.filter_map(|(_, former)| at(&former.path)).collect())
+}
+
+/// What was written late into this former version.
+pub fn at(former: &Path) -> Option<Late> {
+    let base = former.file_name().and_then(|name| Base::parse(name.to_str()?))?;
+    let body = body_of(&fs::read(former).ok()?)?;
+    let is_news = !base.is_of(&body)
+        || base.carried < base.length
+            && Former::new(former.to_owned()).is_some_and(|former| former.age() < A_MOMENT);
+    is_news.then(|| Late { path: former.to_owned(), body, base })
+}
+
+/// The body with everything that was written late; `None` when it has that already.
+pub fn carried(late: &[Late], body: &str) -> Option<String> {
+    let mut carried = None;
+    for late in late {
+        let current = carried.as_deref().unwrap_or(body);
+        carried = late.carried_into(current).or(carried);
+    }
+    carried
+}
+
+/// The body with the lines of another one that it lacks; `None` when it lacks none.
+pub fn united(body: &str, other: &str) -> Option<String> {
+    let there: Vec<&str> = body.lines().collect();
+    let is_missing = |line: &&str| !there.contains(&line.trim_end_matches(['\n', '\r']));
+    with(body, &other.split_inclusive('\n').filter(is_missing).collect::<String>())
+}
+
+/// Removes the former versions that are old enough and have nothing that was written late. Call it under the task's lock.
+///
+/// # Errors
+/// `environment` when the folder cannot be read.
+pub fn forget(path: &Path) -> Result<()> {
+    for (place, former) in formers(path)?.into_iter().enumerate() {
+        let longest = if place < KEPT { A_MINUTE } else { A_MOMENT };
+        if former.age() > longest && at(&former.path).is_none() {
+            // What stays is removed the next time.
+            fs::remove_file(former.path).unwrap_or_default();
+        }
+    }
+    Ok(())
+}
+
+impl Late {
+    /// The current body with what was written late; `None` when it has that already.
+    ///
+    /// What was appended is appended. A version that was written anew stands, if the current body is still the one that it
+    /// began from; if that was changed too, nobody can say which is meant, and the lines that it lacks are added to it.
+    fn carried_into(&self, current: &str) -> Option<String> {
+        let Base { carried, length, .. } = self.base;
+        match self.base.cut_from(&self.body) {
+            Some(_) if carried == 0 && length > 0 => united(current, &self.body),
+            Some(appended) => {
+                let again = with(current, &self.body[carried..length]);
+                with(again.as_deref().unwrap_or(current), appended).or(again)
+            }
+            None if self.base.is_of(current) => Some(self.body.clone()),
+            None => united(current, &self.body),
+        }
+    }
+
+    /// Takes note that it was carried over. If more was written meanwhile, that is found the next time.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be renamed.
+    pub fn done(self, path: &Path) -> Result<()> {
+        if self.base.is_of(&self.body) {
+            return Ok(());
+        }
+        let was_appended = self.base.cut_from(&self.body).is_some();
+        let carried = if was_appended { self.base.carried } else { 0 };
+        fs::rename(&self.path, named(path, Base::of(&self.body, carried)))
+            .map_err(|cause| Error::io("rename", &self.path, &cause))
+    }
+}
+
+impl Base {
+    fn of(body: &str, carried: usize) -> Base {
+        Base { carried, length: body.len(), hash: hash(body) }
+    }
+
+    fn is_of(self, body: &str) -> bool {
+        body.len() == self.length && hash(body) == self.hash
+    }
+
+    /// What follows it in a body that begins with it.
+    fn cut_from(self, body: &str) -> Option<&str> {
+        let (before, behind) = body.split_at_checked(self.length)?;
+        (self.is_of(before) && body.is_char_boundary(self.carried)).then_some(behind)
+    }
+
+    /// From a name that [`named`] made.
+    fn parse(name: &str) -> Option<Base> {
+        let mut parts = name.strip_suffix(SUFFIX)?.rsplit('.');
+        let hash = u64::from_str_radix(parts.next()?, 16).ok()?;
+        let length = parts.next()?.parse().ok()?;
+        let carried = parts.next()?.parse().ok().filter(|carried| *carried <= length)?;
+        Some(Base { carried, length, hash })
+    }
+}
+
+fn named(path: &Path, base: Base) -> PathBuf {
+    let Base { carried, length, hash } = base;
+    let unique = atomic::temporary(path);
+    let unique = unique.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{}.{carried}.{length}.{hash:016x}{SUFFIX}", unique.trim_end_matches(".tmp")))
+}
+
+fn hash(body: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(body.as_bytes());
+    hasher.finish()
+}
+
+/// A former version by its name.
+struct Former {
+    path: PathBuf,
+    written: SystemTime,
+    changed: SystemTime,
+}
+
+impl Former {
+    fn new(path: PathBuf) -> Option<Former> {
+        let metadata = fs::symlink_metadata(&path).ok()?;
+        let written = metadata.modified().ok()?;
+        let changed =
+            Duration::new(metadata.ctime().try_into().ok()?, metadata.ctime_nsec().try_into().ok()?);
+        Some(Former { path, written, changed: SystemTime::UNIX_EPOCH + changed })
+    }
+
+    /// How long ago it was written to or renamed; nothing when the clock was put back since.
+    fn age(&self) -> Duration {
+        SystemTime::now().duration_since(self.changed).unwrap_or_default()
+    }
+
+    /// A write changes both times, a rename only the second.
+    fn may_have_changed(&self) -> bool {
+        self.written >= self.changed
+    }
+}
+
+/// The former versions of a file, the latest first.
+fn formers(path: &Path) -> Result<Vec<Former>> {
+    let folder = path.parent().unwrap_or(path);
+    let own = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
+    let fail = |cause: std::io::Error| Error::io("read the folder", folder, &cause);
+    let mut formers = Vec::new();
+    for entry in fs::read_dir(folder).map_err(fail)? {
+        let name = entry.map_err(fail)?.file_name();
+        if name.to_str().is_some_and(|name| name.starts_with(&own) && name.ends_with(SUFFIX)) {
+            formers.extend(Former::new(folder.join(name)));
+        }
+    }
+    formers.sort_by_key(|former| Reverse(former.changed));
+    Ok(formers)
+}
+
+/// The body of a file that may have lost its frontmatter; `None` for one that is not whole.
+fn body_of(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    match Document::of(text.to_owned()) {
+        Ok(document) => Some(document.into_body()),
+        Err(_) if text.trim().is_empty() || text.trim_start_matches('\u{FEFF}').starts_with("---") => None,
+        Err(_) => Some(text.to_owned()),
+    }
+}
+
+/// The body with these lines behind it; `None` when it has them.
+fn with(body: &str, lines: &str) -> Option<String> {
+    let is_there = format!("\n{body}\n").contains(&format!("\n{}\n", lines.trim_matches('\n')));
+    if lines.trim().is_empty() || is_there {
+        return None;
+    }
+    let gap = if body.is_empty() || body.ends_with('\n') { "" } else { "\n" };
+    Some(format!("{body}{gap}{lines}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(base: &str, late: &str, current: &str, expect: Option<&str>) {
+        let late = Late { path: PathBuf::new(), body: late.to_owned(), base: Base::of(base, base.len()) };
+        assert_eq!(late.carried_into(current).as_deref(), expect);
+        // Carrying over twice is carrying over once.
+        if let Some(merged) = expect.filter(|merged| *merged != base) {
+            assert_eq!(late.carried_into(merged).unwrap_or_else(|| merged.to_owned()), merged);
+        }
+    }
+
+    #[test]
+    fn what_was_written_late_is_carried_over() {
+        check("a\n", "a\n", "x\n", None);
+        check("a\n", "a\nb\n", "a\n", Some("a\nb\n"));
+        check("a\n", "c\n", "a\n", Some("c\n"));
+        check("a\n", "a\nb\n", "a\nx\n", Some("a\nx\nb\n"));
+        check("a\n", "a\nb\n", "a\nx", Some("a\nx\nb\n"));
+        check("a\n", "a\nb\n", "a\nb\nx\n", None);
+        check("a\n", "c\na\n", "a\nx\n", Some("a\nx\nc\n"));
+        check("ü\n", "ü\nb\n", "", Some("b\n"));
+        check("a\nb\n", "a\n", "x\n", Some("x\na\n"));
+        check("a\n", "a\nb\n", "a\nabc\n", Some("a\nabc\nb\n"));
+    }
+
+    /// What was carried over before, when the editor who had not seen it has saved.
+    #[track_caller]
+    fn check_again(body: &str, carried: usize, current: &str, expect: Option<&str>) {
+        let base = Base::of(body, carried);
+        let late = Late { path: PathBuf::new(), body: body.to_owned(), base };
+        assert_eq!(late.carried_into(current).as_deref(), expect);
+    }
+
+    #[test]
+    fn what_was_carried_over_is_carried_over_again() {
+        check_again("a\nb\n", 2, "a\nx\n", Some("a\nx\nb\n"));
+        check_again("a\nb\n", 2, "a\nb\nx\n", None);
+        check_again("a\nb\n", 0, "a\nx\n", Some("a\nx\nb\n"));
+        check_again("a\nb\n", 4, "a\nx\n", None);
+    }
+
+    #[test]
+    fn a_name_says_what_the_version_was() {
+        let path = Path::new("/x/TASK.md");
+        let former = name(path, "a\n");
+        let text = former.file_name().unwrap().to_str().unwrap();
+        assert_eq!(Base::parse(text), Some(Base::of("a\n", 2)));
+        assert!(text.starts_with(".TASK.md.") && former.starts_with("/x"), "{text}");
+        for other in [".TASK.md.1.2.tmp", ".lock", "TASK.md", ".TASK.md.old", ".old"] {
+            assert_eq!(Base::parse(other), None);
+        }
+    }
+}

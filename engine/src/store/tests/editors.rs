@@ -1,0 +1,237 @@
+//! Processes that edit a `TASK.md` in every way that people and agents do, while the engine writes it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::store::event::{Event, Set};
+use crate::store::tests::processes::{count, only_task};
+use crate::store::tests::{Process, home, task};
+use crate::store::{Home, Open, Task, late};
+
+const EDITORS: usize = 4;
+const EDITS: usize = 21;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A task in a worktree, and the path by which an agent sees it.
+fn in_a_worktree() -> (tempfile::TempDir, Home, PathBuf) {
+    let (folder, home) = home();
+    let mut open = task(&home, "fix");
+    let worktree = home.workspace("coffee--1");
+    fs::create_dir_all(&worktree).unwrap();
+    open.link_into(&worktree).unwrap();
+    open.append(Event::Unknown, Set::new().status("working").workspace(Some("coffee--1"))).unwrap();
+    drop(open);
+    (folder, home, worktree.join("TASK.md"))
+}
+
+#[test]
+fn no_line_of_an_editor_is_lost() {
+    let (_folder, home, link) = in_a_worktree();
+    let dir = only_task(&home);
+    let engines: Vec<_> = (0..2).map(|_| Process::start("move", &home)).collect();
+    let editors: Vec<_> = (0..EDITORS).map(|_| Process::start("edit", &home)).collect();
+    let lines: Vec<String> = editors.iter().flat_map(|editor| marks(editor.id())).collect();
+    assert!(editors.into_iter().all(Process::succeeded));
+    fs::write(home.root().join("stop"), "").unwrap();
+    assert!(engines.into_iter().all(Process::succeeded));
+
+    let (read, _) = Task::read(&home, &dir).unwrap();
+    let open = Open::lock(&home, &dir).unwrap();
+    assert_eq!(read.body, open.task().body, "a reader sees what the next writer keeps");
+    for line in ["Too sour."].into_iter().chain(lines.iter().map(String::as_str)) {
+        assert!(read.body.lines().any(|found| found == line), "{line} is lost:\n{}", read.body);
+    }
+    let owned = open.log().owned.clone();
+    drop(open);
+    assert_eq!((owned.status.as_str(), fs::read_link(&link).unwrap()), ("working", dir.task_md()));
+    let text = fs::read_to_string(dir.task_md()).unwrap();
+    let expect = format!("\nreview_round: {}\n", owned.counter("review_round"));
+    assert!(text.contains("\nstatus: working\n") && text.contains(&expect), "{text}");
+    assert_eq!(Open::lock(&home, &dir).unwrap().repairs(), [], "nothing is left to be repaired");
+}
+
+/// Changes the task's file through a descriptor that was opened before the engine replaced it.
+#[track_caller]
+fn check_late(write: impl Fn(&mut File), meanwhile: impl Fn(&Path), expect: &str) {
+    let (_folder, home, link) = in_a_worktree();
+    let dir = only_task(&home);
+    let mut old = OpenOptions::new().read(true).write(true).open(&link).unwrap();
+    for _ in 0..3 {
+        count(&home);
+    }
+    meanwhile(&link);
+    write(&mut old);
+    assert_eq!(Task::read(&home, &dir).unwrap().0.body, expect);
+    let open = Open::lock(&home, &dir).unwrap();
+    assert_eq!((open.task().body.as_str(), open.repairs().len()), (expect, 1));
+    drop(open);
+    assert!(fs::read_to_string(dir.task_md()).unwrap().ends_with(expect));
+    assert_eq!(Open::lock(&home, &dir).unwrap().repairs(), []);
+}
+
+fn at_the_end(text: &'static str) -> impl Fn(&mut File) {
+    move |file| {
+        file.seek(SeekFrom::End(0)).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    }
+}
+
+fn anew(text: &'static str) -> impl Fn(&mut File) {
+    move |file| {
+        file.set_len(0).unwrap();
+        file.rewind().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    }
+}
+
+fn appended(text: &'static str) -> impl Fn(&Path) {
+    move |path| OpenOptions::new().append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap()
+}
+
+#[test]
+fn what_is_written_through_an_old_descriptor_is_carried_over() {
+    check_late(at_the_end("late\n"), |_| {}, "\n## Context\n\nToo sour.\nlate\n");
+    check_late(at_the_end("late\n"), appended("new\n"), "\n## Context\n\nToo sour.\nnew\nlate\n");
+    check_late(anew("---\nstatus: done\n---\nlate\n"), |_| {}, "late\n");
+    check_late(anew("late\n"), appended("new\n"), "\n## Context\n\nToo sour.\nnew\nlate\n");
+}
+
+#[test]
+fn what_is_half_written_late_is_carried_over_when_it_is_whole() {
+    let (_folder, home, link) = in_a_worktree();
+    let dir = only_task(&home);
+    let mut old = OpenOptions::new().write(true).open(&link).unwrap();
+    count(&home);
+    old.set_len(0).unwrap();
+    old.write_all(b"---\nstatus: ").unwrap();
+    assert_eq!(Open::lock(&home, &dir).unwrap().task().body, "\n## Context\n\nToo sour.\n");
+    old.write_all(b"done\n---\nlate\n").unwrap();
+    assert_eq!(Open::lock(&home, &dir).unwrap().task().body, "late\n");
+    old.write_all(b"and later\n").unwrap();
+    assert_eq!(Open::lock(&home, &dir).unwrap().task().body, "late\nand later\n");
+}
+
+#[test]
+fn an_editors_file_does_not_undo_what_was_written_to_the_tasks_own() {
+    let (_folder, home, link) = in_a_worktree();
+    let dir = only_task(&home);
+    let text = fs::read_to_string(&link).unwrap();
+    fs::remove_file(&link).unwrap();
+    fs::write(&link, format!("{text}theirs\n")).unwrap();
+    let saved = fs::metadata(&link).unwrap().modified().unwrap();
+    appended("ours\n")(&dir.task_md());
+    let own = OpenOptions::new().write(true).open(dir.task_md()).unwrap();
+    own.set_modified(saved + std::time::Duration::from_millis(1)).unwrap();
+    let expect = "\n## Context\n\nToo sour.\ntheirs\nours\n";
+    assert_eq!(Task::read(&home, &dir).unwrap().0.body, expect);
+    assert_eq!(Open::lock(&home, &dir).unwrap().task().body, expect);
+}
+
+#[test]
+fn former_versions_are_forgotten() {
+    let (_folder, home, _link) = in_a_worktree();
+    let dir = only_task(&home);
+    for _ in 0..40 {
+        count(&home);
+    }
+    let formers = || {
+        let names = fs::read_dir(&dir.path).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_str().unwrap().ends_with(".old")).count()
+    };
+    let before = formers();
+    assert!(before >= 16, "{before}");
+    let all_but = || late::forget(&dir.task_md()).map(|()| formers() <= 16).unwrap();
+    crate::drive::testing::eventually("the oldest are forgotten", all_but);
+}
+
+/// What a process of the role `edit` writes, line by line.
+fn marks(process: u32) -> impl Iterator<Item = String> {
+    (0..EDITS).map(move |number| format!("edit {number} of {process}"))
+}
+
+/// Edits in every way in turn. Editors take turns, since they know as little of each other as any editor does.
+pub(super) fn edit(home: &Home) {
+    let path = home.workspace("coffee--1").join("TASK.md");
+    let first = whole(&path);
+    for (number, line) in marks(std::process::id()).enumerate() {
+        let turn = File::create(home.root().join("turn")).unwrap();
+        turn.lock().unwrap();
+        match number % 7 {
+            0 => append(&path, &line),
+            1 => fs::write(&path, with(&whole(&path), &line)).unwrap(),
+            2 => rename_over(&path, &with(&whole(&path), &line)),
+            3 => fs::write(&path, with(&old_frontmatter(&first, &whole(&path)), &line)).unwrap(),
+            4 => rename_over(&path, &with(&old_frontmatter(&first, &whole(&path)), &line)),
+            5 => fs::write(&path, with(&forged(&whole(&path)), &line)).unwrap(),
+            _ => append_late(home, &path, &line),
+        }
+    }
+}
+
+/// Takes the task through one change after the other until somebody says stop.
+pub(super) fn move_until_told(home: &Home) {
+    while !home.root().join("stop").exists() {
+        count(home);
+    }
+}
+
+/// The text as an editor loads it, which shows an empty file to nobody.
+fn whole(path: &Path) -> String {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        assert!(Instant::now() < until, "{} stays empty", path.display());
+        if let Ok(text) = fs::read_to_string(path)
+            && text.contains("\n---\n")
+        {
+            return text;
+        }
+    }
+}
+
+fn with(text: &str, line: &str) -> String {
+    format!("{text}{line}\n")
+}
+
+fn append(path: &Path, line: &str) {
+    let mut file = OpenOptions::new().append(true).open(path).unwrap();
+    file.write_all(format!("{line}\n").as_bytes()).unwrap();
+}
+
+fn rename_over(path: &Path, text: &str) {
+    let new = path.with_extension("new");
+    fs::write(&new, text).unwrap();
+    fs::rename(&new, path).unwrap();
+}
+
+fn old_frontmatter(old: &str, now: &str) -> String {
+    let (frontmatter, body) = (old.split_once("\n---\n").unwrap().0, now.split_once("\n---\n").unwrap().1);
+    format!("{frontmatter}\n---\n{body}")
+}
+
+fn forged(text: &str) -> String {
+    let (frontmatter, body) = text.split_once("\n---\n").unwrap();
+    let forged: String = frontmatter
+        .split_inclusive('\n')
+        .map(|line| match line.split_once(": ") {
+            Some(("status", _)) => "status: done\n",
+            Some(("review_round", _)) => "review_round: 0\n",
+            Some(_) | None => line,
+        })
+        .collect();
+    format!("{}\n---\n{body}", forged.trim_end())
+}
+
+/// Opens the file, and appends when the engine has replaced it.
+fn append_late(home: &Home, path: &Path, line: &str) {
+    let mut file = OpenOptions::new().append(true).open(path).unwrap();
+    let history = only_task(home).history();
+    let before = fs::metadata(&history).unwrap().len();
+    let until = Instant::now() + PATIENCE;
+    while fs::metadata(&history).unwrap().len() < before + 500 {
+        assert!(Instant::now() < until, "nobody moves the task");
+        std::thread::yield_now();
+    }
+    file.write_all(format!("{line}\n").as_bytes()).unwrap();
+}
