@@ -189,22 +189,22 @@ impl Git {
         let head = self.head(worktree)?;
         let index = Scratch::of(&self.git_dir(worktree)?.join("index"))?;
         let at = || self.call_in(worktree).env("GIT_INDEX_FILE", &index.path);
-        let update = |flag: &str, paths: Vec<u8>| match paths.is_empty() {
-            true => Ok(()),
-            false => {
-                at().args(["update-index", flag, "-z", "--stdin"]).input(&paths).run()?.checked().map(drop)
+        let update = |words: &[&str], lines: Vec<u8>| {
+            if lines.is_empty() {
+                return Ok(());
             }
+            at().arg("update-index").args(words).input(&lines).run()?.checked().map(drop)
         };
-        // An index with conflicts has no tree. Their contents are in the files.
+        // An index with conflicts has no tree.
         let conflicts: Vec<&Entry> = entries.iter().filter(|entry| entry.is_conflict()).collect();
-        update("--force-remove", parse::lines(&conflicts))?;
+        update(&["-z", "--index-info"], parse::sides(&conflicts))?;
         let staged = at().arg("write-tree").text()?;
-        update("--no-assume-unchanged", parse::lines(&hidden))?;
-        update("--no-skip-worktree", parse::lines(&hidden))?;
+        update(&["--no-assume-unchanged", "-z", "--stdin"], parse::lines(&hidden))?;
+        update(&["--no-skip-worktree", "-z", "--stdin"], parse::lines(&hidden))?;
         self.add_all(worktree, &at, &changes)?;
         let there: Vec<&Entry> =
             conflicts.into_iter().filter(|entry| worktree.join(&entry.path).is_file()).collect();
-        update("--add", parse::lines(&there))?;
+        update(&["--add", "-z", "--stdin"], parse::lines(&there))?;
         let whole = at().arg("write-tree").text()?;
         let states = [(staged, "staged in the index"), (whole, "uncommitted work")];
         self.commit_on(head.as_deref(), &states, task, &index)

@@ -106,6 +106,7 @@ pub(super) fn parse_status(printed: &[u8]) -> Vec<Change> {
 pub(super) struct Entry {
     tag: u8,
     mode: String,
+    object: String,
     stage: u8,
     /// The file, from the top of the worktree.
     pub(super) path: PathBuf,
@@ -141,8 +142,9 @@ fn parse_entry(line: &[u8]) -> Option<Entry> {
     let mut fields = line[..tab].split(|&byte| byte == b' ');
     let tag = *fields.next()?.first()?;
     let mode = text(fields.next()?);
-    let stage = *fields.nth(1)?.first()?;
-    Some(Entry { tag, mode, stage, path: path(&line[tab + 1..]) })
+    let object = text(fields.next()?);
+    let stage = *fields.next()?.first()?;
+    Some(Entry { tag, mode, object, stage, path: path(&line[tab + 1..]) })
 }
 
 /// The paths of these entries, each with a zero byte behind it.
@@ -150,6 +152,23 @@ pub(super) fn lines(entries: &[&Entry]) -> Vec<u8> {
     let mut paths: Vec<&[u8]> = entries.iter().map(|entry| entry.path.as_os_str().as_bytes()).collect();
     paths.dedup();
     paths.into_iter().flat_map(|path| [path, &[0]].concat()).collect()
+}
+
+/// What `git update-index --index-info -z` is to be told so that each side of a conflict is a file of its own: `a~ours`.
+pub(super) fn sides(conflicts: &[&Entry]) -> Vec<u8> {
+    let mut told = Vec::new();
+    for Entry { mode, object, stage, path, .. } in conflicts {
+        let side = match stage {
+            b'1' => "base",
+            b'2' => "ours",
+            _ => "theirs",
+        };
+        let path = path.as_os_str().as_bytes();
+        let none = "0".repeat(object.len());
+        told.extend([format!("0 {none} 0\t").as_bytes(), path, &[0]].concat());
+        told.extend([format!("{mode} {object} 0\t").as_bytes(), path, b"~", side.as_bytes(), &[0]].concat());
+    }
+    told
 }
 
 /// The version in what `git version` printed.
@@ -241,6 +260,7 @@ mod tests {
         assert!(module.is_repository() && module.hides(Path::new("/")) && !plain.hides(Path::new("/")));
         assert!(ours.is_conflict() && theirs.is_conflict());
         assert_eq!(lines(&[plain, ours, theirs]), b"a\tb\0c\0");
+        assert_eq!(sides(&[theirs]), b"0 0000 0\tc\0100644 0a1b 0\tc~theirs\0");
     }
 
     #[test]
