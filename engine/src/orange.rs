@@ -104,6 +104,14 @@ impl Orange {
         })
     }
 
+    /// Whether nothing more can happen to the task.
+    pub fn is_over(&self, task: &Task) -> bool {
+        let machine = self.machine_of(task).ok();
+        let state =
+            machine.and_then(|machine| machine.state_named(task.status()).map(|id| machine.state(id)));
+        state.is_some_and(|state| state.terminal)
+    }
+
     /// The project that a task belongs to.
     ///
     /// # Errors
@@ -168,6 +176,22 @@ fn with_first(folder: Option<&Path>, path: &OsStr) -> OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::tests::MACHINES;
+    use crate::store::tests;
+
+    #[test]
+    fn a_task_is_over_in_a_state_that_its_workflow_calls_terminal() {
+        let (folder, home) = tests::home();
+        let orange = Orange::for_tests(Machines::only(MACHINES), home, folder.path());
+        let is_over = |status: &str, workflow: &str| {
+            let mut task = Task::default();
+            (task.owned.status, task.owned.workflow) = (status.to_owned(), workflow.to_owned());
+            orange.is_over(&task)
+        };
+        assert!(is_over("done", "test") && !is_over("working", "test"));
+        // What is not known is not over.
+        assert!(!is_over("done", "elsewhere") && !is_over("vanished", "test"));
+    }
 
     #[test]
     fn a_folder_stands_first_and_once() {

@@ -7,7 +7,6 @@ use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::{ORANGE, TaskName};
 use crate::cmd::line::complete::{self, Candidate, candidates};
 use crate::cmd::line::{Takes, parse::Line};
-use crate::cmd::project::is_over;
 use crate::cmd::task::named_or_here;
 use crate::drive::harness;
 use crate::orange::Orange;
@@ -81,7 +80,7 @@ fn projects_of(orange: &Orange) -> Vec<Candidate> {
 /// The unfinished tasks, by id and by branch.
 fn tasks(orange: &Orange) -> Vec<Candidate> {
     let listed = store::list(&orange.home, None).unwrap_or_default();
-    let open = listed.into_iter().filter_map(|listed| listed.task.ok()).filter(|task| !is_over(orange, task));
+    let open = listed.into_iter().filter_map(|listed| listed.task.ok()).filter(|task| !orange.is_over(task));
     let names = |task: Task| {
         let about = format!("{} ({})", task.branch, task.owned.status);
         [Candidate::new(task.id, about), Candidate::new(task.branch, task.summary)]

@@ -1,6 +1,6 @@
 //! `orange project`: the repositories that tasks belong to.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -8,8 +8,9 @@ use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::{ProjectCommand, ProjectSettings};
 use crate::drive::git::Git;
 use crate::orange::Orange;
+use crate::store::pool;
 use crate::store::projects::{self, DEFAULT_POOL_SIZE, Project};
-use crate::store::{self, Listed, Task};
+use crate::store::{self, Listed};
 use crate::{Error, Kind, Result};
 
 /// Runs it.
@@ -17,7 +18,9 @@ pub fn run(orange: &Orange, command: &ProjectCommand) -> Result<Answer> {
     match command {
         ProjectCommand::Add { path, name, settings } => add(orange, path.as_ref(), name.as_deref(), settings),
         ProjectCommand::List => list(orange),
-        ProjectCommand::Update { name, settings } => update(orange, name.as_deref(), settings),
+        ProjectCommand::Update { name, path, settings } => {
+            update(orange, name.as_deref(), path.as_ref(), settings)
+        }
         ProjectCommand::Remove { name } => remove(orange, name),
     }
 }
@@ -81,18 +84,28 @@ fn list(orange: &Orange) -> Result<Answer> {
     Ok(Answer::new(json, table(["PROJECT", "BRANCH", "POOL", "WORKFLOW", "PATH"], &rows)))
 }
 
-fn update(orange: &Orange, name: Option<&str>, settings: &ProjectSettings) -> Result<Answer> {
+fn update(
+    orange: &Orange,
+    name: Option<&str>,
+    path: Option<&PathBuf>,
+    settings: &ProjectSettings,
+) -> Result<Answer> {
     let ProjectSettings { pool_size, workflow, default_branch } = settings;
-    if pool_size.is_none() && workflow.is_none() && default_branch.is_none() {
+    if path.is_none() && pool_size.is_none() && workflow.is_none() && default_branch.is_none() {
         return Err(Error::new(Kind::Usage, "nothing to change")
-            .help("give --pool-size, --workflow or --default-branch"));
+            .help("give --path, --pool-size, --workflow or --default-branch"));
     }
     check_workflow(orange, settings)?;
     let project = named_or_here(orange, name)?;
+    let path = match path {
+        Some(path) => linked_again(orange, &project, &orange.folder.join(path))?,
+        None => project.path,
+    };
     if let Some(branch) = default_branch {
-        Git::at(&project.path).check_branch_exists(branch)?;
+        Git::at(&path).check_branch_exists(branch)?;
     }
     let project = projects::update(&orange.home, &project.name, |project| {
+        project.path = path;
         project.pool_size = pool_size.unwrap_or(project.pool_size);
         project.workflow = workflow.clone().or(project.workflow.take());
         project.default_branch = default_branch.clone().unwrap_or_else(|| project.default_branch.clone());
@@ -100,11 +113,20 @@ fn update(orange: &Orange, name: Option<&str>, settings: &ProjectSettings) -> Re
     Ok(Answer::new(to_json(&project), format!("updated {}", project.name)))
 }
 
+/// The main checkout at this path, to which the project's worktrees are linked, wherever it was before.
+fn linked_again(orange: &Orange, project: &Project, path: &Path) -> Result<PathBuf> {
+    let path = Git::at(path).main_checkout()?;
+    let slots = pool::read(&orange.home)?.into_iter().filter(|slot| slot.project == project.name);
+    let folders = slots.map(|slot| orange.home.workspace(&slot.name)).filter(|folder| folder.is_dir());
+    Git::at(&path).repair(&folders.collect::<Vec<_>>())?;
+    Ok(path)
+}
+
 fn remove(orange: &Orange, name: &str) -> Result<Answer> {
     let project = projects::get(&orange.home, name)?;
     // One that cannot be read may not be over.
     let unfinished = |listed: Listed| match listed.task {
-        Ok(task) => (!is_over(orange, &task)).then_some(task.branch),
+        Ok(task) => (!orange.is_over(&task)).then_some(task.branch),
         Err(_) => Some(format!("{} (unreadable)", listed.dir.id)),
     };
     let open: Vec<String> =
@@ -115,13 +137,6 @@ fn remove(orange: &Orange, name: &str) -> Result<Answer> {
     }
     projects::remove(&orange.home, name)?;
     Ok(Answer::new(to_json(&project), format!("removed {name}; its repository stays as it is")))
-}
-
-/// Whether nothing more can happen to the task.
-pub fn is_over(orange: &Orange, task: &Task) -> bool {
-    let machine = orange.machine_of(task).ok();
-    let state = machine.and_then(|machine| machine.state_named(task.status()).map(|id| machine.state(id)));
-    state.is_some_and(|state| state.terminal)
 }
 
 fn check_workflow(orange: &Orange, settings: &ProjectSettings) -> Result<()> {
@@ -136,26 +151,4 @@ fn to_json(project: &Project) -> Value {
         "pool_size": project.pool_size,
         "workflow": project.workflow.as_deref().unwrap_or("default"),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::flow::tests::MACHINES;
-    use crate::machines::Machines;
-    use crate::store::tests;
-
-    #[test]
-    fn a_task_is_over_in_a_state_that_its_workflow_calls_terminal() {
-        let (folder, home) = tests::home();
-        let orange = Orange::for_tests(Machines::only(MACHINES), home, folder.path());
-        let is_over = |status: &str, workflow: &str| {
-            let mut task = Task::default();
-            (task.owned.status, task.owned.workflow) = (status.to_owned(), workflow.to_owned());
-            super::is_over(&orange, &task)
-        };
-        assert!(is_over("done", "test") && !is_over("working", "test"));
-        // What is not known is not over.
-        assert!(!is_over("done", "elsewhere") && !is_over("vanished", "test"));
-    }
 }

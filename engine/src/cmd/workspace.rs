@@ -2,19 +2,21 @@
 
 use serde_json::{Value, json};
 
-use crate::Result;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::WorkspaceCommand;
 use crate::cmd::project;
+use crate::flow::collect::{self, Collected, Fate};
 use crate::hooks::workspace;
 use crate::orange::Orange;
 use crate::store::pool;
+use crate::{Error, Kind, Result};
 
 /// Runs it.
 pub fn run(orange: &Orange, command: &WorkspaceCommand) -> Result<Answer> {
     match command {
         WorkspaceCommand::Init { project } => init(orange, project.as_deref()),
         WorkspaceCommand::List { all } => list(orange, *all),
+        WorkspaceCommand::Gc { dry_run } => gc(orange, *dry_run),
     }
 }
 
@@ -47,4 +49,53 @@ fn list(orange: &Orange, all: bool) -> Result<Answer> {
         table(["WORKSPACE", "TASK", "PATH"], &rows)
     };
     Ok(Answer::new(Value::Array(json.collect()), text))
+}
+
+fn gc(orange: &Orange, dry_run: bool) -> Result<Answer> {
+    let collected = collect::collect(orange, dry_run)?;
+    let json: Vec<Value> = collected.iter().map(|one| to_json(one, dry_run)).collect();
+    let text = if collected.is_empty() {
+        "every worktree is held by a task, or kept for the next one".to_owned()
+    } else {
+        collected.iter().map(|one| told(one, dry_run)).collect::<Vec<_>>().join("\n")
+    };
+    let answer = Answer::new(Value::Array(json), text);
+    let has_failed = collected.iter().any(|one| one.failure.is_some());
+    Ok(if has_failed { answer.wrong(Kind::Environment) } else { answer })
+}
+
+fn to_json(one: &Collected, dry_run: bool) -> Value {
+    let reason = if let Fate::Leave(why) = &one.fate { Some(why) } else { None };
+    json!({
+        "name": one.name,
+        "fate": word(&one.fate),
+        "reason": reason,
+        "kept": one.kept,
+        "error": one.failure.as_ref().map(Error::one_line),
+        "dry_run": dry_run,
+    })
+}
+
+fn told(one: &Collected, dry_run: bool) -> String {
+    let would = if dry_run { "would be " } else { "" };
+    let mut text = match (&one.fate, &one.failure) {
+        (_, Some(error)) => format!("{}: cannot be {}: {error}", one.name, word(&one.fate)),
+        (Fate::Leave(why), None) => format!("{}: left alone: {why}", one.name),
+        (Fate::GiveBack | Fate::Clean | Fate::Remove, None) => {
+            format!("{}: {would}{}", one.name, word(&one.fate))
+        }
+    };
+    for place in &one.kept {
+        text += &format!("\n  work is kept in {place}");
+    }
+    text
+}
+
+fn word(fate: &Fate) -> &'static str {
+    match fate {
+        Fate::GiveBack => "given back",
+        Fate::Clean => "cleaned",
+        Fate::Remove => "removed",
+        Fate::Leave(_) => "left alone",
+    }
 }

@@ -2,6 +2,7 @@
 
 pub mod begin;
 pub mod cancel;
+pub mod collect;
 pub mod definition;
 pub mod delete;
 pub mod ended;

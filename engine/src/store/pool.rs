@@ -210,7 +210,8 @@ fn rebuilt(home: &Home) -> Result<PoolFile> {
     Ok(PoolFile { slots: slots.collect(), ..PoolFile::default() })
 }
 
-fn number(slot: &Slot) -> u32 {
+/// Its number among the worktrees of its project.
+pub fn number(slot: &Slot) -> u32 {
     slot.name.rsplit_once("--").and_then(|(_, number)| number.parse().ok()).unwrap_or(u32::MAX)
 }
 

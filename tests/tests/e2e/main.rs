@@ -9,6 +9,7 @@ mod default;
 mod demo;
 mod every_step;
 mod gates;
+mod keeping;
 mod kills;
 mod merge;
 mod odd;

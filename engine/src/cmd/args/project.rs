@@ -23,6 +23,8 @@ pub enum ProjectCommand {
     Update {
         /// Which one; the one that one stands in without.
         name: Option<String>,
+        /// Where its repository is now.
+        path: Option<PathBuf>,
         /// What is set for it.
         settings: ProjectSettings,
     },
@@ -70,15 +72,28 @@ const LIST: Spec = Spec::command("list", "List them", |_| Command::Project(Proje
     .examples(&["orange project list --json"]);
 
 const UPDATE: Spec = Spec::command("update", "Change the settings of one", |given| {
-    Command::Project(ProjectCommand::Update { name: given.text("NAME"), settings: settings(given) })
+    Command::Project(ProjectCommand::Update {
+        name: given.text("NAME"),
+        path: given.text("path").map(PathBuf::from),
+        settings: settings(given),
+    })
 })
 .args(&[
     Arg::word("NAME", Takes::Project, "Which one [default: the one you stand in]"),
+    Arg::option(
+        "path",
+        "PATH",
+        Takes::Path,
+        "Where its repository is now; its worktrees are linked to it again",
+    ),
     POOL_SIZE,
     WORKFLOW,
     DEFAULT_BRANCH,
 ])
-.examples(&["orange project update coffee --pool-size 4"]);
+.examples(&[
+    "orange project update coffee --pool-size 4",
+    "orange project update coffee --path ~/code/coffee",
+]);
 
 const REMOVE: Spec =
     Spec::command("remove", "Forget one; its repository and its finished tasks stay as they are", |given| {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::session_of;
 use crate::cmd::answer::{Answer, one_line, table};
-use crate::cmd::project::{self, is_over};
+use crate::cmd::project;
 use crate::drive::tmux::Pane;
 use crate::orange::Orange;
 use crate::store::{self, Listed, Task, TaskDir, suggest};
@@ -25,7 +25,7 @@ pub fn run(
     let project = project.map(|name| project::named_or_here(orange, Some(name))).transpose()?;
     let listed = store::list(&orange.home, project.as_ref().map(|project| project.name.as_str()))?;
     let wanted = |listed: &&Listed| match &listed.task {
-        Ok(task) => status.map_or_else(|| all || !is_over(orange, task), |status| task.status() == status),
+        Ok(task) => status.map_or_else(|| all || !orange.is_over(task), |status| task.status() == status),
         Err(_) => true,
     };
     let listed: Vec<&Listed> = listed.iter().filter(wanted).collect();

@@ -15,7 +15,6 @@ use serde_json::json;
 use crate::cmd::agent::by_id;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{TaskCommand, TaskName};
-use crate::cmd::project::is_over;
 use crate::drive::tmux::Pane;
 use crate::flow;
 use crate::hooks::attended::Attended;
@@ -60,7 +59,7 @@ pub fn run(orange: &Orange, command: &TaskCommand, as_json: bool) -> Result<Answ
 /// The task that was named, or the one whose worktree one stands in, or the one whose agent asks.
 pub fn named_or_here(orange: &Orange, task: &TaskName) -> Result<TaskDir> {
     if let Some(name) = &task.name {
-        return find::named(&orange.home, name, None, |task| is_over(orange, task));
+        return find::named(&orange.home, name, None, |task| orange.is_over(task));
     }
     if let Some(dir) = find::at(&orange.home, &orange.folder)? {
         return Ok(dir);

@@ -6,7 +6,6 @@ use super::create::admit;
 use super::named_or_here;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::TaskName;
-use crate::cmd::project::is_over;
 use crate::drive::git::{Backup, Git};
 use crate::flow::delete;
 use crate::orange::Orange;
@@ -34,7 +33,7 @@ fn bring_back(orange: &Orange, there: &TaskDir) -> Result<Answer> {
             orange,
             there,
             |task, others| {
-                if is_over(orange, task) { Ok(()) } else { admit(orange, others) }
+                if orange.is_over(task) { Ok(()) } else { admit(orange, others) }
             },
         )?;
     let path = orange.home.task(&task.project, &task.id).task_md();

@@ -181,30 +181,24 @@ impl Git {
     pub(super) fn snapshot(&self, worktree: &Path, task: &str) -> Result<Option<String>> {
         let changes = self.changes(worktree)?;
         let entries = self.entries(worktree)?;
-        let hidden: Vec<&Entry> =
-            entries.iter().filter(|entry| entry.hides(&worktree.join(&entry.path))).collect();
+        // A file that git was told to pass over, and that is not there, is none that anybody has removed.
+        let is_there = |entry: &&Entry| worktree.join(&entry.path).symlink_metadata().is_ok();
+        let hidden: Vec<&Entry> = entries.iter().filter(|entry| entry.is_hidden()).filter(is_there).collect();
         if changes.is_empty() && hidden.is_empty() {
             return Ok(None);
         }
         let head = self.head(worktree)?;
         let index = Scratch::of(&self.git_dir(worktree)?.join("index"))?;
         let at = || self.call_in(worktree).env("GIT_INDEX_FILE", &index.path);
-        let update = |words: &[&str], lines: Vec<u8>| {
-            if lines.is_empty() {
-                return Ok(());
-            }
-            at().arg("update-index").args(words).input(&lines).run()?.checked().map(drop)
-        };
         // An index with conflicts has no tree.
         let conflicts: Vec<&Entry> = entries.iter().filter(|entry| entry.is_conflict()).collect();
-        update(&["-z", "--index-info"], parse::sides(&conflicts))?;
+        update_index(&at, &["-z", "--index-info"], &parse::sides(&conflicts))?;
         let staged = at().arg("write-tree").text()?;
-        update(&["--no-assume-unchanged", "-z", "--stdin"], parse::lines(&hidden))?;
-        update(&["--no-skip-worktree", "-z", "--stdin"], parse::lines(&hidden))?;
+        show_again(&at, &hidden)?;
         self.add_all(worktree, &at, &changes)?;
         let there: Vec<&Entry> =
             conflicts.into_iter().filter(|entry| worktree.join(&entry.path).is_file()).collect();
-        update(&["--add", "-z", "--stdin"], parse::lines(&there))?;
+        update_index(&at, &["--add", "-z", "--stdin"], &parse::lines(&there))?;
         let whole = at().arg("write-tree").text()?;
         let states = [(staged, "staged in the index"), (whole, "uncommitted work")];
         self.commit_on(head.as_deref(), &states, task, &index)
@@ -307,6 +301,20 @@ impl Git {
         };
         Ok(entries.flatten().map(|entry| entry.path()).find(is_it))
     }
+}
+
+/// Has git look at these files again.
+pub(super) fn show_again(at: &dyn Fn() -> Call, hidden: &[&Entry]) -> Result<()> {
+    let lines = parse::lines(hidden);
+    update_index(at, &["--no-assume-unchanged", "-z", "--stdin"], &lines)?;
+    update_index(at, &["--no-skip-worktree", "-z", "--stdin"], &lines)
+}
+
+fn update_index(at: &dyn Fn() -> Call, words: &[&str], lines: &[u8]) -> Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    at().arg("update-index").args(words).input(lines).run()?.checked().map(drop)
 }
 
 /// A copy of an index, gone when dropped.

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A version of git, as far as features depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,11 +123,9 @@ impl Entry {
         self.stage != b'0'
     }
 
-    /// Was git told not to look whether this file has changed, and is it there?
-    pub(super) fn hides(&self, file: &Path) -> bool {
-        let is_assumed = self.tag.is_ascii_lowercase();
-        let is_skipped = self.tag.eq_ignore_ascii_case(&b's');
-        is_assumed && file.symlink_metadata().is_ok() || is_skipped && file.is_file()
+    /// Was git told not to look whether this file has changed?
+    pub(super) fn is_hidden(&self) -> bool {
+        self.tag.is_ascii_lowercase() || self.tag == b'S'
     }
 }
 
@@ -257,10 +255,10 @@ mod tests {
             (plain.path.to_str(), plain.is_conflict(), plain.is_repository()),
             (Some("a\tb"), false, false)
         );
-        assert!(module.is_repository() && module.hides(Path::new("/")) && !plain.hides(Path::new("/")));
+        assert!(module.is_repository() && module.is_hidden() && !plain.is_hidden());
         assert!(ours.is_conflict() && theirs.is_conflict());
         assert_eq!(lines(&[plain, ours, theirs]), b"a\tb\0c\0");
-        assert_eq!(sides(&[theirs]), b"0 0000 0\tc\0100644 0a1b 0\tc~theirs\0");
+        assert_eq!(sides(&[theirs]), b"0 0000 0\tc\x00100644 0a1b 0\tc~theirs\0");
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Giving a worktree back to the pool, or taking it out: first everything in it is kept.
 
+use std::fs;
 use std::path::Path;
 
-use super::backup::Keeper;
+use super::backup::{Keeper, show_again};
 use super::inner::Inner;
 use super::worktree::Place;
 use super::{Git, TASK_FILE};
-use crate::Result;
+use crate::{Error, Result};
 
 impl Git {
     /// Gives a worktree back: keeps its uncommitted and untracked (not ignored) files and the commits that
@@ -58,6 +59,7 @@ impl Git {
         let base = self.base(keeper.default_branch)?;
         inner.iter().try_for_each(|one| self.clear(one))?;
         self.remove_untracked(worktree)?;
+        self.forget_settings(worktree)?;
         // A hook of the project may refuse a checkout; giving a worktree back must not depend on it.
         let at = || self.call_in(worktree).preset(["-c", "core.hooksPath=/dev/null"]);
         self.patiently(|| at().args(["checkout", "--quiet", "--force", "--detach", &base]))?.checked()?;
@@ -68,6 +70,19 @@ impl Git {
             self.remove_untracked(worktree)?;
         }
         Ok(())
+    }
+
+    /// Takes back what git was told of this worktree alone: which files not to look at, which ones not to check out.
+    fn forget_settings(&self, worktree: &Path) -> Result<()> {
+        let (own, shared) = (self.git_dir(worktree)?, self.common_dir()?);
+        let settings = own.join("config.worktree");
+        // Where the main checkout has such settings, a new worktree begins with them.
+        if settings.exists() && !shared.join("config.worktree").exists() {
+            fs::remove_file(&settings).map_err(|cause| Error::io("remove", &settings, &cause))?;
+        }
+        let entries = self.entries(worktree)?;
+        let hidden: Vec<_> = entries.iter().filter(|entry| entry.is_hidden()).collect();
+        show_again(&|| self.call_in(worktree), &hidden)
     }
 
     fn remove_untracked(&self, worktree: &Path) -> Result<()> {

@@ -3,6 +3,7 @@
 mod acquire;
 mod fuzz;
 mod head;
+mod keep;
 mod merge;
 mod release;
 mod template;

@@ -96,6 +96,22 @@ impl Git {
         Ok(true)
     }
 
+    /// Does the repository know this folder as a worktree, whether or not the folder is there?
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub fn has_worktree(&self, folder: &Path) -> Result<bool> {
+        Ok(self.worktrees()?.iter().skip(1).any(|one| is_same(&one.path, folder)))
+    }
+
+    /// Links these worktrees to their repository again, after one or the other was moved by hand.
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub fn repair(&self, worktrees: &[PathBuf]) -> Result<()> {
+        self.call().args(["worktree", "repair"]).args(worktrees).run()?.checked().map(drop)
+    }
+
     /// What is at the place of a pooled worktree.
     ///
     /// # Errors

@@ -216,19 +216,24 @@ impl Life {
         if !folder.join(".git").exists() {
             return blobs;
         }
+        let staged = self.lab.run(folder, &["ls-files", "-z", "--stage"]);
+        for line in staged.split('\0').filter(|line| line.starts_with("100")) {
+            let blob = line.split(' ').nth(1).unwrap();
+            blobs.insert(blob.to_owned(), format!("staged in {}: {line}", folder.display()));
+        }
         let listed = self.lab.run(folder, &["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
         for file in listed.split('\0').filter(|file| !file.is_empty() && *file != TASK_FILE) {
             let path = folder.join(file);
             if path.is_file() && !path.is_symlink() {
-                blobs.insert(self.hash(&path), format!("{}", path.display()));
+                // What differs in line endings only, git takes for the same.
+                let as_git_has_it = self.lab.run(folder, &["hash-object", "--", file]);
+                if !blobs.contains_key(&as_git_has_it) {
+                    let blob = self.lab.run(folder, &["hash-object", "--no-filters", "--", file]);
+                    blobs.insert(blob, format!("{}", path.display()));
+                }
             } else if path.join(".git").exists() {
                 blobs.extend(self.visible(&path));
             }
-        }
-        let staged = self.lab.run(folder, &["ls-files", "-z", "--stage"]);
-        for line in staged.split('\0').filter(|line| line.starts_with("100")) {
-            let blob = line.split(' ').nth(1).unwrap();
-            blobs.entry(blob.to_owned()).or_insert_with(|| format!("staged in {}: {line}", folder.display()));
         }
         let known = self.lab.git.call_in(folder).args(["rev-list", "--objects", "HEAD"]).run().unwrap();
         for line in known.text().lines().filter(|line| line.contains(' ')) {
@@ -238,10 +243,6 @@ impl Life {
                 .or_insert_with(|| format!("committed in {}: {name}", folder.display()));
         }
         blobs
-    }
-
-    fn hash(&self, path: &Path) -> String {
-        self.lab.run(&self.lab.repo(), &["hash-object", "--no-filters", path.to_str().unwrap()])
     }
 
     fn reachable(&self, from: &str) -> BTreeSet<String> {
