@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::Result;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::MonitorArgs;
-use crate::cmd::project::is_over;
 use crate::drive::tmux::Pane;
 use crate::flow::polls::{Polls, Watched};
 use crate::flow::{self, End};
@@ -106,7 +105,7 @@ fn watch(
 
 /// Whether the task is over and still has a session: the hook that should have ended it has failed.
 fn is_left_over(orange: &Orange, task: &Task) -> bool {
-    task.owned.tmux_session.is_some() && is_over(orange, task)
+    task.owned.tmux_session.is_some() && orange.is_over(task)
 }
 
 fn missing(dir: &TaskDir, log: &Log, panes: &[Pane]) -> Result<Vec<u32>> {
