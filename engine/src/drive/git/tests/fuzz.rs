@@ -87,8 +87,9 @@ impl Life {
                 let branch = self.branch();
                 let folder = self.lab.pooled(n);
                 let before = self.visible(&folder);
-                let merged = self.lab.git.merge_local(&branch, "main", Strategy::Merge, Some(&folder));
-                self.tell(&format!("merge {branch} {n}: {}", said(&merged.map(|_| ()))));
+                let plan = self.lab.git.plan_merge(&branch, "main", Strategy::Merge, Some(&folder));
+                let merged = plan.and_then(|plan| self.lab.git.merge(&plan, "main"));
+                self.tell(&format!("merge {branch} {n}: {}", said(&merged)));
                 assert_eq!(before, self.visible(&folder), "merging changed the worktree\n{}", self.story());
             }
             _ => {

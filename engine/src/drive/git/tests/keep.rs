@@ -28,7 +28,8 @@ fn commits_on_no_remote_outlive_their_branch() {
 fn what_is_merged_needs_no_backup() {
     let (lab, folder) = acquired();
     lab.commit(&folder, "done", "d\n");
-    lab.git.merge_local("fix", "main", Strategy::FastForward, Some(&folder)).unwrap();
+    let plan = lab.git.plan_merge("fix", "main", Strategy::FastForward, Some(&folder)).unwrap();
+    lab.git.merge(&plan, "main").unwrap();
     assert_eq!(lab.release(1), None);
 }
 
