@@ -66,7 +66,8 @@ fn replay(walk: &mut Walk<'_>, trace: &Trace) -> Result<(), String> {
                 | Happened::Moved { .. }
                 | Happened::Started { .. }
                 | Happened::Crashed { .. }
-                | Happened::Marked { .. } => {}
+                | Happened::Marked { .. }
+                | Happened::Waits { .. } => {}
             }
         }
         let status = walk.machine().state(walk.status()).name;

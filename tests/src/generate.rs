@@ -1,8 +1,8 @@
 //! Made-up workflows, guards and task bodies, the same for the same seed.
 
 use crate::plan::{
-    Applies, Condition, Operator, Plan, PlannedGate, PlannedOutcome, PlannedRule, PlannedState,
-    PlannedTransition,
+    Applies, Condition, Operator, Plan, PlannedEnding, PlannedGate, PlannedOutcome, PlannedRule,
+    PlannedState, PlannedTransition,
 };
 use crate::random::Random;
 
@@ -214,6 +214,29 @@ fn rules(
     rules
 }
 
+fn ending(random: &mut Random) -> PlannedEnding {
+    let kind = random.below(4);
+    let numbers = |random: &mut Random| -> Vec<i32> {
+        (0..1 + random.below(2)).map(|_| random.below(4) as i32).collect()
+    };
+    PlannedEnding {
+        codes: if kind < 2 { numbers(random) } else { Vec::new() },
+        signals: if kind == 1 { vec![9] } else { Vec::new() },
+        output: (kind > 1 || random.chance(40)).then(|| *random.pick(&["rate limit", "Limit", "try again"])),
+    }
+}
+
+/// How an agent ended: its exit status or the signal, and its last lines.
+pub fn end(random: &mut Random) -> (Option<i32>, Option<i32>, String) {
+    const PARTS: [&str; 9] = ["rate", "Rate", "RATE limit", "limit", " ", "\n", "\t  ", "try\nagain", "ok"];
+    let output = (0..random.below(7)).map(|_| *random.pick(&PARTS)).collect();
+    match random.below(4) {
+        0 => (None, Some(9), output),
+        1 => (None, None, output),
+        _ => (Some(random.below(5) as i32), None, output),
+    }
+}
+
 fn rule(
     random: &mut Random,
     status: usize,
@@ -225,12 +248,13 @@ fn rule(
     let target = |random: &mut Random| {
         if declared.is_empty() || random.chance(10) { random.below(states) } else { *random.pick(&declared) }
     };
-    let applies = match random.below(4) {
+    let applies = match random.below(6) {
         0 => Applies::Always,
         1 => Applies::NoArtifact,
+        2 | 3 => Applies::Ended(ending(random)),
         _ => Applies::HasArtifact(gate(random)),
     };
-    let outcome = match random.below(5) {
+    let outcome = match random.below(6) {
         0 | 1 => PlannedOutcome::Then(target(random)),
         2 => PlannedOutcome::ThenWhen(
             partition(random, counters).into_iter().map(|when| (when, target(random))).collect(),
@@ -239,6 +263,7 @@ fn rule(
             stuck_after: random.chance(70).then(|| 1 + random.below(4) as u32),
             respawn: random.chance(40),
         },
+        4 => PlannedOutcome::Wait(1 + random.below(900) as u32),
         _ => PlannedOutcome::MarkDead,
     };
     PlannedRule { status, applies, outcome }

@@ -112,6 +112,19 @@ pub enum Applies {
     HasArtifact(PlannedGate),
     /// When no artifact of the same state's rules is.
     NoArtifact,
+    /// When the agent ended like this.
+    Ended(PlannedEnding),
+}
+
+/// How an agent is to have ended; what is empty is not asked for.
+#[derive(Clone, Debug, Default)]
+pub struct PlannedEnding {
+    /// Exit statuses.
+    pub codes: Vec<i32>,
+    /// Signals.
+    pub signals: Vec<i32>,
+    /// Words of its last lines.
+    pub output: Option<&'static str>,
 }
 
 /// What an exit rule says.
@@ -130,6 +143,8 @@ pub enum PlannedOutcome {
     },
     /// `action: mark_dead`
     MarkDead,
+    /// `action: wait`
+    Wait(u32),
 }
 
 impl Operator {
@@ -213,7 +228,11 @@ impl Display for Plan {
         writeln!(f, "\nstates:")?;
         for state in &self.states {
             writeln!(f, "  {}:\n    terminal: {}", state.name, state.terminal)?;
+            if !state.terminal {
+                writeln!(f, "    respawn_prompt: again")?;
+            }
         }
+        writeln!(f, "\nprompts: {{again: Go on.}}")?;
         writeln!(f, "\ntransitions:{}", if self.transitions.is_empty() { " []" } else { "" })?;
         for transition in &self.transitions {
             transition.write(f, self)?;
@@ -257,6 +276,7 @@ impl PlannedRule {
             Applies::Always => {}
             Applies::HasArtifact(gate) => writeln!(f, "      has_artifact: {gate}")?,
             Applies::NoArtifact => writeln!(f, "      no_artifact: true")?,
+            Applies::Ended(ending) => write!(f, "{ending}")?,
         }
         match &self.outcome {
             PlannedOutcome::Then(to) => writeln!(f, "      then: {}", plan.state(*to)),
@@ -276,7 +296,26 @@ impl PlannedRule {
                 if *respawn { writeln!(f, "      respawn: true") } else { Ok(()) }
             }
             PlannedOutcome::MarkDead => writeln!(f, "      action: mark_dead"),
+            PlannedOutcome::Wait(seconds) => {
+                writeln!(f, "      action: wait\n      resume_after: {seconds}")
+            }
         }
+    }
+}
+
+impl Display for PlannedEnding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers = |numbers: &[i32]| match numbers {
+            [one] => one.to_string(),
+            several => format!("{several:?}"),
+        };
+        let named = [("code", &self.codes), ("signal", &self.signals)].into_iter();
+        let named = named.filter(|(_, it)| !it.is_empty()).map(|(key, it)| format!("{key}: {}", numbers(it)));
+        let exit: Vec<String> = named.collect();
+        if !exit.is_empty() {
+            writeln!(f, "      exit: {{{}}}", exit.join(", "))?;
+        }
+        self.output.map_or(Ok(()), |text| writeln!(f, "      on_output: \"{text}\""))
     }
 }
 

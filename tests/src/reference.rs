@@ -4,7 +4,8 @@
 //! the compiler or the core is used.
 
 use crate::plan::{
-    Applies, Condition, Operator, Plan, PlannedGate, PlannedOutcome, PlannedRule, PlannedTransition,
+    Applies, Condition, Operator, Plan, PlannedEnding, PlannedGate, PlannedOutcome, PlannedRule,
+    PlannedTransition,
 };
 
 const CRASH_COUNT: usize = 1;
@@ -83,6 +84,8 @@ pub enum Says {
     Crash(u32, bool),
     /// The agent is shown as dead.
     MarkDead,
+    /// The agent is started again after so many seconds.
+    Wait(u32),
     /// No rule applies.
     Nothing,
 }
@@ -98,7 +101,12 @@ pub enum Fate {
     Escalate(u32, Move),
     /// It stays.
     MarkDead,
+    /// It stays, and its agent is started again after so many seconds.
+    Wait(u32),
 }
+
+/// How an agent ended: exit status, signal, last lines.
+pub type End = (Option<i32>, Option<i32>, String);
 
 /// Whether a condition holds.
 pub fn holds(condition: &Condition, counters: &[u32]) -> bool {
@@ -175,14 +183,14 @@ fn increments(transition: &PlannedTransition, task: &Task) -> Vec<(usize, u32)> 
 }
 
 /// What the exit rules of a state come to (seed 000, "Rule Evaluation"); `has` tells of the nth of them whether its
-/// artifact is there.
+/// artifact is there, or the agent ended as it says.
 pub fn exit(plan: &Plan, status: usize, has: impl Fn(usize) -> bool, counters: &[u32]) -> Says {
     let rules = rules_of(plan, status);
-    let has = |nth: usize| matches!(rules[nth].applies, Applies::HasArtifact(_)) && has(nth);
+    let is_there = |nth: usize| matches!(rules[nth].applies, Applies::HasArtifact(_)) && has(nth);
     let applies = |nth: usize| match rules[nth].applies {
         Applies::Always => true,
-        Applies::HasArtifact(_) => has(nth),
-        Applies::NoArtifact => !(0..rules.len()).any(has),
+        Applies::HasArtifact(_) | Applies::Ended(_) => has(nth),
+        Applies::NoArtifact => !(0..rules.len()).any(is_there),
     };
     let Some(nth) = (0..rules.len()).find(|nth| applies(*nth)) else { return Says::Nothing };
     match &rules[nth].outcome {
@@ -193,21 +201,44 @@ pub fn exit(plan: &Plan, status: usize, has: impl Fn(usize) -> bool, counters: &
         }
         PlannedOutcome::Crash { stuck_after, respawn } => Says::Crash(stuck_after.unwrap_or(2), *respawn),
         PlannedOutcome::MarkDead => Says::MarkDead,
+        PlannedOutcome::Wait(seconds) => Says::Wait(*seconds),
     }
 }
 
-/// What becomes of a task whose agent died (design §9.3 and §9.4).
-pub fn death(plan: &Plan, task: &Task) -> Fate {
+/// What becomes of a task whose agent died like this (design §9.3 and §9.4).
+pub fn death(plan: &Plan, task: &Task, end: &End) -> Fate {
     let rules = rules_of(plan, task.status);
     let has = |nth: usize| match &rules[nth].applies {
         Applies::HasArtifact(gate) => lack(gate, task).is_none(),
+        Applies::Ended(ending) => ended_so(ending, end),
         Applies::Always | Applies::NoArtifact => false,
     };
     match exit(plan, task.status, has, &task.counters) {
         Says::Then(to) => advance(plan, task, to),
         Says::Crash(stuck_after, respawn) => crash(plan, task, stuck_after, respawn),
+        Says::Wait(seconds) => Fate::Wait(seconds),
         Says::MarkDead | Says::Nothing => Fate::MarkDead,
     }
+}
+
+/// Whether an agent ended as a rule says (`docs/workflow.md`, "When an agent has ended").
+fn ended_so(ending: &PlannedEnding, (code, signal, output): &End) -> bool {
+    let PlannedEnding { codes, signals, output: wanted } = ending;
+    let listed = |number: &Option<i32>, of: &[i32]| number.is_some_and(|it| of.iter().any(|of| *of == it));
+    let exit = (codes, signals) == (&vec![], &vec![]) || listed(code, codes) || listed(signal, signals);
+    exit && wanted.is_none_or(|wanted| one_line(output).contains(&one_line(wanted)))
+}
+
+/// Small letters, and runs of white space as one space.
+fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for letter in text.chars() {
+        let letter = if letter.is_whitespace() { ' ' } else { letter.to_ascii_lowercase() };
+        if letter != ' ' || !line.ends_with(' ') {
+            line.push(letter);
+        }
+    }
+    line
 }
 
 fn rules_of(plan: &Plan, status: usize) -> Vec<&PlannedRule> {
@@ -221,7 +252,10 @@ fn advance(plan: &Plan, task: &Task, to: usize) -> Fate {
     }
     let own = rules_of(plan, task.status).into_iter().find_map(|rule| match rule.outcome {
         PlannedOutcome::Crash { stuck_after, respawn } => Some((stuck_after.unwrap_or(2), respawn)),
-        PlannedOutcome::Then(_) | PlannedOutcome::ThenWhen(_) | PlannedOutcome::MarkDead => None,
+        PlannedOutcome::Then(_)
+        | PlannedOutcome::ThenWhen(_)
+        | PlannedOutcome::MarkDead
+        | PlannedOutcome::Wait(_) => None,
     });
     let (stuck_after, respawn) = own.unwrap_or((2, false));
     crash(plan, task, stuck_after, respawn)

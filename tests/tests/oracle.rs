@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use orange_codegen::lower::{Arena, lower};
 use orange_codegen::{Checked, Source, compile};
 use orange_core::{
-    Actor, Effect, Exit, ExitDecision, Gate, Machine, Missing, Rejection, Seen, StateId, TransitionId,
+    Actor, Effect, End, Exit, ExitDecision, Gate, Machine, Missing, Rejection, Seen, StateId, TransitionId,
     Verdict, View, check_gate, fingerprint,
 };
 use orange_tests::generate;
@@ -93,20 +93,26 @@ fn deaths_end_as_the_documents_say() {
         let random = &mut Random::new(plan.rules.len() as u64);
         for status in (0..plan.states.len()).flat_map(|status| [status; 12]) {
             let task = task(random, plan, status);
-            let expect = reference::death(plan, &task);
-            let found = with_view(&task, |view| fate(machine, machine.decide_exit(view)));
-            assert_eq!(found, expect, "death in {status} with {task:?} in\n{plan}");
+            let end = generate::end(random);
+            let expect = reference::death(plan, &task, &end);
+            let found = with_view(&task, |view| {
+                let end = End { code: end.0, signal: end.1, output: &end.2 };
+                fate(machine, machine.decide_exit(view, &end))
+            });
+            assert_eq!(found, expect, "death in {status} with {task:?} by {end:?} in\n{plan}");
             answers.count(&match expect {
                 Fate::Advance(..) => "advance",
                 Fate::Crash(_, true) => "crash and respawn",
                 Fate::Crash(_, false) => "crash",
                 Fate::Escalate(..) => "escalate",
                 Fate::MarkDead => "mark dead",
+                Fate::Wait(_) => "wait",
             });
         }
     });
     answers.are_all_of(
-        &["advance", "crash and respawn", "crash", "escalate", "mark dead"].map(|it| format!("{it:?}")),
+        &["advance", "crash and respawn", "crash", "escalate", "mark dead", "wait"]
+            .map(|it| format!("{it:?}")),
     );
 }
 
@@ -277,7 +283,10 @@ fn clauses(plan: &Plan, status: usize) -> Vec<&Condition> {
     rules
         .flat_map(|rule| match &rule.outcome {
             PlannedOutcome::ThenWhen(clauses) => clauses.iter().map(|(when, _)| when).collect(),
-            PlannedOutcome::Then(_) | PlannedOutcome::Crash { .. } | PlannedOutcome::MarkDead => Vec::new(),
+            PlannedOutcome::Then(_)
+            | PlannedOutcome::Crash { .. }
+            | PlannedOutcome::MarkDead
+            | PlannedOutcome::Wait(_) => Vec::new(),
         })
         .collect()
 }
@@ -378,13 +387,14 @@ fn says(exit: Exit) -> Says {
         Exit::Then(to) => Says::Then(usize::from(to.0)),
         Exit::Crash { stuck_after, respawn } => Says::Crash(stuck_after, respawn),
         Exit::MarkDead => Says::MarkDead,
+        Exit::Wait { resume_after } => Says::Wait(resume_after),
         Exit::Unmatched => Says::Nothing,
     }
 }
 
 fn fate(machine: &Machine<'_>, decision: ExitDecision<'_>) -> Fate {
     match decision {
-        ExitDecision::Advance(it) => {
+        ExitDecision::Advance { decision: it, .. } => {
             Fate::Advance(usize::from(it.to.0), taken(machine, it.transition, &it.effects))
         }
         ExitDecision::Crash { count, respawn, .. } => Fate::Crash(count, respawn),
@@ -392,5 +402,6 @@ fn fate(machine: &Machine<'_>, decision: ExitDecision<'_>) -> Fate {
             Fate::Escalate(count, taken(machine, decision.transition, &decision.effects))
         }
         ExitDecision::MarkDead { .. } => Fate::MarkDead,
+        ExitDecision::Wait { resume_after, .. } => Fate::Wait(resume_after),
     }
 }

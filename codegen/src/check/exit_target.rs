@@ -13,7 +13,7 @@ pub(super) fn check(run: &mut Run<'_>) {
             Outcome::Then(then) => target(run, rule, then),
             Outcome::ThenWhen(clauses) => clauses.iter().for_each(|it| target(run, rule, &it.then)),
             Outcome::Crash { named, stuck_after, .. } => crash(run, rule, *named, *stuck_after),
-            Outcome::MarkDead => {}
+            Outcome::MarkDead | Outcome::Wait { .. } => {}
         }
     }
 }

@@ -9,6 +9,7 @@ mod file_name;
 mod from_terminal;
 mod guard_size;
 mod then_when;
+mod wait;
 
 pub use file_name::same_name;
 
@@ -58,6 +59,7 @@ pub fn run(draft: Draft, source: &Source, found: &mut Vec<Diagnostic>) -> Option
         ambiguous::check(&mut run);
         then_when::check(&mut run);
         exit_target::check(&mut run);
+        wait::check(&mut run);
     }
     let sound = found.iter().all(|it| it.level != Level::Error);
     sound.then(|| Checked { definition: draft.definition, hash: hash::source(&source.text) })

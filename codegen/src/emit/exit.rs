@@ -17,12 +17,12 @@ pub(super) fn exit(emission: &Emission<'_>) -> TokenStream {
     let ruleless = arm(&ruleless, quote!(orange::Exit::Unmatched));
     let as_written = as_written();
     quote! {
-        /// What the exit rules of a state come to. `artifacts` tells for each exit rule of the tables whether its
-        /// artifact is there; what it says of rules without one is not read.
+        /// What the exit rules of a state come to. `met` tells for each exit rule of the tables whether its artifact is
+        /// there, or the agent ended as it says; what it says of rules without either is not read.
         #as_written
         pub const fn exit(
             state: State,
-            artifacts: &[bool; EXIT_RULES],
+            met: &[bool; EXIT_RULES],
             counters: &Counters,
         ) -> orange::Exit {
             match state {
@@ -41,9 +41,9 @@ fn state_arm(emission: &Emission<'_>, rules: &[Numbered<'_>]) -> TokenStream {
     let branches = rules.iter().map(|(number, rule)| {
         let applies = match rule.condition {
             Condition::Always => None,
-            Condition::HasArtifact(_) => {
+            Condition::HasArtifact(_) | Condition::Ended(_) => {
                 let number = text::number(*number);
-                Some(quote!(artifacts[#number]))
+                Some(quote!(met[#number]))
             }
             Condition::NoArtifact => no_artifact(rules),
         };
@@ -60,7 +60,7 @@ fn no_artifact(rules: &[Numbered<'_>]) -> Option<TokenStream> {
         .filter(|(_, rule)| matches!(rule.condition, Condition::HasArtifact(_)))
         .map(|(number, _)| {
             let number = text::number(*number);
-            quote!(!artifacts[#number])
+            quote!(!met[#number])
         })
         .collect();
     (!absent.is_empty()).then(|| quote!(#(#absent)&&*))
@@ -84,5 +84,9 @@ fn outcome(emission: &Emission<'_>, outcome: &Outcome) -> TokenStream {
             quote!(orange::Exit::Crash { stuck_after: #stuck_after, respawn: #respawn })
         }
         Outcome::MarkDead => quote!(orange::Exit::MarkDead),
+        Outcome::Wait { resume_after, .. } => {
+            let resume_after = Literal::u32_unsuffixed(*resume_after);
+            quote!(orange::Exit::Wait { resume_after: #resume_after })
+        }
     }
 }

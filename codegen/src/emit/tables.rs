@@ -1,8 +1,8 @@
 //! `MACHINE`: the tables as statics.
 
 use orange_core::{
-    Actor, Actors, Commands, Condition, ExitRule, Gate, Guard, HarnessOf, Hook, Outcome, Permissions, Piece,
-    Prompt, Range, Spawn, State, StateId, Transition, Value, Verdict,
+    Actor, Actors, Commands, Condition, Ending, ExitRule, Gate, Guard, HarnessOf, Hook, Outcome, Permissions,
+    Piece, Prompt, Range, Spawn, State, StateId, Transition, Value, Verdict,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -229,6 +229,10 @@ fn exit_rule(emission: &Emission<'_>, rule: &ExitRule<'_>) -> TokenStream {
             quote!(Artifact(#gate))
         }
         Condition::NoArtifact => quote!(NoArtifact),
+        Condition::Ended(it) => {
+            let ending = ending(it);
+            quote!(Ended(#ending))
+        }
     };
     let outcome = match &rule.outcome {
         Outcome::Then(to) => {
@@ -247,6 +251,10 @@ fn exit_rule(emission: &Emission<'_>, rule: &ExitRule<'_>) -> TokenStream {
             quote!(Crash { stuck_after: #stuck_after, respawn: #respawn })
         }
         Outcome::MarkDead => quote!(MarkDead),
+        Outcome::Wait { resume_after } => {
+            let resume_after = Literal::u32_unsuffixed(*resume_after);
+            quote!(Wait { resume_after: #resume_after })
+        }
     };
     quote! {
         orange::ExitRule {
@@ -255,6 +263,18 @@ fn exit_rule(emission: &Emission<'_>, rule: &ExitRule<'_>) -> TokenStream {
             outcome: orange::Outcome::#outcome,
         }
     }
+}
+
+fn ending(ending: &Ending<'_>) -> TokenStream {
+    let [codes, signals] = [ending.codes, ending.signals].map(|numbers| {
+        let numbers = numbers.iter().map(|it| Literal::i32_unsuffixed(*it));
+        quote!(&[#(#numbers),*])
+    });
+    let output = option(ending.output.map(|it| {
+        let it = text::lines(it);
+        quote!(#it)
+    }));
+    quote!(orange::Ending { codes: #codes, signals: #signals, output: #output })
 }
 
 fn prompt(prompt: &Prompt<'_>) -> TokenStream {

@@ -101,7 +101,7 @@ impl Teller<'_> {
                 clauses.sort_unstable();
                 format!("{clauses:?}")
             }
-            Outcome::Crash { .. } | Outcome::MarkDead => format!("{outcome:?}"),
+            Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => format!("{outcome:?}"),
         };
         format!("{condition:?} {outcome}")
     }

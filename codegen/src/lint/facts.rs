@@ -12,10 +12,10 @@ use crate::diag;
 use crate::guard::cells::Work;
 use crate::lower;
 use crate::model::{ExitRule, Hook, State, Transition, Workflow};
-use crate::search::{self, ConfigurationId, Edge, EdgeId, Search, Step};
+use crate::search::{self, ConfigurationId, Edge, EdgeId, Search, Step, ends};
 use crate::source::Source;
 use crate::span::Span;
-use crate::walk::Act;
+use crate::walk::{Act, Ended};
 
 /// All traces of one file have no more steps and hooks than this together: nobody reads more, and a thousand findings
 /// with a thousand steps each would be more than there is room for.
@@ -205,7 +205,10 @@ impl<'f> Facts<'f> {
                 let by = Actor::from_name(self.by(&edge.step)).unwrap_or(Actor::Human);
                 Some(Act::Request { to, by })
             }
-            Step::Exit { agent, .. } => Some(Act::End(*agent)),
+            Step::Exit { agent, end, .. } => {
+                let ended = Ended::from(&ends::example(self.machine, *end));
+                Some(Act::End { agent: *agent, ended })
+            }
         };
         wrote.into_iter().chain(then).collect()
     }
@@ -238,13 +241,21 @@ impl<'f> Facts<'f> {
             Step::Respawn => Some("respawn".to_owned()),
             Step::Write(_) => None,
             Step::Request { .. } => Some(format!("--status {to}")),
-            Step::Exit { outcome, .. } => Some(match outcome {
-                search::Outcome::Advance(_) => "ends".to_owned(),
-                search::Outcome::Escalate(_) => "crashes once too often".to_owned(),
-                search::Outcome::Crash { respawned: true } => "crashes and is started again".to_owned(),
-                search::Outcome::Crash { respawned: false } => "crashes".to_owned(),
-                search::Outcome::Marked => "ends and is shown as dead".to_owned(),
-            }),
+            Step::Exit { end, outcome, .. } => {
+                let becomes = match outcome {
+                    search::Outcome::Advance(_) => "ends",
+                    search::Outcome::Escalate(_) => "crashes once too often",
+                    search::Outcome::Crash { respawned: true } => "crashes and is started again",
+                    search::Outcome::Crash { respawned: false } => "crashes",
+                    search::Outcome::Marked => "ends and is shown as dead",
+                    search::Outcome::Waits => "ends, to be started again after a wait",
+                };
+                let ending = end.and_then(|rule| ends::ending(self.machine, rule.into()));
+                Some(match ending {
+                    Some(ending) => format!("{becomes} ({ending})"),
+                    None => becomes.to_owned(),
+                })
+            }
         };
         wrote.into_iter().chain(then).collect::<Vec<_>>().join(", ")
     }
@@ -275,7 +286,7 @@ fn mover(machine: &Machine<'_>, told: &Told, transition: &core::Transition<'_>) 
     let ruled = machine.exit_rules_of(from).any(|rule| match machine.exit_rules[rule].outcome {
         core::Outcome::Then(then) => then == to,
         core::Outcome::ThenWhen(clauses) => clauses.iter().any(|(_, then)| *then == to),
-        core::Outcome::Crash { .. } | core::Outcome::MarkDead => false,
+        core::Outcome::Crash { .. } | core::Outcome::MarkDead | core::Outcome::Wait { .. } => false,
     });
     match (ruled, told.asks(from, to)) {
         (true, _) => Mover::Engine,

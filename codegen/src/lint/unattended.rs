@@ -1,7 +1,8 @@
 //! Runs that no person takes part in: whether each of them ends, and how long the longest one is.
 //!
 //! Agents and the engine move the task on, as the workflow tells them, until it is in a terminal state or waits for a
-//! person. An agent that ended and is not started again waits for a person, too, whatever its state says.
+//! person. An agent that ended and is not started again waits for a person, too, whatever its state says; one that is
+//! started again after a wait counts as started by a person.
 
 use std::collections::BTreeSet;
 
@@ -167,7 +168,12 @@ pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
         Step::Write(_)
         | Step::Request { .. }
         | Step::Exit {
-            outcome: Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Marked,
+            outcome:
+                Outcome::Advance(_)
+                | Outcome::Escalate(_)
+                | Outcome::Crash { .. }
+                | Outcome::Marked
+                | Outcome::Waits,
             ..
         } => {
             let starting = facts.starting(edge).into_iter();
@@ -199,7 +205,8 @@ fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
         }
         Step::Exit { outcome, .. } => match outcome {
             Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Crash { respawned: true } => Part::Moves,
-            Outcome::Crash { respawned: false } | Outcome::Marked => Part::Attended,
+            // However often an agent waits, the engine gives up in the end and leaves the task to a person.
+            Outcome::Crash { respawned: false } | Outcome::Marked | Outcome::Waits => Part::Attended,
         },
     }
 }

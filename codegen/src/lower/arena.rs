@@ -10,6 +10,7 @@ pub struct Arena<'a> {
     pub(super) ranges: Pool<Range>,
     pub(super) conjunctions: Pool<&'a [Range]>,
     pub(super) words: Pool<&'a str>,
+    pub(super) numbers: Pool<i32>,
     pub(super) pieces: Pool<Piece<'a>>,
     pub(super) hooks: Pool<Hook<'a>>,
     pub(super) clauses: Pool<(Guard<'a>, StateId)>,

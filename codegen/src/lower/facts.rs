@@ -40,7 +40,7 @@ impl<'w> Facts<'w> {
         for rule in &workflow.exit_monitoring.rules {
             let leads_on = match rule.outcome {
                 Outcome::Then(_) | Outcome::ThenWhen(_) => true,
-                Outcome::Crash { .. } | Outcome::MarkDead => false,
+                Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => false,
             };
             facts.advanced[usize::from(rule.status.value.0)] |= leads_on;
         }

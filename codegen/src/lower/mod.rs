@@ -24,7 +24,8 @@ use orange_core::{Machine, TransitionId};
 use crate::catalogue::S10;
 use crate::guard::Guard;
 use crate::model::{
-    Action, Commands, Condition, ExitRule, Gate, Hook, Outcome, Piece, Prompt, Spawn, Transition, Workflow,
+    Action, Commands, Condition, Ending, ExitRule, Gate, Hook, Outcome, Piece, Prompt, Spawn, Transition,
+    Workflow,
 };
 use crate::span::Span;
 use crate::{Checked, Diagnostic, hash};
@@ -185,6 +186,7 @@ impl<'a> Lowering<'a> {
                 Condition::HasArtifact(gate) => core::Condition::Artifact(self.gate(gate)),
                 Condition::NoArtifact => core::Condition::NoArtifact,
                 Condition::Always => core::Condition::Always,
+                Condition::Ended(it) => core::Condition::Ended(self.ending(it)),
             },
             outcome: match &rule.outcome {
                 Outcome::Then(to) => core::Outcome::Then(to.value),
@@ -197,7 +199,16 @@ impl<'a> Lowering<'a> {
                     core::Outcome::Crash { stuck_after: *stuck_after, respawn: *respawn }
                 }
                 Outcome::MarkDead => core::Outcome::MarkDead,
+                Outcome::Wait { resume_after, .. } => core::Outcome::Wait { resume_after: *resume_after },
             },
+        }
+    }
+
+    fn ending(&self, ending: &'a Ending) -> core::Ending<'a> {
+        core::Ending {
+            codes: self.arena.numbers.keep(ending.codes.iter().copied()),
+            signals: self.arena.numbers.keep(ending.signals.iter().copied()),
+            output: ending.output.as_ref().map(|it| it.value.as_str()),
         }
     }
 

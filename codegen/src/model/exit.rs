@@ -1,10 +1,13 @@
 //! Exit rules: what happens when an agent has died.
 
 use super::decoder::{Decoder, Field, Fields};
+use super::ending;
 use super::gate::{flag, gate};
 use super::keys::{CLAUSE, EXIT_MONITORING, EXIT_RULE};
 use super::scope::Scope;
-use super::{Clause, Condition, DEFAULT_STUCK_AFTER, ExitMonitoring, ExitRule, Outcome, StateId};
+use super::{
+    Clause, Condition, DEFAULT_STUCK_AFTER, ExitMonitoring, ExitRule, MAX_RESUME_AFTER, Outcome, StateId,
+};
 use crate::catalogue::{A06, C4D, S04, S09};
 use crate::diag::Diagnostic;
 use crate::guard::Guard;
@@ -18,10 +21,11 @@ const DEFAULT_POLL_INTERVAL: u32 = 30;
 enum RuleAction {
     Crash,
     MarkDead,
+    Wait,
 }
 
-const RULE_ACTIONS: [(&str, RuleAction); 2] =
-    [("crash", RuleAction::Crash), ("mark_dead", RuleAction::MarkDead)];
+const RULE_ACTIONS: [(&str, RuleAction); 3] =
+    [("crash", RuleAction::Crash), ("mark_dead", RuleAction::MarkDead), ("wait", RuleAction::Wait)];
 
 /// `exit_monitoring`, and what can be told of rules that were not understood as a whole.
 #[derive(Default)]
@@ -77,14 +81,18 @@ fn rule(
 fn condition(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Condition> {
     let artifact = fields.get("has_artifact");
     let absent = fields.get("no_artifact");
-    if let (Some(artifact), Some(absent)) = (&artifact, &absent) {
-        exclusive(decoder, artifact, absent);
+    let ended = fields.get("exit").or(fields.get("on_output"));
+    let given: Vec<Field<'_>> = [artifact, absent, ended].into_iter().flatten().collect();
+    for pair in given.windows(2) {
+        exclusive(decoder, &pair[0], &pair[1]);
     }
     let no_artifact = flag(decoder, fields, "no_artifact");
-    match artifact {
-        Some(artifact) => gate(decoder, &artifact).map(Condition::HasArtifact),
-        None if no_artifact => Some(Condition::NoArtifact),
-        None => Some(Condition::Always),
+    let ending = ended.and_then(|_| ending::ending(decoder, fields));
+    match (artifact, ended) {
+        (Some(artifact), _) => gate(decoder, &artifact).map(Condition::HasArtifact),
+        (None, Some(_)) => ending.map(Condition::Ended),
+        (None, None) if no_artifact => Some(Condition::NoArtifact),
+        (None, None) => Some(Condition::Always),
     }
 }
 
@@ -103,7 +111,8 @@ fn outcome(
         let at = fields.get("status").map_or(fields.span, |it| it.key.to(it.value.span));
         let found =
             Diagnostic::new(&S09, at, "an exit rule says what happens: `then`, `then_when` or `action`");
-        decoder.report(found.help("add `then: STATE`, `action: crash` or `action: mark_dead`"));
+        decoder
+            .report(found.help("add `then: STATE`, `action: crash`, `action: mark_dead` or `action: wait`"));
     }
     let then = fields.get("then").and_then(|it| scope.state(decoder, &it, &A06)).map(Outcome::Then);
     let then_when = fields.get("then_when").and_then(|it| then_when(decoder, scope, &it, choices));
@@ -146,26 +155,58 @@ fn action(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Outcome> {
     let action = fields.get("action").and_then(|it| decoder.word(&it, &RULE_ACTIONS));
     let stuck_after = fields.get("stuck_after").and_then(|it| at_least_one(decoder, &it));
     let respawn = flag(decoder, fields, "respawn");
+    let resume_after = fields.get("resume_after").and_then(|it| resume_after(decoder, &it));
     match action.map(|it| (it.value, it.span)) {
         Some((RuleAction::Crash, named)) => {
+            without(decoder, fields, &OF_WAIT, Some(named));
             let stuck_after = stuck_after.unwrap_or(DEFAULT_STUCK_AFTER);
             Some(Outcome::Crash { named, stuck_after, respawn })
         }
         Some((RuleAction::MarkDead, named)) => {
-            without_crash(decoder, fields, Some(named));
+            without(decoder, fields, &OF_CRASH, Some(named));
+            without(decoder, fields, &OF_WAIT, Some(named));
             Some(Outcome::MarkDead)
         }
+        Some((RuleAction::Wait, named)) => {
+            without(decoder, fields, &OF_CRASH, Some(named));
+            if fields.get("resume_after").is_none() {
+                decoder.missing("resume_after", "`action: wait`", named);
+            }
+            Some(Outcome::Wait { named, resume_after: resume_after? })
+        }
         None if fields.get("action").is_none() => {
-            without_crash(decoder, fields, None);
+            without(decoder, fields, &OF_CRASH, None);
+            without(decoder, fields, &OF_WAIT, None);
             None
         }
         None => None,
     }
 }
 
-fn without_crash(decoder: &mut Decoder<'_>, fields: &Fields<'_>, named: Option<Span>) {
-    for field in ["stuck_after", "respawn"].iter().filter_map(|key| fields.get(key)) {
-        let message = format!("`{}` belongs to `action: crash`, and this rule counts no crash", field.name);
+fn resume_after(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<u32> {
+    let seconds = at_least_one(decoder, field)?;
+    if seconds > MAX_RESUME_AFTER {
+        let message = format!("`resume_after: {seconds}` is longer than a week");
+        let help = format!("write a number of seconds from 1 to {MAX_RESUME_AFTER}");
+        decoder.report(Diagnostic::new(&S04, field.value.span, message).help(help));
+    }
+    Some(seconds.min(MAX_RESUME_AFTER))
+}
+
+/// Keys that one action alone reads: their names, that action, and why no other does.
+struct Own {
+    keys: &'static [&'static str],
+    action: &'static str,
+    reason: &'static str,
+}
+
+const OF_CRASH: Own =
+    Own { keys: &["stuck_after", "respawn"], action: "crash", reason: "this rule counts no crash" };
+const OF_WAIT: Own = Own { keys: &["resume_after"], action: "wait", reason: "this rule does not wait" };
+
+fn without(decoder: &mut Decoder<'_>, fields: &Fields<'_>, own: &Own, named: Option<Span>) {
+    for field in own.keys.iter().filter_map(|key| fields.get(key)) {
+        let message = format!("`{}` belongs to `action: {}`, and {}", field.name, own.action, own.reason);
         let found = Diagnostic::new(&S04, field.key, message).help(format!("delete `{}`", field.name));
         decoder.report(match named {
             Some(named) => found.label(field.key, "has no effect").label(named, "what the rule does"),

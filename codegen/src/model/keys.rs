@@ -286,6 +286,12 @@ pub static EXIT_RULE: Object = Object {
         required("status", STATE_NAME, "The state it is for."),
         key("has_artifact", Takes::Object(&GATE), "It applies when the body has this."),
         key("no_artifact", Takes::Boolean, "It applies when no has_artifact of the same state holds."),
+        key("exit", Takes::Object(&EXIT), "It applies when the agent ended with one of these."),
+        key(
+            "on_output",
+            Takes::Text,
+            "It applies when this stands in the last lines that the agent showed, in capitals or not.",
+        ),
         key("then", STATE_NAME, "Takes the transition to this state."),
         key(
             "then_when",
@@ -294,11 +300,21 @@ pub static EXIT_RULE: Object = Object {
         ),
         key(
             "action",
-            Takes::Word(&["crash", "mark_dead"]),
-            "Counts a crash, or only shows that the agent is dead.",
+            Takes::Word(&["crash", "mark_dead", "wait"]),
+            "Counts a crash, only shows that the agent is dead, or waits and starts it again.",
         ),
         key("stuck_after", Takes::Integer(1), "The number of crashes that escalates; 2 by default."),
         key("respawn", Takes::Boolean, "Whether an agent is started again before that; false by default."),
+        key("resume_after", Takes::Integer(1), "Seconds that `wait` waits, at most a week."),
+    ],
+};
+
+/// The `exit` of an exit rule.
+pub static EXIT: Object = Object {
+    what: "`exit`",
+    keys: &[
+        key("code", Takes::OneOrList(&Takes::Integer(0)), "The exit status, 0 to 255, or several."),
+        key("signal", Takes::OneOrList(&Takes::Integer(1)), "The signal that ended it, 1 to 64, or several."),
     ],
 };
 

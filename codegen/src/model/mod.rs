@@ -5,6 +5,7 @@
 
 mod commands;
 pub(crate) mod decoder;
+mod ending;
 mod exit;
 mod gate;
 mod header;
@@ -21,8 +22,8 @@ pub use resolve::{Draft, Resolution, no_workflow, resolve};
 pub use transitions::Ends;
 
 pub use orange_core::{
-    Actor, Actors, CRASH_COUNT, CounterId, DEFAULT_STUCK_AFTER, HarnessOf, Permissions, PromptId,
-    REVIEW_ROUND, StateId, Value, Verdict,
+    Actor, Actors, CRASH_COUNT, CounterId, DEFAULT_STUCK_AFTER, HarnessOf, MAX_RESUME_AFTER, Permissions,
+    PromptId, REVIEW_ROUND, StateId, Value, Verdict,
 };
 
 use crate::guard::Guard;
@@ -297,8 +298,23 @@ pub enum Condition {
     HasArtifact(Gate),
     /// No `has_artifact` rule of the same state holds.
     NoArtifact,
+    /// The agent ended like this.
+    Ended(Ending),
     /// Always.
     Always,
+}
+
+/// `exit` and `on_output`: how an agent ended. A part that is empty is for every end.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// What is written, from the first of the two keys on.
+    pub span: Span,
+    /// Exit statuses, 0 to 255.
+    pub codes: Vec<i32>,
+    /// Signals that end it, 1 to 64; one of these or one of `codes`.
+    pub signals: Vec<i32>,
+    /// What stands in its last lines; not blank.
+    pub output: Option<Spanned<String>>,
 }
 
 /// What an exit rule does.
@@ -319,6 +335,13 @@ pub enum Outcome {
     },
     /// `action: mark_dead`
     MarkDead,
+    /// `action: wait`
+    Wait {
+        /// Where `wait` is written.
+        named: Span,
+        /// Seconds until the agent is started again, 1 to [`MAX_RESUME_AFTER`].
+        resume_after: u32,
+    },
 }
 
 /// One clause of a `then_when`.

@@ -75,7 +75,8 @@ fn left_to_a_person(facts: &Facts<'_>, edge: &Edge, status: StateId) -> bool {
         Step::Exit { outcome: Outcome::Crash { respawned: false }, .. } => true,
         Step::Exit { agent, outcome: Outcome::Marked, .. } => agent == facts.machine.state(status).agent,
         Step::Exit {
-            outcome: Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Crash { .. }, ..
+            outcome: Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Waits,
+            ..
         }
         | Step::Start
         | Step::Write(_)

@@ -117,7 +117,7 @@ fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
     let Step::Exit { agent, outcome, .. } = edge.step else { return false };
     let rules = || facts.machine.exit_rules_of(status).map(|at| &facts.exit_rules[at].outcome);
     match outcome {
-        Outcome::Advance(_) | Outcome::Escalate(_) => false,
+        Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Waits => false,
         Outcome::Marked => {
             let own = agent == facts.machine.state(status).agent;
             own && !facts.waits(status) && !rules().any(|it| matches!(it, Rule::MarkDead))
@@ -139,9 +139,13 @@ fn every_end_counts(known: &Known<'_, '_>) -> String {
     let moved = ends.iter().filter(|edge| edge.step.transition().is_some()).count();
     let crashed = |edge: &&&Edge| matches!(edge.step, Step::Exit { outcome: Outcome::Crash { .. }, .. });
     let crashes = ends.iter().filter(crashed).count();
-    let shown = ends.len() - moved - crashes;
+    let waited = |edge: &&&Edge| matches!(edge.step, Step::Exit { outcome: Outcome::Waits, .. });
+    let waits = ends.iter().filter(waited).count();
+    let shown = ends.len() - moved - crashes - waits;
+    let waiting =
+        if waits == 0 { String::new() } else { format!(", {waits} wait until it is started again") };
     format!(
-        "of the {} ways in which an agent can end, {moved} move the task on, {crashes} count as crashes and \
+        "of the {} ways in which an agent can end, {moved} move the task on, {crashes} count as crashes{waiting} and \
          {shown} show the session as dead",
         ends.len()
     )

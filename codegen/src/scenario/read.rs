@@ -10,7 +10,7 @@ use crate::model::keys::{Key, Object, Takes};
 use crate::source::Source;
 use crate::span::{Span, Spanned};
 use crate::syntax::{self, Node};
-use crate::walk::Act;
+use crate::walk::{Act, Ended};
 
 const fn key(name: &'static str, takes: Takes, doc: &'static str) -> Key {
     Key { name, required: false, takes, doc }
@@ -62,6 +62,9 @@ static STEP: Object = Object {
         key("request", Takes::Text, "Somebody asks for this state."),
         key("by", Takes::Word(&["worker", "reviewer", "human"]), "Who asks; a person by default."),
         key("end", AGENT, "This agent ends."),
+        key("code", Takes::Integer(0), "Its exit status."),
+        key("signal", Takes::Integer(1), "The signal that ended it."),
+        key("output", Takes::Text, "Its last lines."),
         key("respawn", Takes::Boolean, "`orange task respawn`."),
         key("expect", Takes::Object(&EXPECT), "What is expected then."),
     ],
@@ -150,10 +153,16 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
     };
     only_with(decoder, fields, one, ("text", "write"));
     only_with(decoder, fields, one, ("by", "request"));
+    for key in ["code", "signal", "output"] {
+        only_with(decoder, fields, one, (key, "end"));
+    }
     match one.name {
         "spawn" => done(decoder, one).then_some(Act::Spawn),
         "respawn" => done(decoder, one).then_some(Act::Respawn),
-        "end" => decoder.word(one, &ENDING).map(|it| Act::End(it.value)),
+        "end" => {
+            let ended = ended(decoder, fields);
+            decoder.word(one, &ENDING).map(|it| Act::End { agent: it.value, ended })
+        }
         "request" => {
             let by = fields.get("by").and_then(|it| decoder.word(&it, &ASKING));
             let to = decoder.string(one)?.value;
@@ -165,6 +174,16 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
             Some(Act::Write { heading, text: text.unwrap_or_default() })
         }
     }
+}
+
+fn ended(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Ended {
+    let mut number = |key| {
+        let number = fields.get(key).and_then(|it| decoder.integer(&it));
+        number.and_then(|it| i32::try_from(it).ok())
+    };
+    let (code, signal) = (number("code"), number("signal"));
+    let output = fields.get("output").and_then(|it| decoder.scalar(&it)).map(|it| it.value);
+    Ended { code, signal, output: output.unwrap_or_default() }
 }
 
 /// Whether the step says that this is done. That it is not done is no step.
@@ -247,7 +266,7 @@ mod tests {
         check(
             "workflow: flow.yml\nscenarios:\n  - name: all of it\n    given: {status: a, body: x, counters: {tries: 1}, agents: [worker], \
              workspace: true}\n    steps:\n      - {write: '## S', text: t}\n      - {request: b, by: worker, expect: {status: b, \
-             rejection: gate_failed, hooks: [notify], counters: {tries: 2}, agents: [], workspace: false}}\n      - {end: worker}\n      \
+             rejection: gate_failed, hooks: [notify], counters: {tries: 2}, agents: [], workspace: false}}\n      - {end: worker, code: 75, signal: 9, output: rate limit}\n      \
              - {spawn: true}\n      - {respawn: true}\n",
             &[],
         );
@@ -261,6 +280,10 @@ mod tests {
         check(
             "scenarios:\n  - {name: a, steps: [{spawn: true, end: worker}, {spawn: true, by: human}]}\n",
             &["this step does several things", "`by` says nothing without `request`"],
+        );
+        check(
+            "scenarios:\n  - {name: a, steps: [{spawn: true, code: 3}]}\n",
+            &["`code` says nothing without `end`"],
         );
         check(
             "scenarios:\n  - {steps: [{end: robot}]}\nworkflows: x\n",

@@ -88,7 +88,8 @@ fn transition(happened: &Happened) -> Option<TransitionId> {
         | Happened::Refused { .. }
         | Happened::Started { .. }
         | Happened::Crashed { .. }
-        | Happened::Marked { .. } => None,
+        | Happened::Marked { .. }
+        | Happened::Waits { .. } => None,
     }
 }
 
@@ -131,7 +132,8 @@ impl Comparison {
             | Happened::Moved { .. }
             | Happened::Started { .. }
             | Happened::Crashed { .. }
-            | Happened::Marked { .. } => None,
+            | Happened::Marked { .. }
+            | Happened::Waits { .. } => None,
         });
         match (&step.expect.rejection, refused) {
             (Some(expected), refused) => {
@@ -182,6 +184,9 @@ fn hooks_of(happened: &Happened) -> Vec<&'static str> {
             hooks.iter().map(|it| it.hook).collect()
         }
         Happened::Crashed { respawned, .. } => respawned.iter().map(|it| it.hook).collect(),
-        Happened::Wrote { .. } | Happened::Refused { .. } | Happened::Marked { .. } => Vec::new(),
+        Happened::Wrote { .. }
+        | Happened::Refused { .. }
+        | Happened::Marked { .. }
+        | Happened::Waits { .. } => Vec::new(),
     }
 }

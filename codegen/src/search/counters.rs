@@ -37,7 +37,7 @@ impl Counters {
                 Outcome::Then(_) | Outcome::ThenWhen(_) => {
                     raise(&mut ceilings, CRASH_COUNT, orange_core::DEFAULT_STUCK_AFTER);
                 }
-                Outcome::MarkDead => {}
+                Outcome::MarkDead | Outcome::Wait { .. } => {}
             }
         }
         let mut rises = vec![false; machine.counters.len()];
@@ -104,7 +104,7 @@ fn starts_reviewer(state: &State<'_>) -> bool {
 fn guards<'m>(machine: &Machine<'m>) -> impl Iterator<Item = Guard<'m>> + use<'m> {
     let clauses = machine.exit_rules.iter().flat_map(|rule| match rule.outcome {
         Outcome::ThenWhen(clauses) => clauses,
-        Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead => &[],
+        Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => &[],
     });
     machine.transitions.iter().filter_map(|it| it.guard).chain(clauses.map(|(guard, _)| *guard))
 }

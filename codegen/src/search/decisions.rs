@@ -7,6 +7,7 @@ use orange_core::{
 };
 
 use super::Search;
+use super::ends::{self, RuleIndex};
 use super::numbers::Numbers;
 use super::reads::Reads;
 use super::task::Task;
@@ -28,7 +29,7 @@ pub(super) struct Decisions {
 #[derive(Clone, Debug, Default)]
 struct Answers {
     requests: Option<Rc<[Request]>>,
-    exit: Option<Rc<Exit>>,
+    exits: Option<Rc<[(Option<RuleIndex>, Exit)]>>,
 }
 
 /// A transition that fires, and who may ask for it.
@@ -55,6 +56,7 @@ pub(super) enum Exit {
     Escalate { count: u32, fire: Fire },
     Crash { count: u32, respawn: bool },
     Marked,
+    Waits,
 }
 
 impl Decisions {
@@ -75,10 +77,11 @@ impl Decisions {
         Rc::clone(answers.requests.get_or_insert_with(|| Asked::about(search, &part).requests(search)))
     }
 
-    /// What becomes of the task when its agent has ended.
-    pub(super) fn exit(&mut self, search: &Search<'_>, task: &Task) -> Rc<Exit> {
+    /// What becomes of the task when its agent has ended: after an ordinary end, and after those for which a rule about
+    /// ends decides.
+    pub(super) fn exits(&mut self, search: &Search<'_>, task: &Task) -> Rc<[(Option<RuleIndex>, Exit)]> {
         let (part, answers) = self.answers(task);
-        Rc::clone(answers.exit.get_or_insert_with(|| Rc::new(Asked::about(search, &part).exit(search))))
+        Rc::clone(answers.exits.get_or_insert_with(|| Asked::about(search, &part).exits(search)))
     }
 
     fn answers(&mut self, task: &Task) -> (Task, &mut Answers) {
@@ -127,14 +130,27 @@ impl<'m> Asked<'m> {
         decisions.map(request).collect()
     }
 
-    fn exit(&self, search: &Search<'m>) -> Exit {
-        match search.machine.decide_exit(&self.view()) {
-            ExitDecision::Advance(decision) => Exit::Advance(Fire::of(search, &decision)),
+    fn exits(&self, search: &Search<'m>) -> Rc<[(Option<RuleIndex>, Exit)]> {
+        let rules =
+            ends::rules(search.machine, self.task.status).filter(|it| self.is_decided_by(search, *it));
+        std::iter::once(None).chain(rules.map(Some)).map(|end| (end, self.exit(search, end))).collect()
+    }
+
+    /// Whether no rule before this one decides, when the agent ended as it says.
+    fn is_decided_by(&self, search: &Search<'m>, rule: RuleIndex) -> bool {
+        let end = ends::example(search.machine, Some(rule));
+        search.machine.exit_rule_for(&self.view(), &end) == Some(rule.into())
+    }
+
+    fn exit(&self, search: &Search<'m>, end: Option<RuleIndex>) -> Exit {
+        match search.machine.decide_exit(&self.view(), &ends::example(search.machine, end)) {
+            ExitDecision::Advance { decision, .. } => Exit::Advance(Fire::of(search, &decision)),
             ExitDecision::Escalate { count, decision, .. } => {
                 Exit::Escalate { count, fire: Fire::of(search, &decision) }
             }
             ExitDecision::Crash { count, respawn, .. } => Exit::Crash { count, respawn },
             ExitDecision::MarkDead { .. } => Exit::Marked,
+            ExitDecision::Wait { .. } => Exit::Waits,
         }
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod components;
 pub mod counters;
+pub mod ends;
 pub mod sections;
 pub mod task;
 
@@ -23,6 +24,7 @@ use orange_core::{Actor, CounterId, Machine, StateId, TransitionId};
 
 use self::counters::Counters;
 use self::decisions::Decisions;
+use self::ends::RuleIndex;
 pub(crate) use self::hash::Quick;
 use self::numbers::Numbers;
 use self::sections::{ContentId, Sections};
@@ -102,10 +104,12 @@ pub enum Step {
         agent: Actor,
         /// What it writes before.
         wrote: Option<Wrote>,
+        /// The rule about ends that it ends for, and that decides; none for an ordinary end.
+        end: Option<RuleIndex>,
         /// What becomes of the task.
         outcome: Outcome,
     },
-    /// A person has the state's agent started again.
+    /// The state's agent is started again: a person asks for it, or a wait is over.
     Respawn,
 }
 
@@ -132,6 +136,8 @@ pub enum Outcome {
     },
     /// It stays, and the session is shown as dead.
     Marked,
+    /// It stays, and its agent is started again after a while.
+    Waits,
 }
 
 /// Why a search is not complete.
@@ -333,7 +339,7 @@ impl Step {
             | Self::Exit { outcome: Outcome::Advance(transition) | Outcome::Escalate(transition), .. } => {
                 Some(*transition)
             }
-            Self::Exit { outcome: Outcome::Crash { .. } | Outcome::Marked, .. }
+            Self::Exit { outcome: Outcome::Crash { .. } | Outcome::Marked | Outcome::Waits, .. }
             | Self::Start
             | Self::Write(_)
             | Self::Respawn => None,

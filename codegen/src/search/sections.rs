@@ -104,7 +104,7 @@ impl<'m> Sections<'m> {
 fn gates<'m>(machine: &Machine<'m>) -> impl Iterator<Item = Gate<'m>> + use<'m> {
     let of_rules = machine.exit_rules.iter().filter_map(|rule| match rule.condition {
         Condition::Artifact(gate) => Some(gate),
-        Condition::Always | Condition::NoArtifact => None,
+        Condition::Always | Condition::NoArtifact | Condition::Ended(_) => None,
     });
     machine.transitions.iter().filter_map(|it| it.gate).chain(of_rules)
 }

@@ -95,20 +95,24 @@ impl Explorer<'_, '_> {
         }
     }
 
-    /// Asks the exit rules about an agent that has ended, as the engine does it.
+    /// Asks the exit rules about an agent that has ended, as the engine does it, for every end that they tell apart.
     fn judge(&mut self, from: ConfigurationId, task: &Task, agent: Actor, wrote: Option<Wrote>) {
         let task = &Task { unjudged: None, ..*task };
-        let (next, outcome, events) = if self.search.machine.state(task.status).agent == agent {
-            self.ended(task, agent)
-        } else {
-            (*task, Outcome::Marked, Vec::new())
-        };
-        self.add(from, Step::Exit { agent, wrote, outcome }, next, events);
+        if self.search.machine.state(task.status).agent != agent {
+            let step = Step::Exit { agent, wrote, end: None, outcome: Outcome::Marked };
+            self.add(from, step, *task, Vec::new());
+            return;
+        }
+        for (end, exit) in self.decisions.exits(self.search, task).iter() {
+            let (next, outcome, events) = self.ended(task, agent, exit);
+            self.add(from, Step::Exit { agent, wrote, end: *end, outcome }, next, events);
+        }
     }
 
-    fn ended(&mut self, task: &Task, agent: Actor) -> (Task, Outcome, Vec<(HookIndex, Event)>) {
-        match &*self.decisions.exit(self.search, task) {
+    fn ended(&mut self, task: &Task, agent: Actor, exit: &Exit) -> (Task, Outcome, Vec<(HookIndex, Event)>) {
+        match exit {
             Exit::Marked => (*task, Outcome::Marked, Vec::new()),
+            Exit::Waits => (*task, Outcome::Waits, Vec::new()),
             Exit::Advance(fire) => {
                 let (next, events) = self.fired(task, fire);
                 (self.missed(task, next, agent), Outcome::Advance(fire.transition), events)
@@ -141,7 +145,7 @@ impl Explorer<'_, '_> {
         next
     }
 
-    /// A person has the agent of the state started again.
+    /// The agent of the state is started again, by a person or after a wait.
     fn respawn(&mut self, from: ConfigurationId, task: &Task) {
         let state = self.search.machine.state(task.status);
         let Some(hook) = state.respawn else { return };

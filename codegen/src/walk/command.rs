@@ -4,7 +4,7 @@ use std::fmt;
 
 use orange_core::Actor;
 
-use super::{Act, Impossible};
+use super::{Act, Ended, Impossible};
 
 /// One line of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,9 @@ write ## NAME: TEXT          write a section of TASK.md; \\n begins a new line
 status STATE [by ACTOR]      ask for a state; ACTOR is worker, reviewer or human
 spawn                        `orange task spawn`: start the task
 respawn                      `orange task respawn`: start its agent again
-die [worker|reviewer]        the agent ends
+die [worker|reviewer] [with CODE] [by SIGNAL] [saying TEXT]
+                             the agent ends: with this exit status, by this
+                             signal, with this in its last lines
 set COUNTER NUMBER           set a counter
 next                         show the ways on, and what stands in them
 show                         show the task
@@ -62,8 +64,7 @@ impl Command {
             ("write", [_, ..]) => Self::Act(write(rest)?),
             ("status", [to]) => Self::Act(Act::Request { to: (*to).to_owned(), by: Actor::Human }),
             ("status", [to, "by", who]) => Self::Act(Act::Request { to: (*to).to_owned(), by: actor(who)? }),
-            ("die", []) => Self::Act(Act::End(Actor::Worker)),
-            ("die", [who]) => Self::Act(Act::End(actor(who)?)),
+            ("die", _) => Self::Act(die(rest)?),
             ("set", [counter, value]) => Self::Set {
                 counter: (*counter).to_owned(),
                 value: value.parse().map_err(|_| Impossible(not_a_value(value)))?,
@@ -87,6 +88,27 @@ fn no_command(line: &str, word: &str) -> String {
         Some(form) => format!("`{line}` is not all of a command: `{form}`"),
         None => format!("`{line}` is no command; `help` lists them"),
     }
+}
+
+/// `reviewer with 75 saying rate limit`: every part may be left out, and the last words may be any.
+fn die(rest: &str) -> Result<Act, Impossible> {
+    let (how, output) = match rest.strip_prefix("saying ") {
+        Some(output) => ("", output),
+        None => rest.split_once(" saying ").unwrap_or((rest, "")),
+    };
+    let mut ended = Ended { output: unescaped(output.trim()), ..Ended::default() };
+    let mut words = how.split_whitespace().peekable();
+    let who = words.next_if(|it| !matches!(*it, "with" | "by"));
+    let agent = who.map_or(Ok(Actor::Worker), actor)?;
+    while let Some(word) = words.next() {
+        let number = words.next().and_then(|it| it.parse().ok());
+        match (word, number) {
+            ("with", Some(code)) => ended.code = Some(code),
+            ("by", Some(signal)) => ended.signal = Some(signal),
+            _ => return Err(Impossible(no_command(&format!("die {rest}"), "die"))),
+        }
+    }
+    Ok(Act::End { agent, ended })
 }
 
 /// A heading ends at the first colon, or, where it has one itself, at its closing quotes.
@@ -124,7 +146,13 @@ impl fmt::Display for Act {
             Self::Request { to, by } => write!(f, "status {to} by {by}"),
             Self::Spawn => f.write_str("spawn"),
             Self::Respawn => f.write_str("respawn"),
-            Self::End(actor) => write!(f, "die {actor}"),
+            Self::End { agent, ended: Ended { code, signal, output } } => {
+                write!(f, "die {agent}")?;
+                code.map_or(Ok(()), |code| write!(f, " with {code}"))?;
+                signal.map_or(Ok(()), |signal| write!(f, " by {signal}"))?;
+                let output = output.trim().replace('\n', "\\n");
+                if output.is_empty() { Ok(()) } else { write!(f, " saying {output}") }
+            }
         }
     }
 }
@@ -151,13 +179,25 @@ mod tests {
         check("spawn");
         check("respawn");
         check("die reviewer");
+        check("die worker with 75 saying API Error: rate limit");
+        check("die worker by 9");
+        check("die worker saying one\\ntwo");
     }
 
     #[test]
     fn other_lines_say_what_to_write() {
-        for line in
-            ["write ## Handoff", "status", "status a b", "status a by cat", "set x", "set x -1", "dance"]
-        {
+        for line in [
+            "write ## Handoff",
+            "status",
+            "status a b",
+            "status a by cat",
+            "set x",
+            "set x -1",
+            "dance",
+            "die cat",
+            "die by",
+            "die worker with no",
+        ] {
             assert!(Command::parse(line).is_err(), "{line}");
         }
         let says = |line| Command::parse(line).expect_err("no command").0;

@@ -6,7 +6,7 @@ pub mod command;
 use std::collections::BTreeMap;
 
 use orange_core::{
-    Actor, CRASH_COUNT, Cause, Choice, CounterId, Decision, ExitDecision, Hook, Machine, REVIEW_ROUND,
+    Actor, CRASH_COUNT, Cause, Choice, CounterId, Decision, End, ExitDecision, Hook, Machine, REVIEW_ROUND,
     Rejection, Seen, StateId, TransitionId, View, section,
 };
 
@@ -46,7 +46,23 @@ pub enum Act {
     /// `orange task respawn`.
     Respawn,
     /// An agent ends.
-    End(Actor),
+    End {
+        /// Which one.
+        agent: Actor,
+        /// How.
+        ended: Ended,
+    },
+}
+
+/// How an agent ended, as far as anybody says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// Its exit status.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Its last lines.
+    pub output: String,
 }
 
 /// What came of it.
@@ -96,6 +112,13 @@ pub enum Happened {
     /// The session is shown as dead, and the task waits for a person.
     Marked {
         /// Why.
+        reason: String,
+    },
+    /// The agent is started again after a while; `respawn` does it here.
+    Waits {
+        /// Seconds until then.
+        resume_after: u32,
+        /// What it waits for.
         reason: String,
     },
 }
@@ -203,7 +226,7 @@ impl<'m> Walk<'m> {
             Act::Request { to, by } => self.ask(to, *by).map(|it| vec![it]),
             Act::Spawn => self.spawn().map(|it| vec![it]),
             Act::Respawn => self.respawn().map(|it| vec![it]),
-            Act::End(actor) => self.end(*actor),
+            Act::End { agent, ended } => self.end(*agent, ended),
         }
     }
 
@@ -255,7 +278,7 @@ impl<'m> Walk<'m> {
     }
 
     /// An exit rule may lead to a state that wants the very agent that has ended; its rules are then asked, too.
-    fn end(&mut self, agent: Actor) -> Result<Vec<Happened>, Impossible> {
+    fn end(&mut self, agent: Actor, ended: &Ended) -> Result<Vec<Happened>, Impossible> {
         if self.agent(agent) != Agent::Live {
             return Err(Impossible(format!("no {agent} is alive")));
         }
@@ -263,7 +286,7 @@ impl<'m> Walk<'m> {
         let mut story = Vec::new();
         for _ in self.machine.states {
             let before = self.status();
-            story.push(self.judge(agent));
+            story.push(self.judge(agent, ended));
             if self.status() == before || self.agent(agent) != Agent::Dead || !self.is_its_state(agent) {
                 break;
             }
@@ -276,14 +299,14 @@ impl<'m> Walk<'m> {
         state.agent == agent && !state.terminal
     }
 
-    fn judge(&mut self, agent: Actor) -> Happened {
+    fn judge(&mut self, agent: Actor, ended: &Ended) -> Happened {
         let machine = self.machine;
         if !self.is_its_state(agent) {
             let name = machine.state(self.status()).name;
             return Happened::Marked { reason: format!("the {agent} ended in {name}") };
         }
-        match self.view(|view| machine.decide_exit(view)) {
-            ExitDecision::Advance(decision) => self.fire(&decision),
+        match self.view(|view| machine.decide_exit(view, &ended.end())) {
+            ExitDecision::Advance { decision, .. } => self.fire(&decision),
             ExitDecision::Escalate { count, decision, .. } => {
                 self.set_counter(CRASH_COUNT, count);
                 self.fire(&decision)
@@ -294,6 +317,7 @@ impl<'m> Walk<'m> {
                 Happened::Crashed { count, reason, respawned: hook.map(|hook| self.apply(&hook)) }
             }
             ExitDecision::MarkDead { reason } => Happened::Marked { reason },
+            ExitDecision::Wait { resume_after, reason } => Happened::Waits { resume_after, reason },
         }
     }
 
@@ -337,6 +361,18 @@ fn refused(machine: &Machine<'_>, view: &View<'_>, rejection: Rejection) -> Happ
         code: rejection.code(),
         message: rejection.message(machine, view),
         help: rejection.help(machine, view),
+    }
+}
+
+impl Ended {
+    fn end(&self) -> End<'_> {
+        End { code: self.code, signal: self.signal, output: &self.output }
+    }
+}
+
+impl From<&End<'_>> for Ended {
+    fn from(end: &End<'_>) -> Self {
+        Self { code: end.code, signal: end.signal, output: end.output.to_owned() }
     }
 }
 

@@ -1,12 +1,15 @@
 //! What becomes of a task whose agent has died.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 
-use crate::{CRASH_COUNT, Cause, Decision, Gate, Guard, Machine, Rejection, StateId, View};
+use crate::{CRASH_COUNT, Cause, Decision, End, Ending, Gate, Guard, Machine, Rejection, StateId, View};
 
 /// How many crashes escalate where the workflow does not say.
 pub const DEFAULT_STUCK_AFTER: u32 = 2;
+
+/// The longest that a rule can wait before an agent is started again, in seconds: a week.
+pub const MAX_RESUME_AFTER: u32 = 7 * 24 * 60 * 60;
 
 /// One rule of `exit_monitoring`. The rules of a state are tried in order; the first whose condition holds decides.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +31,8 @@ pub enum Condition<'a> {
     Artifact(Gate<'a>),
     /// No artifact rule of the same state applies.
     NoArtifact,
+    /// The agent ended like this.
+    Ended(Ending<'a>),
 }
 
 /// What an exit rule says.
@@ -46,6 +51,11 @@ pub enum Outcome<'a> {
     },
     /// Show the session as dead and wait for a person.
     MarkDead,
+    /// It is no crash: start the agent again after a while.
+    Wait {
+        /// Seconds until then; 1 to [`MAX_RESUME_AFTER`].
+        resume_after: u32,
+    },
 }
 
 /// What the exit rules of a state come to, before any transition is looked at.
@@ -62,6 +72,11 @@ pub enum Exit {
     },
     /// Show the session as dead.
     MarkDead,
+    /// Start the agent again after a while.
+    Wait {
+        /// Seconds until then.
+        resume_after: u32,
+    },
     /// No rule applies.
     Unmatched,
 }
@@ -69,8 +84,13 @@ pub enum Exit {
 /// What becomes of the task.
 #[derive(Clone, Debug)]
 pub enum ExitDecision<'m> {
-    /// It goes on: the transition that an exit rule chose.
-    Advance(Decision<'m>),
+    /// It goes on.
+    Advance {
+        /// The transition that an exit rule chose.
+        decision: Decision<'m>,
+        /// Why it does.
+        reason: String,
+    },
     /// It stays, one crash richer.
     Crash {
         /// The new `crash_count`.
@@ -94,56 +114,74 @@ pub enum ExitDecision<'m> {
         /// Why nothing moves it on.
         reason: String,
     },
+    /// It stays, and its agent is started again after a while.
+    Wait {
+        /// Seconds until then.
+        resume_after: u32,
+        /// What it waits for.
+        reason: String,
+    },
 }
 
 impl<'m> Machine<'m> {
-    /// What the exit rules of a state say. `artifacts` tells for every entry of `exit_rules` whether its artifact
-    /// condition holds; entries of rules without one are not read.
-    pub fn exit(&self, state: StateId, artifacts: &[bool], counters: &[u32]) -> Exit {
-        self.exit_by(state, |index| artifacts.get(index).copied().unwrap_or_default(), counters)
+    /// What the exit rules of a state say. `met` tells for every entry of `exit_rules` whether its own condition holds:
+    /// its artifact is there, or the agent ended like that. Entries of rules without one are not read.
+    pub fn exit(&self, state: StateId, met: &[bool], counters: &[u32]) -> Exit {
+        let rule = self.exit_rule(state, |index| met.get(index).copied().unwrap_or_default());
+        rule.map_or(Exit::Unmatched, |index| self.exit_rules[index].outcome.choose(counters))
     }
 
-    /// The entry of `exit_rules` that decides in a state: the first whose condition holds. `holds` tells whether the
-    /// artifact condition of an entry does.
+    /// The entry of `exit_rules` that decides in a state: the first whose condition holds. `holds` tells whether an
+    /// entry's own condition does, its artifact or how the agent ended.
     pub fn exit_rule(&self, state: StateId, holds: impl Fn(usize) -> bool) -> Option<usize> {
         let mut rules = self.exit_rules_of(state);
         let no_artifact = || {
             self.exit_rules_of(state).all(|index| match self.exit_rules[index].condition {
                 Condition::Artifact(_) => !holds(index),
-                Condition::Always | Condition::NoArtifact => true,
+                Condition::Always | Condition::NoArtifact | Condition::Ended(_) => true,
             })
         };
         rules.find(|index| match self.exit_rules[*index].condition {
             Condition::Always => true,
-            Condition::Artifact(_) => holds(*index),
+            Condition::Artifact(_) | Condition::Ended(_) => holds(*index),
             Condition::NoArtifact => no_artifact(),
         })
     }
 
-    /// What becomes of a task in which the state's agent has died (seeds 000 and 002, design §9).
-    pub fn decide_exit(&self, view: &View<'_>) -> ExitDecision<'m> {
-        let name = self.state(view.status).name;
-        match self.exit_by(view.status, |index| self.is_met(index, view), view.counters) {
-            Exit::Then(to) => self.advance(view, to),
+    /// What becomes of a task in which the state's agent has ended like this (seeds 000 and 002, design §9).
+    pub fn decide_exit(&self, view: &View<'_>, end: &End<'_>) -> ExitDecision<'m> {
+        let state = self.state(view.status).name;
+        let Some(rule) = self.exit_rule_for(view, end) else {
+            return ExitDecision::MarkDead {
+                reason: format!("the agent ended in {state}, and no exit rule applies"),
+            };
+        };
+        let ExitRule { condition, outcome, .. } = &self.exit_rules[rule];
+        match outcome.choose(view.counters) {
+            Exit::Then(to) => self.advance(view, to, condition.advanced()),
             Exit::Crash { stuck_after, respawn } => {
-                let reason = format!("the agent ended without what {name} asks for");
-                self.crash(view, stuck_after, respawn, reason)
+                self.crash(view, stuck_after, respawn, condition.crashed(state))
             }
-            Exit::MarkDead => ExitDecision::MarkDead { reason: format!("the agent ended in {name}") },
+            Exit::MarkDead => ExitDecision::MarkDead { reason: condition.ended(state) },
+            Exit::Wait { resume_after } => {
+                ExitDecision::Wait { resume_after, reason: condition.ended(state) }
+            }
             Exit::Unmatched => ExitDecision::MarkDead {
-                reason: format!("the agent ended in {name}, and no exit rule applies"),
+                reason: format!("the agent ended in {state}, and no clause of its exit rule holds"),
             },
         }
     }
 
-    fn exit_by(&self, state: StateId, holds: impl Fn(usize) -> bool, counters: &[u32]) -> Exit {
-        let rule = self.exit_rule(state, holds);
-        rule.map_or(Exit::Unmatched, |index| self.exit_rules[index].outcome.choose(counters))
+    /// The entry of `exit_rules` that decides about a task whose agent has ended like this.
+    pub fn exit_rule_for(&self, view: &View<'_>, end: &End<'_>) -> Option<usize> {
+        self.exit_rule(view.status, |index| self.is_met(index, view, end))
     }
 
-    fn advance(&self, view: &View<'_>, to: StateId) -> ExitDecision<'m> {
+    fn advance(&self, view: &View<'_>, to: StateId, reason: String) -> ExitDecision<'m> {
         match self.decide(view, to, crate::Actor::Engine) {
-            Ok(decision) => ExitDecision::Advance(Decision { cause: Cause::Exit, ..decision }),
+            Ok(decision) => {
+                ExitDecision::Advance { decision: Decision { cause: Cause::Exit, ..decision }, reason }
+            }
             Err(rejection) => {
                 let (stuck_after, respawn) = self.crash_rule(view.status);
                 self.crash(view, stuck_after, respawn, self.refused(view, to, rejection))
@@ -157,7 +195,7 @@ impl<'m> Machine<'m> {
         self.exit_rules_of(state)
             .find_map(|index| match self.exit_rules[index].outcome {
                 Outcome::Crash { stuck_after, respawn } => Some((stuck_after, respawn)),
-                Outcome::Then(_) | Outcome::ThenWhen(_) | Outcome::MarkDead => None,
+                Outcome::Then(_) | Outcome::ThenWhen(_) | Outcome::MarkDead | Outcome::Wait { .. } => None,
             })
             .unwrap_or((DEFAULT_STUCK_AFTER, false))
     }
@@ -193,10 +231,41 @@ impl<'m> Machine<'m> {
         Some(Decision { seen: None, ..self.fire(view, id, Cause::Escalation) })
     }
 
-    fn is_met(&self, index: usize, view: &View<'_>) -> bool {
+    fn is_met(&self, index: usize, view: &View<'_>, end: &End<'_>) -> bool {
         match &self.exit_rules[index].condition {
             Condition::Artifact(gate) => view.check(gate).is_ok(),
+            Condition::Ended(ending) => ending.fits(end),
             Condition::Always | Condition::NoArtifact => false,
+        }
+    }
+}
+
+/// Why a rule with this condition decides as it does, in one sentence.
+impl Condition<'_> {
+    fn advanced(&self) -> String {
+        match self {
+            Condition::Ended(ending) => format!("the agent ended {ending}"),
+            Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {
+                "the agent ended after it had written what was asked for".into()
+            }
+        }
+    }
+
+    fn crashed(&self, state: &str) -> String {
+        match self {
+            Condition::Ended(_) => self.ended(state),
+            Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {
+                format!("the agent ended without what {state} asks for")
+            }
+        }
+    }
+
+    fn ended(&self, state: &str) -> String {
+        match self {
+            Condition::Ended(ending) => format!("the agent ended in {state} {ending}"),
+            Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {
+                format!("the agent ended in {state}")
+            }
         }
     }
 }
@@ -211,18 +280,20 @@ impl Outcome<'_> {
                 .map_or(Exit::Unmatched, |(_, to)| Exit::Then(*to)),
             Outcome::Crash { stuck_after, respawn } => Exit::Crash { stuck_after, respawn },
             Outcome::MarkDead => Exit::MarkDead,
+            Outcome::Wait { resume_after } => Exit::Wait { resume_after },
         }
     }
 }
 
 impl ExitDecision<'_> {
     /// Why, in one sentence.
-    pub fn reason(&self) -> String {
+    pub fn reason(&self) -> &str {
         match self {
-            ExitDecision::Advance(_) => "the agent ended after it had written what was asked for".to_string(),
-            ExitDecision::Crash { reason, .. }
+            ExitDecision::Advance { reason, .. }
+            | ExitDecision::Crash { reason, .. }
             | ExitDecision::Escalate { reason, .. }
-            | ExitDecision::MarkDead { reason } => reason.clone(),
+            | ExitDecision::MarkDead { reason }
+            | ExitDecision::Wait { reason, .. } => reason,
         }
     }
 }

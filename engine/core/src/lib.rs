@@ -11,6 +11,7 @@ extern crate alloc;
 
 mod actor;
 mod decide;
+mod end;
 mod exit;
 mod gate;
 mod guard;
@@ -18,6 +19,7 @@ mod hook;
 mod machine;
 mod prompt;
 mod rejection;
+mod restart;
 mod section;
 mod unknown;
 
@@ -26,7 +28,8 @@ mod tests;
 
 pub use actor::{Actor, Actors};
 pub use decide::{Cause, Choice, Decision, Effect, Seen, View};
-pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, Outcome};
+pub use end::{End, Ending};
+pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, MAX_RESUME_AFTER, Outcome};
 pub use gate::{Gate, Missing, Verdict, check_gate, has_word};
 pub use guard::{Guard, Range};
 pub use hook::{HarnessOf, Hook, Permissions, Spawn};
@@ -36,9 +39,10 @@ pub use machine::{
 };
 pub use prompt::{Piece, Prompt, Value, Values};
 pub use rejection::Rejection;
+pub use restart::{MAX_RESTARTS, restart_after};
 pub use section::{Heading, fingerprint, section};
 pub use unknown::UnknownName;
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that
 /// output of an older compiler fails with one readable line instead of many.
-pub const ABI: u32 = 2;
+pub const ABI: u32 = 3;

@@ -227,12 +227,15 @@ fn options_list_every_target_with_what_is_missing() {
 
 #[test]
 fn an_agent_that_wrote_its_artifact_is_advanced() {
-    let ExitDecision::Advance(decision) = MACHINE.decide_exit(&view(WORKING, &[0, 1], "## Handoff\nx"))
+    let ExitDecision::Advance { decision, .. } =
+        MACHINE.decide_exit(&view(WORKING, &[0, 1], "## Handoff\nx"), &End::default())
     else {
         panic!("expected an advance")
     };
     assert_eq!((decision.to, decision.cause), (REVIEW, Cause::Exit));
-    let ExitDecision::Advance(decision) = MACHINE.decide_exit(&view(REVIEW, &[2], "## Review\nFAIL")) else {
+    let ExitDecision::Advance { decision, .. } =
+        MACHINE.decide_exit(&view(REVIEW, &[2], "## Review\nFAIL"), &End::default())
+    else {
         panic!("expected an advance")
     };
     assert_eq!(decision.to, STUCK);
@@ -240,11 +243,13 @@ fn an_agent_that_wrote_its_artifact_is_advanced() {
 
 #[test]
 fn crashes_are_counted_and_then_escalate_past_gate_and_guard() {
-    let ExitDecision::Crash { count: 1, respawn: true, .. } = MACHINE.decide_exit(&view(REVIEW, &[0, 0], ""))
+    let ExitDecision::Crash { count: 1, respawn: true, .. } =
+        MACHINE.decide_exit(&view(REVIEW, &[0, 0], ""), &End::default())
     else {
         panic!("expected a first crash")
     };
-    let ExitDecision::Escalate { count: 2, decision, .. } = MACHINE.decide_exit(&view(REVIEW, &[0, 1], ""))
+    let ExitDecision::Escalate { count: 2, decision, .. } =
+        MACHINE.decide_exit(&view(REVIEW, &[0, 1], ""), &End::default())
     else {
         panic!("expected an escalation")
     };
@@ -255,7 +260,7 @@ fn crashes_are_counted_and_then_escalate_past_gate_and_guard() {
 #[test]
 fn without_a_declared_way_a_task_stays_and_says_so() {
     let ExitDecision::Crash { count: 2, respawn: false, reason } =
-        MACHINE.decide_exit(&view(WORKING, &[0, 1], ""))
+        MACHINE.decide_exit(&view(WORKING, &[0, 1], ""), &End::default())
     else {
         panic!("expected a crash")
     };
@@ -270,7 +275,7 @@ fn a_failed_gate_on_an_exit_rules_transition_is_a_crash() {
         [ExitRule { condition: Condition::Artifact(loose), ..MACHINE.exit_rules[0] }, MACHINE.exit_rules[1]];
     machine.exit_rules = &rules;
     let ExitDecision::Crash { count: 1, reason, .. } =
-        machine.decide_exit(&view(WORKING, &[], "## Handoff\n"))
+        machine.decide_exit(&view(WORKING, &[], "## Handoff\n"), &End::default())
     else {
         panic!("expected a crash")
     };
@@ -280,7 +285,10 @@ fn a_failed_gate_on_an_exit_rules_transition_is_a_crash() {
 #[test]
 fn other_states_are_marked_dead() {
     for status in [STUCK, PENDING] {
-        assert!(matches!(MACHINE.decide_exit(&view(status, &[], "")), ExitDecision::MarkDead { .. }));
+        assert!(matches!(
+            MACHINE.decide_exit(&view(status, &[], ""), &End::default()),
+            ExitDecision::MarkDead { .. }
+        ));
     }
 }
 

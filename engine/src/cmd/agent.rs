@@ -1,13 +1,16 @@
 //! `orange agent`: the wrapper that tmux runs around a harness, and what it reports to.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use crate::cmd::answer::Answer;
 use crate::cmd::args::AgentCommand;
 use crate::drive::agent::{self, Ended};
 use crate::drive::harness;
+use crate::drive::last_lines;
 use crate::drive::process::Family;
-use crate::flow::{self, End};
+use crate::flow::{self, End, waiting};
 use crate::hooks::attended::Attended;
 use crate::orange::Orange;
 use crate::store::{Task, TaskDir, find};
@@ -17,10 +20,22 @@ use crate::{Error, Kind, Result, caller};
 pub fn run(orange: &Orange, command: &AgentCommand) -> Result<Answer> {
     match command {
         AgentCommand::Run { task, spawn } => wrap(orange, &by_id(orange, task)?, *spawn),
-        AgentCommand::Ended { task, spawn, code, signal, reason } => {
-            let end = End { spawn: *spawn, code: *code, signal: *signal, reason: reason.clone() };
+        AgentCommand::Ended { task, spawn, code, signal, reason, duration, last_lines } => {
+            let end = End {
+                spawn: *spawn,
+                code: *code,
+                signal: *signal,
+                reason: reason.clone(),
+                duration: *duration,
+                last_lines: last_lines.lines().map(str::to_owned).collect(),
+            };
             let story = flow::ended(orange, &by_id(orange, task)?, &end)?;
             let text = format!("task {task}, agent {spawn}: {story}");
+            Ok(Answer::new(json!({ "id": task, "spawn": spawn, "outcome": story }), text))
+        }
+        AgentCommand::Resume { task, spawn } => {
+            let story = waiting::resume(orange, &by_id(orange, task)?, *spawn)?;
+            let text = story.as_ref().map_or_else(String::new, |story| format!("task {task}: {story}"));
             Ok(Answer::new(json!({ "id": task, "spawn": spawn, "outcome": story }), text))
         }
     }
@@ -34,8 +49,11 @@ pub fn by_id(orange: &Orange, id: &str) -> Result<TaskDir> {
 /// Runs the harness of a spawn and reports its end to a process outside this session, which may be ended by what the
 /// exit rules say. An agent that could not be run has ended, too.
 fn wrap(orange: &Orange, dir: &TaskDir, number: u32) -> Result<Answer> {
+    let begun = Instant::now();
     let ended = attend(orange, dir, number);
-    let report = report(dir, number, &ended);
+    let pane = std::env::var("TMUX_PANE").ok();
+    let shown = pane.and_then(|pane| last_lines::of(&orange.tmux, &pane)).unwrap_or_default();
+    let report = report(dir, number, &ended, begun.elapsed(), &shown);
     orange.start_detached(&report.iter().map(String::as_str).collect::<Vec<_>>(), dir)?;
     ended.map(|Ended { code, signal }| Answer::new(json!({ "code": code, "signal": signal }), ""))
 }
@@ -61,7 +79,7 @@ fn attend(orange: &Orange, dir: &TaskDir, number: u32) -> Result<Ended> {
 }
 
 /// The command that takes note of an agent's end.
-fn report(dir: &TaskDir, spawn: u32, ended: &Result<Ended>) -> Vec<String> {
+fn report(dir: &TaskDir, spawn: u32, ended: &Result<Ended>, lived: Duration, shown: &str) -> Vec<String> {
     let (code, signal, reason) = match ended {
         Ok(Ended { code: Some(code), .. }) => (Some(*code), None, format!("exited with {code}")),
         Ok(Ended { code: None, signal: Some(signal) }) => {
@@ -75,6 +93,8 @@ fn report(dir: &TaskDir, spawn: u32, ended: &Result<Ended>) -> Vec<String> {
     words.push(format!("--reason={reason}"));
     words.extend(code.map(|code| format!("--code={code}")));
     words.extend(signal.map(|signal| format!("--signal={signal}")));
+    words.push(format!("--duration={}", lived.as_secs()));
+    words.push(format!("--last-lines={shown}"));
     words
 }
 
@@ -86,9 +106,11 @@ mod tests {
     #[track_caller]
     fn check(ended: Result<Ended>, expect: &[&str]) {
         let dir = Home::at("/orange").task("toy", "t1");
-        let report = report(&dir, 2, &ended);
+        let report = report(&dir, 2, &ended, Duration::from_secs(7), "-- a\nb");
         assert_eq!(report[..5], ["agent", "ended", "--task", "t1", "--spawn=2"]);
-        assert_eq!(report[5..], *expect);
+        let (own, rest) = report[5..].split_at(expect.len());
+        assert_eq!(own, expect);
+        assert_eq!(rest, ["--duration=7", "--last-lines=-- a\nb"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `orange monitor`: looks after agents whose wrapper could not report their end, and after unfinished transitions.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::MonitorArgs;
 use crate::drive::tmux::Pane;
 use crate::flow::polls::{Polls, Watched};
-use crate::flow::{self, End};
+use crate::flow::{self, End, waiting};
 use crate::hooks::agents;
 use crate::orange::Orange;
 use crate::store::{Log, Task, TaskDir, list};
@@ -73,7 +73,7 @@ fn look(orange: &Orange, polls: &mut Polls) -> Result<Answer> {
     Ok(Answer::new(json, text))
 }
 
-/// Looks at one task; `None` when it has no agent and nothing unfinished.
+/// Looks at one task; `None` when it has no agent, is to get none, and has nothing unfinished.
 fn watch(
     orange: &Orange,
     dir: &TaskDir,
@@ -87,10 +87,13 @@ fn watch(
         stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
     } else if is_left_over(orange, task) {
         return flow::end_leftovers(orange, dir).map(|story| Some(vec![story]));
-    } else if log.agents.is_empty() {
+    } else if log.agents.is_empty() && log.waiting.is_none() {
         return Ok(None);
     }
-    if panes.is_none() {
+    if log.waiting.as_ref().is_some_and(|waiting| waiting.is_due(SystemTime::now())) {
+        stories.extend(waiting::overdue(orange, dir)?);
+    }
+    if panes.is_none() && !log.agents.is_empty() {
         *panes = Some(believable_panes(orange)?);
     }
     for spawn in missing(dir, log, panes.as_deref().unwrap_or_default())? {

@@ -8,6 +8,7 @@ pub mod exec;
 pub mod gh;
 pub mod git;
 pub mod harness;
+pub mod last_lines;
 pub mod process;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -1,16 +1,15 @@
 //! After an agent has ended: its end on record, then what the exit rules say.
 
-use orange_core::{Actor, CRASH_COUNT, Decision, ExitDecision, Machine};
+use orange_core::{self as core, Actor, CRASH_COUNT, Decision, ExitDecision, Machine};
 
 use crate::Result;
 use crate::flow::begin::begin;
 use crate::flow::finish::{attend, finish, settled};
-use crate::flow::respawn;
 use crate::flow::snapshot::{Snapshot, status_of};
+use crate::flow::waiting;
 use crate::hooks;
 use crate::hooks::attended::Attended;
 use crate::orange::Orange;
-use crate::store::scalar::Value;
 use crate::store::{Event, Open, Set, TaskDir};
 
 /// How an agent ended.
@@ -24,6 +23,10 @@ pub struct End {
     pub signal: Option<i32>,
     /// How it is known: `exited with 3`.
     pub reason: String,
+    /// How many seconds it lived.
+    pub duration: Option<u64>,
+    /// The last lines of its pane, as far as anybody could read them.
+    pub last_lines: Vec<String>,
 }
 
 /// Records an agent's end and applies the exit rules of the state that the task is in. What came of it, in words.
@@ -77,14 +80,20 @@ impl Case<'_> {
         }
         let decision = {
             let snapshot = Snapshot::of(self.machine, self.open.task(), self.open.log())?;
-            self.machine.decide_exit(&snapshot.view())
+            let End { code, signal, last_lines, .. } = self.end;
+            let output = last_lines.join("\n");
+            let end = core::End { code: *code, signal: *signal, output: &output };
+            self.machine.decide_exit(&snapshot.view(), &end)
         };
         let reason = format!("{} ({})", decision.reason(), self.end.reason);
         match decision {
-            ExitDecision::Advance(decision) => self.advance(&decision, reason),
+            ExitDecision::Advance { decision, .. } => self.advance(&decision, reason),
             ExitDecision::Crash { count, respawn, .. } => self.crash(count, respawn, reason),
             ExitDecision::Escalate { count, decision, .. } => self.escalate(&decision, count, reason),
             ExitDecision::MarkDead { .. } => self.mark(reason),
+            ExitDecision::Wait { resume_after, .. } => {
+                self.start_again(Vec::new(), Some(resume_after), reason)
+            }
         }
     }
 
@@ -107,23 +116,30 @@ impl Case<'_> {
     fn crash(&mut self, count: u32, respawn: bool, reason: String) -> Result<String> {
         let crashed = self.crashed(count, &reason);
         let story = format!("crash {count} in {}: {reason}", self.open.task().status());
-        let before = self.open.task().attention.clone();
+        if respawn {
+            return self.start_again(vec![crashed], None, story);
+        }
         attend(&mut self.open, &story)?;
         let events = self.with_end(vec![crashed]);
         self.open.append_many(events)?;
-        if !respawn {
-            return Ok(story);
+        Ok(story)
+    }
+
+    /// That the agent is to be started again goes on record with its end, so that a kill between the two loses nothing.
+    fn start_again(
+        &mut self,
+        mut events: Vec<(Event, Set)>,
+        resume_after: Option<u32>,
+        story: String,
+    ) -> Result<String> {
+        let next = waiting::next(self.open.log(), self.end.spawn, resume_after, &story);
+        if let Event::AgentGivenUp { reason, .. } = &next.0 {
+            attend(&mut self.open, reason)?;
         }
-        match respawn::again(self.orange, self.machine, &mut self.open) {
-            Ok(number) => {
-                self.open.edit(&[("attention", Value::text_or_null(before.as_deref()))])?;
-                Ok(format!("{story}; started again as agent {number}"))
-            }
-            Err(error) => {
-                attend(&mut self.open, &format!("could not be started again: {}", error.one_line()))?;
-                Err(error)
-            }
-        }
+        events.push(next);
+        let events = self.with_end(events);
+        self.open.append_many(events)?;
+        Ok(format!("{story}; {}", waiting::begin(self.orange, self.machine, &mut self.open)?))
     }
 
     fn escalate(&mut self, decision: &Decision<'_>, count: u32, reason: String) -> Result<String> {
@@ -157,8 +173,9 @@ impl Case<'_> {
     /// These events and, unless it is on record, the agent's end before them.
     fn with_end(&mut self, mut events: Vec<(Event, Set)>) -> Vec<(Event, Set)> {
         if !std::mem::replace(&mut self.on_record, true) {
-            let End { spawn, code, signal, reason } = self.end.clone();
-            events.insert(0, Event::AgentExited { spawn, code, signal, reason }.into());
+            let End { spawn, code, signal, reason, duration, last_lines } = self.end.clone();
+            let exited = Event::AgentExited { spawn, code, signal, reason, duration, last_lines };
+            events.insert(0, exited.into());
         }
         events
     }

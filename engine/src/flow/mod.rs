@@ -21,6 +21,7 @@ pub mod snapshot;
 pub mod start;
 #[cfg(test)]
 pub(crate) mod tests;
+pub mod waiting;
 
 pub use cancel::cancel;
 pub use ended::{End, ended};

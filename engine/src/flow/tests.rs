@@ -185,7 +185,7 @@ impl Lab {
 
     fn end(&self, spawn: u32) -> crate::Result<String> {
         let reason = "exited with 3".to_owned();
-        ended(&self.orange, &self.dir, &End { spawn, code: Some(3), signal: None, reason })
+        ended(&self.orange, &self.dir, &End { spawn, code: Some(3), reason, ..End::default() })
     }
 
     #[track_caller]

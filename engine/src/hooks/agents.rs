@@ -182,7 +182,14 @@ pub fn gone(open: &mut Open, spawns: &[u32], reason: &str) -> Result<()> {
 
 /// The event of an agent's end that did not report itself.
 pub fn exited(spawn: u32, reason: impl Into<String>) -> Event {
-    Event::AgentExited { spawn, code: None, signal: None, reason: reason.into() }
+    Event::AgentExited {
+        spawn,
+        code: None,
+        signal: None,
+        reason: reason.into(),
+        duration: None,
+        last_lines: Vec::new(),
+    }
 }
 
 fn of_actor(open: &Open, actor: Actor) -> impl Iterator<Item = (&u32, &Spawn)> {

@@ -55,6 +55,12 @@ pub enum Event {
         /// How it is known: `exited`, `killed`, `its pane is gone`, ….
         #[serde(default)]
         reason: String,
+        /// How many seconds it lived, where its wrapper says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duration: Option<u64>,
+        /// The last lines of its pane, where its wrapper could read them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        last_lines: Vec<String>,
     },
     /// An agent ended without what its state asks for.
     #[serde(rename = "agent.crashed")]
@@ -67,6 +73,17 @@ pub enum Event {
         /// The crashes since the last transition, this one included.
         crash_count: u32,
         /// What was missing.
+        reason: String,
+    },
+    /// An agent is to be started again after a while; its `set` has when.
+    #[serde(rename = "agent.waiting")]
+    AgentWaiting(Waiting),
+    /// The engine starts the agent of the state no more: it has done so too often, or it cannot.
+    #[serde(rename = "agent.given_up")]
+    AgentGivenUp {
+        /// The agent that ended.
+        spawn: u32,
+        /// Why.
         reason: String,
     },
     /// A transition was decided and its status is about to be written; open until `status.changed`.
@@ -269,6 +286,20 @@ pub struct Spawn {
     pub permissions: String,
 }
 
+/// An agent that has ended and is to be started again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Its number.
+    pub spawn: u32,
+    /// When, RFC 3339 UTC.
+    pub until: String,
+    /// How many seconds that was from then.
+    pub after: u32,
+    /// What is waited for.
+    #[serde(default)]
+    pub reason: String,
+}
+
 /// A transition that was decided: enough to finish it after a kill.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transition {
@@ -369,6 +400,11 @@ impl Set {
         self.with("tmux_session", name.into())
     }
 
+    /// And an agent is to be started again at this time, or none is.
+    pub fn waiting_until(self, time: Option<&str>) -> Set {
+        self.with("waiting_until", time.into())
+    }
+
     /// And the task follows this workflow, in the version with this hash.
     pub fn workflow(self, name: &str, definition: &str) -> Set {
         self.with("workflow", name.into()).with("definition", definition.into())
@@ -377,6 +413,33 @@ impl Set {
     fn with(mut self, key: &str, value: Value) -> Set {
         self.0.insert(key.to_owned(), value);
         self
+    }
+}
+
+impl Event {
+    /// Whether whoever was waited for is not waited for any more: it is there, the task has moved on, or nobody will come.
+    pub fn ends_waiting(&self) -> bool {
+        match self {
+            Event::AgentSpawned(_)
+            | Event::AgentRespawned(_)
+            | Event::AgentGivenUp { .. }
+            | Event::TransitionStarted(_)
+            | Event::TaskMigrated { .. } => true,
+            Event::TaskCreated { .. }
+            | Event::AgentExited { .. }
+            | Event::AgentCrashed { .. }
+            | Event::AgentWaiting(_)
+            | Event::HookEnded { .. }
+            | Event::StatusChanged { .. }
+            | Event::AutoAdvanced { .. }
+            | Event::TaskRepaired { .. }
+            | Event::TaskMerged { .. }
+            | Event::TaskForceMerged { .. }
+            | Event::PrCreated { .. }
+            | Event::PrMerged { .. }
+            | Event::WorkBackedUp { .. }
+            | Event::Unknown => false,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-use crate::store::event::{Event, Pass, Record, Set, Spawn, Transition};
+use crate::store::event::{Event, Pass, Record, Set, Spawn, Transition, Waiting};
 use crate::store::scalar::Value;
 
 /// The journal, added up.
@@ -20,6 +20,11 @@ pub struct Log {
     pub last_spawn: u32,
     /// The number of the record that says so.
     pub last_spawn_seq: u64,
+    /// What is waited for before an agent is started again.
+    pub waiting: Option<Waiting>,
+    /// How often the engine has started an agent again, or is about to, since the task's last transition or since it gave
+    /// up.
+    pub restarts: u32,
     /// How each section last passed a gate.
     pub passes: BTreeMap<String, Pass>,
     /// The branch that the task was created for.
@@ -47,6 +52,8 @@ pub struct Owned {
     pub tmux_session: Option<String>,
     /// The workflow it follows.
     pub workflow: String,
+    /// When an agent is to be started again, RFC 3339 UTC.
+    pub waiting_until: Option<String>,
     /// The hash of the workflow's definition that it was created under, or migrated to.
     pub definition: String,
 }
@@ -76,8 +83,12 @@ impl Log {
     pub fn apply(&mut self, record: &Record) {
         self.last_seq = record.seq;
         self.owned.apply(&record.set);
+        if self.owned.waiting_until.is_none() {
+            self.waiting = None;
+        }
         match &record.event {
             Event::TransitionStarted(plan) => {
+                self.restarts = 0;
                 self.pass(plan.gate.as_ref());
                 self.open =
                     Some(OpenTransition { seq: record.seq, plan: plan.clone(), ended: BTreeMap::new() });
@@ -99,7 +110,15 @@ impl Log {
             Event::AgentExited { spawn, .. } => {
                 self.agents.remove(spawn);
             }
-            Event::TaskMigrated { .. } => self.open = None,
+            Event::TaskMigrated { .. } => {
+                self.restarts = 0;
+                self.open = None;
+            }
+            Event::AgentWaiting(waiting) => {
+                self.restarts += 1;
+                self.waiting = Some(waiting.clone());
+            }
+            Event::AgentGivenUp { .. } => self.restarts = 0,
             Event::TaskCreated { branch, creator, .. } => {
                 self.branch.clone_from(branch);
                 self.creator.clone_from(creator);
@@ -169,6 +188,7 @@ impl Owned {
             ("workspace", value) => self.workspace = text(value),
             ("tmux_session", value) => self.tmux_session = text(value),
             ("workflow", value) => self.workflow = text(value).unwrap_or_default(),
+            ("waiting_until", value) => self.waiting_until = text(value),
             ("definition", value) => self.definition = text(value).unwrap_or_default(),
             (counter, value) => {
                 let Some(value) = value.as_u64().and_then(|value| u32::try_from(value).ok()) else { return };
@@ -241,8 +261,30 @@ mod tests {
     }
 
     #[test]
+    fn an_agent_is_waited_for_until_it_is_there_or_not_wanted() {
+        let waiting = |spawn| {
+            let waiting = Waiting { spawn, until: "2026".into(), after: 9, reason: String::new() };
+            (Event::AgentWaiting(waiting), Set::new().waiting_until(Some("2026")))
+        };
+        let log = fold(vec![spawned(1), waiting(1), waiting(1)]);
+        assert_eq!((log.waiting.map(|it| it.spawn), log.restarts), (Some(1), 2));
+        let over = Set::new().waiting_until(None);
+        let log = fold(vec![waiting(1), (spawned(2).0, over.clone())]);
+        assert_eq!((log.waiting, log.restarts), (None, 1));
+        let log = fold(vec![waiting(1), (started().0, over)]);
+        assert_eq!((log.waiting, log.restarts), (None, 0));
+    }
+
+    #[test]
     fn agents_are_alive_until_they_exited() {
-        let exited = Event::AgentExited { spawn: 1, code: Some(0), signal: None, reason: String::new() };
+        let exited = Event::AgentExited {
+            spawn: 1,
+            code: Some(0),
+            signal: None,
+            reason: String::new(),
+            duration: None,
+            last_lines: Vec::new(),
+        };
         let log = fold(vec![spawned(1), spawned(2), exited.clone().into(), exited.into()]);
         assert_eq!((log.agents.keys().copied().collect::<Vec<_>>(), log.last_spawn), (vec![2], 2));
     }

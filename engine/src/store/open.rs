@@ -103,7 +103,11 @@ impl Open {
     /// # Errors
     /// `corrupt` when `TASK.md` has become unreadable meanwhile, nothing being changed; `environment`. When the
     /// journal was written and the frontmatter was not, the next one to open the task finishes it.
-    pub fn append_many(&mut self, events: Vec<(Event, Set)>) -> Result<()> {
+    pub fn append_many(&mut self, mut events: Vec<(Event, Set)>) -> Result<()> {
+        if self.log.owned.waiting_until.is_some() {
+            let ending = events.iter_mut().filter(|(event, _)| event.ends_waiting());
+            ending.for_each(|(_, set)| *set = std::mem::take(set).waiting_until(None));
+        }
         let changes = events.iter().any(|(_, set)| !set.is_empty());
         if changes {
             task::document(&self.dir, &self.log)?;

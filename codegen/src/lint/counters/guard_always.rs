@@ -23,7 +23,7 @@ fn is_alone(site: &Site<'_>) -> bool {
         Decides::Transition(_) => true,
         Decides::Clause(rule, _) => match &rule.outcome {
             Outcome::ThenWhen(clauses) => clauses.len() == 1,
-            Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead => false,
+            Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => false,
         },
     }
 }

@@ -174,7 +174,7 @@ fn finding(facts: &Facts<'_>, gap: &Gap<'_>) -> Option<Diagnostic> {
 fn is_ruled(facts: &Facts<'_>, state: StateId, values: &[u32]) -> bool {
     facts.exit_rules.iter().filter(|rule| rule.status.value == state).any(|rule| match &rule.outcome {
         Outcome::ThenWhen(clauses) => clauses.iter().any(|clause| clause.when.expr.holds(values)),
-        Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead => false,
+        Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => false,
     })
 }
 

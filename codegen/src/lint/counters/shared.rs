@@ -47,7 +47,7 @@ fn clauses<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Site<'f>> + use<'f> {
     facts.workflow.exit_monitoring.rules.iter().flat_map(|rule| {
         let clauses: &[Clause] = match &rule.outcome {
             Outcome::ThenWhen(clauses) => clauses,
-            Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead => &[],
+            Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => &[],
         };
         clauses.iter().map(move |clause| Site {
             state: rule.status.value,

@@ -45,7 +45,7 @@ fn places(of: &ExitRule, rule: usize) -> Vec<Advance<'_>> {
             .iter()
             .map(|it| Advance { rule, clause: Some(it), to: it.then.value, named: it.then.span })
             .collect(),
-        Outcome::Crash { .. } | Outcome::MarkDead => Vec::new(),
+        Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => Vec::new(),
     }
 }
 

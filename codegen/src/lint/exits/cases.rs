@@ -1,14 +1,16 @@
-//! What can stand in the sections that the exit rules of a state and the gates behind them read, and what then happens.
+//! What can stand in the sections that the exit rules of a state and the gates behind them read, how the agent can end,
+//! and what then happens.
 
 use orange_core::{Condition, Gate, Outcome, StateId, TransitionId, check_gate, fingerprint, section};
 
 use crate::lint::Facts;
+use crate::search::ends::{self, RuleIndex};
 use crate::search::sections::{Content, candidates};
 
 /// More combinations than this of one state are not looked at.
 const MAX_CASES: usize = 4096;
 
-/// Every combination of contents that the rules of one state and the gates behind them can tell apart.
+/// Every combination of contents and ends that the rules of one state and the gates behind them can tell apart.
 #[derive(Debug)]
 pub struct Cases {
     /// The state.
@@ -26,6 +28,8 @@ pub struct Cases {
 pub struct Case {
     /// The exit rule that decides then, by its number in the machine.
     pub rule: Option<usize>,
+    /// The rule about ends that the agent ended for; none where it is an ordinary end.
+    end: Option<RuleIndex>,
     choice: Vec<usize>,
 }
 
@@ -111,9 +115,10 @@ impl Cases {
         cases
     }
 
-    /// Whether the artifact condition of this rule holds.
-    pub fn holds(&self, case: &Case, rule: usize) -> bool {
-        self.judgement(case, Asker::Rule(rule)).unwrap_or_default()
+    /// Whether the artifact of this rule is there, or the agent ended as it says.
+    pub fn holds(&self, facts: &Facts<'_>, case: &Case, rule: usize) -> bool {
+        let is_there = self.judgement(case, Asker::Rule(rule)).unwrap_or_default();
+        is_there || ends::fits(facts.machine, rule, &ends::example(facts.machine, case.end))
     }
 
     /// Whether the gate of this transition lets it through; one without a gate does.
@@ -163,19 +168,21 @@ impl Cases {
         self.readers.push(Reader { asker, part, place });
     }
 
-    /// Every choice of one content for each section, the last section the fastest.
+    /// Every choice of one content for each section, the last section the fastest, with every end.
     fn combine(&mut self, facts: &Facts<'_>) {
         let mut choice = vec![0; self.parts.len()];
         loop {
-            let mut case = Case { rule: None, choice: choice.clone() };
-            case.rule = facts.machine.exit_rule(self.state, |rule| self.holds(&case, rule));
-            self.all.push(case);
+            for end in std::iter::once(None).chain(ends::rules(facts.machine, self.state).map(Some)) {
+                let mut case = Case { rule: None, end, choice: choice.clone() };
+                case.rule = facts.machine.exit_rule(self.state, |rule| self.holds(facts, &case, rule));
+                self.all.push(case);
+            }
             let Some(next) =
                 (0..choice.len()).rev().find(|at| choice[*at] + 1 < self.parts[*at].contents.len())
             else {
                 return;
             };
-            if self.all.len() == MAX_CASES {
+            if self.all.len() >= MAX_CASES {
                 self.cut = true;
                 return;
             }
@@ -197,7 +204,7 @@ fn askers<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(Asker, &'f Gate<'f>)> {
         match machine.exit_rules[rule].outcome {
             Outcome::Then(to) => targets.push(to),
             Outcome::ThenWhen(clauses) => targets.extend(clauses.iter().map(|(_, to)| *to)),
-            Outcome::Crash { .. } | Outcome::MarkDead => {}
+            Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => {}
         }
     }
     targets.sort_unstable();

@@ -3,6 +3,7 @@
 use orange_core::{Condition, Gate, check_gate, fingerprint, section};
 
 use crate::lint::Facts;
+use crate::search::ends;
 use crate::search::sections::{Content, Sections};
 use crate::search::task::Written;
 use crate::search::{Edge, Step};
@@ -25,7 +26,7 @@ impl Deciding {
     pub(super) fn of(facts: &Facts<'_>) -> Self {
         let artifacts = facts.machine.exit_rules.iter().map(|rule| match &rule.condition {
             Condition::Artifact(gate) => Artifact::of(gate, &facts.search.sections),
-            Condition::Always | Condition::NoArtifact => None,
+            Condition::Always | Condition::NoArtifact | Condition::Ended(_) => None,
         });
         Self { artifacts: artifacts.collect() }
     }
@@ -41,8 +42,13 @@ impl Deciding {
         facts.machine.exit_rule(task.status, |rule| self.holds(facts, rule, edge))
     }
 
-    /// Whether the artifact of a rule is there when a step ends an agent.
+    /// Whether the artifact of a rule is there when a step ends an agent, or it ends as the rule says.
     pub(super) fn holds(&self, facts: &Facts<'_>, rule: usize, edge: &Edge) -> bool {
+        if let Step::Exit { end, .. } = edge.step
+            && ends::fits(facts.machine, rule, &ends::example(facts.machine, end))
+        {
+            return true;
+        }
         self.artifacts[rule].as_ref().is_some_and(|artifact| {
             let wrote = edge.step.wrote().filter(|it| usize::from(it.section) == artifact.section);
             let stands = facts.search.task(edge.from).section(artifact.section);

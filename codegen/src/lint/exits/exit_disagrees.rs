@@ -42,7 +42,9 @@ fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
         .search
         .numbered_from(id)
         .filter_map(|(edge, it)| match it.step {
-            Step::Exit { agent: of, wrote, outcome } if of == agent => Some((edge, wrote, outcome)),
+            Step::Exit { agent: of, wrote, end: None, outcome } if of == agent => {
+                Some((edge, wrote, outcome))
+            }
             Step::Exit { .. } | Step::Request { .. } | Step::Start | Step::Write(_) | Step::Respawn => None,
         })
         .collect();
@@ -66,7 +68,7 @@ impl Disagreement {
         let transition = machine.transition(self.transition);
         let agrees = match self.outcome {
             Outcome::Advance(id) => machine.transition(id).to == transition.to,
-            Outcome::Marked => true,
+            Outcome::Marked | Outcome::Waits => true,
             Outcome::Escalate(_) | Outcome::Crash { .. } => false,
         };
         if agrees {
@@ -89,7 +91,7 @@ impl Disagreement {
                 let is_meant = matches!(rule, Some(model::Outcome::Crash { .. }));
                 is_meant && !is_shadowed && (is_ruled || is_work)
             }
-            Outcome::Marked => false,
+            Outcome::Marked | Outcome::Waits => false,
         }
     }
 }
@@ -99,7 +101,7 @@ fn leads(rule: &ExitRule, to: StateId) -> bool {
     match &rule.outcome {
         model::Outcome::Then(then) => then.value == to,
         model::Outcome::ThenWhen(clauses) => clauses.iter().any(|it| it.then.value == to),
-        model::Outcome::Crash { .. } | model::Outcome::MarkDead => false,
+        model::Outcome::Crash { .. } | model::Outcome::MarkDead | model::Outcome::Wait { .. } => false,
     }
 }
 
@@ -109,7 +111,9 @@ fn finding(facts: &Facts<'_>, it: &Disagreement) -> Diagnostic {
     let words = words(facts, it);
     let becomes = match it.outcome {
         Outcome::Advance(id) => format!("goes to `{}`", facts.name(facts.machine.transition(id).to)),
-        Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Marked => "counts as crashed".to_owned(),
+        Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Marked | Outcome::Waits => {
+            "counts as crashed".to_owned()
+        }
     };
     let message = format!("{arrow} lets an agent leave {words}, and one that ends with the same {becomes}");
     let way = transition.gate.as_ref().map_or(transition.span, |it| it.span);

@@ -56,9 +56,12 @@ fn earlier(facts: &Facts<'_>, cases: &Cases, rule: usize) -> Vec<usize> {
 fn applies(facts: &Facts<'_>, cases: &Cases, case: &Case, rule: usize) -> bool {
     match facts.machine.exit_rules[rule].condition {
         Condition::Always => true,
-        Condition::Artifact(_) => cases.holds(case, rule),
+        Condition::Artifact(_) | Condition::Ended(_) => cases.holds(facts, case, rule),
         Condition::NoArtifact => {
-            facts.machine.exit_rules_of(cases.state).all(|rule| !cases.holds(case, rule))
+            let is_artifact =
+                |rule: &usize| matches!(facts.machine.exit_rules[*rule].condition, Condition::Artifact(_));
+            let mut artifacts = facts.machine.exit_rules_of(cases.state).filter(is_artifact);
+            artifacts.all(|rule| !cases.holds(facts, case, rule))
         }
     }
 }

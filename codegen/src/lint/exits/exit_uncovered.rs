@@ -23,13 +23,17 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 fn unmatched(facts: &Facts<'_>, cases: &Cases) -> Option<Diagnostic> {
     let open: Vec<&Case> = cases.all.iter().filter(|case| case.rule.is_none()).collect();
     let first = open.first()?;
-    let what = match &cases.headings().collect::<Vec<_>>()[..] {
-        [heading] => any_of(told(cases, &open, heading)),
-        headings => headings.iter().filter_map(|it| cases.tell(first, it)).collect::<Vec<_>>().join(" and "),
+    let how = match &cases.headings().collect::<Vec<_>>()[..] {
+        [] => "in any other way".to_owned(),
+        [heading] => format!("with {}", any_of(told(cases, &open, heading))),
+        headings => {
+            let told: Vec<String> = headings.iter().filter_map(|it| cases.tell(first, it)).collect();
+            format!("with {}", told.join(" and "))
+        }
     };
     let status = facts.name(cases.state);
     let message = format!(
-        "an agent that ends in `{status}` with {what} is shown as dead and nothing more: no exit rule applies"
+        "an agent that ends in `{status}` {how} is shown as dead and nothing more: no exit rule applies"
     );
     let rules = facts.machine.exit_rules_of(cases.state);
     let place = rules.clone().last().map(|rule| condition_of(facts, facts.exit_rules[rule]))?;
@@ -69,7 +73,7 @@ fn takes_for_absent(facts: &Facts<'_>, rule: usize) -> bool {
     let is_for_absent = matches!(facts.machine.exit_rules[rule].condition, Condition::NoArtifact);
     let goes_on = match facts.exit_rules[rule].outcome {
         Outcome::Then(_) | Outcome::ThenWhen(_) | Outcome::Crash { respawn: false, .. } => true,
-        Outcome::Crash { respawn: true, .. } | Outcome::MarkDead => false,
+        Outcome::Crash { respawn: true, .. } | Outcome::MarkDead | Outcome::Wait { .. } => false,
     };
     is_for_absent && goes_on
 }

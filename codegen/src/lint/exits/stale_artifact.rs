@@ -117,7 +117,10 @@ fn gated_step(edge: &Edge) -> Option<TransitionId> {
         Step::Request { transition, .. } | Step::Exit { outcome: Outcome::Advance(transition), .. } => {
             Some(transition)
         }
-        Step::Exit { outcome: Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Marked, .. }
+        Step::Exit {
+            outcome: Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Marked | Outcome::Waits,
+            ..
+        }
         | Step::Start
         | Step::Write(_)
         | Step::Respawn => None,
@@ -207,7 +210,7 @@ fn ungated<'f>(facts: &Facts<'f>, accepted: &Acceptance<'_>) -> Vec<&'f Transiti
     let targets: Vec<StateId> = match &facts.exit_rules[rule].outcome {
         RuleOutcome::Then(to) => vec![to.value],
         RuleOutcome::ThenWhen(clauses) => clauses.iter().map(|it| it.then.value).collect(),
-        RuleOutcome::Crash { .. } | RuleOutcome::MarkDead => Vec::new(),
+        RuleOutcome::Crash { .. } | RuleOutcome::MarkDead | RuleOutcome::Wait { .. } => Vec::new(),
     };
     let ways = facts.leaving(accepted.place.0).map(|(_, transition)| transition);
     ways.filter(|it| targets.contains(&it.to.value) && it.gate.is_none()).collect()
@@ -241,7 +244,7 @@ fn acceptors<'f>(
 fn artifact<'f>(facts: &Facts<'f>, rule: usize) -> Option<&'f Gate> {
     match &facts.exit_rules[rule].condition {
         Condition::HasArtifact(gate) => Some(gate),
-        Condition::NoArtifact | Condition::Always => None,
+        Condition::NoArtifact | Condition::Always | Condition::Ended(_) => None,
     }
 }
 

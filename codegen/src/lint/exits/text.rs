@@ -4,10 +4,11 @@ use crate::lint::Facts;
 use crate::model::{Condition, ExitRule, Gate};
 use crate::span::Span;
 
-/// Where a rule says when it applies: its artifact, or its first line.
+/// Where a rule says when it applies: its artifact, how the agent ended, or its first line.
 pub fn condition_of(facts: &Facts<'_>, rule: &ExitRule) -> Span {
     match &rule.condition {
         Condition::HasArtifact(gate) => facts.first_line(gate.span),
+        Condition::Ended(ending) => facts.first_line(ending.span),
         Condition::NoArtifact | Condition::Always => facts.first_line(rule.span),
     }
 }

@@ -50,7 +50,7 @@ fn owed(facts: &Facts<'_>) -> Vec<bool> {
             Outcome::Then(to) => vec![to.value],
             Outcome::ThenWhen(clauses) => clauses.iter().map(|it| it.then.value).collect(),
             Outcome::Crash { .. } => facts.machine.commands.crash.into_iter().collect(),
-            Outcome::MarkDead => Vec::new(),
+            Outcome::MarkDead | Outcome::Wait { .. } => Vec::new(),
         };
         targets.iter().for_each(|to| owed[usize::from(to.0)] = true);
     }

@@ -49,7 +49,7 @@ fn advances(facts: &Facts<'_>) -> Vec<bool> {
     for rule in &facts.exit_rules {
         advances[usize::from(rule.status.value.0)] |= match rule.outcome {
             Outcome::Then(_) | Outcome::ThenWhen(_) => true,
-            Outcome::Crash { .. } | Outcome::MarkDead => false,
+            Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => false,
         };
     }
     advances

@@ -129,7 +129,7 @@ pub(super) fn verdict_gates<'f>(facts: &Facts<'f>, it: &Prompted<'f>) -> impl It
     let artifacts: Vec<&Gate> = rules
         .filter_map(|it| match &it.condition {
             Condition::HasArtifact(gate) => Some(gate),
-            Condition::NoArtifact | Condition::Always => None,
+            Condition::NoArtifact | Condition::Always | Condition::Ended(_) => None,
         })
         .collect();
     transitions.into_iter().chain(artifacts).filter(|it| it.verdict.is_some())

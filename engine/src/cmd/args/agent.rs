@@ -25,10 +25,21 @@ pub enum AgentCommand {
         signal: Option<i32>,
         /// How it ended, in words.
         reason: String,
+        /// How many seconds it lived.
+        duration: Option<u64>,
+        /// The last lines of its pane.
+        last_lines: String,
+    },
+    /// Start the agent that replaces one, when it is due.
+    Resume {
+        /// The task's id.
+        task: String,
+        /// The number of the spawn that ended.
+        spawn: u32,
     },
 }
 
-pub(super) const SPEC: Spec = Spec::group("agent", "What runs inside tmux", &[RUN, ENDED]).hidden();
+pub(super) const SPEC: Spec = Spec::group("agent", "What runs inside tmux", &[RUN, ENDED, RESUME]).hidden();
 
 const RUN: Spec = Spec::command("run", "Run the agent of a spawn and report its end", |given| {
     Command::Agent(AgentCommand::Run {
@@ -46,6 +57,8 @@ const ENDED: Spec = Spec::command("ended", "Apply the exit rules after an agent 
         code: given.number("code"),
         signal: given.number("signal"),
         reason: given.needed("reason"),
+        duration: given.number("duration"),
+        last_lines: given.needed("last-lines"),
     })
 })
 .args(&[
@@ -54,7 +67,18 @@ const ENDED: Spec = Spec::command("ended", "Apply the exit rules after an agent 
     Arg::option("code", "N", Takes::Number(I32_MIN, I32_MAX), "Its exit status"),
     Arg::option("signal", "N", Takes::Number(1, I32_MAX), "The signal that ended it"),
     Arg::option("reason", "TEXT", Takes::Text, "How it ended, in words").required(),
+    Arg::option("duration", "N", Takes::Number(0, I32_MAX), "How many seconds it lived"),
+    Arg::option("last-lines", "TEXT", Takes::Text, "The last lines of its pane").or(""),
 ])
+.hidden();
+
+const RESUME: Spec = Spec::command("resume", "Start the agent that replaces one, when it is due", |given| {
+    Command::Agent(AgentCommand::Resume {
+        task: given.needed("task"),
+        spawn: given.number("spawn").unwrap_or_default(),
+    })
+})
+.args(&[TASK, SPAWN])
 .hidden();
 
 const TASK: Arg = Arg::option("task", "ID", Takes::Task, "The task's id").required();

@@ -64,7 +64,7 @@ impl Command {
     pub fn is_detached(&self) -> bool {
         matches!(
             self,
-            Command::Agent(AgentCommand::Ended { .. })
+            Command::Agent(AgentCommand::Ended { .. } | AgentCommand::Resume { .. })
                 | Command::Task(TaskCommand::Finish { .. } | TaskCommand::SpawnNext { .. })
         )
     }

@@ -193,13 +193,14 @@ impl Tmux {
         checked(output).map(drop)
     }
 
-    /// The last lines of what a pane shows, without the empty ones at its end.
+    /// The last lines of what a pane shows, without the empty ones at its end. A line that the pane was too narrow for
+    /// is one line.
     ///
     /// # Errors
     /// `environment` when tmux fails or the pane is gone.
     pub fn capture(&self, pane_id: &str, lines: usize) -> Result<String> {
         let start = format!("-{lines}");
-        let output = self.run(|call| call.args(["capture-pane", "-p", "-t", pane_id, "-S", &start]))?;
+        let output = self.run(|call| call.args(["capture-pane", "-p", "-J", "-t", pane_id, "-S", &start]))?;
         let shown = checked(output)?.text();
         let rows: Vec<&str> = shown.trim_end().lines().collect();
         Ok(rows[rows.len().saturating_sub(lines)..].join("\n"))

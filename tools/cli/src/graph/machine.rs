@@ -2,7 +2,7 @@
 
 use orange_codegen::Span;
 use orange_codegen::model::{
-    Actors, Condition, ExitMonitoring, ExitRule, Gate, Outcome, StateId, Transition, Workflow,
+    Actors, Condition, Ending, ExitMonitoring, ExitRule, Gate, Outcome, StateId, Transition, Workflow,
 };
 
 use super::{Edge, Graph, Kind, Mark, Node, Taker};
@@ -56,7 +56,7 @@ fn advances(exits: &ExitMonitoring, state: StateId) -> bool {
         rule.status.value == state
             && match rule.outcome {
                 Outcome::Then(_) | Outcome::ThenWhen(_) => true,
-                Outcome::Crash { .. } | Outcome::MarkDead => false,
+                Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => false,
             }
     })
 }
@@ -86,6 +86,7 @@ fn of_rule(workflow: &Workflow, rule: &ExitRule) -> Vec<Edge> {
     let condition = match &rule.condition {
         Condition::HasArtifact(artifact) => Some(gate(artifact)),
         Condition::NoArtifact => Some("nothing written".to_owned()),
+        Condition::Ended(ending) => Some(ended(ending)),
         Condition::Always => None,
     };
     let lines = |when: Option<&String>| condition.iter().chain(when).cloned().collect();
@@ -102,8 +103,19 @@ fn of_rule(workflow: &Workflow, rule: &ExitRule) -> Vec<Edge> {
             let edge = |to| Edge { after, ..Edge::of_exit(from, to, Vec::new(), rule.span) };
             crash.map(edge).into_iter().collect()
         }
-        Outcome::MarkDead => Vec::new(),
+        Outcome::MarkDead | Outcome::Wait { .. } => Vec::new(),
     }
+}
+
+/// `exit 75, 76` or `says "rate limit"`, or both.
+fn ended(ending: &Ending) -> String {
+    let numbers = |what: &str, numbers: &[i32]| {
+        let numbers: Vec<String> = numbers.iter().map(i32::to_string).collect();
+        (!numbers.is_empty()).then(|| format!("{what} {}", numbers.join(", ")))
+    };
+    let said = ending.output.as_ref().map(|it| format!("says \"{}\"", it.value));
+    let parts = [numbers("exit", &ending.codes), numbers("signal", &ending.signals), said];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Whether the engine has a way to take: without a declared transition a task stays where it crashes.

@@ -27,6 +27,9 @@ pub(super) fn happened(walk: &Walk<'_>, it: &Happened, out: &mut impl Write) -> 
             writeln!(out, "crash {count}: {reason}")?;
             ran(respawned.as_slice(), out)
         }
+        Happened::Waits { resume_after, reason } => {
+            writeln!(out, "is started again after {resume_after} s (`respawn` does it now): {reason}")
+        }
         Happened::Marked { reason } => writeln!(out, "waits for a person: {reason}"),
     }
 }

@@ -1,0 +1,24 @@
+//! S09: what `action: wait` starts again must be told something.
+
+use super::Run;
+use crate::catalogue::S09;
+use crate::diag::Diagnostic;
+use crate::model::Outcome;
+
+pub(super) fn check(run: &mut Run<'_>) {
+    for rule in &run.workflow.exit_monitoring.rules {
+        let Outcome::Wait { named, .. } = &rule.outcome else { continue };
+        let state = run.state(rule.status.value);
+        if state.respawn_prompt.is_some() {
+            continue;
+        }
+        let name = &state.name.value;
+        let message =
+            format!("`action: wait` starts the agent of `{name}` again, and nothing says what it is told");
+        let finding = Diagnostic::new(&S09, *named, message)
+            .label(*named, "starts it again")
+            .label(state.name.span, "has no `respawn_prompt`")
+            .help(format!("add `respawn_prompt: …` to `{name}`"));
+        run.report(finding);
+    }
+}

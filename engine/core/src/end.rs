@@ -1,0 +1,110 @@
+//! How an agent ended, and which ends an exit rule is for.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// How an agent ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct End<'e> {
+    /// Its exit status, when it ended by itself.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// The last lines of its pane; empty when nobody could read them.
+    pub output: &'e str,
+}
+
+/// The ends that an exit rule is for. Where a part is empty, it is for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending<'a> {
+    /// It exited with one of these, or was ended by one of `signals`.
+    pub codes: &'a [i32],
+    /// It was ended by one of these, or exited with one of `codes`.
+    pub signals: &'a [i32],
+    /// This stands in its last lines, in whatever case of the letters A to Z and however it is broken into lines.
+    pub output: Option<&'a str>,
+}
+
+impl Ending<'_> {
+    /// Whether this end is one of them.
+    pub fn fits(&self, end: &End<'_>) -> bool {
+        let is_any = self.codes.is_empty() && self.signals.is_empty();
+        let is_one = end.code.is_some_and(|code| self.codes.contains(&code))
+            || end.signal.is_some_and(|signal| self.signals.contains(&signal));
+        let is_said = self.output.is_none_or(|text| normal(end.output).contains(&normal(text)));
+        (is_any || is_one) && is_said
+    }
+}
+
+/// One space between words, and no capitals.
+fn normal(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").to_ascii_lowercase()
+}
+
+/// After "the agent ended": `with exit status 75 and "rate limit" in its last lines`.
+impl fmt::Display for Ending<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut before = "";
+        for (what, numbers) in [("with exit status", self.codes), ("by signal", self.signals)] {
+            for (at, number) in numbers.iter().enumerate() {
+                let what = if at == 0 { what } else { "or" };
+                write!(f, "{before}{what} {number}")?;
+                before = " ";
+            }
+            before = if before.is_empty() { "" } else { " or " };
+        }
+        let with = if before.is_empty() { "with" } else { " and" };
+        self.output.map_or(Ok(()), |text| write!(f, "{with} \"{text}\" in its last lines"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    const PLAIN: End<'_> = End { code: None, signal: None, output: "" };
+    const LIMITED: Ending<'_> = Ending { codes: &[], signals: &[], output: Some("rate limit") };
+
+    #[track_caller]
+    fn says(output: &str, expect: bool) {
+        assert_eq!(LIMITED.fits(&End { output, ..PLAIN }), expect, "{output:?}");
+    }
+
+    #[test]
+    fn text_is_found_however_it_is_written() {
+        says("Error: Rate limit reached", true);
+        says("RATE LIMIT", true);
+        says("you have hit the rate\n   limit of today", true);
+        says("rate\tlimit", true);
+        says("rate-limit", false);
+        says("a rate of limits", false);
+        says("", false);
+    }
+
+    #[test]
+    fn numbers_are_alternatives_and_the_text_comes_on_top() {
+        let ending = Ending { codes: &[75, 76], signals: &[9], output: None };
+        for (code, signal, expect) in
+            [(Some(75), None, true), (Some(76), None, true), (Some(0), None, false), (None, Some(9), true)]
+        {
+            assert_eq!(ending.fits(&End { code, signal, output: "x" }), expect, "{code:?} {signal:?}");
+        }
+        assert!(!ending.fits(&PLAIN));
+        let both = Ending { output: Some("limit"), ..ending };
+        assert!(!both.fits(&End { code: Some(75), ..PLAIN }));
+        assert!(!both.fits(&End { output: "limit", ..PLAIN }));
+        assert!(both.fits(&End { code: Some(75), signal: None, output: "limit" }));
+    }
+
+    #[test]
+    fn they_are_told() {
+        let all = Ending { codes: &[75, 76], signals: &[9], output: Some("rate limit") };
+        let told = "with exit status 75 or 76 or by signal 9 and \"rate limit\" in its last lines";
+        assert_eq!(all.to_string(), told);
+        assert_eq!(LIMITED.to_string(), "with \"rate limit\" in its last lines");
+        assert_eq!(Ending { codes: &[], output: None, ..all }.to_string(), "by signal 9");
+    }
+}

@@ -1,0 +1,145 @@
+//! Starting an agent again after a while: the journal says when, and whoever comes when it is due does it. That is a
+//! process of its own that sleeps until then; where that was killed, the monitor, or the next change of the task.
+
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use orange_core::{MAX_RESTARTS, Machine, restart_after};
+
+use crate::flow::finish::{attend, settled};
+use crate::flow::respawn;
+use crate::orange::Orange;
+use crate::store::event::Waiting;
+use crate::store::{Event, Log, Open, Set, TaskDir, clock, task};
+use crate::{Kind, Result};
+
+/// What is to be journaled after the end of an agent that is to be started again: when that is, or that it was done too
+/// often. `resume_after` is what a rule says, in seconds; without it the agent has crashed.
+pub fn next(log: &Log, spawn: u32, resume_after: Option<u32>, reason: &str) -> (Event, Set) {
+    let Some(after) = restart_after(log.restarts, resume_after) else {
+        let reason = format!(
+            "{reason}; it has been started again {MAX_RESTARTS} times, and the task has not moved on: \
+             `orange task respawn` tries once more"
+        );
+        return Event::AgentGivenUp { spawn, reason }.into();
+    };
+    let until = clock::rfc3339(SystemTime::now() + Duration::from_secs(after.into()));
+    let set = Set::new().waiting_until(Some(&until));
+    (Event::AgentWaiting(Waiting { spawn, until, after, reason: reason.to_owned() }), set)
+}
+
+/// Sees to it that the agent that is waited for is started: at once where it is due, else by a process that sleeps until
+/// then. What was done, in words.
+///
+/// # Errors
+/// Those of the store; `environment` when that process cannot be started, and then the monitor does its work.
+pub fn begin(orange: &Orange, machine: &'static Machine<'static>, open: &mut Open) -> Result<String> {
+    let Some(waiting) = open.log().waiting.clone() else {
+        return Ok("it is not started again by itself".to_owned());
+    };
+    if waiting.is_due(SystemTime::now()) {
+        return start(orange, machine, open, &waiting);
+    }
+    let spawn = format!("--spawn={}", waiting.spawn);
+    let dir = open.dir().clone();
+    orange.start_detached(&["agent", "resume", "--task", &dir.id, &spawn], &dir)?;
+    Ok(format!("started again at {}", waiting.until))
+}
+
+/// Sleeps until the agent that replaces this one is due, and starts it. `None` when it is not waited for any more.
+///
+/// # Errors
+/// Those of the store.
+pub fn resume(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
+    /// A task may move on meanwhile, a clock may be set, a machine may sleep: so often it is looked.
+    const LOOK: Duration = Duration::from_secs(30);
+    const SHORTEST: Duration = Duration::from_millis(50);
+    let begun = Instant::now();
+    loop {
+        let pending = task::read_journal(dir)?.log().waiting.filter(|waiting| waiting.spawn == spawn);
+        let Some(waiting) = pending else { return Ok(None) };
+        if waiting.is_due(SystemTime::now()) {
+            return overdue(orange, dir);
+        }
+        let left = Duration::from_secs(waiting.after.into()).saturating_sub(begun.elapsed());
+        thread::sleep(left.clamp(SHORTEST, LOOK));
+    }
+}
+
+/// Starts the agent that a task waits for, if it is due. `None` when it is not, or none is waited for.
+///
+/// # Errors
+/// Those of the store.
+pub fn overdue(orange: &Orange, dir: &TaskDir) -> Result<Option<String>> {
+    let mut open = settled(orange, dir)?;
+    let due = open.log().waiting.clone().filter(|waiting| waiting.is_due(SystemTime::now()));
+    let Some(waiting) = due else { return Ok(None) };
+    let machine = orange.machine_of(open.task())?;
+    start(orange, machine, &mut open, &waiting).map(Some)
+}
+
+/// Starts the agent now. What cannot be started now is tried again later, as after a crash; what can never be is given up.
+fn start(
+    orange: &Orange,
+    machine: &'static Machine<'static>,
+    open: &mut Open,
+    waiting: &Waiting,
+) -> Result<String> {
+    let error = match respawn::again(orange, machine, open) {
+        Ok(number) => return Ok(format!("started again as agent {number}")),
+        Err(error) => error,
+    };
+    let reason = format!("could not be started again: {}", error.one_line());
+    let next = if error.kind == Kind::NotRespawnable {
+        Event::AgentGivenUp { spawn: waiting.spawn, reason: reason.clone() }.into()
+    } else {
+        next(open.log(), waiting.spawn, None, &reason)
+    };
+    if let Event::AgentGivenUp { reason, .. } = &next.0 {
+        attend(open, reason)?;
+    }
+    open.append(next.0, next.1)?;
+    Ok(format!("{reason}; {}", begin(orange, machine, open)?))
+}
+
+impl Waiting {
+    /// Whether the time has come, or a clock was set back so that it never would.
+    pub fn is_due(&self, now: SystemTime) -> bool {
+        // Times of one form and length are in the order of their letters.
+        let latest = clock::rfc3339(now + Duration::from_secs(self.after.into()));
+        self.until <= clock::rfc3339(now) || self.until > latest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::UNIX_EPOCH;
+
+    use super::*;
+
+    fn at(second: u64) -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(1_700_000_000 + second)
+    }
+
+    #[test]
+    fn it_is_due_when_the_time_has_come_or_the_clock_went_back() {
+        let waiting = Waiting { until: clock::rfc3339(at(60)), after: 60, ..Waiting::default() };
+        for (second, expect) in [(0, false), (59, false), (60, true), (9_999_999, true)] {
+            assert_eq!(waiting.is_due(at(second)), expect, "{second}");
+        }
+        let set_back = Waiting { until: clock::rfc3339(at(3600)), ..waiting };
+        assert!(set_back.is_due(at(0)), "it would come an hour late");
+        assert!(set_back.is_due(UNIX_EPOCH));
+    }
+
+    #[test]
+    fn there_is_an_end_to_it() {
+        let log = |restarts| Log { restarts, ..Log::default() };
+        let after = |restarts, rule| match next(&log(restarts), 7, rule, "crash").0 {
+            Event::AgentWaiting(Waiting { spawn: 7, after, .. }) => Some(after),
+            _ => None,
+        };
+        assert_eq!([after(0, None), after(2, None), after(2, Some(900))], [Some(0), Some(20), Some(900)]);
+        assert_eq!((after(MAX_RESTARTS, None), after(MAX_RESTARTS, Some(1))), (None, None));
+    }
+}
