@@ -128,7 +128,9 @@ fn kept_rule(rule: &PlannedRule, gone: usize) -> Option<PlannedRule> {
             let clauses = clauses.iter().map(|(when, to)| Some((when.clone(), moved(*to, gone)?)));
             PlannedOutcome::ThenWhen(clauses.collect::<Option<_>>()?)
         }
-        PlannedOutcome::Crash { .. } | PlannedOutcome::MarkDead => rule.outcome.clone(),
+        PlannedOutcome::Crash { .. } | PlannedOutcome::MarkDead | PlannedOutcome::Wait(_) => {
+            rule.outcome.clone()
+        }
     };
     Some(PlannedRule { status: moved(rule.status, gone)?, outcome, ..rule.clone() })
 }

@@ -50,6 +50,7 @@ macro_rules! golden {
 
 golden! {
     default "default.rs" default;
+    ends "ends.rs" ends;
     minimal "minimal.rs" minimal;
     one_state "one-state.rs" one_state;
     persistent "persistent.rs" persistent;
