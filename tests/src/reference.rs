@@ -224,7 +224,7 @@ pub fn death(plan: &Plan, task: &Task, end: &End) -> Fate {
 /// Whether an agent ended as a rule says (`docs/workflow.md`, "When an agent has ended").
 fn ended_so(ending: &PlannedEnding, (code, signal, output): &End) -> bool {
     let PlannedEnding { codes, signals, output: wanted } = ending;
-    let listed = |number: &Option<i32>, of: &[i32]| number.is_some_and(|it| of.iter().any(|of| *of == it));
+    let listed = |number: &Option<i32>, of: &[i32]| number.is_some_and(|it| of.contains(&it));
     let exit = (codes, signals) == (&vec![], &vec![]) || listed(code, codes) || listed(signal, signals);
     exit && wanted.is_none_or(|wanted| one_line(output).contains(&one_line(wanted)))
 }

@@ -29,7 +29,7 @@ pub(super) struct Decisions {
 #[derive(Clone, Debug, Default)]
 struct Answers {
     requests: Option<Rc<[Request]>>,
-    exits: Option<Rc<[(Option<RuleIndex>, Exit)]>>,
+    exits: Option<Rc<[Judged]>>,
 }
 
 /// A transition that fires, and who may ask for it.
@@ -59,6 +59,9 @@ pub(super) enum Exit {
     Waits,
 }
 
+/// The rule about ends that an agent ended for, if any, and what then becomes of the task.
+type Judged = (Option<RuleIndex>, Exit);
+
 impl Decisions {
     /// Nothing is asked yet.
     pub(super) fn new(search: &Search<'_>) -> Self {
@@ -79,7 +82,7 @@ impl Decisions {
 
     /// What becomes of the task when its agent has ended: after an ordinary end, and after those for which a rule about
     /// ends decides.
-    pub(super) fn exits(&mut self, search: &Search<'_>, task: &Task) -> Rc<[(Option<RuleIndex>, Exit)]> {
+    pub(super) fn exits(&mut self, search: &Search<'_>, task: &Task) -> Rc<[Judged]> {
         let (part, answers) = self.answers(task);
         Rc::clone(answers.exits.get_or_insert_with(|| Asked::about(search, &part).exits(search)))
     }
@@ -130,7 +133,7 @@ impl<'m> Asked<'m> {
         decisions.map(request).collect()
     }
 
-    fn exits(&self, search: &Search<'m>) -> Rc<[(Option<RuleIndex>, Exit)]> {
+    fn exits(&self, search: &Search<'m>) -> Rc<[Judged]> {
         let rules =
             ends::rules(search.machine, self.task.status).filter(|it| self.is_decided_by(search, *it));
         std::iter::once(None).chain(rules.map(Some)).map(|end| (end, self.exit(search, end))).collect()

@@ -77,9 +77,10 @@ fn row(listed: &Listed, panes: &std::result::Result<Vec<Pane>, Error>) -> [Strin
             task.status().to_owned(),
             session(&listed.dir, task, panes).to_owned(),
             task.counter("review_round").to_string(),
-            match &task.attention {
-                Some(attention) => format!("! {}", one_line(attention, 70)),
-                None => one_line(&task.summary, 50),
+            match (&task.attention, &task.owned.waiting_until) {
+                (Some(attention), _) => format!("! {}", one_line(attention, 70)),
+                (None, Some(until)) => one_line(&format!("waits until {until}: {}", task.summary), 70),
+                (None, None) => one_line(&task.summary, 50),
             },
         ],
         Err(error) => {
@@ -112,6 +113,7 @@ fn to_json(listed: &Listed, panes: &std::result::Result<Vec<Pane>, Error>) -> Va
             "workspace": task.owned.workspace,
             "tmux_session": task.owned.tmux_session,
             "session": session(&listed.dir, task, panes),
+            "waiting_until": task.owned.waiting_until,
             "attention": task.attention,
             "updated_at": task.updated_at,
         }),

@@ -11,7 +11,7 @@ use crate::flow::definition::compare;
 use crate::flow::refusal::short;
 use crate::flow::snapshot::status_of;
 use crate::orange::Orange;
-use crate::store::event::{Pass, Record};
+use crate::store::event::{Event, Pass, Record, Waiting};
 use crate::store::{Log, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
@@ -44,6 +44,7 @@ pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
         "workspace": task.owned.workspace,
         "tmux_session": task.owned.tmux_session,
         "session": session,
+        "waiting_until": task.owned.waiting_until,
         "attention": task.attention,
         "pr_url": task.pr_url,
         "created_at": task.created_at,
@@ -69,6 +70,9 @@ fn text(orange: &Orange, task: &Task, dir: &TaskDir, session: &str, records: &[R
     lines.extend(workflow_note(orange, task).map(|note| format!("           {note}")));
     lines.push(format!("counters   {}", counters.join(", ")));
     lines.push(format!("session    {} ({session})", task.owned.tmux_session.as_deref().unwrap_or("none")));
+    if let Some(Waiting { until, reason, .. }) = &log.waiting {
+        lines.push(format!("waiting    until {until}: {}", one_line(reason, 200)));
+    }
     let worktree =
         task.owned.workspace.as_ref().map(|name| orange.home.workspace(name).display().to_string());
     lines.push(format!("worktree   {}", worktree.as_deref().unwrap_or("none")));
@@ -78,6 +82,7 @@ fn text(orange: &Orange, task: &Task, dir: &TaskDir, session: &str, records: &[R
         let passed = log.passes.get(&heading).map(|pass| passed(pass, &content)).unwrap_or_default();
         lines.push(format!("{heading}: {}{passed}", one_line(first, 80)));
     }
+    lines.extend(last_end(records));
     lines.push("history:".to_owned());
     lines.extend(records.iter().map(event_line));
     lines.join("\n")
@@ -99,6 +104,19 @@ fn workflow_note(orange: &Orange, task: &Task) -> Option<String> {
     }
 }
 
+/// How the last agent ended whose wrapper could tell: after how long, and what it showed.
+fn last_end(records: &[Record]) -> Vec<String> {
+    let last = records.iter().rev().find_map(|record| {
+        let Event::AgentExited { spawn, reason, duration, last_lines, .. } = &record.event else {
+            return None;
+        };
+        let lived = (*duration)?;
+        Some((format!("last end   agent {spawn} after {lived} s: {}", one_line(reason, 200)), last_lines))
+    });
+    let Some((end, shown)) = last else { return Vec::new() };
+    std::iter::once(end).chain(shown.iter().map(|line| format!("  | {}", one_line(line, 200)))).collect()
+}
+
 fn event_line(record: &Record) -> String {
     let mut json = serde_json::to_value(&record.event).unwrap_or_default();
     let kind = json["type"].as_str().unwrap_or("?").to_owned();
@@ -112,6 +130,8 @@ fn event_line(record: &Record) -> String {
         "prompt",
         "spawn",
         "reason",
+        "until",
+        "duration",
         "branch",
         "field",
         "found",

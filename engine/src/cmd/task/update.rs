@@ -7,7 +7,7 @@ use super::named_or_here;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::UpdateArgs;
 use crate::drive::git::Git;
-use crate::flow::{Goal, request, settled};
+use crate::flow::{Goal, request, settled, waiting};
 use crate::orange::Orange;
 use crate::store::scalar::Value;
 use crate::store::{self, Task, TaskDir};
@@ -46,6 +46,9 @@ fn edit(orange: &Orange, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'stati
         let mut open = settled(orange, dir)?;
         orange.check_caller(&open)?;
         open.edit(&changes)?;
+        drop(open);
+        // Nobody may have come back for it: the process that was to was killed, and no monitor runs.
+        waiting::overdue(orange, dir)?;
     }
     Ok(changes.into_iter().map(|(key, _)| key).collect())
 }
