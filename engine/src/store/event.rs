@@ -419,27 +419,14 @@ impl Set {
 impl Event {
     /// Whether whoever was waited for is not waited for any more: it is there, the task has moved on, or nobody will come.
     pub fn ends_waiting(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Event::AgentSpawned(_)
-            | Event::AgentRespawned(_)
-            | Event::AgentGivenUp { .. }
-            | Event::TransitionStarted(_)
-            | Event::TaskMigrated { .. } => true,
-            Event::TaskCreated { .. }
-            | Event::AgentExited { .. }
-            | Event::AgentCrashed { .. }
-            | Event::AgentWaiting(_)
-            | Event::HookEnded { .. }
-            | Event::StatusChanged { .. }
-            | Event::AutoAdvanced { .. }
-            | Event::TaskRepaired { .. }
-            | Event::TaskMerged { .. }
-            | Event::TaskForceMerged { .. }
-            | Event::PrCreated { .. }
-            | Event::PrMerged { .. }
-            | Event::WorkBackedUp { .. }
-            | Event::Unknown => false,
-        }
+                | Event::AgentRespawned(_)
+                | Event::AgentGivenUp { .. }
+                | Event::TransitionStarted(_)
+                | Event::TaskMigrated { .. }
+        )
     }
 }
 
