@@ -135,9 +135,11 @@ mod tests {
     #[test]
     fn there_is_an_end_to_it() {
         let log = |restarts| Log { restarts, ..Log::default() };
-        let after = |restarts, rule| match next(&log(restarts), 7, rule, "crash").0 {
-            Event::AgentWaiting(Waiting { spawn: 7, after, .. }) => Some(after),
-            _ => None,
+        let after = |restarts, rule| {
+            let (event, set) = next(&log(restarts), 7, rule, "crash");
+            let Event::AgentWaiting(Waiting { spawn: 7, until, after, .. }) = event else { return None };
+            assert_eq!(set, Set::new().waiting_until(Some(&until)));
+            Some(after)
         };
         assert_eq!([after(0, None), after(2, None), after(2, Some(900))], [Some(0), Some(20), Some(900)]);
         assert_eq!((after(MAX_RESTARTS, None), after(MAX_RESTARTS, Some(1))), (None, None));
