@@ -21,7 +21,8 @@ fn of_state(facts: &Facts<'_>, id: StateId) -> Option<Diagnostic> {
     let is_helped = facts.leaving(id).any(|(at, it)| helps(facts, it, facts.movers[at.0 as usize]));
     let (rule, edge) = facts.machine.exit_rules_of(id).find_map(|at| {
         let is_wrong = match facts.exit_rules[at].outcome {
-            Outcome::Then(_) | Outcome::ThenWhen(_) => false,
+            // Without a prompt, a wait is an error.
+            Outcome::Then(_) | Outcome::ThenWhen(_) | Outcome::Wait { .. } => false,
             // It asks for what there is not, whatever else there is.
             Outcome::Crash { respawn, .. } => respawn || !is_helped,
             Outcome::MarkDead => !is_helped,
