@@ -19,6 +19,7 @@ const NO_LOGIN: i32 = 4;
 #[derive(Clone, Debug)]
 pub struct Gh {
     repo: PathBuf,
+    patience: Duration,
 }
 
 /// A pull request.
@@ -71,7 +72,12 @@ pub fn check(path: &OsStr) -> Result<()> {
 impl Gh {
     /// gh in this folder.
     pub fn at(repo: impl Into<PathBuf>) -> Gh {
-        Gh { repo: repo.into() }
+        Gh { repo: repo.into(), patience: PATIENCE }
+    }
+
+    /// The same, which gives up after this time.
+    pub fn patience(self, patience: Duration) -> Gh {
+        Gh { patience, ..self }
     }
 
     /// The pull request of this address.
@@ -113,7 +119,7 @@ impl Gh {
         Call::new("gh")
             .args(args)
             .folder(&self.repo)
-            .bound(PATIENCE)
+            .bound(self.patience)
             .without(GIT_VARIABLES)
             .without(&["GH_DEBUG", "DEBUG", "GH_FORCE_TTY", "CLICOLOR_FORCE"])
             .env("GH_PROMPT_DISABLED", "1")

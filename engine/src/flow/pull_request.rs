@@ -1,5 +1,7 @@
 //! Pull requests: opened for a task, and what becomes of the task when one was merged or closed.
 
+use std::time::Duration;
+
 use orange_core::{Actor, Machine, StateId, section};
 
 use crate::drive::gh::{self, Gh, NewPullRequest, PrState, PullRequest};
@@ -71,6 +73,23 @@ pub fn open(orange: &Orange, open: &mut Open) -> Result<Opened> {
     };
     keep(open, &opened.url)?;
     Ok(opened)
+}
+
+/// Takes over the open pull request that the branch of a new task has already, if GitHub can tell quickly; nobody is told
+/// when it cannot.
+///
+/// # Errors
+/// Those of the store and of git.
+pub fn adopt(orange: &Orange, open: &mut Open) -> Result<()> {
+    let project = orange.project_of(open.task())?;
+    let branch = &open.task().branch;
+    if !Git::at(&project.path).is_on_remote(branch)? || gh::check(orange.path()).is_err() {
+        return Ok(());
+    }
+    match Gh::at(&project.path).patience(Duration::from_secs(5)).of_branch(branch) {
+        Ok(Some(pr)) if pr.state == PrState::Open => open.edit(&[("pr_url", Value::Text(&pr.url))]),
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// Keeps the address of a pull request of the task, once.

@@ -240,6 +240,7 @@ fn work_that_is_there_already_may_begin_with_its_review() {
         (vec!["agent-review → reviewing".to_owned()], json!(1))
     );
 
+    world.git(&world.repo(), &["branch", "seen"]);
     let seen = world.create("seen", "Merge it", &["--status", "reviewing"]);
     assert_eq!((seen.status().as_str(), seen.events_of("agent.spawned").len()), ("reviewing", 0));
     let refused = world.fails(1, "refused", &["task", "create", "x", "y", "--status", "done"]);

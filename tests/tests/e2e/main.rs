@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may fail where they stand, and say why")]
 
 mod bad_input;
+mod creation;
 mod custom;
 mod deaths;
 mod default;

@@ -97,6 +97,10 @@ impl<'r> Real<'r> {
         let agents = "hang ".repeat(60);
         let summary = format!("Mend it [agents: {}]", agents.trim_end());
         let (workflow, name) = (search.machine.name, search.machine.state(status).name);
+        // A review is about work that is there.
+        if world.git(&world.repo(), &["branch", "--list", "fix"]).is_empty() {
+            world.git(&world.repo(), &["branch", "fix"]);
+        }
         let task = world.create("fix", &summary, &["--workflow", workflow, "--status", name, "--no-spawn"]);
         Self {
             world,

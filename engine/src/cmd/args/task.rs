@@ -189,7 +189,12 @@ const CREATE: Spec = Spec::command("create", "Create a task and start its agent"
     "orange task create add-login \"Implement the login form\"",
     "orange task create --project coffee fix-42 -- \"-v is ignored\"",
     "git log -1 | orange task create explain \"Explain this commit\" --context - --no-spawn",
-]);
+])
+.notes(
+    "\
+An existing branch is gone on with. With `--status agent-review` (in the default workflow) a reviewer looks at it first, with
+`--status reviewing` it waits for you. Without a summary, the agent asks what is to be done.",
+);
 
 const LIST: Spec = Spec::command("list", "List tasks", |given| {
     Command::Task(TaskCommand::List {

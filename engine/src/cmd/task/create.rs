@@ -2,15 +2,16 @@
 
 use std::io::Read;
 
-use orange_core::{Machine, StateId};
+use orange_core::{Actor, Machine, StateId};
 use serde_json::json;
 
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::CreateArgs;
 use crate::cmd::project;
-use crate::drive::{git::Git, harness};
+use crate::drive::git::{BranchState, Git};
+use crate::drive::harness;
 use crate::flow::snapshot::state_named;
-use crate::flow::{self, Goal};
+use crate::flow::{self, Goal, pull_request};
 use crate::orange::Orange;
 use crate::store::projects::Project;
 use crate::store::{self, Draft, Task, TaskDir};
@@ -23,15 +24,21 @@ pub fn run(orange: &Orange, args: &CreateArgs) -> Result<Answer> {
     let machine = orange.machines.named(workflow)?;
     let start = start_of(machine, entry_of(machine, args.status.as_deref())?);
     check(&project, args)?;
+    check_work(machine, &project, args, start)?;
     if args.no_spawn {
         check_can_wait(machine, start)?;
     } else if starts_agent(machine, start) {
-        check_environment(orange, &project, args)?;
+        check_environment(orange, &project, harness_of(machine, args, start))?;
     }
 
     let draft = draft(orange, machine, &project, args, begins_in(machine, start))?;
     orange.machines.keep(machine)?;
-    let dir = store::create(&orange.home, &draft, |others| admit(orange, others))?.dir().clone();
+    let mut open = store::create(&orange.home, &draft, |others| admit(orange, others))?;
+    if args.branch.is_some() {
+        pull_request::adopt(orange, &mut open)?;
+    }
+    let dir = open.dir().clone();
+    drop(open);
     let waits_for = if args.no_spawn { None } else { begin(orange, machine, &dir, start)? };
     answer(orange, &dir, waits_for.as_ref())
 }
@@ -95,6 +102,37 @@ fn check(project: &Project, args: &CreateArgs) -> Result<()> {
     Ok(())
 }
 
+/// Refuses to begin with the review of work that is not there.
+fn check_work(machine: &Machine<'_>, project: &Project, args: &CreateArgs, start: Start) -> Result<()> {
+    let Start::In(state) = start else { return Ok(()) };
+    let state = machine.state(state);
+    if state.respawn.is_some() && state.agent == Actor::Worker {
+        return Ok(());
+    }
+    let what = format!("a task that begins in {} is about work that is there", state.name);
+    let Some(branch) = &args.branch else {
+        return Err(Error::new(Kind::Usage, format!("{what}: which branch is it on?"))
+            .help(format!("name it: `orange task create BRANCH --status {}`", state.name)));
+    };
+    let git = Git::at(&project.path);
+    let warning = git.catch_up(branch, &project.default_branch)?;
+    if git.branch_state(branch)? != BranchState::Nowhere {
+        return Ok(());
+    }
+    let why = warning.map(|warning| format!(" ({warning})")).unwrap_or_default();
+    Err(Error::new(Kind::NotFound, format!("{what}, and there is no branch {branch}{why}"))
+        .help("give the name of one that is here or on the remote, or leave out --status"))
+}
+
+/// The harness of the agent that is started first.
+fn harness_of<'a>(machine: &Machine<'_>, args: &'a CreateArgs, start: Start) -> &'a str {
+    let reviews = match start {
+        Start::Spawn | Start::To(_) => false,
+        Start::In(state) => machine.state(state).agent == Actor::Reviewer,
+    };
+    if reviews { &args.review_harness } else { &args.harness }
+}
+
 fn starts_agent(machine: &Machine<'_>, start: Start) -> bool {
     match start {
         Start::Spawn | Start::To(_) => true,
@@ -114,9 +152,9 @@ fn check_can_wait(machine: &Machine<'_>, start: Start) -> Result<()> {
 }
 
 /// What no agent can do without. A task that waits for a worktree is made; one that waits for a program is not.
-fn check_environment(orange: &Orange, project: &Project, args: &CreateArgs) -> Result<()> {
+fn check_environment(orange: &Orange, project: &Project, harness: &str) -> Result<()> {
     orange.tmux.check()?;
-    harness::named(&args.harness)?.check(orange.path())?;
+    harness::named(harness)?.check(orange.path())?;
     let git = Git::at(&project.path);
     git.check()?;
     git.check_identity()

@@ -18,6 +18,14 @@ impl Git {
         Ok(self.call().arg("remote").text()?.lines().any(|name| name == REMOTE))
     }
 
+    /// Does the remote have this branch, as far as the last fetch knows?
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub fn is_on_remote(&self, branch: &str) -> Result<bool> {
+        Ok(self.commit_in(&self.repo, &format!("refs/remotes/{REMOTE}/{branch}"))?.is_some())
+    }
+
     /// Fetches these branches, those of them that the remote has. Without a remote, or when it cannot be
     /// reached, what is here has to do: then the reason comes back, as a warning.
     ///
