@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use self::attempt::attempt;
 use self::outcome::Outcome;
-use self::plan::{Job, Measured};
+use self::plan::{Amounts, Job, Measured};
 use self::scene::SCENES;
 use self::table::Table;
 use self::world::World;
@@ -37,12 +37,25 @@ pub(crate) struct Torture {
     /// Every step of every request, and 2000 kills of the release binary; otherwise a slice of both.
     #[arg(long)]
     long: bool,
+    /// Every step of every request, and nothing else.
+    #[arg(long, conflicts_with = "long")]
+    steps: bool,
     /// What the slice and the random moments are drawn from; today's number of seconds, if not given.
     #[arg(long)]
     seed: Option<u64>,
     /// Only the scenes whose name contains this.
     #[arg(long, value_name = "WORDS")]
     scene: Option<String>,
+}
+
+impl Torture {
+    fn amounts(&self) -> Amounts {
+        match (self.long, self.steps) {
+            (true, _) => Amounts { steps: usize::MAX, moments: 2000, others: 24 },
+            (false, true) => Amounts { steps: usize::MAX, moments: 0, others: 0 },
+            (false, false) => Amounts { steps: 24, moments: 16, others: 2 },
+        }
+    }
 }
 
 /// The programs under torture.
@@ -61,7 +74,7 @@ pub(crate) fn run(house: &House, arguments: &Torture) -> Result<ExitCode> {
     let wanted = |name: &str| arguments.scene.as_ref().is_none_or(|scene| name.contains(scene));
     let scenes: Vec<usize> = (0..SCENES.len()).filter(|scene| wanted(SCENES[*scene].name)).collect();
     let measured = measure(&built, &scenes)?;
-    let jobs = plan::jobs(&measured, arguments.long, seed);
+    let jobs = plan::jobs(&measured, &arguments.amounts(), seed);
     let table = Mutex::new(Table::new(&measured));
     let started = Instant::now();
     let next = AtomicUsize::new(0);
@@ -142,14 +155,13 @@ fn indented(log: &str) -> String {
 fn build(house: &House, folder: &Path, release: bool) -> Result<Built> {
     let target = house.metadata()?.target_directory;
     let built = |name: &str, more: &[&str]| -> Result<PathBuf> {
-        let profile: &[&str] = if release { &["--release"] } else { &[] };
-        let words = [&["build", "--quiet", "--package", "orange"], profile, more].concat();
+        let words = [&["build", "--quiet", "--package", "orange"], more].concat();
         let mut build = house.cargo(words);
         let status = build.status().map_err(|error| format!("`{}` cannot be run: {error}", typed(&build)))?;
         if !status.success() {
             return Err("orange cannot be built; cargo says why above".to_owned());
         }
-        let program = target.join(if release { "release" } else { "debug" }).join("orange");
+        let program = target.join(if more == ["--release"] { "release" } else { "debug" }).join("orange");
         let kept = folder.join(name).join("orange");
         fs::create_dir(folder.join(name))
             .and_then(|()| fs::copy(&program, &kept))
@@ -157,5 +169,5 @@ fn build(house: &House, folder: &Path, release: bool) -> Result<Built> {
         Ok(kept)
     };
     let armed = built("armed", &["--features", "fail-points"])?;
-    Ok(Built { armed, plain: built("plain", &[])? })
+    Ok(Built { armed, plain: built("plain", if release { &["--release"] } else { &[] })? })
 }

@@ -37,22 +37,19 @@ pub(super) enum Place {
 }
 
 /// How many of each there are.
-struct Amounts {
-    steps: usize,
-    moments: usize,
-    others: usize,
+pub(super) struct Amounts {
+    pub(super) steps: usize,
+    pub(super) moments: usize,
+    /// Of each other kind.
+    pub(super) others: usize,
 }
 
 /// Numbers that look random and come again with the same seed (splitmix64).
 struct Dice(u64);
 
 /// Every job, in the order of the table.
-pub(super) fn jobs(measured: &[Measured], long: bool, seed: u64) -> Vec<Job> {
+pub(super) fn jobs(measured: &[Measured], amounts: &Amounts, seed: u64) -> Vec<Job> {
     let mut dice = Dice(seed);
-    let amounts = match long {
-        true => Amounts { steps: usize::MAX, moments: 2000, others: 24 },
-        false => Amounts { steps: 24, moments: 16, others: 2 },
-    };
     let mut jobs = dice.some(all_steps(measured), amounts.steps);
     for turn in 0..amounts.moments {
         let Measured { scene, took, .. } = &measured[turn % measured.len()];
