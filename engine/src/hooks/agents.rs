@@ -75,18 +75,25 @@ pub fn start(
     }
 }
 
-/// Whether this transition has already started the agent of this hook, and it is alive: then a kill came between the
-/// start and its record.
+/// Whether this transition has already started the agent of this hook: then a kill came between the start and its record.
+/// Such an agent is alive, or it has begun, and its end is still to be judged.
 ///
 /// # Errors
-/// `environment` when tmux cannot tell.
+/// `environment` when tmux cannot tell; those of reading which processes it is.
 pub fn started_since(orange: &Orange, open: &Open, hook: &Hook<'_>, since: u64) -> Result<bool> {
     let Some(spawn) = hook.spawn() else { return Ok(false) };
-    if open.log().last_spawn_seq < since {
+    let last = open.log().last_spawn;
+    let Some(record) = open.log().agents.get(&last).filter(|_| open.log().last_spawn_seq >= since) else {
+        return Ok(false);
+    };
+    if record.actor != spawn.actor().as_str() {
         return Ok(false);
     }
+    if Attended::read(open.dir(), last)?.is_some() {
+        return Ok(true);
+    }
     let panes = orange.tmux.panes_of(&open.task().id)?;
-    Ok(live(open, &panes, spawn.actor())?.is_some_and(|(number, _)| *number == open.log().last_spawn))
+    is_alive(open.dir(), record, &panes)
 }
 
 /// Ends the agents of the task with everything that they have started, and the session that they lived in. What a person

@@ -118,7 +118,7 @@ pub fn release(orange: &Orange, open: &mut Open) -> Result<Set> {
         let worktree = orange.home.workspace(&name);
         open.take_back(&worktree)?;
         let aside = orange.home.set_aside(&id);
-        let mut note = |kept| open.append(noted(kept), Set::new());
+        let mut note = |kept| note(open, kept);
         let mut keeper =
             Keeper { task: &id, default_branch: &project.default_branch, aside: &aside, note: &mut note };
         Git::at(&project.path).release(&worktree, &mut keeper)?;
@@ -163,11 +163,19 @@ pub fn init(orange: &Orange, project: &Project) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn noted(kept: Kept) -> Event {
-    match kept {
-        Kept::Work(Backup { reference, commit }) => Event::WorkBackedUp { reference, commit },
-        Kept::Repository(folder) => Event::WorkSetAside { folder: folder.to_string_lossy().into_owned() },
-    }
+/// Puts what was kept on record, once in each transition: after a kill, the same is found again.
+fn note(open: &mut Open, kept: Kept) -> Result<()> {
+    let (name, event) = match kept {
+        Kept::Work(Backup { reference, commit }) => {
+            (reference.clone(), Event::WorkBackedUp { reference, commit })
+        }
+        Kept::Repository(folder) => {
+            let folder = folder.to_string_lossy().into_owned();
+            (folder.clone(), Event::WorkSetAside { folder })
+        }
+    };
+    let is_known = open.log().open.as_ref().is_some_and(|pending| pending.kept.contains(&name));
+    if is_known { Ok(()) } else { open.append(event, Set::new()) }
 }
 
 /// Only the link is ours to remove; a file of that name is somebody's.

@@ -1,6 +1,6 @@
 //! What the journal adds up to: the engine-owned values, the open transition, the agents that should be alive.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
@@ -67,6 +67,8 @@ pub struct OpenTransition {
     pub plan: Transition,
     /// The hooks that ended, by index, with their errors.
     pub ended: BTreeMap<usize, Option<String>>,
+    /// What its hooks have kept of unsaved work: refs, and folders of repositories.
+    pub kept: BTreeSet<String>,
 }
 
 impl Log {
@@ -90,12 +92,21 @@ impl Log {
             Event::TransitionStarted(plan) => {
                 self.restarts = 0;
                 self.pass(plan.gate.as_ref());
-                self.open =
-                    Some(OpenTransition { seq: record.seq, plan: plan.clone(), ended: BTreeMap::new() });
+                self.open = Some(OpenTransition {
+                    seq: record.seq,
+                    plan: plan.clone(),
+                    ended: BTreeMap::new(),
+                    kept: BTreeSet::new(),
+                });
             }
             Event::HookEnded { index, error, .. } => {
                 if let Some(open) = &mut self.open {
                     open.ended.insert(*index, error.clone());
+                }
+            }
+            Event::WorkBackedUp { reference: kept, .. } | Event::WorkSetAside { folder: kept } => {
+                if let Some(open) = &mut self.open {
+                    open.kept.insert(kept.clone());
                 }
             }
             Event::StatusChanged { gate, .. } => {
@@ -133,8 +144,6 @@ impl Log {
             | Event::PrMerged { .. }
             | Event::PrClosed { .. }
             | Event::CommandEnded { .. }
-            | Event::WorkBackedUp { .. }
-            | Event::WorkSetAside { .. }
             | Event::TaskDeleted { .. }
             | Event::TaskRestored { .. }
             | Event::WorkflowChanged { .. }
@@ -273,6 +282,15 @@ mod tests {
         assert_eq!((log.waiting, log.restarts), (None, 1));
         let log = fold(vec![waiting(1), (started().0, over)]);
         assert_eq!((log.waiting, log.restarts), (None, 0));
+    }
+
+    #[test]
+    fn what_a_transition_has_kept_is_known_until_it_is_closed() {
+        let kept = |name: &str| -> (Event, Set) {
+            Event::WorkBackedUp { reference: name.to_owned(), commit: String::new() }.into()
+        };
+        let log = fold(vec![kept("before"), started(), kept("now")]);
+        assert_eq!(log.open.unwrap().kept, BTreeSet::from(["now".to_owned()]));
     }
 
     #[test]

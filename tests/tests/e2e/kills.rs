@@ -161,6 +161,23 @@ fn an_agent_that_was_started_before_the_kill_is_not_started_twice() {
 }
 
 #[test]
+fn an_agent_that_has_ended_before_the_kill_is_not_started_twice() {
+    let world = World::new();
+    let held = Held::new(&world, "tmux", "new-session", &Moment::After);
+    let creating = start(&world, &["task", "create", "fix", "Mend it [agents: crash hang]"]);
+    held.wait();
+    let task = only_task(&world);
+    let agent = task.agent(1).begun();
+    world.until("the agent has ended", || !is_alive(agent));
+    kill_finisher(&task);
+    end(creating).fails(5, "environment");
+    held.let_go();
+    // Whoever takes note of the end finishes the transition first.
+    task.has_events(1, "agent.crashed");
+    assert_eq!((task.events_of("agent.spawned").len(), task.owned("crash_count")), (1, json!(1)));
+}
+
+#[test]
 fn an_agent_s_own_request_is_finished_when_it_has_ended() {
     let world = World::new();
     let held = Held::new(&world, "tmux", "if-shell", &Moment::Before);
