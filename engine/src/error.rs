@@ -18,6 +18,8 @@ pub enum Kind {
     NotRespawnable,
     /// The engine said no for another reason.
     Refused,
+    /// What was waited for did not happen in time.
+    TimedOut,
     /// Wrong arguments.
     Usage,
     /// No such task, project, workflow or state.
@@ -40,6 +42,7 @@ impl Kind {
             Kind::NotAllowed => "not_allowed",
             Kind::NotRespawnable => "not_respawnable",
             Kind::Refused => "refused",
+            Kind::TimedOut => "timed_out",
             Kind::Usage => "usage",
             Kind::NotFound => "not_found",
             Kind::Locked => "locked",
@@ -56,7 +59,8 @@ impl Kind {
             | Kind::GateFailed
             | Kind::NotAllowed
             | Kind::NotRespawnable
-            | Kind::Refused => 1,
+            | Kind::Refused
+            | Kind::TimedOut => 1,
             Kind::Usage => 2,
             Kind::NotFound => 3,
             Kind::Locked => 4,

@@ -11,6 +11,7 @@ pub mod error;
 pub mod fault;
 pub mod flow;
 pub mod hooks;
+pub mod log;
 pub mod machines;
 pub mod orange;
 pub mod progress;

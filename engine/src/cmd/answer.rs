@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use crate::Kind;
+use crate::cmd::screen::columns;
 
 /// An answer in both forms; the door prints one of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// For `--json`.
+    /// For `--json`. Null when there is nothing to say.
     pub json: Value,
     /// For people; no newline at the end. Empty when there is nothing to say.
     pub text: String,
@@ -29,15 +30,20 @@ impl Answer {
 
 /// Rows as a table with aligned columns, the header first. Cells keep to one line.
 pub fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String {
-    let mut widths = header.map(|cell| cell.chars().count());
+    let mut widths = header.map(columns);
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+            *width = (*width).max(columns(cell));
         }
     }
     let line = |cells: Vec<&str>| {
-        let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        let mut line = String::new();
+        for (cell, width) in cells.iter().zip(widths) {
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', width - columns(cell) + 2));
+        }
+        line.truncate(line.trim_end().len());
+        line
     };
     let body = rows.iter().map(|row| line(row.iter().map(String::as_str).collect()));
     std::iter::once(line(header.to_vec())).chain(body).collect::<Vec<_>>().join("\n")

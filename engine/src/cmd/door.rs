@@ -10,8 +10,9 @@ use crate::caller::Caller;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{Cli, Command, ORANGE};
 use crate::cmd::line::parse::{Parsed, asks_for_json, parse};
-use crate::cmd::{agent, complete, monitor, project, task, workflow, workspace};
+use crate::cmd::{agent, complete, log, monitor, project, task, workflow, workspace};
 use crate::drive::exec::become_independent;
+use crate::log::{Level, Line};
 use crate::machines::{Built, Compile};
 use crate::orange::Orange;
 use crate::store::clock;
@@ -28,7 +29,7 @@ pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Comp
     };
     let built = Built { machines, compile };
     if cli.command.is_detached() {
-        return log(&become_independent().and_then(|()| run(built, &cli)));
+        return note(cli.command.component(), &become_independent().and_then(|()| run(built, &cli)));
     }
     end(run(built, &cli), cli.json)
 }
@@ -41,17 +42,25 @@ fn run(built: Built, cli: &Cli) -> Result<Answer> {
         Command::Completions { shell } => complete::script(shell),
         Command::Complete { words } => Ok(complete::run(&open()?, words)),
         Command::Project(command) => project::run(&open()?, command),
-        Command::Task(command) => task::run(&open()?.telling(cli.json), command, cli.json),
+        Command::Task(command) => {
+            task::run(&open()?.telling(cli.json), command, cli.json, &|answer| print(answer, cli.json))
+        }
         Command::Workspace(command) => workspace::run(&open()?, command),
-        Command::Monitor(args) => monitor::run(&open()?, args, |answer| print(answer, cli.json)),
+        Command::Monitor(args) => monitor::run(&open()?, args, |answer| print(answer, cli.json).map(drop)),
+        Command::Log(args) => log::run(&open()?, args),
         Command::Agent(command) => agent::run(&open()?, command),
     }
 }
 
-fn print(answer: &Answer, as_json: bool) -> Result<()> {
-    let text = if as_json { answer.json.to_string() } else { answer.text.clone() };
+/// Prints it; whether somebody still reads what is printed.
+fn print(answer: &Answer, as_json: bool) -> Result<bool> {
+    let text = match as_json {
+        true if answer.json.is_null() => String::new(),
+        true => answer.json.to_string(),
+        false => answer.text.clone(),
+    };
     if text.is_empty() {
-        return Ok(());
+        return Ok(true);
     }
     let mut out = io::stdout().lock();
     fault::step("answer", "success");
@@ -61,12 +70,13 @@ fn print(answer: &Answer, as_json: bool) -> Result<()> {
         Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::new(Kind::Environment, format!("cannot write the answer: {cause}")))
         }
-        Ok(()) | Err(_) => Ok(()),
+        Ok(()) => Ok(true),
+        Err(_) => Ok(false),
     }
 }
 
 fn end(outcome: Result<Answer>, as_json: bool) -> ExitCode {
-    match outcome.and_then(|answer| print(&answer, as_json).map(|()| answer.wrong)) {
+    match outcome.and_then(|answer| print(&answer, as_json).map(|_| answer.wrong)) {
         Ok(wrong) => ExitCode::from(wrong.map_or(0, Kind::exit_status)),
         Err(error) => fail(&error, as_json),
     }
@@ -84,19 +94,20 @@ fn fail(error: &Error, as_json: bool) -> ExitCode {
 }
 
 /// What a process of its own session has to say goes to `orange.log`, its standard error.
-fn log(outcome: &Result<Answer>) -> ExitCode {
-    let (what, status) = match outcome {
-        Ok(answer) => (answer.text.clone(), ExitCode::SUCCESS),
+fn note(component: &str, outcome: &Result<Answer>) -> ExitCode {
+    let (level, message, status) = match outcome {
+        Ok(answer) if answer.text.is_empty() => (Level::Debug, "done".to_owned(), ExitCode::SUCCESS),
+        Ok(answer) => (Level::Info, answer.text.clone(), ExitCode::SUCCESS),
         Err(error) => {
             let command: Vec<_> = std::env::args().skip(1).collect();
-            let what = format!("`orange {}` failed: {}", command.join(" "), error.one_line());
-            (what, ExitCode::from(error.kind.exit_status()))
+            let message = format!("`orange {}` failed: {}", command.join(" "), error.one_line());
+            (Level::Error, message, ExitCode::from(error.kind.exit_status()))
         }
     };
-    if !what.is_empty() {
+    if level <= Level::least(std::env::var("ORANGE_LOG_LEVEL").ok().as_deref()) {
         // One write, so that lines of several processes do not mix.
-        let line = format!("{} {}\n", clock::now(), what.replace('\n', " "));
-        io::stderr().write_all(line.as_bytes()).unwrap_or_default();
+        let line = Line { time: &clock::now(), level, component, message: &message };
+        io::stderr().write_all(format!("{line}\n").as_bytes()).unwrap_or_default();
     }
     status
 }

@@ -9,6 +9,7 @@ mod deaths;
 mod default;
 mod demo;
 mod every_step;
+mod following;
 mod gates;
 mod keeping;
 mod kills;

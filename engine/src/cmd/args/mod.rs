@@ -8,11 +8,12 @@ mod workspace;
 
 pub use agent::AgentCommand;
 pub use project::{ProjectCommand, ProjectSettings};
-pub use task::{CreateArgs, MergeArgs, Strategy, TaskCommand, TaskName, UpdateArgs};
+pub use task::{CreateArgs, MergeArgs, Strategy, TaskCommand, TaskName, UpdateArgs, WaitArgs};
 pub use workflow::WorkflowCommand;
 pub use workspace::WorkspaceCommand;
 
 use crate::cmd::line::{Arg, Spec, Takes};
+use crate::log::Level;
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub enum Command {
     Monitor(MonitorArgs),
     /// `orange workflow …`
     Workflow(WorkflowCommand),
+    /// Show what processes without a terminal had to say.
+    Log(LogArgs),
     /// Print the completion script of a shell.
     Completions {
         /// Its name.
@@ -59,7 +62,36 @@ pub struct MonitorArgs {
     pub interval: Option<u32>,
 }
 
+/// `orange log …`
+#[derive(Debug)]
+pub struct LogArgs {
+    /// Only lines of this level and graver ones.
+    pub level: Option<String>,
+    /// Only lines that this command wrote.
+    pub component: Option<String>,
+    /// Only lines that say this.
+    pub grep: Option<String>,
+    /// The last so many.
+    pub lines: usize,
+}
+
 impl Command {
+    /// What the log calls it.
+    pub fn component(&self) -> &'static str {
+        match self {
+            Command::Agent(_) => "agent",
+            Command::Task(TaskCommand::Finish { .. }) => "finish",
+            Command::Task(TaskCommand::SpawnNext { .. }) => "spawn-next",
+            Command::Task(_) => "task",
+            Command::Project(_) => "project",
+            Command::Workspace(_) => "workspace",
+            Command::Monitor(_) => "monitor",
+            Command::Workflow(_) => "workflow",
+            Command::Log(_) => "log",
+            Command::Completions { .. } | Command::Complete { .. } => "completions",
+        }
+    }
+
     /// Whether `orange` runs this by itself, in a session that no terminal belongs to.
     pub fn is_detached(&self) -> bool {
         matches!(
@@ -80,6 +112,7 @@ pub static ORANGE: Spec = Spec::group(
         workspace::SPEC,
         MONITOR,
         workflow::SPEC,
+        LOG,
         COMPLETIONS,
         COMPLETE,
         agent::SPEC,
@@ -95,7 +128,7 @@ pub static ORANGE: Spec = Spec::group(
 ])
 .notes(
     "\
-Environment: ORANGE_HOME (default ~/orange), ORANGE_TMUX_SOCKET (default orange).
+Environment: ORANGE_HOME (default ~/orange), ORANGE_TMUX_SOCKET (default orange), ORANGE_LOG_LEVEL (default info).
 Exit status: 0 done, 1 refused, 2 usage, 3 not found, 4 locked, 5 environment, 6 corrupt file.",
 );
 
@@ -117,6 +150,32 @@ const MONITOR: Spec = Spec::command(
     "orange monitor                  (until interrupted)",
     "orange monitor --once --json    (one look, for cron and scripts)",
 ]);
+
+const LOG: Spec = Spec::command("log", "Show what processes without a terminal had to say", |given| {
+    Command::Log(LogArgs {
+        level: given.text("level"),
+        component: given.text("component"),
+        grep: given.text("grep"),
+        lines: given.number("lines").unwrap_or_default(),
+    })
+})
+.args(&[
+    Arg::option("level", "L", Takes::OneOf(Level::NAMES), "Only lines of this level and graver ones"),
+    Arg::option(
+        "component",
+        "C",
+        Takes::OneOf(&["agent", "finish", "spawn-next"]),
+        "Only lines that it wrote",
+    ),
+    Arg::option("grep", "TEXT", Takes::Text, "Only lines that say this"),
+    Arg::option("lines", "N", Takes::Number(1, 1_000_000), "The last so many").or("100"),
+])
+.examples(&[
+    "orange log",
+    "orange log --level error --lines 10",
+    "orange log --component agent --grep crashed --json",
+])
+.notes("ORANGE_LOG_LEVEL says what is written: error, warn, info (which it is without) or debug.");
 
 const COMPLETIONS: Spec = Spec::command("completions", "Print a completion script", |given| {
     Command::Completions { shell: given.needed("SHELL") }

@@ -21,6 +21,10 @@ pub enum TaskCommand {
     Show(TaskName),
     /// Every status it can go to from here, and what is still missing.
     Next(TaskName),
+    /// Wait until it has come to a status.
+    Wait(WaitArgs),
+    /// Tell what happens to it, or to all tasks, as it happens.
+    Watch(TaskName),
     /// Start the agent of a pending task.
     Spawn(TaskName),
     /// Start the agent of a task again after its session has died.
@@ -133,6 +137,17 @@ pub struct MergeArgs {
     pub force: bool,
 }
 
+/// `orange task wait …`
+#[derive(Debug)]
+pub struct WaitArgs {
+    /// Which task.
+    pub task: TaskName,
+    /// The statuses, one of which it has to come to; not empty.
+    pub status: Vec<String>,
+    /// For how many seconds at most.
+    pub timeout: Option<u32>,
+}
+
 /// How a branch is merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
@@ -146,8 +161,8 @@ pub(super) const SPEC: Spec = Spec::group(
     "task",
     "Tasks and their agents",
     &[
-        CREATE, LIST, SHOW, NEXT, SPAWN, RESPAWN, UPDATE, ATTACH, CANCEL, DELETE, RESTORE, MIGRATE, MERGE,
-        CREATE_PR, FINISH, SPAWN_NEXT,
+        CREATE, LIST, SHOW, NEXT, WAIT, WATCH, SPAWN, RESPAWN, UPDATE, ATTACH, CANCEL, DELETE, RESTORE,
+        MIGRATE, MERGE, CREATE_PR, FINISH, SPAWN_NEXT,
     ],
 );
 
@@ -223,6 +238,38 @@ const NEXT: Spec =
     })
     .args(&[TASK])
     .examples(&["orange task next --json"]);
+
+const WAIT: Spec = Spec::command("wait", "Wait until it has come to a status, hooks and all", |given| {
+    Command::Task(TaskCommand::Wait(WaitArgs {
+        task: task(given),
+        status: given.all("status"),
+        timeout: given.number("timeout"),
+    }))
+})
+.args(&[
+    TASK,
+    Arg::option("status", "S", Takes::Status, "This status; given more than once, any of them")
+        .required()
+        .many(),
+    Arg::option("timeout", "SECONDS", Takes::Number(0, 31_536_000), "Give up after so long [default: never]"),
+])
+.examples(&[
+    "orange task wait add-login --status working --timeout 5",
+    "orange task wait add-login --status reviewing --status stuck --timeout 3600",
+])
+.notes(
+    "It ends with status 1 when the time is over, and when the task can never come to that status any more.",
+);
+
+const WATCH: Spec =
+    Spec::command("watch", "Tell what happens to it, or to all tasks, as it happens", |given| {
+        Command::Task(TaskCommand::Watch(task(given)))
+    })
+    .args(&[Arg::word("ID", Takes::Task, "Its id, the start of its id, or its branch [default: all tasks]")])
+    .examples(&[
+        "orange task watch                     (until interrupted)",
+        "orange task watch add-login --json    (until it is over; an object a line)",
+    ]);
 
 const SPAWN: Spec = Spec::command("spawn", "Start the agent of a pending task", |given| {
     Command::Task(TaskCommand::Spawn(task(given)))

@@ -227,7 +227,7 @@ fn check_next(line: &str, expect: &str) {
 #[test]
 fn what_could_follow_is_offered() {
     check_next("pro", "project");
-    check_next("task re", "respawn");
+    check_next("task resp", "respawn");
     check_next("agent", "");
     check_next("task update --st", "--status");
     check_next("task update --status w", "working");

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::session_of;
 use crate::cmd::answer::{Answer, one_line, table};
 use crate::cmd::project;
+use crate::cmd::screen;
 use crate::drive::tmux::Pane;
 use crate::orange::Orange;
 use crate::store::{self, Listed, Task, TaskDir, suggest};
@@ -36,9 +37,14 @@ pub fn run(
     if listed.is_empty() {
         return Ok(Answer::new(Value::Null, "no tasks; `orange task create` makes one"));
     }
-    let rows: Vec<_> = listed.iter().map(|listed| row(listed, &panes)).collect();
+    let width = screen::width();
+    let rows: Vec<_> = listed.iter().map(|listed| row(listed, &panes, width)).collect();
     let header = ["ID", "PROJECT", "BRANCH", "STATUS", "SESSION", "ROUND", "SUMMARY"];
-    Ok(Answer::new(Value::Null, table(header, &rows)))
+    let table = table(header, &rows);
+    let Some(width) = width else { return Ok(Answer::new(Value::Null, table)) };
+    // The summary is the last column: what does not fit is cut from it.
+    let lines: Vec<_> = table.lines().map(|line| screen::fit(line, width)).collect();
+    Ok(Answer::new(Value::Null, lines.join("\n")))
 }
 
 fn check_status(orange: &Orange, status: &str) -> Result<()> {
@@ -68,7 +74,8 @@ fn session(dir: &TaskDir, task: &Task, panes: &std::result::Result<Vec<Pane>, Er
     }
 }
 
-fn row(listed: &Listed, panes: &std::result::Result<Vec<Pane>, Error>) -> [String; 7] {
+/// On a terminal the last column has what is left of its width; else it is cut to what most terminals have.
+fn row(listed: &Listed, panes: &std::result::Result<Vec<Pane>, Error>, width: Option<usize>) -> [String; 7] {
     match &listed.task {
         Ok(task) => [
             task.id.clone(),
@@ -78,14 +85,16 @@ fn row(listed: &Listed, panes: &std::result::Result<Vec<Pane>, Error>) -> [Strin
             session(&listed.dir, task, panes).to_owned(),
             task.counter("review_round").to_string(),
             match (&task.attention, &task.owned.waiting_until) {
-                (Some(attention), _) => format!("! {}", one_line(attention, 70)),
-                (None, Some(until)) => one_line(&format!("waits until {until}: {}", task.summary), 70),
-                (None, None) => one_line(&task.summary, 50),
+                (Some(attention), _) => format!("! {}", one_line(attention, width.unwrap_or(70))),
+                (None, Some(until)) => {
+                    one_line(&format!("waits until {until}: {}", task.summary), width.unwrap_or(70))
+                }
+                (None, None) => one_line(&task.summary, width.unwrap_or(50)),
             },
         ],
         Err(error) => {
             let [branch, session, round] = [(); 3].map(|()| "-".to_owned());
-            let text = one_line(&format!("! {}", error.message), 90);
+            let text = one_line(&format!("! {}", error.message), width.unwrap_or(90));
             [
                 listed.dir.id.clone(),
                 listed.dir.project.clone(),

@@ -9,6 +9,8 @@ mod next;
 mod restore;
 mod show;
 mod update;
+mod wait;
+mod watch;
 
 use serde_json::json;
 
@@ -22,14 +24,21 @@ use crate::orange::Orange;
 use crate::store::{Open, Task, TaskDir, find};
 use crate::{Error, Kind, Result};
 
-/// Runs it.
-pub fn run(orange: &Orange, command: &TaskCommand, as_json: bool) -> Result<Answer> {
+/// Runs it. `tell` prints what a command has to say before it ends, and whether somebody still reads that.
+pub fn run(
+    orange: &Orange,
+    command: &TaskCommand,
+    as_json: bool,
+    tell: &dyn Fn(&Answer) -> Result<bool>,
+) -> Result<Answer> {
     match command {
         TaskCommand::Create(args) => create::run(orange, args),
         TaskCommand::List { status, project, all } => {
             list::run(orange, status.as_deref(), project.as_deref(), *all, as_json)
         }
         TaskCommand::Show(task) => show::run(orange, &named_or_here(orange, task)?),
+        TaskCommand::Wait(args) => wait::run(orange, &named_or_here(orange, &args.task)?, args),
+        TaskCommand::Watch(task) => watch::run(orange, task, tell),
         TaskCommand::Next(task) => next::run(orange, &named_or_here(orange, task)?),
         TaskCommand::Spawn(task) => {
             let moved = flow::spawn(orange, &named_or_here(orange, task)?)?;

@@ -84,7 +84,8 @@ fn text(orange: &Orange, task: &Task, dir: &TaskDir, session: &str, records: &[R
     }
     lines.extend(last_end(records));
     lines.push("history:".to_owned());
-    lines.extend(records.iter().map(event_line));
+    let line = |record: &Record| format!("  {:>3} {}  {}", record.seq, record.timestamp, event_words(record));
+    lines.extend(records.iter().map(line));
     lines.join("\n")
 }
 
@@ -117,7 +118,8 @@ fn last_end(records: &[Record]) -> Vec<String> {
     std::iter::once(end).chain(shown.iter().map(|line| format!("  | {}", one_line(line, 200)))).collect()
 }
 
-fn event_line(record: &Record) -> String {
+/// An event in one line: its type and what matters of it.
+pub fn event_words(record: &Record) -> String {
     let mut json = serde_json::to_value(&record.event).unwrap_or_default();
     let kind = json["type"].as_str().unwrap_or("?").to_owned();
     let mut rest = Vec::new();
@@ -148,7 +150,7 @@ fn event_line(record: &Record) -> String {
             rest.push(format!("{key}={value}"));
         }
     }
-    format!("  {:>3} {}  {kind}  {}", record.seq, record.timestamp, rest.join(" ")).trim_end().to_owned()
+    format!("{kind}  {}", rest.join(" ")).trim_end().to_owned()
 }
 
 /// How a section last passed a gate, and whether it is still what passed.

@@ -1,0 +1,186 @@
+//! What scripts and people look on with: wait, watch, log, lists on a terminal, completions.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+
+use serde_json::{Value, json};
+
+use crate::task::Task;
+use crate::world::World;
+
+/// Starts `orange …` and leaves it running.
+fn begin(world: &World, args: &[&str]) -> Child {
+    let mut command = world.command(world.program);
+    command.args(args).current_dir(world.repo()).stdout(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn a_wait_ends_when_the_status_is_reached_and_its_hooks_are_done() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it", &["--no-spawn"]);
+    let waits =
+        begin(&world, &["task", "wait", "fix", "--status", "reviewing", "--status", "working", "--json"]);
+    task.ok("spawn", &[]);
+    let said: Value = serde_json::from_slice(&waits.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(said["success"], true);
+    assert!(["working", "reviewing"].contains(&said["status"].as_str().unwrap()), "{said}");
+    world.ok(&["task", "wait", "fix", "--status", "reviewing", "--timeout", "60"]);
+}
+
+#[test]
+fn a_wait_says_why_it_gives_up() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it", &["--no-spawn"]);
+    let late = world.fails(1, "timed_out", &["task", "wait", "fix", "--status", "done", "--timeout", "0"]);
+    assert!(late.contains("still pending after 0 s"), "{late}");
+    world.fails(3, "not_found", &["task", "wait", "fix", "--status", "dome"]);
+    world.fails(2, "usage", &["task", "wait", "fix"]);
+    task.ok("cancel", &["--yes"]);
+    let never = world.fails(1, "refused", &["task", "wait", "fix", "--status", "done"]);
+    assert!(never.contains("can no longer come to be done"), "{never}");
+    world.ok(&["task", "wait", "fix", "--status", "cancelled"]);
+}
+
+/// The lines that a program writes, as they come.
+fn lines(child: &mut Child) -> Receiver<String> {
+    let (tell, told) = channel();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| tell.send(line)));
+    told
+}
+
+/// Makes something happen to the task that its journal tells of.
+fn stir(task: &Task<'_>) {
+    let text = fs::read_to_string(task.file()).unwrap();
+    fs::write(task.file(), text.replace("status: pending", "status: done")).unwrap();
+    task.ok("update", &["--summary", "Mend it, please"]);
+}
+
+#[test]
+fn a_watch_tells_each_event_as_it_happens_and_ends_with_the_task() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it", &["--no-spawn"]);
+    let mut watches = [begin(&world, &["task", "watch", "fix", "--json"]), begin(&world, &["task", "watch"])];
+    let [one, all] = watches.each_mut().map(lines);
+    // A watch tells what comes after its own beginning, whenever that is.
+    for told in [&one, &all] {
+        world.until("the watch has begun", || {
+            stir(&task);
+            told.try_recv().is_ok_and(|line| line.contains("task.repaired"))
+        });
+    }
+    task.ok("cancel", &["--yes"]);
+    let events: Vec<Value> = one.iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
+    assert!(watches[0].wait().unwrap().success());
+    assert_eq!(events.last().unwrap()["type"], "status.changed");
+    assert!(events.iter().all(|event| event["task"] == json!(task.id)), "{events:?}");
+    let cancelled = format!("{} status.changed  from=pending to=cancelled", task.id);
+    assert!(all.iter().any(|line| line.contains(&cancelled)));
+
+    // A task that comes to be is told from its beginning on; with nobody to read, a watch ends.
+    world.create("other", "Mend that", &["--no-spawn"]);
+    assert!(all.iter().any(|line| line.contains("task.created  actor=human branch=other")));
+    drop(all);
+    let other = world.task(&world.ok(&["task", "show", "other"]));
+    world.until("the watch has ended", || {
+        stir(&other);
+        watches[1].try_wait().unwrap().is_some()
+    });
+}
+
+#[test]
+fn the_log_has_what_nobody_was_there_to_read() {
+    let world = World::new();
+    assert_eq!(world.ok(&["log"]), json!([]));
+    let task = world.create("fix", "Mend it [agents: crash hang]", &[]);
+    world.until("the agent's end is in the log", || {
+        !world.ok(&["log", "--component", "agent"]).as_array().unwrap().is_empty()
+    });
+    let line = &world.ok(&["log", "--component", "agent", "--lines", "1"])[0];
+    assert_eq!(line["level"], "info");
+    assert!(line["message"].as_str().unwrap().contains(&task.id), "{line}");
+    let said = world.orange(&["log", "--grep", &task.id]);
+    assert!(said.out.contains(" info agent: "), "{said:?}");
+    assert_eq!(world.ok(&["log", "--level", "error"]), json!([]));
+
+    let crash = "thread 'main' panicked: index out of bounds\n";
+    let log = world.home().join("orange.log");
+    fs::write(&log, format!("{}{crash}", fs::read_to_string(&log).unwrap())).unwrap();
+    assert_eq!(world.ok(&["log", "--level", "error", "--lines", "1"])[0]["message"], crash.trim());
+    world.fails(2, "usage", &["log", "--level", "loud"]);
+}
+
+#[test]
+fn a_list_fits_its_terminal() {
+    let world = World::new();
+    let summary = "日本語 and a great many words ".repeat(9);
+    world.create("fix", &summary, &["--no-spawn"]);
+    let (shown, done) = (world.path("shown"), world.path("done"));
+    let script = format!(
+        "stty cols 83; {} task list > /dev/tty; {} task list > {}; touch {}; sleep 1000000",
+        world.program.display(),
+        world.program.display(),
+        shown.display(),
+        done.display()
+    );
+    let mut start = world.command("tmux");
+    start.arg("-S").arg(world.path("tmux")).args([
+        "new-session",
+        "-d",
+        "-x",
+        "83",
+        "-y",
+        "20",
+        "-s",
+        "look",
+        "--",
+        "sh",
+        "-c",
+        &script,
+    ]);
+    assert!(start.status().unwrap().success());
+    world.until("the list is there", || done.exists());
+    let pane = world.tmux(&["capture-pane", "-p", "-t", "=look:"]);
+    let pane = crate::world::text(&pane.stdout);
+    let rows: Vec<_> = pane.lines().filter(|line| !line.is_empty()).collect();
+    let [header, row] = rows[..] else { panic!("{pane}") };
+    assert!(header.starts_with("ID ") && row.contains("日本語") && row.ends_with('…'), "{pane}");
+    // To a file, it is the same lines wherever one stands.
+    let piped = fs::read_to_string(shown).unwrap();
+    assert_eq!(piped, world.orange(&["task", "list"]).out);
+    assert!(piped.lines().nth(1).unwrap().chars().count() > row.chars().count());
+}
+
+#[test]
+fn bash_completes_commands_options_tasks_and_statuses() {
+    let world = World::new();
+    let task = world.create("fix-login", "Mend it", &["--no-spawn"]);
+    let check = |words: &str, expect: &[&str]| {
+        let script = format!(
+            "source <({0} completions bash) && COMP_WORDS=({0} {words}) && COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)) \
+             && _orange && printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            world.program.display()
+        );
+        let said =
+            world.said(world.command("bash").args(["--norc", "-c", &script]).current_dir(world.repo()));
+        assert_eq!(
+            (said.out.lines().collect::<Vec<_>>().as_slice(), said.err.as_str()),
+            (expect, ""),
+            "{words}"
+        );
+    };
+    check("task upd", &["update"]);
+    check("task update --dr", &["--dry-run"]);
+    check("task update --status agent", &["agent-review"]);
+    check("task update --status = agent", &["agent-review"]);
+    check(
+        "task update fix-login --status = ''",
+        &["pending", "clarification", "working", "agent-review", "reviewing", "stuck", "done", "cancelled"],
+    );
+    check("task show fix", &["fix-login"]);
+    check(&format!("task show {}", &task.id[..20]), &[&task.id]);
+    check("task create --workflow mini", &["minimal"]);
+    check("project update t", &["toy"]);
+}
