@@ -9,6 +9,7 @@ mod deaths;
 mod default;
 mod demo;
 mod every_step;
+mod exits;
 mod following;
 mod gates;
 mod keeping;
