@@ -283,6 +283,45 @@ fn a_failed_gate_on_an_exit_rules_transition_is_a_crash() {
 }
 
 #[test]
+fn how_an_agent_ended_is_asked_in_the_order_of_the_rules() {
+    let said = |output| Condition::Ended(Ending { codes: &[], signals: &[], output: Some(output) });
+    let exited = Condition::Ended(Ending { codes: &[75], signals: &[9], output: None });
+    let rule = |condition, outcome| ExitRule { state: WORKING, condition, outcome };
+    let rules = [
+        MACHINE.exit_rules[0],
+        rule(said("rate limit"), Outcome::Wait { resume_after: 900 }),
+        rule(exited, Outcome::MarkDead),
+        rule(said("log in"), Outcome::Then(REVIEW)),
+        rule(Condition::NoArtifact, Outcome::Crash { stuck_after: 9, respawn: true }),
+    ];
+    let machine = Machine { exit_rules: &rules, ..MACHINE };
+    let decide = |body, code, output| {
+        let end = End { code, signal: None, output };
+        machine.decide_exit(&view(WORKING, &[], body), &end)
+    };
+    let ExitDecision::Wait { resume_after: 900, reason } = decide("", Some(75), "Rate\nLIMIT") else {
+        panic!("expected a wait")
+    };
+    assert_eq!(reason, "the agent ended in working with \"rate limit\" in its last lines");
+    let ExitDecision::MarkDead { reason } = decide("", Some(75), "") else { panic!("expected a dead one") };
+    assert_eq!(reason, "the agent ended in working with exit status 75 or by signal 9");
+    let ExitDecision::Crash { count: 1, reason, .. } = decide("", None, "please log in") else {
+        panic!("expected a gate that refuses")
+    };
+    assert!(reason.contains("way to agent-review is closed"), "{reason}");
+    assert!(matches!(decide("", Some(1), "boom"), ExitDecision::Crash { respawn: true, .. }));
+    // What was written comes first here, however its author ended.
+    assert!(matches!(decide("## Handoff\nx", Some(75), "rate limit"), ExitDecision::Advance { .. }));
+    // An artifact that is not there is absent, whatever is known of the end.
+    let met = [false, true, true, true, true, false];
+    assert_eq!(machine.exit(WORKING, &met, &[]), Exit::Wait { resume_after: 900 });
+    assert_eq!(
+        machine.exit(WORKING, &[false, false, false, false, false], &[]),
+        Exit::Crash { stuck_after: 9, respawn: true }
+    );
+}
+
+#[test]
 fn other_states_are_marked_dead() {
     for status in [STUCK, PENDING] {
         assert!(matches!(

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::flow::begin::begin;
 use crate::flow::finish::{attend, finish, settled};
 use crate::flow::snapshot::{Snapshot, status_of};
-use crate::flow::waiting;
+use crate::flow::waiting::{self, Next};
 use crate::hooks;
 use crate::hooks::attended::Attended;
 use crate::orange::Orange;
@@ -128,18 +128,13 @@ impl Case<'_> {
     /// That the agent is to be started again goes on record with its end, so that a kill between the two loses nothing.
     fn start_again(
         &mut self,
-        mut events: Vec<(Event, Set)>,
+        events: Vec<(Event, Set)>,
         resume_after: Option<u32>,
         story: String,
     ) -> Result<String> {
-        let next = waiting::next(self.open.log(), self.end.spawn, resume_after, &story);
-        if let Event::AgentGivenUp { reason, .. } = &next.0 {
-            attend(&mut self.open, reason)?;
-        }
-        events.push(next);
+        let next = Next::after(self.open.log(), self.end.spawn, resume_after, &story);
         let events = self.with_end(events);
-        self.open.append_many(events)?;
-        Ok(format!("{story}; {}", waiting::begin(self.orange, self.machine, &mut self.open)?))
+        waiting::begin(self.orange, self.machine, &mut self.open, events, next)
     }
 
     fn escalate(&mut self, decision: &Decision<'_>, count: u32, reason: String) -> Result<String> {

@@ -1,8 +1,9 @@
 //! The flow on a real store, with a small machine and no agents.
 
 use orange_core::{
-    Actor, Actors, Commands, Condition, Counter, ExitRule, Gate, Guard, HarnessOf, Hook, Machine, Outcome,
-    Permissions, Piece, Prompt, PromptId, REVIEW_ROUND, Range, Spawn, State, StateId, Transition, Verdict,
+    Actor, Actors, Commands, Condition, Counter, Ending, ExitRule, Gate, Guard, HarnessOf, Hook,
+    MAX_RESTARTS, Machine, Outcome, Permissions, Piece, Prompt, PromptId, REVIEW_ROUND, Range, Spawn, State,
+    StateId, Transition, Verdict,
 };
 
 use crate::caller::Caller;
@@ -95,6 +96,11 @@ static MACHINE: Machine<'static> = Machine {
         ExitRule { state: WORKING, condition: Condition::Artifact(HANDOFF), outcome: Outcome::Then(REVIEW) },
         on_crash(WORKING),
         ExitRule { state: REVIEW, condition: Condition::Artifact(FAIL), outcome: Outcome::Then(WORKING) },
+        ExitRule {
+            state: REVIEW,
+            condition: Condition::Ended(Ending { codes: &[75], signals: &[], output: Some("limit") }),
+            outcome: Outcome::Wait { resume_after: 900 },
+        },
         on_crash(REVIEW),
         ExitRule { state: STUCK, condition: Condition::Artifact(HANDOFF), outcome: Outcome::Then(REVIEW) },
     ],
@@ -186,6 +192,12 @@ impl Lab {
     fn end(&self, spawn: u32) -> crate::Result<String> {
         let reason = "exited with 3".to_owned();
         ended(&self.orange, &self.dir, &End { spawn, code: Some(3), reason, ..End::default() })
+    }
+
+    fn end_limited(&self, spawn: u32) -> String {
+        let last_lines = vec!["Usage LIMIT".to_owned()];
+        let end = End { spawn, code: Some(75), last_lines, ..End::default() };
+        ended(&self.orange, &self.dir, &end).unwrap()
     }
 
     #[track_caller]
@@ -359,6 +371,53 @@ fn an_end_of_which_nothing_could_come_is_told_again() {
     std::fs::write(lab.dir.task_md(), good).unwrap();
     lab.end(1).unwrap();
     lab.check("working", 1, Some("crash 1"));
+}
+
+#[test]
+fn an_agent_that_ended_as_a_rule_says_is_waited_for() {
+    let lab = Lab::new(REVIEW, "");
+    lab.agent(1, Actor::Reviewer);
+    let story = lab.end_limited(1);
+    assert!(story.contains("with exit status 75 and \"limit\" in its last lines"), "{story}");
+    lab.check("agent-review", 0, None);
+    assert_eq!(lab.events()[1..], ["agent.exited", "agent.waiting"]);
+    let waiting = lab.open().log().waiting.clone().unwrap();
+    assert_eq!((waiting.spawn, waiting.after), (1, 900));
+    assert_eq!(super::waiting::overdue(&lab.orange, &lab.dir).unwrap(), None, "it is not due");
+
+    lab.ask("stuck").unwrap();
+    let log = lab.open().log().clone();
+    assert_eq!((log.waiting, log.owned.waiting_until, log.restarts), (None, None, 0));
+}
+
+#[test]
+fn agents_are_not_started_again_without_end() {
+    let lab = Lab::new(REVIEW, "");
+    for spawn in 1..=MAX_RESTARTS {
+        lab.agent(spawn, Actor::Reviewer);
+        assert!(lab.end_limited(spawn).contains("started again at"));
+    }
+    lab.agent(99, Actor::Reviewer);
+    let story = lab.end_limited(99);
+    assert!(story.contains("started again 20 times"), "{story}");
+    lab.check("agent-review", 0, Some("`orange task respawn` tries once more"));
+    assert_eq!(lab.events().last().unwrap(), "agent.given_up");
+    let log = lab.open().log().clone();
+    assert_eq!((log.waiting, log.restarts), (None, 0));
+}
+
+#[test]
+fn what_can_never_be_started_again_is_given_up() {
+    let lab = Lab::new(REVIEW, "");
+    lab.agent(1, Actor::Reviewer);
+    lab.end_limited(1);
+    let text = std::fs::read_to_string(lab.dir.history()).unwrap();
+    let until = lab.open().log().owned.waiting_until.clone().unwrap();
+    std::fs::write(lab.dir.history(), text.replace(&until, "2001-01-01T00:00:00.000Z")).unwrap();
+    let story = super::waiting::overdue(&lab.orange, &lab.dir).unwrap().unwrap();
+    assert!(story.contains("it has no respawn_prompt"), "{story}");
+    lab.check("agent-review", 0, Some("could not be started again"));
+    assert_eq!(super::waiting::overdue(&lab.orange, &lab.dir).unwrap(), None);
 }
 
 #[test]

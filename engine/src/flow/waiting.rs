@@ -13,37 +13,74 @@ use crate::store::event::Waiting;
 use crate::store::{Event, Log, Open, Set, TaskDir, clock, task};
 use crate::{Kind, Result};
 
-/// What is to be journaled after the end of an agent that is to be started again: when that is, or that it was done too
-/// often. `resume_after` is what a rule says, in seconds; without it the agent has crashed.
-pub fn next(log: &Log, spawn: u32, resume_after: Option<u32>, reason: &str) -> (Event, Set) {
-    let Some(after) = restart_after(log.restarts, resume_after) else {
-        let reason = format!(
-            "{reason}; it has been started again {MAX_RESTARTS} times, and the task has not moved on: \
-             `orange task respawn` tries once more"
-        );
-        return Event::AgentGivenUp { spawn, reason }.into();
-    };
-    let until = clock::rfc3339(SystemTime::now() + Duration::from_secs(after.into()));
-    let set = Set::new().waiting_until(Some(&until));
-    (Event::AgentWaiting(Waiting { spawn, until, after, reason: reason.to_owned() }), set)
+/// What follows on the end of an agent that is to be started again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It is waited for.
+    Wait(Waiting),
+    /// The engine starts it no more.
+    GiveUp {
+        /// The agent that ended.
+        spawn: u32,
+        /// Why.
+        reason: String,
+    },
 }
 
-/// Sees to it that the agent that is waited for is started: at once where it is due, else by a process that sleeps until
-/// then. What was done, in words.
+impl Next {
+    /// What follows after so many starts. `resume_after` is what a rule says, in seconds; without it the agent has crashed.
+    pub fn after(log: &Log, spawn: u32, resume_after: Option<u32>, reason: &str) -> Next {
+        let Some(after) = restart_after(log.restarts, resume_after) else {
+            let reason = format!(
+                "{reason}; it has been started again {MAX_RESTARTS} times, and the task has not moved on: \
+                 `orange task respawn` tries once more"
+            );
+            return Next::GiveUp { spawn, reason };
+        };
+        let until = clock::rfc3339(SystemTime::now() + Duration::from_secs(after.into()));
+        Next::Wait(Waiting { spawn, until, after, reason: reason.to_owned() })
+    }
+
+    fn event(self) -> (Event, Set) {
+        match self {
+            Next::Wait(waiting) => {
+                let set = Set::new().waiting_until(Some(&waiting.until));
+                (Event::AgentWaiting(waiting), set)
+            }
+            Next::GiveUp { spawn, reason } => Event::AgentGivenUp { spawn, reason }.into(),
+        }
+    }
+}
+
+/// Journals these events and what follows from them in one write, and sees to it: an agent that is due is started, for
+/// another one there is a process that sleeps until then, and of one that is given up a person is told. What was done, in
+/// words.
 ///
 /// # Errors
 /// Those of the store; `environment` when that process cannot be started, and then the monitor does its work.
-pub fn begin(orange: &Orange, machine: &'static Machine<'static>, open: &mut Open) -> Result<String> {
-    let Some(waiting) = open.log().waiting.clone() else {
-        return Ok("it is not started again by itself".to_owned());
-    };
-    if waiting.is_due(SystemTime::now()) {
-        return start(orange, machine, open, &waiting);
+pub fn begin(
+    orange: &Orange,
+    machine: &'static Machine<'static>,
+    open: &mut Open,
+    mut events: Vec<(Event, Set)>,
+    next: Next,
+) -> Result<String> {
+    if let Next::GiveUp { reason, .. } = &next {
+        attend(open, reason)?;
     }
-    let spawn = format!("--spawn={}", waiting.spawn);
+    events.push(next.clone().event());
+    open.append_many(events)?;
+    let waiting = match next {
+        Next::Wait(waiting) => waiting,
+        Next::GiveUp { reason, .. } => return Ok(reason),
+    };
+    let Waiting { reason, spawn, until, .. } = &waiting;
+    if waiting.is_due(SystemTime::now()) {
+        return Ok(format!("{reason}; {}", start(orange, machine, open, *spawn)?));
+    }
     let dir = open.dir().clone();
-    orange.start_detached(&["agent", "resume", "--task", &dir.id, &spawn], &dir)?;
-    Ok(format!("started again at {}", waiting.until))
+    orange.start_detached(&["agent", "resume", "--task", &dir.id, &format!("--spawn={spawn}")], &dir)?;
+    Ok(format!("{reason}; started again at {until}"))
 }
 
 /// Sleeps until the agent that replaces this one is due, and starts it. `None` when it is not waited for any more.
@@ -75,31 +112,23 @@ pub fn overdue(orange: &Orange, dir: &TaskDir) -> Result<Option<String>> {
     let due = open.log().waiting.clone().filter(|waiting| waiting.is_due(SystemTime::now()));
     let Some(waiting) = due else { return Ok(None) };
     let machine = orange.machine_of(open.task())?;
-    start(orange, machine, &mut open, &waiting).map(Some)
+    start(orange, machine, &mut open, waiting.spawn).map(Some)
 }
 
-/// Starts the agent now. What cannot be started now is tried again later, as after a crash; what can never be is given up.
-fn start(
-    orange: &Orange,
-    machine: &'static Machine<'static>,
-    open: &mut Open,
-    waiting: &Waiting,
-) -> Result<String> {
+/// Starts the agent that comes after this one. What cannot be started now is tried again later, as after a crash; what can
+/// never be is given up.
+fn start(orange: &Orange, machine: &'static Machine<'static>, open: &mut Open, spawn: u32) -> Result<String> {
     let error = match respawn::again(orange, machine, open) {
         Ok(number) => return Ok(format!("started again as agent {number}")),
         Err(error) => error,
     };
     let reason = format!("could not be started again: {}", error.one_line());
     let next = if error.kind == Kind::NotRespawnable {
-        Event::AgentGivenUp { spawn: waiting.spawn, reason: reason.clone() }.into()
+        Next::GiveUp { spawn, reason }
     } else {
-        next(open.log(), waiting.spawn, None, &reason)
+        Next::after(open.log(), spawn, None, &reason)
     };
-    if let Event::AgentGivenUp { reason, .. } = &next.0 {
-        attend(open, reason)?;
-    }
-    open.append(next.0, next.1)?;
-    Ok(format!("{reason}; {}", begin(orange, machine, open)?))
+    begin(orange, machine, open, Vec::new(), next)
 }
 
 impl Waiting {
@@ -135,11 +164,9 @@ mod tests {
     #[test]
     fn there_is_an_end_to_it() {
         let log = |restarts| Log { restarts, ..Log::default() };
-        let after = |restarts, rule| {
-            let (event, set) = next(&log(restarts), 7, rule, "crash");
-            let Event::AgentWaiting(Waiting { spawn: 7, until, after, .. }) = event else { return None };
-            assert_eq!(set, Set::new().waiting_until(Some(&until)));
-            Some(after)
+        let after = |restarts, rule| match Next::after(&log(restarts), 7, rule, "crash") {
+            Next::Wait(Waiting { spawn: 7, after, .. }) => Some(after),
+            Next::Wait(_) | Next::GiveUp { .. } => None,
         };
         assert_eq!([after(0, None), after(2, None), after(2, Some(900))], [Some(0), Some(20), Some(900)]);
         assert_eq!((after(MAX_RESTARTS, None), after(MAX_RESTARTS, Some(1))), (None, None));
