@@ -1,0 +1,71 @@
+//! The server: what the protocol asks, as calls of `orange`.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
+
+use crate::call::{self, Outcome};
+use crate::tools::{self, TOOLS, Tool};
+
+const INSTRUCTIONS: &str = "\
+Orange drives the tasks of coding agents. Write what task_next says is missing into TASK.md, then ask for the status with \
+task_update. A refusal changes nothing and says what would be accepted; do what it says and ask again.";
+
+/// What a client talks to. It keeps nothing: all that there is to know is in the files of `orange`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Server;
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("orange", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(TOOLS.iter().map(described).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = tools::named(&request.name) else {
+            let names: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
+            let message = format!("there is no tool `{}`; there are: {}", request.name, names.join(", "));
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let outcome = match tool.words(&request.arguments.unwrap_or_default()) {
+            Ok(words) => call::orange(&words).await,
+            Err(message) => Err(call::error("usage", &message, "see the tool's schema")),
+        };
+        Ok(answered(outcome).into())
+    }
+}
+
+fn described(tool: &Tool) -> rmcp::model::Tool {
+    let annotations = ToolAnnotations::new().read_only(tool.only_reads).open_world(false);
+    rmcp::model::Tool::new(tool.name, tool.about, Arc::new(tool.schema())).with_annotations(annotations)
+}
+
+/// The answer as text that a model reads; as a value, too, where it is an object, since older clients take no other.
+fn answered(outcome: Outcome) -> CallToolResult {
+    let (answer, make): (Value, fn(Vec<ContentBlock>) -> CallToolResult) = match outcome {
+        Ok(answer) => (answer, CallToolResult::success),
+        Err(error) => (error, CallToolResult::error),
+    };
+    let mut result = make(vec![ContentBlock::text(answer.to_string())]);
+    result.structured_content = Some(answer).filter(Value::is_object);
+    result
+}
