@@ -10,7 +10,7 @@ use crate::caller::Caller;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{Cli, Command, ORANGE};
 use crate::cmd::line::parse::{Parsed, asks_for_json, parse};
-use crate::cmd::{agent, complete, log, monitor, project, task, workflow, workspace};
+use crate::cmd::{agent, complete, install, log, mcp, monitor, project, task, workflow, workspace};
 use crate::drive::exec::become_independent;
 use crate::log::{Level, Line};
 use crate::machines::{Built, Compile};
@@ -39,6 +39,8 @@ fn run(built: Built, cli: &Cli) -> Result<Answer> {
     let open = || Orange::open(built, caller());
     match &cli.command {
         Command::Workflow(command) => workflow::run(&open()?, command),
+        Command::Install(args) => install::run(&open()?, args),
+        Command::Mcp => Err(mcp::run(&open()?)),
         Command::Completions { shell } => complete::script(shell),
         Command::Complete { words } => Ok(complete::run(&open()?, words)),
         Command::Project(command) => project::run(&open()?, command),

@@ -2,12 +2,16 @@
 
 pub mod answer;
 pub mod args;
+pub mod contract;
 pub mod line;
+pub mod skill;
 
 mod agent;
 mod complete;
 mod door;
+mod install;
 mod log;
+mod mcp;
 mod monitor;
 mod project;
 mod screen;

@@ -1,11 +1,12 @@
 //! `orange workflow`: what tasks can follow, and what it asks of agents.
 
-use orange_core::{Actor, Gate, Machine, StateId, Transition};
+use orange_core::{Actor, Machine, StateId, Transition};
 use serde_json::{Value, json};
 
 use crate::Result;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::WorkflowCommand;
+use crate::cmd::contract::{self, gate_words};
 use crate::machines::Listed;
 use crate::orange::Orange;
 
@@ -72,27 +73,13 @@ fn show(machine: &Machine<'_>) -> Answer {
     Answer::new(json, text.join("\n"))
 }
 
-/// What agents must write and call, status by status. Only what the machine says; the prompts say the rest.
+/// What agents must write and run, status by status.
 fn contract(machine: &Machine<'_>) -> Answer {
-    let mut text = vec![format!("What `{}` asks of agents", machine.name)];
-    let mut json = Vec::new();
-    for index in 0..machine.states.len() {
-        let from = StateId(index as u16);
-        let ways: Vec<_> =
-            machine.transitions.iter().filter(|way| way.from == from && for_agents(way)).collect();
-        if ways.is_empty() {
-            continue;
-        }
-        text.push(format!("\nIn {}:", machine.state(from).name));
-        text.extend(ways.iter().map(|way| format!("- {}", duty(machine, way))));
-        json.push(json!({
-            "status": machine.state(from).name,
-            "ways": ways.iter().map(|way| transition_json(machine, way)).collect::<Vec<_>>(),
-        }));
-    }
-    let refusal = "\nThe command refuses what is not listed here, says why, and changes nothing then.";
-    text.push(refusal.to_owned());
-    Answer::new(json!({ "workflow": machine.name, "statuses": json }), text.join("\n"))
+    let head = format!(
+        "What `{}` asks of agents. What is not listed here is refused and changes nothing.",
+        machine.name
+    );
+    Answer::new(contract::json(machine), format!("{head}\n\n{}", contract::text(machine)))
 }
 
 fn summary(machine: &Machine<'_>) -> Value {
@@ -160,98 +147,4 @@ fn conditions(machine: &Machine<'_>, way: &Transition<'_>) -> String {
         text += &format!("  [{}]", hooks.join(", "));
     }
     text
-}
-
-fn duty(machine: &Machine<'_>, way: &Transition<'_>) -> String {
-    let write =
-        way.gate.as_ref().map(|gate| format!("write {}, then ", gate_words(gate))).unwrap_or_default();
-    let when = way.guard.map(|guard| format!("  (only when {})", guard.text)).unwrap_or_default();
-    format!("{write}run `orange task update --status {}`{when}", machine.state(way.to).name)
-}
-
-fn for_agents(way: &Transition<'_>) -> bool {
-    way.by.allows(Actor::Worker) || way.by.allows(Actor::Reviewer)
-}
-
-/// What a gate asks for, in a few words.
-pub fn gate_words(gate: &Gate<'_>) -> String {
-    let mut wants = Vec::new();
-    if let Some(verdict) = gate.verdict {
-        let place = if gate.strict { "first line " } else { "" };
-        wants.push(format!("{place}`Verdict: {verdict}`"));
-    } else if gate.required {
-        wants.push("not empty".to_owned());
-    }
-    if !gate.fields.is_empty() {
-        wants.push(format!(
-            "a line {}",
-            gate.fields.iter().map(|f| format!("`{f}:`")).collect::<Vec<_>>().join(" or ")
-        ));
-    }
-    if gate.fresh {
-        wants.push("written anew".to_owned());
-    }
-    if wants.is_empty() {
-        return format!("`{}`", gate.section);
-    }
-    format!("`{}` ({})", gate.section, wants.join(", "))
-}
-
-#[cfg(test)]
-mod tests {
-    use orange_core::{Actors, Verdict};
-
-    use super::*;
-    use crate::flow::tests::MACHINES;
-
-    #[test]
-    fn a_contract_says_what_to_write_and_what_to_run() {
-        let contract = contract(MACHINES[0]);
-        let expect = "\
-What `test` asks of agents
-
-In pending:
-- run `orange task update --status working`
-
-In working:
-- write `## Handoff` (not empty, written anew), then run `orange task update --status agent-review`
-- run `orange task update --status stuck`
-
-In agent-review:
-- write `## Review` (`Verdict: FAIL`), then run `orange task update --status working`  (only when review_round < 2)
-- run `orange task update --status stuck`  (only when review_round < 2)
-- run `orange task update --status done`
-
-In stuck:
-- run `orange task update --status agent-review`
-
-The command refuses what is not listed here, says why, and changes nothing then.";
-        assert_eq!(contract.text, expect);
-        assert_eq!(contract.json["workflow"], "test");
-        assert_eq!(contract.json["statuses"][1]["ways"][0]["to"], "agent-review");
-        assert_eq!(contract.json["statuses"].as_array().map(Vec::len), Some(4), "nothing is asked in done");
-    }
-
-    #[test]
-    fn what_is_for_persons_alone_is_not_asked_of_agents() {
-        let way = |by| Transition { by, ..MACHINES[0].transitions[0] };
-        assert!(for_agents(&way(Actors::ANYONE)) && for_agents(&way(Actors::NONE.with(Actor::Reviewer))));
-        assert!(!for_agents(&way(Actors::NONE.with(Actor::Human))));
-    }
-
-    #[test]
-    fn a_gate_in_a_few_words() {
-        let gate = Gate {
-            section: "## S",
-            required: false,
-            verdict: None,
-            strict: false,
-            fields: &[],
-            fresh: false,
-        };
-        assert_eq!(gate_words(&gate), "`## S`");
-        assert_eq!(gate_words(&Gate { fields: &["A", "B"], ..gate }), "`## S` (a line `A:` or `B:`)");
-        let strict = Gate { verdict: Some(Verdict::Pass), strict: true, fresh: true, ..gate };
-        assert_eq!(gate_words(&strict), "`## S` (first line `Verdict: PASS`, written anew)");
-    }
 }

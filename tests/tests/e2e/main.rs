@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may fail where they stand, and say why")]
 
 mod bad_input;
+mod contract;
 mod creation;
 mod custom;
 mod deaths;
@@ -12,8 +13,10 @@ mod every_step;
 mod exits;
 mod following;
 mod gates;
+mod install;
 mod keeping;
 mod kills;
+mod mcp;
 mod merge;
 mod odd;
 mod persistent;

@@ -27,7 +27,10 @@ fn main() -> ExitCode {
         Some("--help" | "-h") => writeln!(io::stdout(), "{HELP}"),
         Some("--version" | "-V") => writeln!(io::stdout(), "orange-mcp {}", env!("CARGO_PKG_VERSION")),
         Some(other) => {
-            return fail(2, &format!("there is no argument `{other}`; `orange-mcp --help` says what it does"));
+            return fail(
+                2,
+                &format!("there is no argument `{other}`; `orange-mcp --help` says what it does"),
+            );
         }
     };
     if said.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -40,8 +43,7 @@ fn serve() -> ExitCode {
         Err(cause) => return fail(5, &format!("cannot begin: {cause}")),
     };
     let served = runtime.block_on(async {
-        let running =
-            Server.serve(rmcp::transport::stdio()).await.map_err(|error| error.to_string())?;
+        let running = Server.serve(rmcp::transport::stdio()).await.map_err(|error| error.to_string())?;
         running.waiting().await.map(drop).map_err(|error| error.to_string())
     });
     match served {

@@ -39,6 +39,10 @@ pub enum Command {
     Workflow(WorkflowCommand),
     /// Show what processes without a terminal had to say.
     Log(LogArgs),
+    /// Write the skill for agents.
+    Install(InstallArgs),
+    /// Become the server of the Model Context Protocol.
+    Mcp,
     /// Print the completion script of a shell.
     Completions {
         /// Its name.
@@ -75,6 +79,15 @@ pub struct LogArgs {
     pub lines: usize,
 }
 
+/// `orange install …`
+#[derive(Debug)]
+pub struct InstallArgs {
+    /// For which harness; for those whose programs are there without.
+    pub harness: Option<String>,
+    /// Only print it.
+    pub print: bool,
+}
+
 impl Command {
     /// What the log calls it.
     pub fn component(&self) -> &'static str {
@@ -88,6 +101,8 @@ impl Command {
             Command::Monitor(_) => "monitor",
             Command::Workflow(_) => "workflow",
             Command::Log(_) => "log",
+            Command::Install(_) => "install",
+            Command::Mcp => "mcp",
             Command::Completions { .. } | Command::Complete { .. } => "completions",
         }
     }
@@ -113,6 +128,8 @@ pub static ORANGE: Spec = Spec::group(
         MONITOR,
         workflow::SPEC,
         LOG,
+        INSTALL,
+        MCP,
         COMPLETIONS,
         COMPLETE,
         agent::SPEC,
@@ -176,6 +193,30 @@ const LOG: Spec = Spec::command("log", "Show what processes without a terminal h
     "orange log --component agent --grep crashed --json",
 ])
 .notes("ORANGE_LOG_LEVEL says what is written: error, warn, info (which it is without) or debug.");
+
+const INSTALL: Spec =
+    Spec::command("install", "Write the skill for agents, from the workflows as they are", |given| {
+        Command::Install(InstallArgs { harness: given.text("harness"), print: given.has("print") })
+    })
+    .args(&[
+        Arg::option(
+            "harness",
+            "H",
+            Takes::Harness,
+            "For which coding agent [default: every one whose program is on PATH]",
+        ),
+        Arg::flag("print", "Only print it"),
+    ])
+    .examples(&["orange install", "orange install --harness codex", "orange install --print"])
+    .notes("It is written anew with every install; a file that somebody else wrote is left alone.");
+
+const MCP: Spec = Spec::command(
+    "mcp",
+    "Answer agents over the Model Context Protocol: task_list, task_show, task_next, task_update",
+    |_| Command::Mcp,
+)
+.examples(&["claude mcp add orange -- orange mcp"])
+.notes("It becomes `orange-mcp`, which lies beside `orange` or on PATH.");
 
 const COMPLETIONS: Spec = Spec::command("completions", "Print a completion script", |given| {
     Command::Completions { shell: given.needed("SHELL") }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::Result;
 use crate::cmd::answer::Answer;
-use crate::cmd::workflow::gate_words;
+use crate::cmd::contract::gate_words;
 use crate::flow::{Snapshot, refusal};
 use crate::orange::Orange;
 use crate::store::{Task, TaskDir};

@@ -1,0 +1,147 @@
+//! `orange install`: writes the skill for agents to where each coding agent looks for such.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::cmd::answer::Answer;
+use crate::cmd::args::InstallArgs;
+use crate::cmd::skill::{self, MARK};
+use crate::drive::exec::find_on_path;
+use crate::drive::harness::{self, HARNESSES};
+use crate::orange::Orange;
+use crate::store::{atomic, home};
+use crate::{Error, Kind, Result};
+
+/// Where a harness keeps what belongs to its user.
+struct Place {
+    harness: &'static str,
+    /// The variable that names another folder.
+    variable: &'static str,
+    /// Below the user's home, where that is not set.
+    default: &'static str,
+    /// Where skills are in it.
+    skills: &'static str,
+}
+
+const PLACES: &[Place] = &[
+    Place { harness: "claude", variable: "CLAUDE_CONFIG_DIR", default: ".claude", skills: "skills" },
+    Place { harness: "codex", variable: "CODEX_HOME", default: ".codex", skills: "skills" },
+    Place { harness: "opencode", variable: "XDG_CONFIG_HOME", default: ".config", skills: "opencode/skills" },
+    Place { harness: "pi", variable: "PI_CODING_AGENT_DIR", default: ".pi/agent", skills: "skills" },
+];
+
+/// What becomes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Written,
+    Updated,
+    Unchanged,
+}
+
+/// Writes it for the harness that is named, or for every one whose program is there; or only prints it.
+pub fn run(orange: &Orange, args: &InstallArgs) -> Result<Answer> {
+    let text = skill::text(&orange.machines.usable()?);
+    if args.print {
+        return Ok(Answer::new(json!({ "skill": text }), text.trim_end()));
+    }
+    let files = places(orange, args.harness.as_deref())?
+        .into_iter()
+        .map(|place| Ok((place.harness, place.file()?)))
+        .collect::<Result<Vec<_>>>()?;
+    // Nothing is written if one of them cannot be.
+    let changes = files.iter().map(|(_, file)| change(file, &text)).collect::<Result<Vec<_>>>()?;
+    for ((_, file), _) in files.iter().zip(&changes).filter(|(_, change)| **change != Change::Unchanged) {
+        home::make_folder(file.parent().unwrap_or(file))?;
+        atomic::write(file, text.as_bytes())?;
+    }
+    let told = files.iter().zip(changes);
+    let lines = told.clone().map(|((_, file), change)| format!("{} {}", change.word(), file.display()));
+    let json = told.map(|((harness, file), change)| {
+        json!({ "harness": harness, "file": file.display().to_string(), "change": change.word() })
+    });
+    let json = json!({ "success": true, "files": json.collect::<Vec<Value>>() });
+    Ok(Answer::new(json, lines.collect::<Vec<_>>().join("\n")))
+}
+
+fn places(orange: &Orange, named: Option<&str>) -> Result<Vec<&'static Place>> {
+    if let Some(name) = named {
+        let harness = harness::named(name)?;
+        return Ok(PLACES.iter().filter(|place| place.harness == harness.name).collect());
+    }
+    let is_there = |place: &&Place| {
+        let harness = HARNESSES.iter().find(|harness| harness.name == place.harness);
+        harness.is_some_and(|harness| find_on_path(harness.binary, orange.path()).is_some())
+    };
+    let found: Vec<_> = PLACES.iter().filter(is_there).collect();
+    if found.is_empty() {
+        let names: Vec<_> = PLACES.iter().map(|place| place.harness).collect();
+        return Err(Error::new(Kind::Environment, format!("none of these is on PATH: {}", names.join(", ")))
+            .help("name one: `orange install --harness claude`"));
+    }
+    Ok(found)
+}
+
+impl Place {
+    fn file(&self) -> Result<PathBuf> {
+        let named = std::env::var_os(self.variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
+        let folder = named.or_else(|| std::env::home_dir().map(|home| home.join(self.default)));
+        let folder = folder.ok_or_else(|| {
+            Error::new(Kind::Environment, format!("neither {} nor HOME is set", self.variable))
+                .help(format!("set {} to the folder of {}", self.variable, self.harness))
+        })?;
+        Ok(folder.join(self.skills).join("orange/SKILL.md"))
+    }
+}
+
+/// What writing this text would change.
+///
+/// # Errors
+/// `refused` for a file that somebody else wrote; `environment`.
+fn change(file: &Path, text: &str) -> Result<Change> {
+    match fs::read(file) {
+        Ok(bytes) if bytes == text.as_bytes() => Ok(Change::Unchanged),
+        Ok(bytes) if String::from_utf8_lossy(&bytes).contains(MARK) => Ok(Change::Updated),
+        Ok(_) => Err(Error::new(
+            Kind::Refused,
+            format!("{} was not written by `orange install`", file.display()),
+        )
+        .help("move it away, or take over what you need from `orange install --print`; nothing was written")),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Change::Written),
+        Err(cause) => Err(Error::io("read", file, &cause)),
+    }
+}
+
+impl Change {
+    fn word(self) -> &'static str {
+        match self {
+            Change::Written => "written",
+            Change::Updated => "updated",
+            Change::Unchanged => "unchanged",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_harness_has_its_place() {
+        assert!(HARNESSES.iter().map(|harness| harness.name).eq(PLACES.iter().map(|place| place.harness)));
+    }
+
+    #[test]
+    fn what_is_somebody_else_s_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("SKILL.md");
+        assert_eq!(change(&file, "new").unwrap(), Change::Written);
+        fs::write(&file, format!("old\n{MARK}\n")).unwrap();
+        assert_eq!(change(&file, "new").unwrap(), Change::Updated);
+        fs::write(&file, "mine").unwrap();
+        assert_eq!(change(&file, "new").unwrap_err().kind, Kind::Refused);
+        assert_eq!(change(&file, "mine").unwrap(), Change::Unchanged);
+    }
+}

@@ -1,0 +1,25 @@
+//! `orange mcp`: becomes the program that speaks the protocol. It is apart, so that this one stays small.
+
+use std::path::PathBuf;
+
+use crate::drive::exec::{Call, find_on_path};
+use crate::orange::Orange;
+use crate::{Error, Kind};
+
+const PROGRAM: &str = "orange-mcp";
+
+/// Becomes `orange-mcp`; what returns is why that was not possible.
+pub fn run(orange: &Orange) -> Error {
+    match beside(orange).or_else(|| find_on_path(PROGRAM, orange.path())) {
+        Some(program) => Call::new(program).become_it(),
+        None => Error::new(Kind::Environment, format!("`{PROGRAM}` is neither beside `orange` nor on PATH"))
+            .help(format!(
+                "build it with `cargo build --release --package {PROGRAM}` and put it beside `orange`"
+            )),
+    }
+}
+
+fn beside(orange: &Orange) -> Option<PathBuf> {
+    let file = orange.program.with_file_name(PROGRAM);
+    find_on_path(&file.to_string_lossy(), orange.path())
+}

@@ -1,0 +1,83 @@
+//! The skill for agents: what every task has in common, what each workflow asks for, and how work is split into tasks
+//! (seeds 000, 002 and 003).
+
+use orange_core::Machine;
+
+use crate::cmd::contract;
+
+/// What tells a file of ours from anybody else's.
+pub const MARK: &str = "<!-- Written by `orange install`, which writes it anew. Without this line it is yours, and left alone. -->";
+
+/// The whole file, for these workflows.
+pub fn text(machines: &[&Machine<'_>]) -> String {
+    let contracts: Vec<_> = machines.iter().map(|machine| section(machine)).collect();
+    format!("{HEAD}\n{MARK}\n{AGENT}\n{}\n{ORCHESTRATOR}", contracts.join("\n"))
+}
+
+fn section(machine: &Machine<'_>) -> String {
+    let about =
+        if machine.description.is_empty() { String::new() } else { format!("{}\n\n", machine.description) };
+    format!("### Workflow `{}`\n\n{about}{}\n{}", machine.name, contract::text(machine), watched(machine))
+}
+
+/// The statuses in which nothing goes on without a person: what an orchestrator looks out for.
+fn watched(machine: &Machine<'_>) -> String {
+    let waiting = machine.states.iter().enumerate().filter(|(index, state)| {
+        state.waits_for_human && !state.terminal && *index != usize::from(machine.initial.0)
+    });
+    let names: Vec<_> = waiting.map(|(_, state)| format!("`{}`", state.name)).collect();
+    if names.is_empty() { String::new() } else { format!("\nWaits for a person in: {}\n", names.join(", ")) }
+}
+
+const HEAD: &str = "\
+---
+name: orange
+description: How to work on a task of Orange, and how to split work into such tasks. Use it where TASK.md is in the folder or ORANGE_TASK is set, before asking for a status, when a command of `orange` was refused, and when asked to plan, create or watch tasks.
+---";
+
+const AGENT: &str = "
+# Orange
+
+Orange drives tasks through a workflow. You write artifacts into TASK.md and ask for a status; the engine looks at what is
+written and decides.
+
+## When you work on a task
+
+1. Read TASK.md in your worktree: the summary is in the frontmatter, all else in the body. `orange task show` shows it, too.
+2. Stay in your worktree and on its branch. If the branch is called `orange-tasks/…`, name it after the work with
+   `git branch -m NAME` and run `orange task update --branch`.
+3. Read the rules of the project (AGENTS.md and the like), do the work, test it, commit it.
+4. When it is not clear what is to be done, write `## Questions` with two or three questions into TASK.md, ask for the status
+   in which questions are answered, if the workflow has one, and wait. After the answer:
+   `orange task update --summary \"…\"`, then go on.
+5. Write the section that your status asks for, as below, into the body of TASK.md, and only then run the command.
+   `orange task next` says at any time which statuses can be asked for and what is still missing.
+
+What to leave alone: the frontmatter of TASK.md (`status`, counters and the like are put back), pushing, pull requests and
+comments on them, other tasks' worktrees. A person does these things, or the engine does.
+
+When a command is refused, nothing has changed. Exit status 1: do what the help says and run it again. 4: somebody is at work on
+the task, run it again. 2 or 3: the command is wrong. 5 or 6: the machine or a file is not in order; a person has to mend it.
+What a section must have to pass is read from the last section of that name, outside of code blocks. One that has been
+accepted counts once where it says `written anew`: write what is true now.
+
+## What each status asks for
+
+`orange task show` names the workflow of your task and its status. `orange workflow contract NAME` prints the same as here, of
+the workflow as it is now.
+";
+
+const ORCHESTRATOR: &str = "
+## When you split work into tasks
+
+You scope the work and hand it out; each task's agent plans and does its own.
+
+1. Make a vague request clear first: ask two or three questions about scope, edge cases and acceptance, and wait for the answers.
+   Never create a task from a vague request.
+2. Break it into tasks that do not depend on each other, each with a summary that says what will be different when it is done.
+3. Create each with what its agent cannot know: requirements, constraints, decisions, and a plan if there is one.
+   `orange task create BRANCH \"SUMMARY\" --context \"…\"` starts its agent in a worktree of its own; tasks without a free
+   worktree wait their turn.
+4. Look at them with `orange task list` and `orange task show ID`. Tell the person when a task waits for them, is stuck, or has
+   something under `attention`. Merging, cancelling and migrating tasks is theirs to ask for.
+";

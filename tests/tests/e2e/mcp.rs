@@ -1,0 +1,148 @@
+//! `orange mcp`: whole conversations over standard input and output, as an agent's client holds them.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::world::{World, binary, target_program};
+
+/// A client and its server.
+struct Talk {
+    server: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    asked: u64,
+}
+
+impl Talk {
+    /// Starts `orange mcp` in a folder and shakes hands.
+    fn begin(world: &World, folder: &Path, who: impl FnOnce(&mut Command)) -> Talk {
+        target_program("orange-mcp");
+        let mut command = world.command(binary());
+        who(command.arg("mcp").current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()));
+        let mut server = command.spawn().unwrap();
+        let output = BufReader::new(server.stdout.take().unwrap());
+        let mut talk = Talk { input: server.stdin.take(), output, server, asked: 0 };
+        let hello = json!({
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
+        });
+        let welcome = talk.ask("initialize", &hello);
+        assert_eq!(welcome["result"]["serverInfo"]["name"], "orange", "{welcome}");
+        assert_eq!(welcome["result"]["protocolVersion"], "2025-06-18");
+        talk.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        talk
+    }
+
+    fn say(&mut self, message: &Value) {
+        let mut input = self.input.as_ref().unwrap();
+        writeln!(input, "{message}").unwrap();
+    }
+
+    /// Asks, and gives the whole answer.
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.asked += 1;
+        let id = self.asked;
+        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+        assert_eq!((&answer["id"], &answer["jsonrpc"]), (&json!(id), &json!("2.0")), "{answer}");
+        answer
+    }
+
+    /// Calls a tool: whether it failed, and what it says.
+    fn call(&mut self, tool: &str, arguments: Value) -> (bool, Value) {
+        let answer = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
+        let result = &answer["result"];
+        let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert!(!text.is_object() || result["structuredContent"] == text, "{answer}");
+        (result["isError"].as_bool().unwrap(), text)
+    }
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let ended = self.server.wait().unwrap();
+        assert!(std::thread::panicking() || ended.success(), "{ended}");
+    }
+}
+
+#[test]
+fn the_tools_are_the_commands() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it", &["--no-spawn"]);
+    let mut talk = Talk::begin(&world, &world.repo(), |_| {});
+
+    let listed = talk.ask("tools/list", &json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["task_list", "task_show", "task_next", "task_update"]);
+    assert_eq!(tools[3]["inputSchema"]["properties"]["status"]["type"], "string");
+    assert_eq!(
+        (&tools[0]["annotations"]["readOnlyHint"], &tools[3]["annotations"]["readOnlyHint"]),
+        (&json!(true), &json!(false))
+    );
+
+    let (failed, list) = talk.call("task_list", json!({}));
+    assert!(!failed);
+    assert_eq!(list, world.ok(&["task", "list"]));
+    assert_eq!(talk.call("task_show", json!({ "task": "fix" })), (false, task.show()));
+    assert_eq!(talk.call("task_next", json!({ "task": task.id })), (false, task.ok("next", &[])));
+    let (_, planned) =
+        talk.call("task_update", json!({ "task": "fix", "status": "cancelled", "dry_run": true }));
+    assert_eq!((&planned["dry_run"], &planned["to"]), (&json!(true), &json!("cancelled")));
+
+    let (failed, updated) =
+        talk.call("task_update", json!({ "task": "fix", "summary": "-v; is $(ignored)\n" }));
+    assert_eq!((failed, &updated["success"]), (false, &json!(true)));
+    assert_eq!(task.show()["summary"], "-v; is $(ignored)\n");
+    let (failed, moved) = talk.call("task_update", json!({ "task": "fix", "status": "cancelled" }));
+    assert_eq!((failed, &moved["to"]), (false, &json!("cancelled")));
+    assert_eq!(task.status(), "cancelled");
+}
+
+#[test]
+fn a_refusal_is_an_error_of_the_tool_with_code_message_and_help() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    let mut talk = Talk::begin(&world, &task.worktree(), |command| {
+        command.envs([("ORANGE_TASK", task.id.as_str()), ("ORANGE_ACTOR", "worker"), ("ORANGE_SPAWN", "1")]);
+    });
+    let refused = |talk: &mut Talk, arguments: Value, code: &str| {
+        let (failed, answer) = talk.call("task_update", arguments);
+        assert!(failed && answer["error"]["code"] == code, "{answer}");
+        let (message, help) = (&answer["error"]["message"], &answer["error"]["help"]);
+        assert!(!message.as_str().unwrap().is_empty() && help.is_string(), "{answer}");
+        message.as_str().unwrap().to_owned()
+    };
+    let told = refused(&mut talk, json!({ "status": "agent-review" }), "gate_failed");
+    assert!(told.contains("`## Handoff` is missing"), "{told}");
+    refused(&mut talk, json!({ "status": "done" }), "no_transition");
+    refused(&mut talk, json!({ "status": "nowhere" }), "not_found");
+    refused(&mut talk, json!({}), "usage");
+    refused(&mut talk, json!({ "status": 7 }), "usage");
+    refused(&mut talk, json!({ "state": "done" }), "usage");
+    let (failed, unknown) = talk.call("task_show", json!({ "task": "--help" }));
+    assert!(failed && unknown["error"]["code"] == "not_found", "{unknown}");
+
+    let answer = talk.ask("tools/call", &json!({ "name": "task_delete", "arguments": {} }));
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("task_update"), "{answer}");
+    assert_eq!(talk.ask("nothing/like/this", &json!({}))["error"]["code"], -32601);
+    assert_eq!(task.status(), "working");
+}
+
+#[test]
+fn without_the_program_it_says_how_to_build_it() {
+    let world = World::empty();
+    // A copy, since beside the original is what is missed.
+    let orange = world.path("tools/orange");
+    std::fs::copy(binary(), &orange).unwrap();
+    let told = world.said(world.command(&orange).args(["mcp", "--json"])).fails(5, "environment");
+    assert!(told.contains("cargo build --release --package orange-mcp"), "{told}");
+}
