@@ -17,6 +17,8 @@ const RULES: &[(&str, Given)] = &[
     ("git show HEAD:flow.yml | orange-workflow", Given::Workflows),
     ("orange completions", Given::Repository),
     ("orange log", Given::Died),
+    ("orange install", Given::Repository),
+    ("orange mcp", Given::OnlyParsed("it holds a conversation; the conversations have tests")),
     ("orange monitor", Given::OnlyParsed("it looks again and again until it is interrupted")),
     ("orange monitor --once", Given::Died),
     ("orange project add", Given::Repository),

@@ -7,6 +7,7 @@ use crate::programs::Program;
 
 /// What the commands of a page find when they begin.
 const PAGES: &[(&str, Given)] = &[
+    ("docs/agents.md", Given::Project),
     ("docs/authoring.md", Given::Workflows),
     ("docs/custom-workflows.md", Given::Workflows),
     ("docs/linting.md", Given::Workflows),

@@ -35,6 +35,8 @@ const ARROWS: &[Arrows] = &[
         dev: NONE,
     },
     Arrows { from: "orange-workflow", normal: &["orange-codegen", "orange-core"], build: NONE, dev: NONE },
+    // It calls `orange` as anybody does, so that rules, actors and locks are the same.
+    Arrows { from: "orange-mcp", normal: NONE, build: NONE, dev: NONE },
     Arrows { from: "orange-tests", normal: EVERYTHING, build: NONE, dev: EVERYTHING },
     Arrows { from: "xtask", normal: EVERYTHING, build: NONE, dev: EVERYTHING },
 ];

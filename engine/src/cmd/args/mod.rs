@@ -215,8 +215,12 @@ const MCP: Spec = Spec::command(
     "Answer agents over the Model Context Protocol: task_list, task_show, task_next, task_update",
     |_| Command::Mcp,
 )
-.examples(&["claude mcp add orange -- orange mcp"])
-.notes("It becomes `orange-mcp`, which lies beside `orange` or on PATH.");
+.examples(&["orange mcp"])
+.notes(
+    "\
+It becomes `orange-mcp`, which lies beside `orange` or on PATH. An agent's settings name it as a server:
+claude mcp add orange -- orange mcp",
+);
 
 const COMPLETIONS: Spec = Spec::command("completions", "Print a completion script", |given| {
     Command::Completions { shell: given.needed("SHELL") }
