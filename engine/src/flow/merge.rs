@@ -61,7 +61,6 @@ pub fn merge(orange: &Orange, dir: &TaskDir, wish: Wish) -> Result<Merged> {
         events.iter_mut().for_each(|event| say_forced(event, &from));
     }
     let events = events.into_iter().map(Into::into).collect();
-    orange.progress.step("cleaning up");
     match way {
         Way::Declared(decision) => begin(machine, &mut open, &decision, events, room)?,
         Way::Forced(to) => {

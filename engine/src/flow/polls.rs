@@ -12,6 +12,9 @@ use crate::{Error, Result};
 /// How long a pull request is left alone after it was asked for.
 const PAUSE: Duration = Duration::from_secs(60);
 
+/// How long one of them may take: the agents want to be looked after meanwhile.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// After so many failures in a row the others wait for the next round: it is not this or that pull request then.
 const ENOUGH: usize = 2;
 
@@ -78,6 +81,6 @@ impl Polls {
 fn ask(orange: &Orange, watched: &Watched) -> Result<Option<String>> {
     gh::check(orange.path())?;
     let (task, _) = Task::read(&orange.home, &watched.dir)?;
-    let pr = Gh::at(&orange.project_of(&task)?.path).view(&watched.url)?;
+    let pr = Gh::at(&orange.project_of(&task)?.path).patience(PATIENCE).view(&watched.url)?;
     pull_request::follow(orange, &watched.dir, &pr)
 }

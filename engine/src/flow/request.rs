@@ -74,6 +74,8 @@ pub fn carry_out(orange: &Orange, mut open: Open) -> Result<Moved> {
         drop(open);
     } else {
         drop(open);
+        let hooks: Vec<&str> = begun.plan.hooks.iter().map(|hook| hook.name.as_str()).collect();
+        orange.progress.step(&hooks.join(", "));
         orange.detached(&["task", "finish", &dir.id], &dir)?;
     }
     let (_, journal) = Task::read(&orange.home, &dir)?;

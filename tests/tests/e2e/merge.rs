@@ -192,6 +192,46 @@ fn a_branch_that_only_the_remote_has_is_merged() {
     assert_eq!(world.git(&world.repo(), &["ls-remote", "origin", "refs/heads/fix"]), "");
 }
 
+#[test]
+fn a_merge_that_a_kill_interrupted_is_no_empty_one() {
+    let world = World::empty();
+    world.git(&world.repo(), &["remote", "remove", "origin"]);
+    world.ok(&["project", "add", "--name", "toy"]);
+    let task = world.create("fix", "Mend it", &[]);
+    task.reaches("reviewing");
+    // As if the kill had come when the default branch had moved.
+    world.git(&world.repo(), &["merge", "--quiet", "--ff-only", "fix"]);
+    let refused = task.fails(1, "refused", "merge", &[]);
+    assert!(refused.contains("nothing to merge"), "{refused}");
+    let journal = task.folder().join("history.jsonl");
+    let before = fs::read_to_string(&journal).unwrap();
+    let seq = task.events().len() + 1;
+    let started = json!({
+        "seq": seq, "timestamp": "2026-01-01T00:00:00Z", "type": "merge.started", "into": "main", "commit": "c0ffee",
+    });
+    fs::write(&journal, format!("{before}{started}\n")).unwrap();
+    assert_eq!(task.ok("merge", &[])["to"], "done");
+}
+
+#[test]
+fn at_a_terminal_long_work_says_what_it_is_at() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it", &[]);
+    task.reaches("reviewing");
+    let set = |name: &str, value: &std::path::Path| format!("{name}={}", value.display());
+    let (home, socket) = (set("ORANGE_HOME", &world.home()), set("ORANGE_TMUX_SOCKET", &world.path("tmux")));
+    let command = format!("{} task merge fix; exec sleep 1000000", world.program.display());
+    let repo = world.repo();
+    let place = ["new-session", "-d", "-s", "person", "-x", "200", "-y", "50", "-c", &repo.to_string_lossy()];
+    world.tmux(&[&place[..], &["-e", &home, "-e", &socket, &command]].concat());
+    task.reaches("done");
+    world.until("the person reads it", || {
+        let shown = world.tmux(&["capture-pane", "-p", "-t", "=person:"]);
+        let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+        ["merging fix into main", "pushing main", "release_workspace"].iter().all(|line| shown.contains(line))
+    });
+}
+
 /// The subject of the commit that the remote's default branch is at.
 fn pushed(world: &World) -> String {
     world.git(&world.path("toy.git"), &["log", "-1", "--format=%s", "main"])

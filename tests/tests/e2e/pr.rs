@@ -66,6 +66,27 @@ fn a_pull_request_is_opened_once_and_says_what_the_task_is_about() {
 }
 
 #[test]
+fn no_pull_request_is_opened_for_what_is_not_ready_or_by_an_agent() {
+    let world = World::new().with_github();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    let empty = task.fails(1, "refused", "create-pr", &[]);
+    assert!(empty.contains("no commit"), "{empty}");
+    let loose = task.worktree().join("loose.txt");
+    fs::write(&loose, "not committed\n").unwrap();
+    let dirty = task.fails(1, "refused", "create-pr", &[]);
+    assert!(dirty.contains("loose.txt"), "{dirty}");
+    let mut asking = world.command(world.program);
+    asking.envs([("ORANGE_TASK", task.id.as_str()), ("ORANGE_ACTOR", "worker"), ("ORANGE_SPAWN", "1")]);
+    asking.args(["--json", "task", "create-pr", &task.id]).current_dir(task.worktree());
+    world.said(&mut asking).fails(1, "not_allowed");
+    task.ok("cancel", &["--yes"]);
+    let over = task.fails(1, "refused", "create-pr", &[]);
+    assert!(over.contains("over"), "{over}");
+    assert_eq!(calls(&world), "");
+}
+
+#[test]
 fn a_merge_asks_first_what_has_become_of_the_pull_request() {
     let world = World::new().with_github();
     let task = reviewing(&world);

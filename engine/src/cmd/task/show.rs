@@ -76,6 +76,7 @@ fn text(orange: &Orange, task: &Task, dir: &TaskDir, session: &str, records: &[R
     let worktree =
         task.owned.workspace.as_ref().map(|name| orange.home.workspace(name).display().to_string());
     lines.push(format!("worktree   {}", worktree.as_deref().unwrap_or("none")));
+    lines.extend(task.pr_url.as_ref().map(|url| format!("pull       {}", one_line(url, 120))));
     lines.push(format!("file       {}", dir.task_md().display()));
     for (heading, content) in sections(&task.body) {
         let first = content.lines().find(|line| !line.trim().is_empty()).unwrap_or("(empty)");
@@ -139,6 +140,11 @@ pub fn event_words(record: &Record) -> String {
         "found",
         "kept",
         "strategy",
+        "into",
+        "commit",
+        "url",
+        "code",
+        "output",
         "reference",
         "workflow",
         "compare",
