@@ -166,6 +166,7 @@ impl<'r> Real<'r> {
         if let Some((spawn, _)) = self.agents().into_iter().find(|(_, actor)| *actor == by) {
             command.env("ORANGE_TASK", &self.task.id).env("ORANGE_ACTOR", by.as_str());
             command.env("ORANGE_SPAWN", spawn.to_string());
+            command.current_dir(self.task.worktree());
         }
         let said = self.world.said(command.args(["--json", "task", "update", &self.task.id, "--status", to]));
         assert_eq!(said.status, 0, "{said:?}\n{:#?}", self.story);
