@@ -2,11 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use std::io;
+
 use serde_json::json;
 
 use crate::cmd::answer::Answer;
 use crate::cmd::args::AgentCommand;
 use crate::drive::agent::{self, Ended};
+use crate::drive::exec::Call;
 use crate::drive::harness;
 use crate::drive::last_lines;
 use crate::drive::process::Family;
@@ -20,6 +23,7 @@ use crate::{Error, Kind, Result, caller};
 pub fn run(orange: &Orange, command: &AgentCommand) -> Result<Answer> {
     match command {
         AgentCommand::Run { task, spawn } => wrap(orange, &by_id(orange, task)?, *spawn),
+        AgentCommand::Hold => hold(),
         AgentCommand::Ended { task, spawn, code, signal, reason, duration, last_lines } => {
             let end = End {
                 spawn: *spawn,
@@ -39,6 +43,13 @@ pub fn run(orange: &Orange, command: &AgentCommand) -> Result<Answer> {
             Ok(Answer::new(json!({ "id": task, "spawn": spawn, "outcome": story }), text))
         }
     }
+}
+
+/// Waits for the end of standard input.
+fn hold() -> Result<Answer> {
+    io::copy(&mut io::stdin(), &mut io::sink())
+        .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait: {cause}")))?;
+    Ok(Answer::new(json!(null), ""))
 }
 
 /// The task of exactly this id; what a wrapper is told is never a prefix or a branch.
@@ -75,7 +86,8 @@ fn attend(orange: &Orange, dir: &TaskDir, number: u32) -> Result<Ended> {
         .env(caller::ACTOR, &spawn.actor)
         .env(caller::SPAWN, number.to_string());
     let family = Family::Agent(dir.id.clone(), number);
-    agent::run(call, &[family], |agent| Attended::note(dir, number, agent))
+    let holder = Call::new(&orange.program).args(["agent", "hold"]);
+    agent::run(call, holder, &[family], |agent| Attended::note(dir, number, agent))
 }
 
 /// The command that takes note of an agent's end.

@@ -3,7 +3,7 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use rustix::process::{Pid, WaitId, WaitIdOptions};
 
 use super::exec::Call;
 use super::process::{self, Family, Process};
@@ -19,20 +19,26 @@ pub struct Ended {
 }
 
 /// Runs an agent on this terminal and waits for its end; then ends everything that it started: what is in its process
-/// group, below this process, or of these families. `started` is told of the agent before anything else happens.
+/// group, below this process, or of these families. `holder` is a program that ends with its standard input: it has the
+/// terminal before the agent is there. `started` is told of the agent before anything else happens.
 ///
 /// # Errors
 /// `environment` when it cannot be started, and when something of it does not even end when killed; those of `started`,
 /// after which there is no agent.
-pub fn run(call: Call, families: &[Family], started: impl FnOnce(Process) -> Result<()>) -> Result<Ended> {
+pub fn run(
+    call: Call,
+    holder: Call,
+    families: &[Family],
+    started: impl FnOnce(Process) -> Result<()>,
+) -> Result<Ended> {
     adopt_orphans()?;
-    let mut child = call.attended()?;
+    let (mut child, group) = on_terminal(call, holder)?;
     let pid = Pid::from_child(&child);
     let agent = Process::alive(pid.as_raw_nonzero().get());
-    let begun = agent.map_or(Ok(()), started).and_then(|()| give_terminal(pid));
+    let begun = agent.map_or(Ok(()), started);
     let waited = begun.and_then(|()| wait_unreaped(pid));
     fault::step("clear up after", "the agent");
-    process::end(&[families, &below(pid)].concat())?;
+    process::end(&[families, &below(group)].concat())?;
     let ended = reap(&mut child)?;
     waited.map(|()| ended)
 }
@@ -46,18 +52,25 @@ fn adopt_orphans() -> Result<()> {
     Ok(())
 }
 
-/// Makes the agent the terminal's foreground: Ctrl-C reaches it alone, not the one who waits for it.
-fn give_terminal(group: Pid) -> Result<()> {
+/// Starts the agent as the terminal's foreground, so that Ctrl-C reaches it alone and not the one who waits for it. Its
+/// process group has the terminal before it is started: in tmux, who reads a terminal that is another's is told that it is
+/// closed. Gives the group, too.
+fn on_terminal(call: Call, holder: Call) -> Result<(Child, Pid)> {
     let stdin = std::io::stdin();
     if !rustix::termios::isatty(&stdin) {
-        return Ok(());
+        let child = call.attended(None)?;
+        let group = Pid::from_child(&child);
+        return Ok((child, group));
     }
-    rustix::termios::tcsetpgrp(&stdin, group)
-        // It may have asked the terminal for something before it had it, and been stopped for that.
-        .and_then(|()| rustix::process::kill_process_group(group, Signal::CONT))
-        .map_err(|cause| {
-            Error::new(Kind::Environment, format!("cannot give the agent the terminal: {cause}"))
-        })
+    let mut holder = holder.held()?;
+    let group = Pid::from_child(&holder);
+    let given = rustix::termios::tcsetpgrp(&stdin, group).map_err(|cause| {
+        Error::new(Kind::Environment, format!("cannot give the agent the terminal: {cause}"))
+    });
+    let child = given.and_then(|()| call.attended(Some(group)));
+    drop(holder.stdin.take());
+    reap(&mut holder)?;
+    Ok((child?, group))
 }
 
 /// As long as nobody reaps it, its id cannot become another process's. Orphans of its are reaped on the way.
@@ -91,11 +104,11 @@ fn waitable(which: WaitId<'_>, options: WaitIdOptions) -> Result<bool> {
 
 /// What belongs to an agent by its place: its group, what is below this process, and the terminal's session, where this
 /// process leads it, as it does in a tmux pane.
-fn below(agent: Pid) -> Vec<Family> {
+fn below(group: Pid) -> Vec<Family> {
     let own = rustix::process::getpid();
     let session = process::leads_session(own).then_some(Family::Session(own));
     let itself = Process::alive(own.as_raw_nonzero().get()).map(Family::Process);
-    session.into_iter().chain(itself).chain([Family::Group(agent)]).collect()
+    session.into_iter().chain(itself).chain([Family::Group(group)]).collect()
 }
 
 fn reap(child: &mut Child) -> Result<Ended> {
@@ -125,7 +138,8 @@ mod tests {
         let (Some(script), Some(answer)) = (std::env::var_os(SCRIPT), std::env::var_os(ANSWER)) else {
             return;
         };
-        let ended = run(Call::new("/bin/sh").arg("-c").arg(script), &[], |_| Ok(())).unwrap();
+        let ended =
+            run(Call::new("/bin/sh").arg("-c").arg(script), Call::new("cat"), &[], |_| Ok(())).unwrap();
         fs::write(&answer, format!("{:?} {:?}", ended.code, ended.signal)).unwrap();
     }
 
@@ -191,10 +205,14 @@ mod tests {
 
     #[test]
     fn an_interrupt_reaches_the_agent_alone() {
-        // The eighth field is the terminal's foreground group: the agent is ready when that is its own.
-        let foreground =
-            "while read -r _ _ _ _ _ _ _ group _ < /proc/$$/stat; [ \"$group\" != $$ ]; do :; done";
-        let script = format!("{foreground}; : > 'READY'; exec sleep 1000");
-        assert_eq!(typed_at(&script, "ready", &["C-c"]), "None Some(2)");
+        assert_eq!(typed_at(": > 'READY'; exec sleep 1000", "ready", &["C-c"]), "None Some(2)");
+    }
+
+    #[test]
+    fn an_agent_has_the_terminal_from_its_beginning() {
+        // The fifth field is its own group, the eighth the one that has the terminal.
+        let script =
+            "read -r _ _ _ _ own _ _ terminal _ < /proc/$$/stat; : > 'READY'; [ $own = $terminal ] && exit 5";
+        assert_eq!(typed_at(script, "ready", &[]), "Some(5) None");
     }
 }

@@ -186,13 +186,24 @@ impl Call {
         Ok(self.run()?.checked()?.text())
     }
 
-    /// Starts it with the terminal of this process, as the leader of a new process group.
+    /// Starts it with the terminal of this process, in this process group, or as the leader of a new one.
     ///
     /// # Errors
     /// `environment` when it cannot be started.
-    pub fn attended(mut self) -> Result<Child> {
+    pub fn attended(mut self, group: Option<Pid>) -> Result<Child> {
+        let group = group.map_or(0, |group| group.as_raw_nonzero().get());
         fault::step("attend", &self.program);
-        self.command.process_group(0).spawn().map_err(|cause| self.cannot_start(&cause))
+        self.command.process_group(group).spawn().map_err(|cause| self.cannot_start(&cause))
+    }
+
+    /// Starts it as the leader of a new process group, with a standard input that stays open as long as this process has
+    /// it.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be started.
+    pub fn held(mut self) -> Result<Child> {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0);
+        self.command.spawn().map_err(|cause| self.cannot_start(&cause))
     }
 
     /// Becomes the program: on success this process is it, and nothing returns.

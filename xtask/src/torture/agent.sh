@@ -1,7 +1,5 @@
 #!/bin/sh
 # The agent of the torture: it notes that it was started, does what is typed behind `do: `, and notes all else it hears.
-# It reads its terminal only when it has it.
-while read -r _ _ _ _ _ _ _ group _ < /proc/$$/stat; [ "$group" != $$ ]; do :; done
 notes=$HOME/agents
 mkdir -p "$notes"
 echo "$ORANGE_ACTOR $$" >>"$notes/$ORANGE_TASK.started"

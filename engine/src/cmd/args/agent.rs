@@ -13,6 +13,8 @@ pub enum AgentCommand {
         /// The number of the spawn.
         spawn: u32,
     },
+    /// Have the terminal until the agent is there.
+    Hold,
     /// Apply the exit rules after an agent has ended.
     Ended {
         /// The task's id.
@@ -39,7 +41,8 @@ pub enum AgentCommand {
     },
 }
 
-pub(super) const SPEC: Spec = Spec::group("agent", "What runs inside tmux", &[RUN, ENDED, RESUME]).hidden();
+pub(super) const SPEC: Spec =
+    Spec::group("agent", "What runs inside tmux", &[RUN, HOLD, ENDED, RESUME]).hidden();
 
 const RUN: Spec = Spec::command("run", "Run the agent of a spawn and report its end", |given| {
     Command::Agent(AgentCommand::Run {
@@ -48,6 +51,11 @@ const RUN: Spec = Spec::command("run", "Run the agent of a spawn and report its 
     })
 })
 .args(&[TASK, SPAWN])
+.hidden();
+
+const HOLD: Spec = Spec::command("hold", "Have the terminal until the agent is there", |_| {
+    Command::Agent(AgentCommand::Hold)
+})
 .hidden();
 
 const ENDED: Spec = Spec::command("ended", "Apply the exit rules after an agent has ended", |given| {
