@@ -162,3 +162,29 @@ impl Dice {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_draws_the_same_again_and_keeps_the_order() {
+        let drawn = |seed| Dice(seed).some((0..1000).collect::<Vec<_>>(), 10);
+        assert_eq!(drawn(7), drawn(7));
+        assert_ne!(drawn(7), drawn(8));
+        assert!(drawn(7).is_sorted() && drawn(7).len() == 10);
+        assert_eq!(Dice(1).some(vec![1, 2], usize::MAX), [1, 2]);
+    }
+
+    #[test]
+    fn the_end_of_a_wrapper_is_meant_where_the_scene_is_about_it() {
+        let step = |role: &str, what: &str| Step { role: role.to_owned(), number: 1, what: what.to_owned() };
+        let about_an_end =
+            SCENES.iter().position(|scene| matches!(scene.act, Act::Agent { does: "exit 3", .. }));
+        let about_an_end = about_an_end.unwrap_or_default();
+        assert!(is_meant(about_an_end, &step("agent-run", "detach itself")));
+        assert!(!is_meant(about_an_end, &step("agent-run", "attend claude")));
+        assert!(!is_meant(0, &step("agent-run", "detach itself")));
+        assert!(is_meant(0, &step("task-finish", "begin spawn_agent")));
+    }
+}

@@ -129,3 +129,33 @@ fn described(fault: &Fault) -> String {
         | Fault::ReadOnly => format!("{fault:?}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_counts_what_came_of_each_fault() {
+        let mut table =
+            Table { rows: Vec::new(), losses: Vec::new(), remarks: vec!["All is well.".to_owned()] };
+        let job = |fault| Job { scene: 0, fault };
+        table.add(&job(Fault::Stops), Ok(Ending::Answered));
+        table.add(&job(Fault::ReadOnly), Ok(Ending::AskedAgain));
+        table.add(&job(Fault::ReadOnly), Ok(Ending::Told));
+        assert!(!table.has_losses());
+        let text = table.render(Duration::from_secs(3));
+        let rows: Vec<&str> = text.lines().skip(3).collect();
+        assert_eq!(
+            rows,
+            [
+                "| SIGSTOP and SIGCONT all the time (EINTR) | 1 | 0 | 1 | 0 | 0 | 0 | 0 |",
+                "| read-only home | 2 | 0 | 0 | 0 | 1 | 1 | 0 |",
+                "| all | 3 | 0 | 1 | 0 | 1 | 1 | 0 |",
+                "",
+                "All is well. It took 3 s.",
+            ]
+        );
+        table.add(&job(Fault::ReadOnly), Err("it is gone".to_owned()));
+        assert!(table.has_losses());
+    }
+}
