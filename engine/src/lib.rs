@@ -6,6 +6,7 @@
 
 pub mod caller;
 pub mod cmd;
+pub mod doctor;
 pub mod drive;
 pub mod error;
 pub mod fault;

@@ -10,7 +10,7 @@ use crate::caller::Caller;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{Cli, Command, ORANGE};
 use crate::cmd::line::parse::{Parsed, asks_for_json, parse};
-use crate::cmd::{agent, complete, install, log, mcp, monitor, project, task, workflow, workspace};
+use crate::cmd::{agent, complete, doctor, install, log, mcp, monitor, project, task, workflow, workspace};
 use crate::drive::exec::become_independent;
 use crate::log::{Level, Line};
 use crate::machines::{Built, Compile};
@@ -50,6 +50,7 @@ fn run(built: Built, cli: &Cli) -> Result<Answer> {
         Command::Workspace(command) => workspace::run(&open()?, command),
         Command::Monitor(args) => monitor::run(&open()?, args, |answer| print(answer, cli.json).map(drop)),
         Command::Log(args) => log::run(&open()?, args),
+        Command::Doctor => Ok(doctor::run(&open()?)),
         Command::Agent(command) => agent::run(&open()?, command),
     }
 }

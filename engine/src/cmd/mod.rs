@@ -8,6 +8,7 @@ pub mod skill;
 
 mod agent;
 mod complete;
+mod doctor;
 mod door;
 mod install;
 mod log;

@@ -1,7 +1,8 @@
 //! Giving back and removing worktrees that no task holds, after everything in them is kept.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::drive::git::{Backup, Git, Keeper, Kept};
@@ -58,21 +59,55 @@ struct Facts {
 /// `corrupt` or `environment` when the pool, the projects or the folder of the worktrees cannot be read; `locked`. What
 /// fails for one worktree is in its answer.
 pub fn collect(orange: &Orange, dry_run: bool) -> Result<Vec<Collected>> {
-    let mut done = give_back_finished(orange, dry_run)?;
+    if dry_run {
+        return plan(orange, &pool::read(&orange.home)?, &projects::read(&orange.home)?);
+    }
+    let mut done = Vec::new();
+    for (slot, dir) in finished(orange, &pool::read(&orange.home)?) {
+        let outcome = give_back(orange, &dir);
+        done.push(Collected::of(&slot.name, Fate::GiveBack, outcome));
+    }
     let mut pool = Pool::lock(&orange.home)?;
     let projects = projects::read(&orange.home)?;
-    for name in names(orange, &pool, &projects)? {
-        let slot = pool.slots().iter().find(|slot| slot.name == name).cloned().unwrap_or_default();
-        if is_held(orange, &slot) || done.iter().any(|one| one.name == name) {
-            continue;
-        }
-        let place = Place::of(orange, &name, &slot, &projects);
-        let Some(fate) = place.facts(&pool).fate() else { continue };
-        let mut kept = Vec::new();
-        let outcome = if dry_run { Ok(()) } else { place.carry_out(orange, &mut pool, &fate, &mut kept) };
-        done.push(Collected { name, fate, kept, failure: outcome.err() });
+    for (place, fate) in unheld(orange, pool.slots(), &projects)? {
+        let outcome = place.carry_out(orange, &mut pool, &fate);
+        done.push(Collected::of(&place.name, fate, outcome));
     }
     Ok(done)
+}
+
+/// What would be done, by the pool and the projects as they were read; nothing is.
+///
+/// # Errors
+/// `environment` when the folder of the worktrees cannot be read, or git fails.
+pub fn plan(orange: &Orange, slots: &[Slot], projects: &[Project]) -> Result<Vec<Collected>> {
+    let finished = finished(orange, slots).into_iter().map(|(slot, _)| (slot.name, Fate::GiveBack));
+    let unheld = unheld(orange, slots, projects)?.into_iter().map(|(place, fate)| (place.name, fate));
+    Ok(finished.chain(unheld).map(|(name, fate)| Collected::of(&name, fate, Ok(Vec::new()))).collect())
+}
+
+impl Collected {
+    fn of(name: &str, fate: Fate, outcome: Result<Vec<String>>) -> Collected {
+        let (kept, failure) = match outcome {
+            Ok(kept) => (kept, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        Collected { name: name.to_owned(), fate, kept, failure }
+    }
+}
+
+/// The worktrees that no task holds and of which something is to become.
+fn unheld<'p>(orange: &Orange, slots: &[Slot], projects: &'p [Project]) -> Result<Vec<(Place<'p>, Fate)>> {
+    let mut unheld = Vec::new();
+    for name in names(orange, slots, projects)? {
+        let slot = slots.iter().find(|slot| slot.name == name).cloned().unwrap_or_default();
+        if holder(orange, &slot).is_none() {
+            let place = Place::of(orange, name, slot, projects);
+            let fate = place.facts(slots).fate();
+            unheld.extend(fate.map(|fate| (place, fate)));
+        }
+    }
+    Ok(unheld)
 }
 
 impl Facts {
@@ -93,6 +128,7 @@ impl Facts {
 
 /// A worktree that no living task holds, and the repository it belongs to.
 struct Place<'p> {
+    name: String,
     slot: Slot,
     folder: PathBuf,
     project: Option<&'p Project>,
@@ -100,37 +136,37 @@ struct Place<'p> {
 }
 
 impl<'p> Place<'p> {
-    fn of(orange: &Orange, name: &str, slot: &Slot, projects: &'p [Project]) -> Place<'p> {
-        let folder = orange.home.workspace(name);
+    fn of(orange: &Orange, name: String, slot: Slot, projects: &'p [Project]) -> Place<'p> {
+        let folder = orange.home.workspace(&name);
         let (of, number) = name.rsplit_once("--").unwrap_or_default();
         let is_it = |project: &&Project| project.name == of && number.parse::<u32>().is_ok();
         let project = projects.iter().find(is_it);
-        let has_slot = !slot.name.is_empty();
         let git = match project {
             Some(project) => Some(Git::at(&project.path)),
             // Without its project, only a worktree that was ours says where its repository is.
-            None if has_slot => Git::at(&folder).main_checkout().ok().map(Git::at),
+            None if !slot.name.is_empty() => Git::at(&folder).main_checkout().ok().map(Git::at),
             None => None,
         };
-        Place { slot: slot.clone(), folder, project, git }
+        Place { name, slot, folder, project, git }
     }
 
-    fn facts(&self, pool: &Pool) -> Facts {
+    fn facts(&self, slots: &[Slot]) -> Facts {
         let is_registered = |git: &Git| git.has_worktree(&self.folder).unwrap_or(false);
         Facts {
             has_slot: !self.slot.name.is_empty(),
             has_holder: self.slot.task.is_some(),
             has_folder: !is_empty(&self.folder),
             is_registered: self.git.as_ref().is_some_and(is_registered),
-            is_surplus: self.project.is_none_or(|project| is_surplus(pool, project, &self.slot)),
+            is_surplus: self.project.is_none_or(|project| is_surplus(slots, project, &self.slot)),
         }
     }
 
-    fn carry_out(&self, orange: &Orange, pool: &mut Pool, fate: &Fate, kept: &mut Vec<String>) -> Result<()> {
-        let name = self.folder.file_name().unwrap_or_default().to_string_lossy();
+    /// Does it, and gives the refs and folders that keep what was in the worktree.
+    fn carry_out(&self, orange: &Orange, pool: &mut Pool, fate: &Fate) -> Result<Vec<String>> {
         // Without a task to name, the refs have the worktree's name.
-        let task = self.slot.task.as_deref().unwrap_or(&name);
+        let task = self.slot.task.as_deref().unwrap_or(&self.name);
         let aside = orange.home.set_aside(task);
+        let mut kept = Vec::new();
         let mut note = |what| {
             kept.push(match what {
                 Kept::Work(Backup { reference, .. }) => reference,
@@ -144,62 +180,55 @@ impl<'p> Place<'p> {
             (Fate::Clean, Some(git)) => git.release(&self.folder, &mut keeper)?,
             (Fate::Remove, Some(git)) => git.remove(&self.folder, &mut keeper)?,
             (Fate::Clean | Fate::Remove, None) => {}
-            (Fate::GiveBack | Fate::Leave(_), _) => return Ok(()),
+            (Fate::GiveBack | Fate::Leave(_), _) => return Ok(kept),
         }
         if let Some(task) = &self.slot.task {
             pool.unbind(task)?;
         }
-        match fate {
-            Fate::Remove => pool.forget(&self.slot.name).map(drop),
-            Fate::Clean | Fate::GiveBack | Fate::Leave(_) => Ok(()),
+        if *fate == Fate::Remove {
+            pool.forget(&self.slot.name)?;
         }
+        Ok(kept)
     }
 }
 
-/// Has finished tasks give back what they still hold because a hook has failed.
-fn give_back_finished(orange: &Orange, dry_run: bool) -> Result<Vec<Collected>> {
-    let mut done = Vec::new();
-    for slot in pool::read(&orange.home)? {
-        let Some(dir) = holder(orange, &slot).filter(|dir| dir.path.is_dir()) else { continue };
-        let outcome = match Task::read(&orange.home, &dir) {
-            Ok((task, _)) if !orange.is_over(&task) => continue,
-            Ok(_) if dry_run => Ok(Vec::new()),
-            Ok((task, _)) if task.owned.workspace.is_none() => forget_held(orange, &dir).map(|()| Vec::new()),
-            Ok(_) => cancel(orange, &dir).and_then(|moved| match moved.hook_errors.first() {
-                Some(error) => Err(Error::new(Kind::Environment, error)),
-                None => Ok(moved.backed_up),
-            }),
-            Err(error) => Err(error),
-        };
-        let (kept, failure) = match outcome {
-            Ok(kept) => (kept, None),
-            Err(error) => (Vec::new(), Some(error)),
-        };
-        done.push(Collected { name: slot.name, fate: Fate::GiveBack, kept, failure });
+/// The worktrees of tasks that are over, with these tasks.
+fn finished(orange: &Orange, slots: &[Slot]) -> Vec<(Slot, TaskDir)> {
+    let is_over = |dir: &TaskDir| Task::read(&orange.home, dir).is_ok_and(|(task, _)| orange.is_over(&task));
+    let held = slots.iter().filter_map(|slot| Some((slot.clone(), holder(orange, slot)?)));
+    held.filter(|(_, dir)| is_over(dir)).collect()
+}
+
+/// Has a task that is over give back what it still holds, because a hook has failed or a kill came in between.
+fn give_back(orange: &Orange, dir: &TaskDir) -> Result<Vec<String>> {
+    let open = settled(orange, dir)?;
+    if open.task().owned.workspace.is_none() {
+        return workspace::give_back(orange, open.task()).map(|()| Vec::new());
     }
-    Ok(done)
+    drop(open);
+    let moved = cancel(orange, dir)?;
+    match moved.hook_errors.first() {
+        Some(error) => Err(Error::new(Kind::Environment, error)),
+        None => Ok(moved.backed_up),
+    }
 }
 
-/// A kill came after the journal said that the task holds nothing any more.
-fn forget_held(orange: &Orange, dir: &TaskDir) -> Result<()> {
-    workspace::give_back(orange, settled(orange, dir)?.task())
-}
-
-/// The folder of the task that has the slot.
+/// The folder of the task that has the slot, if there is such a task.
 fn holder(orange: &Orange, slot: &Slot) -> Option<TaskDir> {
-    slot.task.as_ref().map(|task| orange.home.task(&slot.project, task))
-}
-
-/// Whether there is a task that has the slot.
-fn is_held(orange: &Orange, slot: &Slot) -> bool {
-    holder(orange, slot).is_some_and(|dir| dir.path.is_dir())
+    let dir = slot.task.as_ref().map(|task| orange.home.task(&slot.project, task));
+    dir.filter(|dir| dir.path.is_dir())
 }
 
 /// Every worktree that the pool, the folder or a repository knows of.
-fn names(orange: &Orange, pool: &Pool, projects: &[Project]) -> Result<BTreeSet<String>> {
-    let mut names: BTreeSet<String> = pool.slots().iter().map(|slot| slot.name.clone()).collect();
+fn names(orange: &Orange, slots: &[Slot], projects: &[Project]) -> Result<BTreeSet<String>> {
+    let mut names: BTreeSet<String> = slots.iter().map(|slot| slot.name.clone()).collect();
     let folder = orange.home.workspaces();
-    let entries = fs::read_dir(&folder).map_err(|cause| Error::io("read the folder", &folder, &cause))?;
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => Some(entries),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => None,
+        Err(cause) => return Err(Error::io("read the folder", &folder, &cause)),
+    };
+    let entries = entries.into_iter().flatten();
     let visible = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     names.extend(visible.filter(|name| !name.starts_with('.')));
     for project in projects.iter().filter(|project| project.path.is_dir()) {
@@ -212,13 +241,10 @@ fn names(orange: &Orange, pool: &Pool, projects: &[Project]) -> Result<BTreeSet<
 
 /// Whether the project may not have this free worktree: those that are held, and the free ones with lower numbers, are as
 /// many as it may have.
-fn is_surplus(pool: &Pool, project: &Project, slot: &Slot) -> bool {
-    let mut before = BTreeMap::new();
-    for other in pool.slots().iter().filter(|other| other.project == project.name) {
-        let is_before = other.task.is_some() || pool::number(other) < pool::number(slot);
-        before.insert(&other.name, is_before && other.name != slot.name);
-    }
-    let before = before.values().filter(|is_before| **is_before).count();
+fn is_surplus(slots: &[Slot], project: &Project, slot: &Slot) -> bool {
+    let others = slots.iter().filter(|other| other.project == project.name && other.name != slot.name);
+    let is_before = |other: &&Slot| other.task.is_some() || pool::number(other) < pool::number(slot);
+    let before = others.filter(is_before).count();
     before >= usize::try_from(project.pool_size).unwrap_or(usize::MAX)
 }
 

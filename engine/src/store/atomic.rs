@@ -53,13 +53,16 @@ pub(crate) fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
 
 /// Removes what killed writers left in this folder. Failing to is harmless, and so not an error.
 pub fn sweep(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        if name.to_str().and_then(writer).is_some_and(|pid| !is_alive(pid)) {
-            fs::remove_file(entry.path()).unwrap_or_default();
-        }
+    for left in leftovers(folder) {
+        fs::remove_file(left).unwrap_or_default();
     }
+}
+
+/// What killed writers left in this folder; nothing of a folder that cannot be read.
+pub fn leftovers(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_left = |name: &std::ffi::OsStr| name.to_str().and_then(writer).is_some_and(|pid| !is_alive(pid));
+    entries.filter(|entry| is_left(&entry.file_name())).map(|entry| entry.path()).collect()
 }
 
 /// Makes renames and new names in this folder survive a power cut.

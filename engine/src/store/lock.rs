@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Seek, Write};
 use std::marker::PhantomData;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::store::{Home, clock};
 use crate::{Error, Kind, Result, fault};
@@ -64,6 +64,17 @@ pub fn acquire(home: &Home, path: &Path, rank: Rank, what: &str) -> Result<Lock>
         std::thread::sleep(nap);
         nap = (nap * 2).min(LONGEST_NAP);
     }
+}
+
+/// Who holds the lock of this file, and has for longer than this; nobody when there is no such file.
+pub fn held_longer(path: &Path, patience: Duration) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    if !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
+        return None;
+    }
+    let (since, holder) = signed(&mut file)?;
+    let then = SystemTime::now().checked_sub(patience)?;
+    (since < clock::rfc3339(then)).then_some(holder)
 }
 
 impl Lock {
@@ -154,18 +165,19 @@ fn is_still_there(file: &File, path: &Path) -> bool {
 }
 
 fn held(mut file: File, what: &str, patience: Duration) -> Error {
-    let mut signature = String::new();
-    let read = file.rewind().and_then(|()| file.read_to_string(&mut signature));
-    let mut lines = signature.lines();
-    let holder = match (read, lines.next(), lines.next(), lines.next()) {
-        (Ok(_), Some(pid), Some(since), Some(command)) => {
-            format!("process {pid} (`{command}`) since {since}")
-        }
-        _ => "another process".to_owned(),
-    };
+    let holder = signed(&mut file).map_or_else(|| "another process".to_owned(), |(_, holder)| holder);
     let waited = patience.as_secs_f32();
     Error::new(Kind::Locked, format!("{what} is locked by {holder}; waited {waited} s"))
         .help("wait until it is done and try again; if it hangs, end that process: its lock goes with it")
+}
+
+/// When the lock was taken, and by whom.
+fn signed(file: &mut File) -> Option<(String, String)> {
+    let mut signature = String::new();
+    file.rewind().and_then(|()| file.read_to_string(&mut signature)).ok()?;
+    let mut lines = signature.lines();
+    let (pid, since, command) = (lines.next()?, lines.next()?, lines.next()?);
+    Some((since.to_owned(), format!("process {pid} (`{command}`) since {since}")))
 }
 
 #[cfg(test)]

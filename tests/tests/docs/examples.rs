@@ -19,6 +19,7 @@ const RULES: &[(&str, Given)] = &[
     ("orange log", Given::Died),
     ("orange install", Given::Repository),
     ("orange mcp", Given::OnlyParsed("it holds a conversation; the conversations have tests")),
+    ("orange doctor", Given::Working),
     ("orange monitor", Given::OnlyParsed("it looks again and again until it is interrupted")),
     ("orange monitor --once", Given::Died),
     ("orange project add", Given::Repository),

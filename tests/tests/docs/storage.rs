@@ -44,3 +44,19 @@ fn every_key_and_every_file_is_on_the_page() {
         assert!(page.text.contains(name), "docs/storage.md does not have the file {name}");
     }
 }
+
+#[test]
+fn every_check_of_the_doctor_is_on_the_page() {
+    let page = Page::read("docs/storage.md");
+    let place = Place::new(Given::Working);
+    let answer = place.world.orange_in(&place.folder, &["--json", "doctor"]).ok();
+    let findings = answer["findings"].as_array().unwrap();
+    assert!(findings.len() >= 20, "{answer}");
+    for finding in findings {
+        let check = finding["check"].as_str().unwrap();
+        assert!(
+            page.text.contains(&format!("| `{check}` |")),
+            "docs/storage.md does not have the check {check}"
+        );
+    }
+}

@@ -9,6 +9,7 @@ mod custom;
 mod deaths;
 mod default;
 mod demo;
+mod doctor;
 mod every_step;
 mod exits;
 mod following;

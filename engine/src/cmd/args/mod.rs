@@ -43,6 +43,8 @@ pub enum Command {
     Install(InstallArgs),
     /// Become the server of the Model Context Protocol.
     Mcp,
+    /// `orange doctor`
+    Doctor,
     /// Print the completion script of a shell.
     Completions {
         /// Its name.
@@ -130,6 +132,7 @@ pub static ORANGE: Spec = Spec::group(
         LOG,
         INSTALL,
         MCP,
+        DOCTOR,
         COMPLETIONS,
         COMPLETE,
         agent::SPEC,
@@ -221,6 +224,14 @@ const MCP: Spec = Spec::command(
 It becomes `orange-mcp`, which lies beside `orange` or on PATH. An agent's settings name it as a server:
 claude mcp add orange -- orange mcp",
 );
+
+const DOCTOR: Spec = Spec::command(
+    "doctor",
+    "Look at everything that tasks need, and at what was left behind; changes nothing",
+    |_| Command::Doctor,
+)
+.examples(&["orange doctor", "orange doctor --json"])
+.notes("Every finding comes with what to do about it. Exit status: 0 when nothing is broken, 5 when something is.");
 
 const COMPLETIONS: Spec = Spec::command("completions", "Print a completion script", |given| {
     Command::Completions { shell: given.needed("SHELL") }

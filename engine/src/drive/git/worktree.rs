@@ -104,6 +104,14 @@ impl Git {
         Ok(self.worktrees()?.iter().skip(1).any(|one| is_same(&one.path, folder)))
     }
 
+    /// The lock of a worktree's index, if a git is at work in it or has died there.
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub fn index_lock(&self, worktree: &Path) -> Result<Option<PathBuf>> {
+        Ok(Some(self.git_dir(worktree)?.join("index.lock")).filter(|lock| lock.exists()))
+    }
+
     /// Links these worktrees to their repository again, after one or the other was moved by hand.
     ///
     /// # Errors

@@ -1,0 +1,205 @@
+//! What `orange doctor` looks at: everything that tasks need, and everything that may have been left behind. It changes
+//! nothing.
+
+mod disk;
+mod programs;
+mod tasks;
+#[cfg(test)]
+mod tests;
+mod worktrees;
+
+use crate::drive::tmux::Pane;
+use crate::orange::Orange;
+use crate::store::pool::{self, Slot};
+use crate::store::projects::{self, Project};
+use crate::store::{self, Listed, Task};
+use crate::{Error, Result};
+
+/// One thing to look at.
+pub struct Check {
+    /// Its name.
+    pub name: &'static str,
+    /// What to do about what it finds, where the finding does not say.
+    pub remedy: &'static str,
+    look: fn(&Seen<'_>) -> Result<Vec<Finding>>,
+}
+
+/// How bad something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// As it should be.
+    Fine,
+    /// Work goes on, but somebody should look.
+    Warning,
+    /// Something that is needed is missing or broken.
+    Broken,
+}
+
+/// What a check has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The check's name.
+    pub check: &'static str,
+    /// How bad it is.
+    pub level: Level,
+    /// What was found.
+    pub message: String,
+    /// What to do about it; empty where nothing is to be done.
+    pub remedy: String,
+}
+
+/// Every check, in the order of the answer.
+pub const CHECKS: &[Check] = &[
+    Check { name: "tmux", remedy: "install tmux 3.2 or newer", look: programs::tmux },
+    Check { name: "git", remedy: "install git 2.38 or newer", look: programs::git },
+    Check {
+        name: "gh",
+        remedy: "install https://cli.github.com and run `gh auth login`, if pull requests are wanted",
+        look: programs::gh,
+    },
+    Check {
+        name: "harnesses",
+        remedy: "install it, or give its tasks another harness",
+        look: programs::harnesses,
+    },
+    Check {
+        name: "home",
+        remedy: "set ORANGE_HOME to a folder of your own on a local disk",
+        look: disk::home,
+    },
+    Check {
+        name: "disk",
+        remedy: "free space: `orange workspace gc`, the trash, old worktrees",
+        look: disk::space,
+    },
+    Check {
+        name: "locks",
+        remedy: "wait until it is done; if it hangs, end that process: its lock goes with it",
+        look: disk::locks,
+    },
+    Check {
+        name: "leftovers",
+        remedy: "nothing: the next command that writes there removes them",
+        look: disk::leftovers,
+    },
+    Check { name: "trash", remedy: "remove from it what is not wanted any more", look: disk::trash },
+    Check {
+        name: "projects",
+        remedy: "`orange project update NAME --path PATH` links its worktrees to where it is now",
+        look: programs::projects,
+    },
+    Check {
+        name: "identity",
+        remedy: "run `git config --global user.name \"…\"` and `git config --global user.email …`",
+        look: programs::identity,
+    },
+    Check { name: "tasks", remedy: "mend the file that is named", look: tasks::readable },
+    Check { name: "workflows", remedy: "`orange workflow list` shows what there is", look: tasks::workflows },
+    Check {
+        name: "journals",
+        remedy: "the next command that changes the task puts it right; the journal decides",
+        look: tasks::journals,
+    },
+    Check { name: "transitions", remedy: "`orange monitor --once` finishes it", look: tasks::transitions },
+    Check { name: "sessions", remedy: "`orange monitor --once` looks after it", look: tasks::sessions },
+    Check {
+        name: "clock",
+        remedy: "set the clock; the order of the journal does not depend on it",
+        look: tasks::clock,
+    },
+    Check {
+        name: "pool",
+        remedy: "`orange workspace gc` gives back what nobody holds",
+        look: worktrees::pool,
+    },
+    Check { name: "worktrees", remedy: "`orange workspace gc` makes it again", look: worktrees::held },
+    Check {
+        name: "backups",
+        remedy: "`orange task restore` makes a branch of one; `git update-ref -d` removes it",
+        look: worktrees::backups,
+    },
+];
+
+/// Runs every check; each tells what it has found, at least that all is well.
+pub fn examine(orange: &Orange) -> Vec<Finding> {
+    let seen = Seen::of(orange);
+    CHECKS.iter().flat_map(|check| check.run(&seen)).collect()
+}
+
+impl Check {
+    fn run(&self, seen: &Seen<'_>) -> Vec<Finding> {
+        let mut findings = (self.look)(seen).unwrap_or_else(|error| vec![Finding::of(Level::Broken, &error)]);
+        for finding in &mut findings {
+            finding.check = self.name;
+            if finding.level != Level::Fine && finding.remedy.is_empty() {
+                self.remedy.clone_into(&mut finding.remedy);
+            }
+        }
+        findings
+    }
+}
+
+impl Finding {
+    fn new(level: Level, message: impl Into<String>) -> Finding {
+        Finding { check: "", level, message: message.into(), remedy: String::new() }
+    }
+
+    fn fine(message: impl Into<String>) -> Finding {
+        Finding::new(Level::Fine, message)
+    }
+
+    fn of(level: Level, error: &Error) -> Finding {
+        Finding { remedy: error.help.clone(), ..Finding::new(level, &error.message) }
+    }
+
+    fn remedy(self, remedy: impl Into<String>) -> Finding {
+        Finding { remedy: remedy.into(), ..self }
+    }
+}
+
+/// These findings, or that all is well.
+fn or_fine(findings: Vec<Finding>, fine: impl Into<String>) -> Vec<Finding> {
+    if findings.is_empty() { vec![Finding::fine(fine)] } else { findings }
+}
+
+/// What several checks look at, read once and without a lock.
+struct Seen<'o> {
+    orange: &'o Orange,
+    projects: Result<Vec<Project>>,
+    tasks: Result<Vec<Listed>>,
+    slots: Result<Vec<Slot>>,
+    panes: Result<Vec<Pane>>,
+}
+
+impl Seen<'_> {
+    fn of(orange: &Orange) -> Seen<'_> {
+        Seen {
+            orange,
+            projects: projects::read(&orange.home),
+            tasks: store::list(&orange.home, None),
+            slots: pool::read(&orange.home),
+            panes: orange.tmux.panes(),
+        }
+    }
+
+    fn projects(&self) -> Result<&[Project]> {
+        self.projects.as_deref().map_err(Clone::clone)
+    }
+
+    fn listed(&self) -> Result<&[Listed]> {
+        self.tasks.as_deref().map_err(Clone::clone)
+    }
+
+    /// The tasks that can be read.
+    fn tasks(&self) -> Result<Vec<&Task>> {
+        Ok(self.listed()?.iter().filter_map(|listed| listed.task.as_ref().ok()).collect())
+    }
+
+    fn slots(&self) -> Result<&[Slot]> {
+        self.slots.as_deref().map_err(Clone::clone)
+    }
+
+    fn panes(&self) -> Result<&[Pane]> {
+        self.panes.as_deref().map_err(Clone::clone)
+    }
+}

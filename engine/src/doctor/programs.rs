@@ -1,0 +1,77 @@
+//! The programs that agents need, and the repositories they work in.
+
+use std::collections::BTreeSet;
+
+use crate::Result;
+use crate::doctor::{Finding, Level, Seen, or_fine};
+use crate::drive::exec::find_on_path;
+use crate::drive::git::Git;
+use crate::drive::harness::{self, HARNESSES};
+use crate::store::task::DEFAULT_HARNESS;
+
+pub(super) fn tmux(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    seen.orange.tmux.check()?;
+    let version = seen.orange.tmux.version()?;
+    Ok(vec![Finding::fine(version.map_or_else(|| "tmux".to_owned(), |version| format!("tmux {version}")))])
+}
+
+pub(super) fn git(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let git = Git::at(seen.orange.home.root());
+    git.check()?;
+    Ok(vec![Finding::fine(format!("git {}", git.version()?))])
+}
+
+pub(super) fn gh(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    Ok(vec![match find_on_path("gh", seen.orange.path()) {
+        Some(file) => Finding::fine(format!("gh: {}", file.display())),
+        None => Finding::new(Level::Warning, "no gh: pull requests are neither opened nor followed"),
+    }])
+}
+
+/// Those that unfinished tasks name; of the others, one is enough.
+pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let path = seen.orange.path();
+    let tasks = seen.tasks()?.into_iter().filter(|task| !seen.orange.is_over(task));
+    let used: BTreeSet<&str> =
+        tasks.flat_map(|task| [&task.harness, &task.review_harness]).map(String::as_str).collect();
+    let missing =
+        used.iter().filter_map(|name| harness::named(name).and_then(|found| found.check(path)).err());
+    let broken: Vec<Finding> = missing.map(|error| Finding::of(Level::Broken, &error)).collect();
+    let there: Vec<&str> =
+        HARNESSES.iter().filter(|harness| harness.check(path).is_ok()).map(|harness| harness.name).collect();
+    if there.is_empty() && broken.is_empty() {
+        let error = harness::named(DEFAULT_HARNESS)?.check(path).err();
+        return Ok(error.iter().map(|error| Finding::of(Level::Warning, error)).collect());
+    }
+    Ok(or_fine(broken, format!("on PATH: {}", there.join(", "))))
+}
+
+pub(super) fn projects(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let projects = seen.projects()?;
+    let mut findings = Vec::new();
+    for project in projects {
+        let git = Git::at(&project.path);
+        if !project.path.is_dir() {
+            let message = format!("{}: {} is gone", project.name, project.path.display());
+            findings.push(Finding::new(Level::Broken, message));
+        } else if let Err(error) =
+            git.top_level().and_then(|_| git.check_branch_exists(&project.default_branch))
+        {
+            let finding = Finding::of(Level::Broken, &error);
+            findings.push(Finding { message: format!("{}: {}", project.name, finding.message), ..finding });
+        }
+    }
+    let names: Vec<&str> = projects.iter().map(|project| project.name.as_str()).collect();
+    let fine = if names.is_empty() { "none yet".to_owned() } else { names.join(", ") };
+    Ok(or_fine(findings, fine))
+}
+
+pub(super) fn identity(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for project in seen.projects()?.iter().filter(|project| project.path.is_dir()) {
+        if let Err(error) = Git::at(&project.path).check_identity() {
+            findings.push(Finding::of(Level::Broken, &error));
+        }
+    }
+    Ok(or_fine(findings, "git knows who commits"))
+}

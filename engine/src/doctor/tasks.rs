@@ -1,0 +1,114 @@
+//! Tasks, their journals, and their sessions.
+
+use std::time::{Duration, SystemTime};
+
+use crate::Result;
+use crate::doctor::{Finding, Level, Seen, or_fine};
+use crate::flow::snapshot::status_of;
+use crate::hooks::agents;
+use crate::store::event::Event;
+use crate::store::{Log, TaskDir, clock as time, task};
+
+pub(super) fn readable(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let listed = seen.listed()?;
+    let errors = listed.iter().filter_map(|listed| listed.task.as_ref().err());
+    let broken = errors.map(|error| Finding::of(Level::Broken, error)).collect();
+    Ok(or_fine(broken, format!("{} can be read", listed.len())))
+}
+
+pub(super) fn workflows(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for task in seen.tasks()? {
+        let known = seen.orange.machine_of(task).and_then(|machine| status_of(machine, task));
+        if let Err(error) = known {
+            let finding = Finding::of(Level::Warning, &error);
+            findings.push(Finding { message: format!("task {}: {}", task.id, finding.message), ..finding });
+        }
+    }
+    Ok(or_fine(findings, "every task has its own"))
+}
+
+/// What the next command on a task is going to put right, and what is cut off.
+pub(super) fn journals(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for dir in readable_dirs(seen)? {
+        let journal = task::read_journal(dir)?;
+        let log = journal.log();
+        for repair in task::differences(dir, &task::document(dir, &log)?, &log.owned) {
+            if let Event::TaskRepaired { field, found, kept } = repair {
+                let [found, kept] = [found, kept].map(|value| value.unwrap_or_else(|| "nothing".to_owned()));
+                let message = format!("task {}: TASK.md has {found} for {field}, the journal {kept}", dir.id);
+                findings.push(Finding::new(Level::Warning, message));
+            }
+        }
+        if journal.torn.is_some() {
+            let message = format!("task {}: the last line of its journal is torn", dir.id);
+            findings.push(
+                Finding::new(Level::Warning, message)
+                    .remedy("the next command that changes the task cuts it off"),
+            );
+        }
+    }
+    Ok(or_fine(findings, "every TASK.md agrees with its journal"))
+}
+
+pub(super) fn transitions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let pending = |(dir, log): (&TaskDir, Log)| {
+        let plan = log.open?.plan;
+        let message = format!("task {}: {} → {} is begun and not finished", dir.id, plan.from, plan.to);
+        Some(Finding::new(Level::Warning, message))
+    };
+    Ok(or_fine(logs(seen)?.into_iter().filter_map(pending).collect(), "all are finished"))
+}
+
+pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let panes = seen.panes()?;
+    let mut findings = Vec::new();
+    for (dir, log) in logs(seen)? {
+        for agent in log.agents.values() {
+            if !agents::is_alive(dir, agent, panes)? {
+                let message =
+                    format!("task {}: agent {} ({}) is gone, unnoticed", dir.id, agent.spawn, agent.actor);
+                findings.push(Finding::new(Level::Warning, message));
+            }
+        }
+    }
+    let mut strays: Vec<(&str, &str)> = Vec::new();
+    for pane in panes {
+        let Some(id) = pane.task.as_deref() else { continue };
+        let is_known = seen.listed()?.iter().any(|listed| listed.dir.id == id);
+        if !is_known && !strays.contains(&(id, &pane.session)) {
+            strays.push((id, &pane.session));
+        }
+    }
+    findings.extend(strays.into_iter().map(|(id, session)| {
+        let message = format!("the tmux session {session} is of task {id}, which is gone");
+        Finding::new(Level::Warning, message)
+            .remedy(format!("look at it, then `tmux kill-session -t '={session}'` on that server"))
+    }));
+    Ok(or_fine(findings, "every agent has one, every one a task"))
+}
+
+pub(super) fn clock(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    // Two processes may read the clock in another order than they write.
+    let soon = time::rfc3339(SystemTime::now() + Duration::from_secs(60));
+    let mut findings = Vec::new();
+    for dir in readable_dirs(seen)? {
+        let journal = task::read_journal(dir)?;
+        if let Some(record) = journal.records.last().filter(|record| record.timestamp > soon) {
+            let message =
+                format!("task {}: its journal ends at {}, which is to come", dir.id, record.timestamp);
+            findings.push(Finding::new(Level::Warning, message));
+        }
+    }
+    Ok(or_fine(findings, "no journal is ahead of it"))
+}
+
+fn readable_dirs<'s>(seen: &'s Seen<'_>) -> Result<Vec<&'s TaskDir>> {
+    Ok(seen.listed()?.iter().filter(|listed| listed.task.is_ok()).map(|listed| &listed.dir).collect())
+}
+
+fn logs<'s>(seen: &'s Seen<'_>) -> Result<Vec<(&'s TaskDir, Log)>> {
+    let read = |dir| Ok((dir, task::read_journal(dir)?.log()));
+    readable_dirs(seen)?.into_iter().map(read).collect()
+}

@@ -1,0 +1,151 @@
+//! Each check finds what it is there for, and nothing in a home where all is well.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use super::*;
+use crate::flow::tests::MACHINES;
+use crate::machines::Machines;
+use crate::store::{Event, Home, Set, TaskDir, tests};
+
+struct Ward {
+    _folder: tempfile::TempDir,
+    orange: Orange,
+}
+
+impl Ward {
+    fn new() -> Ward {
+        let (folder, home) = tests::home();
+        home.prepare().unwrap();
+        let orange = Orange::for_tests(Machines::only(MACHINES), home, folder.path());
+        Ward { _folder: folder, orange }
+    }
+
+    fn home(&self) -> &Home {
+        &self.orange.home
+    }
+
+    /// A task of the test workflow.
+    fn task(&self) -> TaskDir {
+        let mut open = tests::task(self.home(), "fix");
+        open.append(Event::Unknown, Set::new().workflow("test", "").status("working")).unwrap();
+        open.dir().clone()
+    }
+
+    /// What a check finds that is not fine, as `level message`.
+    fn found(&self, name: &str) -> Vec<String> {
+        let check = CHECKS.iter().find(|check| check.name == name).unwrap();
+        let findings = check.run(&Seen::of(&self.orange));
+        assert!(!findings.is_empty(), "{name} says nothing");
+        let bad: Vec<_> = findings.into_iter().filter(|finding| finding.level != Level::Fine).collect();
+        assert!(bad.iter().all(|finding| !finding.remedy.is_empty()), "{bad:?}");
+        bad.into_iter().map(|finding| format!("{:?} {}", finding.level, finding.message)).collect()
+    }
+
+    #[track_caller]
+    fn check(&self, name: &str, says: &str) {
+        let found = self.found(name);
+        assert!(found.iter().any(|found| found.contains(says)), "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn names_are_told_apart_and_every_check_has_a_remedy() {
+    for (index, check) in CHECKS.iter().enumerate() {
+        assert!(!check.remedy.is_empty());
+        assert!(CHECKS[..index].iter().all(|other| other.name != check.name), "{}", check.name);
+    }
+}
+
+#[test]
+fn nothing_is_found_in_a_home_where_all_is_well_and_nothing_is_changed() {
+    let ward = Ward::new();
+    let dir = ward.task();
+    let before = fs::read(dir.history()).unwrap();
+    let of_this_machine = ["tmux", "git", "gh", "harnesses", "disk"];
+    for check in CHECKS.iter().filter(|check| !of_this_machine.contains(&check.name)) {
+        assert_eq!(ward.found(check.name), Vec::<String>::new(), "{}", check.name);
+    }
+    assert_eq!(fs::read(dir.history()).unwrap(), before);
+    assert!(!ward.home().workspaces().exists());
+}
+
+#[test]
+fn what_is_missing_is_found() {
+    let ward = Ward::new();
+    ward.task();
+    // Nothing is on this one's PATH.
+    ward.check("harnesses", "`claude`");
+    ward.check("gh", "no gh");
+    fs::write(ward.home().projects_json(), r#"[{"name": "coffee", "path": "/no/such/place"}]"#).unwrap();
+    ward.check("projects", "Broken coffee: /no/such/place is gone");
+}
+
+#[test]
+fn a_home_that_others_can_read_is_told() {
+    let ward = Ward::new();
+    fs::set_permissions(ward.home().root(), fs::Permissions::from_mode(0o755)).unwrap();
+    ward.check("home", "Warning others can read");
+}
+
+#[test]
+fn what_dead_processes_left_is_found() {
+    let ward = Ward::new();
+    let dir = ward.task();
+    // No process has the highest number.
+    let left = dir.path.join(format!(".TASK.md.{}.0.tmp", i32::MAX));
+    fs::write(&left, "half").unwrap();
+    ward.check("leftovers", &left.to_string_lossy());
+    assert!(left.exists());
+}
+
+#[test]
+fn a_task_that_disagrees_with_its_journal_is_found() {
+    let ward = Ward::new();
+    let dir = ward.task();
+    let text = fs::read_to_string(dir.task_md()).unwrap();
+    fs::write(dir.task_md(), text.replace("status: working", "status: done")).unwrap();
+    ward.check("journals", "TASK.md has done for status, the journal working");
+    let mut journal = fs::read(dir.history()).unwrap();
+    journal.extend(b"{\"seq\": 9, \"ty");
+    fs::write(dir.history(), &journal).unwrap();
+    ward.check("journals", "is torn");
+    fs::write(dir.history(), "no journal\n{}\n").unwrap();
+    ward.check("tasks", "history.jsonl:1");
+}
+
+#[test]
+fn tasks_and_sessions_without_each_other_are_found() {
+    let ward = Ward::new();
+    let dir = ward.task();
+    let mut open = crate::store::Open::lock(ward.home(), &dir).unwrap();
+    let spawn = crate::store::event::Spawn { spawn: 1, actor: "worker".to_owned(), ..Default::default() };
+    open.append(Event::AgentSpawned(spawn), Set::new()).unwrap();
+    let plan = crate::store::event::Transition { from: "a".into(), to: "b".into(), ..Default::default() };
+    open.append(Event::TransitionStarted(plan), Set::new()).unwrap();
+    drop(open);
+    ward.check("sessions", "agent 1 (worker) is gone");
+    ward.check("transitions", "a → b is begun");
+    let mut open = crate::store::Open::lock(ward.home(), &dir).unwrap();
+    open.append(Event::Unknown, Set::new().status("vanished")).unwrap();
+    ward.check("workflows", "vanished");
+}
+
+#[test]
+fn worktrees_of_tasks_that_are_gone_are_found() {
+    let ward = Ward::new();
+    crate::store::Pool::lock(ward.home()).unwrap().bind("coffee", 1, "gone").unwrap();
+    fs::create_dir(ward.home().workspace("mine")).unwrap();
+    fs::write(ward.home().workspace("mine").join("precious"), "p").unwrap();
+    ward.check("pool", "mine is no worktree of ours");
+    ward.check("pool", "coffee--1 is needed by nobody");
+}
+
+#[test]
+fn a_journal_from_the_future_is_found() {
+    let ward = Ward::new();
+    let dir = ward.task();
+    let journal = fs::read_to_string(dir.history()).unwrap();
+    fs::write(dir.history(), journal.replace("\"timestamp\":\"20", "\"timestamp\":\"29")).unwrap();
+    ward.check("clock", "to come");
+}

@@ -1,0 +1,69 @@
+//! The pool: worktrees that nobody holds, those that tasks hold, and backups.
+
+use crate::Result;
+use crate::doctor::{Finding, Level, Seen, or_fine};
+use crate::drive::git::Git;
+use crate::flow::collect::{self, Fate};
+
+/// What `orange workspace gc` would do.
+pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for one in collect::plan(seen.orange, seen.slots()?, seen.projects()?)? {
+        let (message, remedy) = match one.fate {
+            Fate::GiveBack => (format!("{} is held by a task that is over", one.name), String::new()),
+            Fate::Clean => (format!("{} is held by a task that is gone", one.name), String::new()),
+            Fate::Remove => (format!("{} is needed by nobody", one.name), String::new()),
+            Fate::Leave(why) => (format!("{} is no worktree of ours", one.name), why),
+        };
+        findings.push(Finding::new(Level::Warning, message).remedy(remedy));
+    }
+    Ok(or_fine(findings, format!("{} worktrees", seen.slots()?.len())))
+}
+
+/// Those that tasks hold are there, linked to their repository, bound to the same task by the pool, and not locked.
+pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for task in seen.tasks()? {
+        let Some(name) = &task.owned.workspace else { continue };
+        let folder = seen.orange.home.workspace(name);
+        let project = seen.projects()?.iter().find(|project| project.name == task.project);
+        let Some(project) = project.filter(|project| project.path.is_dir()) else { continue };
+        let git = Git::at(&project.path);
+        let is_bound =
+            seen.slots()?.iter().any(|slot| slot.name == *name && slot.task.as_ref() == Some(&task.id));
+        let shown = folder.display();
+        let finding = if !is_bound {
+            Finding::new(
+                Level::Broken,
+                format!("task {} has {name}, and the pool gives it to another", task.id),
+            )
+            .remedy("`orange task cancel` and `orange task spawn` give it one of its own")
+        } else if !folder.is_dir() {
+            Finding::new(Level::Warning, format!("{shown}, of task {}, is gone", task.id))
+                .remedy("nothing: it is made again when it is needed")
+        } else if !git.has_worktree(&folder)? || !folder.join(".git").exists() {
+            Finding::new(
+                Level::Broken,
+                format!("{shown}, of task {}, is not linked to its repository", task.id),
+            )
+            .remedy(format!("run `git worktree repair {shown}` in {}", project.path.display()))
+        } else if let Some(lock) = git.index_lock(&folder)? {
+            let lock = lock.display();
+            Finding::new(Level::Warning, format!("{lock}: a git is at work in it, or has died"))
+                .remedy(format!("if none is: `rm {lock}`"))
+        } else {
+            continue;
+        };
+        findings.push(finding);
+    }
+    Ok(or_fine(findings, "those that tasks hold are whole"))
+}
+
+pub(super) fn backups(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for project in seen.projects()?.iter().filter(|project| project.path.is_dir()) {
+        let count = Git::at(&project.path).count_backups()?;
+        findings.push(Finding::fine(format!("{}: {count}", project.name)));
+    }
+    Ok(or_fine(findings, "none"))
+}
