@@ -105,6 +105,7 @@ impl Command {
             Command::Log(_) => "log",
             Command::Install(_) => "install",
             Command::Mcp => "mcp",
+            Command::Doctor => "doctor",
             Command::Completions { .. } | Command::Complete { .. } => "completions",
         }
     }
