@@ -35,6 +35,8 @@ pub struct Log {
     pub merge: Option<String>,
     /// The pull request that was opened for it.
     pub pr: Option<String>,
+    /// When it was created, RFC 3339 UTC.
+    pub created_at: String,
     /// The number of the last record; 0 when there is none.
     pub last_seq: u64,
 }
@@ -133,6 +135,7 @@ impl Log {
             Event::TaskCreated { branch, creator, .. } => {
                 self.branch.clone_from(branch);
                 self.creator.clone_from(creator);
+                self.created_at.clone_from(&record.timestamp);
             }
             Event::MergeStarted { commit, .. } => self.merge = Some(commit.clone()),
             Event::PrCreated { url } => self.pr = Some(url.clone()),

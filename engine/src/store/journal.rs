@@ -62,6 +62,19 @@ pub fn mend(path: &Path, journal: &Journal) -> Result<()> {
     mended.map_err(|cause| Error::io("mend the last line of", path, &cause))
 }
 
+/// How long the part of the journal is that has whole lines; 0 when it cannot be read.
+pub fn length(path: &Path) -> usize {
+    let bytes = fs::read(path).unwrap_or_default();
+    bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1)
+}
+
+/// The events behind the first so many bytes, as far as they can be read: for telling what has just happened.
+pub fn since(path: &Path, length: usize) -> Vec<Event> {
+    let bytes = fs::read(path).unwrap_or_default();
+    let lines = bytes.get(length..).unwrap_or_default().split(|&byte| byte == b'\n');
+    lines.filter_map(|line| serde_json::from_slice::<Record>(line).ok()).map(|record| record.event).collect()
+}
+
 /// Numbers and dates these events as the next ones after `last_seq`.
 pub fn records(last_seq: u64, events: Vec<(Event, Set)>) -> Vec<Record> {
     let timestamp = clock::now();
@@ -121,7 +134,9 @@ pub fn owned(bytes: &[u8]) -> Option<Owned> {
     // Inside a string these quotes would be escaped.
     const SET: &str = "\"set\"";
     let mut owned = Owned::default();
+    let mut last = 0;
     for line in std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?.split('\n') {
+        last = seq_of(line).filter(|seq| *seq > last)?;
         if let Some(at) = line.rfind(SET) {
             let last_member = line[at + SET.len()..].strip_prefix(':')?.strip_suffix('}')?;
             let mut set = serde_json::Deserializer::from_str(last_member);
@@ -129,6 +144,13 @@ pub fn owned(bytes: &[u8]) -> Option<Owned> {
         }
     }
     (!owned.status.is_empty()).then_some(owned)
+}
+
+/// The number of a line that begins and ends as this program writes one.
+fn seq_of(line: &str) -> Option<u64> {
+    let (seq, rest) = line.strip_prefix("{\"seq\":")?.split_once(',')?;
+    let is_event = rest.starts_with("\"timestamp\":\"") && rest.ends_with('}');
+    seq.parse().ok().filter(|_| is_event)
 }
 
 /// Takes a set over into the values, without building it first.
@@ -309,6 +331,10 @@ mod tests {
         check_owned(&[CREATED, "", "{\"seq\":2,\"set\":{\"a"], false);
         check_owned(&[CREATED, inside], false);
         check_owned(&[CREATED, word], false);
+        check_owned(&[CREATED, "nonsense"], false);
+        check_owned(&[CREATED, "nonsense", CHANGED], false);
+        check_owned(&[CREATED, &CHANGED[..40], CHANGED], false);
+        check_owned(&[CREATED, CHANGED, CHANGED], false);
     }
 
     #[test]

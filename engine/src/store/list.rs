@@ -76,8 +76,8 @@ fn read(dir: &TaskDir, buffer: &mut Vec<u8>) -> Listed {
 fn quickly(dir: &TaskDir, buffer: &mut Vec<u8>) -> Option<Task> {
     let owned = journal::owned(contents(&dir.history(), buffer).ok()?)?;
     let document = Document::parse(contents(&dir.task_md(), buffer).ok()?).ok()?;
-    let task = Task::with(dir, document, owned, "").ok()?;
-    (!task.branch.is_empty()).then_some(task)
+    let task = Task::with(dir, document, owned, ("", "")).ok()?;
+    (!task.branch.is_empty() && !task.created_at.is_empty()).then_some(task)
 }
 
 fn carefully(dir: &TaskDir) -> Result<Task> {

@@ -204,6 +204,9 @@ impl Open {
         let document = edit::edit(dir, log, |before, after| {
             change(after)?;
             let mut fields = task::fields(dir, &log.owned);
+            if !log.created_at.is_empty() && before.get("created_at").is_ok_and(|found| found.is_none()) {
+                fields.push(("created_at", Value::Plain(&log.created_at)));
+            }
             let now = clock::now();
             if differs(before, after, &fields) {
                 fields.push(("updated_at", Value::Plain(&now)));

@@ -71,15 +71,16 @@ impl Task {
 
     /// The frontmatter's values for what is a person's, the journal's for the rest.
     pub(crate) fn of(dir: &TaskDir, document: Document, log: &Log) -> Result<Task> {
-        Task::with(dir, document, log.owned.clone(), &log.branch).map_err(|flaw| corrupt(dir, &flaw, log))
+        Task::with(dir, document, log.owned.clone(), (&log.branch, &log.created_at))
+            .map_err(|flaw| corrupt(dir, &flaw, log))
     }
 
-    /// As `of`, from what of the journal it takes.
+    /// As `of`, from what of the journal it takes: the values, the first branch and the time of creation.
     pub(crate) fn with(
         dir: &TaskDir,
         document: Document,
         owned: Owned,
-        first_branch: &str,
+        (first_branch, created_at): (&str, &str),
     ) -> std::result::Result<Task, Flaw> {
         let get = |key: &str| document.get(key);
         Ok(Task {
@@ -92,7 +93,7 @@ impl Task {
             owned,
             attention: get("attention")?,
             pr_url: get("pr_url")?,
-            created_at: get("created_at")?.unwrap_or_default(),
+            created_at: get("created_at")?.unwrap_or_else(|| created_at.to_owned()),
             updated_at: get("updated_at")?.unwrap_or_default(),
             body: document.into_body(),
         })

@@ -5,11 +5,13 @@
 mod bad_input;
 mod contract;
 mod creation;
+mod crowd;
 mod custom;
 mod deaths;
 mod default;
 mod demo;
 mod doctor;
+mod editing;
 mod every_step;
 mod exits;
 mod following;

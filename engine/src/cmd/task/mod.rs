@@ -6,6 +6,7 @@ mod delete;
 mod list;
 mod merge;
 mod next;
+mod repaired;
 mod restore;
 mod show;
 mod update;
@@ -40,29 +41,42 @@ pub fn run(
         TaskCommand::Wait(args) => wait::run(orange, &named_or_here(orange, &args.task)?, args),
         TaskCommand::Watch(task) => watch::run(orange, task, tell),
         TaskCommand::Next(task) => next::run(orange, &named_or_here(orange, task)?),
-        TaskCommand::Spawn(task) => {
-            let moved = flow::spawn(orange, &named_or_here(orange, task)?)?;
+        TaskCommand::Spawn(task) => changing(orange, task, |dir| {
+            let moved = flow::spawn(orange, dir)?;
             Ok(Answer::new(moved.json(), moved.text()))
+        }),
+        TaskCommand::Respawn(task) => changing(orange, task, |dir| respawn(orange, dir)),
+        TaskCommand::Update(args) => {
+            update::check(args)?;
+            changing(orange, &args.task, |dir| update::run(orange, dir, args))
         }
-        TaskCommand::Respawn(task) => respawn(orange, &named_or_here(orange, task)?),
-        TaskCommand::Update(args) => update::run(orange, args),
         TaskCommand::Attach(task) => attach(orange, &named_or_here(orange, task)?),
         TaskCommand::Cancel { task, yes } => {
-            cancel::run(orange, &named_or_here(orange, task)?, *yes, as_json)
+            changing(orange, task, |dir| cancel::run(orange, dir, *yes, as_json))
         }
         TaskCommand::Delete { task, yes } => {
             delete::run(orange, &named_or_here(orange, task)?, *yes, as_json)
         }
         TaskCommand::Restore { task, backup } => restore::run(orange, task, *backup),
-        TaskCommand::Migrate { task, to, workflow } => {
-            let migrated = flow::migrate(orange, &named_or_here(orange, task)?, to, workflow.as_deref())?;
+        TaskCommand::Migrate { task, to, workflow } => changing(orange, task, |dir| {
+            let migrated = flow::migrate(orange, dir, to, workflow.as_deref())?;
             Ok(Answer::new(migrated.json(), migrated.text()))
-        }
-        TaskCommand::Merge(args) => merge::run(orange, &named_or_here(orange, &args.task)?, args),
-        TaskCommand::CreatePr(task) => merge::create_pr(orange, &named_or_here(orange, task)?),
+        }),
+        TaskCommand::Merge(args) => changing(orange, &args.task, |dir| merge::run(orange, dir, args)),
+        TaskCommand::CreatePr(task) => changing(orange, task, |dir| merge::create_pr(orange, dir)),
         TaskCommand::Finish { id } => finish(orange, id),
         TaskCommand::SpawnNext { id } => spawn_next(orange, id),
     }
+}
+
+/// A command that changes a task; it tells what was put right on the way.
+fn changing(
+    orange: &Orange,
+    task: &TaskName,
+    run: impl FnOnce(&TaskDir) -> Result<Answer>,
+) -> Result<Answer> {
+    let dir = named_or_here(orange, task)?;
+    repaired::telling(&dir, || run(&dir))
 }
 
 /// The task that was named, or the one whose worktree one stands in, or the one whose agent asks.

@@ -3,7 +3,6 @@
 use serde_json::json;
 
 use super::create::admit;
-use super::named_or_here;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::UpdateArgs;
 use crate::drive::git::Git;
@@ -13,24 +12,31 @@ use crate::store::scalar::Value;
 use crate::store::{self, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
-/// Changes a task's summary and branch, then asks for its status.
-pub fn run(orange: &Orange, args: &UpdateArgs) -> Result<Answer> {
+/// Refuses what asks for nothing, before any task is looked for.
+///
+/// # Errors
+/// `usage`.
+pub fn check(args: &UpdateArgs) -> Result<()> {
     if args.status.is_none() && args.summary.is_none() && args.branch.is_none() {
         return Err(Error::new(Kind::Usage, "nothing to update")
             .help("give --status, --summary or --branch; `orange task next` shows the statuses"));
     }
-    let dir = named_or_here(orange, &args.task)?;
+    Ok(())
+}
+
+/// Changes a task's summary and branch, then asks for its status.
+pub fn run(orange: &Orange, dir: &TaskDir, args: &UpdateArgs) -> Result<Answer> {
     // A status that is refused leaves the other fields alone too.
     if let Some(status) = args.status.as_ref().filter(|_| args.summary.is_some() || args.branch.is_some()) {
-        request(orange, &dir, Goal::Named(status), true)?;
+        request(orange, dir, Goal::Named(status), true)?;
     }
-    let fields = edit(orange, &dir, args)?;
+    let fields = edit(orange, dir, args)?;
     let Some(status) = &args.status else {
         let json = json!({ "success": true, "id": dir.id, "updated": fields, "dry_run": args.dry_run });
         let verb = if args.dry_run { "would update" } else { "updated" };
         return Ok(Answer::new(json, format!("{verb} {}", fields.join(", "))));
     };
-    let moved = request(orange, &dir, Goal::Named(status), args.dry_run)?;
+    let moved = request(orange, dir, Goal::Named(status), args.dry_run)?;
     Ok(Answer::new(moved.json(), moved.text()))
 }
 

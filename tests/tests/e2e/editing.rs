@@ -1,0 +1,111 @@
+//! Files that people and agents have written: what is put right is told, what cannot be read is left alone.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::task::Task;
+use crate::world::World;
+
+fn idle<'w>(world: &'w World) -> Task<'w> {
+    let task = world.create("fix", "Mend it [agents: hang hang]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    task
+}
+
+fn forge(task: &Task<'_>) {
+    let good = fs::read_to_string(task.file()).unwrap();
+    fs::write(task.file(), good.replacen("status: working", "status: done", 1)).unwrap();
+}
+
+#[test]
+fn what_was_put_right_is_told_by_the_command_that_did_it() {
+    let world = World::new();
+    let task = idle(&world);
+    forge(&task);
+    let refused = task.fails(1, "gate_failed", "update", &["--status", "agent-review"]);
+    assert!(refused.contains("put right: status had `done`, and has `working`"), "{refused}");
+    forge(&task);
+    let told = task.ok("update", &["--summary", "Mend it well"]);
+    assert_eq!(told["repaired"], json!([{ "field": "status", "found": "done", "kept": "working" }]));
+    forge(&task);
+    let said = world.orange(&["task", "update", &task.id, "--summary", "Mend it"]).out;
+    assert!(said.contains("put right: status had `done`"), "{said}");
+    let shown = world.orange(&["task", "show", &task.id]).out;
+    assert_eq!(shown.matches("task.repaired  field=status found=done kept=working").count(), 3, "{shown}");
+}
+
+/// A file that is broken in this way: the task stays in the list, every command says where, and nothing is changed.
+#[track_caller]
+fn check_broken(world: &World, task: &Task<'_>, contents: &[u8], expect: &str) {
+    let good = fs::read(task.file()).unwrap();
+    fs::write(task.file(), contents).unwrap();
+    let events = task.events();
+    let listed = world.ok(&["task", "list"]);
+    assert_eq!((&listed[0]["id"], &listed[0]["error"]["code"]), (&json!(task.id), &json!("corrupt")));
+    for verb in ["show", "update"] {
+        let more: &[&str] = if verb == "update" { &["--status", "stuck"] } else { &[] };
+        let told = task.fails(6, "corrupt", verb, more);
+        assert!(told.contains(expect) && told.contains("nothing was changed"), "{told}");
+    }
+    assert_eq!((task.events(), fs::read(task.file()).unwrap()), (events, contents.to_vec()));
+    fs::write(task.file(), good).unwrap();
+    assert_eq!(world.ok(&["task", "list"])[0]["status"], "working");
+}
+
+#[test]
+fn a_broken_file_is_told_and_left_alone() {
+    let world = World::new();
+    let task = idle(&world);
+    task.write("## Plan\n\nThe simplest one.");
+    let good = fs::read_to_string(task.file()).unwrap();
+    let body = good.split_once("\n---\n").unwrap().1;
+    check_broken(&world, &task, b"", "it is empty");
+    check_broken(&world, &task, &good.as_bytes()[..good.len() / 4], "the frontmatter is not closed");
+    check_broken(&world, &task, body.as_bytes(), "does not begin in the first line");
+    check_broken(&world, &task, good.replacen("---\n", "---js\n", 1).as_bytes(), "opens with `---js`");
+    check_broken(&world, &task, &[good.as_bytes(), b"\xff\n"].concat(), "not UTF-8");
+    check_broken(
+        &world,
+        &task,
+        format!("{good}<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n").as_bytes(),
+        "conflict",
+    );
+    check_broken(
+        &world,
+        &task,
+        good.replacen("summary:", "branch: x\nsummary:", 1).as_bytes(),
+        "a second time",
+    );
+}
+
+#[test]
+fn an_odd_file_is_read_as_it_is_meant() {
+    let world = World::new();
+    let task = idle(&world);
+    let good = fs::read_to_string(task.file()).unwrap();
+    let twice = format!("{good}\n## Handoff\n\n\n## Handoff\n\nDONE: all\n");
+    let odd = format!("\u{feff}{}", twice.replace('\n', "\r\n"));
+    fs::write(task.file(), &odd).unwrap();
+    assert_eq!(task.ok("update", &["--status", "agent-review"])["to"], "agent-review");
+    let now = fs::read_to_string(task.file()).unwrap();
+    let body = |text: &str| text.split_once("\r\n---\r\n").unwrap().1.to_owned();
+    assert_eq!(body(&now), body(&odd));
+    assert!(now.starts_with("\u{feff}---\r\n"));
+}
+
+#[test]
+fn what_a_rewritten_file_lacks_comes_from_the_journal() {
+    let world = World::new();
+    let task = idle(&world);
+    let created = task.show()["created_at"].clone();
+    fs::write(task.file(), "---\nbranch: fix\n---\n\n## Plan\n\nAnew.\n").unwrap();
+    let told = task.ok("update", &["--summary", "Mend it"]);
+    assert!(told["repaired"].as_array().unwrap().len() >= 4, "{told}");
+    let show = task.show();
+    assert_eq!(
+        (&show["created_at"], &show["status"], &show["sections"]["## Plan"]),
+        (&created, &json!("working"), &json!("Anew."))
+    );
+}
