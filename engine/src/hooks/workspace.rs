@@ -71,14 +71,18 @@ pub fn acquire(orange: &Orange, open: &mut Open) -> Result<Set> {
     let project = orange.project_of(open.task())?;
     let name = Pool::lock(&orange.home)?.bind(&project.name, project.pool_size, &open.task().id)?;
     // The slot is the task's now, so the pool is not held while git works: the remote may be slow.
-    match ready(&project, open, &orange.home.workspace(&name)) {
+    let worktree = orange.home.workspace(&name);
+    match ready(&project, open, &worktree) {
         Ok(warning) => {
             // The remote could not be asked, so the branch begins where this repository last saw it.
             warning.map_or(Ok(()), |warning| attend(open, &warning))?;
             Ok(Set::new().workspace(Some(&name)))
         }
         Err(error) if bound.is_none() => {
+            // A worktree that stayed on the task's branch would keep that branch from every other one.
+            let left = leave(orange, &project, open, &worktree);
             Pool::lock(&orange.home)?.unbind(&open.task().id)?;
+            left.or_else(|also| attend(open, &also.one_line()))?;
             Err(error)
         }
         Err(error) => Err(error),
@@ -117,14 +121,26 @@ pub fn release(orange: &Orange, open: &mut Open) -> Result<Set> {
     if is_own {
         let worktree = orange.home.workspace(&name);
         open.take_back(&worktree)?;
-        let aside = orange.home.set_aside(&id);
-        let mut note = |kept| note(open, kept);
-        let mut keeper =
-            Keeper { task: &id, default_branch: &project.default_branch, aside: &aside, note: &mut note };
-        Git::at(&project.path).release(&worktree, &mut keeper)?;
-        unlink(&worktree)?;
+        empty(orange, &project, open, &worktree)?;
     }
     Ok(Set::new().workspace(None))
+}
+
+/// Takes a worktree that could not be made ready off the task's branch, if it has come to be on it.
+fn leave(orange: &Orange, project: &Project, open: &mut Open, worktree: &Path) -> Result<()> {
+    let is_on_it = worktree.is_dir()
+        && Git::at(&project.path).current_branch(worktree)?.as_ref() == Some(&open.task().branch);
+    if is_on_it { empty(orange, project, open, worktree) } else { Ok(()) }
+}
+
+fn empty(orange: &Orange, project: &Project, open: &mut Open, worktree: &Path) -> Result<()> {
+    let id = open.task().id.clone();
+    let aside = orange.home.set_aside(&id);
+    let mut note = |kept| note(open, kept);
+    let mut keeper =
+        Keeper { task: &id, default_branch: &project.default_branch, aside: &aside, note: &mut note };
+    Git::at(&project.path).release(worktree, &mut keeper)?;
+    unlink(worktree)
 }
 
 /// Frees the slot of a task that holds no worktree any more.

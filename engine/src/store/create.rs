@@ -80,10 +80,20 @@ pub(super) fn lock_project(home: &Home, project: &str) -> Result<(PathBuf, Lock)
 const UNFINISHED: &str = ".new-";
 
 fn write(dir: &TaskDir, branch: &str, draft: &Draft) -> Result<()> {
-    let text = task_md(dir, branch, draft);
+    let records = journal::records(0, vec![created(branch, draft)]);
+    let now = records.first().map_or_else(clock::now, |created| created.timestamp.clone());
+    let text = task_md(dir, branch, draft, &now);
     Document::parse(text.as_bytes()).map_err(|flaw| {
         Error::new(Kind::Usage, format!("this text cannot stand in a TASK.md: {flaw}")).help(flaw.mend)
     })?;
+
+    home::make_folder(&dir.path)?;
+    atomic::write(&dir.task_md(), text.as_bytes())?;
+    journal::append(&dir.history(), &records)?;
+    atomic::sync_folder(&dir.path)
+}
+
+fn created(branch: &str, draft: &Draft) -> (Event, Set) {
     let set = Set(BTreeMap::new())
         .status(&draft.status)
         .workflow(&draft.workflow, &draft.definition)
@@ -95,16 +105,11 @@ fn write(dir: &TaskDir, branch: &str, draft: &Draft) -> Result<()> {
         actor: draft.actor.clone(),
         creator: draft.creator.clone(),
     };
-
-    home::make_folder(&dir.path)?;
-    atomic::write(&dir.task_md(), text.as_bytes())?;
-    journal::append(&dir.history(), &journal::records(0, vec![(created, set)]))?;
-    atomic::sync_folder(&dir.path)
+    (created, set)
 }
 
 /// The file as it is first written; later writes keep whatever order it has by then.
-fn task_md(dir: &TaskDir, branch: &str, draft: &Draft) -> String {
-    let now = clock::now();
+fn task_md(dir: &TaskDir, branch: &str, draft: &Draft, now: &str) -> String {
     let owned =
         Owned { counters: draft.counters.clone(), workflow: draft.workflow.clone(), ..Owned::default() };
     let mut fields = vec![
@@ -117,8 +122,8 @@ fn task_md(dir: &TaskDir, branch: &str, draft: &Draft) -> String {
         ("review_harness", Value::Text(&draft.review_harness)),
     ];
     fields.extend(owned.fields().into_iter().filter(|(key, _)| *key != "status"));
-    fields.push(("created_at", Value::Plain(&now)));
-    fields.push(("updated_at", Value::Plain(&now)));
+    fields.push(("created_at", Value::Plain(now)));
+    fields.push(("updated_at", Value::Plain(now)));
 
     let mut text = String::from("---\n");
     for (key, value) in fields {

@@ -14,6 +14,7 @@ mod doctor;
 mod editing;
 mod every_step;
 mod exits;
+mod faults;
 mod following;
 mod gates;
 mod install;

@@ -10,6 +10,8 @@ use crate::store::{Home, Open, Pool, Task, TaskDir, atomic, create, journal, lis
 use crate::{Error, Kind};
 
 const ROUNDS: u32 = 20;
+const MAKERS: usize = 4;
+const MADE_BY_EACH: usize = 8;
 
 /// What the other processes do; in the test run itself nothing.
 #[test]
@@ -25,6 +27,7 @@ fn role() {
         "count" => (0..ROUNDS).for_each(|_| count(&home)),
         "create" => create_one(&home),
         "bind" => bind(&home),
+        "many" => change_many(&home),
         "edit" => editors::edit(&home),
         "move" => editors::move_until_told(&home),
         other => panic!("no role {other}"),
@@ -120,6 +123,34 @@ fn one_of_many_creators_of_a_branch_wins() {
 }
 
 #[test]
+fn a_thousand_tasks_are_made_and_changed_at_once() {
+    // Thousands of waits for a disk would say nothing more.
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+    let home = Home::at(folder.path().join("home"));
+    copy_of(&task(&home, "fix").dir().clone());
+    let makers: Vec<_> = (0..MAKERS).map(|_| Process::start("many", &home)).collect();
+    assert!(makers.into_iter().all(Process::succeeded));
+    let listed = list(&home, None).unwrap();
+    assert_eq!(listed.len(), 1000);
+    let changes = listed.into_iter().map(|listed| listed.task.unwrap().counter("review_round"));
+    assert_eq!(changes.collect::<Vec<_>>().iter().sum::<u32>(), 1000, "each was changed once");
+}
+
+/// Makes as many tasks like this one that with those which are going to be created there are a thousand.
+fn copy_of(first: &TaskDir) {
+    for number in 1..1000 - MAKERS * MADE_BY_EACH {
+        let copy = first.path.with_file_name(format!("{:0>21}", format!("copy{number}")));
+        fs::create_dir(&copy).unwrap();
+        for file in ["TASK.md", "history.jsonl"] {
+            let text = fs::read_to_string(first.path.join(file)).unwrap();
+            let text = text.replace(&first.id, copy.file_name().unwrap().to_str().unwrap());
+            fs::write(copy.join(file), text.replace("fix", &format!("fix-{number}"))).unwrap();
+        }
+    }
+}
+
+#[test]
 fn slots_are_not_given_twice() {
     let (_folder, home) = home();
     let processes: Vec<_> = (0..6).map(|_| Process::start("bind", &home)).collect();
@@ -161,6 +192,25 @@ fn create_one(home: &Home) {
     let taken = Error::new(Kind::Refused, "taken");
     let made = create(home, &draft("fix"), |same| if same.is_empty() { Ok(()) } else { Err(taken.clone()) });
     assert!(made.is_ok() || made.is_err_and(|error| error == taken));
+}
+
+/// Makes some tasks, and changes every task that nobody has changed before.
+fn change_many(home: &Home) {
+    for number in 0..MADE_BY_EACH {
+        let branch = format!("new-{}-{number}", std::process::id());
+        let made =
+            create(home, &draft(&branch), |same| if same.is_empty() { Ok(()) } else { unreachable!() });
+        change_once(&mut made.unwrap());
+    }
+    for dir in list::dirs(home, None).unwrap() {
+        change_once(&mut Open::lock(home, &dir).unwrap());
+    }
+}
+
+fn change_once(open: &mut Open) {
+    if open.task().counter("review_round") == 0 {
+        open.append(Event::Unknown, Set::new().counter("review_round", 1)).unwrap();
+    }
 }
 
 fn bind(home: &Home) {
