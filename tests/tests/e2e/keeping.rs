@@ -170,3 +170,12 @@ fn the_worktrees_of_a_removed_project_go_with_their_work_kept() {
     assert_eq!(world.git(&world.repo(), &["show", "refs/orange/backup/toy--1/1:later.txt"]), "later");
     assert!(!worktree.exists());
 }
+
+#[test]
+fn a_wrong_branch_name_takes_nothing() {
+    let world = World::new();
+    for branch in ["a..b", "x.lock", "a b"] {
+        world.fails(2, "usage", &["task", "create", branch, "Mend it"]);
+    }
+    assert_eq!((world.ok(&["task", "list", "--all"]), world.ok(&["workspace", "list"])), (json!([]), json!([])));
+}
