@@ -103,3 +103,78 @@ fn exit_rules_say_one_thing() {
     check(&rule("then_when: []"), &["S04 error «[]» `then_when` has no clause"]);
     check(&rule("action: crsh"), &["S04 error «crsh» unknown value `crsh` of `action`"]);
 }
+
+#[test]
+fn how_an_agent_ended_is_said_in_numbers_that_there_are_and_words() {
+    let rule = |rule: &str| {
+        format!("{SOUND}exit_monitoring: {{rules: [{{status: working, {rule}, then: stuck}}]}}\n")
+    };
+    for sound in ["exit: {code: [0, 255], signal: 64}, on_output: \"rate limit\"", "exit: {signal: [1, 9]}"] {
+        check(&rule(sound), &[]);
+    }
+    for (wrong, expect) in [
+        ("exit: {code: 256}", "S04 error «256» no agent ends with `code: 256`"),
+        ("exit: {signal: [9, 0]}", "S04 error «0» no agent ends with `signal: 0`"),
+        ("exit: {signal: 65}", "S04 error «65» no agent ends with `signal: 65`"),
+        ("exit: {}", "S04 error «{}» `exit` names no status and no signal"),
+        ("exit: {code: []}", "S04 error «{code: []}» `exit` names no status and no signal"),
+        ("exit: {cod: 3}", "S02 error «cod» unknown key `cod` in `exit`"),
+        ("on_output: \"  \"", "S04 error «\"  \"» `on_output` is empty, and so would hold for every end"),
+        ("on_output: 429", "S04 error «429» `on_output` takes text, and this is `429`"),
+        (
+            "exit: {code: 3}, no_artifact: true",
+            "S04 error «exit» `no_artifact` and `exit` exclude each other",
+        ),
+        (
+            "on_output: \"x\", has_artifact: {section: \"## A\"}",
+            "S04 error «on_output» `has_artifact` and `on_output` exclude each other",
+        ),
+    ] {
+        check(&rule(wrong), &[expect]);
+    }
+    check(
+        &rule("exit: {code: 999}, on_output: \"\""),
+        &[
+            "S04 error «999» no agent ends with `code: 999`",
+            "S04 error «\"\"» `on_output` is empty, and so would hold for every end",
+        ],
+    );
+}
+
+#[test]
+fn a_wait_says_how_long_and_what_is_told_afterwards() {
+    let with = |state: &str, rule: &str| {
+        let text = SOUND.replace("working: {respawn_prompt: worker}", &format!("working: {state}"));
+        format!("{text}exit_monitoring: {{rules: [{{status: working, {rule}}}]}}\n")
+    };
+    let again = "{respawn_prompt: worker}";
+    for sound in ["action: wait, resume_after: 1", "on_output: \"x\", action: wait, resume_after: 604800"] {
+        check(&with(again, sound), &[]);
+    }
+    for (state, wrong, expect) in [
+        (again, "action: wait", "S09 error «wait» `action: wait` needs the key `resume_after`"),
+        (again, "action: wait, resume_after: 0", "C4D deny «0» `resume_after: 0` has no meaning"),
+        (
+            again,
+            "action: wait, resume_after: 604801",
+            "S04 error «604801» `resume_after: 604801` is longer than a week",
+        ),
+        (
+            again,
+            "action: wait, resume_after: 9, stuck_after: 3",
+            "S04 error «stuck_after» `stuck_after` belongs to `action: crash`, and this rule counts no crash",
+        ),
+        (
+            again,
+            "action: mark_dead, resume_after: 9",
+            "S04 error «resume_after» `resume_after` belongs to `action: wait`, and this rule does not wait",
+        ),
+        (
+            "{}",
+            "action: wait, resume_after: 9",
+            "S09 error «wait» `action: wait` starts the agent of `working` again, and nothing says what it is told",
+        ),
+    ] {
+        check(&with(state, wrong), &[expect]);
+    }
+}

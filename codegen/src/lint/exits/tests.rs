@@ -260,3 +260,56 @@ fn what_only_exit_rules_read_is_old_the_second_time_too() {
     check("C49", &mended, &[]);
     check("C42", &mended, &[]);
 }
+
+/// The rules of `agent-review` that leave nothing open, behind those of one test.
+fn after(first: &str) -> String {
+    let rules = [
+        first,
+        "has_artifact: {section: '## Review', verdict: PASS}, then: reviewing",
+        "has_artifact: {section: '## Review', verdict: FAIL}, then: stuck",
+        "has_artifact: {section: '## Review', required: true}, action: mark_dead",
+        "no_artifact: true, action: crash",
+    ];
+    let rules = rules.into_iter().filter(|rule| !rule.is_empty());
+    rules.map(|rule| format!("    - {{status: agent-review, {rule}}}\n")).collect()
+}
+
+#[test]
+fn rules_about_ends_may_hold_or_not() {
+    let waits = after("on_output: rate limit, action: wait, resume_after: 9");
+    for code in ["C41", "C42", "C44", "C45", "C48", "C4A", "C4E"] {
+        check(code, &reviewed([PASS, FAIL], &waits), &[]);
+    }
+    let only = "    - {status: agent-review, exit: {code: 75}, action: mark_dead}\n";
+    check(
+        "C44",
+        &reviewed([PASS, FAIL], only),
+        &[
+            "an agent that ends in `agent-review` in any other way is shown as dead and nothing more: no exit rule applies",
+        ],
+    );
+}
+
+#[test]
+fn a_rule_about_ends_is_held_against_the_gate_and_the_rules_before_it() {
+    let leads_on = after("exit: {code: 0}, then: reviewing");
+    let found = lint(&Source::new("flow.yml", reviewed([PASS, FAIL], &leads_on))).diagnostics;
+    let told: Vec<_> = found.iter().filter(|it| it.code() == "C42").map(|it| &it.message).collect();
+    assert!(
+        told.len() == 1 && told[0].contains("and the gate of `agent-review → reviewing` then refuses"),
+        "{told:?}"
+    );
+
+    let shadowed = "this exit rule never applies: the one before it does whenever it would";
+    let behind = |rules: &str| reviewed([PASS, FAIL], &format!("{}{rules}", after("")));
+    let last = "    - {status: agent-review, exit: {code: 75}, action: mark_dead}\n";
+    check(
+        "C45",
+        &behind(last),
+        &["this exit rule never applies: one of those before it does whenever it would"],
+    );
+    let words = "on_output: limit, action: mark_dead}\n    - {status: agent-review, on_output: Rate Limit, action: mark_dead";
+    check("C45", &reviewed([PASS, FAIL], &after(words)), &[shadowed]);
+    let codes = "exit: {code: 1}, action: mark_dead}\n    - {status: agent-review, exit: {code: [1, 2]}, action: mark_dead";
+    check("C45", &reviewed([PASS, FAIL], &after(codes)), &[]);
+}
