@@ -2,8 +2,10 @@
 //! `orange` on real agents, come to the same.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
+use orange_codegen::search::ends::{self, RuleIndex};
 use orange_codegen::search::task::{Agent, Event};
 use orange_codegen::search::{ConfigurationId, Edge, EdgeId, OWN_HOOK, Search, Step, Wrote};
 use orange_codegen::{Source, compile, lower};
@@ -29,6 +31,11 @@ fn persistent_does_what_the_search_says() {
 }
 
 #[test]
+fn agents_that_end_in_every_way_do_what_the_search_says() {
+    check(binary(), "fixtures/ends.yml");
+}
+
+#[test]
 fn a_workflow_with_faults_does_what_the_search_says() {
     check(seeds(), "fixtures/seed-default.yml");
 }
@@ -44,6 +51,10 @@ fn check(program: &'static Path, workflow: &str) {
     let search = Search::run(&machine);
     assert_eq!(search.cut(), None);
     let world = World::of(program);
+    // Where it is compiled in, that comes first.
+    let custom = world.home().join("workflows");
+    fs::create_dir_all(&custom).unwrap();
+    fs::copy(&file, custom.join(format!("{}.yml", machine.name))).unwrap();
     for run in Sample::of(&search) {
         take(&world, &search, &run);
     }
@@ -94,7 +105,7 @@ struct Real<'r> {
 
 impl<'r> Real<'r> {
     fn create(world: &'r World, search: &'r Search<'r>, status: StateId) -> Self {
-        let agents = "hang ".repeat(60);
+        let agents = "told ".repeat(60);
         let summary = format!("Mend it [agents: {}]", agents.trim_end());
         let (workflow, name) = (search.machine.name, search.machine.state(status).name);
         // A review is about work that is there.
@@ -145,7 +156,7 @@ impl<'r> Real<'r> {
                 let to = self.search.machine.state(self.search.machine.transition(transition).to).name;
                 self.request(to, by);
             }
-            Step::Exit { agent, .. } => self.end(agent),
+            Step::Exit { agent, end, .. } => self.end(agent, end),
             Step::Respawn => drop(self.task.ok("respawn", &[])),
         }
     }
@@ -164,19 +175,33 @@ impl<'r> Real<'r> {
         let mut command = self.world.command(self.world.program);
         command.current_dir(self.world.repo());
         if let Some((spawn, _)) = self.agents().into_iter().find(|(_, actor)| *actor == by) {
+            command.current_dir(self.task.worktree());
             command.env("ORANGE_TASK", &self.task.id).env("ORANGE_ACTOR", by.as_str());
             command.env("ORANGE_SPAWN", spawn.to_string());
             command.current_dir(self.task.worktree());
         }
         let said = self.world.said(command.args(["--json", "task", "update", &self.task.id, "--status", to]));
-        assert_eq!(said.status, 0, "{said:?}\n{:#?}", self.story);
+        // Who asks as an agent ends with that agent, if it comes to that.
+        assert!([0, -1].contains(&said.status), "{said:?}\n{:#?}", self.story);
+        self.task.reaches(to);
     }
 
-    /// Ends an agent, and waits until what follows has been done.
-    fn end(&self, agent: Actor) {
+    /// Ends an agent, as a rule says or as nobody expects, and waits until what follows has been done.
+    fn end(&self, agent: Actor, rule: Option<RuleIndex>) {
         let (spawn, _) = self.agents().into_iter().find(|(_, actor)| *actor == agent).unwrap();
         let exits = self.task.events_of("agent.exited").len();
-        kill(self.task.agent(spawn).begun());
+        let process = self.task.agent(spawn).begun();
+        match rule {
+            None => kill(process),
+            Some(_) => {
+                let end = ends::example(self.search.machine, rule);
+                let last = match (end.code, end.signal) {
+                    (_, Some(signal)) => format!("kill -{signal} $$"),
+                    (code, None) => format!("exit {}", code.unwrap_or(1)),
+                };
+                self.task.agent(spawn).tell(&format!("echo '{}'\n{last}\n", end.output));
+            }
+        }
         self.task.has_events(exits + 1, "agent.exited");
     }
 

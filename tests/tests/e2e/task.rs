@@ -165,6 +165,12 @@ impl Agent<'_> {
         String::from_utf8(fs::read(self.note("prompt")).unwrap()).unwrap()
     }
 
+    /// Tells one that is `told` how to end, in words of the shell.
+    pub(crate) fn tell(&self, script: &str) {
+        fs::write(self.note("end.new"), script).unwrap();
+        fs::rename(self.note("end.new"), self.note("end")).unwrap();
+    }
+
     /// What was typed at it.
     pub(crate) fn heard(&self) -> String {
         fs::read_to_string(self.note("heard")).unwrap_or_default()
