@@ -7,6 +7,7 @@ use orange_core::{Actor, Machine};
 
 use crate::caller::{self, Caller};
 use crate::drive::exec::{Call, Detached};
+use crate::drive::harness::{self, Harness};
 use crate::drive::tmux::Tmux;
 use crate::machines::{Built, Machines};
 use crate::progress::Progress;
@@ -88,6 +89,14 @@ impl Orange {
     /// `not_allowed` for an agent that may not change it, with the reason.
     pub fn check_caller(&self, open: &Open) -> Result<Actor> {
         self.caller.check(&self.home, &self.folder, open)
+    }
+
+    /// The harness of this name, built in or in `harnesses.toml`.
+    ///
+    /// # Errors
+    /// `not_found`; `corrupt`, `environment` when that file cannot be read.
+    pub fn harness(&self, name: &str) -> Result<Harness> {
+        harness::named(&self.home.harnesses_toml(), name)
     }
 
     /// The machine that a task follows.

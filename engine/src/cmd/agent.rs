@@ -1,16 +1,16 @@
 //! `orange agent`: the wrapper that tmux runs around a harness, and what it reports to.
 
+use std::io;
 use std::time::{Duration, Instant};
 
-use std::io;
-
+use orange_core::Actor;
 use serde_json::json;
 
 use crate::cmd::answer::Answer;
 use crate::cmd::args::AgentCommand;
 use crate::drive::agent::{self, Ended};
 use crate::drive::exec::Call;
-use crate::drive::harness;
+use crate::drive::harness::Start;
 use crate::drive::last_lines;
 use crate::drive::process::Family;
 use crate::flow::{self, End, waiting};
@@ -79,9 +79,14 @@ fn attend(orange: &Orange, dir: &TaskDir, number: u32) -> Result<Ended> {
         return Err(Error::new(Kind::Refused, format!("task {} has no worktree", dir.id)));
     };
     let folder = orange.home.workspace(workspace);
-    let harness = harness::named(&spawn.harness)?;
-    let call = harness
-        .call(&dir.prompt(number), spawn.permissions == "full", &folder)?
+    let start = Start {
+        full: spawn.permissions == "full",
+        reviews: spawn.actor == Actor::Reviewer.as_str(),
+        effort: task.effort.as_deref(),
+    };
+    let call = orange
+        .harness(&spawn.harness)?
+        .call(&dir.prompt(number), start, &folder)?
         .env(caller::TASK, &dir.id)
         .env(caller::ACTOR, &spawn.actor)
         .env(caller::SPAWN, number.to_string());

@@ -33,11 +33,16 @@ fn names(orange: &Orange, takes: Takes, line: &Line) -> Vec<Candidate> {
     match takes {
         Takes::Text | Takes::Name | Takes::Path | Takes::Number(..) | Takes::OneOf(_) => Vec::new(),
         Takes::Workflow => workflows(orange),
-        Takes::Harness => harness::HARNESSES.iter().map(|it| Candidate::new(it.name, "")).collect(),
+        Takes::Harness => harnesses(orange),
         Takes::Status => statuses(orange, line),
         Takes::Project => projects_of(orange),
         Takes::Task => tasks(orange),
     }
+}
+
+fn harnesses(orange: &Orange) -> Vec<Candidate> {
+    let known = harness::all(&orange.home.harnesses_toml()).unwrap_or_default();
+    known.iter().map(|it| Candidate::new(&it.name, "")).collect()
 }
 
 fn workflows(orange: &Orange) -> Vec<Candidate> {

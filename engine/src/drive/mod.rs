@@ -10,6 +10,7 @@ pub mod git;
 pub mod harness;
 pub mod last_lines;
 pub mod process;
+pub mod terminal;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod tmux;

@@ -1,12 +1,14 @@
 //! Starting, ending and telling agents.
 
 use std::ffi::{OsStr, OsString};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use orange_core::{Actor, HarnessOf, Hook, Machine, Permissions, Values};
 use rustix::process::Pid;
 
-use crate::drive::harness;
 use crate::drive::process::{Family, Kin};
+use crate::drive::terminal;
 use crate::drive::tmux::{self, Pane};
 use crate::hooks::attended::Attended;
 use crate::hooks::workspace;
@@ -30,7 +32,7 @@ pub enum Occasion {
 /// `environment`: tmux or the harness is missing; `not_found`: there is no such harness.
 pub fn preflight(orange: &Orange, task: &Task, spawn: &orange_core::Spawn) -> Result<()> {
     orange.tmux.check()?;
-    harness::named(harness_of(task, spawn))?.check(orange.path())
+    orange.harness(harness_of(task, spawn))?.check(orange.path())
 }
 
 /// Starts an agent: writes its prompt, journals it, then has tmux run the wrapper (`orange agent run`), which reads both.
@@ -148,10 +150,26 @@ pub fn notify_worker(orange: &Orange, open: &Open, message: &str) -> Result<bool
     let panes = orange.tmux.panes_of(&open.task().id)?;
     let Some((number, record)) = live(open, &panes, Actor::Worker)? else { return Ok(false) };
     match panes.iter().find(|pane| is_alive_in(pane, &record.window)) {
-        Some(pane) => orange.tmux.send_text(&pane.pane_id, message.trim_end().as_bytes()).map(|()| true),
+        Some(pane) => {
+            until_it_listens(open, *number, pane)?;
+            orange.tmux.send_text(&pane.pane_id, message.trim_end().as_bytes()).map(|()| true)
+        }
         None => Err(Error::new(Kind::Refused, format!("agent {number} is alive, and its window is gone"))
             .help(without_window(open, *number)?)),
     }
+}
+
+/// Waits for an agent that has just begun until it reads its keys; one that leaves them to its terminal is given ten
+/// seconds for that.
+fn until_it_listens(open: &Open, spawn: u32, pane: &Pane) -> Result<()> {
+    const STARTING: Duration = Duration::from_secs(10);
+    const PAUSE: Duration = Duration::from_millis(50);
+    let is_starting = || Attended::age(open.dir(), spawn).map(|age| age.is_none_or(|age| age < STARTING));
+    let until = Instant::now() + STARTING;
+    while terminal::is_raw(&pane.tty) == Some(false) && is_starting()? && Instant::now() < until {
+        thread::sleep(PAUSE);
+    }
+    Ok(())
 }
 
 /// The agent of this actor that is alive, by the journal, by the processes that are on record, and by tmux.

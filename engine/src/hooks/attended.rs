@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,19 @@ impl Attended {
             }),
             Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
             Err(cause) => Err(Error::io("read", &path, &cause)),
+        }
+    }
+
+    /// How long ago the agent of this spawn has begun; none where that was not noted, or the clock was put back.
+    ///
+    /// # Errors
+    /// `environment` when that cannot be told.
+    pub fn age(dir: &TaskDir, spawn: u32) -> Result<Option<Duration>> {
+        let path = dir.agent(spawn);
+        match fs::metadata(&path).and_then(|metadata| metadata.modified()) {
+            Ok(begun) => Ok(begun.elapsed().ok()),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(Error::io("look at", &path, &cause)),
         }
     }
 

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use crate::drive::git::{Backup, Git, Keeper, Kept, TASK_FILE};
-use crate::drive::harness;
 use crate::flow::finish::attend;
 use crate::orange::Orange;
 use crate::store::pool;
@@ -72,7 +71,7 @@ pub fn acquire(orange: &Orange, open: &mut Open) -> Result<Set> {
     let name = Pool::lock(&orange.home)?.bind(&project.name, project.pool_size, &open.task().id)?;
     // The slot is the task's now, so the pool is not held while git works: the remote may be slow.
     let worktree = orange.home.workspace(&name);
-    match ready(&project, open, &worktree) {
+    match ready(orange, &project, open, &worktree) {
         Ok(warning) => {
             // The remote could not be asked, so the branch begins where this repository last saw it.
             warning.map_or(Ok(()), |warning| attend(open, &warning))?;
@@ -90,15 +89,15 @@ pub fn acquire(orange: &Orange, open: &mut Open) -> Result<Set> {
 }
 
 /// Puts the worktree on the task's branch, and what Orange and the agents keep there for themselves out of git's sight.
-fn ready(project: &Project, open: &Open, worktree: &Path) -> Result<Option<String>> {
+fn ready(orange: &Orange, project: &Project, open: &Open, worktree: &Path) -> Result<Option<String>> {
     let git = Git::at(&project.path);
     let branch = &open.task().branch;
     let warning = git.catch_up(branch, &project.default_branch)?;
     git.acquire(worktree, branch, &project.default_branch)?;
     git.exclude(TASK_FILE)?;
     for name in [&open.task().harness, &open.task().review_harness] {
-        for file in harness::named(name)?.workspace_files {
-            git.exclude(file)?;
+        for file in orange.harness(name)?.workspace_files {
+            git.exclude(&file)?;
         }
     }
     open.link_into(worktree)?;

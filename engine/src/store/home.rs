@@ -100,6 +100,11 @@ impl Home {
         self.root.join("projects.json")
     }
 
+    /// Harnesses beside those that are built in; there may be no such file.
+    pub fn harnesses_toml(&self) -> PathBuf {
+        self.root.join("harnesses.toml")
+    }
+
     /// The log.
     pub fn log_file(&self) -> PathBuf {
         self.root.join("orange.log")

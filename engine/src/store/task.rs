@@ -31,6 +31,8 @@ pub struct Task {
     pub harness: String,
     /// The harness of its reviewers.
     pub review_harness: String,
+    /// How hard its agents are to think, in their harness's own words.
+    pub effort: Option<String>,
     /// What only the engine changes: status, counters, workspace, session, workflow.
     pub owned: Owned,
     /// What a person should look at, such as a failed hook.
@@ -90,6 +92,7 @@ impl Task {
             summary: get("summary")?.unwrap_or_default(),
             harness: get("harness")?.unwrap_or_else(|| DEFAULT_HARNESS.to_owned()),
             review_harness: get("review_harness")?.unwrap_or_else(|| DEFAULT_HARNESS.to_owned()),
+            effort: get("effort")?.filter(|effort| !effort.trim().is_empty()),
             owned,
             attention: get("attention")?,
             pr_url: get("pr_url")?,

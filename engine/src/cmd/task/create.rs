@@ -9,7 +9,6 @@ use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::CreateArgs;
 use crate::cmd::project;
 use crate::drive::git::{BranchState, Git};
-use crate::drive::harness;
 use crate::flow::snapshot::state_named;
 use crate::flow::{self, Goal, pull_request};
 use crate::orange::Orange;
@@ -23,7 +22,7 @@ pub fn run(orange: &Orange, args: &CreateArgs) -> Result<Answer> {
     let workflow = args.workflow.as_deref().or(project.workflow.as_deref()).unwrap_or("default");
     let machine = orange.machines.named(workflow)?;
     let start = start_of(machine, entry_of(machine, args.status.as_deref())?);
-    check(&project, args)?;
+    check(orange, &project, args)?;
     check_work(machine, &project, args, start)?;
     if args.no_spawn {
         check_can_wait(machine, start)?;
@@ -86,9 +85,9 @@ fn entry_of(machine: &Machine<'_>, status: Option<&str>) -> Result<StateId> {
 }
 
 /// Everything that would make the task useless is refused before it exists.
-fn check(project: &Project, args: &CreateArgs) -> Result<()> {
-    harness::named(&args.harness)?;
-    harness::named(&args.review_harness)?;
+fn check(orange: &Orange, project: &Project, args: &CreateArgs) -> Result<()> {
+    orange.harness(&args.harness)?;
+    orange.harness(&args.review_harness)?;
     if let Some(branch) = &args.branch {
         Git::at(&project.path).check_branch_name(branch)?;
         if *branch == project.default_branch {
@@ -154,7 +153,7 @@ fn check_can_wait(machine: &Machine<'_>, start: Start) -> Result<()> {
 /// What no agent can do without. A task that waits for a worktree is made; one that waits for a program is not.
 fn check_environment(orange: &Orange, project: &Project, harness: &str) -> Result<()> {
     orange.tmux.check()?;
-    harness::named(harness)?.check(orange.path())?;
+    orange.harness(harness)?.check(orange.path())?;
     let git = Git::at(&project.path);
     git.check()?;
     git.check_identity()

@@ -191,6 +191,7 @@ mod tests {
             window: "worker".to_owned(),
             window_id: "@1".to_owned(),
             pane_id: "%1".to_owned(),
+            tty: PathBuf::new(),
             pid: 1,
             dead,
             task: Some(dir.id.clone()),

@@ -163,12 +163,16 @@ impl Tmux {
         Ok(panes)
     }
 
-    /// Pastes a text into a pane, byte for byte and bracketed where its program asked for that, then
-    /// presses Enter. A pane in copy mode leaves it first.
+    /// Pastes a text into a pane, byte for byte and bracketed where its program asked for that, then presses Enter. A pane
+    /// in copy mode or another of tmux's modes leaves that first.
+    ///
+    /// One thing is left out of the text: what a terminal sends at the end of a bracketed paste. Behind it, the rest of
+    /// the text would be keys that somebody presses.
     ///
     /// # Errors
     /// `not_found` when the pane is gone; `environment` when tmux fails.
     pub fn send_text(&self, pane_id: &str, text: &[u8]) -> Result<()> {
+        let text = &without_paste_end(text);
         // From 3.7 on, control characters are made visible unless -S says otherwise.
         let raw = self.version()? >= Some(Version { major: 3, minor: 7 });
         let (buffer, flags) = (unique_buffer(), if raw { "-dprS" } else { "-dpr" });
@@ -296,6 +300,21 @@ impl Pane {
     pub fn hosts(&self, window: &str) -> bool {
         self.agent.as_deref() == Some(window)
     }
+}
+
+/// What a terminal sends at the end of a bracketed paste.
+const PASTE_END: &[u8] = b"\x1b[201~";
+
+/// The text without any, even such as come to be where one is taken out.
+fn without_paste_end(text: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(text.len());
+    for byte in text {
+        kept.push(*byte);
+        if kept.ends_with(PASTE_END) {
+            kept.truncate(kept.len() - PASTE_END.len());
+        }
+    }
+    kept
 }
 
 /// The condition that every pane of a session has an agent.

@@ -1,6 +1,7 @@
 //! Reading what tmux prints, without side effects.
 
 use std::fmt;
+use std::path::PathBuf;
 
 /// A version of tmux, as far as features depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +25,8 @@ pub struct Pane {
     pub window_id: String,
     /// The pane's id, such as `%3`.
     pub pane_id: String,
+    /// Its terminal, such as `/dev/pts/7`.
+    pub tty: PathBuf,
     /// Its first process, which leads a session of its own.
     pub pid: i32,
     /// Has that process ended? (Only under `remain-on-exit` is such a pane kept.)
@@ -36,7 +39,7 @@ pub struct Pane {
 
 /// The format behind [`parse_panes`]. Session names cannot contain a colon, the fields before them are
 /// ids and numbers, or ours; a window's name can contain anything but a line break and comes last.
-pub(super) const PANE_FORMAT: &str = "#{session_id}:#{window_id}:#{pane_id}:#{pane_pid}:#{pane_dead}:\
+pub(super) const PANE_FORMAT: &str = "#{session_id}:#{window_id}:#{pane_id}:#{pane_pid}:#{pane_dead}:#{pane_tty}:\
                                       #{@orange_task}:#{@orange_agent}:#{session_name}:#{window_name}";
 
 /// The panes in what tmux printed by [`PANE_FORMAT`]; none when a line is not of that form.
@@ -45,7 +48,7 @@ pub(super) fn parse_panes(printed: &str) -> Option<Vec<Pane>> {
 }
 
 fn parse_pane(line: &str) -> Option<Pane> {
-    let mut fields = line.splitn(9, ':');
+    let mut fields = line.splitn(10, ':');
     let mut text = || fields.next().map(str::to_owned);
     let marked = |mark: String| Some(mark).filter(|mark| !mark.is_empty());
     let pane = Pane {
@@ -54,6 +57,7 @@ fn parse_pane(line: &str) -> Option<Pane> {
         pane_id: text()?,
         pid: text()?.parse().ok()?,
         dead: text()? == "1",
+        tty: text()?.into(),
         task: marked(text()?),
         agent: marked(text()?),
         session: text()?,
@@ -124,12 +128,13 @@ mod tests {
 
     #[test]
     fn panes() {
-        let printed = "$0:@0:%0:3861:0:k3v9Qa:worker:p/fix:worker\n\
-                       $1:@4:%7:3870:1:::mine:a: strange \"name\"\n";
+        let printed = "$0:@0:%0:3861:0:/dev/pts/7:k3v9Qa:worker:p/fix:worker\n\
+                       $1:@4:%7:3870:1::::mine:a: strange \"name\"\n";
         let panes = parse_panes(printed).unwrap();
         let [ours, foreign] = panes.as_slice() else { panic!("{panes:?}") };
         assert_eq!((ours.task.as_deref(), ours.agent.as_deref()), (Some("k3v9Qa"), Some("worker")));
         assert_eq!((ours.session.as_str(), ours.pid, ours.dead), ("p/fix", 3861, false));
+        assert_eq!(ours.tty, PathBuf::from("/dev/pts/7"));
         assert_eq!((&foreign.task, &foreign.agent, foreign.dead), (&None, &None, true));
         assert_eq!(foreign.window, "a: strange \"name\"");
         assert_eq!(parse_panes("").unwrap(), []);

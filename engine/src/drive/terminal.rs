@@ -1,0 +1,16 @@
+//! What the terminal of a pane tells about the program that reads it.
+
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::termios::LocalModes;
+
+/// Whether the program on this terminal reads every key as it comes, as coding agents do as soon as they listen, and does
+/// not leave it to the terminal to gather lines. None where that cannot be told.
+pub fn is_raw(terminal: &Path) -> Option<bool> {
+    // This process may lead a session without a terminal: it must not get this one for its own.
+    let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::open(terminal, flags, Mode::empty()).ok()?;
+    let modes = rustix::termios::tcgetattr(file).ok()?;
+    Some(!modes.local_modes.contains(LocalModes::ICANON))
+}
