@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may fail where they stand, and say why")]
 
+mod agents;
 mod bad_input;
 mod contract;
 mod creation;
