@@ -325,8 +325,8 @@ fn names_that_tmux_would_rewrite_or_expand_are_apart_and_never_run() {
     let tasks = branches.map(|branch| world.create(branch, "Mend it [agents: hang]", &[]));
     let agents = tasks.each_ref().map(|task| task.agent(1).begun());
     assert_eq!(world.panes().len(), 4);
-    for at in 0..4 {
-        tasks[at].ok("cancel", &["--yes"]);
+    for (at, task) in tasks.iter().enumerate() {
+        task.ok("cancel", &["--yes"]);
         let alive: Vec<bool> = agents.iter().map(|pid| is_alive(*pid)).collect();
         assert_eq!(alive, (0..4).map(|other| other > at).collect::<Vec<_>>());
     }
