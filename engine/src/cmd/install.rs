@@ -10,7 +10,7 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::InstallArgs;
 use crate::cmd::skill::{self, MARK};
 use crate::drive::exec::find_on_path;
-use crate::drive::harness::{self, HARNESSES};
+use crate::drive::harness::HARNESSES;
 use crate::orange::Orange;
 use crate::store::{atomic, home};
 use crate::{Error, Kind, Result};
@@ -68,8 +68,12 @@ pub fn run(orange: &Orange, args: &InstallArgs) -> Result<Answer> {
 
 fn places(orange: &Orange, named: Option<&str>) -> Result<Vec<&'static Place>> {
     if let Some(name) = named {
-        let harness = harness::named(name)?;
-        return Ok(PLACES.iter().filter(|place| place.harness == harness.name).collect());
+        let harness = orange.harness(name)?;
+        let place = PLACES.iter().find(|place| place.harness == harness.name).ok_or_else(|| {
+            Error::new(Kind::Refused, format!("where {name} keeps its skills is not known"))
+                .help("`orange install --print` writes the skill to standard output")
+        })?;
+        return Ok(vec![place]);
     }
     let is_there = |place: &&Place| {
         let harness = HARNESSES.iter().find(|harness| harness.name == place.harness);

@@ -39,8 +39,10 @@ pub struct Harness {
 /// A harness as it is built in.
 #[derive(Debug)]
 pub struct BuiltIn {
-    name: &'static str,
-    binary: &'static str,
+    /// What a task calls it.
+    pub name: &'static str,
+    /// Its program.
+    pub binary: &'static str,
     full: &'static [&'static str],
     reduced: &'static [&'static str],
     effort: &'static [&'static str],
@@ -70,7 +72,7 @@ pub const PROMPT_FILE: &str = "{prompt_file}";
 pub const EFFORT: &str = "{effort}";
 
 /// The harnesses that are built in.
-const HARNESSES: &[BuiltIn] = &[
+pub const HARNESSES: &[BuiltIn] = &[
     BuiltIn {
         name: "claude",
         binary: "claude",
