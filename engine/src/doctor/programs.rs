@@ -6,7 +6,7 @@ use crate::Result;
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::exec::find_on_path;
 use crate::drive::git::Git;
-use crate::drive::harness::{self, HARNESSES};
+use crate::drive::harness;
 use crate::store::task::DEFAULT_HARNESS;
 
 pub(super) fn tmux(seen: &Seen<'_>) -> Result<Vec<Finding>> {
@@ -35,12 +35,13 @@ pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let used: BTreeSet<&str> =
         tasks.flat_map(|task| [&task.harness, &task.review_harness]).map(String::as_str).collect();
     let missing =
-        used.iter().filter_map(|name| harness::named(name).and_then(|found| found.check(path)).err());
+        used.iter().filter_map(|name| seen.orange.harness(name).and_then(|found| found.check(path)).err());
     let broken: Vec<Finding> = missing.map(|error| Finding::of(Level::Broken, &error)).collect();
-    let there: Vec<&str> =
-        HARNESSES.iter().filter(|harness| harness.check(path).is_ok()).map(|harness| harness.name).collect();
+    let known = harness::all(&seen.orange.home.harnesses_toml())?;
+    let there = known.iter().filter(|harness| harness.check(path).is_ok());
+    let there: Vec<&str> = there.map(|harness| harness.name.as_str()).collect();
     if there.is_empty() && broken.is_empty() {
-        let error = harness::named(DEFAULT_HARNESS)?.check(path).err();
+        let error = seen.orange.harness(DEFAULT_HARNESS)?.check(path).err();
         return Ok(error.iter().map(|error| Finding::of(Level::Warning, error)).collect());
     }
     Ok(or_fine(broken, format!("on PATH: {}", there.join(", "))))
