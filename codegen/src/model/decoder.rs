@@ -421,9 +421,18 @@ fn is_boolean(scalar: &Scalar) -> bool {
 }
 
 fn is_number(scalar: &Scalar) -> bool {
-    let text = &scalar.text.value;
-    let digit = text.trim_start_matches(['-', '+', '.']).starts_with(|it: char| it.is_ascii_digit());
-    scalar.style == Style::Plain && digit && text.parse::<f64>().is_ok()
+    scalar.style == Style::Plain && reads_as_number(&scalar.text.value)
+}
+
+/// What it is worth is not asked: turning it into a float would carry tables of powers into every binary with a compiler.
+fn reads_as_number(text: &str) -> bool {
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let unsigned = |text| str::strip_prefix(text, ['-', '+']).unwrap_or(text);
+    let (mantissa, exponent) = unsigned(text).split_once(['e', 'E']).unwrap_or((unsigned(text), "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let exponent = unsigned(exponent);
+    let has_digits = !(whole.is_empty() && fraction.is_empty()) && !exponent.is_empty();
+    has_digits && [whole, fraction, exponent].into_iter().all(digits)
 }
 
 /// What a word that is no boolean here was probably meant as.
@@ -445,5 +454,20 @@ fn key_without_value(node: &Node) -> Option<&str> {
             Some(&key.text.value)
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reads_as_number;
+
+    #[test]
+    fn numbers_are_told_from_words() {
+        for number in ["0", "-1", "+2.5", ".5", "3.", "1e9", "-1.5E-3", "007"] {
+            assert!(reads_as_number(number), "{number}");
+        }
+        for word in ["", ".", "-", "e5", "1e", "--1", "1.2.3", "0x1f", "1_000", "inf", "1a"] {
+            assert!(!reads_as_number(word), "{word}");
+        }
     }
 }
