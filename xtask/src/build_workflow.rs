@@ -6,6 +6,8 @@ use std::process::{Command, ExitCode, Stdio};
 use clap::Args;
 use orange_codegen::scenario::is_scenario_file;
 use orange_codegen::{Checked, Source};
+use orange_engine::cmd::args::ORANGE;
+use orange_engine::cmd::line::man;
 
 use crate::Result;
 use crate::binary::{is_static, kibibytes};
@@ -14,7 +16,7 @@ use crate::house::{House, answer, typed};
 /// Where a binary runs without asking for anything.
 const STATIC_TARGET: &str = "x86_64-unknown-linux-musl";
 
-/// Check workflows and build them into `orange`.
+/// Check workflows and build them into `orange`, with its manual pages beside it.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -46,8 +48,10 @@ pub(crate) fn run(house: &House, arguments: &BuildWorkflow) -> Result<ExitCode> 
     let machines = machines(&folder)?;
     let built = build(house, &folder, !arguments.no_custom)?;
     let binary = install(&built, &out)?;
+    let manual = write_manual(&out)?;
     print!("\n{}", table(&machines));
     describe(&binary)?;
+    println!("{}  `man -M {} orange` shows them", manual.display(), manual.display());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -130,6 +134,9 @@ pub(crate) fn build(house: &House, workflows: &Path, custom: bool) -> Result<Pat
     if !custom {
         build.arg("--no-default-features");
     }
+    if target == STATIC_TARGET {
+        build.args(["--config", &linking(house)]);
+    }
     build.env("ORANGE_WORKFLOWS", workflows);
     println!("{}", typed(&build));
     let status = build.status().map_err(|error| format!("cargo cannot be run: {error}"))?;
@@ -137,6 +144,16 @@ pub(crate) fn build(house: &House, workflows: &Path, custom: bool) -> Result<Pat
         return Err(format!("`{}` failed, {status}", typed(&build)));
     }
     Ok(house.metadata()?.target_directory.join(target).join("dist/orange"))
+}
+
+/// How a static binary is linked: at a fixed address, which saves the table of what to move and the time to move it, and
+/// without the tables for unwinding.
+fn linking(house: &House) -> String {
+    let script = house.root.join("xtask/no-unwinding.ld");
+    let flags = ["-Crelocation-model=static", "-Clink-arg=-Wl,--no-eh-frame-hdr"].map(str::to_string);
+    let flags = flags.into_iter().chain([format!("-Clink-arg=-Wl,-T,{}", script.display())]);
+    let quoted: Vec<_> = flags.map(|flag| format!("{flag:?}")).collect();
+    format!("target.{STATIC_TARGET}.rustflags=[{}]", quoted.join(", "))
 }
 
 /// Whether the standard library of a target is there; the folder is named whether it exists or not.
@@ -160,6 +177,18 @@ fn install(built: &Path, out: &Path) -> Result<PathBuf> {
     std::fs::copy(built, &beside).map_err(failed)?;
     std::fs::rename(&beside, &binary).map_err(failed)?;
     binary.canonicalize().map_err(failed)
+}
+
+/// Writes the manual pages beside the binary, and says where.
+fn write_manual(out: &Path) -> Result<PathBuf> {
+    let manual = out.join("man");
+    let failed = |error| format!("{} cannot be written: {error}", manual.display());
+    let pages = manual.join("man1");
+    std::fs::create_dir_all(&pages).map_err(failed)?;
+    for (name, page) in man::pages(&ORANGE) {
+        std::fs::write(pages.join(name), page).map_err(failed)?;
+    }
+    Ok(manual)
 }
 
 fn describe(binary: &Path) -> Result<()> {

@@ -11,6 +11,7 @@ mod house;
 mod mutate;
 mod new_lint;
 mod scratch;
+mod size;
 mod tidy;
 mod torture;
 
@@ -40,6 +41,8 @@ enum Command {
     /// Whole lives of tasks in a scratch home: real tmux, real git, a scripted agent.
     Demo,
     Bench(bench::Bench),
+    /// How large the binary is, with and without custom workflows, beside the budgets; fails when it is over one.
+    Size,
     NewLint(new_lint::NewLint),
     Mutate(mutate::Mutate),
     Torture(torture::Torture),
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Codegen => codegen::run(&house),
         Command::Demo => demo::run(&house),
         Command::Bench(arguments) => bench::run(&house, &arguments),
+        Command::Size => size::run(&house),
         Command::NewLint(arguments) => new_lint::run(&house, &arguments),
         Command::Mutate(arguments) => mutate::run(&house, &arguments),
         Command::Torture(arguments) => torture::run(&house, &arguments),

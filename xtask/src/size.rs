@@ -1,0 +1,61 @@
+//! `cargo xtask size`: how large the binary is, as it ships and at its smallest, beside the budgets of design §8.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::binary::kibibytes;
+use crate::house::House;
+use crate::{Result, build_workflow};
+
+/// A binary that ships, and how large it may be.
+pub(crate) struct Variant {
+    /// What it is called in tables.
+    pub(crate) what: &'static str,
+    /// Whether it has the compiler of custom workflows.
+    pub(crate) custom: bool,
+    /// In bytes.
+    pub(crate) budget: u64,
+}
+
+/// Both of them.
+pub(crate) const VARIANTS: [Variant; 2] = [
+    Variant { what: "orange, without custom workflows", custom: false, budget: 1024 * 1024 },
+    Variant { what: "orange", custom: true, budget: 1536 * 1024 },
+];
+
+/// Builds both and compares; fails when one is over its budget.
+pub(crate) fn run(house: &House) -> Result<ExitCode> {
+    let mut lines = String::new();
+    let mut is_over = false;
+    for variant in VARIANTS {
+        let built = build_workflow::build(house, &house.root.join("workflows"), variant.custom)?;
+        let size = size_of(&built)?;
+        is_over |= size > variant.budget;
+        lines += &line(&variant, size);
+    }
+    print!("\n{lines}");
+    Ok(if is_over { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The bytes of a file.
+pub(crate) fn size_of(binary: &Path) -> Result<u64> {
+    let metadata = std::fs::metadata(binary);
+    metadata.map(|file| file.len()).map_err(|error| format!("{} is not there: {error}", binary.display()))
+}
+
+fn line(variant: &Variant, size: u64) -> String {
+    let word = if size > variant.budget { "OVER" } else { "within" };
+    format!("{:32}  {:>9}  {word} {}\n", variant.what, kibibytes(size), kibibytes(variant.budget))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_that_is_not_kept_shows() {
+        let variant = Variant { what: "orange", custom: true, budget: 2048 };
+        assert_eq!(line(&variant, 2048), "orange                                2 KiB  within 2 KiB\n");
+        assert_eq!(line(&variant, 2049), "orange                                3 KiB  OVER 2 KiB\n");
+    }
+}
