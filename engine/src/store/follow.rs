@@ -94,7 +94,7 @@ mod tests {
         file.write_all(b"\"type\":\"x\"}\n").unwrap();
         assert_eq!(follow.more().unwrap().unwrap()[0].seq, 9);
 
-        file.write_all(b"nonsense\n").unwrap();
+        file.write_all(b"nonsense\nnonsense\n").unwrap();
         assert!(follow.more().is_err());
         assert_eq!(follow.more().unwrap().unwrap(), []);
         std::fs::remove_file(open.dir().history()).unwrap();

@@ -192,11 +192,18 @@ fn patience() -> Result<Duration> {
     let Some(given) = std::env::var_os(LOCK_TIMEOUT).filter(|value| !value.is_empty()) else {
         return Ok(PATIENCE);
     };
-    let seconds = given.to_str().and_then(|text| text.parse().ok());
-    seconds.and_then(|seconds| Duration::try_from_secs_f32(seconds).ok()).ok_or_else(|| {
+    given.to_str().and_then(seconds).ok_or_else(|| {
         Error::new(Kind::Environment, format!("{LOCK_TIMEOUT} is `{}`", given.to_string_lossy()))
             .help("it is the longest wait for a lock in seconds, such as 30 or 0.5; leave it out for 30")
     })
+}
+
+/// Such as `30` or `0.5`; without floating point numbers, whose tables no other part of the binary needs.
+fn seconds(text: &str) -> Option<Duration> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let nanos = format!("{fraction:0<9}").get(..9)?.parse().ok()?;
+    (is_digits(whole) && is_digits(fraction)).then_some(Duration::new(whole.parse().ok()?, nanos))
 }
 
 /// Makes a folder and those above it, readable by their owner alone; one that exists is left as it is.
@@ -213,4 +220,25 @@ pub(crate) fn make_folder(path: &Path) -> Result<()> {
         };
         Error::io("make the folder", path, &cause).help(help)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: Option<u64>) {
+        assert_eq!(seconds(text), expect.map(Duration::from_millis));
+    }
+
+    #[test]
+    fn seconds_are_whole_or_have_a_fraction() {
+        check("30", Some(30_000));
+        check("0.5", Some(500));
+        check("1.250", Some(1_250));
+        check("0.0000000009", Some(0));
+        for wrong in ["", ".", "1.", ".5", "-1", "1.-5", "1,5", "x", "1.5s", "99999999999999999999"] {
+            check(wrong, None);
+        }
+    }
 }

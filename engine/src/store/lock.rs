@@ -166,8 +166,7 @@ fn is_still_there(file: &File, path: &Path) -> bool {
 
 fn held(mut file: File, what: &str, patience: Duration) -> Error {
     let holder = signed(&mut file).map_or_else(|| "another process".to_owned(), |(_, holder)| holder);
-    let waited = patience.as_secs_f32();
-    Error::new(Kind::Locked, format!("{what} is locked by {holder}; waited {waited} s"))
+    Error::new(Kind::Locked, format!("{what} is locked by {holder}; waited {patience:?}"))
         .help("wait until it is done and try again; if it hangs, end that process: its lock goes with it")
 }
 

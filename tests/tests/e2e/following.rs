@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
@@ -183,4 +184,39 @@ fn bash_completes_commands_options_tasks_and_statuses() {
     check(&format!("task show {}", &task.id[..20]), &[&task.id]);
     check("task create --workflow mini", &["minimal"]);
     check("project update t", &["toy"]);
+}
+
+/// A monitor is left running for weeks: what it keeps from one look to the next must not add up, and a look must cost as
+/// little with many sessions as with few.
+#[test]
+fn a_monitor_asks_tmux_once_a_look_and_does_not_grow() {
+    let world = World::new();
+    for number in 0..10 {
+        world.create(&format!("waits-{number}"), "Wait", &["--no-spawn"]);
+    }
+    for branch in ["one", "two"] {
+        world.create(branch, "Mend it [agents: hang]", &[]).agent(1).begun();
+    }
+    let calls = world.path("calls");
+    let counting =
+        format!("#!/bin/sh\necho >> {}\nexec {} \"$@\"\n", calls.display(), world.find("tmux").display());
+    fs::write(world.path("agents/tmux"), counting).unwrap();
+    fs::set_permissions(world.path("agents/tmux"), fs::Permissions::from_mode(0o755)).unwrap();
+
+    let mut monitor = begin(&world, &["monitor", "--interval", "1"]);
+    let called = || fs::read(&calls).map_or(0, |calls| calls.len());
+    let resident = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", monitor.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap().to_owned();
+        line.split_whitespace().nth(1).unwrap().parse::<u32>().unwrap()
+    };
+    let started = std::time::Instant::now();
+    world.until("it has looked three times", || called() >= 3);
+    let before = resident();
+    world.until("it has looked five times more", || called() >= 8);
+    let (after, looks) = (resident(), started.elapsed().as_secs() as usize + 1);
+    assert!(called() <= looks, "{} calls of tmux in at most {looks} looks", called());
+    assert!(after <= before + 256, "from {before} KiB to {after} KiB");
+    monitor.kill().unwrap();
+    monitor.wait().unwrap();
 }

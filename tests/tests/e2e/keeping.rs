@@ -177,5 +177,8 @@ fn a_wrong_branch_name_takes_nothing() {
     for branch in ["a..b", "x.lock", "a b"] {
         world.fails(2, "usage", &["task", "create", branch, "Mend it"]);
     }
-    assert_eq!((world.ok(&["task", "list", "--all"]), world.ok(&["workspace", "list"])), (json!([]), json!([])));
+    assert_eq!(
+        (world.ok(&["task", "list", "--all"]), world.ok(&["workspace", "list"])),
+        (json!([]), json!([]))
+    );
 }
