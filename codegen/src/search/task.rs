@@ -183,6 +183,8 @@ impl Task {
     fn kill_reviewer(&mut self) -> Option<Event> {
         let before = std::mem::replace(&mut self.reviewer, Agent::None);
         let renamed = std::mem::replace(&mut self.renamed, false);
+        // Where nobody else lives in it, the session is over with the reviewer.
+        self.session &= before != Agent::Live || self.worker == Agent::Live;
         match before {
             Agent::Live if renamed => Some(Event::KilledUnderOtherName),
             Agent::Live | Agent::Dead => None,

@@ -178,7 +178,6 @@ impl<'r> Real<'r> {
             command.current_dir(self.task.worktree());
             command.env("ORANGE_TASK", &self.task.id).env("ORANGE_ACTOR", by.as_str());
             command.env("ORANGE_SPAWN", spawn.to_string());
-            command.current_dir(self.task.worktree());
         }
         let said = self.world.said(command.args(["--json", "task", "update", &self.task.id, "--status", to]));
         // Who asks as an agent ends with that agent, if it comes to that.
