@@ -1,3 +1,5 @@
+//! Lines and what they come to: commands, errors, candidates, pages.
+
 use super::complete::{self, Candidate, candidates};
 use super::parse::{Line, Parsed, asks_for_json, parse};
 use super::{Arg, Does, Shape, Spec, Takes, man};
