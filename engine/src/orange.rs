@@ -32,7 +32,6 @@ pub struct Orange {
     pub program: PathBuf,
     /// What a person who waits is told meanwhile.
     pub progress: Progress,
-    socket: Option<OsString>,
     path: OsString,
 }
 
@@ -44,6 +43,7 @@ impl Orange {
     pub fn open(built: Built, caller: Caller) -> Result<Orange> {
         let unknown = |what: &str, cause: std::io::Error| {
             Error::new(Kind::Environment, format!("cannot tell {what}: {cause}"))
+                .help("it may have been removed: run the command again in a folder that is there")
         };
         let socket = std::env::var_os("ORANGE_TMUX_SOCKET").filter(|socket| !socket.is_empty());
         let home = Home::from_env()?;
@@ -55,7 +55,6 @@ impl Orange {
             folder: std::env::current_dir().map_err(|cause| unknown("the current folder", cause))?,
             program: std::env::current_exe().map_err(|cause| unknown("where this program is", cause))?,
             progress: Progress::default(),
-            socket,
             path: std::env::var_os("PATH").unwrap_or_default(),
         })
     }
@@ -78,7 +77,6 @@ impl Orange {
             folder: folder.to_owned(),
             program: PathBuf::from("/bin/true"),
             progress: Progress::default(),
-            socket: Some(socket),
             path: OsString::new(),
         }
     }
@@ -140,9 +138,11 @@ impl Orange {
     /// call the binary that started them.
     pub fn agent_env(&self) -> Vec<(&'static str, OsString)> {
         let path = with_first(self.program.parent(), &self.path);
-        let mut env = vec![("PATH", path), ("ORANGE_HOME", self.home.root().as_os_str().to_owned())];
-        env.extend(self.socket.clone().map(|socket| ("ORANGE_TMUX_SOCKET", socket)));
-        env
+        vec![
+            ("PATH", path),
+            ("ORANGE_HOME", self.home.root().as_os_str().to_owned()),
+            ("ORANGE_TMUX_SOCKET", self.tmux.socket().to_owned()),
+        ]
     }
 
     /// The `PATH` that programs are looked up on.
@@ -171,6 +171,8 @@ impl Orange {
         let folder = if dir.path.is_dir() { &dir.path } else { self.home.root() };
         let own = &[caller::TASK, caller::SPAWN];
         let call = Call::new(&self.program).args(args).folder(folder).without(own);
+        // It runs in another folder, where a relative home or socket would be another one.
+        let call = self.agent_env().into_iter().fold(call, |call, (name, value)| call.env(name, value));
         call.env(caller::ACTOR, caller::ENGINE).detach(&self.home.log_file())
     }
 }

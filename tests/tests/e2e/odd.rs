@@ -37,6 +37,28 @@ fn the_environment_of_a_git_hook_and_of_another_tmux_means_nothing() {
 }
 
 #[test]
+fn a_relative_home_and_socket_are_the_same_for_whatever_runs_elsewhere() {
+    let world = World::empty();
+    let said = |args: &[&str]| {
+        let mut command = world.command(crate::world::binary());
+        command.env("ORANGE_HOME", "../orange").env("ORANGE_TMUX_SOCKET", "../tmux");
+        world.said(command.current_dir(world.repo()).arg("--json").args(args)).ok()
+    };
+    said(&["project", "add", "--name", "toy"]);
+    let task = world.task(&said(&["task", "create", "fix", "Mend it"]));
+    task.reaches("reviewing");
+}
+
+#[test]
+fn in_a_folder_that_was_removed_it_says_so() {
+    let world = World::new();
+    let mut shell = world.command("sh");
+    shell.args(["-c", "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" task list --json"]);
+    let message = world.said(shell.arg(crate::world::binary())).fails(5, "environment");
+    assert!(message.contains("current folder") && message.contains("in a folder that is there"), "{message}");
+}
+
+#[test]
 fn a_worktree_that_was_removed_by_hand_is_made_again() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: hang work]", &[]);

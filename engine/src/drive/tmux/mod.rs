@@ -62,6 +62,14 @@ impl Tmux {
         Tmux { socket, env: Vec::new() }
     }
 
+    /// What `ORANGE_TMUX_SOCKET` has to be for this server, from whichever folder.
+    pub fn socket(&self) -> &OsStr {
+        match &self.socket {
+            Socket::Name(name) => name,
+            Socket::Path(path) => path.as_os_str(),
+        }
+    }
+
     /// The same with one more variable in the environment of every call.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Tmux {
         self.env.push((name.into(), value.into()));
