@@ -102,6 +102,19 @@ fn a_branch_that_somebody_has_checked_out_is_left_to_them() {
 }
 
 #[test]
+fn a_branch_that_git_cannot_have_beside_another_takes_nothing() {
+    let world = World::new();
+    world.git(&world.repo(), &["branch", "fix/login"]);
+    for branch in ["fix", "fix/login/form"] {
+        let task = world.create(branch, "Mend it", &["--no-spawn"]);
+        let message = task.fails(1, "refused", "spawn", &[]);
+        assert!(message.contains("beside the branch `fix/login`"), "{message}");
+        assert_eq!(task.status(), "pending");
+    }
+    assert_eq!(world.ok(&["workspace", "list"]), json!([]));
+}
+
+#[test]
 fn a_project_with_a_task_file_of_its_own_is_told_before_anything_is_taken() {
     let world = World::new();
     fs::write(world.repo().join("TASK.md"), "mine\n").unwrap();

@@ -242,7 +242,8 @@ impl Git {
         Err(Error::new(
             Kind::NotFound,
             format!("there is no branch `{branch}`, neither here nor on `{REMOTE}`"),
-        ))
+        )
+        .help("a task that was never started has no work to merge; where the branch was renamed, `orange task update --branch NAME` says so"))
     }
 
     pub(super) fn is_ancestor(&self, one: &str, of: &str) -> Result<bool> {

@@ -37,6 +37,9 @@ pub const OLDEST: Version = Version { major: 2, minor: 38 };
 /// The remote that branches come from and go to.
 pub const REMOTE: &str = "origin";
 
+/// How many bytes there may be between two `/` of a branch's name: it is a file's name, and git adds `.lock` to it.
+const LONGEST_PART: usize = 250;
+
 /// The link to the task's file in a worktree; it is never part of the work.
 pub const TASK_FILE: &str = "TASK.md";
 
@@ -173,6 +176,7 @@ impl Git {
     pub fn check_branch_name(&self, branch: &str) -> Result<()> {
         let fits = !branch.starts_with('-')
             && !branch.contains('\0')
+            && branch.split('/').all(|part| part.len() <= LONGEST_PART)
             && !["HEAD", "@"].contains(&branch)
             && Call::new("git").args(["check-ref-format", &format!("refs/heads/{branch}")]).run()?.success();
         if fits {

@@ -193,6 +193,7 @@ fn the_default_branch_is_the_remotes_else_the_current_one() {
 #[test]
 fn branch_names_are_gits_to_judge() {
     let lab = Lab::without_remote();
+    lab.git.check_branch_name(&"x".repeat(250)).unwrap();
     for name in ["fix", "fix/login-2", "grün", "#(touch${IFS}x)", "$x;y", "a:b".replace(':', "=").as_str()] {
         lab.git.check_branch_name(name).unwrap();
     }
@@ -212,6 +213,7 @@ fn branch_names_are_gits_to_judge() {
         "a\0b",
         "/x",
         "x/",
+        &format!("fix/{}", "x".repeat(251)),
     ] {
         refuses(lab.git.check_branch_name(name), Kind::Usage, "cannot be a branch's name");
     }

@@ -193,10 +193,25 @@ impl Git {
                 };
                 Err(refused(format!("branch `{branch}` is checked out at {}", path.display())).help(help))
             }
-            BranchState::CheckedOutAt(_)
-            | BranchState::Local
-            | BranchState::Nowhere
-            | BranchState::OnlyRemote(_) => Ok(()),
+            BranchState::CheckedOutAt(_) | BranchState::Local => Ok(()),
+            BranchState::Nowhere | BranchState::OnlyRemote(_) => self.check_room_for(branch),
+        }
+    }
+
+    /// Refuses a new branch whose name git cannot have beside another's: `fix` and `fix/login` are a file and a folder.
+    fn check_room_for(&self, branch: &str) -> Result<()> {
+        let name = format!("refs/heads/{branch}");
+        let above = name.match_indices('/').skip(2).map(|(at, _)| &name[..at]);
+        let names: Vec<&str> = above.chain([&*name]).collect();
+        let below = format!("{name}/");
+        let is_in_the_way = |other: &str| names.contains(&other) || other.starts_with(&below);
+        match self.refs(&names)?.iter().find(|other| is_in_the_way(&other.name)) {
+            Some(other) => {
+                let other = other.name.strip_prefix("refs/heads/").unwrap_or(&other.name);
+                Err(refused(format!("git can have no branch `{branch}` beside the branch `{other}`"))
+                    .help("choose another branch, or rename that one with `git branch -m`"))
+            }
+            None => Ok(()),
         }
     }
 
