@@ -187,8 +187,10 @@ impl Machines {
         for entry in entries {
             let path = entry.map_err(fail)?.path();
             let is_ours = path.extension().is_some_and(|it| EXTENSIONS.iter().any(|known| it == *known));
-            if let Some(name) =
-                path.file_stem().and_then(|stem| stem.to_str()).filter(|name| is_ours && is_name(name))
+            if let Some(name) = path
+                .file_stem()
+                .and_then(|stem| stem.to_str())
+                .filter(|name| is_ours && is_name(name) && path.is_file())
             {
                 files.insert(name.to_owned(), path);
             }
@@ -199,7 +201,9 @@ impl Machines {
     fn unknown(&self, name: &str) -> Error {
         let custom = self.files().unwrap_or_default();
         let built_in = self.built_in.iter().map(|machine| machine.name);
-        let names: Vec<&str> = built_in.chain(custom.iter().map(|(name, _)| name.as_str())).collect();
+        let custom =
+            custom.iter().map(|(name, _)| name.as_str()).filter(|name| self.built_in(name).is_none());
+        let names: Vec<&str> = built_in.chain(custom).collect();
         let known = suggest::help(name, &names, "workflows");
         let other = match self.compile {
             Some(_) => format!("a file {} makes another one", self.folder.join("NAME.yml").display()),

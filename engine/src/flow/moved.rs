@@ -115,10 +115,12 @@ impl Moved {
     }
 }
 
-/// The change that is told with the transition that was started with this number: the last one since the transition before.
+/// The change that is told with the transition that was started with this number: the last one since the transition, or
+/// the migration, before.
 fn changed_before(records: &[Record], started: u64) -> Option<Changed> {
     let before = records.iter().rev().skip_while(|record| record.seq >= started);
-    let since = before.take_while(|record| !matches!(record.event, Event::StatusChanged { .. }));
+    let moves = |event: &Event| matches!(event, Event::StatusChanged { .. } | Event::TaskMigrated { .. });
+    let since = before.take_while(|record| !moves(&record.event));
     since.filter_map(|record| changed(&record.event)).next()
 }
 

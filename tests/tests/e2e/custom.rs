@@ -158,6 +158,9 @@ fn a_compiled_in_one_comes_first() {
     assert!(world.ok(&["workflow", "show", "minimal"]).to_string().contains("reviewing"));
     let listed = world.orange(&["workflow", "list"]);
     assert!(listed.out.contains("is never followed: a workflow `minimal` is compiled in"), "{}", listed.out);
+    fs::create_dir(world.home().join("workflows/folder.yml")).unwrap();
+    let told = world.fails(3, "not_found", &["workflow", "show", "nowhere"]);
+    assert!(told.matches("minimal").count() == 1 && !told.contains("folder"), "{told}");
 }
 
 #[test]
@@ -197,6 +200,17 @@ fn a_change_is_told_once_and_the_task_goes_on() {
     assert_eq!(words.next(), Some("orange-workflow"));
     let said = world.said(world.command(target_program("orange-workflow")).args(words));
     assert!(said.status < 2 && said.out.contains("closed"), "{said:?}");
+}
+
+#[test]
+fn a_change_from_before_a_migration_is_not_told_after_it() {
+    let world = World::new();
+    let task = followed(&world);
+    write(&world, "flow.yml", &FLOW.replace("tries: 3", "tries: 3, walks: 5"));
+    task.fails(1, "gate_failed", "update", &["--status", "checking"]);
+    assert_eq!(count(&task, "workflow.changed"), 1);
+    task.ok("migrate", &["--to", "pending", "--workflow", "minimal"]);
+    assert_eq!(task.ok("cancel", &["--yes"])["workflow_changed"], Value::Null);
 }
 
 #[test]
