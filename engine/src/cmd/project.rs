@@ -41,7 +41,7 @@ fn add(
 ) -> Result<Answer> {
     check_workflow(orange, settings)?;
     let path = path.map_or_else(|| orange.folder.clone(), |path| orange.folder.join(path));
-    let path = Git::at(path).main_checkout()?;
+    let path = main_checkout(path)?;
     let default_branch = match &settings.default_branch {
         Some(branch) => {
             Git::at(&path).check_branch_exists(branch)?;
@@ -115,11 +115,19 @@ fn update(
 
 /// The main checkout at this path, to which the project's worktrees are linked, wherever it was before.
 fn linked_again(orange: &Orange, project: &Project, path: &Path) -> Result<PathBuf> {
-    let path = Git::at(path).main_checkout()?;
+    let path = main_checkout(path.to_owned())?;
     let slots = pool::read(&orange.home)?.into_iter().filter(|slot| slot.project == project.name);
     let folders = slots.map(|slot| orange.home.workspace(&slot.name)).filter(|folder| folder.is_dir());
     Git::at(&path).repair(&folders.collect::<Vec<_>>())?;
     Ok(path)
+}
+
+fn main_checkout(path: PathBuf) -> Result<PathBuf> {
+    if !path.is_dir() {
+        return Err(Error::new(Kind::NotFound, format!("there is no folder {}", path.display()))
+            .help("give the path of a checkout"));
+    }
+    Git::at(path).main_checkout()
 }
 
 fn remove(orange: &Orange, name: &str) -> Result<Answer> {

@@ -231,7 +231,8 @@ impl Call {
     fn cannot_start(&self, cause: &io::Error) -> Error {
         let broken = |message: String| Error::new(Kind::Environment, message);
         if let Some(folder) = self.folder.as_ref().filter(|folder| !folder.is_dir()) {
-            return broken(format!("`{}` cannot run in {}: no such folder", self.program, folder.display()));
+            return broken(format!("`{}` cannot run in {}: no such folder", self.program, folder.display()))
+                .help("put it back; if a project's repository has moved, `orange project update NAME --path PATH` says so");
         }
         if cause.kind() == io::ErrorKind::NotFound {
             broken(format!("`{}` is not installed or not on PATH", self.program)).help(remedy(&self.program))

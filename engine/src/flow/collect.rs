@@ -103,7 +103,7 @@ fn unheld<'p>(orange: &Orange, slots: &[Slot], projects: &'p [Project]) -> Resul
         let slot = slots.iter().find(|slot| slot.name == name).cloned().unwrap_or_default();
         if holder(orange, &slot).is_none() {
             let place = Place::of(orange, name, slot, projects);
-            let fate = place.facts(slots).fate();
+            let fate = place.fate(slots);
             unheld.extend(fate.map(|fate| (place, fate)));
         }
     }
@@ -148,6 +148,19 @@ impl<'p> Place<'p> {
             None => None,
         };
         Place { name, slot, folder, project, git }
+    }
+
+    /// What is to be done with it. Nothing can be told of the worktrees of a repository that is not where it was.
+    fn fate(&self, slots: &[Slot]) -> Option<Fate> {
+        let facts = self.facts(slots);
+        let Some(project) = self.project.filter(|project| !project.path.is_dir()) else {
+            return facts.fate();
+        };
+        let (name, path) = (&project.name, project.path.display());
+        let why = format!(
+            "its repository is not at {path} any more: `orange project update {name} --path PATH` says where it is"
+        );
+        facts.has_folder.then_some(Fate::Leave(why))
     }
 
     fn facts(&self, slots: &[Slot]) -> Facts {

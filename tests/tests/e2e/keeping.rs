@@ -159,6 +159,23 @@ fn a_finished_task_gives_back_what_it_could_not_when_its_repository_had_moved() 
 }
 
 #[test]
+fn worktrees_whose_repository_has_moved_stay_and_whoever_needs_it_is_told_how_to_say_so() {
+    let world = World::new();
+    world.ok(&["workspace", "init"]);
+    let task = world.create("fix", "Mend it", &["--no-spawn"]);
+    fs::rename(world.repo(), world.path("elsewhere")).unwrap();
+    let said = |args: &[&str]| world.orange_in(&world.home(), &[&["--json"], args].concat());
+    let collected = said(&["workspace", "gc"]).ok();
+    assert_eq!(fates(&collected), ["toy--1 left alone", "toy--2 left alone"]);
+    let remedy = "`orange project update toy --path PATH`";
+    assert!(collected[0]["reason"].as_str().unwrap().contains(remedy), "{collected}");
+    let refused = said(&["task", "spawn", &task.id]).fails(5, "environment");
+    assert!(refused.contains("`orange project update NAME --path PATH`"), "{refused}");
+    let nowhere = said(&["project", "update", "toy", "--path", "/nowhere"]).fails(3, "not_found");
+    assert!(nowhere.contains("no folder /nowhere"), "{nowhere}");
+}
+
+#[test]
 fn the_worktrees_of_a_removed_project_go_with_their_work_kept() {
     let world = World::new();
     let task = at_work(&world, "fix");
