@@ -178,7 +178,7 @@ impl Pool {
         };
         Error::new(Kind::Refused, message).help(format!(
             "finish or cancel one of these tasks, or allow more: `orange project update {project} --pool-size {}`",
-            pool_size.saturating_add(1)
+            pool_size.max(holders.len().try_into().unwrap_or(u32::MAX)).saturating_add(1)
         ))
     }
 
@@ -256,6 +256,8 @@ mod tests {
         let holders = format!("coffee--1 by {id} (fix), coffee--2 by gone (unreadable)");
         assert_eq!(error.message, format!("all workspaces of coffee are taken: {holders}"));
         assert!(error.help.ends_with("`orange project update coffee --pool-size 3`"), "{}", error.help);
+        let shrunk = pool.bind("coffee", 1, "more").unwrap_err();
+        assert_eq!(shrunk.help, error.help, "room for one more than there are now");
         assert_eq!(pool.bind("coffee", 0, "more").unwrap_err().kind, Kind::Refused);
     }
 

@@ -117,7 +117,7 @@ fn the_log_has_what_nobody_was_there_to_read() {
 fn a_list_fits_its_terminal() {
     let world = World::new();
     let summary = "日本語 and a great many words ".repeat(9);
-    world.create("fix", &summary, &["--no-spawn"]);
+    world.create("a-branch-with-quite-a-long-name", &summary, &["--no-spawn"]);
     let (shown, done) = (world.path("shown"), world.path("done"));
     let script = format!(
         "stty cols 83; {} task list > /dev/tty; {} task list > {}; touch {}; sleep 1000000",

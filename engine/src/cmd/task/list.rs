@@ -80,7 +80,7 @@ fn row(listed: &Listed, panes: &std::result::Result<Vec<Pane>, Error>, width: Op
         Ok(task) => [
             task.id.clone(),
             task.project.clone(),
-            one_line(&task.branch, 30),
+            one_line(&task.branch, branch_width(width)),
             task.status().to_owned(),
             session(&listed.dir, task, panes).to_owned(),
             task.counter("review_round").to_string(),
@@ -106,6 +106,12 @@ fn row(listed: &Listed, panes: &std::result::Result<Vec<Pane>, Error>, width: Op
             ]
         }
     }
+}
+
+/// On a narrow terminal the branch gives way, so that it is seen which tasks want attention.
+fn branch_width(terminal: Option<usize>) -> usize {
+    const OTHERS: usize = 68;
+    terminal.map_or(30, |width| width.saturating_sub(OTHERS).clamp(12, 30))
 }
 
 fn to_json(listed: &Listed, panes: &std::result::Result<Vec<Pane>, Error>) -> Value {
