@@ -431,8 +431,8 @@ fn reads_as_number(text: &str) -> bool {
     let (mantissa, exponent) = unsigned(text).split_once(['e', 'E']).unwrap_or((unsigned(text), "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let exponent = unsigned(exponent);
-    let has_digits = !(whole.is_empty() && fraction.is_empty()) && !exponent.is_empty();
-    has_digits && [whole, fraction, exponent].into_iter().all(digits)
+    let has_mantissa = !whole.is_empty() || !fraction.is_empty();
+    has_mantissa && !exponent.is_empty() && [whole, fraction, exponent].into_iter().all(digits)
 }
 
 /// What a word that is no boolean here was probably meant as.

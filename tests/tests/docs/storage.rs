@@ -40,8 +40,16 @@ fn every_key_and_every_file_is_on_the_page() {
         .output()
         .unwrap();
     for name in String::from_utf8(files.stdout).unwrap().lines() {
-        let name = if name == "1.md" { "<spawn>.md" } else { name };
-        assert!(page.text.contains(name), "docs/storage.md does not have the file {name}");
+        assert!(page.text.contains(&on_the_page(name)), "docs/storage.md does not have the file {name}");
+    }
+}
+
+/// A file's name as the page has it, what differs from one to the next being left open.
+fn on_the_page(name: &str) -> String {
+    match name.strip_prefix(".TASK.md.") {
+        Some(rest) if rest.ends_with(".old") => ".TASK.md.….old".to_owned(),
+        Some(_) | None if name.starts_with("1.") => name.replacen('1', "<spawn>", 1),
+        Some(_) | None => name.to_owned(),
     }
 }
 

@@ -64,7 +64,7 @@ fn abandoned<'w>(world: &'w World, agents: &str) -> Task<'w> {
     let task = create(world, agents);
     task.has_events(1, "agent.waiting");
     world.until("somebody sees to it", || resumer(&task).is_some());
-    resumer(&task).map(kill);
+    resumer(&task).into_iter().for_each(kill);
     task
 }
 

@@ -22,7 +22,7 @@ pub fn page(spec: &Spec, path: &str) -> String {
     format!("{}\n\nUsage: {}{parts}", spec.about, usage(spec, path))
 }
 
-/// The shape of a command's line: `orange task show [OPTIONS] [ID]`.
+/// The shape of a command's line, with `[OPTIONS]` for those that may be left out.
 pub fn usage(spec: &Spec, path: &str) -> String {
     let words: String = match spec.does {
         Does::Group(_) => " COMMAND".to_owned(),
