@@ -109,7 +109,7 @@ fn run(
     hook: &'static Hook<'static>,
 ) -> Result<Option<String>> {
     let counter = planned.counter.as_ref().map(|counter| (counter.name.clone(), counter.value));
-    let run = Run { orange, machine, since: pending.seq, counter };
+    let run = Run { orange, machine, since: pending.seq, index: planned.index, counter };
     fault::step("begin", &planned.name);
     let (set, error) = match hooks::run(&run, open, hook) {
         Ok(set) => (set, None),

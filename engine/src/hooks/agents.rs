@@ -142,17 +142,18 @@ pub fn clear_away(orange: &Orange, open: &Open, spawn: u32) -> Result<()> {
     window.map_or(Ok(()), |window| kill_agent(orange, open, spawn, &window))
 }
 
-/// Pastes a message into the worker's window. False where no worker is alive to read it.
+/// Pastes a message into the worker's window, unless it was told that under this mark already. False where no worker is
+/// alive to read it.
 ///
 /// # Errors
 /// `environment` when tmux fails; `refused` when the worker has no window any more.
-pub fn notify_worker(orange: &Orange, open: &Open, message: &str) -> Result<bool> {
+pub fn notify_worker(orange: &Orange, open: &Open, mark: &str, message: &str) -> Result<bool> {
     let panes = orange.tmux.panes_of(&open.task().id)?;
     let Some((number, record)) = live(open, &panes, Actor::Worker)? else { return Ok(false) };
     match panes.iter().find(|pane| is_alive_in(pane, &record.window)) {
         Some(pane) => {
             until_it_listens(open, *number, pane)?;
-            orange.tmux.send_text(&pane.pane_id, message.trim_end().as_bytes()).map(|()| true)
+            orange.tmux.send_text(&pane.pane_id, mark, message.trim_end().as_bytes()).map(|()| true)
         }
         None => Err(Error::new(Kind::Refused, format!("agent {number} is alive, and its window is gone"))
             .help(without_window(open, *number)?)),

@@ -1,6 +1,6 @@
 //! The hooks: what transitions do to the outside. Each is idempotent and silently succeeds when nothing is to be done
 //! (seed 000), so that a transition that a kill interrupted can be finished by running it again. A message that nobody is
-//! there to read is a failure, though, and one that a kill interrupted may be read twice.
+//! there to read is a failure, though.
 
 pub mod agents;
 pub mod attended;
@@ -24,6 +24,8 @@ pub struct Run<'r> {
     pub machine: &'static Machine<'static>,
     /// The number of the event that began the transition: what happened after it, this transition did.
     pub since: u64,
+    /// Its place in the transition.
+    pub index: usize,
     /// A counter and its new value, to be written before the hook acts.
     pub counter: Option<(String, u32)>,
 }
@@ -58,7 +60,7 @@ pub fn run(run: &Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Resu
 /// Where no worker is alive to be told, one is started if the hook says with which prompt: that says what to read.
 fn notify_worker(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>, message: &str) -> Result<()> {
     if agents::started_since(run.orange, open, hook, run.since)?
-        || agents::notify_worker(run.orange, open, message)?
+        || agents::notify_worker(run.orange, open, &format!("{}.{}", run.since, run.index), message)?
     {
         return Ok(());
     }

@@ -25,8 +25,6 @@ pub(super) enum Ending {
     AskedAgain,
     /// A hook could not do its work, and the task says so.
     Told,
-    /// As undisturbed, but for a message that a kill interrupted: it was read twice.
-    ReadTwice,
 }
 
 /// What an attempt came to.
@@ -86,9 +84,6 @@ pub(super) fn attempt(
         (true, false, false) => Ending::Finished,
     };
     match expected.filter(|expected| **expected != outcome) {
-        Some(expected) if fault.may_fail() && outcome.is_but_read_twice(expected) => {
-            Ok(Attempt { ending: Ending::ReadTwice, outcome, steps, took })
-        }
         Some(_) if fault.starves() && outcome.has_attention => {
             Ok(Attempt { ending: Ending::Told, outcome, steps, took })
         }

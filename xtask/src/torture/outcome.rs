@@ -41,13 +41,6 @@ pub(super) struct Outcome {
     is_pushed: bool,
 }
 
-impl Outcome {
-    /// Whether nothing differs but that a message was read once more.
-    pub(super) fn is_but_read_twice(&self, expected: &Outcome) -> bool {
-        self.heard == expected.heard + 1 && Outcome { heard: expected.heard, ..self.clone() } == *expected
-    }
-}
-
 impl Task {
     /// The task of this branch, if there is one.
     pub(super) fn find(world: &World, branch: &str) -> Result<Option<Task>> {

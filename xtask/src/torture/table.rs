@@ -27,7 +27,6 @@ struct Row {
     finished: usize,
     asked_again: usize,
     told: usize,
-    read_twice: usize,
     lost: usize,
 }
 
@@ -59,7 +58,6 @@ impl Table {
             Ok(Ending::Finished) => row.finished += 1,
             Ok(Ending::AskedAgain) => row.asked_again += 1,
             Ok(Ending::Told) => row.told += 1,
-            Ok(Ending::ReadTwice) => row.read_twice += 1,
             Err(error) => {
                 row.lost += 1;
                 let loss =
@@ -78,8 +76,8 @@ impl Table {
     /// As markdown.
     pub(super) fn render(&self, took: Duration) -> String {
         let mut text = String::from(
-            "\n| fault | injected | met nobody | answered all the same | finished by who came next | asked for again | told as `attention` | message read twice | lost |\n\
-             |---|---|---|---|---|---|---|---|---|\n",
+            "\n| fault | injected | met nobody | answered all the same | finished by who came next | asked for again | told as `attention` | lost |\n\
+             |---|---|---|---|---|---|---|---|\n",
         );
         let mut total = Row { kind: "all", ..Row::default() };
         for row in &self.rows {
@@ -102,14 +100,12 @@ impl Row {
         self.finished += other.finished;
         self.asked_again += other.asked_again;
         self.told += other.told;
-        self.read_twice += other.read_twice;
         self.lost += other.lost;
     }
 
     fn write(&self, text: &mut String) {
-        let Row { kind, injected, missed, answered, finished, asked_again, told, read_twice, lost } = self;
-        let figures =
-            [injected, missed, answered, finished, asked_again, told, read_twice, lost].map(usize::to_string);
+        let Row { kind, injected, missed, answered, finished, asked_again, told, lost } = self;
+        let figures = [injected, missed, answered, finished, asked_again, told, lost].map(usize::to_string);
         // Writing to a string cannot fail.
         writeln!(text, "| {kind} | {} |", figures.join(" | ")).unwrap_or_default();
     }
@@ -152,9 +148,9 @@ mod tests {
         assert_eq!(
             rows,
             [
-                "| SIGSTOP and SIGCONT all the time (EINTR) | 1 | 0 | 1 | 0 | 0 | 0 | 0 | 0 |",
-                "| read-only home | 2 | 0 | 0 | 0 | 1 | 1 | 0 | 0 |",
-                "| all | 3 | 0 | 1 | 0 | 1 | 1 | 0 | 0 |",
+                "| SIGSTOP and SIGCONT all the time (EINTR) | 1 | 0 | 1 | 0 | 0 | 0 | 0 |",
+                "| read-only home | 2 | 0 | 0 | 0 | 1 | 1 | 0 |",
+                "| all | 3 | 0 | 1 | 0 | 1 | 1 | 0 |",
                 "",
                 "All is well. It took 3 s.",
             ]

@@ -47,6 +47,9 @@ const OWN_VARIABLES: &[&str] = &["TMUX", "TMUX_PANE", caller::TASK, caller::SPAW
 /// A program that reads a paste and Enter in one go takes the Enter for a part of the paste.
 const SECONDS_BEFORE_ENTER: &str = "0.3";
 
+/// After this long, the Enter of a message has been pressed.
+const SECONDS_UNTIL_ENTER: &str = "0.35";
+
 impl Tmux {
     /// The server behind a socket: the value of `ORANGE_TMUX_SOCKET`. With a `/` in it, it is a path,
     /// otherwise a name as in `tmux -L`; without one, the server is our own, `orange`.
@@ -171,30 +174,47 @@ impl Tmux {
         Ok(panes)
     }
 
-    /// Pastes a text into a pane, byte for byte and bracketed where its program asked for that, then presses Enter. A pane
-    /// in copy mode or another of tmux's modes leaves that first.
+    /// Pastes a text into a pane, byte for byte and bracketed where its program asked for that, then presses Enter, unless
+    /// the pane was last told just this: `mark` names the message, and is set with the paste. A pane in copy mode or another
+    /// of tmux's modes leaves that first.
+    ///
+    /// The server does all of it or nothing: looking at the mark, pasting, setting it and having Enter follow are one step
+    /// of its own, which the end of the one who asks does not interrupt.
     ///
     /// One thing is left out of the text: what a terminal sends at the end of a bracketed paste. Behind it, the rest of
     /// the text would be keys that somebody presses.
     ///
     /// # Errors
-    /// `not_found` when the pane is gone; `environment` when tmux fails.
-    pub fn send_text(&self, pane_id: &str, text: &[u8]) -> Result<()> {
+    /// `usage` for a mark of other characters than digits and dots; `not_found` when the pane is gone; `environment` when
+    /// tmux fails.
+    pub fn send_text(&self, pane_id: &str, mark: &str, text: &[u8]) -> Result<()> {
+        if !mark.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+            return Err(Error::new(Kind::Usage, format!("`{mark}` is no mark of a message")));
+        }
         let text = &without_paste_end(text);
         // From 3.7 on, control characters are made visible unless -S says otherwise.
         let raw = self.version()? >= Some(Version { major: 3, minor: 7 });
         let (buffer, flags) = (unique_buffer(), if raw { "-dprS" } else { "-dpr" });
+        let was_told = format!("#{{==:#{{@orange_told}},{mark}}}");
+        // Of no text, tmux makes no buffer.
+        let (paste, forget) = match text.is_empty() {
+            true => (String::new(), String::new()),
+            false => (
+                format!("paste-buffer {flags} -b {buffer} -t '{pane_id}' ; "),
+                format!("delete-buffer -b {buffer}"),
+            ),
+        };
+        let tell = format!(
+            "{paste}set-option -p -t '{pane_id}' @orange_told '{mark}' ; \
+             run-shell -b -d {SECONDS_BEFORE_ENTER} -C \"send-keys -t '{pane_id}' Enter\""
+        );
         let output = self.run(|call| {
-            let call = call.args(["copy-mode", "-q", "-t", pane_id, ";"]);
-            let pasted = if text.is_empty() {
-                call
-            } else {
-                call.input(text)
-                    .args(["load-buffer", "-b", &buffer, "-", ";"])
-                    .args(["paste-buffer", flags, "-b", &buffer, "-t", pane_id, ";"])
-                    .args(["run-shell", "-d", SECONDS_BEFORE_ENTER, ";"])
-            };
-            pasted.args(["send-keys", "-t", pane_id, "Enter"])
+            call.input(text)
+                .args(["copy-mode", "-q", "-t", pane_id, ";", "load-buffer", "-b", &buffer, "-", ";"])
+                .args(["if-shell", "-F", "-t", pane_id, &was_told])
+                .args([&forget, &tell, ";"])
+                // Whoever is told something next shall not come between the paste and its Enter.
+                .args(["run-shell", "-d", SECONDS_UNTIL_ENTER])
         })?;
         if parse::says_no_target(&output.complaint()) {
             return Err(Error::new(

@@ -234,7 +234,7 @@ impl Reader {
     }
 
     fn reads(&mut self, text: &[u8]) -> Vec<u8> {
-        self.server.tmux.send_text(&self.pane, text).unwrap();
+        self.server.tmux.send_text(&self.pane, &self.seen.to_string(), text).unwrap();
         let until = self.seen + text.len() + 1;
         eventually("everything has arrived", || fs::metadata(&self.file).unwrap().len() >= until as u64);
         let all = fs::read(&self.file).unwrap();
@@ -280,9 +280,22 @@ fn a_pane_in_copy_mode_leaves_it_to_read_a_message() {
 }
 
 #[test]
+fn a_message_that_is_sent_again_is_read_once_and_two_come_in_their_order() {
+    let reader = Reader::new();
+    let tmux = &reader.server.tmux;
+    for (mark, text) in [("7.0", "first"), ("7.0", "first"), ("7.1", ""), ("7.1", ""), ("9.0", "second")] {
+        tmux.send_text(&reader.pane, mark, text.as_bytes()).unwrap();
+    }
+    tmux.send_text(&reader.pane, "9.0", b"second").unwrap();
+    eventually("all of it has arrived", || fs::read(&reader.file).unwrap() == b"first\r\rsecond\r");
+    assert_eq!(reader.server.raw(&["list-buffers"]), "");
+    assert_eq!(tmux.send_text(&reader.pane, "#{x}", b"").unwrap_err().kind, Kind::Usage);
+}
+
+#[test]
 fn a_message_to_a_pane_that_is_gone_is_an_error_and_leaves_no_buffer() {
     let reader = Reader::new();
-    let error = reader.server.tmux.send_text("%77", b"hello").unwrap_err();
+    let error = reader.server.tmux.send_text("%77", "7.0", b"hello").unwrap_err();
     assert_eq!(error.kind, Kind::NotFound);
     assert_eq!(reader.server.raw(&["list-buffers"]), "");
 }
@@ -296,9 +309,11 @@ fn a_program_that_asked_for_it_gets_a_bracketed_paste() {
     let pane = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &args)).unwrap().pane_id;
     eventually("the reader is ready", || file.exists());
     let expect = b"\x1b[200~two\nlines\x1b[201~\r";
+    let mut sent = 0;
     // tmux may read the request after the file is there: until then it pastes plainly.
     eventually("a bracketed paste arrives", || {
-        server.tmux.send_text(&pane, b"two\nlines").unwrap();
+        sent += 1;
+        server.tmux.send_text(&pane, &sent.to_string(), b"two\nlines").unwrap();
         fs::read(&file).unwrap().ends_with(expect)
     });
 }
