@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use orange_core::{Actor, Machine};
 
 use crate::caller::{self, Caller};
-use crate::drive::exec::{Call, Detached};
+use crate::drive::exec::{Call, Detached, GIT_VARIABLES};
 use crate::drive::harness::{self, Harness};
 use crate::drive::tmux::Tmux;
 use crate::machines::{Built, Machines};
@@ -170,7 +170,7 @@ impl Orange {
     fn again(&self, args: &[&str], dir: &TaskDir) -> Result<Detached> {
         let folder = if dir.path.is_dir() { &dir.path } else { self.home.root() };
         let own = &[caller::TASK, caller::SPAWN];
-        let call = Call::new(&self.program).args(args).folder(folder).without(own);
+        let call = Call::new(&self.program).args(args).folder(folder).without(own).without(GIT_VARIABLES);
         // It runs in another folder, where a relative home or socket would be another one.
         let call = self.agent_env().into_iter().fold(call, |call, (name, value)| call.env(name, value));
         call.env(caller::ACTOR, caller::ENGINE).detach(&self.home.log_file())

@@ -20,6 +20,7 @@ use crate::{Error, Kind, Result, fault};
 /// hook they are set, and mean another repository than ours.
 pub const GIT_VARIABLES: &[&str] = &[
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_ATTR_SOURCE",
     "GIT_COMMON_DIR",
     "GIT_CONFIG",
     "GIT_CONFIG_PARAMETERS",

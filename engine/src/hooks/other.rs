@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::drive::exec::{Call, Output};
+use crate::drive::exec::{Call, GIT_VARIABLES, Output};
 use crate::drive::git::{Git, REMOTE};
 use crate::flow::finish::attend;
 use crate::flow::pull_request;
@@ -70,7 +70,9 @@ pub fn run_command(open: &mut Open, argv: &[&str], timeout: u32) -> Result<()> {
     let Some(worktree) = open.worktree() else {
         return Err(Error::new(Kind::Refused, "the task has no worktree to run a command in"));
     };
-    let call = Call::new(program).args(args).folder(&worktree).bound(Duration::from_secs(timeout.into()));
+    let bound = Duration::from_secs(timeout.into());
+    // Its git means the worktree, even if orange was called in another repository's hook.
+    let call = Call::new(program).args(args).folder(&worktree).bound(bound).without(GIT_VARIABLES);
     let outcome = call.run();
     let (code, output) = match &outcome {
         Ok(output) => (output.code(), last_of(output)),

@@ -130,20 +130,20 @@ impl Staged {
 }
 
 impl Staged {
-    /// As `commit`, and keeps what was there.
+    /// As `commit`, and keeps what was there. The new contents have the former's name first, so that a kill cannot leave what
+    /// was there under a name that is swept away.
     fn swap(self, former: &Path) -> Result<()> {
         let fail = |cause: std::io::Error| Error::io("write", &self.target, &cause);
+        fault::step("rename to", former.display());
+        fs::rename(&self.temporary, former).map_err(fail)?;
         fault::step("swap", self.target.display());
-        match exchange(&self.temporary, &self.target) {
-            Ok(()) => {
-                fault::step("rename to", former.display());
-                fs::rename(&self.temporary, former).map_err(fail)?;
+        if let Err(cause) = exchange(former, &self.target) {
+            fs::rename(former, &self.temporary).map_err(fail)?;
+            if cause.kind() != ErrorKind::Unsupported {
+                return Err(fail(cause));
             }
-            Err(cause) if cause.kind() == ErrorKind::Unsupported => {
-                fs::hard_link(&self.target, former).map_err(fail)?;
-                fs::rename(&self.temporary, &self.target).map_err(fail)?;
-            }
-            Err(cause) => return Err(fail(cause)),
+            fs::hard_link(&self.target, former).map_err(fail)?;
+            fs::rename(&self.temporary, &self.target).map_err(fail)?;
         }
         sync_folder(self.target.parent().unwrap_or(Path::new("/")))
     }

@@ -99,7 +99,7 @@ transitions:
     to: reviewing
     hooks:
       - {action: kill_session}
-      - {action: run_command, argv: [sh, -c, 'echo \"$0\"; pwd; echo oh >&2; exit 3', '$(touch run) a b']}
+      - {action: run_command, argv: [sh, -c, 'echo \"$0$GIT_DIR\"; pwd; echo oh >&2; exit 3', '$(touch run) a b']}
       - {action: run_command, argv: [sh, -c, 'sleep 1000 & echo $! > sleeper; wait'], timeout: 1}
       - {action: set_field, field: reviewer, value: 'Ada: \"yes\"'}
       - {action: increment, field: tries}
@@ -120,7 +120,10 @@ fn hooks_do_what_they_say_and_leave_a_record() {
     let task = world.create("fix", "Mend it", &["--workflow", "hooks"]);
     task.reaches("working");
     fs::write(world.repo().join(".git/info/exclude"), "sleeper\nTASK.md\n").unwrap();
-    let moved = task.ok("update", &["--status", "reviewing"]);
+    let mut from_a_git_hook = world.command(world.program);
+    from_a_git_hook.env("GIT_DIR", "/nowhere").current_dir(world.repo());
+    from_a_git_hook.args(["--json", "task", "update", &task.id, "--status", "reviewing"]);
+    let moved = world.said(&mut from_a_git_hook).ok();
     let errors = moved["hook_errors"].as_array().unwrap();
     assert_eq!(errors.len(), 2, "{moved}");
     assert!(errors[0].as_str().unwrap().starts_with("run_command: "), "{moved}");

@@ -205,7 +205,8 @@ impl Git {
     /// Moves the checkout that is on the default branch; git itself refuses when uncommitted work there
     /// is in the way, before it touches a file.
     fn advance(&self, checkout: &Path, commit: &str, default_branch: &str) -> Result<()> {
-        let verb = ["merge", "--quiet", "--ff-only", "--no-autostash", commit];
+        // The branch may have options of its own (`branch.NAME.mergeOptions`).
+        let verb = ["merge", "--quiet", "--ff-only", "--no-squash", "--no-autostash", commit];
         let output = self.patiently(|| self.call_in(checkout).args(verb))?;
         if output.success() {
             return Ok(());

@@ -9,6 +9,9 @@ use crate::Result;
 /// How long one exchange with the remote may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// How long a push may take: a project's hooks may run its tests first.
+const LONG_PATIENCE: Duration = Duration::from_secs(1800);
+
 impl Git {
     /// Is there a remote to fetch from and push to?
     ///
@@ -46,13 +49,14 @@ impl Git {
         })
     }
 
-    /// Pushes a branch under its own name, never by force.
+    /// Pushes a branch under its own name, never by force, and nothing else.
     ///
     /// # Errors
     /// `environment` when the remote does not take it or cannot be reached.
     pub fn push(&self, remote: &str, branch: &str) -> Result<()> {
         let spec = format!("refs/heads/{branch}:refs/heads/{branch}");
-        self.remote_call().args(["push", "--quiet", remote, &spec]).run()?.checked().map(drop)
+        let call = self.remote_call().bound(LONG_PATIENCE);
+        call.args(["push", "--quiet", "--no-follow-tags", remote, &spec]).run()?.checked().map(drop)
     }
 
     /// Deletes a branch on the remote. False when there is no remote, or no such branch there.
@@ -81,8 +85,10 @@ impl Git {
         }
         // The lease makes the remote refuse when somebody has pushed since.
         let lease = format!("--force-with-lease={name}:{}", commit.0);
-        let output =
-            self.remote_call().args(["push", "--quiet", &lease, REMOTE, &format!(":{name}")]).run()?;
+        let output = self
+            .remote_call()
+            .args(["push", "--quiet", "--no-follow-tags", &lease, REMOTE, &format!(":{name}")])
+            .run()?;
         if says_no_branch(&output) { Ok(false) } else { output.checked().map(|_| true) }
     }
 

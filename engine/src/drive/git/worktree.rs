@@ -236,7 +236,10 @@ impl Git {
 
     fn add_worktree(&self, worktree: &Path, commit: &str) -> Result<()> {
         let call = || self.call().args(["worktree", "add", "--quiet", "--detach"]).arg(worktree).arg(commit);
-        self.patiently(call)?.checked().map(drop)
+        let output = self.patiently(call)?;
+        // A post-checkout hook has no say, whatever it ends with: git takes back what it could not check out itself.
+        let is_done = output.success() || worktree.is_dir() && self.is_intact(worktree)?;
+        if is_done { Ok(()) } else { Err(output.failure()) }
     }
 
     /// Puts a clean worktree on the branch. A git process that met a lock may have done half of it, so each
@@ -261,12 +264,17 @@ impl Git {
                 }
             };
             let output = call.run()?;
-            if !output.success() && (!parse::says_busy(&output.complaint()) || start.elapsed() > PATIENCE) {
+            if output.success() {
+                continue;
+            }
+            if self.current_branch(worktree)?.as_deref() == Some(branch) {
+                // It was the post-checkout hook that failed.
+                return Ok(());
+            }
+            if !parse::says_busy(&output.complaint()) || start.elapsed() > PATIENCE {
                 return Err(output.failure());
             }
-            if !output.success() {
-                thread::sleep(Duration::from_millis(50));
-            }
+            thread::sleep(Duration::from_millis(50));
         }
     }
 

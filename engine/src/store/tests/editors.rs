@@ -235,3 +235,16 @@ fn append_late(home: &Home, path: &Path, line: &str) {
     }
     file.write_all(format!("{line}\n").as_bytes()).unwrap();
 }
+
+#[test]
+fn what_a_writer_was_killed_with_before_its_swap_is_nobody_s_late_writing() {
+    let (_folder, home, link) = in_a_worktree();
+    let dir = only_task(&home);
+    let text = fs::read_to_string(&link).unwrap();
+    let body = Task::read(&home, &dir).unwrap().0.body;
+    let new = text.replacen("status: working", "status: reviewing", 1);
+    assert_ne!(new, text);
+    fs::write(late::name(&dir.task_md(), &body), new).unwrap();
+    assert_eq!(Open::lock(&home, &dir).unwrap().repairs(), []);
+    assert_eq!(fs::read_to_string(&link).unwrap(), text);
+}

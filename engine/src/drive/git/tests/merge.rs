@@ -186,3 +186,23 @@ fn somebody_pushes(lab: &Lab, file: &str) -> String {
     lab.run(&lab.path("other"), &["push", "--quiet", "origin", "HEAD:main"]);
     commit
 }
+
+#[test]
+fn what_somebody_has_set_for_merges_and_pushes_of_their_own_means_nothing() {
+    let lab = Lab::new();
+    let commit = task_with_commit(&lab);
+    for (name, value) in [
+        ("branch.main.mergeOptions", "--squash"),
+        ("merge.ff", "no"),
+        ("push.default", "nothing"),
+        ("push.followTags", "true"),
+    ] {
+        lab.run(&lab.repo(), &["config", name, value]);
+    }
+    lab.run(&lab.repo(), &["tag", "--annotate", "-m", "mine", "mine"]);
+    assert_eq!(merge(&lab, Strategy::FastForward).unwrap(), (commit.clone(), true));
+    assert_eq!(lab.commit_of("main"), commit);
+    lab.git.push(REMOTE, "main").unwrap();
+    let there = lab.run(&lab.repo(), &["ls-remote", "origin", "refs/*"]);
+    assert_eq!(there, format!("{commit}\trefs/heads/main"));
+}
