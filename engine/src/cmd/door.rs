@@ -59,7 +59,8 @@ fn run(built: Built, cli: &Cli) -> Result<Answer> {
 fn print(answer: &Answer, as_json: bool) -> Result<bool> {
     let text = match as_json {
         true if answer.json.is_null() => String::new(),
-        true => answer.json.to_string(),
+        true => serde_json::to_string(&answer.json)
+            .map_err(|cause| Error::new(Kind::Environment, format!("cannot write the answer: {cause}")))?,
         false => answer.text.clone(),
     };
     if text.is_empty() {

@@ -20,6 +20,15 @@ pub struct Record {
     pub set: Set,
 }
 
+impl Record {
+    /// What its line says.
+    pub fn to_json(&self) -> Value {
+        // A line is read back: another serializer for each event would weigh more than the time it saves is worth.
+        let line = serde_json::to_vec(self).unwrap_or_default();
+        serde_json::from_slice(&line).unwrap_or_default()
+    }
+}
+
 /// What can happen to a task. Fields and types that a newer version wrote are passed over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type")]

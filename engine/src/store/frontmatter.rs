@@ -153,7 +153,7 @@ impl Document {
     }
 
     fn entry(&self, key: &str) -> Result<Option<&Entry>, Flaw> {
-        let mut found = self.entries.iter().filter(|entry| entry.key(&self.text) == key);
+        let mut found = self.entries.iter().filter(|entry| entry.is(&self.text, key));
         match (found.next(), found.next()) {
             (first, None) => Ok(first),
             (_, Some(second)) => Err(Flaw::new(
@@ -166,6 +166,14 @@ impl Document {
 }
 
 impl Entry {
+    /// Whether its key is this one; hardly ever is that to be decoded first.
+    fn is(&self, text: &str, key: &str) -> bool {
+        match text.as_bytes()[self.start..self.key] {
+            [b'"' | b'\'', ..] => self.key(text) == key,
+            ref plain => plain == key.as_bytes(),
+        }
+    }
+
     fn key<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match &text[self.start..self.key] {
             quoted if quoted.starts_with(['"', '\'']) => {

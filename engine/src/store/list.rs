@@ -126,18 +126,16 @@ fn folders(path: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn sort_key(listed: &Listed) -> (bool, String, TaskDir) {
-    match &listed.task {
-        Ok(task) => (false, task.created_at.clone(), listed.dir.clone()),
-        Err(_) => (true, String::new(), listed.dir.clone()),
-    }
+fn sort_key(listed: &Listed) -> (bool, String, String) {
+    let created_at = listed.task.as_ref().map(|task| task.created_at.clone());
+    (created_at.is_err(), created_at.unwrap_or_default(), listed.dir.id.clone())
 }
 
-/// Does the same to every item, on as many threads as are worth it; each has a buffer.
+/// Does the same to every item, on two threads where that is worth it; each has a buffer. With more, they wait for each
+/// other: for memory, and for the folder that they all read.
 fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T, &mut Vec<u8>) -> R + Sync) -> Vec<R> {
     const WORTH_A_THREAD: usize = 64;
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = processors.min(items.len().div_ceil(WORTH_A_THREAD)).max(1);
+    let threads = if items.len() > WORTH_A_THREAD { 2 } else { 1 };
     let next = AtomicUsize::new(0);
     let share = || {
         let mut done = Vec::with_capacity(items.len() / threads + 1);

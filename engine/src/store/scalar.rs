@@ -318,14 +318,12 @@ struct BlockHeader {
 
 impl BlockHeader {
     fn parse(value: &str) -> Option<BlockHeader> {
-        let line = value.lines().next().unwrap_or_default();
-        let indicators = without_comment(line);
-        let mut letters = indicators.chars();
-        let folded = match letters.next()? {
-            '|' => false,
-            '>' => true,
+        let folded = match value.as_bytes().first()? {
+            b'|' => false,
+            b'>' => true,
             _ => return None,
         };
+        let letters = without_comment(value.lines().next().unwrap_or_default()).chars().skip(1);
         let mut header = BlockHeader { folded, chomp: Chomp::Clip, indent: None };
         for letter in letters {
             match letter {

@@ -94,8 +94,12 @@ pub fn named_or_here(orange: &Orange, task: &TaskName) -> Result<TaskDir> {
     }
 }
 
-/// How a task's session is, by the journal, by the processes that are on record, and by tmux (seed 002).
+/// How a task's session is, by the journal, by the processes that are on record, and by tmux (seed 002). A task with
+/// neither worktree nor session has nowhere to have agents, and nothing is looked for.
 pub fn session_of(dir: &TaskDir, task: &Task, panes: &[Pane]) -> &'static str {
+    if task.owned.workspace.is_none() && task.owned.tmux_session.is_none() {
+        return "inactive";
+    }
     let is_agent_s = |pane: &Pane| pane.belongs_to(&task.id) && pane.agent.is_some() && !pane.dead;
     let is_active = match Attended::all(dir) {
         Ok(attended) if attended.is_empty() => panes.iter().any(is_agent_s),
