@@ -1,7 +1,5 @@
 //! The programs that agents need, and the repositories they work in.
 
-use std::collections::BTreeSet;
-
 use crate::Result;
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::exec::find_on_path;
@@ -32,8 +30,10 @@ pub(super) fn gh(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let path = seen.orange.path();
     let tasks = seen.tasks()?.into_iter().filter(|task| !seen.orange.is_over(task));
-    let used: BTreeSet<&str> =
+    let mut used: Vec<&str> =
         tasks.flat_map(|task| [&task.harness, &task.review_harness]).map(String::as_str).collect();
+    used.sort_unstable();
+    used.dedup();
     let missing =
         used.iter().filter_map(|name| seen.orange.harness(name).and_then(|found| found.check(path)).err());
     let broken: Vec<Finding> = missing.map(|error| Finding::of(Level::Broken, &error)).collect();

@@ -234,7 +234,8 @@ fn holder(orange: &Orange, slot: &Slot) -> Option<TaskDir> {
 
 /// Every worktree that the pool, the folder or a repository knows of.
 fn names(orange: &Orange, slots: &[Slot], projects: &[Project]) -> Result<BTreeSet<String>> {
-    let mut names: BTreeSet<String> = slots.iter().map(|slot| slot.name.clone()).collect();
+    let mut names = BTreeSet::new();
+    names.extend(slots.iter().map(|slot| slot.name.clone()));
     let folder = orange.home.workspaces();
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => Some(entries),

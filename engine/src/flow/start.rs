@@ -115,12 +115,9 @@ fn waiting(orange: &Orange, project: &str) -> Result<Vec<TaskDir>> {
         Ok(status_of(machine, task)? == machine.initial || late_start(machine, task)?.is_some())
     };
     let listed = store::list(&orange.home, Some(project))?;
-    let mut waiting: Vec<(Task, TaskDir)> = listed
+    // One that only another binary knows about cannot be started here.
+    let waiting = listed
         .into_iter()
-        .filter_map(|listed| listed.task.ok().map(|task| (task, listed.dir)))
-        // One that only another binary knows about cannot be started here.
-        .filter(|(task, _)| waits(task).unwrap_or(false))
-        .collect();
-    waiting.sort_by(|(a, _), (b, _)| (&a.created_at, &a.id).cmp(&(&b.created_at, &b.id)));
-    Ok(waiting.into_iter().map(|(_, dir)| dir).collect())
+        .filter(|listed| listed.task.as_ref().is_ok_and(|task| waits(task).unwrap_or(false)));
+    Ok(waiting.map(|listed| listed.dir).collect())
 }

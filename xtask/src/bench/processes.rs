@@ -36,6 +36,7 @@ pub(super) fn rows(house: &House, built: &Built, scratch: &Path, quick: bool) ->
     for tasks in [0, 100, large] {
         list(&mut slowly, built, scratch, tasks)?;
     }
+    look(&mut slowly, built, scratch)?;
     let mut rows = quickly.measure()?;
     rows.extend(slowly.measure()?.into_iter().skip(1));
     Ok(rows)
@@ -169,12 +170,27 @@ fn updates(runs: &mut Runs, built: &Built, scratch: &Path) -> Result<()> {
 }
 
 fn list(runs: &mut Runs, built: &Built, scratch: &Path, tasks: usize) -> Result<()> {
-    let home = Home::new(&built.orange, scratch, &format!("list-{tasks}"), "default")?;
-    (0..tasks).try_for_each(|task| home.create(&format!("task-{task}")).map(|_| ()))?;
+    let home = Home::with_tasks(&built.orange, scratch, &format!("list-{tasks}"), tasks)?;
     let orange = text(&built.orange);
     let keeps: Option<fn(f64, f64) -> bool> = Some(|it, _| it <= 60.0);
     let what = format!("task list with {tasks} tasks");
     runs.ask(&what, &[&home.setting()], &[&orange, "task", "list", "--json"], "at most 60 ms", keeps);
+    Ok(())
+}
+
+/// What the monitor does every 30 s.
+fn look(runs: &mut Runs, built: &Built, scratch: &Path) -> Result<()> {
+    let home = Home::with_tasks(&built.orange, scratch, "look", 500)?;
+    let orange = text(&built.orange);
+    let budget = "at most 300 ms, which is 1 % of a core every 30 s";
+    let words = [orange.as_str(), "monitor", "--once"];
+    runs.ask(
+        "a look of the monitor at 500 tasks",
+        &[&home.setting()],
+        &words,
+        budget,
+        Some(|it, _| it <= 300.0),
+    );
     Ok(())
 }
 
@@ -191,6 +207,30 @@ impl<'b> Home<'b> {
         let home = Home { orange, path: scratch.join(name) };
         home.orange(&["project", "add", &text(&repository), "--name", "bench", "--workflow", workflow])?;
         Ok(home)
+    }
+
+    /// With so many tasks that wait: the first is made by `orange`, the others are its copies, which takes seconds for
+    /// thousands.
+    fn with_tasks(orange: &'b Path, scratch: &Path, name: &str, tasks: usize) -> Result<Home<'b>> {
+        let home = Home::new(orange, scratch, name, "default")?;
+        if tasks > 0 {
+            let first = home.create("task-0")?;
+            (1..tasks).try_for_each(|number| home.copy(&first, number))?;
+        }
+        Ok(home)
+    }
+
+    fn copy(&self, first: &str, number: usize) -> Result<()> {
+        let folder = self.path.join("tasks/bench");
+        let id = format!("{}{number:06}", &first[..first.len() - 6]);
+        std::fs::create_dir(folder.join(&id)).map_err(|error| format!("{id}: {error}"))?;
+        for name in ["TASK.md", "history.jsonl"] {
+            let original = std::fs::read_to_string(folder.join(first).join(name))
+                .map_err(|error| format!("{first}/{name}: {error}"))?;
+            let own = original.replace(first, &id).replace("task-0", &format!("task-{number}"));
+            write(&folder.join(&id).join(name), &own)?;
+        }
+        Ok(())
     }
 
     /// Makes a task that waits, and gives its id.

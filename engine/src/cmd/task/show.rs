@@ -6,6 +6,7 @@ use orange_core::Heading;
 use serde_json::{Value, json};
 
 use super::session_of;
+use crate::Result;
 use crate::cmd::answer::{Answer, one_line};
 use crate::flow::definition::compare;
 use crate::flow::refusal::short;
@@ -13,7 +14,6 @@ use crate::flow::snapshot::status_of;
 use crate::orange::Orange;
 use crate::store::event::{Event, Pass, Record, Waiting};
 use crate::store::{Log, Task, TaskDir};
-use crate::{Error, Kind, Result};
 
 /// Shows a task: its fields, its body's sections, its history, what needs attention.
 pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
@@ -23,12 +23,7 @@ pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
         None => "inactive",
     };
     let log = journal.log();
-    let history: Vec<Value> = journal
-        .records
-        .iter()
-        .map(serde_json::to_value)
-        .collect::<std::result::Result<_, _>>()
-        .map_err(|cause| Error::new(Kind::Corrupt, format!("an event cannot be shown: {cause}")))?;
+    let history: Vec<Value> = journal.records.iter().map(Record::to_json).collect();
     let json = json!({
         "id": task.id,
         "project": task.project,
@@ -51,7 +46,7 @@ pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
         "updated_at": task.updated_at,
         "path": dir.task_md(),
         "sections": sections(&task.body),
-        "gates": log.passes.values().map(|pass| (&pass.section, gate(pass, &task.body))).collect::<BTreeMap<_, _>>(),
+        "gates": gates(&log, &task.body),
         "history": history,
     });
     Ok(Answer::new(json, text(orange, &task, dir, session, &journal.records, &log)))
@@ -121,7 +116,7 @@ fn last_end(records: &[Record]) -> Vec<String> {
 
 /// An event in one line: its type and what matters of it.
 pub fn event_words(record: &Record) -> String {
-    let mut json = serde_json::to_value(&record.event).unwrap_or_default();
+    let mut json = record.to_json();
     let kind = json["type"].as_str().unwrap_or("?").to_owned();
     let mut rest = Vec::new();
     for key in [
@@ -159,11 +154,15 @@ pub fn event_words(record: &Record) -> String {
     format!("{kind}  {}", rest.join(" ")).trim_end().to_owned()
 }
 
-/// How a section last passed a gate, and whether it is still what passed.
-fn gate(pass: &Pass, body: &str) -> Value {
-    let unchanged =
-        orange_core::section(body, &pass.section).is_some_and(|content| is_what_passed(pass, content));
-    json!({ "hash": pass.hash, "commit": pass.commit, "unchanged": unchanged })
+/// How each section last passed a gate, and whether it is still what passed.
+fn gates(log: &Log, body: &str) -> Value {
+    let mut gates = json!({});
+    for pass in log.passes.values() {
+        let unchanged =
+            orange_core::section(body, &pass.section).is_some_and(|content| is_what_passed(pass, content));
+        gates[&pass.section] = json!({ "hash": pass.hash, "commit": pass.commit, "unchanged": unchanged });
+    }
+    gates
 }
 
 fn passed(pass: &Pass, content: &str) -> String {
@@ -178,13 +177,12 @@ fn is_what_passed(pass: &Pass, content: &str) -> bool {
 
 /// Every `## …` section that a gate could read, with its content.
 fn sections(body: &str) -> BTreeMap<String, String> {
-    body.lines()
-        .filter_map(Heading::parse)
-        .filter(|heading| heading.level == 2)
-        .filter_map(|heading| {
-            let name = format!("## {}", heading.text);
-            let content = orange_core::section(body, &name)?.trim().to_owned();
-            Some((name, content))
-        })
-        .collect()
+    let mut sections = BTreeMap::new();
+    for heading in body.lines().filter_map(Heading::parse).filter(|heading| heading.level == 2) {
+        let name = format!("## {}", heading.text);
+        if let Some(content) = orange_core::section(body, &name) {
+            sections.insert(name, content.trim().to_owned());
+        }
+    }
+    sections
 }

@@ -75,7 +75,7 @@ fn is_under_way(orange: &Orange, dir: &TaskDir) -> Result<bool> {
 /// Whether somebody still listens.
 fn tell_each(dir: &TaskDir, records: &[Record], tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<bool> {
     for record in records {
-        let mut json = serde_json::to_value(record).unwrap_or_default();
+        let mut json = record.to_json();
         json["task"] = dir.id.as_str().into();
         let text = format!("{} {} {}", record.timestamp, dir.id, event_words(record));
         if !tell(&Answer::new(json, text))? {

@@ -132,7 +132,8 @@ impl Kin {
             self.seen.contains(process) || self.families.iter().any(|family| family.has(&table, *process))
         };
         let mut left: Vec<Process> = table.alive().filter(is_seed).collect();
-        let mut known: BTreeSet<Process> = left.iter().copied().collect();
+        let mut known = BTreeSet::new();
+        known.extend(&left);
         let mut next = 0;
         while let Some(parent) = left.get(next).copied() {
             let is_theirs = |child: &Process| child.pid != own && !is_the_engine_s(child.pid);

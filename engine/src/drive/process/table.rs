@@ -27,7 +27,9 @@ impl Table {
     pub(super) fn read() -> Option<Table> {
         let entries = fs::read_dir("/proc").ok()?;
         let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-        Some(Table(pids.filter_map(|pid| Some((pid, stat(pid)?))).collect()))
+        let mut table = BTreeMap::new();
+        table.extend(pids.filter_map(|pid| Some((pid, stat(pid)?))));
+        Some(Table(table))
     }
 
     /// Those that have not ended.
