@@ -108,7 +108,7 @@ transitions:
       - {action: create_pr}
   - {from: reviewing, to: done, hooks: [{action: release_workspace}, {action: delete_remote_branch}]}
   - {from: [pending, working, reviewing], to: cancelled, hooks: [{action: kill_session}, {action: release_workspace}]}
-prompts: {worker: 'Do it.'}
+prompts: {worker: '{summary}'}
 ";
 
 #[test]
@@ -117,7 +117,8 @@ fn hooks_do_what_they_say_and_leave_a_record() {
     fs::create_dir_all(world.home().join("workflows")).unwrap();
     fs::write(world.home().join("workflows/hooks.yml"), HOOKS).unwrap();
     world.commit_on("fix", "fix.txt");
-    let task = world.create("fix", "Mend it", &["--workflow", "hooks"]);
+    let task = world.create("fix", "Mend it [agents: hang]", &["--workflow", "hooks"]);
+    task.agent(1).begun();
     task.reaches("working");
     fs::write(world.repo().join(".git/info/exclude"), "sleeper\nTASK.md\n").unwrap();
     let mut from_a_git_hook = world.command(world.program);

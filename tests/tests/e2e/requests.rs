@@ -143,7 +143,7 @@ fn lists_have_the_keys_of_the_contract() {
     keys.sort_unstable();
     let mut expect: Vec<_> =
         "id project branch status workflow review_round crash_count summary workspace tmux_session \
-                              session attention updated_at"
+                              session attention updated_at waiting_until"
             .split_whitespace()
             .collect();
     expect.sort_unstable();
