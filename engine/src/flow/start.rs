@@ -11,21 +11,36 @@ use crate::hooks::agents::{self, Occasion};
 use crate::hooks::workspace;
 use crate::orange::Orange;
 use crate::store::scalar::Value;
-use crate::store::{self, Event, Open, Task, TaskDir};
+use crate::store::{self, Event, Log, Open, Task, TaskDir};
 
 /// Starts a task that is in its workflow's initial state; one without a summary goes to be clarified. A task further on
-/// that has got no worktree yet gets one now, and the agent of the state that it is in.
+/// that has got no worktree yet gets one now, and the agent of the state that it is in. A start that was cut short before
+/// is finished, and answered as one's own.
 ///
 /// # Errors
 /// `refused` when it was started before; those of the transition, and of the hooks.
 pub fn spawn(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
+    let (_, before) = Task::read(&orange.home, dir)?;
     let open = settled(orange, dir)?;
     let machine = orange.machine_of(open.task())?;
     if let Some(hook) = late_start(machine, open.task())? {
         return enter(orange, machine, open, hook);
     }
     drop(open);
+    if let Some(begun) = begun_start(machine, &before.log()) {
+        let (_, journal) = Task::read(&orange.home, dir)?;
+        return Ok(Moved::read(&dir.id, &journal.records, begun));
+    }
     request(orange, dir, Goal::Spawn, false)
+}
+
+/// The number of the start that the journal has begun and not ended.
+fn begun_start(machine: &Machine<'_>, log: &Log) -> Option<u64> {
+    let pending = log.open.as_ref()?;
+    let mut starts = [machine.commands.spawn, machine.commands.clarify].into_iter().flatten();
+    let is_start = pending.plan.from == machine.state(machine.initial).name
+        && starts.any(|state| machine.state(state).name == pending.plan.to);
+    is_start.then_some(pending.seq)
 }
 
 /// Starts the oldest task of the project that waits for a worktree and can be started; `None` when none does, or no

@@ -50,6 +50,22 @@ fn a_relative_home_and_socket_are_the_same_for_whatever_runs_elsewhere() {
 }
 
 #[test]
+fn a_start_that_was_cut_short_is_gone_on_with_by_the_command_that_was_named() {
+    let world = World::new();
+    let log = world.home().join("orange.log");
+    fs::create_dir(&log).unwrap();
+    let message = world.fails(5, "environment", &["task", "create", "fix", "Mend it"]);
+    assert!(message.contains("mend that; then `orange task spawn "), "{message}");
+    let task = world.task(&world.ok(&["task", "list"])[0]);
+    fs::remove_dir(log).unwrap();
+    let started = task.ok("spawn", &[]);
+    assert_eq!((&started["from"], &started["to"]), (&json!("pending"), &json!("working")));
+    assert_eq!(started["hooks_executed"], json!(["acquire_workspace", "spawn_agent"]));
+    task.fails(1, "refused", "spawn", &[]);
+    task.reaches("reviewing");
+}
+
+#[test]
 fn in_a_folder_that_was_removed_it_says_so() {
     let world = World::new();
     let mut shell = world.command("sh");

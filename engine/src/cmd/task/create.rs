@@ -225,7 +225,8 @@ fn begin(orange: &Orange, machine: &Machine<'_>, dir: &TaskDir, start: Start) ->
         Err(error) => {
             let what =
                 format!("task {} is created, and its agent could not be started: {}", dir.id, error.message);
-            let help = format!("{}; then `orange task spawn {}`", error.help.trim_end_matches('.'), dir.id);
+            let first = if error.help.is_empty() { "mend that" } else { error.help.trim_end_matches('.') };
+            let help = format!("{first}; then `orange task spawn {}`", dir.id);
             Err(Error::new(error.kind, what).help(help))
         }
     }

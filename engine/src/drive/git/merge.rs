@@ -214,8 +214,9 @@ impl Git {
         let shown = checkout.display();
         let message =
             format!("{shown}, which is on `{default_branch}`, cannot take the merge: {}", output.complaint());
-        Err(refused(message)
-            .help(format!("commit or stash what is uncommitted in {shown}, then merge again")))
+        Err(refused(message).help(format!(
+            "commit or stash what is in the way in {shown}, or mend what git names; then merge again"
+        )))
     }
 
     fn move_ref(&self, default_branch: &str, commit: &str, old: &str) -> Result<()> {
