@@ -197,6 +197,28 @@ pub fn is_alive(dir: &TaskDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
     Ok(Attended::read(dir, record.spawn)?.map_or_else(in_its_pane, |attended| attended.is_alive()))
 }
 
+/// Refuses while an agent of the task is alive.
+///
+/// # Errors
+/// `refused` for that; `environment` when tmux cannot tell; those of reading which processes it is.
+pub fn check_gone(orange: &Orange, open: &Open) -> Result<()> {
+    if open.log().agents.is_empty() {
+        return Ok(());
+    }
+    let panes = orange.tmux.panes_of(&open.task().id)?;
+    for record in open.log().agents.values() {
+        if is_alive(open.dir(), record, &panes)? {
+            let Spawn { spawn, actor, .. } = record;
+            return Err(Error::new(Kind::Refused, format!("agent {spawn} ({actor}) is still alive in it"))
+                .help(format!(
+                    "end it, then `orange task cancel {}` gives the worktree back",
+                    open.task().id
+                )));
+        }
+    }
+    Ok(())
+}
+
 /// Puts the end of these agents on record, and forgets their processes.
 ///
 /// # Errors

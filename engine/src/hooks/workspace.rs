@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::drive::git::{Backup, Git, Keeper, Kept, TASK_FILE};
 use crate::flow::finish::attend;
+use crate::hooks::agents;
 use crate::orange::Orange;
 use crate::store::pool;
 use crate::store::projects::{self, Project};
@@ -110,7 +111,8 @@ fn ready(orange: &Orange, project: &Project, open: &Open, worktree: &Path) -> Re
 /// Its slot becomes free by [`give_back`] only when the journal says that the task holds it no more.
 ///
 /// # Errors
-/// `environment` when git fails; the worktree stays bound then.
+/// `refused` while an agent is alive, since the next task's would come into its worktree; `environment` when git fails. The
+/// worktree stays bound then.
 pub fn release(orange: &Orange, open: &mut Open) -> Result<Set> {
     let Some(name) = open.task().owned.workspace.clone() else { return Ok(Set::new()) };
     let id = open.task().id.clone();
@@ -118,6 +120,7 @@ pub fn release(orange: &Orange, open: &mut Open) -> Result<Set> {
     let is_own =
         pool::read(&orange.home)?.iter().any(|slot| slot.name == name && slot.task.as_ref() == Some(&id));
     if is_own {
+        agents::check_gone(orange, open)?;
         let worktree = orange.home.workspace(&name);
         open.take_back(&worktree)?;
         empty(orange, &project, open, &worktree)?;

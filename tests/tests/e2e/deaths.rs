@@ -1,5 +1,7 @@
 //! Agents that die, at every stage and in every way.
 
+use std::fs;
+
 use serde_json::json;
 
 use crate::task::{is_alive, kill};
@@ -160,4 +162,23 @@ fn nobody_is_started_beside_a_living_agent() {
     task.fails(1, "refused", "spawn", &[]);
     assert_eq!((world.panes().len(), is_alive(agent)), (1, true));
     assert_eq!(task.events_of("agent.respawned").len(), 0);
+}
+
+#[test]
+fn the_worktree_of_an_agent_that_could_not_be_ended_is_nobody_else_s() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    let agent = task.agent(1).begun();
+    let note = task.folder().join("agents/1.json");
+    let whole = fs::read(&note).unwrap();
+    fs::write(&note, "{").unwrap();
+    let moved = task.ok("cancel", &["--yes"]);
+    assert_eq!(moved["hook_errors"].as_array().unwrap().len(), 2, "{moved}");
+    assert!(is_alive(agent));
+    assert_eq!(world.ok(&["workspace", "list"])[0]["task"], json!(task.id));
+
+    fs::write(&note, whole).unwrap();
+    task.ok("cancel", &["--yes"]);
+    assert!(!is_alive(agent));
+    assert_eq!(world.ok(&["workspace", "list"])[0]["task"], json!(null));
 }
