@@ -4,7 +4,7 @@ use std::path::Path;
 
 use orange_core::Actor;
 
-use crate::store::projects::real;
+use crate::files::real;
 use crate::store::{Home, Log, Open, Task};
 use crate::{Error, Kind, Result};
 

@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod drive;
 pub mod error;
 pub mod fault;
+mod files;
 pub mod flow;
 pub mod hooks;
 pub mod log;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use orange_core::Machine;
 
+use crate::files::entries;
 use crate::store::{Home, atomic, home, suggest};
 use crate::{Error, Kind, Result};
 
@@ -177,15 +177,9 @@ impl Machines {
 
     /// The custom workflows by name. What cannot be a workflow's file is none.
     fn files(&self) -> Result<Vec<(String, PathBuf)>> {
-        let fail = |cause: std::io::Error| Error::io("read the folder", &self.folder, &cause);
-        let entries = match fs::read_dir(&self.folder) {
-            Ok(entries) => entries,
-            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(cause) => return Err(fail(cause)),
-        };
         let mut files = BTreeMap::new();
-        for entry in entries {
-            let path = entry.map_err(fail)?.path();
+        for entry in entries(&self.folder)? {
+            let path = entry.path();
             let is_ours = path.extension().is_some_and(|it| EXTENSIONS.iter().any(|known| it == *known));
             if let Some(name) = path
                 .file_stem()

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access, statvfs};
 
 use crate::doctor::{Finding, Level, Seen, or_fine};
+use crate::files::entries;
 use crate::store::{Home, atomic, list, lock};
 use crate::{Error, Result};
 
@@ -103,15 +104,10 @@ pub(super) fn trash(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 fn bytes_in(folder: &Path) -> Result<u64> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(0),
-        Err(cause) => return Err(Error::io("read the folder", folder, &cause)),
-    };
     let mut bytes = 0;
-    for entry in entries {
-        let found = entry.and_then(|entry| Ok((entry.path(), entry.metadata()?)));
-        let (path, found) = found.map_err(|cause| Error::io("read the folder", folder, &cause))?;
+    for entry in entries(folder)? {
+        let path = entry.path();
+        let found = entry.metadata().map_err(|cause| Error::io("look at", &path, &cause))?;
         bytes += if found.is_dir() { bytes_in(&path)? } else { found.len() };
     }
     Ok(bytes)

@@ -1,11 +1,10 @@
 //! Giving back and removing worktrees that no task holds, after everything in them is kept.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::drive::git::{Backup, Git, Keeper, Kept};
+use crate::files::{entries, is_empty, is_same};
 use crate::flow::{cancel, settled};
 use crate::hooks::workspace;
 use crate::orange::Orange;
@@ -164,6 +163,7 @@ impl<'p> Place<'p> {
     }
 
     fn facts(&self, slots: &[Slot]) -> Facts {
+        // What a repository that cannot be asked would say is not known, and so its worktree is left alone.
         let is_registered = |git: &Git| git.has_worktree(&self.folder).unwrap_or(false);
         Facts {
             has_slot: !self.slot.name.is_empty(),
@@ -187,8 +187,12 @@ impl<'p> Place<'p> {
             });
             Ok(())
         };
-        let default_branch = self.project.map_or("main", |project| &project.default_branch);
-        let mut keeper = Keeper { task, default_branch, aside: &aside, note: &mut note };
+        let default_branch = match (self.project, &self.git) {
+            (Some(project), _) => project.default_branch.clone(),
+            (None, Some(git)) => git.default_branch()?,
+            (None, None) => String::new(),
+        };
+        let mut keeper = Keeper { task, default_branch: &default_branch, aside: &aside, note: &mut note };
         match (fate, &self.git) {
             (Fate::Clean, Some(git)) => git.release(&self.folder, &mut keeper)?,
             (Fate::Remove, Some(git)) => git.remove(&self.folder, &mut keeper)?,
@@ -237,14 +241,8 @@ fn names(orange: &Orange, slots: &[Slot], projects: &[Project]) -> Result<BTreeS
     let mut names = BTreeSet::new();
     names.extend(slots.iter().map(|slot| slot.name.clone()));
     let folder = orange.home.workspaces();
-    let entries = match fs::read_dir(&folder) {
-        Ok(entries) => Some(entries),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => None,
-        Err(cause) => return Err(Error::io("read the folder", &folder, &cause)),
-    };
-    let entries = entries.into_iter().flatten();
-    let visible = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    names.extend(visible.filter(|name| !name.starts_with('.')));
+    let there = entries(&folder)?.into_iter().filter_map(|entry| entry.file_name().into_string().ok());
+    names.extend(there.filter(|name| !name.starts_with('.')));
     for project in projects.iter().filter(|project| project.path.is_dir()) {
         let known = Git::at(&project.path).worktrees()?.into_iter().map(|one| one.path);
         let ours = known.filter(|path| path.parent().is_some_and(|parent| is_same(parent, &folder)));
@@ -260,17 +258,6 @@ fn is_surplus(slots: &[Slot], project: &Project, slot: &Slot) -> bool {
     let is_before = |other: &&Slot| other.task.is_some() || pool::number(other) < pool::number(slot);
     let before = others.filter(is_before).count();
     before >= usize::try_from(project.pool_size).unwrap_or(usize::MAX)
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    projects::real(one) == projects::real(other)
-}
-
-fn is_empty(folder: &Path) -> bool {
-    match fs::read_dir(folder) {
-        Ok(mut entries) => entries.next().is_none(),
-        Err(_) => fs::symlink_metadata(folder).is_err(),
-    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::drive::process::{self, Family, Process};
+use crate::files::entries;
 use crate::store::{TaskDir, atomic, home};
 use crate::{Error, Kind, Result};
 
@@ -69,7 +70,7 @@ impl Attended {
     /// # Errors
     /// As [`Attended::read`].
     pub fn all(dir: &TaskDir) -> Result<Vec<Attended>> {
-        spawns(dir).filter_map(|spawn| Attended::read(dir, spawn).transpose()).collect()
+        spawns(dir)?.into_iter().filter_map(|spawn| Attended::read(dir, spawn).transpose()).collect()
     }
 
     /// Forgets all whose end is on record: a kill may have come between that and forgetting them.
@@ -77,7 +78,8 @@ impl Attended {
     /// # Errors
     /// `environment` when one cannot be removed.
     pub fn sweep(dir: &TaskDir, is_alive: impl Fn(u32) -> bool) -> Result<()> {
-        spawns(dir).filter(|spawn| !is_alive(*spawn)).try_for_each(|spawn| Attended::forget(dir, spawn))
+        let ended = spawns(dir)?.into_iter().filter(|spawn| !is_alive(*spawn));
+        ended.into_iter().try_for_each(|spawn| Attended::forget(dir, spawn))
     }
 
     /// Forgets it: the agent's end is on record.
@@ -114,9 +116,9 @@ impl Attended {
     }
 }
 
-fn spawns(dir: &TaskDir) -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir(dir.agents()).into_iter().flatten();
-    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".json")?.parse().ok())
+fn spawns(dir: &TaskDir) -> Result<Vec<u32>> {
+    let names = entries(&dir.agents())?.into_iter().map(|entry| entry.file_name());
+    Ok(names.filter_map(|name| name.to_str()?.strip_suffix(".json")?.parse().ok()).collect())
 }
 
 #[cfg(test)]

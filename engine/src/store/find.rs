@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::files::real;
 use crate::store::list::{self, Listed};
-use crate::store::projects::real;
 use crate::store::{Home, Task, TaskDir, id, pool, suggest};
 use crate::{Error, Kind, Result};
 

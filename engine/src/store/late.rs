@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::files::entries;
 use crate::store::atomic;
 use crate::store::frontmatter::Document;
 use crate::{Error, Result};
@@ -201,10 +202,9 @@ impl Former {
 fn formers(path: &Path) -> Result<Vec<Former>> {
     let folder = path.parent().unwrap_or(path);
     let own = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
-    let fail = |cause: std::io::Error| Error::io("read the folder", folder, &cause);
     let mut formers = Vec::new();
-    for entry in fs::read_dir(folder).map_err(fail)? {
-        let name = entry.map_err(fail)?.file_name();
+    for entry in entries(folder)? {
+        let name = entry.file_name();
         if name.to_str().is_some_and(|name| name.starts_with(&own) && name.ends_with(SUFFIX)) {
             formers.extend(Former::new(folder.join(name)));
         }

@@ -1,12 +1,13 @@
 //! All tasks at once, fast, and never fewer than there are: a broken one is listed with its error.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::fs::{Mode, OFlags};
 
+use crate::files::entries;
 use crate::store::frontmatter::Document;
 use crate::store::task::{self, Task};
 use crate::store::{Home, TaskDir, journal};
@@ -106,16 +107,10 @@ fn contents<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> std::io::Result<&'a [u8
 
 /// The names of the folders in a folder; none when there is no such folder. Hidden ones are not ours to show.
 fn folders(path: &Path) -> Result<Vec<String>> {
-    let fail = |cause: std::io::Error| Error::io("read the folder", path, &cause);
-    let entries = match fs::read_dir(path) {
-        Ok(entries) => entries,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(cause) => return Err(fail(cause)),
-    };
     let mut names = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(fail)?;
-        let is_folder = entry.file_type().map_err(fail)?.is_dir();
+    for entry in entries(path)? {
+        let found = entry.file_type().map_err(|cause| Error::io("look at", &entry.path(), &cause))?;
+        let is_folder = found.is_dir();
         if let Some(name) = entry.file_name().to_str()
             && is_folder
             && !name.starts_with('.')

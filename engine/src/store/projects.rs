@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::files::real;
 use crate::store::lock::Rank;
 use crate::store::{Home, atomic, lock, suggest};
 use crate::{Error, Kind, Result};
@@ -175,11 +176,6 @@ fn index_of(projects: &[Project], name: &str) -> Result<usize> {
 fn corrupt(path: &Path, cause: &serde_json::Error) -> Error {
     Error::new(Kind::Corrupt, format!("{}:{}: {cause}", path.display(), cause.line()))
         .help("it is a JSON list of projects: mend that line, or restore the file; nothing was changed")
-}
-
-/// The path without symlinks, as far as it exists.
-pub(crate) fn real(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn main_branch() -> String {

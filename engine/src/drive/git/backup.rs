@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::super::exec::Call;
 use super::inner::Inner;
 use super::parse::{self, Change, Entry};
-use super::worktree::is_same;
 use super::{Git, Worktree, without_task_file};
+use crate::files::{entries, is_same};
 use crate::{Error, Result};
 
 /// Work that was kept under a ref.
@@ -289,17 +289,12 @@ impl Git {
     /// Where git keeps what belonged to a worktree whose folder is gone.
     fn remembered(&self, worktree: &Path) -> Result<Option<PathBuf>> {
         let folder = self.common_dir()?.join("worktrees");
-        let entries = match fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(cause) => return Err(Error::io("read the folder", &folder, &cause)),
-        };
         let link = worktree.join(".git");
         let is_it = |folder: &PathBuf| {
             fs::read_to_string(folder.join("gitdir"))
                 .is_ok_and(|text| is_same(&folder.join(text.trim_end()), &link))
         };
-        Ok(entries.flatten().map(|entry| entry.path()).find(is_it))
+        Ok(entries(&folder)?.into_iter().map(|entry| entry.path()).find(is_it))
     }
 }
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::backup::{Backup, Keeper, Kept};
-use super::worktree::{is_same, real};
 use super::{Git, Worktree};
+use crate::files::{is_same, real};
 use crate::{Error, Result};
 
 /// A repository inside a worktree, by its folder.

@@ -1,6 +1,5 @@
 //! Putting a pooled worktree on a task's branch.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,6 +8,7 @@ use super::super::exec::{Call, Output};
 use super::backup::Keeper;
 use super::{BranchState, Git, Worktree, parse, refused};
 use crate::Result;
+use crate::files::{is_empty, is_same};
 
 /// How long to wait for another git process that holds a lock.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -295,25 +295,5 @@ fn is_here(state: &BranchState) -> bool {
     match state {
         BranchState::Local | BranchState::CheckedOutAt(_) => true,
         BranchState::Nowhere | BranchState::OnlyRemote(_) => false,
-    }
-}
-
-pub(super) fn is_same(one: &Path, other: &Path) -> bool {
-    real(one) == real(other)
-}
-
-/// The path without links; of a path that does not exist, its existing part without them.
-pub(super) fn real(path: &Path) -> PathBuf {
-    match (fs::canonicalize(path), path.parent(), path.file_name()) {
-        (Ok(real), _, _) => real,
-        (Err(_), Some(parent), Some(name)) => real(parent).join(name),
-        (Err(_), _, _) => path.to_path_buf(),
-    }
-}
-
-fn is_empty(folder: &Path) -> bool {
-    match fs::read_dir(folder) {
-        Ok(mut entries) => entries.next().is_none(),
-        Err(_) => fs::symlink_metadata(folder).is_err(),
     }
 }
