@@ -1,18 +1,19 @@
 //! The only place that starts a process: captured calls with a bound, detached ones, and those that take the terminal.
 
+mod gather;
+
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use rustix::process::{Pid, Signal};
 
+use self::gather::Gathering;
 use super::process;
 use crate::{Error, Kind, Result, fault};
 
@@ -41,10 +42,6 @@ pub const GIT_VARIABLES: &[&str] = &[
     "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",
 ];
-
-/// How long a program may keep its pipes open after it has ended: something it left in the background,
-/// an `ssh` connection master for instance, may hold them for ever.
-const LINGER: Duration = Duration::from_millis(500);
 
 /// How many characters of a command line an error message quotes.
 const LONGEST: usize = 160;
@@ -156,12 +153,8 @@ impl Call {
         fault::step("call", brief(&self.what));
         let mut child = self.command.spawn().map_err(|cause| self.cannot_start(&cause))?;
         fault::step("wait for", &self.program);
-        let (events, inbox) = mpsc::channel();
-        feed(child.stdin.take(), self.input);
-        let stdout = drain(child.stdout.take(), &events);
-        let stderr = drain(child.stderr.take(), &events);
-        announce_exit(&child, events);
-        if !ends_within(self.bound, &inbox) {
+        let gathering = Gathering::begin(&mut child, self.input);
+        if !gathering.ends_within(self.bound) {
             end_group(&child);
             reap(&mut child, &self.what)?;
             return Err(Error::new(
@@ -176,7 +169,8 @@ impl Call {
         }
         let status = reap(&mut child, &self.what)?;
         fault::step("hear from", &self.program);
-        Ok(Output { what: self.what, status, stdout: taken(&stdout), stderr: taken(&stderr) })
+        let (stdout, stderr) = gathering.taken();
+        Ok(Output { what: self.what, status, stdout, stderr })
     }
 
     /// Runs it and gives its standard output as text without the last line break.
@@ -236,7 +230,7 @@ impl Call {
                 .help("put it back; if a project's repository has moved, `orange project update NAME --path PATH` says so");
         }
         if cause.kind() == io::ErrorKind::NotFound {
-            broken(format!("`{}` is not installed or not on PATH", self.program)).help(remedy(&self.program))
+            not_installed(&self.program)
         } else if cause.kind() == io::ErrorKind::ArgumentListTooLong {
             broken(format!("the arguments of `{}` are longer than the system allows", self.program))
         } else {
@@ -333,75 +327,18 @@ pub fn become_independent() -> Result<()> {
     }
 }
 
+/// The error that a program is missing, with where to get it.
+pub fn not_installed(program: &str) -> Error {
+    Error::new(Kind::Environment, format!("`{program}` is not installed or not on PATH"))
+        .help(remedy(program))
+}
+
 /// The file that a program name stands for on a `PATH`, or none.
 pub fn find_on_path(program: &str, path: &OsStr) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(PathBuf::from(program)).filter(|file| is_executable(file));
     }
     std::env::split_paths(path).map(|folder| folder.join(program)).find(|file| is_executable(file))
-}
-
-enum Event {
-    Exited,
-    Closed,
-}
-
-fn ends_within(bound: Duration, inbox: &Receiver<Event>) -> bool {
-    let mut until = Instant::now() + bound;
-    let mut exited = false;
-    let mut open_pipes = 2;
-    while !exited || open_pipes > 0 {
-        match inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Event::Closed) => open_pipes -= 1,
-            Ok(Event::Exited) => {
-                exited = true;
-                until = until.min(Instant::now() + LINGER);
-            }
-            Err(_) => return exited,
-        }
-    }
-    true
-}
-
-fn feed(pipe: Option<impl Write + Send + 'static>, bytes: Vec<u8>) {
-    if let Some(mut pipe) = pipe {
-        // A program that stops reading says why itself; a broken pipe adds nothing to that.
-        thread::spawn(move || pipe.write_all(&bytes));
-    }
-}
-
-fn drain(pipe: Option<impl Read + Send + 'static>, events: &Sender<Event>) -> Arc<Mutex<Vec<u8>>> {
-    let gathered = Arc::new(Mutex::new(Vec::new()));
-    let (sink, events) = (Arc::clone(&gathered), events.clone());
-    thread::spawn(move || {
-        let mut chunk = vec![0; 1 << 16];
-        let mut pipe = pipe;
-        while let Some(length) = pipe.as_mut().and_then(|pipe| read_some(pipe, &mut chunk)) {
-            sink.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&chunk[..length]);
-        }
-        events.send(Event::Closed)
-    });
-    gathered
-}
-
-fn read_some(pipe: &mut impl Read, chunk: &mut [u8]) -> Option<usize> {
-    loop {
-        match pipe.read(chunk) {
-            Ok(length) => return Some(length).filter(|&length| length > 0),
-            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => (),
-            Err(_) => return None,
-        }
-    }
-}
-
-/// Tells when the child has ended but leaves it unreaped, so that its id still means it.
-fn announce_exit(child: &Child, events: Sender<Event>) {
-    let pid = pid_of(child);
-    thread::spawn(move || {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while matches!(rustix::process::waitid(WaitId::Pid(pid), options), Err(rustix::io::Errno::INTR)) {}
-        events.send(Event::Exited)
-    });
 }
 
 fn end_group(child: &Child) {
@@ -419,10 +356,6 @@ fn cannot_wait(what: &str, cause: &io::Error) -> Error {
 
 fn pid_of(child: &Child) -> Pid {
     Pid::from_child(child)
-}
-
-fn taken(gathered: &Mutex<Vec<u8>>) -> Vec<u8> {
-    std::mem::take(&mut *gathered.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn is_executable(file: &Path) -> bool {

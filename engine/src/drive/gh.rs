@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::exec::{Call, GIT_VARIABLES, Output, find_on_path};
+use super::exec::{Call, GIT_VARIABLES, Output, find_on_path, not_installed};
 use crate::{Error, Kind, Result};
 
 /// How long one exchange may take.
@@ -62,11 +62,7 @@ pub struct NewPullRequest<'a> {
 /// # Errors
 /// `environment`, with where to get it.
 pub fn check(path: &OsStr) -> Result<()> {
-    match find_on_path("gh", path) {
-        Some(_) => Ok(()),
-        None => Err(Error::new(Kind::Environment, "`gh` is not installed or not on PATH")
-            .help("install the GitHub command line (https://cli.github.com) and run `gh auth login`")),
-    }
+    find_on_path("gh", path).map(drop).ok_or_else(|| not_installed("gh"))
 }
 
 impl Gh {

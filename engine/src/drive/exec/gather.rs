@@ -1,0 +1,108 @@
+//! What a child writes until it ends: both pipes are drained while its input is fed, so that none waits for another.
+
+use std::io::{self, Read, Write};
+use std::process::Child;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, WaitId, WaitIdOptions};
+
+/// How long a program may keep its pipes open after it has ended: something it left in the background,
+/// an `ssh` connection master for instance, may hold them for ever.
+const LINGER: Duration = Duration::from_millis(500);
+
+/// The output of a child that is running.
+pub(super) struct Gathering {
+    events: Receiver<Event>,
+    stdout: Gathered,
+    stderr: Gathered,
+}
+
+type Gathered = Arc<Mutex<Vec<u8>>>;
+
+enum Event {
+    Exited,
+    Closed,
+}
+
+impl Gathering {
+    /// Begins to gather what the child writes, and to feed it this input.
+    pub(super) fn begin(child: &mut Child, input: Vec<u8>) -> Gathering {
+        let (sender, events) = mpsc::channel();
+        feed(child.stdin.take(), input);
+        let stdout = drain(child.stdout.take(), &sender);
+        let stderr = drain(child.stderr.take(), &sender);
+        announce_exit(child, sender);
+        Gathering { events, stdout, stderr }
+    }
+
+    /// Waits until it has ended and closed its pipes, or something that it left behind has had [`LINGER`] to do so.
+    pub(super) fn ends_within(&self, bound: Duration) -> bool {
+        let mut until = Instant::now() + bound;
+        let mut exited = false;
+        let mut open_pipes = 2;
+        while !exited || open_pipes > 0 {
+            match self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(Event::Closed) => open_pipes -= 1,
+                Ok(Event::Exited) => {
+                    exited = true;
+                    until = until.min(Instant::now() + LINGER);
+                }
+                Err(_) => return exited,
+            }
+        }
+        true
+    }
+
+    /// What it wrote to its standard output and its standard error.
+    pub(super) fn taken(self) -> (Vec<u8>, Vec<u8>) {
+        (taken(&self.stdout), taken(&self.stderr))
+    }
+}
+
+fn feed(pipe: Option<impl Write + Send + 'static>, bytes: Vec<u8>) {
+    if let Some(mut pipe) = pipe {
+        // A program that stops reading says why itself; a broken pipe adds nothing to that.
+        thread::spawn(move || pipe.write_all(&bytes));
+    }
+}
+
+fn drain(pipe: Option<impl Read + Send + 'static>, events: &Sender<Event>) -> Gathered {
+    let gathered = Arc::new(Mutex::new(Vec::new()));
+    let (sink, events) = (Arc::clone(&gathered), events.clone());
+    thread::spawn(move || {
+        let mut chunk = vec![0; 1 << 16];
+        let mut pipe = pipe;
+        while let Some(length) = pipe.as_mut().and_then(|pipe| read_some(pipe, &mut chunk)) {
+            sink.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&chunk[..length]);
+        }
+        events.send(Event::Closed)
+    });
+    gathered
+}
+
+fn read_some(pipe: &mut impl Read, chunk: &mut [u8]) -> Option<usize> {
+    loop {
+        match pipe.read(chunk) {
+            Ok(length) => return Some(length).filter(|&length| length > 0),
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => (),
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Tells when the child has ended but leaves it unreaped, so that its id still means it.
+fn announce_exit(child: &Child, events: Sender<Event>) {
+    let pid = Pid::from_child(child);
+    thread::spawn(move || {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while matches!(rustix::process::waitid(WaitId::Pid(pid), options), Err(rustix::io::Errno::INTR)) {}
+        events.send(Event::Exited)
+    });
+}
+
+fn taken(gathered: &Mutex<Vec<u8>>) -> Vec<u8> {
+    std::mem::take(&mut *gathered.lock().unwrap_or_else(PoisonError::into_inner))
+}
