@@ -31,8 +31,7 @@ pub fn follow(orange: &Orange, machine: &Machine<'_>, open: &mut Open) -> Result
     }
     orange.machines.keep(machine)?;
     let compare = compare(orange, machine, &before);
-    let story =
-        format!("the workflow {} is another than before: `{compare}` shows what that means", machine.name);
+    let story = changed_story(machine.name, &compare);
     let changed = Event::WorkflowChanged {
         workflow: machine.name.to_owned(),
         from: before,
@@ -51,6 +50,11 @@ pub fn compare(orange: &Orange, machine: &Machine<'_>, before: &str) -> String {
     let [old, new] = [(kept, "OLD"), (orange.machines.file_of(machine.name), "NEW")]
         .map(|(file, word)| file.map_or_else(|| word.to_owned(), |file| file.display().to_string()));
     format!("orange-workflow diff {old} {new}")
+}
+
+/// What a person is told of a workflow that has changed under a task.
+pub fn changed_story(workflow: &str, compare: &str) -> String {
+    format!("the workflow {workflow} is another than before: `{compare}` shows what that means")
 }
 
 /// And every counter of the machine that the task does not have yet gets its first value.

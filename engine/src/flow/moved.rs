@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::flow::definition::changed_story;
 use crate::store::Log;
 use crate::store::event::{Event, Record};
 
@@ -104,9 +105,7 @@ impl Moved {
             text += &format!("\nwork is kept in {reference}");
         }
         if let Some(Changed { workflow, compare, .. }) = &self.workflow_changed {
-            text += &format!(
-                "\nthe workflow {workflow} is another than before: `{compare}` shows what that means"
-            );
+            text += &format!("\n{}", changed_story(workflow, compare));
         }
         for error in &self.hook_errors {
             text += &format!("\nattention: {error}");

@@ -5,12 +5,13 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::store::event::{Event, Set};
 use crate::store::fold::Owned;
 use crate::store::frontmatter::Document;
 use crate::store::lock::{Lock, Rank};
 use crate::store::scalar::Value;
-use crate::store::{Home, Open, Task, TaskDir, atomic, clock, home, id, journal, list, lock, projects};
+use crate::store::{
+    Event, Home, Open, Set, Task, TaskDir, atomic, clock, home, id, journal, list, lock, projects,
+};
 use crate::{Error, Kind, Result, fault};
 
 /// What a new task is to be.

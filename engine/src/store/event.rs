@@ -1,9 +1,8 @@
 //! What the journal says: typed events, each with the engine-owned values that it changed.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+
+use crate::store::set::Set;
 
 /// One line of `history.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -190,6 +189,12 @@ pub enum Event {
         /// Its address.
         url: String,
     },
+    /// The pull request was closed without being merged.
+    #[serde(rename = "pr.closed")]
+    PrClosed {
+        /// Its address.
+        url: String,
+    },
     /// The workflow has another definition than the one that the task was pinned to; it goes on under this one.
     #[serde(rename = "workflow.changed")]
     WorkflowChanged {
@@ -218,12 +223,6 @@ pub enum Event {
         /// The hooks of the open transition that had not ended, and never will.
         #[serde(default)]
         dropped_hooks: Vec<String>,
-    },
-    /// The pull request was closed without being merged.
-    #[serde(rename = "pr.closed")]
-    PrClosed {
-        /// Its address.
-        url: String,
     },
     /// A program that a hook ran has ended.
     #[serde(rename = "command.ended")]
@@ -370,58 +369,6 @@ impl Pass {
     /// What stands for content with this fingerprint.
     pub fn hash_of(fingerprint: u64) -> String {
         format!("{fingerprint:016x}")
-    }
-}
-
-/// New values of engine-owned fields, by their frontmatter key.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Set(pub BTreeMap<String, Value>);
-
-impl Set {
-    /// Nothing changes.
-    pub fn new() -> Set {
-        Set::default()
-    }
-
-    /// Whether nothing changes.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// And the status becomes this.
-    pub fn status(self, status: &str) -> Set {
-        self.with("status", status.into())
-    }
-
-    /// And the counter becomes this.
-    pub fn counter(self, name: &str, value: u32) -> Set {
-        self.with(name, value.into())
-    }
-
-    /// And the task holds this workspace, or none.
-    pub fn workspace(self, name: Option<&str>) -> Set {
-        self.with("workspace", name.into())
-    }
-
-    /// And the task has this tmux session, or none.
-    pub fn tmux_session(self, name: Option<&str>) -> Set {
-        self.with("tmux_session", name.into())
-    }
-
-    /// And an agent is to be started again at this time, or none is.
-    pub fn waiting_until(self, time: Option<&str>) -> Set {
-        self.with("waiting_until", time.into())
-    }
-
-    /// And the task follows this workflow, in the version with this hash.
-    pub fn workflow(self, name: &str, definition: &str) -> Set {
-        self.with("workflow", name.into()).with("definition", definition.into())
-    }
-
-    fn with(mut self, key: &str, value: Value) -> Set {
-        self.0.insert(key.to_owned(), value);
-        self
     }
 }
 

@@ -94,9 +94,8 @@ fn ambiguous(name: &str, candidates: &[&Listed]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::event::{Event, Set};
     use crate::store::tests::{home, task};
-    use crate::store::{Open, Pool};
+    use crate::store::{Event, Open, Pool, Set};
 
     fn is_over(task: &Task) -> bool {
         task.status() == "done"

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use crate::store::event::{Event, Pass, Record, Set, Spawn, Transition, Waiting};
+use crate::store::event::{Event, Pass, Record, Spawn, Transition, Waiting};
 use crate::store::scalar::Value;
+use crate::store::set::Set;
 
 /// The journal, added up.
 #[derive(Clone, Debug, Default, PartialEq)]

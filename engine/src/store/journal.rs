@@ -10,8 +10,9 @@ use crate::store::clock;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, MapAccess, Visitor};
 
-use crate::store::event::{Event, Record, Set};
+use crate::store::event::{Event, Record};
 use crate::store::fold::{Log, Owned};
+use crate::store::set::Set;
 use crate::{Error, Kind, Result, fault};
 
 /// A journal as it was read.

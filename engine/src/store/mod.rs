@@ -24,12 +24,13 @@ pub mod open;
 pub mod pool;
 pub mod projects;
 pub mod scalar;
+pub mod set;
 pub mod suggest;
 pub mod task;
 pub mod trash;
 
 pub use create::{Draft, create};
-pub use event::{Event, Record, Set};
+pub use event::{Event, Record};
 pub use fold::{Log, OpenTransition, Owned};
 pub use follow::Follow;
 pub use home::{Home, TaskDir};
@@ -37,6 +38,7 @@ pub use list::{Listed, list};
 pub use open::Open;
 pub use pool::Pool;
 pub use projects::Project;
+pub use set::Set;
 pub use task::Task;
 
 #[cfg(test)]

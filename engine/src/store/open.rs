@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::store::event::{Event, Set};
 use crate::store::fold::Log;
 use crate::store::frontmatter::Document;
 use crate::store::link::{self, Replacement};
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::scalar::Value;
 use crate::store::task::{self, Task};
-use crate::store::{Home, TaskDir, atomic, clock, edit, home, journal, late};
+use crate::store::{Event, Home, Set, TaskDir, atomic, clock, edit, home, journal, late};
 use crate::{Error, Kind, Result};
 
 /// A locked task. Dropping it releases the lock.

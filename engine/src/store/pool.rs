@@ -224,8 +224,8 @@ fn corrupt(path: &Path, cause: &serde_json::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::event::{Event, Set};
     use crate::store::tests::{home, task};
+    use crate::store::{Event, Set};
 
     #[test]
     fn slots_are_bound_once_and_given_back() {

@@ -5,10 +5,9 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::store::event::{Event, Set};
 use crate::store::tests::processes::{count, only_task};
 use crate::store::tests::{Process, home, task};
-use crate::store::{Home, Open, Task, late};
+use crate::store::{Event, Home, Open, Set, Task, late};
 
 const EDITORS: usize = 4;
 const EDITS: usize = 21;

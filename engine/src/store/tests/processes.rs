@@ -4,9 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::store::event::{Event, Set};
 use crate::store::tests::{Process, draft, editors, home, task};
-use crate::store::{Home, Open, Pool, Task, TaskDir, atomic, create, journal, list};
+use crate::store::{Event, Home, Open, Pool, Set, Task, TaskDir, atomic, create, journal, list};
 use crate::{Error, Kind};
 
 const ROUNDS: u32 = 20;

@@ -6,10 +6,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::Kind;
-use crate::store::event::{Event, Set};
 use crate::store::scalar::Value;
 use crate::store::tests::{draft, home, task};
-use crate::store::{Home, Open, Task, TaskDir, create, edit, journal, list};
+use crate::store::{Event, Home, Open, Set, Task, TaskDir, create, edit, journal, list};
 
 #[test]
 fn a_new_task_is_whole() {

@@ -1,0 +1,58 @@
+//! What an event changes: new values of engine-owned fields.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// New values of engine-owned fields, by their frontmatter key.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Set(pub BTreeMap<String, Value>);
+
+impl Set {
+    /// Nothing changes.
+    pub fn new() -> Set {
+        Set::default()
+    }
+
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// And the status becomes this.
+    pub fn status(self, status: &str) -> Set {
+        self.with("status", status.into())
+    }
+
+    /// And the counter becomes this.
+    pub fn counter(self, name: &str, value: u32) -> Set {
+        self.with(name, value.into())
+    }
+
+    /// And the task holds this workspace, or none.
+    pub fn workspace(self, name: Option<&str>) -> Set {
+        self.with("workspace", name.into())
+    }
+
+    /// And the task has this tmux session, or none.
+    pub fn tmux_session(self, name: Option<&str>) -> Set {
+        self.with("tmux_session", name.into())
+    }
+
+    /// And an agent is to be started again at this time, or none is.
+    pub fn waiting_until(self, time: Option<&str>) -> Set {
+        self.with("waiting_until", time.into())
+    }
+
+    /// And the task follows this workflow, in the version with this hash.
+    pub fn workflow(self, name: &str, definition: &str) -> Set {
+        self.with("workflow", name.into()).with("definition", definition.into())
+    }
+
+    fn with(mut self, key: &str, value: Value) -> Set {
+        self.0.insert(key.to_owned(), value);
+        self
+    }
+}
