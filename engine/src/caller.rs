@@ -67,6 +67,18 @@ impl Caller {
         }
     }
 
+    /// Refuses everybody but a person to do this, such as `migrate a task`. Whose task it is does not matter.
+    ///
+    /// # Errors
+    /// `not_allowed` for an agent, and for the engine.
+    pub fn check_person(&self, what: &str) -> Result<()> {
+        match self {
+            Caller::Person => Ok(()),
+            Caller::Engine | Caller::Agent { .. } => Err(refusal(format!("only a person may {what}"))
+                .help("leave it to the person who looks after the task")),
+        }
+    }
+
     /// What a request about this task would count as.
     pub fn actor_for(&self, id: &str, log: &Log) -> Actor {
         match self {

@@ -2,12 +2,12 @@
 
 use orange_core::{Actor, Machine};
 
+use crate::Result;
 use crate::flow::forced::Forced;
 use crate::flow::request::{carry_out, of_command};
 use crate::flow::{Goal, Moved, finish::in_hand, request};
 use crate::orange::Orange;
 use crate::store::{Open, TaskDir};
-use crate::{Error, Kind, Result};
 
 /// Cancels a task. One that has no place in its workflow any more, by its status or by a transition that was begun, goes to
 /// the cancelled state all the same (design §6); and one that is over already, and still has a session or a worktree because
@@ -22,10 +22,7 @@ pub fn cancel(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
         drop(open);
         return request(orange, dir, Goal::Cancel, false);
     };
-    if orange.check_caller(&open)? != Actor::Human {
-        return Err(Error::new(Kind::NotAllowed, "only a person may cancel a task without a transition")
-            .help("leave it to the person who looks after the task"));
-    }
+    orange.caller.check_person("cancel a task without a transition")?;
     Forced::Cancel.begin(machine, &mut open, &to, Actor::Human, Vec::new())?;
     carry_out(orange, open)
 }

@@ -15,7 +15,7 @@ use crate::{Error, Kind, Result};
 /// `refused` unless it is over or was never started, and while it holds a worktree or a session; `not_allowed` for an
 /// agent; those of the store.
 pub fn delete(orange: &Orange, dir: &TaskDir) -> Result<TaskDir> {
-    only_a_person(orange, &dir.id)?;
+    orange.caller.check_person("delete a task")?;
     let mut open = settled(orange, dir)?;
     check_idle(orange, &open)?;
     workspace::give_back(orange, open.task())?;
@@ -32,7 +32,7 @@ pub fn restore(
     there: &TaskDir,
     admit: impl FnOnce(&Task, &[Task]) -> Result<()>,
 ) -> Result<Task> {
-    only_a_person(orange, &there.id)?;
+    orange.caller.check_person("bring a task back")?;
     let mut open = trash::restore(&orange.home, there, admit)?;
     open.append(Event::TaskRestored { actor: Actor::Human.as_str().to_owned() }, Set::new())?;
     Ok(open.task().clone())
@@ -49,13 +49,4 @@ fn check_idle(orange: &Orange, open: &Open) -> Result<()> {
     let holds = if has_something { ", and holds a worktree or a session" } else { "" };
     Err(Error::new(Kind::Refused, format!("task {} is {}{holds}", task.id, task.status()))
         .help(format!("cancel it first: `orange task cancel {}`", task.id)))
-}
-
-/// Whose task it is does not matter here: agents delete none.
-fn only_a_person(orange: &Orange, id: &str) -> Result<()> {
-    if orange.caller.task().is_none() {
-        return Ok(());
-    }
-    Err(Error::new(Kind::NotAllowed, format!("only a person may delete task {id} or bring it back"))
-        .help("leave it to the person who looks after the task"))
 }

@@ -2,6 +2,7 @@
 
 use orange_core::{Actor, Decision, Machine, StateId};
 
+use crate::caller::Caller;
 use crate::drive::gh::{Gh, PrState, PullRequest};
 use crate::drive::git::{Git, REMOTE, Strategy};
 use crate::flow::begin::begin;
@@ -80,16 +81,14 @@ enum Way {
 }
 
 fn way(orange: &Orange, machine: &'static Machine<'static>, open: &Open, wish: Wish) -> Result<Way> {
-    let is_human = orange.caller.actor_for(&open.dir().id, open.log()) == Actor::Human;
-    if wish.force && !is_human {
-        return Err(Error::new(Kind::NotAllowed, "only a person may force a merge")
-            .help("leave it to the person who looks after the task"));
+    if wish.force {
+        orange.caller.check_person("force a merge")?;
     }
     match decide(orange, machine, open, Goal::Merge) {
         Ok(decision) => Ok(Way::Declared(decision)),
         Err(refusal) if !is_forcible(machine, open, &refusal)? => Err(refusal),
         Err(_) if wish.force => of_command(machine, machine.commands.merge, "merge").map(Way::Forced),
-        Err(refusal) if is_human => {
+        Err(refusal) if orange.caller == Caller::Person => {
             let help = format!("{}; `orange task merge --force` merges all the same", refusal.help);
             Err(refusal.help(help))
         }

@@ -1,15 +1,15 @@
 //! Moving a task to a state of its present workflow, or of another one, past what its definition of before has left.
 
-use orange_core::CRASH_COUNT;
+use orange_core::{Actor, CRASH_COUNT};
 use serde_json::{Value as Json, json};
 
+use crate::Result;
 use crate::flow::definition::new_counters;
 use crate::flow::finish::in_hand;
 use crate::flow::snapshot::state_named;
 use crate::orange::Orange;
 use crate::store::scalar::Value;
 use crate::store::{Event, Open, Set, TaskDir};
-use crate::{Error, Kind, Result};
 
 /// What a migration came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,10 +37,7 @@ pub struct Migrated {
 /// # Errors
 /// `not_allowed` for an agent; `not_found` for a state or a workflow that is not there; those of the store.
 pub fn migrate(orange: &Orange, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
-    if orange.caller.task().is_some() {
-        return Err(Error::new(Kind::NotAllowed, "only a person may migrate a task")
-            .help("leave it to the person who looks after the task"));
-    }
+    orange.caller.check_person("migrate a task")?;
     let mut open = in_hand(orange, dir)?;
     let machine = match workflow {
         Some(name) => orange.machines.named(name)?,
@@ -73,7 +70,7 @@ fn dropped_hooks(open: &Open) -> Vec<String> {
 impl Migrated {
     fn event(&self) -> Event {
         let Migrated { from, to, workflow, dropped_hooks, .. } = self.clone();
-        Event::TaskMigrated { from, to, workflow, actor: "human".to_owned(), dropped_hooks }
+        Event::TaskMigrated { from, to, workflow, actor: Actor::Human.as_str().to_owned(), dropped_hooks }
     }
 
     /// For `--json`.

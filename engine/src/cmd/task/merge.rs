@@ -1,6 +1,5 @@
 //! `orange task merge` and `orange task create-pr`
 
-use orange_core::Actor;
 use serde_json::json;
 
 use crate::cmd::answer::Answer;
@@ -30,11 +29,8 @@ pub fn run(orange: &Orange, dir: &TaskDir, args: &MergeArgs) -> Result<Answer> {
 
 /// Opens a pull request for a task, or finds the one that is open.
 pub fn create_pr(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
+    orange.caller.check_person("open a pull request")?;
     let mut open = settled(orange, dir)?;
-    if orange.caller.actor_for(&dir.id, open.log()) != Actor::Human {
-        return Err(Error::new(Kind::NotAllowed, "only a person may open a pull request")
-            .help("leave it to the person who looks after the task"));
-    }
     let machine = orange.machine_of(open.task())?;
     if machine.state(status_of(machine, open.task())?).terminal {
         return Err(Error::new(Kind::Refused, format!("the task is over: it is {}", open.task().status()))
