@@ -12,7 +12,7 @@ use crate::{Error, Kind, Result};
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The variable that says how long to wait instead, in seconds, such as `0.5`.
-pub const LOCK_TIMEOUT: &str = "ORANGE_LOCK_TIMEOUT";
+const LOCK_TIMEOUT: &str = "ORANGE_LOCK_TIMEOUT";
 
 /// The folder that everything is kept in, and who asks for it.
 #[derive(Clone, Debug)]

@@ -137,15 +137,6 @@ impl Open {
         })
     }
 
-    /// Reads `TASK.md` again: the body may have changed while a hook was running.
-    ///
-    /// # Errors
-    /// `corrupt`, `environment`.
-    pub fn refresh(&mut self) -> Result<()> {
-        self.task = Task::of(&self.dir, task::document(&self.dir, &self.log)?, &self.log)?;
-        Ok(())
-    }
-
     /// Keeps the prompt that the agent of this spawn is going to read.
     ///
     /// # Errors

@@ -95,7 +95,7 @@ pub enum Takes {
 }
 
 /// What every command takes.
-pub const EVERYWHERE: &[Arg] = &[
+const EVERYWHERE: &[Arg] = &[
     Arg::flag("json", "Answer with one JSON value on standard output and nothing else there"),
     Arg::flag("help", "Print help"),
 ];

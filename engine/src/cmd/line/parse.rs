@@ -167,7 +167,9 @@ impl Line {
                 self.awaits = Some(arg);
                 Ok(())
             }
-            _ => self.give(arg, value),
+            (Shape::Word | Shape::Flag, None) | (Shape::Word | Shape::Option(_) | Shape::Bare(_), Some(_)) => {
+                self.give(arg, value)
+            }
         }
     }
 

@@ -142,7 +142,7 @@ impl Git {
     }
 
     /// Gives a commit a ref, unless it is on a remote or part of the default branch.
-    pub(super) fn keep_tip(&self, commit: &str, keeper: &mut Keeper<'_>) -> Result<()> {
+    fn keep_tip(&self, commit: &str, keeper: &mut Keeper<'_>) -> Result<()> {
         let merged = format!("refs/heads/{}", keeper.default_branch);
         let merged = self.refs(&[&merged])?.into_iter().map(|one| one.commit);
         if self.is_beyond(commit, ["--remotes".to_owned()].into_iter().chain(merged))? {
@@ -152,7 +152,7 @@ impl Git {
     }
 
     /// Gives a commit a ref, unless a branch, a remote or a tag has it.
-    pub(super) fn keep_loose(&self, commit: &str, keeper: &mut Keeper<'_>) -> Result<()> {
+    fn keep_loose(&self, commit: &str, keeper: &mut Keeper<'_>) -> Result<()> {
         if self.is_beyond(commit, ["--branches", "--remotes", "--tags"].map(str::to_owned))? {
             self.keep(commit, keeper)?;
         }
