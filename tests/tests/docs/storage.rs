@@ -10,7 +10,7 @@ const EVENTS: &str = include_str!("../../../engine/src/store/event.rs");
 #[test]
 fn every_event_and_every_field_is_on_the_page() {
     let page = Page::read("docs/storage.md");
-    let (declared, _) = EVENTS.split_once("\nimpl Set").unwrap();
+    let (declared, _) = EVENTS.split_once("\nimpl Event").unwrap();
     let types = declared.split("rename = \"").skip(1).filter_map(|rest| rest.split('"').next());
     let types: Vec<_> = types.filter(|name| *name != "unknown").collect();
     let fields = declared.lines().filter_map(|line| line.trim().trim_start_matches("pub ").split_once(": "));
