@@ -277,11 +277,6 @@ impl Output {
 }
 
 impl Detached {
-    /// The id of its process.
-    pub fn id(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Waits until it has called [`become_independent`], or has ended: from then on it can outlive this process. The
     /// end of a session's leader, for one, ends every process in the terminal's foreground.
     ///

@@ -32,4 +32,4 @@ pub use moved::Moved;
 pub use request::{Goal, request};
 pub use respawn::respawn;
 pub use snapshot::Snapshot;
-pub use start::{enter, late_start, spawn, spawn_next};
+pub use start::{spawn, spawn_next};

@@ -69,7 +69,7 @@ pub fn spawn_next(orange: &Orange, project: &str) -> Result<Option<Moved>> {
 ///
 /// # Errors
 /// `refused` when the workflow no longer has the task's status.
-pub fn late_start(machine: &'static Machine<'static>, task: &Task) -> Result<Option<&'static Hook<'static>>> {
+fn late_start(machine: &'static Machine<'static>, task: &Task) -> Result<Option<&'static Hook<'static>>> {
     let status = status_of(machine, task)?;
     let is_late = status != machine.initial && task.owned.workspace.is_none();
     Ok(machine.state(status).respawn.as_ref().filter(|_| is_late))
@@ -80,7 +80,7 @@ pub fn late_start(machine: &'static Machine<'static>, task: &Task) -> Result<Opt
 ///
 /// # Errors
 /// Those of the hooks; they are the task's `attention`, too.
-pub fn enter(
+fn enter(
     orange: &Orange,
     machine: &'static Machine<'static>,
     mut open: Open,

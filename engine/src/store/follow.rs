@@ -30,11 +30,6 @@ impl Follow {
         Ok(follow)
     }
 
-    /// The task whose journal it is.
-    pub fn dir(&self) -> &TaskDir {
-        &self.dir
-    }
-
     /// The records that came since it was last read; `None` when there is no such task any more. A line that is being
     /// written waits for the next time.
     ///

@@ -128,20 +128,6 @@ impl Document {
         Ok(())
     }
 
-    /// Removes a key with all its lines, if it is there.
-    ///
-    /// # Errors
-    /// When the key is there twice.
-    pub fn remove(&mut self, key: &str) -> Result<(), Flaw> {
-        if let Some(entry) = self.entry(key)? {
-            let rest = &self.text[entry.end..];
-            let line_end = rest.find('\n').map_or(rest.len(), |at| at + 1);
-            let text = format!("{}{}", &self.text[..entry.start], &rest[line_end..]);
-            *self = Document::of(text)?;
-        }
-        Ok(())
-    }
-
     /// Replaces the body.
     pub fn set_body(&mut self, body: &str) {
         self.text.truncate(self.body);
@@ -409,7 +395,6 @@ pub fn any_bytes(bytes: &[u8]) {
             assert_eq!(edited.body(), document.body());
             let others = keys.iter().zip(&values).filter(|(other, _)| *other != key);
             others.for_each(|(other, before)| assert_eq!(value_of(&edited.get(other)), value_of(before)));
-            assert!(edited.remove(key).is_ok() && edited.get(key) == Ok(None));
         }
     }
 }

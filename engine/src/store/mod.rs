@@ -37,7 +37,6 @@ pub use home::{Home, TaskDir};
 pub use list::{Listed, list};
 pub use open::Open;
 pub use pool::Pool;
-pub use projects::Project;
 pub use set::Set;
 pub use task::Task;
 

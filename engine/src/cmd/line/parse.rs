@@ -167,9 +167,8 @@ impl Line {
                 self.awaits = Some(arg);
                 Ok(())
             }
-            (Shape::Word | Shape::Flag, None) | (Shape::Word | Shape::Option(_) | Shape::Bare(_), Some(_)) => {
-                self.give(arg, value)
-            }
+            (Shape::Word | Shape::Flag, None)
+            | (Shape::Word | Shape::Option(_) | Shape::Bare(_), Some(_)) => self.give(arg, value),
         }
     }
 

@@ -259,17 +259,6 @@ impl Git {
         Ok(!self.changes(worktree)?.is_empty())
     }
 
-    /// How many commits a revision has that the other has not.
-    ///
-    /// # Errors
-    /// `environment` when git fails, for instance because one of them does not exist.
-    pub fn ahead(&self, of: &str, revision: &str) -> Result<u64> {
-        let count = self.call().args(["rev-list", "--count", &format!("{of}..{revision}"), "--"]).text()?;
-        count
-            .parse()
-            .map_err(|_| Error::new(Kind::Environment, format!("`git rev-list --count` said `{count}`")))
-    }
-
     /// Every worktree of the repository, the main checkout first.
     ///
     /// # Errors

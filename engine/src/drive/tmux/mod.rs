@@ -21,7 +21,7 @@ use std::time::Duration;
 use super::exec::{Call, GIT_VARIABLES, Output};
 use crate::{Error, Kind, Result, caller};
 
-pub use names::{session_name, window_name};
+pub use names::session_name;
 pub use parse::{Pane, Version};
 pub use spawn::{PaneRef, Spawn};
 

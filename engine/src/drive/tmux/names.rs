@@ -9,11 +9,6 @@ pub fn session_name(project: &str, branch: &str) -> String {
     plain(&format!("{project}/{branch}"))
 }
 
-/// The same for the name of a window.
-pub fn window_name(name: &str) -> String {
-    plain(name)
-}
-
 /// The name to fall back on when another task's session already has `name`.
 pub(super) fn with_task(name: &str, task: &str) -> String {
     let short: String = task.chars().take(6).collect();

@@ -13,7 +13,7 @@ use crate::{Error, Kind, Result};
 pub struct Spawn<'a> {
     /// The session's name, from [`session_name`](super::session_name).
     pub session: &'a str,
-    /// The window's name, from [`window_name`](super::window_name).
+    /// The window's name, `worker` or `review-<round>`.
     pub window: &'a str,
     /// The task's id: letters, digits, `_` and `-`.
     pub task: &'a str,

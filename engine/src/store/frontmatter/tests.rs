@@ -119,14 +119,6 @@ fn new_keys_come_last() {
     check_set("---\na: 1\n---\n", Value::Null, "---\na: 1\n---\n");
 }
 
-#[test]
-fn keys_are_removed_with_their_lines() {
-    let mut document = parse("---\r\na: 1\r\ntags:\r\n  - x\r\n# c\r\nb: 2\r\n---\r\nbody\r\n");
-    document.remove("tags").unwrap();
-    document.remove("absent").unwrap();
-    assert_eq!(document.text(), "---\r\na: 1\r\n# c\r\nb: 2\r\n---\r\nbody\r\n");
-}
-
 #[track_caller]
 fn check_encoded(text: &str, expect: &str) {
     assert_eq!(Value::Text(text).encoded(), expect);

@@ -129,14 +129,6 @@ fn a_remote_branch_with_somebody_elses_commits_is_not_deleted() {
 }
 
 #[test]
-fn commits_ahead_are_counted() {
-    let lab = Lab::new();
-    task_with_commit(&lab);
-    assert_eq!(lab.git.ahead("main", "fix").unwrap(), 1);
-    assert_eq!(lab.git.ahead("fix", "main").unwrap(), 0);
-}
-
-#[test]
 fn what_the_remote_has_beyond_comes_along() {
     let lab = Lab::new();
     task_with_commit(&lab);
