@@ -60,10 +60,8 @@ fn an_agent_asks_from_its_worktree_with_a_token_that_is_not_stale() {
     task.agent(1).begun();
     task.reaches("working");
     let asks = |folder: &std::path::Path, spawn: &str| {
-        let mut command = world.command(binary());
-        command.env("ORANGE_TASK", &task.id).env("ORANGE_ACTOR", "worker").env("ORANGE_SPAWN", spawn);
-        command.args(["--json", "task", "update", "--summary", "Something else"]).current_dir(folder);
-        world.said(&mut command)
+        let mut command = task.as_agent("worker", spawn);
+        world.said(command.args(["task", "update", "--summary", "Something else"]).current_dir(folder))
     };
     let refused = asks(&world.repo(), "1").fails(1, "not_allowed");
     assert!(refused.contains(&task.worktree().display().to_string()), "{refused}");
@@ -81,11 +79,7 @@ fn an_agent_reads_and_creates_tasks_and_changes_none_but_its_own() {
     let two = world.create("two", "Mend it too [agents: hang]", &[]);
     one.agent(1).begun();
     one.reaches("working");
-    let asks = |args: &[&str]| {
-        let mut command = world.command(binary());
-        command.env("ORANGE_TASK", &one.id).env("ORANGE_ACTOR", "worker").env("ORANGE_SPAWN", "1");
-        world.said(command.arg("--json").args(args).current_dir(one.worktree()))
-    };
+    let asks = |args: &[&str]| world.said(one.as_agent("worker", "1").args(args).current_dir(one.worktree()));
     asks(&["task", "show", &two.id]).ok();
     asks(&["task", "next", &two.id]).ok();
     for change in [

@@ -114,8 +114,7 @@ prompts: {worker: '{summary}'}
 #[test]
 fn hooks_do_what_they_say_and_leave_a_record() {
     let world = World::new().with_github();
-    fs::create_dir_all(world.home().join("workflows")).unwrap();
-    fs::write(world.home().join("workflows/hooks.yml"), HOOKS).unwrap();
+    world.workflow("hooks.yml", HOOKS);
     world.commit_on("fix", "fix.txt");
     let task = world.create("fix", "Mend it [agents: hang]", &["--workflow", "hooks"]);
     task.agent(1).begun();

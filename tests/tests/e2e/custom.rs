@@ -28,15 +28,8 @@ transitions:
   - {from: [open, doing, checking], to: dropped}
 ";
 
-fn write(world: &World, file: &str, text: &str) -> PathBuf {
-    let folder = world.home().join("workflows");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join(file), text).unwrap();
-    folder.join(file)
-}
-
 fn followed(world: &World) -> Task<'_> {
-    write(world, "flow.yml", FLOW);
+    world.workflow("flow.yml", FLOW);
     let task = world.create("fix", "Mend it", &["--workflow", "flow", "--no-spawn"]);
     task.ok("update", &["--status", "doing"]);
     task
@@ -86,9 +79,9 @@ fn a_toml_file_does_as_well_and_two_files_are_one_too_many() {
     let world = World::new();
     let toml = "name = \"mine\"\nversion = 1\nstates.open.terminal = false\nstates.closed.terminal = true\n\
                 [[transitions]]\nfrom = \"open\"\nto = \"closed\"\n";
-    write(&world, "mine.toml", toml);
+    world.workflow("mine.toml", toml);
     world.create("fix", "Mend it", &["--workflow", "mine", "--no-spawn"]);
-    write(&world, "mine.yml", FLOW);
+    world.workflow("mine.yml", FLOW);
     let twice = world.fails(6, "corrupt", &["workflow", "show", "mine"]);
     assert!(twice.contains("mine.yml") && twice.contains("mine.toml"), "{twice}");
 }
@@ -96,7 +89,7 @@ fn a_toml_file_does_as_well_and_two_files_are_one_too_many() {
 #[test]
 fn what_is_not_there_is_an_error_before_anything_is_made() {
     let world = World::new();
-    write(&world, "flow.yml", FLOW);
+    world.workflow("flow.yml", FLOW);
     let create =
         |name: &str| world.fails(3, "not_found", &["task", "create", "fix", "x", "--workflow", name]);
     assert!(create("folw").contains("did you mean `flow`?"));
@@ -112,7 +105,7 @@ fn a_broken_one_says_all_that_is_wrong_and_keeps_nobody_else_from_work() {
     let world = World::new();
     let task = followed(&world);
     let other = world.create("other", "Another", &["--no-spawn"]);
-    let file = write(&world, "flow.yml", &FLOW.replace("to: checking, gate", "to: chekcing, gaet"));
+    let file = world.workflow("flow.yml", &FLOW.replace("to: checking, gate", "to: chekcing, gaet"));
     let told = task.fails(6, "corrupt", "update", &["--status", "checking"]);
     for part in
         [&format!("{}:13:", file.display()), "error[A01 unknown-to]", "error[S02 unknown-key]", "= help: "]
@@ -130,11 +123,11 @@ fn a_broken_one_says_all_that_is_wrong_and_keeps_nobody_else_from_work() {
     let flow = listed.as_array().unwrap().iter().find(|it| it["name"] == "flow").unwrap();
     assert_eq!((&flow["error"]["code"], &flow["file"]), (&json!("corrupt"), &json!(file)));
 
-    write(&world, "flow.yml", &FLOW.replace("name: flow", "name: flaw"));
+    world.workflow("flow.yml", &FLOW.replace("name: flow", "name: flaw"));
     assert!(task.fails(6, "corrupt", "next", &[]).contains("calls its workflow `flaw`"));
     fs::write(&file, b"\xff\xfe").unwrap();
     assert!(task.fails(6, "corrupt", "next", &[]).contains("UTF-8"));
-    write(&world, "flow.yml", FLOW);
+    world.workflow("flow.yml", FLOW);
     task.ok("next", &[]);
 }
 
@@ -154,7 +147,7 @@ fn one_that_is_gone_is_missed_and_its_definition_is_kept() {
 #[test]
 fn a_compiled_in_one_comes_first() {
     let world = World::new();
-    write(&world, "minimal.yml", &FLOW.replace("name: flow", "name: minimal"));
+    world.workflow("minimal.yml", &FLOW.replace("name: flow", "name: minimal"));
     assert!(world.ok(&["workflow", "show", "minimal"]).to_string().contains("reviewing"));
     let listed = world.orange(&["workflow", "list"]);
     assert!(listed.out.contains("is never followed: a workflow `minimal` is compiled in"), "{}", listed.out);
@@ -166,7 +159,7 @@ fn a_compiled_in_one_comes_first() {
 #[test]
 fn a_binary_without_the_compiler_says_which_has_it() {
     let world = World::of(seeds());
-    write(&world, "flow.yml", FLOW);
+    world.workflow("flow.yml", FLOW);
     let told = world.fails(3, "not_found", &["task", "create", "fix", "x", "--workflow", "flow"]);
     assert!(told.contains("flow.yml") && told.contains("cargo xtask build-workflow"), "{told}");
 }
@@ -176,8 +169,7 @@ fn a_change_is_told_once_and_the_task_goes_on() {
     let world = World::new();
     let task = followed(&world);
     let before = task.owned("definition");
-    let file = write(
-        &world,
+    let file = world.workflow(
         "flow.yml",
         &(FLOW.replace("tries: 3", "tries: 3, walks: 5") + "  - {from: doing, to: closed}\n"),
     );
@@ -206,7 +198,7 @@ fn a_change_is_told_once_and_the_task_goes_on() {
 fn a_change_from_before_a_migration_is_not_told_after_it() {
     let world = World::new();
     let task = followed(&world);
-    write(&world, "flow.yml", &FLOW.replace("tries: 3", "tries: 3, walks: 5"));
+    world.workflow("flow.yml", &FLOW.replace("tries: 3", "tries: 3, walks: 5"));
     task.fails(1, "gate_failed", "update", &["--status", "checking"]);
     assert_eq!(count(&task, "workflow.changed"), 1);
     task.ok("migrate", &["--to", "pending", "--workflow", "minimal"]);
@@ -217,7 +209,7 @@ fn a_change_from_before_a_migration_is_not_told_after_it() {
 fn a_task_that_has_lost_its_status_is_shown_migrated_or_cancelled_and_nothing_else() {
     let world = World::new();
     let [task, other] = ["fix", "other"].map(|branch| {
-        write(&world, "flow.yml", FLOW);
+        world.workflow("flow.yml", FLOW);
         let task = world.create(branch, "Mend it", &["--workflow", "flow", "--no-spawn"]);
         task.ok("update", &["--status", "doing"]);
         task
@@ -226,7 +218,7 @@ fn a_task_that_has_lost_its_status_is_shown_migrated_or_cancelled_and_nothing_el
         .replace("doing", "making")
         .replace("tries: 3", "turns: 7")
         .replace("field: tries", "field: turns");
-    write(&world, "flow.yml", &renamed);
+    world.workflow("flow.yml", &renamed);
     for (verb, more) in [
         ("update", &["--status", "closed"][..]),
         ("update", &["--summary", "x"]),
@@ -243,9 +235,8 @@ fn a_task_that_has_lost_its_status_is_shown_migrated_or_cancelled_and_nothing_el
     assert_eq!(world.ok(&["task", "list"]).as_array().unwrap().len(), 2);
 
     task.fails(3, "not_found", "migrate", &["--to", "doing"]);
-    let mut agent = world.command(world.program);
-    agent.env("ORANGE_TASK", &task.id).args(["task", "migrate", &task.id, "--to", "making", "--json"]);
-    world.said(&mut agent).fails(1, "not_allowed");
+    let said = world.said(task.as_agent("worker", "1").args(["task", "migrate", &task.id, "--to", "making"]));
+    said.fails(1, "not_allowed");
     let moved = task.ok("migrate", &["--to", "making"]);
     assert_eq!(
         (&moved["from"], &moved["to"], &moved["dropped_hooks"]),

@@ -39,8 +39,7 @@ prompts:
 
 fn world() -> World {
     let world = World::new();
-    fs::create_dir_all(world.home().join("workflows")).unwrap();
-    fs::write(world.home().join("workflows/patient.yml"), PATIENT.trim_start()).unwrap();
+    world.workflow("patient.yml", PATIENT.trim_start());
     world
 }
 

@@ -24,11 +24,9 @@ fn the_skill_is_written_where_the_coding_agents_of_this_machine_look() {
     assert_eq!(world.orange(&["install", "--print"]).out, text.trim_end().to_owned() + "\n");
 
     assert_eq!(changes(&world.ok(&["install", "--harness", "claude"])), [("claude", "unchanged")]);
-    let folder = world.home().join("workflows");
-    fs::create_dir_all(&folder).unwrap();
     let flow =
         "name: mine\nversion: 1\nstates: {a: {}, b: {terminal: true}}\ntransitions: [{from: a, to: b}]\n";
-    fs::write(folder.join("mine.yml"), flow).unwrap();
+    world.workflow("mine.yml", flow);
     assert_eq!(changes(&world.ok(&["install", "--harness", "claude"])), [("claude", "updated")]);
     assert!(fs::read_to_string(&file).unwrap().contains("### Workflow `mine`"));
 }

@@ -59,9 +59,7 @@ fn only_a_person_deletes_and_only_what_is_over_or_was_never_started() {
     assert!(refused.contains(&format!("orange task cancel {}", task.id)), "{refused}");
     task.ok("cancel", &["--yes"]);
     assert!(task.fails(2, "usage", "delete", &[]).contains("--yes"));
-    let mut agent = world.command(world.program);
-    agent.env("ORANGE_TASK", &task.id).env("ORANGE_ACTOR", "worker").env("ORANGE_SPAWN", "1");
-    let said = world.said(agent.args(["--json", "task", "delete", &task.id, "--yes"]));
+    let said = world.said(task.as_agent("worker", "1").args(["task", "delete", &task.id, "--yes"]));
     said.fails(1, "not_allowed");
     task.ok("delete", &["--yes"]);
     assert!(has_branch(&world, "fix"));

@@ -163,10 +163,8 @@ fn a_person_may_merge_what_was_not_reviewed() {
     task.reaches("agent-review");
     let refused = task.fails(1, "no_transition", "merge", &[]);
     assert!(refused.contains("--force"), "{refused}");
-    let mut asking = world.command(binary());
-    asking.env("ORANGE_TASK", &task.id).env("ORANGE_ACTOR", "reviewer").env("ORANGE_SPAWN", "2");
-    asking.args(["--json", "task", "merge", &task.id, "--force"]);
-    world.said(&mut asking).fails(1, "not_allowed");
+    let said = world.said(task.as_agent("reviewer", "2").args(["task", "merge", &task.id, "--force"]));
+    said.fails(1, "not_allowed");
 
     let merged = task.ok("merge", &["--force"]);
     let hooks = json!(["kill_session", "release_workspace", "delete_remote_branch", "spawn_next"]);

@@ -76,9 +76,8 @@ fn no_pull_request_is_opened_for_what_is_not_ready_or_by_an_agent() {
     fs::write(&loose, "not committed\n").unwrap();
     let dirty = task.fails(1, "refused", "create-pr", &[]);
     assert!(dirty.contains("loose.txt"), "{dirty}");
-    let mut asking = world.command(world.program);
-    asking.envs([("ORANGE_TASK", task.id.as_str()), ("ORANGE_ACTOR", "worker"), ("ORANGE_SPAWN", "1")]);
-    asking.args(["--json", "task", "create-pr", &task.id]).current_dir(task.worktree());
+    let mut asking = task.as_agent("worker", "1");
+    asking.args(["task", "create-pr", &task.id]).current_dir(task.worktree());
     world.said(&mut asking).fails(1, "not_allowed");
     task.ok("cancel", &["--yes"]);
     let over = task.fails(1, "refused", "create-pr", &[]);

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::said::Said;
-use crate::world::{PROJECT, World, binary};
+use crate::world::{PROJECT, World};
 
 /// A task by its id.
 pub(crate) struct Task<'w> {
@@ -112,12 +112,19 @@ impl<'w> Task<'w> {
         self.world.orange_in(&self.worktree(), &[&["--json", "task"], args].concat())
     }
 
+    /// `orange --json`, as an agent of the task has it in its environment.
+    pub(crate) fn as_agent(&self, actor: &str, spawn: &str) -> Command {
+        let mut command = self.world.command(self.world.program);
+        command.env("ORANGE_TASK", &self.id).env("ORANGE_ACTOR", actor).env("ORANGE_SPAWN", spawn);
+        command.arg("--json");
+        command
+    }
+
     /// `orange task update --status STATUS`, from the agent of this spawn in the task's worktree.
     pub(crate) fn asks(&self, actor: &str, spawn: u32, status: &str) -> Said {
-        let mut command = self.world.command(binary());
-        command.env("ORANGE_TASK", &self.id).env("ORANGE_ACTOR", actor);
-        command.env("ORANGE_SPAWN", spawn.to_string()).current_dir(self.worktree());
-        self.world.said(command.args(["task", "update", "--status", status, "--json"]))
+        let mut command = self.as_agent(actor, &spawn.to_string());
+        command.current_dir(self.worktree());
+        self.world.said(command.args(["task", "update", "--status", status]))
     }
 
     /// The same for a request that ends the agent which asks, so that nobody is left to be answered.

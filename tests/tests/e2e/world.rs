@@ -105,6 +105,14 @@ impl World {
         self.orange(&[&["--json"], args].concat())
     }
 
+    /// Writes a file into the folder of custom workflows, and gives its path.
+    pub(crate) fn workflow(&self, file: &str, text: &str) -> PathBuf {
+        let folder = self.home().join("workflows");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(file), text).unwrap();
+        folder.join(file)
+    }
+
     /// Puts the scripted `gh` on the `PATH`.
     pub(crate) fn with_github(self) -> World {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/gh");
