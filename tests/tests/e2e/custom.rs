@@ -1,7 +1,6 @@
 //! Custom workflows: found in the home, compiled there, pinned to their tasks, and changed under them.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::{Value, json};

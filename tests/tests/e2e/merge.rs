@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::json;
 
 use crate::task::is_alive;
-use crate::world::{World, binary};
+use crate::world::World;
 
 #[test]
 fn nothing_is_merged_that_is_not_ready() {
