@@ -1,6 +1,7 @@
 //! What the journal says: typed events, each with the engine-owned values that it changed.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::store::set::Set;
 
