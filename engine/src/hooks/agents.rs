@@ -202,11 +202,10 @@ pub fn is_alive(dir: &TaskDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
 /// # Errors
 /// `refused` for that; `environment` when tmux cannot tell; those of reading which processes it is.
 pub fn check_gone(orange: &Orange, open: &Open) -> Result<()> {
-    if open.log().agents.is_empty() {
-        return Ok(());
-    }
-    let panes = orange.tmux.panes_of(&open.task().id)?;
     for record in open.log().agents.values() {
+        // Where its processes are on record, tmux need not even be there.
+        let is_noted = Attended::read(open.dir(), record.spawn)?.is_some();
+        let panes = if is_noted { Vec::new() } else { orange.tmux.panes_of(&open.task().id)? };
         if is_alive(open.dir(), record, &panes)? {
             let Spawn { spawn, actor, .. } = record;
             return Err(Error::new(Kind::Refused, format!("agent {spawn} ({actor}) is still alive in it"))

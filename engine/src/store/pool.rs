@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::store::lock::{self, Lock, Rank};
-use crate::store::{Home, Task, atomic, home, list};
+use crate::store::{Home, Task, TaskDir, atomic, home, list, task};
 use crate::{Error, Kind, Result};
 
 /// The pool, locked. Take a task's lock before it, never after.
@@ -200,14 +200,16 @@ fn load(home: &Home) -> Result<PoolFile> {
     }
 }
 
-/// The pool as the tasks' journals have it, when its own file is gone.
+/// The pool as the tasks' journals have it, when its own file is gone. A journal that cannot be read is an error: its task's
+/// worktree would be another one's.
 fn rebuilt(home: &Home) -> Result<PoolFile> {
-    let tasks = list::list(home, None)?.into_iter().filter_map(|listed| listed.task.ok());
-    let slots = tasks.filter_map(|task| {
-        let name = task.owned.workspace?;
-        Some(Slot { name, project: task.project, task: Some(task.id), ..Slot::default() })
-    });
-    Ok(PoolFile { slots: slots.collect(), ..PoolFile::default() })
+    let mut slots = Vec::new();
+    for TaskDir { project, id, .. } in list::dirs(home, None)? {
+        let log = task::read_journal(&home.task(&project, &id))?.log();
+        let slot = |name| Slot { name, project, task: Some(id), ..Slot::default() };
+        slots.extend(log.owned.workspace.map(slot));
+    }
+    Ok(PoolFile { slots, ..PoolFile::default() })
 }
 
 /// Its number among the worktrees of its project.
@@ -282,6 +284,12 @@ mod tests {
         assert_eq!(pool.bind("coffee", 2, &open.dir().id).unwrap(), "coffee--3");
         assert_eq!(pool.bind("coffee", 2, "other").unwrap(), "coffee--1");
         drop(pool);
+        fs::remove_file(home.pool_json()).unwrap();
+        fs::write(open.dir().task_md(), "half of a fi").unwrap();
+        assert_eq!(read(&home).unwrap()[0].task.as_ref(), Some(&open.dir().id));
+        fs::write(open.dir().history(), "no event\n").unwrap();
+        assert_eq!(Pool::lock(&home).unwrap_err().kind, Kind::Corrupt);
+        assert!(!home.pool_json().exists());
         fs::write(home.pool_json(), "{\"slots\": [").unwrap();
         assert_eq!(Pool::lock(&home).unwrap_err().kind, Kind::Corrupt);
         assert_eq!(fs::read_to_string(home.pool_json()).unwrap(), "{\"slots\": [");
