@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use orange_core::Machine;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::caller::Caller;
 use crate::cmd::answer::Answer;
@@ -24,7 +24,9 @@ pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Comp
     let words = || std::env::args_os().skip(1);
     let cli = match parse(&ORANGE, words()) {
         Ok(Parsed::Cli(cli)) => cli,
-        Ok(Parsed::Text(text)) => return end(Ok(Answer::new(Value::Null, text)), false),
+        Ok(Parsed::Text(text)) => {
+            return end(Ok(Answer::new(json!({ "text": text }), text)), asks_for_json(words()));
+        }
         Err(error) => return fail(&error, asks_for_json(words())),
     };
     let built = Built { machines, compile };

@@ -44,9 +44,8 @@ pub fn make(dir: &TaskDir, worktree: &Path) -> Result<()> {
         Found::OldLink => replace(&path, &target),
         Found::Nothing => symlink(&target, &path).map_err(|cause| Error::io("make the link", &path, &cause)),
         Found::Other => {
-            Err(Error::new(Kind::Refused, format!("{} is the project's own file", path.display())).help(
-                "orange keeps the task under this name: rename TASK.md in the project's default branch",
-            ))
+            Err(Error::new(Kind::Refused, format!("{} is in the way of the task's link", path.display()))
+                .help("move it away; if it is the project's own file, rename it on the default branch"))
         }
     }
 }

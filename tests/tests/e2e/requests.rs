@@ -212,6 +212,15 @@ fn one_branch_has_one_task() {
 }
 
 #[test]
+fn help_and_version_are_json_too_when_that_is_asked_for() {
+    let world = World::empty();
+    for args in [["--version", "--json"], ["--json", "--help"]] {
+        let said = world.orange(&args).ok();
+        assert!(said["text"].as_str().unwrap().contains("range"), "{said}");
+    }
+}
+
+#[test]
 fn wrong_arguments_are_usage() {
     let world = World::new();
     for args in [
