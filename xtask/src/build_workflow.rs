@@ -121,15 +121,12 @@ fn machines(folder: &Path) -> Result<Vec<Checked>> {
 /// Builds `orange` the way it ships, static where that can be had, with or without the compiler of custom workflows, and
 /// says where it is.
 pub(crate) fn build(house: &House, workflows: &Path, custom: bool) -> Result<PathBuf> {
-    let target = if target_is_installed(STATIC_TARGET) {
-        STATIC_TARGET.to_string()
-    } else {
-        let host = host()?;
+    let target = target()?;
+    if target != STATIC_TARGET {
         println!(
-            "{STATIC_TARGET} is not installed (`rustup target add {STATIC_TARGET}`): building for {host}, which is not static"
+            "{STATIC_TARGET} is not installed (`rustup target add {STATIC_TARGET}`): building for {target}, which is not static"
         );
-        host
-    };
+    }
     let mut build = house.cargo(["build", "--package", "orange", "--profile", "dist", "--target", &target]);
     if !custom {
         build.arg("--no-default-features");
@@ -146,14 +143,40 @@ pub(crate) fn build(house: &House, workflows: &Path, custom: bool) -> Result<Pat
     Ok(house.metadata()?.target_directory.join(target).join("dist/orange"))
 }
 
-/// How a static binary is linked: at a fixed address, which saves the table of what to move and the time to move it, and
-/// without the tables for unwinding.
+/// Builds a program that prints one line in the same way, which no binary can be smaller than, and says where it is.
+pub(crate) fn build_bare(house: &House, scratch: &Path) -> Result<PathBuf> {
+    let (source, program, target) = (scratch.join("bare.rs"), scratch.join("bare"), target()?);
+    std::fs::write(&source, "fn main() { println!(\"{}\", std::env::args().count()); }\n")
+        .map_err(|error| format!("{} cannot be written: {error}", source.display()))?;
+    let mut rustc = Command::new("rustc");
+    rustc.args(["-Copt-level=z", "-Clto=fat", "-Cpanic=abort", "-Cstrip=symbols", "--target", &target]);
+    if target == STATIC_TARGET {
+        rustc.args(link_flags(house));
+    }
+    rustc.arg(&source).arg("-o").arg(&program);
+    answer(rustc)?;
+    Ok(program)
+}
+
+/// Where a binary is built for: static where that can be had.
+fn target() -> Result<String> {
+    if target_is_installed(STATIC_TARGET) { Ok(STATIC_TARGET.to_string()) } else { host() }
+}
+
 fn linking(house: &House) -> String {
-    let script = house.root.join("xtask/no-unwinding.ld");
-    let flags = ["-Crelocation-model=static", "-Clink-arg=-Wl,--no-eh-frame-hdr"].map(str::to_string);
-    let flags = flags.into_iter().chain([format!("-Clink-arg=-Wl,-T,{}", script.display())]);
-    let quoted: Vec<_> = flags.map(|flag| format!("{flag:?}")).collect();
+    let quoted: Vec<_> = link_flags(house).iter().map(|flag| format!("{flag:?}")).collect();
     format!("target.{STATIC_TARGET}.rustflags=[{}]", quoted.join(", "))
+}
+
+/// How a static binary is linked: at a fixed address, which saves the table of what to move and the time to move it, and
+/// without what unwinding takes.
+fn link_flags(house: &House) -> [String; 3] {
+    let script = house.root.join("xtask/no-unwinding.ld");
+    [
+        "-Crelocation-model=static".to_string(),
+        "-Clink-arg=-Wl,--no-eh-frame-hdr".to_string(),
+        format!("-Clink-arg=-Wl,-T,{}", script.display()),
+    ]
 }
 
 /// Whether the standard library of a target is there; the folder is named whether it exists or not.
