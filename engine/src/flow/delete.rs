@@ -19,7 +19,9 @@ pub fn delete(orange: &Orange, dir: &TaskDir) -> Result<TaskDir> {
     let mut open = settled(orange, dir)?;
     check_idle(orange, &open)?;
     workspace::give_back(orange, open.task())?;
-    open.append(Event::TaskDeleted { actor: Actor::Human.as_str().to_owned() }, Set::new())?;
+    if !open.log().is_deleted {
+        open.append(Event::TaskDeleted { actor: Actor::Human.as_str().to_owned() }, Set::new())?;
+    }
     trash::delete(&orange.home, open)
 }
 
@@ -33,9 +35,8 @@ pub fn restore(
     admit: impl FnOnce(&Task, &[Task]) -> Result<()>,
 ) -> Result<Task> {
     orange.caller.check_person("bring a task back")?;
-    let mut open = trash::restore(&orange.home, there, admit)?;
-    open.append(Event::TaskRestored { actor: Actor::Human.as_str().to_owned() }, Set::new())?;
-    Ok(open.task().clone())
+    let restored = Event::TaskRestored { actor: Actor::Human.as_str().to_owned() };
+    trash::restore(&orange.home, there, restored, admit)
 }
 
 fn check_idle(orange: &Orange, open: &Open) -> Result<()> {

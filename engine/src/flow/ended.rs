@@ -88,6 +88,11 @@ impl Case<'_> {
         let reason = format!("{} ({})", decision.reason(), self.end.reason);
         match decision {
             ExitDecision::Advance { decision, .. } => self.advance(&decision, reason),
+            // Who starts an agent may be killed over it: one that has never begun has not crashed.
+            ExitDecision::Crash { .. } | ExitDecision::Escalate { .. } if !self.has_begun()? => {
+                let story = format!("agent {} was never started ({})", self.end.spawn, self.end.reason);
+                self.start_again(Vec::new(), None, story)
+            }
             ExitDecision::Crash { count, respawn, .. } => self.crash(count, respawn, reason),
             ExitDecision::Escalate { count, decision, .. } => self.escalate(&decision, count, reason),
             ExitDecision::MarkDead { .. } => self.mark(reason),
@@ -173,6 +178,11 @@ impl Case<'_> {
             events.insert(0, exited.into());
         }
         events
+    }
+
+    fn has_begun(&self) -> Result<bool> {
+        let is_reported = self.end.code.is_some() || self.end.signal.is_some();
+        Ok(is_reported || Attended::read(self.open.dir(), self.end.spawn)?.is_some())
     }
 
     fn is_its_state(&self) -> Result<bool> {

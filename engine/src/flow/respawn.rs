@@ -18,9 +18,14 @@ pub fn respawn(orange: &Orange, dir: &TaskDir) -> Result<u32> {
     let mut open = settled(orange, dir)?;
     orange.check_caller(&open)?;
     let machine = orange.machine_of(open.task())?;
-    let number = again(orange, machine, &mut open)?;
+    let attention = open.task().attention.clone();
+    // Before the agent is there: after a kill, whoever asks again is only told that it is alive.
     open.edit(&[("attention", Value::Null)])?;
-    Ok(number)
+    let started = again(orange, machine, &mut open);
+    if let (Err(_), Some(attention)) = (&started, attention) {
+        open.edit(&[("attention", Value::Text(&attention))])?;
+    }
+    started
 }
 
 /// The same for a task that is locked already, and without a person who has looked at it.

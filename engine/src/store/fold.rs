@@ -36,6 +36,8 @@ pub struct Log {
     pub merge: Option<String>,
     /// The pull request that was opened for it.
     pub pr: Option<String>,
+    /// Whether it was deleted, and not brought back.
+    pub is_deleted: bool,
     /// When it was created, RFC 3339 UTC.
     pub created_at: String,
     /// The number of the last record; 0 when there is none.
@@ -133,6 +135,8 @@ impl Log {
                 self.waiting = Some(waiting.clone());
             }
             Event::AgentGivenUp { .. } => self.restarts = 0,
+            Event::TaskDeleted { .. } => self.is_deleted = true,
+            Event::TaskRestored { .. } => self.is_deleted = false,
             Event::TaskCreated { branch, creator, .. } => {
                 self.branch.clone_from(branch);
                 self.creator.clone_from(creator);
@@ -148,8 +152,6 @@ impl Log {
             | Event::PrMerged { .. }
             | Event::PrClosed { .. }
             | Event::CommandEnded { .. }
-            | Event::TaskDeleted { .. }
-            | Event::TaskRestored { .. }
             | Event::WorkflowChanged { .. }
             | Event::Unknown => {}
         }

@@ -116,7 +116,7 @@ impl Open {
         for record in &records {
             self.log.apply(record);
         }
-        if changes { self.write(|_| Ok(())) } else { Ok(()) }
+        if changes { self.write(|_| Ok(())).map_err(but_on_record) } else { Ok(()) }
     }
 
     /// Changes keys of the frontmatter that are not the engine's, such as `summary`, `branch`, `attention`, `pr_url`.
@@ -207,6 +207,14 @@ impl Open {
         self.task = Task::of(&self.dir, document, &self.log)?;
         Ok(())
     }
+}
+
+/// What failed after the journal was written is no reason to ask again.
+fn but_on_record(error: Error) -> Error {
+    let advice = error.help.replace("; nothing was changed", "");
+    error.help(format!(
+        "{advice}; the change is on record, and the next command that changes the task finishes it"
+    ))
 }
 
 /// Whether the edit or the engine-owned values change anything.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::store::create::{lock_project, same_branch};
-use crate::store::{Home, Open, Task, TaskDir, atomic, home};
+use crate::store::{Event, Home, Open, Set, Task, TaskDir, atomic, home};
 use crate::{Error, Kind, Result};
 
 /// Moves a task to the trash: its folder with everything in it. Who waits for its lock is told that it is gone.
@@ -19,22 +19,28 @@ pub fn delete(home: &Home, open: Open) -> Result<TaskDir> {
     Ok(there)
 }
 
-/// Brings a deleted task back and returns it locked. `admit` sees it and the tasks that have its branch now, and may
-/// refuse; nobody else creates a task of this project meanwhile.
+/// Brings a deleted task back, once `restored` is in its journal. `admit` sees it and the tasks that have its branch now,
+/// and may refuse; nobody else creates a task of this project meanwhile.
 ///
 /// # Errors
 /// Those of `admit`; `corrupt` when it cannot be read; `refused` when there is such a task; `locked`, `environment`.
 pub fn restore(
     home: &Home,
     there: &TaskDir,
+    restored: Event,
     admit: impl FnOnce(&Task, &[Task]) -> Result<()>,
-) -> Result<Open> {
+) -> Result<Task> {
     let (_folder, _lock) = lock_project(home, &there.project)?;
     let (task, _) = Task::read(home, there)?;
     admit(&task, &same_branch(home, &there.project, &task.branch)?)?;
     let dir = home.task(&there.project, &there.id);
+    let mut open = Open::lock(home, there)?;
+    // A kill may have come between this and the move.
+    if open.log().is_deleted {
+        open.append(restored, Set::new())?;
+    }
     rename(&there.path, &dir.path)?;
-    Open::lock(home, &dir)
+    Task::read(home, &dir).map(|(task, _)| task)
 }
 
 fn rename(from: &Path, to: &Path) -> Result<()> {

@@ -1,5 +1,6 @@
 //! One request under one fault: what came of it, and whether anything is lost.
 
+use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -60,13 +61,20 @@ pub(super) fn attempt(
     fault.mend(world)?;
 
     if *fault != Fault::None {
-        recover(world)?;
+        recover(world, branch)?;
     }
     let status = |task: Option<&Task>| task.map(Task::status);
     let mut found = Task::find(world, branch)?;
     let is_untouched = status(found.as_ref()) == status(before.as_ref())
         || before.is_none() && status(found.as_ref()).as_deref() == Some("pending");
-    let asks_again = matches!(scene.act, Act::Ask(_)) && is_untouched && !acknowledged;
+    // Where a request changes no status, it shows in all the rest whether it was heard.
+    let is_done = match &found {
+        Some(task) if task.status() == scene.to => {
+            expected.is_some_and(|expected| task.outcome(world, Some(expected)).as_ref() == Ok(expected))
+        }
+        Some(_) | None => false,
+    };
+    let asks_again = matches!(scene.act, Act::Ask(_)) && is_untouched && !acknowledged && !is_done;
     if asks_again {
         if !fault.may_fail() {
             return Err(format!("nothing came of it: {answer:?}"));
@@ -155,8 +163,7 @@ fn agent(
     let before = before.ok_or("there is no task yet")?;
     world.type_at(&before.session(), window, &format!("do: {does}"))?;
     let has_grown = || {
-        let events =
-            world.note(&format!("orange/tasks/{}/{}/history.jsonl", crate::scratch::PROJECT, before.id));
+        let events = fs::read_to_string(before.folder.join("history.jsonl")).unwrap_or_default();
         events.lines().count() > before.length()
     };
     let is_at_a_moment = matches!(fault, Fault::Moment { .. });
@@ -164,11 +171,20 @@ fn agent(
     world.until("anything comes of it", || has_grown() || has_struck())
 }
 
-/// What the next command does, whichever it is.
-fn recover(world: &World) -> Result<()> {
+/// What the next command does, whichever it is. One that changes the task sets right what `TASK.md` says of it.
+fn recover(world: &World, branch: &str) -> Result<()> {
     let looked = world.orange(&["monitor", "--once"])?;
     if looked["errors"].as_array().is_none_or(|errors| !errors.is_empty()) {
         return Err(format!("the next command could not recover: {looked}"));
+    }
+    world.until("an agent that is waited for is there", || {
+        let is_waiting =
+            Task::find(world, branch).is_ok_and(|task| task.is_some_and(|task| task.is_waiting()));
+        // The monitor comes along again and again.
+        !is_waiting || world.orange(&["monitor", "--once"]).is_err()
+    })?;
+    if Task::find(world, branch)?.is_some_and(|task| task.is_stale() == Ok(true)) {
+        world.orange(&["task", "update", branch, "--summary", "Mend it"])?;
     }
     world.quiet()
 }

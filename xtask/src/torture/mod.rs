@@ -31,7 +31,7 @@ const REQUESTS_IN_A_WORLD: usize = 25;
 /// Kill, starve and confuse requests at every step and at any moment, and compare what is left with an undisturbed run.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  cargo xtask torture\n  cargo xtask torture --seed 7\n  cargo xtask torture --long"
+    after_help = "Examples:\n  cargo xtask torture\n  cargo xtask torture --seed 7\n  cargo xtask torture --random 2000\n  cargo xtask torture --long"
 )]
 pub(crate) struct Torture {
     /// Every step of every request, and 2000 kills of the release binary; otherwise a slice of both.
@@ -40,6 +40,9 @@ pub(crate) struct Torture {
     /// Every step of every request, and nothing else.
     #[arg(long, conflicts_with = "long")]
     steps: bool,
+    /// So many kills of the release binary at random moments, and nothing else.
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["long", "steps"])]
+    random: Option<usize>,
     /// What the slice and the random moments are drawn from; today's number of seconds, if not given.
     #[arg(long)]
     seed: Option<u64>,
@@ -49,12 +52,28 @@ pub(crate) struct Torture {
 }
 
 impl Torture {
+    /// How many worlds there are at once. In most of the time of a request killed at some moment, somebody waits.
+    fn workers(&self) -> usize {
+        let cores = thread::available_parallelism().map_or(2, usize::from);
+        if self.random.is_some() { cores * 2 } else { cores.min(4) }
+    }
+
     fn amounts(&self) -> Amounts {
-        match (self.long, self.steps) {
-            (true, _) => Amounts { steps: usize::MAX, moments: 2000, others: 24 },
-            (false, true) => Amounts { steps: usize::MAX, moments: 0, others: 0 },
-            (false, false) => Amounts { steps: 24, moments: 16, others: 2 },
+        match (self.long, self.steps, self.random) {
+            (true, ..) => Amounts { steps: usize::MAX, moments: 2000, others: 24 },
+            (false, true, _) => Amounts { steps: usize::MAX, moments: 0, others: 0 },
+            (false, false, Some(moments)) => Amounts { steps: 0, moments, others: 0 },
+            (false, false, None) => Amounts { steps: 16, moments: 8, others: 1 },
         }
+    }
+
+    /// The scenes that are asked for; of a slice, some.
+    fn scenes(&self, seed: u64) -> Vec<usize> {
+        const SLICE: usize = 6;
+        let wanted = |name: &str| self.scene.as_ref().is_none_or(|scene| name.contains(scene));
+        let all = (0..SCENES.len()).filter(|scene| wanted(SCENES[*scene].name)).collect();
+        let is_slice = !self.long && !self.steps && self.random.is_none();
+        if is_slice { plan::some(all, SLICE, seed) } else { all }
     }
 }
 
@@ -69,17 +88,17 @@ struct Built {
 pub(crate) fn run(house: &House, arguments: &Torture) -> Result<ExitCode> {
     let seed = arguments.seed.unwrap_or_else(plan::seed_of_now);
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let built = build(house, folder.path(), arguments.long)?;
+    let built = build(house, folder.path(), arguments.long || arguments.random.is_some())?;
     println!("seed {seed}");
-    let wanted = |name: &str| arguments.scene.as_ref().is_none_or(|scene| name.contains(scene));
-    let scenes: Vec<usize> = (0..SCENES.len()).filter(|scene| wanted(SCENES[*scene].name)).collect();
-    let measured = measure(&built, &scenes)?;
+    // Moments are meant for the program that they strike.
+    let measuring = if arguments.random.is_some() { &built.plain } else { &built.armed };
+    let measured = measure(measuring, &arguments.scenes(seed))?;
     let jobs = plan::jobs(&measured, &arguments.amounts(), seed);
     let table = Mutex::new(Table::new(&measured));
     let started = Instant::now();
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(2, usize::from).min(4) {
+        for _ in 0..arguments.workers() {
             scope.spawn(|| work(&built, &jobs, &next, &measured, &table));
         }
     });
@@ -89,9 +108,9 @@ pub(crate) fn run(house: &House, arguments: &Torture) -> Result<ExitCode> {
 }
 
 /// Undisturbed runs: what each scene comes to, which steps it takes, and how long.
-fn measure(built: &Built, scenes: &[usize]) -> Result<Vec<Measured>> {
+fn measure(orange: &Path, scenes: &[usize]) -> Result<Vec<Measured>> {
     let mut measured = Vec::new();
-    let world = World::new(&built.armed)?;
+    let world = World::new(orange)?;
     for scene in scenes {
         let branch = format!("undisturbed-{scene}");
         let run = attempt(&world, &SCENES[*scene], &fault::Fault::None, &branch, None)

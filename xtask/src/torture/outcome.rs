@@ -16,6 +16,8 @@ use crate::scratch::PROJECT;
 pub(super) struct Task {
     pub(super) id: String,
     branch: String,
+    /// Its folder, in the store or in the trash.
+    pub(super) folder: PathBuf,
     events: Vec<Value>,
     owned: BTreeMap<String, Value>,
 }
@@ -24,9 +26,14 @@ pub(super) struct Task {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outcome {
     status: String,
+    workflow: Option<String>,
+    is_deleted: bool,
     counters: BTreeMap<String, Value>,
     /// Whether a person is asked to look at it.
     pub(super) has_attention: bool,
+    /// Whether `TASK.md` has the address of a pull request.
+    has_address: bool,
+    pull_requests: usize,
     way: Vec<String>,
     hooks: Vec<String>,
     events: BTreeMap<&'static str, usize>,
@@ -44,14 +51,15 @@ pub(super) struct Outcome {
 impl Task {
     /// The task of this branch, if there is one.
     pub(super) fn find(world: &World, branch: &str) -> Result<Option<Task>> {
-        let folder = world.path("orange/tasks").join(PROJECT);
-        let ids = fs::read_dir(folder).into_iter().flatten().flatten();
-        for id in
-            ids.filter_map(|entry| entry.file_name().into_string().ok()).filter(|id| !id.starts_with('.'))
-        {
-            let task = Task::read(world, id)?;
-            if task.branch == branch {
-                return Ok(Some(task));
+        for place in ["orange/tasks", "orange/trash"] {
+            let folder = world.path(place).join(PROJECT);
+            let ids = fs::read_dir(&folder).into_iter().flatten().flatten();
+            let ids = ids.filter_map(|entry| entry.file_name().into_string().ok());
+            for id in ids.filter(|id| !id.starts_with('.')) {
+                let task = Task::read(folder.join(&id), id)?;
+                if task.branch == branch {
+                    return Ok(Some(task));
+                }
             }
         }
         Ok(None)
@@ -62,8 +70,8 @@ impl Task {
         Task::find(world, branch)?.ok_or_else(|| format!("there is no task for {branch}"))
     }
 
-    fn read(world: &World, id: String) -> Result<Task> {
-        let text = world.note(&format!("orange/tasks/{PROJECT}/{id}/history.jsonl"));
+    fn read(folder: PathBuf, id: String) -> Result<Task> {
+        let text = fs::read_to_string(folder.join("history.jsonl")).unwrap_or_default();
         // A line that is being written, or was when its writer was killed, does not count yet.
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let read = |line: &str| serde_json::from_str(line).map_err(|error| format!("{id}: {error}: {line}"));
@@ -73,12 +81,7 @@ impl Task {
             owned.extend(set.iter().map(|(key, value)| (key.clone(), value.clone())));
         }
         let branch = events.first().and_then(|event| event["branch"].as_str()).unwrap_or_default().to_owned();
-        Ok(Task { id, branch, events, owned })
-    }
-
-    /// Its folder in the store.
-    pub(super) fn folder(&self, world: &World) -> PathBuf {
-        world.path("orange/tasks").join(PROJECT).join(&self.id)
+        Ok(Task { id, branch, folder, events, owned })
     }
 
     /// Its worktree.
@@ -105,6 +108,16 @@ impl Task {
     /// Waits until each of its agents that is being attended has noted that it was started.
     pub(super) fn has_begun(&self, world: &World) -> Result<()> {
         world.until("the agents have begun", || world.attended(&self.id) == self.agents(world).1.len())
+    }
+
+    /// Whether an agent is to be started again later.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.text("waiting_until").is_some()
+    }
+
+    /// Whether an agent of it has ended without its work.
+    pub(super) fn has_crashed(&self) -> bool {
+        self.of_type("agent.crashed").count() > 0
     }
 
     /// The agents that were ever started, and those of them that live, by what they noted.
@@ -135,22 +148,35 @@ impl Task {
     /// What is wrong whatever was expected: a journal with a gap, a transition that is not closed, a `TASK.md` that
     /// disagrees, processes that nobody knows of.
     pub(super) fn outcome(&self, world: &World, expected: Option<&Outcome>) -> Result<Outcome> {
-        self.check(world)?;
+        self.check()?;
         self.has_begun(world)?;
         let wanted = expected.map_or(0, |outcome| outcome.heard);
         let start = Instant::now();
-        while self.heard(world) < wanted && start.elapsed() < Duration::from_secs(3) {
+        while self.heard(world) < wanted && start.elapsed() < Duration::from_secs(20) {
             thread::sleep(Duration::from_millis(10));
         }
-        let shown = world.orange(&["task", "show", &self.id])?;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (started, alive) = self.agents(world);
         let counters = self.owned.iter().filter(|(_, value)| value.is_number());
-        let counted = ["agent.crashed", "auto.advanced", "task.merged", "work.backed_up"];
+        let counted = [
+            "agent.crashed",
+            "auto.advanced",
+            "task.merged",
+            "task.force_merged",
+            "task.deleted",
+            "task.restored",
+            "task.migrated",
+            "pr.created",
+            "work.backed_up",
+        ];
         Ok(Outcome {
             status: self.status(),
+            workflow: self.text("workflow"),
+            is_deleted: self.folder.starts_with(world.path("orange/trash")),
             counters: counters.map(|(name, value)| (name.clone(), value.clone())).collect(),
-            has_attention: !shown["attention"].is_null(),
+            has_attention: self.field("attention")?.is_some(),
+            has_address: self.field("pr_url")?.is_some(),
+            pull_requests: self.pull_requests(world),
             way: self
                 .of_type("status.changed")
                 .map(|event| format!("{} → {}", text(&event["from"]), text(&event["to"])))
@@ -172,7 +198,7 @@ impl Task {
         })
     }
 
-    fn check(&self, world: &World) -> Result<()> {
+    fn check(&self) -> Result<()> {
         for (event, number) in self.events.iter().zip(1u64..) {
             if event["seq"] != number {
                 return Err(format!("event {number} has the number {}", event["seq"]));
@@ -183,13 +209,27 @@ impl Task {
         if begun != closed {
             return Err(format!("{begun} transitions were begun and {closed} closed"));
         }
-        let file =
-            fs::read_to_string(self.folder(world).join("TASK.md")).map_err(|error| error.to_string())?;
-        let status = file.lines().find_map(|line| line.strip_prefix("status: ")).unwrap_or_default();
-        if status != self.status() {
+        if self.is_stale()? {
+            let status = self.field("status")?.unwrap_or_default();
             return Err(format!("TASK.md says {status}, the journal {}", self.status()));
         }
         Ok(())
+    }
+
+    /// Whether `TASK.md` has another status than the journal: until somebody locks the task, that may be.
+    pub(super) fn is_stale(&self) -> Result<bool> {
+        Ok(self.field("status")? != Some(self.status()))
+    }
+
+    /// A value in the frontmatter of `TASK.md`.
+    fn field(&self, key: &str) -> Result<Option<String>> {
+        let file = fs::read_to_string(self.folder.join("TASK.md")).map_err(|error| error.to_string())?;
+        let start = format!("{key}: ");
+        Ok(file
+            .lines()
+            .find_map(|line| line.strip_prefix(&start))
+            .filter(|it| *it != "null")
+            .map(str::to_owned))
     }
 
     fn heard(&self, world: &World) -> usize {
@@ -198,14 +238,21 @@ impl Task {
 
     fn checkout(&self, world: &World, folder: &std::path::Path) -> Result<String> {
         let state = world.git(folder, &["status", "--porcelain", "--branch"])?;
-        let link =
-            fs::read_link(folder.join("TASK.md")).is_ok_and(|to| to == self.folder(world).join("TASK.md"));
+        let link = fs::read_link(folder.join("TASK.md")).is_ok_and(|to| to == self.folder.join("TASK.md"));
         Ok(format!("{} link: {link}", state.replace(&self.branch, "BRANCH")))
     }
 
     fn backups(&self, world: &World) -> Result<usize> {
         let refs = format!("refs/orange/backup/{}", self.id);
         Ok(world.git(&world.path(PROJECT), &["for-each-ref", &refs])?.lines().count())
+    }
+
+    /// How many pull requests there are for its branch.
+    fn pull_requests(&self, world: &World) -> usize {
+        let files = fs::read_dir(world.path("home/gh")).into_iter().flatten().flatten();
+        let texts = files.filter(|file| file.path().extension().is_some_and(|end| end == "pr"));
+        let texts = texts.filter_map(|file| fs::read_to_string(file.path()).ok());
+        texts.filter(|text| text.lines().next() == Some(&self.branch)).count()
     }
 
     /// How often the default branch was moved for it.

@@ -72,6 +72,11 @@ pub(super) fn jobs(measured: &[Measured], amounts: &Amounts, seed: u64) -> Vec<J
     jobs
 }
 
+/// Some of these, in their order.
+pub(super) fn some(all: Vec<usize>, count: usize, seed: u64) -> Vec<usize> {
+    Dice(seed).some(all, count)
+}
+
 /// Which seed it is when nobody says one.
 pub(super) fn seed_of_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())

@@ -9,6 +9,12 @@ use super::world::World;
 use crate::Result;
 use crate::scratch::PROJECT;
 
+/// GitHub's command line.
+const GITHUB: &str = include_str!("../../../tests/agents/gh");
+
+/// A workflow whose worker waits for a second when it has reached a limit.
+const PATIENT: &str = include_str!("patient.yml");
+
 /// One request, or one end of an agent.
 pub(super) struct Scene {
     pub(super) name: &'static str,
@@ -102,6 +108,84 @@ pub(super) const SCENES: &[Scene] = &[
         act: Act::Agent { window: "review-1", does: "exit 3" },
         to: "agent-review",
     },
+    Scene {
+        name: "a worker that comes back when its limit is over",
+        prepare: patient,
+        act: Act::Agent { window: "worker", does: "exit 75" },
+        to: "working",
+    },
+    Scene {
+        name: "respawn, asked by a person",
+        prepare: |world, branch| {
+            patient(world, branch)?;
+            let task = Task::named(world, branch)?;
+            task.has_begun(world)?;
+            world.type_at(&task.session(), "worker", "do: exit 71")?;
+            world.until("its end is on record", || {
+                Task::named(world, branch).is_ok_and(|task| task.has_crashed())
+            })
+        },
+        act: Act::Ask(&["task", "respawn", "BRANCH"]),
+        to: "working",
+    },
+    Scene {
+        name: "merge by force, with an agent at work",
+        prepare: |world, branch| {
+            commit_on(world, branch)?;
+            create(world, branch, &[])
+        },
+        act: Act::Ask(&["task", "merge", "BRANCH", "--local", "--force", "--strategy", "merge"]),
+        to: "done",
+    },
+    Scene {
+        name: "merge again, after its push was refused",
+        prepare: |world, branch| {
+            commit_on(world, branch)?;
+            world.orange(&["task", "create", branch, "Mend it", "--status", "reviewing"])?;
+            let hook = world.path("toy.git/hooks/pre-receive");
+            world.script(&hook, "#!/bin/sh\nexit 1\n")?;
+            let words = ["task", "merge", branch, "--local", "--strategy", "merge"];
+            let refused = world.orange(&words).is_err();
+            fs::remove_file(&hook).map_err(|error| error.to_string())?;
+            if refused { Ok(()) } else { Err("what was not pushed counts as merged".to_owned()) }
+        },
+        act: Act::Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
+        to: "done",
+    },
+    Scene {
+        name: "create-pr",
+        prepare: |world, branch| {
+            world.script(&world.path("agents/gh"), GITHUB)?;
+            commit_on(world, branch)?;
+            world.orange(&["task", "create", branch, "Mend it", "--status", "reviewing"]).map(drop)
+        },
+        act: Act::Ask(&["task", "create-pr", "BRANCH"]),
+        to: "reviewing",
+    },
+    Scene {
+        name: "delete",
+        prepare: |world, branch| {
+            create(world, branch, &["--no-spawn"])?;
+            world.orange(&["task", "cancel", branch, "--yes"]).map(drop)
+        },
+        act: Act::Ask(&["task", "delete", "BRANCH", "--yes"]),
+        to: "cancelled",
+    },
+    Scene {
+        name: "restore",
+        prepare: |world, branch| {
+            create(world, branch, &["--no-spawn"])?;
+            world.orange(&["task", "delete", branch, "--yes"]).map(drop)
+        },
+        act: Act::Ask(&["task", "restore", "BRANCH"]),
+        to: "pending",
+    },
+    Scene {
+        name: "migrate, to another workflow",
+        prepare: |world, branch| create(world, branch, &[]),
+        act: Act::Ask(&["task", "migrate", "BRANCH", "--to", "reviewing", "--workflow", "minimal"]),
+        to: "reviewing",
+    },
 ];
 
 impl Scene {
@@ -149,9 +233,18 @@ fn ask(world: &World, branch: &str, status: &str) -> Result<()> {
 }
 
 fn write(world: &World, branch: &str, section: &str) -> Result<()> {
-    let file = Task::named(world, branch)?.folder(world).join("TASK.md");
+    let file = Task::named(world, branch)?.folder.join("TASK.md");
     let text = fs::read_to_string(&file).map_err(|error| error.to_string())?;
     fs::write(&file, format!("{text}\n{section}\n")).map_err(|error| error.to_string())
+}
+
+/// A task of a workflow that waits.
+fn patient(world: &World, branch: &str) -> Result<()> {
+    let folder = world.path("orange/workflows");
+    fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(folder.join("patient.yml"), PATIENT))
+        .map_err(|error| error.to_string())?;
+    create(world, branch, &["--workflow", "patient"])
 }
 
 /// A branch with one commit, made without a checkout.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -93,6 +94,13 @@ impl World {
         let pane = panes.get(window).ok_or_else(|| format!("{session} has no window {window}"))?;
         said(&mut self.scratch.tmux(&["send-keys", "-t", pane, "-l", line])).map(drop)?;
         said(&mut self.scratch.tmux(&["send-keys", "-t", pane, "Enter"])).map(drop)
+    }
+
+    /// Writes a program.
+    pub(super) fn script(&self, place: &Path, text: &str) -> Result<()> {
+        fs::write(place, text)
+            .and_then(|()| fs::set_permissions(place, fs::Permissions::from_mode(0o755)))
+            .map_err(|error| format!("{} cannot be written: {error}", place.display()))
     }
 
     /// A file of ours.
