@@ -12,8 +12,9 @@ use crate::flow::snapshot::status_of;
 use crate::flow::{Moved, pull_request, settled};
 use crate::hooks;
 use crate::orange::Orange;
+use crate::store::lock::{self, Lock, Rank};
 use crate::store::projects::Project;
-use crate::store::{Event, Open, Set, TaskDir};
+use crate::store::{Event, Home, Open, Set, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// How somebody wants a task to be merged.
@@ -43,7 +44,7 @@ pub struct Merged {
 ///
 /// # Errors
 /// The rejection of the core; `not_allowed` for an agent that forces; `refused` for a pull request that is not merged, and when
-/// the branch or the default branch is not ready; `environment` when git, gh or the remote fails.
+/// the branch or the default branch is not ready; `locked` while another task of the project is being merged; `environment` when git, gh or the remote fails.
 pub fn merge(orange: &Orange, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     let mut open = settled(orange, dir)?;
     let machine = orange.machine_of(open.task())?;
@@ -132,6 +133,8 @@ fn merge_here(orange: &Orange, open: &mut Open, wish: Wish) -> Result<(Vec<Event
     let branch = open.task().branch.clone();
     let into = project.default_branch.clone();
     let git = Git::at(&project.path);
+    // Who is merged second begins where the first has left the default branch.
+    let _turn = lock_merges(&orange.home, &project)?;
     let has_remote = git.has_remote()?;
     if has_remote {
         orange.progress.step(&format!("fetching {into} from {REMOTE}"));
@@ -158,6 +161,16 @@ fn merge_here(orange: &Orange, open: &mut Open, wish: Wish) -> Result<(Vec<Event
     };
     let merged = Event::TaskMerged { strategy: strategy.to_owned(), into, commit: Some(plan.commit.clone()) };
     Ok((vec![merged], has_remote, Some(plan.commit)))
+}
+
+fn lock_merges(home: &Home, project: &Project) -> Result<Lock> {
+    let path = home.tasks().join(&project.name).join(".merge.lock");
+    lock::acquire(
+        home,
+        &path,
+        Rank::Merge,
+        &format!("the branch {} of {}", project.default_branch, project.name),
+    )
 }
 
 fn nothing_to_merge(branch: &str, project: &Project) -> Error {

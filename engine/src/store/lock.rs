@@ -20,6 +20,8 @@ pub enum Rank {
     Task,
     /// The pool of worktrees.
     Pool,
+    /// A project's default branch, while a task is merged into it.
+    Merge,
     /// The list of projects. It is the last, so that whoever holds it waits for nobody.
     Projects,
 }
@@ -200,7 +202,7 @@ mod tests {
 
     #[test]
     fn locks_are_taken_in_one_order() {
-        let ranks = [Rank::Project, Rank::Task, Rank::Pool, Rank::Projects];
+        let ranks = [Rank::Project, Rank::Task, Rank::Pool, Rank::Merge, Rank::Projects];
         for (one, first) in ranks.into_iter().enumerate() {
             for (other, second) in ranks.into_iter().enumerate() {
                 check(first, second, one < other);

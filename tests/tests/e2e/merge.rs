@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 
 use serde_json::json;
 
+use crate::said::Said;
 use crate::task::is_alive;
-use crate::world::World;
+use crate::world::{World, binary};
 
 #[test]
 fn nothing_is_merged_that_is_not_ready() {
@@ -188,6 +190,30 @@ fn a_branch_that_only_the_remote_has_is_merged() {
     assert_eq!(task.ok("merge", &[])["hook_errors"], json!([]));
     assert_eq!(pushed(&world), "Before");
     assert_eq!(world.git(&world.repo(), &["ls-remote", "origin", "refs/heads/fix"]), "");
+}
+
+#[test]
+fn tasks_that_are_merged_at_once_are_all_merged() {
+    let world = World::new();
+    let branches = ["a", "b", "c", "d"];
+    for branch in branches {
+        world.commit_on(branch, &format!("{branch}.txt"));
+    }
+    let tasks = branches.map(|branch| world.create(branch, "Done elsewhere", &["--status", "reviewing"]));
+    let merging = tasks.each_ref().map(|task| {
+        let mut merging = world.command(binary());
+        merging.current_dir(world.repo());
+        merging.args(["--json", "task", "merge", &task.id, "--strategy", "merge"]);
+        merging.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    });
+    for merging in merging {
+        Said::from(merging.wait_with_output().unwrap()).ok();
+    }
+    for branch in branches {
+        assert!(world.repo().join(format!("{branch}.txt")).exists());
+        world.git(&world.repo(), &["merge-base", "--is-ancestor", branch, "origin/main"]);
+    }
+    assert_eq!(world.git(&world.repo(), &["status", "--porcelain"]), "");
 }
 
 #[test]
