@@ -183,7 +183,7 @@ impl<'p> Place<'p> {
         let mut note = |what| {
             kept.push(match what {
                 Kept::Work(Backup { reference, .. }) => reference,
-                Kept::Repository(folder) => folder.to_string_lossy().into_owned(),
+                Kept::Aside(folder) => folder.to_string_lossy().into_owned(),
             });
             Ok(())
         };

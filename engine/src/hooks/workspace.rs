@@ -1,5 +1,6 @@
 //! Binding a worktree of the project's pool to a task, and giving it back.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::drive::git::{Backup, Git, Keeper, Kept, TASK_FILE};
@@ -142,7 +143,7 @@ fn empty(orange: &Orange, project: &Project, open: &mut Open, worktree: &Path) -
     let mut keeper =
         Keeper { task: &id, default_branch: &project.default_branch, aside: &aside, note: &mut note };
     Git::at(&project.path).release(worktree, &mut keeper)?;
-    unlink(worktree)
+    clear_place(worktree, &mut keeper)
 }
 
 /// Frees the slot of a task that holds no worktree any more.
@@ -187,7 +188,7 @@ fn note(open: &mut Open, kept: Kept) -> Result<()> {
         Kept::Work(Backup { reference, commit }) => {
             (reference.clone(), Event::WorkBackedUp { reference, commit })
         }
-        Kept::Repository(folder) => {
+        Kept::Aside(folder) => {
             let folder = folder.to_string_lossy().into_owned();
             (folder.clone(), Event::WorkSetAside { folder })
         }
@@ -196,12 +197,18 @@ fn note(open: &mut Open, kept: Kept) -> Result<()> {
     if is_known { Ok(()) } else { open.append(event, Set::new()) }
 }
 
-/// Only the link is ours to remove; a file of that name is somebody's.
-fn unlink(worktree: &Path) -> Result<()> {
-    let link = worktree.join(TASK_FILE);
-    if !link.is_symlink() {
-        return Ok(());
+/// Makes the place of the link free for the next task. Only the link is ours to remove; a file of that name may be the
+/// project's, and what is neither, such as a folder, is kept elsewhere.
+fn clear_place(worktree: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
+    let place = worktree.join(TASK_FILE);
+    let kind = match place.symlink_metadata() {
+        Ok(found) => found.file_type(),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(cause) => return Err(Error::io("look at", &place, &cause)),
+    };
+    if kind.is_symlink() {
+        fault::step("remove", place.display());
+        return std::fs::remove_file(&place).map_err(|cause| Error::io("remove", &place, &cause));
     }
-    fault::step("remove", link.display());
-    std::fs::remove_file(&link).map_err(|cause| Error::io("remove", &link, &cause))
+    if kind.is_file() { Ok(()) } else { keeper.set_aside(&place) }
 }

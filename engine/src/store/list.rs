@@ -90,8 +90,10 @@ fn carefully(dir: &TaskDir) -> Result<Task> {
 /// A whole file, in a buffer that grows as needed and is used again for the next one.
 fn contents<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> std::io::Result<&'a [u8]> {
     const ENOUGH_FOR_MOST: usize = 64 * 1024;
+    /// Also where somebody has put a pipe.
+    const AT_ONCE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
     // The C library of the static binary asks the kernel twice for what one call can say, ten thousand times here.
-    let mut file = File::from(rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?);
+    let mut file = File::from(rustix::fs::open(path, AT_ONCE, Mode::empty())?);
     let mut length = 0;
     loop {
         if length == buffer.len() {

@@ -1,9 +1,12 @@
 //! A task: what people and agents own of it from `TASK.md`, what the engine owns from the journal.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
+
+use rustix::fs::OFlags;
 
 use crate::store::event::Event;
 use crate::store::fold::{Log, Owned};
@@ -180,13 +183,21 @@ fn was_just_written(path: &Path) -> bool {
 /// As `document`.
 pub(crate) fn glance(dir: &TaskDir, log: &Log) -> Result<Document> {
     let path = dir.task_md();
-    match fs::read(&path) {
+    match read(&path) {
         Ok(bytes) => Document::parse(&bytes).map_err(|flaw| corrupt(dir, &flaw, log)),
         Err(cause) if cause.kind() == ErrorKind::NotFound => {
             Err(Error::new(Kind::Corrupt, format!("{} is missing", path.display())).help(anew(&path, log)))
         }
         Err(cause) => Err(Error::io("read", &path, &cause)),
     }
+}
+
+/// Does not wait for whoever writes into it, should it have become a pipe.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let at_once = OFlags::NONBLOCK.bits().cast_signed();
+    let mut bytes = Vec::new();
+    OpenOptions::new().read(true).custom_flags(at_once).open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The engine-owned keys whose values in the document are not the journal's, as events of their repair.

@@ -197,3 +197,18 @@ fn a_wrong_branch_name_takes_nothing() {
         (json!([]), json!([]))
     );
 }
+
+#[test]
+fn what_stands_in_the_place_of_the_link_is_kept_elsewhere_and_does_not_wait_for_the_next_task() {
+    let world = World::new();
+    let task = at_work(&world, "fix");
+    let place = task.worktree().join("TASK.md");
+    fs::remove_file(&place).unwrap();
+    fs::create_dir(&place).unwrap();
+    fs::write(place.join("plan.txt"), "by an agent\n").unwrap();
+    task.ok("cancel", &["--yes"]);
+    let events = task.events_of("work.set_aside");
+    let folder = events.first().unwrap()["folder"].as_str().unwrap();
+    assert_eq!(fs::read_to_string(format!("{folder}/plan.txt")).unwrap(), "by an agent\n");
+    at_work(&world, "next");
+}

@@ -170,3 +170,16 @@ fn a_server_that_dies_under_both_agents_is_mended_at_one_look() {
         "{attention}"
     );
 }
+
+#[test]
+fn a_pipe_in_the_place_of_a_task_keeps_nobody_waiting() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it", &["--no-spawn"]);
+    let other = world.create("other", "Mend that", &["--no-spawn"]);
+    std::fs::remove_file(task.file()).unwrap();
+    assert!(world.command("mkfifo").arg(task.file()).status().unwrap().success());
+    let listed = world.ok(&["task", "list"]);
+    let ids: Vec<_> = listed.as_array().unwrap().iter().map(|task| task["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, [&*other.id, &*task.id]);
+    task.fails(6, "corrupt", "show", &[]);
+}

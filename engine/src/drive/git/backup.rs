@@ -26,8 +26,8 @@ pub struct Backup {
 pub enum Kept {
     /// Under a ref.
     Work(Backup),
-    /// A repository inside the worktree, whole, in this folder now.
-    Repository(PathBuf),
+    /// What no ref can hold, such as a repository inside the worktree: whole, in this place now.
+    Aside(PathBuf),
 }
 
 /// On whose behalf work is kept, and who takes notice of it before anything is cleaned.
@@ -36,7 +36,7 @@ pub struct Keeper<'k> {
     pub task: &'k str,
     /// The branch that work is merged into. What is part of it needs no ref.
     pub default_branch: &'k str,
-    /// The folder that repositories inside the worktree are moved to.
+    /// The folder that what no ref can hold is moved to.
     pub aside: &'k Path,
     /// Gets everything that was kept. If it fails, nothing is cleaned.
     pub note: &'k mut dyn FnMut(Kept) -> Result<()>,

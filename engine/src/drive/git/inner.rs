@@ -57,7 +57,7 @@ impl Git {
         match inner {
             Inner::Linked(found) => self.back_up(&found.path, &self.inner(&found.path)?, keeper),
             Inner::Submodule(path) => self.back_up_submodule(path, keeper),
-            Inner::Foreign(path) => set_aside(path, keeper),
+            Inner::Foreign(path) => keeper.set_aside(path),
         }
     }
 
@@ -80,7 +80,7 @@ impl Git {
                 Inner::Linked(Worktree { path, .. }) | Inner::Submodule(path) => {
                     self.back_up_submodule(&path, keeper)?;
                 }
-                Inner::Foreign(path) => set_aside(&path, keeper)?,
+                Inner::Foreign(path) => keeper.set_aside(&path)?,
             }
         }
         let snapshot = theirs.snapshot(path, keeper.task)?;
@@ -111,14 +111,20 @@ impl Git {
     }
 }
 
-/// Moves a repository out of the worktree, as it is: its history, its settings and what it ignores are only there.
-fn set_aside(path: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
-    let free = (1..).map(|n: u32| keeper.aside.join(n.to_string())).find(|folder| !folder.exists());
-    let (Some(folder), Some(name)) = (free, path.file_name()) else { return Ok(()) };
-    let target = folder.join(name);
-    (keeper.note)(Kept::Repository(target.clone()))?;
-    let moved = fs::create_dir_all(&folder).and_then(|()| fs::rename(path, &target));
-    moved.map_err(|cause| {
-        Error::io("move the repository", path, &cause).help("move it away by hand, then try again")
-    })
+impl Keeper<'_> {
+    /// Moves something out of the worktree as it is: a repository's history, its settings and what it ignores are only
+    /// there.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be moved, and what taking notice of it gives.
+    pub fn set_aside(&mut self, path: &Path) -> Result<()> {
+        let free = (1..).map(|n: u32| self.aside.join(n.to_string())).find(|folder| !folder.exists());
+        let (Some(folder), Some(name)) = (free, path.file_name()) else { return Ok(()) };
+        let target = folder.join(name);
+        (self.note)(Kept::Aside(target.clone()))?;
+        let moved = fs::create_dir_all(&folder).and_then(|()| fs::rename(path, &target));
+        moved.map_err(|cause| {
+            Error::io("set aside", path, &cause).help("move it away by hand, then try again")
+        })
+    }
 }
