@@ -107,7 +107,16 @@ impl Task {
 
     /// Waits until each of its agents that is being attended has noted that it was started.
     pub(super) fn has_begun(&self, world: &World) -> Result<()> {
-        world.until("the agents have begun", || world.attended(&self.id) == self.agents(world).1.len())
+        world.until("the agents have begun", || {
+            let attended = world.attended(&self.id);
+            attended >= self.on_record() && attended == self.agents(world).1.len()
+        })
+    }
+
+    /// How many agents live by the journal.
+    fn on_record(&self) -> usize {
+        let count = |kind| self.of_type(kind).count();
+        (count("agent.spawned") + count("agent.respawned")).saturating_sub(count("agent.exited"))
     }
 
     /// Whether an agent is to be started again later.
