@@ -146,7 +146,7 @@ fn a_worktree_that_cannot_be_made_ready_keeps_no_branch() {
     let task = world.task(&world.ok(&["task", "create", "fix", "Mend it [agents: hang]"]));
     assert_eq!((task.owned("workspace"), task.events_of("agent.spawned")), (Value::Null, vec![]));
     assert_eq!(world.git(&worktree, &["branch", "--show-current"]), "", "no worktree stays on the branch");
-    fs::remove_dir(worktree.join("TASK.md")).unwrap();
+    assert_eq!(task.events_of("work.set_aside").len(), 1, "what was in the way does not stay there");
     task.ok("spawn", &[]);
     task.agent(1).begun();
     assert_eq!(world.git(&task.worktree(), &["branch", "--show-current"]), "fix");
