@@ -23,7 +23,7 @@ pub struct End {
     pub signal: Option<i32>,
     /// How it is known: `exited with 3`.
     pub reason: String,
-    /// How many seconds it lived.
+    /// How many seconds it lived; only its wrapper knows.
     pub duration: Option<u64>,
     /// The last lines of its pane, as far as anybody could read them.
     pub last_lines: Vec<String>,
@@ -180,8 +180,10 @@ impl Case<'_> {
         events
     }
 
+    /// Whether its wrapper came to run it, which an agent that could not be run has had, too.
     fn has_begun(&self) -> Result<bool> {
-        let is_reported = self.end.code.is_some() || self.end.signal.is_some();
+        let End { code, signal, duration, .. } = self.end;
+        let is_reported = code.is_some() || signal.is_some() || duration.is_some();
         Ok(is_reported || Attended::read(self.open.dir(), self.end.spawn)?.is_some())
     }
 
