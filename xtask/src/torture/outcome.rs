@@ -167,9 +167,9 @@ impl Task {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (started, alive) = self.agents(world);
         let counters = self.owned.iter().filter(|(_, value)| value.is_number());
+        // Not `auto.advanced`: where the one who asks is killed, its agent's end may take the same way. `way` has it once.
         let counted = [
             "agent.crashed",
-            "auto.advanced",
             "task.merged",
             "task.force_merged",
             "task.deleted",
