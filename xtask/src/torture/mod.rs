@@ -34,7 +34,7 @@ const REQUESTS_IN_A_WORLD: usize = 25;
     after_help = "Examples:\n  cargo xtask torture\n  cargo xtask torture --seed 7\n  cargo xtask torture --random 2000\n  cargo xtask torture --long"
 )]
 pub(crate) struct Torture {
-    /// Every step of every request, and 2000 kills of the release binary; otherwise a slice of both.
+    /// Every step of every request, and 2000 kills of the release binary; otherwise a slice, which no moment decides about.
     #[arg(long)]
     long: bool,
     /// Every step of every request, and nothing else.
@@ -63,7 +63,7 @@ impl Torture {
             (true, ..) => Amounts { steps: usize::MAX, moments: 2000, others: 24 },
             (false, true, _) => Amounts { steps: usize::MAX, moments: 0, others: 0 },
             (false, false, Some(moments)) => Amounts { steps: 0, moments, others: 0 },
-            (false, false, None) => Amounts { steps: 16, moments: 8, others: 1 },
+            (false, false, None) => Amounts { steps: 16, moments: 0, others: 1 },
         }
     }
 
