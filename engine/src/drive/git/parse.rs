@@ -183,6 +183,13 @@ pub(super) fn says_busy(complaint: &str) -> bool {
         || (complaint.contains("failed to read") && complaint.contains("/commondir"))
 }
 
+/// Does this complaint of a fetch mean that a branch of the remote was brought up to date by somebody else meanwhile?
+/// What git 2.50 and newer say of it comes last.
+pub(super) fn says_moved(complaint: &str) -> bool {
+    (complaint.contains("cannot lock ref") && complaint.contains("but expected"))
+        || complaint.contains("incorrect old value provided")
+}
+
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.major, self.minor)
@@ -267,5 +274,11 @@ mod tests {
         assert!(says_busy("error: could not lock config file .git/config: File exists"));
         assert!(says_busy("fatal: failed to read .git/worktrees/p--4/commondir: Success"));
         assert!(!says_busy("fatal: not a git repository"));
+        let moved = "error: cannot lock ref 'refs/remotes/origin/a': is at 0a1b but expected 0a1c";
+        let newer = "error: fetching ref refs/remotes/origin/a failed: incorrect old value provided";
+        assert!(says_moved(moved) && says_moved(newer) && !says_busy(moved));
+        assert!(!says_moved(
+            "fatal: cannot lock ref 'HEAD': Unable to create '/r/.git/HEAD.lock': File exists."
+        ));
     }
 }

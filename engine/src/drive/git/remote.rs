@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::super::exec::{Call, Output};
-use super::{Git, REMOTE, refused};
+use super::{Git, REMOTE, parse, refused};
 use crate::Result;
 
 /// How long one exchange with the remote may take.
@@ -39,10 +39,16 @@ impl Git {
             return Ok(None);
         }
         // A pattern, unlike a name, may match nothing.
-        let patterns =
-            branches.iter().map(|name| format!("+refs/heads/{name}*:refs/remotes/{REMOTE}/{name}*"));
-        let call = self.remote_call().args(["fetch", "--quiet", "--no-tags", REMOTE]).args(patterns);
-        Ok(match call.run() {
+        let pattern = |name: &&str| format!("+refs/heads/{name}*:refs/remotes/{REMOTE}/{name}*");
+        let call = || {
+            let call = self.remote_call().args(["fetch", "--quiet", "--no-tags", REMOTE]);
+            call.args(branches.iter().map(pattern))
+        };
+        let mut asked = self.patiently(call);
+        if asked.as_ref().is_ok_and(|output| parse::says_moved(&output.complaint())) {
+            asked = self.patiently(call);
+        }
+        Ok(match asked {
             Ok(output) if output.success() => None,
             Ok(output) => Some(format!("`{REMOTE}` could not be asked: {}", output.complaint())),
             Err(error) => Some(format!("`{REMOTE}` could not be asked: {}", error.message)),

@@ -1,0 +1,54 @@
+//! The remote is asked while somebody else does the same.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::*;
+
+/// A commit that only the remote has, on its default branch.
+fn news(lab: &Lab) -> String {
+    lab.run(&lab.path(""), &["clone", "--quiet", lab.path("origin.git").to_str().unwrap(), "other"]);
+    let commit = lab.commit(&lab.path("other"), "news", "n\n");
+    lab.run(&lab.path("other"), &["push", "--quiet", "origin", "main"]);
+    commit
+}
+
+/// Something that happens here each time that the remote has answered a fetch, before its branches are moved here.
+fn when_answered(lab: &Lab, script: &str) {
+    let file = lab.path("answer");
+    let repo = lab.repo();
+    lab.write(&file, &format!("#!/bin/sh\ngit-upload-pack \"$@\" || exit\ncd {}\n{script}", repo.display()));
+    fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    lab.run(&repo, &["config", "remote.origin.uploadpack", file.to_str().unwrap()]);
+}
+
+#[test]
+fn a_branch_that_another_fetch_moves_meanwhile_is_asked_for_once_more() {
+    let lab = Lab::new();
+    let side = lab.run(&lab.repo(), &["commit-tree", "main^{tree}", "-m", "somebody else's"]);
+    let newest = news(&lab);
+    let moves =
+        format!("[ -e ../moved ] || git update-ref refs/remotes/origin/main {side}\ntouch ../moved\n");
+    when_answered(&lab, &moves);
+    assert_eq!(lab.git.fetch(&["main"]).unwrap(), None);
+    assert!(lab.path("moved").exists());
+    assert_eq!(lab.commit_of("refs/remotes/origin/main"), newest);
+}
+
+#[test]
+fn a_lock_of_another_fetch_is_waited_for() {
+    let lab = Lab::new();
+    let newest = news(&lab);
+    let lock = lab.repo().join(".git/refs/remotes/origin/main.lock");
+    lab.write(&lock, "");
+    when_answered(&lab, "echo >>../asked\n");
+    std::thread::scope(|scope| {
+        let fetching = scope.spawn(|| lab.git.fetch(&["main"]).unwrap());
+        let asked = || fs::read_to_string(lab.path("asked")).unwrap_or_default().lines().count();
+        while asked() < 2 && !fetching.is_finished() {
+            std::thread::yield_now();
+        }
+        fs::remove_file(&lock).unwrap();
+        assert_eq!(fetching.join().unwrap(), None);
+    });
+    assert_eq!(lab.commit_of("refs/remotes/origin/main"), newest);
+}
