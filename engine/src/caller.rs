@@ -5,7 +5,7 @@ use std::path::Path;
 use orange_core::Actor;
 
 use crate::files::real;
-use crate::store::{Home, Log, Open, Task};
+use crate::store::{Home, Log, Task};
 use crate::{Error, Kind, Result};
 
 /// The task whose agent this process belongs to.
@@ -96,13 +96,13 @@ impl Caller {
     ///
     /// # Errors
     /// `not_allowed` for any other agent, with the reason.
-    pub fn check(&self, home: &Home, folder: &Path, open: &Open) -> Result<Actor> {
+    pub fn check(&self, home: &Home, folder: &Path, asked: &Task, log: &Log) -> Result<Actor> {
         match self {
-            Caller::Agent { task, spawn, .. } if *task == open.dir().id => {
-                let actor = check_token(*spawn, open.log())?;
-                check_place(home, folder, open.task()).map(|()| actor)
+            Caller::Agent { task, spawn, .. } if *task == asked.id => {
+                let actor = check_token(*spawn, log)?;
+                check_place(home, folder, asked).map(|()| actor)
             }
-            Caller::Agent { task, claim, .. } => check_creator(task, open).map(|()| *claim),
+            Caller::Agent { task, claim, .. } => check_creator(task, &asked.id, log).map(|()| *claim),
             Caller::Person | Caller::Engine => Ok(self.actor()),
         }
     }
@@ -141,11 +141,10 @@ fn check_place(home: &Home, folder: &Path, task: &Task) -> Result<()> {
     Err(refusal(message).help(format!("do the work and ask in {}", worktree.display())))
 }
 
-fn check_creator(task: &str, open: &Open) -> Result<()> {
-    if open.log().creator.as_deref() == Some(task) && open.log().last_spawn == 0 {
+fn check_creator(task: &str, id: &str, log: &Log) -> Result<()> {
+    if log.creator.as_deref() == Some(task) && log.last_spawn == 0 {
         return Ok(());
     }
-    let id = &open.dir().id;
     Err(refusal(format!("an agent of task {task} may read task {id}, and not change it"))
         .help(format!("ask the person who looks after {id}, or create a task of your own for what it needs")))
 }
@@ -158,7 +157,7 @@ fn refusal(message: impl Into<String>) -> Error {
 mod tests {
     use super::*;
     use crate::store::event::Spawn;
-    use crate::store::{Event, Set, TaskDir, tests};
+    use crate::store::{Event, Open, Set, TaskDir, tests};
 
     fn agent_of(task: &str, spawn: Option<u32>) -> Caller {
         Caller::Agent { task: task.to_owned(), spawn, claim: Actor::Worker }
@@ -186,7 +185,7 @@ mod tests {
             task.clone_from(&dir.id);
         }
         let open = Open::lock(&home, &dir).unwrap();
-        match (caller.check(&home, &home.root().join(place), &open), expect) {
+        match (caller.check(&home, &home.root().join(place), open.task(), open.log()), expect) {
             (Ok(actor), Ok(expected)) => assert_eq!(actor, expected),
             (Err(error), Err(part)) => {
                 assert_eq!(error.kind, Kind::NotAllowed);
@@ -225,8 +224,11 @@ mod tests {
         };
         open.append(created, Set::new()).unwrap();
         let other = agent_of("other", Some(7));
-        assert_eq!(other.check(&home, home.root(), &open).unwrap(), Actor::Worker);
+        assert_eq!(other.check(&home, home.root(), open.task(), open.log()).unwrap(), Actor::Worker);
         open.append(Event::AgentSpawned(Spawn { spawn: 1, ..Spawn::default() }), Set::new()).unwrap();
-        assert_eq!(other.check(&home, home.root(), &open).unwrap_err().kind, Kind::NotAllowed);
+        assert_eq!(
+            other.check(&home, home.root(), open.task(), open.log()).unwrap_err().kind,
+            Kind::NotAllowed
+        );
     }
 }

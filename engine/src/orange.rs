@@ -12,7 +12,7 @@ use crate::drive::tmux::Tmux;
 use crate::machines::{Built, Machines};
 use crate::progress::Progress;
 use crate::store::projects::{self, Project};
-use crate::store::{Home, Open, Owned, Task, TaskDir};
+use crate::store::{Home, Log, Owned, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// One run of `orange`: what its environment says, read once.
@@ -85,8 +85,8 @@ impl Orange {
     ///
     /// # Errors
     /// `not_allowed` for an agent that may not change it, with the reason.
-    pub fn check_caller(&self, open: &Open) -> Result<Actor> {
-        self.caller.check(&self.home, &self.folder, open)
+    pub fn check_caller(&self, task: &Task, log: &Log) -> Result<Actor> {
+        self.caller.check(&self.home, &self.folder, task, log)
     }
 
     /// The harness of this name, built in or in `harnesses.toml`.

@@ -20,7 +20,7 @@ pub fn cancel(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
     let machine = orange.machine_of(open.task())?;
     let Some(to) = forced_goal(machine, &open)? else {
         drop(open);
-        return request(orange, dir, Goal::Cancel, false);
+        return request(orange, dir, Goal::Cancel);
     };
     orange.caller.check_person("cancel a task without a transition")?;
     Forced::Cancel.begin(machine, &mut open, &to, Actor::Human, Vec::new())?;

@@ -6,16 +6,16 @@ use crate::Result;
 use crate::flow::finish::{attend, hooks_of};
 use crate::flow::snapshot::status_of;
 use crate::orange::Orange;
-use crate::store::{Event, Open, Set};
+use crate::store::{Event, Log, Open, Set, Task};
 
 /// Whether the task can go on under this machine: its status is there, and so is the transition that was begun.
 ///
 /// # Errors
 /// `refused`, with the ways that a person has to move it on.
-pub fn check(machine: &'static Machine<'static>, open: &Open) -> Result<()> {
-    match &open.log().open {
-        Some(pending) => hooks_of(machine, pending, &open.dir().id).map(drop),
-        None => status_of(machine, open.task()).map(drop),
+pub fn check(machine: &'static Machine<'static>, task: &Task, log: &Log) -> Result<()> {
+    match &log.open {
+        Some(pending) => hooks_of(machine, pending, &task.id).map(drop),
+        None => status_of(machine, task).map(drop),
     }
 }
 
@@ -25,23 +25,29 @@ pub fn check(machine: &'static Machine<'static>, open: &Open) -> Result<()> {
 /// # Errors
 /// Those of the store.
 pub fn follow(orange: &Orange, machine: &Machine<'_>, open: &mut Open) -> Result<()> {
-    let before = open.task().owned.definition.clone();
-    if before == machine.source_hash || before.is_empty() {
-        return Ok(());
-    }
+    let Some((changed, set)) = change(orange, machine, open.task()) else { return Ok(()) };
     orange.machines.keep(machine)?;
-    let compare = compare(orange, machine, &before);
-    let story = changed_story(machine.name, &compare);
+    // Told first: once it is journaled, nobody would come back to tell.
+    let before = &open.task().owned.definition;
+    let story = changed_story(machine.name, &compare(orange, machine, before));
+    attend(open, &story)?;
+    open.append(changed, set)
+}
+
+/// What is journaled of a definition that has become another one; `None` while it is the one that the task is pinned to.
+pub fn change(orange: &Orange, machine: &Machine<'_>, task: &Task) -> Option<(Event, Set)> {
+    let before = &task.owned.definition;
+    if before == machine.source_hash || before.is_empty() {
+        return None;
+    }
     let changed = Event::WorkflowChanged {
         workflow: machine.name.to_owned(),
-        from: before,
+        from: before.clone(),
         to: machine.source_hash.to_owned(),
-        compare,
+        compare: compare(orange, machine, before),
     };
     let set = Set::new().workflow(machine.name, machine.source_hash);
-    // Told first: once it is journaled, nobody would come back to tell.
-    attend(open, &story)?;
-    open.append(changed, new_counters(machine, open, set))
+    Some((changed, new_counters(machine, task, set)))
 }
 
 /// The command that compares the definition with this hash and the one that the machine was compiled from.
@@ -58,8 +64,8 @@ pub fn changed_story(workflow: &str, compare: &str) -> String {
 }
 
 /// And every counter of the machine that the task does not have yet gets its first value.
-pub fn new_counters(machine: &Machine<'_>, open: &Open, set: Set) -> Set {
-    let counters = &open.task().owned.counters;
+pub fn new_counters(machine: &Machine<'_>, task: &Task, set: Set) -> Set {
+    let counters = &task.owned.counters;
     let missing = machine.counters.iter().filter(|counter| !counters.contains_key(counter.name));
     missing.fold(set, |set, counter| set.counter(counter.name, counter.default))
 }

@@ -8,9 +8,9 @@ use crate::flow::forced::Forced;
 use crate::flow::snapshot::left_behind;
 use crate::hooks::{self, Run, workspace};
 use crate::orange::Orange;
-use crate::store::event::PlannedHook;
+use crate::store::event::{PlannedHook, Transition as Plan};
 use crate::store::scalar::Value;
-use crate::store::{Event, Open, OpenTransition, Set, TaskDir};
+use crate::store::{Event, Open, OpenTransition, Set, Task, TaskDir};
 use crate::{Error, Kind, Result, fault};
 
 /// Locks a task that nothing is pending for: a transition that somebody began is finished first, in a process that
@@ -25,7 +25,7 @@ pub fn settled(orange: &Orange, dir: &TaskDir) -> Result<Open> {
         let mut open = Open::lock(&orange.home, dir)?;
         let machine = orange.machine_of(open.task());
         if let Ok(machine) = machine {
-            definition::check(machine, &open)?;
+            definition::check(machine, open.task(), open.log())?;
         }
         let Some(pending) = &open.log().open else {
             // A workflow that cannot be followed is told by whoever wants to follow it.
@@ -52,7 +52,9 @@ pub fn settled(orange: &Orange, dir: &TaskDir) -> Result<Open> {
 /// Those of the store; `environment` as [`settled`].
 pub fn in_hand(orange: &Orange, dir: &TaskDir) -> Result<Open> {
     let open = Open::lock(&orange.home, dir)?;
-    let has_its_place = orange.machine_of(open.task()).and_then(|machine| definition::check(machine, &open));
+    let has_its_place = orange
+        .machine_of(open.task())
+        .and_then(|machine| definition::check(machine, open.task(), open.log()));
     if has_its_place.is_err() {
         return Ok(open);
     }
@@ -160,7 +162,13 @@ pub fn hooks_of(
     })
 }
 
-fn close(machine: &Machine<'_>, open: &mut Open, plan: &crate::store::event::Transition) -> Result<()> {
+fn close(machine: &Machine<'_>, open: &mut Open, plan: &Plan) -> Result<()> {
+    let (changed, set) = closing(machine, open.task(), plan);
+    open.append(changed, set)
+}
+
+/// What closes a transition in the journal.
+pub fn closing(machine: &Machine<'_>, task: &Task, plan: &Plan) -> (Event, Set) {
     let changed = Event::StatusChanged {
         from: plan.from.clone(),
         to: plan.to.clone(),
@@ -169,7 +177,6 @@ fn close(machine: &Machine<'_>, open: &mut Open, plan: &crate::store::event::Tra
         gate: None,
     };
     let crash_count = machine.counter(CRASH_COUNT).name;
-    let keeps_crashes = plan.cause == ESCALATION || open.task().counter(crash_count) == 0;
-    let set = if keeps_crashes { Set::new() } else { Set::new().counter(crash_count, 0) };
-    open.append(changed, set)
+    let keeps_crashes = plan.cause == ESCALATION || task.counter(crash_count) == 0;
+    (changed, if keeps_crashes { Set::new() } else { Set::new().counter(crash_count, 0) })
 }

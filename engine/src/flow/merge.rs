@@ -85,7 +85,7 @@ fn way(orange: &Orange, machine: &'static Machine<'static>, open: &Open, wish: W
     if wish.force {
         orange.caller.check_person("force a merge")?;
     }
-    match decide(orange, machine, open, Goal::Merge) {
+    match decide(orange, machine, open.task(), open.log(), Goal::Merge) {
         Ok(decision) => Ok(Way::Declared(decision)),
         Err(refusal) if !is_forcible(machine, open, &refusal)? => Err(refusal),
         Err(_) if wish.force => of_command(machine, machine.commands.merge, "merge").map(Way::Forced),

@@ -55,7 +55,7 @@ pub fn migrate(orange: &Orange, dir: &TaskDir, to: &str, workflow: Option<&str>)
     };
     orange.machines.keep(machine)?;
     let set = Set::new().status(to).workflow(machine.name, machine.source_hash);
-    let set = new_counters(machine, &open, set).counter(machine.counter(CRASH_COUNT).name, 0);
+    let set = new_counters(machine, open.task(), set).counter(machine.counter(CRASH_COUNT).name, 0);
     open.append(migrated.event(), set)?;
     open.edit(&[("attention", Value::Null)])?;
     Ok(migrated)

@@ -54,6 +54,11 @@ impl Moved {
         moved
     }
 
+    /// One of which nothing has happened yet: these records stand before it.
+    pub fn beginning(records: &[Record]) -> Moved {
+        Moved { workflow_changed: changed_before(records, u64::MAX), ..Moved::default() }
+    }
+
     fn add(&mut self, event: &Event) {
         if let Event::TransitionStarted(plan) = event {
             self.from.clone_from(&plan.from);

@@ -7,7 +7,7 @@ use crate::flow::snapshot::{Snapshot, state_named, status_of};
 use crate::flow::{Moved, finish, refusal, settled};
 use crate::hooks;
 use crate::orange::Orange;
-use crate::store::{Open, Task, TaskDir};
+use crate::store::{Log, Open, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// Where a request wants to go.
@@ -28,14 +28,11 @@ pub enum Goal<'a> {
 /// # Errors
 /// A rejection of the core as its kind; `environment` or `refused` when what the hooks need is not there, before anything
 /// has changed; those of the store. A hook that fails later is no error: it is in the answer, and shown as `attention`.
-pub fn request(orange: &Orange, dir: &TaskDir, goal: Goal<'_>, dry_run: bool) -> Result<Moved> {
+pub fn request(orange: &Orange, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
     let mut open = settled(orange, dir)?;
     let machine = orange.machine_of(open.task())?;
-    let decision = decide(orange, machine, &open, goal)?;
+    let decision = decide(orange, machine, open.task(), open.log(), goal)?;
     let room = hooks::preflight(orange, open.task(), &decision.effects)?;
-    if dry_run {
-        return Ok(planned(machine, open.task(), &decision));
-    }
     begin(machine, &mut open, &decision, Vec::new(), room)?;
     carry_out(orange, open)
 }
@@ -48,14 +45,16 @@ pub fn request(orange: &Orange, dir: &TaskDir, goal: Goal<'_>, dry_run: bool) ->
 pub fn decide(
     orange: &Orange,
     machine: &'static Machine<'static>,
-    open: &Open,
+    task: &Task,
+    log: &Log,
     goal: Goal<'_>,
 ) -> Result<Decision<'static>> {
-    let actor = orange.check_caller(open)?;
-    let snapshot = Snapshot::of(machine, open.task(), open.log())?;
+    let actor = orange.check_caller(task, log)?;
+    let snapshot = Snapshot::of(machine, task, log)?;
     let view = snapshot.view();
-    let to = goal.state(machine, open.task())?;
-    let refuse = |no| refusal::error(no, machine, &view, open.log(), open.worktree().as_deref());
+    let to = goal.state(machine, task)?;
+    let worktree = task.owned.workspace.as_ref().map(|name| orange.home.workspace(name));
+    let refuse = |no| refusal::error(no, machine, &view, log, worktree.as_deref());
     machine.decide(&view, to, actor).map_err(refuse)
 }
 
@@ -122,16 +121,4 @@ pub fn of_command(machine: &Machine<'_>, state: Option<StateId>, command: &str) 
         Error::new(Kind::Refused, format!("the workflow {} has no status for `{command}`", machine.name))
             .help(format!("name one under `commands: {{{command}: …}}` in the workflow"))
     })
-}
-
-fn planned(machine: &Machine<'_>, task: &Task, decision: &Decision<'_>) -> Moved {
-    Moved {
-        id: task.id.clone(),
-        from: machine.state(decision.from).name.to_owned(),
-        to: machine.state(decision.to).name.to_owned(),
-        review_round: task.counter("review_round"),
-        hooks: decision.effects.iter().map(|effect| effect.hook.name().to_owned()).collect(),
-        dry_run: true,
-        ..Moved::default()
-    }
 }

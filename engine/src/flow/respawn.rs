@@ -16,7 +16,7 @@ use crate::{Error, Kind, Result};
 /// `not_respawnable` when the state has no respawn prompt, the task no worktree, or its agent is alive; `environment`.
 pub fn respawn(orange: &Orange, dir: &TaskDir) -> Result<u32> {
     let mut open = settled(orange, dir)?;
-    orange.check_caller(&open)?;
+    orange.check_caller(open.task(), open.log())?;
     let machine = orange.machine_of(open.task())?;
     let attention = open.task().attention.clone();
     // Before the agent is there: after a kill, whoever asks again is only told that it is alive.

@@ -31,7 +31,7 @@ pub fn spawn(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
         let (_, journal) = Task::read(&orange.home, dir)?;
         return Ok(Moved::read(&dir.id, &journal.records, begun));
     }
-    request(orange, dir, Goal::Spawn, false)
+    request(orange, dir, Goal::Spawn)
 }
 
 /// The number of the start that the journal has begun and not ended.
@@ -86,7 +86,7 @@ fn enter(
     mut open: Open,
     hook: &'static Hook<'static>,
 ) -> Result<Moved> {
-    orange.check_caller(&open)?;
+    orange.check_caller(open.task(), open.log())?;
     if let Some(spawn) = hook.spawn() {
         agents::preflight(orange, open.task(), spawn)?;
     }

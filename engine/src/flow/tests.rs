@@ -8,7 +8,7 @@ use orange_core::{
 
 use crate::caller::Caller;
 use crate::flow::request::decide;
-use crate::flow::{End, Goal, begin, ended, finish, request, settled, spawn};
+use crate::flow::{End, Goal, begin, ended, finish, foresee, request, settled, spawn};
 use crate::machines::Machines;
 use crate::orange::Orange;
 use crate::store::event::Spawn as Spawned;
@@ -165,12 +165,12 @@ impl Lab {
     }
 
     fn ask(&self, to: &str) -> crate::Result<super::Moved> {
-        request(&self.orange, &self.dir, Goal::Named(to), false)
+        request(&self.orange, &self.dir, Goal::Named(to))
     }
 
     fn begin(&self, to: &str) -> Open {
         let mut open = settled(&self.orange, &self.dir).unwrap();
-        let decision = decide(&self.orange, &MACHINE, &open, Goal::Named(to)).unwrap();
+        let decision = decide(&self.orange, &MACHINE, open.task(), open.log(), Goal::Named(to)).unwrap();
         begin::begin(&MACHINE, &mut open, &decision, Vec::new(), None).unwrap();
         open
     }
@@ -236,15 +236,15 @@ fn a_refusal_changes_nothing() {
     refused(lab.ask("working"), Kind::NoTransition, "working already");
     refused(lab.ask("donne"), Kind::NotFound, "no status `donne`");
     assert_eq!(lab.events(), [] as [&str; 0]);
-    refused(request(&lab.orange, &lab.dir, Goal::Merge, false), Kind::Refused, "no status for `merge`");
+    refused(request(&lab.orange, &lab.dir, Goal::Merge), Kind::Refused, "no status for `merge`");
 }
 
 #[test]
 fn a_dry_run_answers_what_the_real_call_would() {
     let lab = Lab::new(STUCK, "");
-    let ask = |dry_run| request(&lab.orange, &lab.dir, Goal::Named("agent-review"), dry_run);
-    let error = refused(ask(true), Kind::Environment, "`pi`");
-    assert_eq!(ask(false).unwrap_err(), error);
+    let goal = Goal::Named("agent-review");
+    let error = refused(foresee(&lab.orange, &lab.dir, goal), Kind::Environment, "`pi`");
+    assert_eq!(request(&lab.orange, &lab.dir, goal).unwrap_err(), error);
     assert_eq!(lab.events(), [] as [&str; 0]);
 }
 

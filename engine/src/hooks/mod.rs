@@ -84,9 +84,24 @@ fn spawn(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>) -> Result<()> {
 /// # Errors
 /// `environment` or `refused`, with what to do.
 pub fn preflight(orange: &Orange, task: &Task, effects: &[Effect<'_>]) -> Result<Option<Room>> {
-    for spawn in effects.iter().filter_map(|effect| effect.hook.spawn()) {
-        agents::preflight(orange, task, spawn)?;
-    }
-    let acquires = effects.iter().any(|effect| matches!(effect.hook, Hook::AcquireWorkspace));
-    if acquires { workspace::preflight(orange, task) } else { Ok(None) }
+    check_spawns(orange, task, effects)?;
+    if acquires(effects) { workspace::preflight(orange, task) } else { Ok(None) }
+}
+
+/// As [`preflight`], without holding what there is room for: nothing is going to be acquired.
+///
+/// # Errors
+/// The same.
+pub fn foresee(orange: &Orange, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
+    check_spawns(orange, task, effects)?;
+    if acquires(effects) { workspace::foresee(orange, task) } else { Ok(()) }
+}
+
+fn check_spawns(orange: &Orange, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
+    let mut spawns = effects.iter().filter_map(|effect| effect.hook.spawn());
+    spawns.try_for_each(|spawn| agents::preflight(orange, task, spawn))
+}
+
+fn acquires(effects: &[Effect<'_>]) -> bool {
+    effects.iter().any(|effect| matches!(effect.hook, Hook::AcquireWorkspace))
 }

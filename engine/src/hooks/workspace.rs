@@ -7,7 +7,7 @@ use crate::drive::git::{Backup, Git, Keeper, Kept, TASK_FILE};
 use crate::flow::finish::attend;
 use crate::hooks::agents;
 use crate::orange::Orange;
-use crate::store::pool;
+use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{Event, Open, Pool, Set, Task};
 use crate::{Error, Kind, Result, fault};
@@ -36,6 +36,23 @@ impl Room {
 /// # Errors
 /// `environment` or `refused`, with what to do.
 pub fn preflight(orange: &Orange, task: &Task) -> Result<Option<Room>> {
+    let Some(project) = without_worktree(orange, task)? else { return Ok(None) };
+    let pool = Pool::lock(&orange.home)?;
+    check_room(orange, &project, task, pool.slots())?;
+    Ok(Some(Room { pool, project, task: task.id.clone() }))
+}
+
+/// As [`preflight`], by the pool as it is at this moment.
+///
+/// # Errors
+/// The same.
+pub fn foresee(orange: &Orange, task: &Task) -> Result<()> {
+    let Some(project) = without_worktree(orange, task)? else { return Ok(()) };
+    check_room(orange, &project, task, &pool::read(&orange.home)?)
+}
+
+/// The project of a task that has no worktree yet, when git can make one.
+fn without_worktree(orange: &Orange, task: &Task) -> Result<Option<Project>> {
     if task.owned.workspace.is_some() {
         return Ok(None);
     }
@@ -43,9 +60,12 @@ pub fn preflight(orange: &Orange, task: &Task) -> Result<Option<Room>> {
     let git = Git::at(&project.path);
     git.check()?;
     git.check_identity()?;
-    let pool = Pool::lock(&orange.home)?;
-    let own = pool
-        .slot_of(&task.id)
+    Ok(Some(project))
+}
+
+fn check_room(orange: &Orange, project: &Project, task: &Task, slots: &[Slot]) -> Result<()> {
+    let git = Git::at(&project.path);
+    let own = pool::slot_of(slots, &task.id)
         .map_or_else(|| orange.home.workspaces(), |slot| orange.home.workspace(&slot.name));
     git.check_branch_free(&task.branch, &own)?;
     if git.tracks(&task.branch, &project.default_branch, TASK_FILE)? {
@@ -55,8 +75,7 @@ pub fn preflight(orange: &Orange, task: &Task) -> Result<Option<Room>> {
         )
         .help("orange keeps the task under this name: rename that file on the default branch"));
     }
-    pool.check_room(&project.name, project.pool_size, &task.id)?;
-    Ok(Some(Room { pool, project, task: task.id.clone() }))
+    pool::check_room(&orange.home, slots, (&project.name, project.pool_size), &task.id)
 }
 
 /// Binds a worktree to the task, on the task's branch, with the link to `TASK.md` in it. One that is bound already stays;
@@ -164,7 +183,8 @@ pub fn give_back(orange: &Orange, task: &Task) -> Result<()> {
 /// Those of reading the pool and the projects.
 pub fn is_free(orange: &Orange, project: &str, task: &str) -> Result<bool> {
     let project = projects::get(&orange.home, project)?;
-    Ok(Pool::lock(&orange.home)?.check_room(&project.name, project.pool_size, task).is_ok())
+    let pool = Pool::lock(&orange.home)?;
+    Ok(pool::check_room(&orange.home, pool.slots(), (&project.name, project.pool_size), task).is_ok())
 }
 
 /// Makes every worktree of the project's pool that no task holds, detached at the default branch; gives the names of all.

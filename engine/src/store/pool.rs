@@ -48,6 +48,25 @@ pub fn read(home: &Home) -> Result<Vec<Slot>> {
     load(home).map(|file| file.slots)
 }
 
+/// The slot that the task holds.
+pub fn slot_of<'s>(slots: &'s [Slot], task: &str) -> Option<&'s Slot> {
+    slots.iter().find(|slot| slot.task.as_deref() == Some(task))
+}
+
+/// Refuses when there is no room for one more: every slot that the project may have, by its name and the size of its pool,
+/// is held, and none of them by this task.
+///
+/// # Errors
+/// `refused`, naming who holds them.
+pub fn check_room(home: &Home, slots: &[Slot], (project, pool_size): (&str, u32), task: &str) -> Result<()> {
+    let taken = of(slots, project).filter(|slot| slot.task.is_some()).count();
+    let is_full = taken >= usize::try_from(pool_size).unwrap_or(usize::MAX);
+    if is_full && slot_of(slots, task).is_none() {
+        return Err(exhausted(home, slots, project, pool_size));
+    }
+    Ok(())
+}
+
 impl Pool {
     /// Locks the pool and loads it.
     ///
@@ -73,8 +92,8 @@ impl Pool {
     /// # Errors
     /// `refused` when the pool is exhausted, naming who holds the slots; `environment`.
     pub fn bind(&mut self, project: &str, pool_size: u32, task: &str) -> Result<String> {
-        self.check_room(project, pool_size, task)?;
-        if let Some(held) = self.slot_of(task) {
+        check_room(&self.home, self.slots(), (project, pool_size), task)?;
+        if let Some(held) = slot_of(self.slots(), task) {
             return Ok(held.name.clone());
         }
         let name = self.ensure_free(project);
@@ -83,24 +102,6 @@ impl Pool {
         }
         self.save()?;
         Ok(name)
-    }
-
-    /// The slot that the task holds.
-    pub fn slot_of(&self, task: &str) -> Option<&Slot> {
-        self.file.slots.iter().find(|slot| slot.task.as_deref() == Some(task))
-    }
-
-    /// Refuses when `bind` would: every slot of the project is held, and none of them by this task.
-    ///
-    /// # Errors
-    /// `refused`, naming who holds them.
-    pub fn check_room(&self, project: &str, pool_size: u32, task: &str) -> Result<()> {
-        let taken = self.of(project).filter(|slot| slot.task.is_some()).count();
-        let is_full = taken >= usize::try_from(pool_size).unwrap_or(usize::MAX);
-        if is_full && self.slot_of(task).is_none() {
-            return Err(self.exhausted(project, pool_size));
-        }
-        Ok(())
     }
 
     /// Takes the task's slot away, and returns its name; `None` when it has none.
@@ -144,7 +145,7 @@ impl Pool {
     }
 
     fn of<'a>(&'a self, project: &'a str) -> impl Iterator<Item = &'a Slot> {
-        self.file.slots.iter().filter(move |slot| slot.project == project)
+        of(self.slots(), project)
     }
 
     /// The free slot with the lowest number, or a new one.
@@ -164,24 +165,6 @@ impl Pool {
         name
     }
 
-    fn exhausted(&self, project: &str, pool_size: u32) -> Error {
-        let holder = |slot: &Slot| {
-            let task = slot.task.as_deref()?;
-            let known = Task::read(&self.home, &self.home.task(project, task));
-            let branch = known.map_or_else(|_| "unreadable".to_owned(), |(task, _)| task.branch);
-            Some(format!("{} by {task} ({branch})", slot.name))
-        };
-        let holders: Vec<String> = self.of(project).filter_map(holder).collect();
-        let message = match pool_size {
-            0 => format!("project {project} may have no workspaces: its pool size is 0"),
-            _ => format!("all workspaces of {project} are taken: {}", holders.join(", ")),
-        };
-        Error::new(Kind::Refused, message).help(format!(
-            "finish or cancel one of these tasks, or allow more: `orange project update {project} --pool-size {}`",
-            pool_size.max(holders.len().try_into().unwrap_or(u32::MAX)).saturating_add(1)
-        ))
-    }
-
     fn save(&self) -> Result<()> {
         let mut text = serde_json::to_vec_pretty(&self.file).map_err(|cause| {
             Error::new(Kind::Environment, format!("the pool cannot be written down: {cause}"))
@@ -189,6 +172,28 @@ impl Pool {
         text.push(b'\n');
         atomic::write(&self.home.pool_json(), &text)
     }
+}
+
+fn of<'s>(slots: &'s [Slot], project: &'s str) -> impl Iterator<Item = &'s Slot> {
+    slots.iter().filter(move |slot| slot.project == project)
+}
+
+fn exhausted(home: &Home, slots: &[Slot], project: &str, pool_size: u32) -> Error {
+    let holder = |slot: &Slot| {
+        let task = slot.task.as_deref()?;
+        let known = Task::read(home, &home.task(project, task));
+        let branch = known.map_or_else(|_| "unreadable".to_owned(), |(task, _)| task.branch);
+        Some(format!("{} by {task} ({branch})", slot.name))
+    };
+    let holders: Vec<String> = of(slots, project).filter_map(holder).collect();
+    let message = match pool_size {
+        0 => format!("project {project} may have no workspaces: its pool size is 0"),
+        _ => format!("all workspaces of {project} are taken: {}", holders.join(", ")),
+    };
+    Error::new(Kind::Refused, message).help(format!(
+        "finish or cancel one of these tasks, or allow more: `orange project update {project} --pool-size {}`",
+        pool_size.max(holders.len().try_into().unwrap_or(u32::MAX)).saturating_add(1)
+    ))
 }
 
 fn load(home: &Home) -> Result<PoolFile> {

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use crate::task::Task;
 use crate::world::{World, seeds, target_program};
 
-const FLOW: &str = "\
+/// A workflow of its own, with a counter.
+pub(crate) const FLOW: &str = "\
 name: flow
 version: 1
 fields: {tries: 3}
@@ -27,7 +28,8 @@ transitions:
   - {from: [open, doing, checking], to: dropped}
 ";
 
-fn followed(world: &World) -> Task<'_> {
+/// A task that follows it, at work.
+pub(crate) fn followed(world: &World) -> Task<'_> {
     world.workflow("flow.yml", FLOW);
     let task = world.create("fix", "Mend it", &["--workflow", "flow", "--no-spawn"]);
     task.ok("update", &["--status", "doing"]);

@@ -12,6 +12,7 @@ mod deaths;
 mod default;
 mod demo;
 mod doctor;
+mod dry_run;
 mod editing;
 mod every_step;
 mod exits;

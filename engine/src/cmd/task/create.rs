@@ -215,7 +215,7 @@ fn read_stdin() -> Result<String> {
 /// Starts the task, where its start starts anything; what it waits for, if it cannot be started yet.
 fn begin(orange: &Orange, machine: &Machine<'_>, dir: &TaskDir, start: Start) -> Result<Option<Error>> {
     let outcome = match start {
-        Start::To(state) => flow::request(orange, dir, Goal::Named(machine.state(state).name), false),
+        Start::To(state) => flow::request(orange, dir, Goal::Named(machine.state(state).name)),
         Start::Spawn | Start::In(_) if starts_agent(machine, start) => flow::spawn(orange, dir),
         Start::Spawn | Start::In(_) => return Ok(None),
     };

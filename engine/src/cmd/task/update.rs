@@ -6,6 +6,7 @@ use super::create::admit;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::UpdateArgs;
 use crate::drive::git::Git;
+use crate::flow::foresee::{Ahead, foresee};
 use crate::flow::{Goal, request, settled, waiting};
 use crate::orange::Orange;
 use crate::store::scalar::Value;
@@ -28,7 +29,7 @@ pub fn check(args: &UpdateArgs) -> Result<()> {
 pub fn run(orange: &Orange, dir: &TaskDir, args: &UpdateArgs) -> Result<Answer> {
     // A status that is refused leaves the other fields alone too.
     if let Some(status) = args.status.as_ref().filter(|_| args.summary.is_some() || args.branch.is_some()) {
-        request(orange, dir, Goal::Named(status), true)?;
+        foresee(orange, dir, Goal::Named(status))?;
     }
     let fields = edit(orange, dir, args)?;
     let Some(status) = &args.status else {
@@ -36,7 +37,8 @@ pub fn run(orange: &Orange, dir: &TaskDir, args: &UpdateArgs) -> Result<Answer> 
         let verb = if args.dry_run { "would update" } else { "updated" };
         return Ok(Answer::new(json, format!("{verb} {}", fields.join(", "))));
     };
-    let moved = request(orange, dir, Goal::Named(status), args.dry_run)?;
+    let ask = if args.dry_run { foresee } else { request };
+    let moved = ask(orange, dir, Goal::Named(status))?;
     Ok(Answer::new(moved.json(), moved.text()))
 }
 
@@ -48,9 +50,12 @@ fn edit(orange: &Orange, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'stati
     let mut changes = Vec::new();
     changes.extend(args.summary.as_deref().map(|summary| ("summary", Value::Text(summary))));
     changes.extend(branch.as_deref().map(|branch| ("branch", Value::Text(branch))));
-    if !changes.is_empty() && !args.dry_run {
+    if !changes.is_empty() && args.dry_run {
+        let Ahead { task, log, .. } = Ahead::of(orange, dir)?;
+        orange.check_caller(&task, &log)?;
+    } else if !changes.is_empty() {
         let mut open = settled(orange, dir)?;
-        orange.check_caller(&open)?;
+        orange.check_caller(open.task(), open.log())?;
         open.edit(&changes)?;
         drop(open);
         // Nobody may have come back for it: the process that was to was killed, and no monitor runs.

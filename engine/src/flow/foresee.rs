@@ -1,0 +1,84 @@
+//! What a request would come to: the same answer, and nothing is locked, written or run.
+
+use orange_core::{Decision, Machine};
+
+use crate::flow::finish::closing;
+use crate::flow::request::decide;
+use crate::flow::{Goal, Moved, definition};
+use crate::hooks;
+use crate::orange::Orange;
+use crate::store::{Event, Log, OpenTransition, Record, Set, Task, TaskDir, journal};
+use crate::{Result, store};
+
+/// Says what a request would do. Of a transition that was cut short, it supposes that its hooks will have worked.
+///
+/// # Errors
+/// Those that the request would have before anything has changed.
+pub fn foresee(orange: &Orange, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
+    let ahead = Ahead::of(orange, dir)?;
+    let machine = orange.machine_of(&ahead.task)?;
+    let decision = decide(orange, machine, &ahead.task, &ahead.log, goal)?;
+    hooks::foresee(orange, &ahead.task, &decision.effects)?;
+    Ok(ahead.planned(machine, &decision))
+}
+
+/// A task as a request would find it, once what is left undone is finished and its workflow is followed.
+#[derive(Debug)]
+pub struct Ahead {
+    /// The task.
+    pub task: Task,
+    /// Its journal, added up.
+    pub log: Log,
+    records: Vec<Record>,
+}
+
+impl Ahead {
+    /// Reads the task, and adds in memory what the next command would write first.
+    ///
+    /// # Errors
+    /// Those of reading it; `refused` when it has no place in its workflow any more.
+    pub fn of(orange: &Orange, dir: &TaskDir) -> Result<Ahead> {
+        let (task, store::journal::Journal { records, .. }) = Task::read(&orange.home, dir)?;
+        let mut ahead = Ahead { log: Log::fold(&records), task, records };
+        let machine = match orange.machine_of(&ahead.task) {
+            Ok(machine) => machine,
+            // A workflow that cannot be followed is told by whoever wants to follow it.
+            Err(_) if ahead.log.open.is_none() => return Ok(ahead),
+            Err(error) => return Err(error),
+        };
+        definition::check(machine, &ahead.task, &ahead.log)?;
+        if let Some(pending) = ahead.log.open.clone() {
+            let (closed, set) = closing(machine, &ahead.task, &pending.plan);
+            ahead.add(closed, with_counters(set, &pending));
+        }
+        if let Some((changed, set)) = definition::change(orange, machine, &ahead.task) {
+            ahead.add(changed, set);
+        }
+        Ok(ahead)
+    }
+
+    fn add(&mut self, event: Event, set: Set) {
+        let records = journal::records(self.log.last_seq, vec![(event, set)]);
+        records.iter().for_each(|record| self.log.apply(record));
+        self.task.owned = self.log.owned.clone();
+        self.records.extend(records);
+    }
+
+    fn planned(&self, machine: &Machine<'_>, decision: &Decision<'_>) -> Moved {
+        Moved {
+            id: self.task.id.clone(),
+            from: machine.state(decision.from).name.to_owned(),
+            to: machine.state(decision.to).name.to_owned(),
+            review_round: self.task.counter("review_round"),
+            hooks: decision.effects.iter().map(|effect| effect.hook.name().to_owned()).collect(),
+            dry_run: true,
+            ..Moved::beginning(&self.records)
+        }
+    }
+}
+
+/// And what the hooks that have not ended would count.
+fn with_counters(set: Set, pending: &OpenTransition) -> Set {
+    let left = pending.plan.hooks.iter().filter(|hook| !pending.ended.contains_key(&hook.index));
+    left.filter_map(|hook| hook.counter.as_ref()).fold(set, |set, it| set.counter(&it.name, it.value))
+}
