@@ -47,7 +47,8 @@ pub struct Draft {
 /// refuse; nobody else creates a task of this project meanwhile.
 ///
 /// # Errors
-/// Those of `admit`; `usage` when the body cannot stand in a `TASK.md`; `locked`, `environment`.
+/// Those of `admit`; `usage` when the body cannot stand in a `TASK.md`; `corrupt` when a task of that branch cannot be
+/// read; `locked`, `environment`.
 pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<()>) -> Result<Open> {
     projects::check_name(&draft.project)?;
     let (folder, _lock) = lock_project(home, &draft.project)?;
@@ -137,8 +138,8 @@ fn task_md(dir: &TaskDir, branch: &str, draft: &Draft, now: &str) -> String {
 }
 
 pub(super) fn same_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> {
-    let tasks = list::list(home, Some(project))?;
-    Ok(tasks.into_iter().filter_map(|listed| listed.task.ok()).filter(|task| task.branch == branch).collect())
+    let tasks = list::list(home, Some(project))?.into_iter();
+    tasks.filter(|listed| listed.branch().as_deref() == Some(branch)).map(|listed| listed.task).collect()
 }
 
 /// Removes what killed creators left; the project's lock is held, so nobody is at work here.

@@ -60,17 +60,16 @@ pub fn at(home: &Home, folder: &Path) -> Result<Option<TaskDir>> {
 
 /// The tasks with this branch; those that are over only when all are.
 fn of_branch<'a>(listed: &'a [Listed], branch: &str, is_over: impl Fn(&Task) -> bool) -> Vec<&'a Listed> {
-    let with_branch =
-        listed.iter().filter(|listed| listed.task.as_ref().is_ok_and(|task| task.branch == branch));
+    let with_branch = listed.iter().filter(|listed| listed.branch().as_deref() == Some(branch));
     let (over, live): (Vec<_>, Vec<_>) =
         with_branch.partition(|listed| listed.task.as_ref().is_ok_and(&is_over));
     if live.is_empty() { over } else { live }
 }
 
 fn unknown(name: &str, listed: &[Listed]) -> Error {
-    let branches = listed.iter().filter_map(|listed| Some(listed.task.as_ref().ok()?.branch.as_str()));
+    let branches: Vec<_> = listed.iter().filter_map(Listed::branch).collect();
     let ids = listed.iter().map(|listed| listed.dir.id.as_str());
-    let help = match suggest::nearest(name, branches.chain(ids)) {
+    let help = match suggest::nearest(name, branches.iter().map(|branch| &**branch).chain(ids)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`orange task list --all` shows every task with its id and branch".to_owned(),
     };
@@ -94,8 +93,8 @@ fn ambiguous(name: &str, candidates: &[&Listed]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::tests::{home, task};
-    use crate::store::{Event, Open, Pool, Set};
+    use crate::store::tests::{draft, home, task};
+    use crate::store::{Event, Open, Pool, Set, create};
 
     fn is_over(task: &Task) -> bool {
         task.status() == "done"
@@ -128,6 +127,18 @@ mod tests {
         assert!(error.message.contains(&format!("{} (coffee, fix, pending)", first.id)), "{}", error.message);
         Open::lock(&home, &first).unwrap().append(Event::Unknown, Set::new().status("done")).unwrap();
         assert_eq!(named(&home, "fix", None, is_over).unwrap(), second);
+    }
+
+    #[test]
+    fn a_task_that_cannot_be_read_is_found_and_keeps_its_branch() {
+        let (_folder, home) = home();
+        let broken = task(&home, "fix").dir().clone();
+        std::fs::write(broken.task_md(), "").unwrap();
+        assert_eq!(named(&home, "fix", None, is_over).unwrap(), broken);
+        assert_eq!(named(&home, "fixx", None, is_over).unwrap_err().help, "did you mean `fix`?");
+        let error = create(&home, &draft("fix"), |_| Ok(())).unwrap_err();
+        assert_eq!(error.kind, Kind::Corrupt);
+        assert!(error.message.contains("TASK.md"), "{}", error.message);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! All tasks at once, fast, and never fewer than there are: a broken one is listed with its error.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -20,6 +21,16 @@ pub struct Listed {
     pub dir: TaskDir,
     /// The task as the journal has it, or why it cannot be read.
     pub task: Result<Task>,
+}
+
+impl Listed {
+    /// Its branch; the one that it was created for when its `TASK.md` cannot be read.
+    pub fn branch(&self) -> Option<Cow<'_, str>> {
+        match &self.task {
+            Ok(task) => Some(Cow::Borrowed(&task.branch)),
+            Err(_) => task::read_journal(&self.dir).ok().map(|journal| Cow::Owned(journal.log().branch)),
+        }
+    }
 }
 
 /// Every task, or every task of one project, oldest first; those that cannot be read come last. Takes no lock.
@@ -83,7 +94,7 @@ fn quickly(dir: &TaskDir, buffer: &mut Vec<u8>) -> Option<Task> {
 
 fn carefully(dir: &TaskDir) -> Result<Task> {
     let log = task::read_journal(dir)?.log();
-    let document = task::glance(dir, &log)?;
+    let document = task::document(dir, &log)?;
     Task::of(dir, document, &log)
 }
 
