@@ -1,9 +1,25 @@
 //! What the terminal of a pane tells about the program that reads it.
 
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::termios::LocalModes;
+
+use crate::Result;
+
+/// Waits while a program leaves its keys to its terminal and one may still wait for it.
+///
+/// # Errors
+/// Those of `may_wait`.
+pub fn until_raw(terminal: &Path, mut may_wait: impl FnMut() -> Result<bool>) -> Result<()> {
+    const PAUSE: Duration = Duration::from_millis(50);
+    while is_raw(terminal) == Some(false) && may_wait()? {
+        thread::sleep(PAUSE);
+    }
+    Ok(())
+}
 
 /// Whether the program on this terminal reads every key as it comes, as coding agents do as soon as they listen, and does
 /// not leave it to the terminal to gather lines. None where that cannot be told.

@@ -1,7 +1,9 @@
 //! What the drivers' tests share: waiting for a condition, and a private tmux server that is gone afterwards.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -17,6 +19,19 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(start.elapsed() < Duration::from_secs(60), "never happened: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Writes a program. Only a process of its own has the file open meanwhile: what another test starts at that moment
+/// would inherit it from this one, and nobody could run the program until then.
+pub(crate) fn write_program(file: &Path, script: &str) {
+    let mut writer = Command::new("sh")
+        .args(["-c", "cat >\"$0\" && chmod 755 \"$0\""])
+        .arg(file)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    writer.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    assert!(writer.wait().unwrap().success(), "{}", file.display());
 }
 
 /// A tmux server on a private socket, under a configuration that contradicts every default we rely on.

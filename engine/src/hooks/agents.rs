@@ -1,7 +1,6 @@
 //! Starting, ending and telling agents.
 
 use std::ffi::{OsStr, OsString};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use orange_core::{Actor, HarnessOf, Hook, Machine, Permissions, Values};
@@ -164,13 +163,11 @@ pub fn notify_worker(orange: &Orange, open: &Open, mark: &str, message: &str) ->
 /// seconds for that.
 fn until_it_listens(open: &Open, spawn: u32, pane: &Pane) -> Result<()> {
     const STARTING: Duration = Duration::from_secs(10);
-    const PAUSE: Duration = Duration::from_millis(50);
-    let is_starting = || Attended::age(open.dir(), spawn).map(|age| age.is_none_or(|age| age < STARTING));
     let until = Instant::now() + STARTING;
-    while terminal::is_raw(&pane.tty) == Some(false) && is_starting()? && Instant::now() < until {
-        thread::sleep(PAUSE);
-    }
-    Ok(())
+    terminal::until_raw(&pane.tty, || {
+        let age = Attended::age(open.dir(), spawn)?;
+        Ok(age.is_none_or(|age| age < STARTING) && Instant::now() < until)
+    })
 }
 
 /// The agent of this actor that is alive, by the journal, by the processes that are on record, and by tmux.

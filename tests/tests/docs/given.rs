@@ -1,12 +1,11 @@
 //! What commands find when they begin: a world in which somebody is at work on the project `coffee`.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use crate::page::root;
 use crate::programs::others;
-use crate::world::World;
+use crate::world::{World, write_program};
 
 /// What there is before a command runs.
 #[derive(Clone, Copy, Debug)]
@@ -180,9 +179,7 @@ impl Place {
     }
 
     fn with_program(self, name: &str, does: &str) -> Place {
-        let file = self.world.path("agents").join(name);
-        fs::write(&file, format!("#!/bin/sh\n{does}\n")).unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&self.world.path("agents").join(name), &format!("#!/bin/sh\n{does}\n"));
         self
     }
 

@@ -1,13 +1,12 @@
 //! A kill at every step of a transition: after each program that its finisher calls, and before it.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use serde_json::json;
 
 use crate::task::{Task, is_alive, kill};
-use crate::world::World;
+use crate::world::{World, write_program};
 
 /// When the finisher is killed: before a program has done its work, or after.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,9 +36,7 @@ fn stop_at(world: &World, call: usize, moment: Moment) {
              exec {real} \"$@\"\n",
             root = root.display(),
         );
-        let file = world.path("agents").join(program);
-        fs::write(&file, script).unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&world.path("agents").join(program), &script);
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::{Value, json};
 
 use crate::task::Task;
-use crate::world::World;
+use crate::world::{World, write_program};
 
 /// Starts `orange …` and leaves it running.
 fn begin(world: &World, args: &[&str]) -> Child {
@@ -36,6 +35,11 @@ fn a_wait_says_why_it_gives_up() {
     let task = world.create("fix", "Mend it", &["--no-spawn"]);
     let late = world.fails(1, "timed_out", &["task", "wait", "fix", "--status", "done", "--timeout", "0"]);
     assert!(late.contains("still pending after 0 s"), "{late}");
+    // An agent may be in the middle of writing the file: the journal says all that is asked.
+    let good = fs::read(task.file()).unwrap();
+    fs::write(task.file(), "").unwrap();
+    world.fails(1, "timed_out", &["task", "wait", "fix", "--status", "done", "--timeout", "0"]);
+    fs::write(task.file(), good).unwrap();
     world.fails(3, "not_found", &["task", "wait", "fix", "--status", "dome"]);
     world.fails(2, "usage", &["task", "wait", "fix"]);
     task.ok("cancel", &["--yes"]);
@@ -200,8 +204,7 @@ fn a_monitor_asks_tmux_once_a_look_and_does_not_grow() {
     let calls = world.path("calls");
     let counting =
         format!("#!/bin/sh\necho >> {}\nexec {} \"$@\"\n", calls.display(), world.find("tmux").display());
-    fs::write(world.path("agents/tmux"), counting).unwrap();
-    fs::set_permissions(world.path("agents/tmux"), fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&world.path("agents/tmux"), &counting);
 
     let mut monitor = begin(&world, &["monitor", "--interval", "1"]);
     let called = || fs::read(&calls).map_or(0, |calls| calls.len());

@@ -1,7 +1,6 @@
 //! Kills and races: whoever comes next finishes what was begun, and of many who ask at once one is granted.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
@@ -9,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::said::Said;
 use crate::task::{Task, is_alive, kill};
-use crate::world::{PROJECT, World, binary};
+use crate::world::{PROJECT, World, binary, write_program};
 
 /// When a held program stops: before it has done its work, or after.
 #[derive(PartialEq)]
@@ -38,9 +37,7 @@ impl<'w> Held<'w> {
             held.display(),
             let_go.display(),
         );
-        let file = world.path("agents").join(program);
-        fs::write(&file, script).unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&world.path("agents").join(program), &script);
         Held { world, held, let_go }
     }
 

@@ -142,7 +142,7 @@ fn without_the_program_it_says_how_to_build_it() {
     let world = World::empty();
     // A copy, since beside the original is what is missed.
     let orange = world.path("tools/orange");
-    std::fs::copy(binary(), &orange).unwrap();
+    assert!(world.command("cp").args([binary(), &orange]).status().unwrap().success());
     let told = world.said(world.command(&orange).args(["mcp", "--json"])).fails(5, "environment");
     assert!(told.contains("cargo build --release --package orange-mcp"), "{told}");
 }

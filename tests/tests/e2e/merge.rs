@@ -1,14 +1,13 @@
 //! Merging: what is ready, where it goes, and everything as it was when it cannot be.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use serde_json::json;
 
 use crate::said::Said;
 use crate::task::is_alive;
-use crate::world::{World, binary};
+use crate::world::{World, binary, write_program};
 
 #[test]
 fn nothing_is_merged_that_is_not_ready() {
@@ -93,8 +92,7 @@ fn a_merge_that_could_not_be_pushed_can_be_repeated() {
     let task = world.create("fix", "Mend it", &[]);
     task.reaches("reviewing");
     let guard = world.path("toy.git/hooks/pre-receive");
-    fs::write(&guard, "#!/bin/sh\necho the branch is frozen >&2\nexit 1\n").unwrap();
-    fs::set_permissions(&guard, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&guard, "#!/bin/sh\necho the branch is frozen >&2\nexit 1\n");
     let message = task.fails(5, "environment", "merge", &["--local"]);
     assert!(message.contains("frozen") && message.contains("not pushed"), "{message}");
     assert!(message.contains("merge again"), "{message}");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::said::Said;
 use crate::task::{Task, kill};
-use crate::world::{World, binary};
+use crate::world::{World, binary, write_program};
 
 /// A task that is created in this state, with a branch that is there.
 fn created_as<'w>(world: &'w World, branch: &str, status: &str, summary: &str) -> (Task<'w>, Value) {
@@ -98,8 +98,7 @@ fn an_agent_that_cannot_be_run_says_why() {
     let world = World::new();
     let program = world.path("agents/claude");
     fs::remove_file(&program).unwrap();
-    fs::write(&program, "#!/no/such/interpreter\n").unwrap();
-    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    write_program(&program, "#!/no/such/interpreter\n");
     let task = world.create("fix", "Mend it", &[]);
     task.has_events(1, "agent.crashed");
     let exited = &task.events_of("agent.exited")[0];

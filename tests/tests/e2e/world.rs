@@ -1,6 +1,7 @@
 //! A world of its own for each test: a home, a repository with a bare origin, a tmux server, the scripted agent.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -14,8 +15,8 @@ use tempfile::TempDir;
 use crate::said::Said;
 use crate::task::{Task, try_kill};
 
-/// How long anything may take before a test gives up: far more than it ever does.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long anything may take before a test gives up: far more than it ever does, on a busy machine too.
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The name of the project that every world begins with.
 pub(crate) const PROJECT: &str = "toy";
@@ -280,6 +281,19 @@ impl Drop for World {
 pub(crate) fn binary() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| built(&["--package", "orange"], "orange"))
+}
+
+/// Writes a program. Only a process of its own has the file open meanwhile: what another test starts at that moment
+/// would inherit it from this one, and nobody could run the program until then.
+pub(crate) fn write_program(file: &Path, script: &str) {
+    let mut writer = Command::new("sh")
+        .args(["-c", "cat >\"$0\" && chmod 755 \"$0\""])
+        .arg(file)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    writer.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    assert!(writer.wait().unwrap().success(), "{}", file.display());
 }
 
 /// The `orange` whose workflows are those of the seeds, as they stand.

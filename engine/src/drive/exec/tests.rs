@@ -1,9 +1,7 @@
 //! Calls of real programs: what they give back, and what happens when they do not.
 
-use std::os::unix::fs::PermissionsExt;
-
 use super::*;
-use crate::drive::testing::eventually;
+use crate::drive::testing::{eventually, write_program};
 
 fn sh(script: &str) -> Call {
     Call::new("sh").arg("-c").arg(script)
@@ -97,9 +95,8 @@ fn a_detached_process_is_waited_for_until_it_is_independent_or_gone() {
 fn programs_are_found_on_the_path_given() {
     let folder = tempfile::tempdir().unwrap();
     let (program, text) = (folder.path().join("claude"), folder.path().join("notes"));
-    std::fs::write(&program, "#!/bin/sh\n").unwrap();
+    write_program(&program, "#!/bin/sh\n");
     std::fs::write(&text, "").unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let path = std::env::join_paths([Path::new("/no/such/folder"), folder.path()]).unwrap();
     assert_eq!(find_on_path("claude", &path), Some(program.clone()));
     assert_eq!(find_on_path("notes", &path), None);

@@ -10,7 +10,8 @@ use rustix::process::Pid;
 
 use super::*;
 use crate::drive::process::{self, Family};
-use crate::drive::testing::{Server, eventually, scripted, spawn};
+use crate::drive::terminal;
+use crate::drive::testing::{Server, eventually, scripted, spawn, write_program};
 
 /// An agent that does nothing until it is killed.
 fn idle() -> Vec<OsString> {
@@ -83,15 +84,11 @@ fn an_agent_gets_its_folder_environment_and_arguments_unchanged() {
 fn a_program_without_arguments_meets_no_shell() {
     let server = Server::new();
     let program = server.path().join("agent $(touch expanded)");
-    fs::write(
-        &program,
-        format!("#!/bin/sh\necho $$ > '{}'\nexec sleep 1000\n", server.path().join("pid").display()),
-    )
-    .unwrap();
-    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let pid = server.path().join("pid");
+    write_program(&program, &format!("#!/bin/sh\necho $$ > '{}'\nexec sleep 1000\n", pid.display()));
     let spawn = Spawn { program: program.as_os_str(), ..spawn("T1", "p/fix", server.path(), &[]) };
     server.tmux.new_session(&spawn).unwrap();
-    noted_pid(&server.path().join("pid"));
+    noted_pid(&pid);
     assert!(!server.path().join("expanded").exists());
 }
 
@@ -316,6 +313,24 @@ fn a_program_that_asked_for_it_gets_a_bracketed_paste() {
         server.tmux.send_text(&pane, &sent.to_string(), b"two\nlines").unwrap();
         fs::read(&file).unwrap().ends_with(expect)
     });
+}
+
+#[test]
+fn a_program_is_waited_for_until_it_reads_its_keys() {
+    let server = Server::new();
+    let go = server.path().join("go");
+    let script = "while [ ! -e \"$1\" ]; do sleep 0.01; done; stty raw; exec sleep 1000";
+    let args = scripted(script, &[go.as_os_str()]);
+    server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &args)).unwrap();
+    let tty = server.tmux.panes().unwrap().remove(0).tty;
+    terminal::until_raw(&tty, || Ok(false)).unwrap();
+    assert_eq!(terminal::is_raw(&tty), Some(false));
+    terminal::until_raw(&tty, || {
+        fs::write(&go, "").unwrap();
+        Ok(true)
+    })
+    .unwrap();
+    assert_eq!(terminal::is_raw(&tty), Some(true));
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! A worktree is put on the task's branch, wherever that is, or refused.
 
-use std::os::unix::fs::PermissionsExt;
-
 use super::*;
+use crate::drive::testing::write_program;
 
 #[test]
 fn a_pool_is_prepared_at_the_default_branch() {
@@ -184,9 +183,8 @@ fn a_hook_that_fails_after_a_checkout_has_no_say() {
     let lab = Lab::new();
     let hook = lab.repo().join(".git/hooks/post-checkout");
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
-    lab.write(&hook, "#!/bin/sh\necho no such program >&2\nexit 2\n");
+    write_program(&hook, "#!/bin/sh\necho no such program >&2\nexit 2\n");
     lab.run(&lab.repo(), &["config", "core.hooksPath", hook.parent().unwrap().to_str().unwrap()]);
-    fs::set_permissions(&hook, PermissionsExt::from_mode(0o755)).unwrap();
     let acquired = lab.acquire(1, "fix").unwrap();
     assert!(acquired.created_worktree && acquired.created_branch);
     assert_eq!(lab.git.current_branch(&lab.pooled(1)).unwrap().as_deref(), Some("fix"));

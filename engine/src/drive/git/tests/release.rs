@@ -3,6 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use super::*;
+use crate::drive::testing::write_program;
 
 #[test]
 fn the_tasks_file_is_no_work() {
@@ -198,8 +199,7 @@ fn a_hook_of_the_project_does_not_hold_a_release() {
     lab.acquire(1, "fix").unwrap();
     let hook = lab.repo().join(".git/hooks/post-checkout");
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
-    lab.write(&hook, "#!/bin/sh\nexit 1\n");
-    fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    write_program(&hook, "#!/bin/sh\nexit 1\n");
     assert_eq!(lab.release(1), None);
     lab.check_pristine(1);
 }
