@@ -97,12 +97,12 @@ impl Orange {
         harness::named(&self.home.harnesses_toml(), name)
     }
 
-    /// The machine that a task follows.
+    /// The machine that a task follows, by what the engine owns of it.
     ///
     /// # Errors
     /// `not_found` when its workflow is gone, with where its definition is kept; `corrupt` when a custom one has errors.
-    pub fn machine_of(&self, task: &Task) -> Result<&'static Machine<'static>> {
-        let Owned { workflow, definition, .. } = &task.owned;
+    pub fn machine_of(&self, owned: &Owned) -> Result<&'static Machine<'static>> {
+        let Owned { workflow, definition, .. } = owned;
         self.machines.named(workflow).map_err(|error| {
             let kept = self.machines.kept(workflow, definition).filter(|_| error.kind == Kind::NotFound);
             let Some(kept) = kept else { return error };
@@ -112,10 +112,10 @@ impl Orange {
     }
 
     /// Whether nothing more can happen to the task.
-    pub fn is_over(&self, task: &Task) -> bool {
-        let machine = self.machine_of(task).ok();
+    pub fn is_over(&self, owned: &Owned) -> bool {
+        let machine = self.machine_of(owned).ok();
         let state =
-            machine.and_then(|machine| machine.state_named(task.status()).map(|id| machine.state(id)));
+            machine.and_then(|machine| machine.state_named(&owned.status).map(|id| machine.state(id)));
         state.is_some_and(|state| state.terminal)
     }
 
@@ -195,9 +195,8 @@ mod tests {
         let (folder, home) = tests::home();
         let orange = Orange::for_tests(Machines::only(MACHINES), home, folder.path());
         let is_over = |status: &str, workflow: &str| {
-            let mut task = Task::default();
-            (task.owned.status, task.owned.workflow) = (status.to_owned(), workflow.to_owned());
-            orange.is_over(&task)
+            let (status, workflow) = (status.to_owned(), workflow.to_owned());
+            orange.is_over(&Owned { status, workflow, ..Owned::default() })
         };
         assert!(is_over("done", "test") && !is_over("working", "test"));
         // What is not known is not over.

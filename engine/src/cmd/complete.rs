@@ -71,7 +71,7 @@ fn of_task(orange: &Orange, line: &Line) -> Option<&'static Machine<'static>> {
     let arg = line.spec.words().find(|arg| arg.takes == Takes::Task)?;
     let dir = named_or_here(orange, &TaskName { name: line.given.text(arg.name) }).ok()?;
     let (task, _) = Task::read(&orange.home, &dir).ok()?;
-    orange.machine_of(&task).ok()
+    orange.machine_of(&task.owned).ok()
 }
 
 fn projects_of(orange: &Orange) -> Vec<Candidate> {
@@ -85,7 +85,8 @@ fn projects_of(orange: &Orange) -> Vec<Candidate> {
 /// The unfinished tasks, by id and by branch.
 fn tasks(orange: &Orange) -> Vec<Candidate> {
     let listed = store::list(&orange.home, None).unwrap_or_default();
-    let open = listed.into_iter().filter_map(|listed| listed.task.ok()).filter(|task| !orange.is_over(task));
+    let open =
+        listed.into_iter().filter_map(|listed| listed.task.ok()).filter(|task| !orange.is_over(&task.owned));
     let names = |task: Task| {
         let about = format!("{} ({})", task.branch, task.owned.status);
         [Candidate::new(task.id, about), Candidate::new(task.branch, task.summary)]

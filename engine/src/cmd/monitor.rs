@@ -108,7 +108,7 @@ fn watch(
 
 /// Whether the task is over and still has a session: the hook that should have ended it has failed.
 fn is_left_over(orange: &Orange, task: &Task) -> bool {
-    task.owned.tmux_session.is_some() && orange.is_over(task)
+    task.owned.tmux_session.is_some() && orange.is_over(&task.owned)
 }
 
 fn missing(dir: &TaskDir, log: &Log, panes: &[Pane]) -> Result<Vec<u32>> {

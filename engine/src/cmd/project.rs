@@ -134,7 +134,7 @@ fn remove(orange: &Orange, name: &str) -> Result<Answer> {
     let project = projects::get(&orange.home, name)?;
     // One that cannot be read may not be over.
     let unfinished = |listed: Listed| match listed.task {
-        Ok(task) => (!orange.is_over(&task)).then_some(task.branch),
+        Ok(task) => (!orange.is_over(&task.owned)).then_some(task.branch),
         Err(_) => Some(format!("{} (unreadable)", listed.dir.id)),
     };
     let open: Vec<String> =

@@ -29,7 +29,7 @@ pub(super) fn gh(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 /// Those that unfinished tasks name; of the others, one is enough.
 pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let path = seen.orange.path();
-    let tasks = seen.tasks()?.into_iter().filter(|task| !seen.orange.is_over(task));
+    let tasks = seen.tasks()?.into_iter().filter(|task| !seen.orange.is_over(&task.owned));
     let mut used: Vec<&str> =
         tasks.flat_map(|task| [&task.harness, &task.review_harness]).map(String::as_str).collect();
     used.sort_unstable();

@@ -19,7 +19,7 @@ pub(super) fn readable(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 pub(super) fn workflows(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for task in seen.tasks()? {
-        let known = seen.orange.machine_of(task).and_then(|machine| status_of(machine, task));
+        let known = seen.orange.machine_of(&task.owned).and_then(|machine| status_of(machine, task));
         if let Err(error) = known {
             let finding = Finding::of(Level::Warning, &error);
             findings.push(Finding { message: format!("task {}: {}", task.id, finding.message), ..finding });

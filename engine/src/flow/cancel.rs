@@ -17,7 +17,7 @@ use crate::store::{Open, TaskDir};
 /// Those of the request; `not_allowed` for an agent where there is no transition.
 pub fn cancel(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
     let mut open = in_hand(orange, dir)?;
-    let machine = orange.machine_of(open.task())?;
+    let machine = orange.machine_of(&open.task().owned)?;
     let Some(to) = forced_goal(machine, &open)? else {
         drop(open);
         return request(orange, dir, Goal::Cancel);

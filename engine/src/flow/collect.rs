@@ -211,7 +211,8 @@ impl<'p> Place<'p> {
 
 /// The worktrees of tasks that are over, with these tasks.
 fn finished(orange: &Orange, slots: &[Slot]) -> Vec<(Slot, TaskDir)> {
-    let is_over = |dir: &TaskDir| Task::read(&orange.home, dir).is_ok_and(|(task, _)| orange.is_over(&task));
+    let is_over =
+        |dir: &TaskDir| Task::read(&orange.home, dir).is_ok_and(|(task, _)| orange.is_over(&task.owned));
     let held = slots.iter().filter_map(|slot| Some((slot.clone(), holder(orange, slot)?)));
     held.filter(|(_, dir)| is_over(dir)).collect()
 }

@@ -41,7 +41,7 @@ pub fn restore(
 
 fn check_idle(orange: &Orange, open: &Open) -> Result<()> {
     let task = open.task();
-    let machine = orange.machine_of(task)?;
+    let machine = orange.machine_of(&task.owned)?;
     let status = status_of(machine, task)?;
     let has_something = task.owned.workspace.is_some() || task.owned.tmux_session.is_some();
     if !has_something && (machine.state(status).terminal || status == machine.initial) {

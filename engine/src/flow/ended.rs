@@ -39,7 +39,7 @@ pub fn ended(orange: &Orange, dir: &TaskDir, end: &End) -> Result<String> {
     let open = settled(orange, dir)?;
     let story = match open.log().agents.get(&end.spawn) {
         Some(record) => {
-            let machine = orange.machine_of(open.task())?;
+            let machine = orange.machine_of(&open.task().owned)?;
             let actor = Actor::from_name(&record.actor).unwrap_or(Actor::Worker);
             Case { orange, machine, open, actor, end, on_record: false }.judge()?
         }

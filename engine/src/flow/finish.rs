@@ -23,7 +23,7 @@ pub fn settled(orange: &Orange, dir: &TaskDir) -> Result<Open> {
     let mut tried = None;
     loop {
         let mut open = Open::lock(&orange.home, dir)?;
-        let machine = orange.machine_of(open.task());
+        let machine = orange.machine_of(&open.task().owned);
         if let Ok(machine) = machine {
             definition::check(machine, open.task(), open.log())?;
         }
@@ -53,7 +53,7 @@ pub fn settled(orange: &Orange, dir: &TaskDir) -> Result<Open> {
 pub fn in_hand(orange: &Orange, dir: &TaskDir) -> Result<Open> {
     let open = Open::lock(&orange.home, dir)?;
     let has_its_place = orange
-        .machine_of(open.task())
+        .machine_of(&open.task().owned)
         .and_then(|machine| definition::check(machine, open.task(), open.log()));
     if has_its_place.is_err() {
         return Ok(open);
@@ -69,7 +69,7 @@ pub fn in_hand(orange: &Orange, dir: &TaskDir) -> Result<Open> {
 /// Those of the store; `refused` when the binary's workflow no longer has the transition.
 pub fn finish(orange: &Orange, open: &mut Open) -> Result<()> {
     let Some(pending) = open.log().open.clone() else { return Ok(()) };
-    let machine = orange.machine_of(open.task())?;
+    let machine = orange.machine_of(&open.task().owned)?;
     let hooks = hooks_of(machine, &pending, &open.dir().id)?;
     let mut errors = Vec::new();
     for (planned, hook) in pending.plan.hooks.iter().zip(hooks) {

@@ -16,7 +16,7 @@ use crate::{Result, store};
 /// Those that the request would have before anything has changed.
 pub fn foresee(orange: &Orange, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
     let ahead = Ahead::of(orange, dir)?;
-    let machine = orange.machine_of(&ahead.task)?;
+    let machine = orange.machine_of(&ahead.task.owned)?;
     let decision = decide(orange, machine, &ahead.task, &ahead.log, goal)?;
     hooks::foresee(orange, &ahead.task, &decision.effects)?;
     Ok(ahead.planned(machine, &decision))
@@ -40,7 +40,7 @@ impl Ahead {
     pub fn of(orange: &Orange, dir: &TaskDir) -> Result<Ahead> {
         let (task, store::journal::Journal { records, .. }) = Task::read(&orange.home, dir)?;
         let mut ahead = Ahead { log: Log::fold(&records), task, records };
-        let machine = match orange.machine_of(&ahead.task) {
+        let machine = match orange.machine_of(&ahead.task.owned) {
             Ok(machine) => machine,
             // A workflow that cannot be followed is told by whoever wants to follow it.
             Err(_) if ahead.log.open.is_none() => return Ok(ahead),

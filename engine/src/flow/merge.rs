@@ -47,7 +47,7 @@ pub struct Merged {
 /// the branch or the default branch is not ready; `locked` while another task of the project is being merged; `environment` when git, gh or the remote fails.
 pub fn merge(orange: &Orange, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     let mut open = settled(orange, dir)?;
-    let machine = orange.machine_of(open.task())?;
+    let machine = orange.machine_of(&open.task().owned)?;
     let way = way(orange, machine, &open, wish)?;
     let room = match &way {
         Way::Declared(decision) => hooks::preflight(orange, open.task(), &decision.effects)?,

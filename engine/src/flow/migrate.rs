@@ -41,7 +41,7 @@ pub fn migrate(orange: &Orange, dir: &TaskDir, to: &str, workflow: Option<&str>)
     let mut open = in_hand(orange, dir)?;
     let machine = match workflow {
         Some(name) => orange.machines.named(name)?,
-        None => orange.machine_of(open.task())?,
+        None => orange.machine_of(&open.task().owned)?,
     };
     let state = machine.state(state_named(machine, to)?);
     let migrated = Migrated {

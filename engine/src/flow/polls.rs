@@ -44,7 +44,7 @@ impl Watched {
     /// The task, if it is under way and has a pull request.
     pub fn of(orange: &Orange, dir: &TaskDir, task: &Task) -> Option<Watched> {
         let url = task.pr_url.clone()?;
-        let machine = orange.machine_of(task).ok()?;
+        let machine = orange.machine_of(&task.owned).ok()?;
         let status = machine.state_named(task.status())?;
         (!machine.state(status).terminal).then(|| Watched { dir: dir.clone(), url })
     }

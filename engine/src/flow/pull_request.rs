@@ -113,7 +113,7 @@ fn keep(open: &mut Open, url: &str) -> Result<()> {
 /// Those of the store and of what the hooks need; `refused` when the workflow has no such state.
 pub fn follow(orange: &Orange, dir: &TaskDir, pr: &PullRequest) -> Result<Option<String>> {
     let open = settled(orange, dir)?;
-    let machine = orange.machine_of(open.task())?;
+    let machine = orange.machine_of(&open.task().owned)?;
     let is_over = machine.state(status_of(machine, open.task())?).terminal;
     if is_over || open.task().pr_url.as_deref() != Some(&pr.url) {
         return Ok(None);

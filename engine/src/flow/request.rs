@@ -30,7 +30,7 @@ pub enum Goal<'a> {
 /// has changed; those of the store. A hook that fails later is no error: it is in the answer, and shown as `attention`.
 pub fn request(orange: &Orange, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
     let mut open = settled(orange, dir)?;
-    let machine = orange.machine_of(open.task())?;
+    let machine = orange.machine_of(&open.task().owned)?;
     let decision = decide(orange, machine, open.task(), open.log(), goal)?;
     let room = hooks::preflight(orange, open.task(), &decision.effects)?;
     begin(machine, &mut open, &decision, Vec::new(), room)?;

@@ -17,7 +17,7 @@ use crate::{Error, Kind, Result};
 pub fn respawn(orange: &Orange, dir: &TaskDir) -> Result<u32> {
     let mut open = settled(orange, dir)?;
     orange.check_caller(open.task(), open.log())?;
-    let machine = orange.machine_of(open.task())?;
+    let machine = orange.machine_of(&open.task().owned)?;
     let attention = open.task().attention.clone();
     // Before the agent is there: after a kill, whoever asks again is only told that it is alive.
     open.edit(&[("attention", Value::Null)])?;

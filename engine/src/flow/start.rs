@@ -22,7 +22,7 @@ use crate::store::{self, Event, Log, Open, Task, TaskDir};
 pub fn spawn(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
     let (_, before) = Task::read(&orange.home, dir)?;
     let open = settled(orange, dir)?;
-    let machine = orange.machine_of(open.task())?;
+    let machine = orange.machine_of(&open.task().owned)?;
     if let Some(hook) = late_start(machine, open.task())? {
         return enter(orange, machine, open, hook);
     }
@@ -126,7 +126,7 @@ fn first_round(machine: &Machine<'_>, task: &Task, hook: &Hook<'_>) -> Option<(S
 /// The tasks that wait for a worktree, oldest first.
 fn waiting(orange: &Orange, project: &str) -> Result<Vec<TaskDir>> {
     let waits = |task: &Task| -> Result<bool> {
-        let machine = orange.machine_of(task)?;
+        let machine = orange.machine_of(&task.owned)?;
         Ok(status_of(machine, task)? == machine.initial || late_start(machine, task)?.is_some())
     };
     let listed = store::list(&orange.home, Some(project))?;

@@ -111,7 +111,7 @@ pub fn overdue(orange: &Orange, dir: &TaskDir) -> Result<Option<String>> {
     let mut open = settled(orange, dir)?;
     let due = open.log().waiting.clone().filter(|waiting| waiting.is_due(SystemTime::now()));
     let Some(waiting) = due else { return Ok(None) };
-    let machine = orange.machine_of(open.task())?;
+    let machine = orange.machine_of(&open.task().owned)?;
     start(orange, machine, &mut open, waiting.spawn).map(Some)
 }
 

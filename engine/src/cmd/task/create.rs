@@ -161,7 +161,7 @@ fn check_environment(orange: &Orange, project: &Project, harness: &str) -> Resul
 
 /// Refuses a branch that an unfinished one of these tasks has.
 pub(super) fn admit(orange: &Orange, others: &[Task]) -> Result<()> {
-    match others.iter().find(|task| !orange.is_over(task)) {
+    match others.iter().find(|task| !orange.is_over(&task.owned)) {
         Some(task) => {
             Err(Error::new(Kind::Refused, format!("task {} has the branch {} already", task.id, task.branch))
                 .help("choose another branch, or go on with that task"))

@@ -26,7 +26,9 @@ pub fn run(
     let project = project.map(|name| project::named_or_here(orange, Some(name))).transpose()?;
     let listed = store::list(&orange.home, project.as_ref().map(|project| project.name.as_str()))?;
     let wanted = |listed: &&Listed| match &listed.task {
-        Ok(task) => status.map_or_else(|| all || !orange.is_over(task), |status| task.status() == status),
+        Ok(task) => {
+            status.map_or_else(|| all || !orange.is_over(&task.owned), |status| task.status() == status)
+        }
         Err(_) => true,
     };
     let listed: Vec<&Listed> = listed.iter().filter(wanted).collect();

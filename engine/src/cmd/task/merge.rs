@@ -31,7 +31,7 @@ pub fn run(orange: &Orange, dir: &TaskDir, args: &MergeArgs) -> Result<Answer> {
 pub fn create_pr(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
     orange.caller.check_person("open a pull request")?;
     let mut open = settled(orange, dir)?;
-    let machine = orange.machine_of(open.task())?;
+    let machine = orange.machine_of(&open.task().owned)?;
     if machine.state(status_of(machine, open.task())?).terminal {
         return Err(Error::new(Kind::Refused, format!("the task is over: it is {}", open.task().status()))
             .help("create a new task for what is still to be done"));

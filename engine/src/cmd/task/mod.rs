@@ -82,7 +82,7 @@ fn changing(
 /// The task that was named, or the one whose worktree one stands in, or the one whose agent asks.
 pub fn named_or_here(orange: &Orange, task: &TaskName) -> Result<TaskDir> {
     if let Some(name) = &task.name {
-        return find::named(&orange.home, name, None, |task| orange.is_over(task));
+        return find::named(&orange.home, name, None, |task| orange.is_over(&task.owned));
     }
     if let Some(dir) = find::at(&orange.home, &orange.folder)? {
         return Ok(dir);

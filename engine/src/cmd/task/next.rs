@@ -13,7 +13,7 @@ use crate::store::{Task, TaskDir};
 /// Every status that the task can go to from here, and what each still needs.
 pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
     let (task, journal) = Task::read(&orange.home, dir)?;
-    let machine = orange.machine_of(&task)?;
+    let machine = orange.machine_of(&task.owned)?;
     let log = journal.log();
     let snapshot = Snapshot::of(machine, &task, &log)?;
     let view = snapshot.view();

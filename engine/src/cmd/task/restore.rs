@@ -28,14 +28,9 @@ pub fn run(orange: &Orange, task: &TaskName, backup: Option<u32>) -> Result<Answ
 }
 
 fn bring_back(orange: &Orange, there: &TaskDir) -> Result<Answer> {
-    let task =
-        delete::restore(
-            orange,
-            there,
-            |task, others| {
-                if orange.is_over(task) { Ok(()) } else { admit(orange, others) }
-            },
-        )?;
+    let task = delete::restore(orange, there, |task, others| {
+        if orange.is_over(&task.owned) { Ok(()) } else { admit(orange, others) }
+    })?;
     let path = orange.home.task(&task.project, &task.id).task_md();
     let text = format!("task {} is back: {} ({})", task.id, task.branch, task.status());
     let json = json!({ "success": true, "id": task.id, "status": task.status(), "path": path });

@@ -88,7 +88,7 @@ fn text(orange: &Orange, task: &Task, dir: &TaskDir, session: &str, records: &[R
 /// What stands between the task and its workflow, if anything does.
 fn workflow_note(orange: &Orange, task: &Task) -> Option<String> {
     let definition = &task.owned.definition;
-    match orange.machine_of(task) {
+    match orange.machine_of(&task.owned) {
         Err(error) => Some(error.to_string()),
         Ok(machine) => match status_of(machine, task) {
             Err(error) => Some(error.to_string()),

@@ -9,7 +9,7 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::WaitArgs;
 use crate::flow::snapshot::state_named;
 use crate::orange::Orange;
-use crate::store::{Log, Task, TaskDir};
+use crate::store::{Log, TaskDir, task};
 use crate::{Error, Kind, Result};
 
 /// How long a change may go unnoticed. A look is one `stat`, so that a wait of hours costs nothing.
@@ -24,50 +24,46 @@ pub fn run(orange: &Orange, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
         let length = std::fs::metadata(dir.history()).map(|metadata| metadata.len()).ok();
         if seen != Some(length) {
             seen = Some(length);
-            let (task, journal) = Task::read(&orange.home, dir)?;
-            if has_come(orange, &task, &journal.log(), &args.status)? {
-                let json = json!({ "success": true, "id": task.id, "status": task.status() });
-                return Ok(Answer::new(json, format!("{} is {}", task.id, task.status())));
+            let log = task::read_journal(dir)?.log();
+            if has_come(orange, dir, &log, &args.status)? {
+                let json = json!({ "success": true, "id": dir.id, "status": log.owned.status });
+                return Ok(Answer::new(json, format!("{} is {}", dir.id, log.owned.status)));
             }
         }
         if let Some((seconds, deadline)) = deadline
             && Instant::now() >= deadline
         {
-            return Err(timed_out(orange, dir, &args.status, seconds)?);
+            return Err(timed_out(dir, &args.status, seconds)?);
         }
         std::thread::sleep(POLL);
     }
 }
 
 /// Whether it has one of the statuses; refused when it can come to none any more.
-fn has_come(orange: &Orange, task: &Task, log: &Log, statuses: &[String]) -> Result<bool> {
-    let machine = orange.machine_of(task)?;
+fn has_come(orange: &Orange, dir: &TaskDir, log: &Log, statuses: &[String]) -> Result<bool> {
+    let machine = orange.machine_of(&log.owned)?;
     let wanted: Vec<StateId> =
         statuses.iter().map(|name| state_named(machine, name)).collect::<Result<_>>()?;
     if log.open.is_some() {
         return Ok(false);
     }
-    let Some(state) = machine.state_named(task.status()) else { return Ok(false) };
+    let Some(state) = machine.state_named(&log.owned.status) else { return Ok(false) };
     if wanted.contains(&state) {
         return Ok(true);
     }
     if machine.state(state).terminal {
-        let message = format!(
-            "{} is {} and can no longer come to be {}",
-            task.id,
-            task.status(),
-            statuses.join(" or ")
-        );
+        let status = &log.owned.status;
+        let message =
+            format!("{} is {status} and can no longer come to be {}", dir.id, statuses.join(" or "));
         return Err(Error::new(Kind::Refused, message)
-            .help(format!("`orange task show {}` says what happened", task.id)));
+            .help(format!("`orange task show {}` says what happened", dir.id)));
     }
     Ok(false)
 }
 
-fn timed_out(orange: &Orange, dir: &TaskDir, statuses: &[String], seconds: u32) -> Result<Error> {
-    let (task, _) = Task::read(&orange.home, dir)?;
-    let message =
-        format!("{} is still {} after {seconds} s, not {}", task.id, task.status(), statuses.join(" or "));
+fn timed_out(dir: &TaskDir, statuses: &[String], seconds: u32) -> Result<Error> {
+    let status = task::read_journal(dir)?.log().owned.status;
+    let message = format!("{} is still {status} after {seconds} s, not {}", dir.id, statuses.join(" or "));
     Ok(Error::new(Kind::TimedOut, message)
         .help("wait again, or longer; `orange task watch` shows what happens"))
 }

@@ -10,7 +10,7 @@ use super::show::event_words;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::TaskName;
 use crate::orange::Orange;
-use crate::store::{Follow, Record, Task, TaskDir, list};
+use crate::store::{Follow, Record, TaskDir, list, task};
 use crate::{Error, Kind, Result};
 
 /// How long an event may go unnoticed.
@@ -65,8 +65,8 @@ fn all(orange: &Orange, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
 }
 
 fn is_under_way(orange: &Orange, dir: &TaskDir) -> Result<bool> {
-    match Task::read(&orange.home, dir) {
-        Ok((task, journal)) => Ok(journal.log().open.is_some() || !orange.is_over(&task)),
+    match task::read_journal(dir).map(|journal| journal.log()) {
+        Ok(log) => Ok(log.open.is_some() || !orange.is_over(&log.owned)),
         Err(error) if error.kind == Kind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
