@@ -19,7 +19,7 @@ pub mod normal;
 mod tests;
 
 use orange_core as core;
-use orange_core::{Machine, TransitionId};
+use orange_core::{Machine, TransitionId, fnv1a};
 
 use crate::catalogue::S10;
 use crate::guard::Guard;
@@ -28,7 +28,7 @@ use crate::model::{
     Workflow,
 };
 use crate::span::Span;
-use crate::{Checked, Diagnostic, hash};
+use crate::{Checked, Diagnostic};
 
 pub use arena::Arena;
 use facts::Facts;
@@ -255,5 +255,5 @@ fn rows(states: usize, sorted: &[&Transition]) -> Vec<u32> {
 /// A byte that no text of a source holds stands between two texts, so that nothing can move across unnoticed.
 fn prompts_hash(prompts: &[Prompt]) -> String {
     let texts = prompts.iter().flat_map(|prompt| [&prompt.name.value, &prompt.text.value]);
-    format!("{:016x}", hash::fnv1a(texts.flat_map(|text| text.bytes().chain([0xff]))))
+    format!("{:016x}", fnv1a(texts.flat_map(|text| text.bytes().chain([0xff]))))
 }

@@ -15,6 +15,7 @@ mod end;
 mod exit;
 mod gate;
 mod guard;
+mod hash;
 mod hook;
 mod machine;
 mod prompt;
@@ -32,6 +33,7 @@ pub use end::{End, Ending};
 pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, MAX_RESUME_AFTER, Outcome};
 pub use gate::{Gate, Missing, Verdict, check_gate, has_word};
 pub use guard::{Guard, Range};
+pub use hash::fnv1a;
 pub use hook::{HarnessOf, Hook, Permissions, Spawn};
 pub use machine::{
     CRASH_COUNT, Commands, Counter, CounterId, Machine, PromptId, REVIEW_ROUND, State, StateId, Transition,

@@ -1,5 +1,7 @@
 //! Sections of a markdown body: what gates read (design §5).
 
+use crate::fnv1a;
+
 /// A markdown heading of the `#` kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading<'a> {
@@ -77,9 +79,7 @@ pub(crate) fn prose_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// A number that is the same for the same content, apart from surrounding white space and line ends (FNV-1a).
 /// It tells content that has changed from content that has not; it is no protection against forgery.
 pub fn fingerprint(content: &str) -> u64 {
-    content.trim().bytes().filter(|byte| *byte != b'\r').fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    fnv1a(content.trim().bytes().filter(|byte| *byte != b'\r'))
 }
 
 #[derive(Clone, Copy)]

@@ -3,10 +3,11 @@
 
 use std::cmp::Reverse;
 use std::fs;
-use std::hash::{DefaultHasher, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+
+use orange_core::fnv1a;
 
 use crate::files::entries;
 use crate::store::atomic;
@@ -135,11 +136,11 @@ impl Late {
 
 impl Base {
     fn of(body: &str, carried: usize) -> Base {
-        Base { carried, length: body.len(), hash: hash(body) }
+        Base { carried, length: body.len(), hash: fnv1a(body.bytes()) }
     }
 
     fn is_of(self, body: &str) -> bool {
-        body.len() == self.length && hash(body) == self.hash
+        body.len() == self.length && fnv1a(body.bytes()) == self.hash
     }
 
     /// What follows it in a body that begins with it.
@@ -150,7 +151,8 @@ impl Base {
 
     /// From a name that [`named`] made.
     fn parse(name: &str) -> Option<Base> {
-        let mut parts = name.strip_suffix(SUFFIX)?.rsplit('.');
+        let (_, base) = name.strip_suffix(SUFFIX)?.rsplit_once('.')?;
+        let mut parts = base.rsplit('-');
         let hash = u64::from_str_radix(parts.next()?, 16).ok()?;
         let length = parts.next()?.parse().ok()?;
         let carried = parts.next()?.parse().ok().filter(|carried| *carried <= length)?;
@@ -162,13 +164,7 @@ fn named(path: &Path, base: Base) -> PathBuf {
     let Base { carried, length, hash } = base;
     let unique = atomic::temporary(path);
     let unique = unique.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!("{}.{carried}.{length}.{hash:016x}{SUFFIX}", unique.trim_end_matches(".tmp")))
-}
-
-fn hash(body: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(body.as_bytes());
-    hasher.finish()
+    path.with_file_name(format!("{}.{carried}-{length}-{hash:016x}{SUFFIX}", unique.trim_end_matches(".tmp")))
 }
 
 /// A former version by its name.
@@ -284,7 +280,16 @@ mod tests {
         let text = former.file_name().unwrap().to_str().unwrap();
         assert_eq!(Base::parse(text), Some(Base::of("a\n", 2)));
         assert!(text.starts_with(".TASK.md.") && former.starts_with("/x"), "{text}");
-        for other in [".TASK.md.1.2.tmp", ".lock", "TASK.md", ".TASK.md.old", ".old"] {
+        // Another build reads it, so the hash is the same in all of them.
+        assert!(text.ends_with(".2-2-089bdc07b544e7b2.old"), "{text}");
+        for other in [
+            ".TASK.md.1.2.tmp",
+            ".TASK.md.1.2.2.2.089bdc07b544e7b2.old",
+            ".lock",
+            "TASK.md",
+            ".TASK.md.old",
+            ".old",
+        ] {
             assert_eq!(Base::parse(other), None);
         }
     }
