@@ -98,7 +98,7 @@ pub(super) fn leftovers(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 
 pub(super) fn trash(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let home: &Home = &seen.orange.home;
-    let tasks = list::deleted(home)?.len();
+    let tasks = list::below(&home.trash(), None)?.len();
     let bytes = bytes_in(&home.trash())?;
     Ok(vec![Finding::fine(format!("{tasks} deleted tasks, {}", size(bytes)))])
 }

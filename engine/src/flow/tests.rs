@@ -228,6 +228,16 @@ fn a_transition_without_hooks_is_done_at_once() {
     lab.check("working", 0, None);
 }
 
+/// What others' journals say is not asked: there may be thousands.
+#[test]
+fn a_task_that_holds_nothing_needs_no_pool() {
+    let lab = Lab::new(PENDING, "");
+    let other = store::tests::task(&lab.orange.home, "other").dir().clone();
+    std::fs::write(other.history(), "no event\n").unwrap();
+    lab.ask("working").unwrap();
+    assert!(!lab.orange.home.pool_json().exists());
+}
+
 #[test]
 fn a_refusal_changes_nothing() {
     let lab = Lab::new(WORKING, "");

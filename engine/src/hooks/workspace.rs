@@ -170,8 +170,7 @@ fn empty(orange: &Orange, project: &Project, open: &mut Open, worktree: &Path) -
 /// # Errors
 /// Those of reading and writing the pool.
 pub fn give_back(orange: &Orange, task: &Task) -> Result<()> {
-    let holds = |slot: &pool::Slot| slot.task.as_ref() == Some(&task.id);
-    if task.owned.workspace.is_none() && pool::read(&orange.home)?.iter().any(holds) {
+    if task.owned.workspace.is_none() && pool::has_slot_of(&orange.home, &task.id)? {
         Pool::lock(&orange.home)?.unbind(&task.id)?;
     }
     Ok(())

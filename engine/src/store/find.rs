@@ -18,7 +18,7 @@ pub fn named(
     project: Option<&str>,
     is_over: impl Fn(&Task) -> bool,
 ) -> Result<TaskDir> {
-    among(&list::dirs(home, project)?, name, is_over)
+    among(&home.tasks(), name, project, is_over)
 }
 
 /// The deleted task of this name.
@@ -26,15 +26,20 @@ pub fn named(
 /// # Errors
 /// As [`named`].
 pub fn deleted(home: &Home, name: &str) -> Result<TaskDir> {
-    among(&list::deleted(home)?, name, |_| true)
+    among(&home.trash(), name, None, |_| true)
 }
 
-fn among(dirs: &[TaskDir], name: &str, is_over: impl Fn(&Task) -> bool) -> Result<TaskDir> {
-    let exact: Vec<&TaskDir> = dirs.iter().filter(|dir| dir.id == name).collect();
-    if let [dir] = exact[..] {
+fn among(
+    folder: &Path,
+    name: &str,
+    project: Option<&str>,
+    is_over: impl Fn(&Task) -> bool,
+) -> Result<TaskDir> {
+    // Agents name their task by its id, and need not wait until thousands of others are read.
+    if let [dir] = &list::with_id(folder, project, name)?[..] {
         return Ok(dir.clone());
     }
-    let listed = list::read_all(dirs);
+    let listed = list::read_all(&list::below(folder, project)?);
     let of_branch = of_branch(&listed, name, is_over);
     let of_id =
         listed.iter().filter(|listed| id::is_prefix(name) && listed.dir.id.starts_with(name)).collect();
@@ -115,6 +120,21 @@ mod tests {
         assert_eq!((error.kind, error.help.as_str()), (Kind::NotFound, "did you mean `fix-2`?"));
         assert_eq!(find("").unwrap_err().kind, Kind::NotFound);
         assert_eq!(find("../coffee").unwrap_err().kind, Kind::NotFound);
+    }
+
+    #[test]
+    fn an_id_is_all_that_a_name_can_lead_to() {
+        let (_folder, home) = home();
+        let fix = task(&home, "fix").dir().clone();
+        let with_id = |id: &str| list::with_id(&home.tasks(), None, id).unwrap();
+        assert_eq!(with_id(&fix.id), std::slice::from_ref(&fix));
+        for other in ["", ".", "..", ".lock", "fix", &fix.id[..12], "../coffee", &format!("{}/..", fix.id)] {
+            assert_eq!(with_id(other), [], "{other}");
+        }
+        // Two projects that have a task of one id: nobody can say which is meant.
+        std::fs::create_dir_all(home.task("tea", &fix.id).path).unwrap();
+        assert_eq!(named(&home, &fix.id, None, is_over).unwrap_err().kind, Kind::Usage);
+        assert_eq!(named(&home, &fix.id, Some("coffee"), is_over).unwrap(), fix);
     }
 
     #[test]

@@ -49,14 +49,6 @@ pub fn dirs(home: &Home, project: Option<&str>) -> Result<Vec<TaskDir>> {
     below(&home.tasks(), project)
 }
 
-/// The folders of every deleted task, in no order.
-///
-/// # Errors
-/// `environment` when a folder cannot be read.
-pub fn deleted(home: &Home) -> Result<Vec<TaskDir>> {
-    below(&home.trash(), None)
-}
-
 /// Reads these tasks, those that cannot be read last, the others oldest first.
 pub fn read_all(dirs: &[TaskDir]) -> Vec<Listed> {
     let mut listed = in_parallel(dirs, read);
@@ -65,18 +57,35 @@ pub fn read_all(dirs: &[TaskDir]) -> Vec<Listed> {
     listed
 }
 
-fn below(folder: &Path, project: Option<&str>) -> Result<Vec<TaskDir>> {
-    let projects = match project {
-        Some(project) => vec![project.to_owned()],
-        None => folders(folder)?,
-    };
+/// The folders of every task below this one, or of every task of one project, in no order.
+///
+/// # Errors
+/// `environment` when a folder cannot be read.
+pub fn below(folder: &Path, project: Option<&str>) -> Result<Vec<TaskDir>> {
     let mut dirs = Vec::new();
-    for project in projects {
+    for project in projects(folder, project)? {
         let place = folder.join(&project);
         let of = |id: String| TaskDir { path: place.join(&id), project: project.clone(), id };
         dirs.extend(folders(&place)?.into_iter().map(of));
     }
     Ok(dirs)
+}
+
+/// The folders of the tasks with exactly this id, one in a project at most. No other task is looked at.
+///
+/// # Errors
+/// `environment` when the folder cannot be read.
+pub fn with_id(folder: &Path, project: Option<&str>, id: &str) -> Result<Vec<TaskDir>> {
+    if is_hidden(id) || id.is_empty() || id.contains('/') {
+        return Ok(Vec::new());
+    }
+    let of = |project: String| TaskDir { path: folder.join(&project).join(id), project, id: id.to_owned() };
+    let is_there = |dir: &TaskDir| dir.path.symlink_metadata().is_ok_and(|found| found.is_dir());
+    Ok(projects(folder, project)?.into_iter().map(of).filter(is_there).collect())
+}
+
+fn projects(folder: &Path, project: Option<&str>) -> Result<Vec<String>> {
+    project.map_or_else(|| folders(folder), |project| Ok(vec![project.to_owned()]))
 }
 
 /// Reads a task with as little as that takes; what is unusual about it is found out with all care.
@@ -118,7 +127,12 @@ fn contents<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> std::io::Result<&'a [u8
     }
 }
 
-/// The names of the folders in a folder; none when there is no such folder. Hidden ones are not ours to show.
+/// Whether a folder of this name is not ours to show.
+fn is_hidden(name: &str) -> bool {
+    name.starts_with('.')
+}
+
+/// The names of the folders in a folder; none when there is no such folder.
 fn folders(path: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in entries(path)? {
@@ -126,7 +140,7 @@ fn folders(path: &Path) -> Result<Vec<String>> {
         let is_folder = found.is_dir();
         if let Some(name) = entry.file_name().to_str()
             && is_folder
-            && !name.starts_with('.')
+            && !is_hidden(name)
         {
             names.push(name.to_owned());
         }

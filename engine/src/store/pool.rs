@@ -45,7 +45,19 @@ struct PoolFile {
 /// # Errors
 /// `corrupt` when the file cannot be understood; `environment`.
 pub fn read(home: &Home) -> Result<Vec<Slot>> {
-    load(home).map(|file| file.slots)
+    match saved(home)? {
+        Some(file) => Ok(file.slots),
+        None => rebuilt(home).map(|file| file.slots),
+    }
+}
+
+/// Whether the pool says that the task has a slot, without the lock. One that is lost says so of no task whose journal
+/// doesn't, and no other's journal is read to find that out.
+///
+/// # Errors
+/// As [`read`].
+pub fn has_slot_of(home: &Home, task: &str) -> Result<bool> {
+    Ok(saved(home)?.is_some_and(|file| slot_of(&file.slots, task).is_some()))
 }
 
 /// The slot that the task holds.
@@ -68,7 +80,7 @@ pub fn check_room(home: &Home, slots: &[Slot], (project, pool_size): (&str, u32)
 }
 
 impl Pool {
-    /// Locks the pool and loads it.
+    /// Locks the pool and loads it. A lost one is built again and written, so that this is done once.
     ///
     /// # Errors
     /// `locked`, `corrupt`, `environment`.
@@ -78,7 +90,14 @@ impl Pool {
         let path = home.pool_json();
         let lock = lock::acquire(home, &path.with_file_name(".pool.lock"), Rank::Pool, "the workspace pool")?;
         atomic::sweep(&home.workspaces());
-        Ok(Pool { file: load(home)?, home: home.clone(), _lock: lock })
+        let pool = |file| Pool { file, home: home.clone(), _lock: lock };
+        match saved(home)? {
+            Some(file) => Ok(pool(file)),
+            None => {
+                let pool = pool(rebuilt(home)?);
+                pool.save().map(|()| pool)
+            }
+        }
     }
 
     /// Every slot.
@@ -196,11 +215,12 @@ fn exhausted(home: &Home, slots: &[Slot], project: &str, pool_size: u32) -> Erro
     ))
 }
 
-fn load(home: &Home) -> Result<PoolFile> {
+/// The pool as its file has it; `None` when that is gone, or was never needed.
+fn saved(home: &Home) -> Result<Option<PoolFile>> {
     let path = home.pool_json();
     match fs::read(&path) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| corrupt(&path, &cause)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => rebuilt(home),
+        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|cause| corrupt(&path, &cause)),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(Error::io("read", &path, &cause)),
     }
 }
@@ -291,7 +311,15 @@ mod tests {
         drop(pool);
         fs::remove_file(home.pool_json()).unwrap();
         fs::write(open.dir().task_md(), "half of a fi").unwrap();
-        assert_eq!(read(&home).unwrap()[0].task.as_ref(), Some(&open.dir().id));
+        let holder = Some(&open.dir().id);
+        assert_eq!(read(&home).unwrap()[0].task.as_ref(), holder);
+        assert_eq!(Pool::lock(&home).unwrap().slots()[0].task.as_ref(), holder);
+        assert_eq!(
+            saved(&home).unwrap().unwrap().slots[0].task.as_ref(),
+            holder,
+            "it is there for everybody"
+        );
+        fs::remove_file(home.pool_json()).unwrap();
         fs::write(open.dir().history(), "no event\n").unwrap();
         assert_eq!(Pool::lock(&home).unwrap_err().kind, Kind::Corrupt);
         assert!(!home.pool_json().exists());
