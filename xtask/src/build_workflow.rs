@@ -48,7 +48,7 @@ pub(crate) fn run(house: &House, arguments: &BuildWorkflow) -> Result<ExitCode> 
     let machines = machines(&folder)?;
     let built = build(house, &folder, !arguments.no_custom)?;
     let binary = install(&built, &out)?;
-    let manual = write_manual(&out)?;
+    let manual = write_manual(house, &out)?;
     print!("\n{}", table(&machines));
     describe(&binary)?;
     println!("{}  `man -M {} orange` shows them", manual.display(), manual.display());
@@ -202,13 +202,17 @@ fn install(built: &Path, out: &Path) -> Result<PathBuf> {
     binary.canonicalize().map_err(failed)
 }
 
-/// Writes the manual pages beside the binary, and says where.
-fn write_manual(out: &Path) -> Result<PathBuf> {
+/// Writes the manual pages beside the binary, and says where. They are of the day of the last commit, so that they are the
+/// same whenever they are written.
+fn write_manual(house: &House, out: &Path) -> Result<PathBuf> {
     let manual = out.join("man");
     let failed = |error| format!("{} cannot be written: {error}", manual.display());
     let pages = manual.join("man1");
     std::fs::create_dir_all(&pages).map_err(failed)?;
-    for (name, page) in man::pages(&ORANGE) {
+    let mut git = Command::new("git");
+    git.args(["log", "-1", "--format=%cs"]).current_dir(&house.root).stderr(Stdio::null());
+    let date = answer(git).unwrap_or_default();
+    for (name, page) in man::pages(&ORANGE, date.trim()) {
         std::fs::write(pages.join(name), page).map_err(failed)?;
     }
     Ok(manual)

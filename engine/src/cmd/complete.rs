@@ -20,10 +20,10 @@ pub fn script(shell: &str) -> Result<Answer> {
     Ok(Answer::new(json!({ "shell": shell, "script": script }), script.trim_end()))
 }
 
-/// `orange complete -- WORDS`: a candidate a line, with what it means behind a tab.
+/// `orange complete -- WORDS`: a candidate a line, with what it means behind a tab; nothing before the tab means files.
 pub fn run(orange: &Orange, words: &[String]) -> Answer {
     let found = candidates(&ORANGE, words, |takes, line| names(orange, takes, line));
-    let text: Vec<_> = found.iter().map(|it| format!("{}\t{}", it.word, one_line(&it.about, 60))).collect();
+    let text: Vec<_> = found.iter().map(|it| format!("{}\t{}", it.word, one_line(&it.about, 100))).collect();
     let json = found.iter().map(|it| json!({ "word": it.word, "about": it.about }));
     Answer::new(Value::Array(json.collect()), text.join("\n"))
 }

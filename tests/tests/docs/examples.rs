@@ -16,6 +16,7 @@ const RULES: &[(&str, Given)] = &[
     ("git log -1 | orange task create", Given::Project),
     ("git show HEAD:flow.yml | orange-workflow", Given::Workflows),
     ("orange completions", Given::Repository),
+    ("source <(orange completions bash)", Given::Repository),
     ("orange log", Given::Died),
     ("orange install", Given::Repository),
     ("orange mcp", Given::OnlyParsed("it holds a conversation; the conversations have tests")),

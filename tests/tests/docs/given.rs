@@ -108,7 +108,7 @@ impl Place {
         let world = World::empty();
         let folder = world.path("home/code/coffee");
         fs::create_dir(world.path("home/code")).unwrap();
-        fs::create_dir_all(world.path("home/.local/share/bash-completion/completions")).unwrap();
+        fs::create_dir_all(world.path("home/.config/fish/completions")).unwrap();
         fs::rename(world.repo(), &folder).unwrap();
         let place = Place { world, folder, agent_of: None };
         place.with_agent("exec sleep 1000000").with_program("dot", "cat")

@@ -10,6 +10,7 @@ const PAGES: &[(&str, Given)] = &[
     ("docs/agents.md", Given::Project),
     ("docs/authoring.md", Given::Workflows),
     ("docs/custom-workflows.md", Given::Workflows),
+    ("docs/installing.md", Given::Repository),
     ("docs/linting.md", Given::Workflows),
     ("docs/storage.md", Given::Project),
 ];

@@ -162,9 +162,11 @@ fn a_list_fits_its_terminal() {
 fn bash_completes_commands_options_tasks_and_statuses() {
     let world = World::new();
     let task = world.create("fix-login", "Mend it", &["--no-spawn"]);
+    world.create("fix@2", "Mend it again", &["--no-spawn"]);
+    world.create("it's(odd)", "Mend * all", &["--no-spawn"]);
     let check = |words: &str, expect: &[&str]| {
         let script = format!(
-            "source <({0} completions bash) && COMP_WORDS=({0} {words}) && COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)) \
+            "source <({0} completions bash) && compopt() {{ COMPREPLY+=(\"$*\"); }} && COMP_WORDS=({0} {words}) && COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)) \
              && _orange && printf '%s\\n' \"${{COMPREPLY[@]}}\"",
             world.program.display()
         );
@@ -184,7 +186,16 @@ fn bash_completes_commands_options_tasks_and_statuses() {
         "task update fix-login --status = ''",
         &["pending", "clarification", "working", "agent-review", "reviewing", "stuck", "done", "cancelled"],
     );
-    check("task show fix", &["fix-login"]);
+    check("task show fix", &["fix-login", "fix@2"]);
+    check("task show fix@", &["@2"]);
+    check("task show fix @ 2", &["@2"]);
+    check("task show '\"fix-l'", &["fix-login"]);
+    check("task update '\"fix-login\"' --status can", &["cancelled"]);
+    check("task create fix 'Fix :' --no", &["--no-spawn"]);
+    check("task show it", &["it\\'s\\(odd\\)"]);
+    check("task show \\'it", &[""]);
+    check("project add ''", &["-o default"]);
+    check("project update toy --path = ''", &["-o default"]);
     check(&format!("task show {}", &task.id[..20]), &[&task.id]);
     check("task create --workflow mini", &["minimal"]);
     check("project update t", &["toy"]);

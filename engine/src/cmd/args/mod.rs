@@ -238,7 +238,10 @@ const COMPLETIONS: Spec = Spec::command("completions", "Print a completion scrip
     Command::Completions { shell: given.needed("SHELL") }
 })
 .args(&[Arg::needed("SHELL", Takes::OneOf(&["bash", "zsh", "fish"]), "The shell that it is for")])
-.examples(&["orange completions bash > ~/.local/share/bash-completion/completions/orange"]);
+.examples(&[
+    "source <(orange completions bash)    (in ~/.bashrc; with zsh for bash, in ~/.zshrc below compinit)",
+    "orange completions fish > ~/.config/fish/completions/orange.fish",
+]);
 
 const COMPLETE: Spec = Spec::command("complete", "Print what could be typed next", |given| {
     Command::Complete { words: given.all("WORDS") }

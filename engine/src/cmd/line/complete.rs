@@ -3,7 +3,8 @@
 use super::parse::Line;
 use super::{Arg, Spec, Takes};
 
-/// What could be the last of these words, which may be empty. `names` knows the values of what is not in the table.
+/// What could be the last of these words, which may be empty; a candidate without a word stands for files and folders, which
+/// the shell knows better. `names` knows the values of what is not in the table.
 pub fn candidates(
     root: &'static Spec,
     words: &[String],
@@ -19,9 +20,8 @@ pub fn candidates(
         (Some(arg), _) => values(arg, &line, &names),
         (None, Some((name, _))) if !line.options_ended && name.starts_with("--") => {
             let arg = line.spec.options().find(|arg| name.strip_prefix("--") == Some(arg.name));
-            let whole =
-                |candidate: Candidate| Candidate { word: format!("{name}={}", candidate.word), ..candidate };
-            arg.map_or_else(Vec::new, |arg| values(arg, &line, &names)).into_iter().map(whole).collect()
+            let found = arg.map_or_else(Vec::new, |arg| values(arg, &line, &names));
+            found.into_iter().map(|candidate| candidate.behind(name)).collect()
         }
         (None, _) if last.starts_with('-') && !line.options_ended => options(&line),
         (None, _) => {
@@ -29,7 +29,7 @@ pub fn candidates(
             commands.chain(line.next_word().map_or_else(Vec::new, |arg| values(arg, &line, &names))).collect()
         }
     };
-    all.into_iter().filter(|candidate| candidate.word.starts_with(last)).collect()
+    all.into_iter().filter(|candidate| candidate.is_files() || candidate.word.starts_with(last)).collect()
 }
 
 /// A word that could be typed.
@@ -45,6 +45,19 @@ impl Candidate {
     /// A word and what it means.
     pub fn new(word: impl Into<String>, about: impl Into<String>) -> Candidate {
         Candidate { word: word.into(), about: about.into() }
+    }
+
+    fn files() -> Candidate {
+        Candidate::new("", "a file or folder")
+    }
+
+    fn is_files(&self) -> bool {
+        self.word.is_empty()
+    }
+
+    /// The same as the value of an option that is written with `=`.
+    fn behind(self, option: &str) -> Candidate {
+        if self.is_files() { self } else { Candidate { word: format!("{option}={}", self.word), ..self } }
     }
 }
 
@@ -64,8 +77,12 @@ fn options(line: &Line) -> Vec<Candidate> {
 }
 
 fn values(arg: &Arg, line: &Line, names: impl Fn(Takes, &Line) -> Vec<Candidate>) -> Vec<Candidate> {
-    if let Takes::OneOf(words) = arg.takes {
-        return words.iter().map(|word| Candidate::new(*word, "")).collect();
+    match arg.takes {
+        Takes::OneOf(words) => words.iter().map(|word| Candidate::new(*word, "")).collect(),
+        Takes::Path => vec![Candidate::files()],
+        Takes::Text | Takes::Name | Takes::Number(..) => Vec::new(),
+        Takes::Task | Takes::Status | Takes::Project | Takes::Workflow | Takes::Harness => {
+            names(arg.takes, line)
+        }
     }
-    names(arg.takes, line)
 }

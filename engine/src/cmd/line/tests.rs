@@ -246,6 +246,20 @@ fn what_could_follow_is_offered() {
 }
 
 #[test]
+fn files_are_left_to_the_shell() {
+    let next = |line: &str| {
+        let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
+        candidates(&ORANGE, &words, |_, _| Vec::new())
+    };
+    let files = [Candidate::new("", "a file or folder")];
+    assert_eq!(next("project add ./som"), files);
+    assert_eq!(next("project update coffee --path ~/co"), files);
+    assert_eq!(next("project update coffee --path=~/co"), files);
+    assert_eq!(next("project add --name "), []);
+    assert_eq!(next("task create bra"), []);
+}
+
+#[test]
 fn each_shell_has_its_script() {
     let Some(shells) = ORANGE.commands().iter().find(|spec| spec.name == "completions") else { panic!() };
     let Takes::OneOf(shells) = shells.args[0].takes else { panic!() };
@@ -256,13 +270,63 @@ fn each_shell_has_its_script() {
     assert_eq!(suggest::nearest("bsh", shells.iter().copied()), Some("bash"));
 }
 
+fn pages() -> Vec<(String, String)> {
+    man::pages(&ORANGE, "2026-01-31")
+}
+
 #[test]
 fn every_command_has_a_manual_page() {
-    let pages = man::pages(&ORANGE);
+    let pages = pages();
     let page = |name: &str| &pages.iter().find(|(file, _)| file == name).unwrap().1;
-    assert!(page("orange.1").contains("orange\\-task(1)"));
+    let heads = |name: &str| {
+        page(name).lines().filter_map(|line| line.strip_prefix(".SH ")).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(
+        heads("orange.1"),
+        "NAME, SYNOPSIS, DESCRIPTION, COMMANDS, OPTIONS, EXIT STATUS, ENVIRONMENT, FILES, EXAMPLES, SEE ALSO"
+    );
+    assert_eq!(
+        heads("orange-task-update.1"),
+        "NAME, SYNOPSIS, DESCRIPTION, ARGUMENTS, OPTIONS, EXIT STATUS, ENVIRONMENT, EXAMPLES, SEE ALSO"
+    );
+    assert!(page("orange.1").contains("\n\\fBorange\\-task(1)\\fR\n"));
     let update = page("orange-task-update.1");
-    assert!(update.starts_with(".TH ORANGE\\-TASK\\-UPDATE 1 "), "{update}");
-    assert!(update.contains(".TP\n\\-\\-branch [NAME]\n"), "{update}");
+    assert!(update.starts_with(".TH ORANGE\\-TASK\\-UPDATE 1 \"2026-01-31\" \"orange "), "{update}");
+    assert!(update.contains(".TP\n\\fB\\-\\-branch\\fR \\fI[NAME]\\fR\n"), "{update}");
+    assert!(update.contains("\n.RS 4\n(take over the name"), "{update}");
+    assert!(page("orange-task-wait.1").contains("\\-\\-status S... [ID]\n"));
     assert!(!pages.iter().any(|(file, _)| file.contains("agent")));
+}
+
+/// What `mandoc -Tlint -Wall` and `groff -ww` have to say of such pages, as far as it can happen here.
+#[test]
+fn a_manual_page_is_what_formatters_take() {
+    let requests = [".TH", ".SH", ".TP", ".PP", ".nf", ".fi", ".RS", ".RE", ".nh", ".ad"];
+    for (file, page) in pages() {
+        let mut before = "";
+        for line in page.lines() {
+            let request = line.split(' ').next().unwrap_or_default();
+            assert!(line.len() <= 80 || before == ".nf", "{file}: {line}");
+            assert!(line.is_ascii() && !line.ends_with(' '), "{file}: {line}");
+            assert!(!line.is_empty() && !line.starts_with('\''), "{file}: {line}");
+            assert!(!line.starts_with('.') || requests.contains(&request), "{file}: {line}");
+            assert!(request != ".PP" || !before.starts_with(".SH"), "{file}: a paragraph that begins twice");
+            assert!(!line.starts_with(".SH") || before != ".TP", "{file}: nothing is said of a term");
+            before = line;
+        }
+    }
+}
+
+/// What the help of `orange` says in its notes has sections of its own in the manual.
+#[test]
+fn the_manual_says_what_the_notes_of_the_first_page_say() {
+    let pages = pages();
+    let page = pages[0].1.replace('\\', "");
+    for name in ORANGE.notes.split([' ', '(']).filter(|word| word.starts_with("ORANGE_")) {
+        assert!(page.contains(name), "{name}");
+    }
+    let status = ORANGE.notes.split_once("Exit status: ").unwrap().1;
+    for status in status.split(", ").filter_map(|part| part.split(' ').next()) {
+        assert!(page.contains(&format!(".TP\nfB{status}fR\n")), "{status}");
+    }
 }
