@@ -114,6 +114,11 @@ pub const CHECKS: &[Check] = &[
     },
     Check { name: "worktrees", remedy: "`orange workspace gc` makes it again", look: worktrees::held },
     Check {
+        name: "git-locks",
+        remedy: "remove the lock that is named, if no git is running there",
+        look: worktrees::git_locks,
+    },
+    Check {
         name: "backups",
         remedy: "`orange task restore` makes a branch of one; `git update-ref -d` removes it",
         look: worktrees::backups,

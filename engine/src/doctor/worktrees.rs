@@ -20,7 +20,7 @@ pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(findings, format!("{} worktrees", seen.slots()?.len())))
 }
 
-/// Those that tasks hold are there, linked to their repository, bound to the same task by the pool, and not locked.
+/// Those that tasks hold are there, linked to their repository, and bound to the same task by the pool.
 pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for task in seen.tasks()? {
@@ -47,16 +47,25 @@ pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
                 format!("{shown}, of task {}, is not linked to its repository", task.id),
             )
             .remedy(format!("run `git worktree repair {shown}` in {}", project.path.display()))
-        } else if let Some(lock) = git.index_lock(&folder)? {
-            let lock = lock.display();
-            Finding::new(Level::Warning, format!("{lock}: a git is at work in it, or has died"))
-                .remedy(format!("if none is: `rm {lock}`"))
         } else {
             continue;
         };
         findings.push(finding);
     }
     Ok(or_fine(findings, "those that tasks hold are whole"))
+}
+
+/// Locks in the projects' repositories that no git is seen to hold.
+pub(super) fn git_locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for project in seen.projects()?.iter().filter(|project| project.path.is_dir()) {
+        findings.extend(Git::at(&project.path).abandoned_locks()?.iter().map(|lock| {
+            let lock = lock.display();
+            Finding::new(Level::Warning, format!("no git is seen to hold {lock}: one may have died"))
+                .remedy(format!("if no git is running there: `rm '{lock}'`"))
+        }));
+    }
+    Ok(or_fine(findings, "none that nobody holds"))
 }
 
 pub(super) fn backups(seen: &Seen<'_>) -> Result<Vec<Finding>> {

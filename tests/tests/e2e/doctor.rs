@@ -53,12 +53,12 @@ fn what_is_broken_or_left_behind_is_told() {
     let (worktree, folder) = (fix.worktree(), more.folder());
     let lock = world.git(&worktree, &["rev-parse", "--absolute-git-dir"]) + "/index.lock";
     fs::write(lock, "").unwrap();
-    assert_eq!(found(&world.json(&["doctor"])), ["worktrees warning"]);
+    assert_eq!(found(&world.json(&["doctor"])), ["git-locks warning"]);
     fs::remove_file(worktree.join(".git")).unwrap();
     fs::remove_dir_all(folder).unwrap();
     let said = world.json(&["doctor"]);
     assert_eq!(said.status, 5);
-    assert_eq!(found(&said), ["sessions warning", "pool warning", "worktrees broken"]);
+    assert_eq!(found(&said), ["sessions warning", "pool warning", "worktrees broken", "git-locks warning"]);
 
     fs::rename(world.repo(), world.path("elsewhere")).unwrap();
     let said = world.orange_in(&world.home(), &["--json", "doctor"]);

@@ -22,6 +22,7 @@ mod gates;
 mod install;
 mod keeping;
 mod kills;
+mod locks;
 mod mcp;
 mod merge;
 mod odd;

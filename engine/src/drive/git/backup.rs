@@ -192,13 +192,13 @@ impl Git {
         let at = || self.call_in(worktree).env("GIT_INDEX_FILE", &index.path);
         // An index with conflicts has no tree.
         let conflicts: Vec<&Entry> = entries.iter().filter(|entry| entry.is_conflict()).collect();
-        update_index(&at, &["-z", "--index-info"], &parse::sides(&conflicts))?;
+        self.update_index(&at, &["-z", "--index-info"], &parse::sides(&conflicts))?;
         let staged = at().arg("write-tree").text()?;
-        show_again(&at, &hidden)?;
+        self.show_again(&at, &hidden)?;
         self.add_all(worktree, &at, &changes)?;
         let there: Vec<&Entry> =
             conflicts.into_iter().filter(|entry| worktree.join(&entry.path).is_file()).collect();
-        update_index(&at, &["--add", "-z", "--stdin"], &parse::lines(&there))?;
+        self.update_index(&at, &["--add", "-z", "--stdin"], &parse::lines(&there))?;
         let whole = at().arg("write-tree").text()?;
         let states = [(staged, "staged in the index"), (whole, "uncommitted work")];
         self.commit_on(head.as_deref(), &states, task, &index)
@@ -249,6 +249,20 @@ impl Git {
         Ok(tip)
     }
 
+    /// Has git look at these files again.
+    pub(super) fn show_again(&self, at: &dyn Fn() -> Call, hidden: &[&Entry]) -> Result<()> {
+        let lines = parse::lines(hidden);
+        self.update_index(at, &["--no-assume-unchanged", "-z", "--stdin"], &lines)?;
+        self.update_index(at, &["--no-skip-worktree", "-z", "--stdin"], &lines)
+    }
+
+    fn update_index(&self, at: &dyn Fn() -> Call, words: &[&str], lines: &[u8]) -> Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.patiently(|| at().arg("update-index").args(words).input(lines))?.checked().map(drop)
+    }
+
     fn keep_loose_ends(&self, git_dir: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
         for name in LOOSE_ENDS {
             let Ok(text) = fs::read_to_string(git_dir.join(name)) else { continue };
@@ -296,20 +310,6 @@ impl Git {
         };
         Ok(entries(&folder)?.into_iter().map(|entry| entry.path()).find(is_it))
     }
-}
-
-/// Has git look at these files again.
-pub(super) fn show_again(at: &dyn Fn() -> Call, hidden: &[&Entry]) -> Result<()> {
-    let lines = parse::lines(hidden);
-    update_index(at, &["--no-assume-unchanged", "-z", "--stdin"], &lines)?;
-    update_index(at, &["--no-skip-worktree", "-z", "--stdin"], &lines)
-}
-
-fn update_index(at: &dyn Fn() -> Call, words: &[&str], lines: &[u8]) -> Result<()> {
-    if lines.is_empty() {
-        return Ok(());
-    }
-    at().arg("update-index").args(words).input(lines).run()?.checked().map(drop)
 }
 
 /// A copy of an index, gone when dropped.

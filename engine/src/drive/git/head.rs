@@ -28,6 +28,11 @@ pub(super) fn from_files(worktree: &Path) -> Option<String> {
     loose(&common, name).or_else(|| packed(&common, name))
 }
 
+/// The part of its repository that all worktrees share, of the one whose top folder this is.
+pub(super) fn repository(top: &Path) -> Option<PathBuf> {
+    git_folder(top).map(|folder| common_folder(&folder))
+}
+
 /// The worktree's own part of the repository: `.git`, or where the `.git` file of a linked worktree leads.
 fn git_folder(worktree: &Path) -> Option<PathBuf> {
     let path = worktree.join(".git");

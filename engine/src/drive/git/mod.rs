@@ -4,6 +4,7 @@
 //! other folders, the main checkout and a person's uncommitted work are refused, not cleaned.
 
 mod backup;
+mod busy;
 mod head;
 mod inner;
 mod merge;

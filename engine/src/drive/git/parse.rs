@@ -183,6 +183,16 @@ pub(super) fn says_busy(complaint: &str) -> bool {
         || (complaint.contains("failed to read") && complaint.contains("/commondir"))
 }
 
+/// The lock file that this complaint names as being in the way.
+pub(super) fn lock_in(complaint: &str) -> Option<PathBuf> {
+    let between = |before: &str, behind: &str| {
+        let (_, rest) = complaint.split_once(before)?;
+        rest.split_once(behind).map(|(name, _)| name.to_owned())
+    };
+    let of_config = || between("could not lock config file ", ": File exists").map(|name| name + ".lock");
+    between("Unable to create '", "': File exists").or_else(of_config).map(PathBuf::from)
+}
+
 /// Does this complaint of a fetch mean that a branch of the remote was brought up to date by somebody else meanwhile?
 /// What git 2.50 and newer say of it comes last.
 pub(super) fn says_moved(complaint: &str) -> bool {
@@ -274,6 +284,13 @@ mod tests {
         assert!(says_busy("error: could not lock config file .git/config: File exists"));
         assert!(says_busy("fatal: failed to read .git/worktrees/p--4/commondir: Success"));
         assert!(!says_busy("fatal: not a git repository"));
+        let lock = |complaint| lock_in(complaint).map(|lock| lock.display().to_string());
+        let named =
+            lock("fatal: cannot lock ref 'x': Unable to create '/r/a b/x.lock': File exists.\n\nAnother");
+        assert_eq!(named.as_deref(), Some("/r/a b/x.lock"));
+        let named = lock("error: could not lock config file .git/config: File exists");
+        assert_eq!(named.as_deref(), Some(".git/config.lock"));
+        assert_eq!(lock("fatal: failed to read '/r/worktrees/w/commondir'"), None);
         let moved = "error: cannot lock ref 'refs/remotes/origin/a': is at 0a1b but expected 0a1c";
         let newer = "error: fetching ref refs/remotes/origin/a failed: incorrect old value provided";
         assert!(says_moved(moved) && says_moved(newer) && !says_busy(moved));

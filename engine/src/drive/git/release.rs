@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::backup::{Keeper, show_again};
+use super::backup::Keeper;
 use super::inner::Inner;
 use super::worktree::Place;
 use super::{Git, TASK_FILE};
@@ -82,7 +82,7 @@ impl Git {
         }
         let entries = self.entries(worktree)?;
         let hidden: Vec<_> = entries.iter().filter(|entry| entry.is_hidden()).collect();
-        show_again(&|| self.call_in(worktree), &hidden)
+        self.show_again(&|| self.call_in(worktree), &hidden)
     }
 
     fn remove_untracked(&self, worktree: &Path) -> Result<()> {
@@ -104,7 +104,7 @@ impl Git {
         ];
         for (name, verb) in under_way {
             if folder.join(name).exists() {
-                self.call_in(worktree).args(*verb).run()?.checked()?;
+                self.patiently(|| self.call_in(worktree).args(*verb))?.checked()?;
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Git on real repositories, isolated from the settings of whoever runs the tests.
 
 mod acquire;
+mod busy;
 mod fetch;
 mod fuzz;
 mod head;

@@ -1,17 +1,12 @@
 //! Putting a pooled worktree on a task's branch.
 
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
 
-use super::super::exec::{Call, Output};
 use super::backup::Keeper;
+use super::busy::Patience;
 use super::{BranchState, Git, Worktree, parse, refused};
 use crate::Result;
 use crate::files::{is_empty, is_same};
-
-/// How long to wait for another git process that holds a lock.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A worktree that stands on the task's branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,14 +99,6 @@ impl Git {
         Ok(self.worktrees()?.iter().skip(1).any(|one| is_same(&one.path, folder)))
     }
 
-    /// The lock of a worktree's index, if a git is at work in it or has died there.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
-    pub fn index_lock(&self, worktree: &Path) -> Result<Option<PathBuf>> {
-        Ok(Some(self.git_dir(worktree)?.join("index.lock")).filter(|lock| lock.exists()))
-    }
-
     /// Links these worktrees to their repository again, after one or the other was moved by hand.
     ///
     /// # Errors
@@ -154,25 +141,6 @@ impl Git {
     pub(super) fn forget(&self, removed: &Worktree) -> Result<()> {
         let call = || self.call().args(["worktree", "remove", "--force", "--force"]).arg(&removed.path);
         self.patiently(call)?.checked().map(drop)
-    }
-
-    /// Runs a call again while another git process is in its way.
-    pub(super) fn patiently(&self, call: impl Fn() -> Call) -> Result<Output> {
-        let start = Instant::now();
-        let mut pause = Duration::from_millis(20);
-        loop {
-            let output = call().run()?;
-            if output.success() || !parse::says_busy(&output.complaint()) {
-                return Ok(output);
-            }
-            if start.elapsed() > PATIENCE {
-                return Err(output
-                    .failure()
-                    .help("if no git is running there, remove the lock file named above"));
-            }
-            thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(500));
-        }
     }
 
     /// Refuses a branch that is checked out anywhere but in this worktree.
@@ -245,7 +213,7 @@ impl Git {
     /// Puts a clean worktree on the branch. A git process that met a lock may have done half of it, so each
     /// attempt looks again where the branch is.
     fn switch(&self, worktree: &Path, branch: &str, default_branch: &str) -> Result<()> {
-        let start = Instant::now();
+        let mut patience = Patience::new();
         loop {
             let call = self
                 .call_in(worktree)
@@ -271,10 +239,10 @@ impl Git {
                 // It was the post-checkout hook that failed.
                 return Ok(());
             }
-            if !parse::says_busy(&output.complaint()) || start.elapsed() > PATIENCE {
+            if !parse::says_busy(&output.complaint()) {
                 return Err(output.failure());
             }
-            thread::sleep(Duration::from_millis(50));
+            patience.wait(self, &output)?;
         }
     }
 

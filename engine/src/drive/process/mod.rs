@@ -1,6 +1,7 @@
 //! Ending what an agent leaves behind: every process that belongs to it, and no other one.
 
 mod table;
+mod users;
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -10,6 +11,7 @@ use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
 
 use self::table::Table;
+pub use self::users::may_use;
 use crate::{Error, Kind, Result, caller, fault};
 
 /// How long processes may take to end by themselves once asked to, before they are killed.

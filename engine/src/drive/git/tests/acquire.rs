@@ -168,10 +168,17 @@ fn a_held_lock_is_waited_for() {
     lab.acquire(1, "fix").unwrap();
     lab.release(1);
     let lock = lab.repo().join(".git/worktrees/p--1/index.lock");
-    lab.write(&lock, "");
+    // As long as somebody has it open, it is held.
+    let _held = fs::File::create(&lock).unwrap();
+    let trace = lab.path("trace");
+    let patient = lab.git.clone().env("GIT_TRACE", &trace);
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| lab.acquire(1, "other").unwrap());
-        std::thread::sleep(Duration::from_millis(100));
+        let waiting = scope.spawn(|| patient.acquire(&lab.pooled(1), "other", "main").unwrap());
+        let attempts =
+            || fs::read_to_string(&trace).unwrap_or_default().matches("built-in: git switch").count();
+        while attempts() < 2 && !waiting.is_finished() {
+            std::thread::yield_now();
+        }
         fs::remove_file(&lock).unwrap();
         waiting.join().unwrap();
     });

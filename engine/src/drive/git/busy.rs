@@ -1,0 +1,126 @@
+//! Waiting for another git that is in the way, as long as there may be one.
+//!
+//! A git that is killed leaves its lock files. They are told and never removed here: a git closes a lock long before it is
+//! done with it, as under the editor of a commit, and one in a container or on another machine cannot be seen at work.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::super::exec::{Call, Output};
+use super::super::process;
+use super::{Git, head, parse};
+use crate::files::{entries, real};
+use crate::{Error, Result};
+
+/// How long a lock is waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long one is waited for that nobody is seen to hold.
+const LEAST: Duration = Duration::from_secs(2);
+
+/// What is left of the patience for one piece of work.
+pub(super) struct Patience {
+    start: Instant,
+    pause: Duration,
+}
+
+impl Patience {
+    /// All of it.
+    pub(super) fn new() -> Patience {
+        Patience { start: Instant::now(), pause: Duration::from_millis(20) }
+    }
+
+    /// Waits a little for the git that was in the way of this call.
+    ///
+    /// # Errors
+    /// `environment`, with the call's own words, when it is no use to wait any longer.
+    pub(super) fn wait(&mut self, git: &Git, output: &Output) -> Result<()> {
+        let lock = parse::lock_in(&output.complaint()).map(|lock| git.repo.join(lock));
+        let waited = self.start.elapsed();
+        if waited > PATIENCE {
+            return Err(in_the_way(output, "another git has been at work there for long", lock.as_deref()));
+        }
+        if waited > LEAST && lock.as_deref().is_some_and(|lock| git.is_held(lock) == Ok(Some(false))) {
+            return Err(in_the_way(output, "the git that held it has died", lock.as_deref()));
+        }
+        thread::sleep(self.pause);
+        self.pause = (self.pause * 2).min(Duration::from_millis(500));
+        Ok(())
+    }
+}
+
+impl Git {
+    /// Runs a call again while another git process is in its way.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be run, or when it is no use to wait any longer.
+    pub(super) fn patiently(&self, call: impl Fn() -> Call) -> Result<Output> {
+        let mut patience = Patience::new();
+        loop {
+            let output = call().run()?;
+            if output.success() || !parse::says_busy(&output.complaint()) {
+                return Ok(output);
+            }
+            patience.wait(self, &output)?;
+        }
+    }
+
+    /// The lock files of the repository and of its worktrees that no process is seen to hold: what gits that died have
+    /// left.
+    ///
+    /// # Errors
+    /// `environment` when git fails, or its files cannot be read.
+    pub fn abandoned_locks(&self) -> Result<Vec<PathBuf>> {
+        let common = self.common_dir()?;
+        let mut folders = vec![common.clone(), common.join("refs")];
+        folders.extend(entries(&common.join("worktrees"))?.into_iter().map(|worktree| worktree.path()));
+        let mut locks = Vec::new();
+        while let Some(folder) = folders.pop() {
+            let is_of_refs = folder.starts_with(common.join("refs"));
+            for path in entries(&folder)?.into_iter().map(|entry| entry.path()) {
+                if is_of_refs && path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|end| end == "lock") {
+                    locks.push(path);
+                }
+            }
+        }
+        locks.retain(|lock| self.is_held(lock) != Ok(Some(true)) && lock.exists());
+        locks.sort();
+        Ok(locks)
+    }
+
+    /// Whether a process may hold this lock, as far as those of this machine can be seen: it has the file open, or is a git
+    /// that stands in this repository, or the lock has changed while they were looked at. None where none can be seen.
+    fn is_held(&self, lock: &Path) -> Result<Option<bool>> {
+        let lock = real(lock);
+        let common = real(&self.common_dir()?);
+        let stands_here = |folder: &Path| {
+            let repository = folder.ancestors().find_map(head::repository);
+            folder.starts_with(&common) || repository.is_some_and(|one| real(&one).starts_with(&common))
+        };
+        let before = identity(&lock);
+        let is_used = process::may_use(&lock, "git", &stands_here);
+        Ok(is_used.map(|is_used| is_used || before.is_none() || identity(&lock) != before))
+    }
+}
+
+/// The same numbers mean the same file, made at the same moment.
+fn identity(file: &Path) -> Option<[i64; 3]> {
+    let meta = fs::symlink_metadata(file).ok()?;
+    Some([meta.ino().cast_signed(), meta.ctime(), meta.ctime_nsec()])
+}
+
+fn in_the_way(output: &Output, why: &str, lock: Option<&Path>) -> Error {
+    let error = output.failure();
+    // What follows is git's own advice.
+    let said = error.message.split("\n\n").next().unwrap_or_default();
+    let remedy = match lock {
+        Some(lock) => format!("if no git is running there, `rm '{}'`, then try again", lock.display()),
+        None => "wait until no git is running there, then try again".to_owned(),
+    };
+    Error::new(error.kind, format!("{said} ({why})")).help(remedy)
+}
