@@ -143,10 +143,15 @@ pub(crate) fn build(house: &House, workflows: &Path, custom: bool) -> Result<Pat
     Ok(house.metadata()?.target_directory.join(target).join("dist/orange"))
 }
 
-/// Builds a program that prints one line in the same way, which no binary can be smaller than, and says where it is.
+/// Builds a program that prints one line in the same way, which no binary can be smaller than, and says where it is. Asked
+/// for anything, it panics.
 pub(crate) fn build_bare(house: &House, scratch: &Path) -> Result<PathBuf> {
     let (source, program, target) = (scratch.join("bare.rs"), scratch.join("bare"), target()?);
-    std::fs::write(&source, "fn main() { println!(\"{}\", std::env::args().count()); }\n")
+    let lean = house.root.join("engine/lean/src/lib.rs");
+    let text = format!(
+        "#[path = {lean:?}]\nmod lean;\nfn main() {{ println!(\"{{}}\", 1 / (2 - std::env::args().count())); }}\n"
+    );
+    std::fs::write(&source, text)
         .map_err(|error| format!("{} cannot be written: {error}", source.display()))?;
     let mut rustc = Command::new("rustc");
     rustc.args(["-Copt-level=z", "-Clto=fat", "-Cpanic=abort", "-Cstrip=symbols", "--target", &target]);
@@ -231,11 +236,11 @@ fn describe(binary: &Path) -> Result<()> {
 }
 
 fn table(machines: &[Checked]) -> String {
-    let rows: Vec<[String; 5]> = machines.iter().filter_map(row).collect();
+    let rows: Vec<[String; 3]> = machines.iter().filter_map(row).collect();
     let heads = ["workflow", "states", "transitions", "guards", "hash"].map(str::to_string);
     let width =
         |column: usize| rows.iter().chain([&heads]).map(|row| row[column].len()).max().unwrap_or_default();
-    let line = |row: &[String; 5]| {
+    let line = |row: &[String; 3]| {
         let [name, states, transitions, guards, hash] = row;
         format!(
             "{name:0$}  {states:>1$}  {transitions:>2$}  {guards:>3$}  {hash}\n",
@@ -248,7 +253,7 @@ fn table(machines: &[Checked]) -> String {
     [&heads].into_iter().chain(&rows).map(line).collect()
 }
 
-fn row(checked: &Checked) -> Option<[String; 5]> {
+fn row(checked: &Checked) -> Option<[String; 3]> {
     let workflow = checked.workflow()?;
     let guards = workflow.transitions.iter().filter(|transition| transition.when.is_some()).count();
     Some([
@@ -262,6 +267,8 @@ fn row(checked: &Checked) -> Option<[String; 5]> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
     use super::*;
 
     #[test]
@@ -273,6 +280,16 @@ mod tests {
         let (head, row) = table.split_once('\n').unwrap();
         assert!(head.starts_with("workflow  states  transitions  guards  hash"), "{head}");
         assert!(row.starts_with("a              2            1       1  "), "{row}");
+    }
+
+    #[test]
+    fn a_panic_of_what_ships_says_what_happened_and_ends_it() {
+        let (house, scratch) = (House::find().unwrap(), tempfile::tempdir().unwrap());
+        let bare = build_bare(&house, scratch.path()).unwrap();
+        let run = Command::new(bare).arg("more").env("RUST_BACKTRACE", "1").output().unwrap();
+        let said = String::from_utf8(run.stderr).unwrap();
+        assert!(said.contains("bare.rs:3:") && said.contains("divide by zero"), "{said}");
+        assert_eq!(run.status.signal(), Some(rustix::process::Signal::ABORT.as_raw()), "{:?}", run.status);
     }
 
     #[test]

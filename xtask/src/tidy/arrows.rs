@@ -27,10 +27,11 @@ const ARROWS: &[Arrows] = &[
     Arrows { from: "orange-codegen", normal: &["orange-core"], build: NONE, dev: NONE },
     Arrows { from: "orange-macros", normal: &["orange-codegen"], build: NONE, dev: &["orange-core"] },
     Arrows { from: "orange-engine", normal: &["orange-core"], build: NONE, dev: NONE },
+    Arrows { from: "orange-lean", normal: NONE, build: NONE, dev: NONE },
     Arrows {
         from: "orange",
         // The compiler only behind the feature `custom-workflows`, which the lists of the binary watch.
-        normal: &["orange-engine", "orange-codegen"],
+        normal: &["orange-engine", "orange-codegen", "orange-lean"],
         build: &["orange-codegen"],
         dev: NONE,
     },
