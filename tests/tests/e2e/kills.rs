@@ -113,7 +113,9 @@ fn one_who_waits_too_long_for_a_task_is_told_who_has_it() {
     let held = Held::new(&world, "git", "worktree add", &Moment::Before);
     let creating = start(&world, &["task", "create", "fix", "Mend it [agents: hang]"]);
     held.wait();
-    let message = only_task(&world).fails(4, "locked", "update", &["--summary", "Mend it well"]);
+    let mut impatient = world.command(binary());
+    impatient.args(["--json", "task", "update", &only_task(&world).id, "--summary", "Mend it well"]);
+    let message = world.said(impatient.env("ORANGE_LOCK_TIMEOUT", "0.05")).fails(4, "locked");
     assert!(message.contains("task finish") && message.contains("since 2"), "{message}");
     held.let_go();
     end(creating).ok();

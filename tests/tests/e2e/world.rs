@@ -132,6 +132,8 @@ impl World {
             .env("HOME", self.path("home"))
             .env("ORANGE_HOME", self.home())
             .env("ORANGE_TMUX_SOCKET", self.path("tmux"))
+            // On a busy machine a crowd at one lock may take longer than a person would wait.
+            .env("ORANGE_LOCK_TIMEOUT", "600")
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("LC_ALL", "C.UTF-8")
             .current_dir(self.root.path())
