@@ -17,15 +17,17 @@ mod tests;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use orange_core::{Actor, Actors, Machine, PromptId, StateId};
+use orange_core::{Actor, Actors, Machine, PromptId, StateId, TransitionId};
 
 pub use self::runs::{Place, Start, Walker, survives};
 
-use crate::model::Workflow;
+use crate::lower;
+use crate::model::{Action, Workflow};
 use crate::search::Quick;
 use crate::span::Span;
+use crate::syntax::Text;
 
-/// What all prompts tell.
+/// What all prompts tell, and the messages of hooks.
 #[derive(Clone, Debug)]
 pub struct Told {
     /// By [`PromptId`]: what it says.
@@ -34,13 +36,28 @@ pub struct Told {
     pub starts: Vec<Vec<Start>>,
     /// By [`PromptId`]: where an agent that was started with it can be running; `None` where that is more than can be looked at.
     pub runs: Vec<Option<Vec<Place>>>,
+    /// The messages of hooks.
+    pub messages: Vec<Message>,
     /// By [`StateId`]: the first prompt with which an agent can be running there.
     first_in: Vec<Option<PromptId>>,
-    /// The moves that prompts ask for, and which agents do.
+    /// The moves that prompts and messages ask for, and which agents do.
     asked: HashMap<(StateId, StateId), Actors, Quick>,
 }
 
-/// What one prompt says.
+/// What a hook tells somebody who is there already: the worker, or a person.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// The hook in the source.
+    pub hook: Span,
+    /// What it says.
+    pub reading: Reading,
+    /// Who is told, and where the task then is: once for each transition that the hook was declared for.
+    pub starts: Vec<Start>,
+    /// Where the task can be while they act on it; `None` where that is more than can be looked at.
+    pub runs: Option<Vec<Place>>,
+}
+
+/// What one prompt, or one message, says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// The status commands, in order.
@@ -148,7 +165,8 @@ impl Told {
                 first_in[usize::from(place.state.0)].get_or_insert(prompt);
             }
         }
-        let mut told = Self { readings, starts, runs, first_in, asked: HashMap::default() };
+        let messages = messages(workflow, &states, &mut walker);
+        let mut told = Self { readings, starts, runs, messages, first_in, asked: HashMap::default() };
         told.asked = told.all_asked(machine);
         told
     }
@@ -176,7 +194,9 @@ impl Told {
 
     fn all_asked(&self, machine: &Machine<'_>) -> HashMap<(StateId, StateId), Actors, Quick> {
         let mut asked = HashMap::default();
-        for (reading, runs) in self.readings.iter().zip(&self.runs) {
+        let prompts = self.readings.iter().zip(&self.runs);
+        let to_agents = self.messages.iter().filter(|it| !it.is_for_person());
+        for (reading, runs) in prompts.chain(to_agents.map(|it| (&it.reading, &it.runs))) {
             for (command, to) in reading.told() {
                 for place in runs.iter().flatten().filter(|it| command.concerns(it.state)) {
                     if place.may(machine, to) {
@@ -187,6 +207,56 @@ impl Told {
             }
         }
         asked
+    }
+}
+
+/// The messages of all hooks. One of a list of transitions is one message.
+fn messages(workflow: &Workflow, states: &HashMap<&str, StateId>, walker: &mut Walker<'_>) -> Vec<Message> {
+    let mut messages: Vec<Message> = Vec::new();
+    let mut known: HashMap<Span, usize, Quick> = HashMap::default();
+    for (id, transition) in (0u32..).map(TransitionId).zip(lower::transitions(workflow)) {
+        for hook in &transition.hooks {
+            let Some((text, actor)) = told_by(&hook.action) else { continue };
+            let at = *known.entry(text.span).or_insert_with(|| {
+                let reading = reading::read(text, states);
+                messages.push(Message { hook: hook.span, reading, starts: Vec::new(), runs: None });
+                messages.len() - 1
+            });
+            let place = Place { state: transition.to.value, actor };
+            messages[at].starts.push(Start { place, transition: Some(id) });
+        }
+    }
+    for message in &mut messages {
+        message.runs = walker.closure(message.starts.iter().map(|it| it.place), |_| true);
+    }
+    messages
+}
+
+/// What a hook tells, and whom.
+fn told_by(action: &Action) -> Option<(&Text, Actor)> {
+    match action {
+        Action::NotifyWorker { message, .. } => Some((message, Actor::Worker)),
+        Action::Notify { message } => Some((message, Actor::Human)),
+        Action::AcquireWorkspace
+        | Action::ReleaseWorkspace
+        | Action::SpawnAgent(_)
+        | Action::SpawnReviewer(_)
+        | Action::KillSession
+        | Action::KillReviewer
+        | Action::SpawnNext
+        | Action::PushBranch
+        | Action::CreatePr
+        | Action::DeleteRemoteBranch
+        | Action::Increment { .. }
+        | Action::SetField { .. }
+        | Action::RunCommand { .. } => None,
+    }
+}
+
+impl Message {
+    /// Whether it is for a person.
+    pub fn is_for_person(&self) -> bool {
+        self.starts.iter().any(|it| it.place.actor == Actor::Human)
     }
 }
 

@@ -163,7 +163,8 @@ impl<'a> Lowering<'a> {
             Action::KillSession => core::Hook::KillSession,
             Action::KillReviewer => core::Hook::KillReviewer,
             Action::NotifyWorker { message, otherwise } => {
-                core::Hook::NotifyWorker { message, otherwise: otherwise.as_ref().map(spawn) }
+                let otherwise = otherwise.as_ref().map(spawn);
+                core::Hook::NotifyWorker { message: &message.value, otherwise }
             }
             Action::SpawnNext => core::Hook::SpawnNext,
             Action::PushBranch => core::Hook::PushBranch,
@@ -171,7 +172,7 @@ impl<'a> Lowering<'a> {
             Action::DeleteRemoteBranch => core::Hook::DeleteRemoteBranch,
             Action::Increment { field } => core::Hook::Increment { counter: field.value },
             Action::SetField { field, value } => core::Hook::SetField { field: &field.value, value },
-            Action::Notify { message } => core::Hook::Notify { message },
+            Action::Notify { message } => core::Hook::Notify { message: &message.value },
             Action::RunCommand { argv, timeout } => core::Hook::RunCommand {
                 argv: self.arena.words.keep(argv.iter().map(String::as_str)),
                 timeout: *timeout,

@@ -2,13 +2,14 @@
 
 use super::decoder::{Decoder, Field, Fields};
 use super::keys::{ACTIONS, HOOK, Object};
+use super::prompts;
 use super::scope::Scope;
 use super::{Action, CounterId, HarnessOf, Hook, Permissions, REVIEW_ROUND, Spawn};
 use crate::catalogue::{A04, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
 use crate::syntax::limits::{MAX_HOOKS, exceeded};
-use crate::syntax::{Kind, Node};
+use crate::syntax::{Kind, Node, Text};
 
 /// Seconds that `run_command` gives a program where the workflow does not say.
 const DEFAULT_TIMEOUT: u32 = 60;
@@ -89,7 +90,7 @@ fn action(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> 
             Action::Increment { field: Spanned::new(REVIEW_ROUND, at) }
         }
         "set_field" => set_field(decoder, scope, fields)?,
-        "notify" => Action::Notify { message: text(decoder, fields, "message")? },
+        "notify" => Action::Notify { message: message(decoder, scope, fields)? },
         "run_command" => run_command(decoder, fields)?,
         // The table has no other; a test decodes every action of it.
         _ => return None,
@@ -104,7 +105,7 @@ fn notify_worker(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'
     };
     let (harness, permissions) = (HarnessOf::Task, Permissions::Full);
     let otherwise = prompt.map(|prompt| Spawn { prompt, harness, permissions, increment: None });
-    Some(Action::NotifyWorker { message: text(decoder, fields, "message")?, otherwise })
+    Some(Action::NotifyWorker { message: message(decoder, scope, fields)?, otherwise })
 }
 
 fn spawn(
@@ -134,8 +135,11 @@ fn counter(
     fields.get(key).and_then(|it| scope.counter_of(decoder, &it))
 }
 
-fn text(decoder: &mut Decoder<'_>, fields: &Fields<'_>, key: &str) -> Option<String> {
-    fields.get(key).and_then(|it| decoder.text(&it)).map(|it| it.value.clone())
+/// What is told to somebody who is there already: as it stands, unlike a prompt.
+fn message(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> Option<Text> {
+    let text = fields.get("message").and_then(|it| decoder.text(&it))?;
+    prompts::without_placeholders(decoder, scope, text);
+    Some(text.clone())
 }
 
 fn set_field(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> Option<Action> {

@@ -196,7 +196,7 @@ pub enum Action {
     /// `notify_worker`
     NotifyWorker {
         /// What the worker is told.
-        message: String,
+        message: Text,
         /// How a worker is started where none is alive to be told.
         otherwise: Option<Spawn>,
     },
@@ -223,7 +223,7 @@ pub enum Action {
     /// `notify`
     Notify {
         /// What the person is told.
-        message: String,
+        message: Text,
     },
     /// `run_command`
     RunCommand {

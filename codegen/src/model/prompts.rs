@@ -46,6 +46,20 @@ fn pieces(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text) -> Vec<Piec
     cutter.finish()
 }
 
+/// Reports the placeholders of a text in which nothing is filled in.
+pub(super) fn without_placeholders(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text) {
+    for (at, _) in text.value.match_indices('{') {
+        let Some(word) = placeholder(&text.value[at..]).filter(|word| value(scope, word).is_some()) else {
+            continue;
+        };
+        let message = format!("`{{{word}}}` in a message is not filled in: it is read as it stands");
+        let found = Diagnostic::new(&C84, text.locate(at, at + word.len() + 2), message);
+        decoder.report(
+            found.help("say it without; TASK.md has the task's fields, and only prompts have placeholders"),
+        );
+    }
+}
+
 #[derive(Default)]
 struct Cutter {
     pieces: Vec<Piece>,

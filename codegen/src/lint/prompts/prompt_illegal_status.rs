@@ -1,8 +1,8 @@
-//! C80: a prompt tells its agent to set a status that no transition leads to from where the agent can be.
+//! C80: a prompt or a message tells an agent to set a status that no transition leads to from where it can be.
 
 use super::C80;
 use super::replay::{Refused, When};
-use super::shared::{Prompted, list, names, prompt, started};
+use super::shared::{Telling, list, names, telling};
 use crate::diag::{Diagnostic, Level};
 use crate::edit;
 use crate::lint::Facts;
@@ -18,18 +18,19 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 fn finding(facts: &Facts<'_>, it: &Refused) -> Diagnostic {
-    let prompt = prompt(facts, it.prompt);
-    let command = &prompt.reading.commands[it.command];
+    let telling = telling(facts.told, it.by);
+    let command = &telling.reading.commands[it.command];
     match command.target {
-        Target::State(to) => illegal(facts, it, &prompt, (command, to)),
-        Target::Unknown | Target::Open => unknown(facts, prompt.name, command),
+        Target::State(to) => illegal(facts, it, &telling, (command, to)),
+        Target::Unknown | Target::Open => unknown(facts, &telling, command),
     }
 }
 
-fn unknown(facts: &Facts<'_>, prompt: &str, command: &Command) -> Diagnostic {
+fn unknown(facts: &Facts<'_>, telling: &Telling<'_>, command: &Command) -> Diagnostic {
     let name = &command.name;
     let known = || facts.workflow.states.iter().map(|it| it.name.value.as_str());
-    let message = format!("`{prompt}` tells its agent to set `--status {name}`, which no state is named");
+    let tells = telling.tells(facts);
+    let message = format!("{tells} to set `--status {name}`, which no state is named");
     let fix = suggest::only(name, known())
         .and_then(|meant| edit::replace_word(&facts.source.text, command.span, name, meant));
     Diagnostic::new(&C80, command.span, message)
@@ -40,10 +41,10 @@ fn unknown(facts: &Facts<'_>, prompt: &str, command: &Command) -> Diagnostic {
 fn illegal(
     facts: &Facts<'_>,
     it: &Refused,
-    prompt: &Prompted<'_>,
+    telling: &Telling<'_>,
     (command, to): (&Command, StateId),
 ) -> Diagnostic {
-    let (name, to_name) = (prompt.name, facts.name(to));
+    let (tells, to_name) = (telling.tells(facts), facts.name(to));
     let from = names(facts, it.from.iter().map(|it| it.state));
     let place = match &from[..] {
         few if few.len() <= MAX_LIST => format!("from {}", list(few)),
@@ -54,10 +55,10 @@ fn illegal(
     } else {
         "no transition leads there"
     };
-    let message = format!("`{name}` tells its agent to set `--status {to_name}`, and {refusal} {place}");
-    let start = it.start.as_ref().or(prompt.starts.first());
-    let mut story: Vec<_> = start.map(|start| started(facts, prompt, start)).into_iter().collect();
-    if let Some(earlier) = it.after.map(|at| &prompt.reading.commands[at]) {
+    let message = format!("{tells} to set `--status {to_name}`, and {refusal} {place}");
+    let start = it.start.as_ref().or(telling.starts.first());
+    let mut story: Vec<_> = start.map(|start| telling.told(facts, start)).into_iter().collect();
+    if let Some(earlier) = it.after.map(|at| &telling.reading.commands[at]) {
         let case = if it.when == When::Aside { "where this was to be run, " } else { "" };
         story.push((earlier.span, format!("{case}the task is in `{}` after this", earlier.name)));
     }

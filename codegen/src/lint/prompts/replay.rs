@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use orange_core::{Actor, PromptId, StateId, TransitionId};
 
-use super::shared::{Prompted, prompts};
+use super::shared::{Teller, Telling, tellings};
 use crate::lint::told::{Command, Mood, Place, Start, Target, Walker, survives};
 use crate::lint::{Facts, Mover};
 
 /// A command that the engine refuses.
 #[derive(Debug)]
 pub(super) struct Refused {
-    pub prompt: PromptId,
-    /// Which of the prompt's commands.
+    pub by: Teller,
+    /// Which of its commands.
     pub command: usize,
-    /// How the agent was started.
+    /// How the agent came to be told.
     pub start: Option<Start>,
     /// Where the agent can be when it gives it.
     pub from: Vec<Place>,
@@ -50,7 +50,7 @@ pub(super) struct Left {
 /// More pairs of a place and a command than this are not looked at.
 const MAX_PLACES: usize = 2_000_000;
 
-/// What becomes of the agents of all prompts that do what they are told.
+/// What becomes of those who do what all prompts and messages tell them.
 #[derive(Debug, Default)]
 pub(super) struct Replays {
     pub refused: Vec<Refused>,
@@ -58,34 +58,34 @@ pub(super) struct Replays {
 }
 
 impl Replays {
-    /// Walks through every prompt, first from everywhere at once, then from each of its starts alone.
+    /// Walks through every prompt and message, first from everywhere at once, then from each of its starts alone.
     pub fn of(facts: &Facts<'_>) -> Self {
         let mut replays = Self::default();
         let mut walker = Walker::new(facts.machine);
         let mut places = 0;
-        for prompt in prompts(facts).filter(|it| it.reading.names_a_command()) {
-            let Some(here) = beginnings(facts, &prompt) else { continue };
-            places += (here.len() + prompt.starts.len()) * prompt.reading.commands.len();
+        for telling in tellings(facts).filter(|it| it.reading.names_a_command()) {
+            let Some(here) = beginnings(facts, &telling) else { continue };
+            places += (here.len() + telling.starts.len()) * telling.reading.commands.len();
             if places > MAX_PLACES {
                 break;
             }
-            replays.add(facts, prompt, &mut walker, here);
+            replays.add(facts, telling, &mut walker, here);
         }
         replays
     }
 
-    fn add(&mut self, facts: &Facts<'_>, prompt: Prompted<'_>, walker: &mut Walker<'_>, here: Vec<Place>) {
-        self.refused.extend(presumed(facts, &prompt, &here));
-        let everywhere = Replay { facts, prompt, walker, start: None, here, after: None, aside: None };
+    fn add(&mut self, facts: &Facts<'_>, telling: Telling<'_>, walker: &mut Walker<'_>, here: Vec<Place>) {
+        self.refused.extend(presumed(facts, &telling, &here));
+        let everywhere = Replay { facts, telling, walker, start: None, here, after: None, aside: None };
         let (mut refused, _) = everywhere.run();
         let mut told: BTreeSet<usize> = refused.iter().map(|it| it.command).collect();
-        for start in prompt.starts {
+        for start in telling.starts {
             let Some(here) = walker.closure([start.place].into_iter(), |id| drifts(facts, start.place, id))
             else {
                 continue;
             };
             let from_here =
-                Replay { facts, prompt, walker, start: Some(*start), here, after: None, aside: None };
+                Replay { facts, telling, walker, start: Some(*start), here, after: None, aside: None };
             let (more, left) = from_here.run();
             refused.extend(more.into_iter().filter(|it| told.insert(it.command)));
             self.left.extend(left);
@@ -95,14 +95,14 @@ impl Replays {
 }
 
 /// The commands that it takes for granted, and that are refused wherever the agent can be.
-fn presumed(facts: &Facts<'_>, it: &Prompted<'_>, here: &[Place]) -> Vec<Refused> {
+fn presumed(facts: &Facts<'_>, it: &Telling<'_>, here: &[Place]) -> Vec<Refused> {
     let commands = it.reading.commands.iter().enumerate().filter(|(_, it)| it.mood == Mood::Presumed);
     let refused = commands.filter(|(_, command)| match command.target {
         Target::State(to) => !here.iter().any(|it| it.state == to || it.may(facts.machine, to)),
         Target::Unknown | Target::Open => false,
     });
     let refused = refused.map(|(command, _)| Refused {
-        prompt: it.id,
+        by: it.by,
         command,
         start: None,
         from: here.to_vec(),
@@ -113,9 +113,9 @@ fn presumed(facts: &Facts<'_>, it: &Prompted<'_>, here: &[Place]) -> Vec<Refused
 }
 
 /// Where the agent can be at first. One of a prompt that is not used can be anywhere.
-fn beginnings(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Vec<Place>> {
+fn beginnings(facts: &Facts<'_>, it: &Telling<'_>) -> Option<Vec<Place>> {
     if !it.starts.is_empty() {
-        return facts.told.runs[usize::from(it.id.0)].clone();
+        return it.runs.map(<[Place]>::to_vec);
     }
     let alive = facts.states().filter(|(_, it)| !it.terminal);
     let both = |state| [Actor::Worker, Actor::Reviewer].map(|actor| Place { state, actor });
@@ -138,7 +138,7 @@ fn goes_by_others(facts: &Facts<'_>, actor: Actor, id: TransitionId) -> bool {
 
 struct Replay<'r, 'm> {
     facts: &'r Facts<'r>,
-    prompt: Prompted<'r>,
+    telling: Telling<'r>,
     walker: &'r mut Walker<'m>,
     start: Option<Start>,
     /// Where the agent can be now; nowhere when a command has ended it.
@@ -151,7 +151,7 @@ struct Replay<'r, 'm> {
 
 impl Replay<'_, '_> {
     fn run(mut self) -> (Vec<Refused>, Option<Left>) {
-        let commands = self.prompt.reading.commands.iter().enumerate();
+        let commands = self.telling.reading.commands.iter().enumerate();
         let told = commands.filter(|(_, it)| it.mood == Mood::Told);
         let refused = told.filter_map(|(at, command)| self.step(at, command)).collect();
         (refused, self.left())
@@ -198,7 +198,7 @@ impl Replay<'_, '_> {
 
     fn refused(&self, command: usize, from: Vec<Place>) -> Refused {
         let when = if self.start.is_some() { When::Started } else { When::Always };
-        Refused { prompt: self.prompt.id, command, start: self.start, from, after: self.after, when }
+        Refused { by: self.telling.by, command, start: self.start, from, after: self.after, when }
     }
 
     /// To be told to go where one is does no harm.
@@ -223,9 +223,10 @@ impl Replay<'_, '_> {
 
     /// Where the agent is left, if it lives on there.
     fn left(&self) -> Option<Left> {
+        let Teller::Prompt(prompt) = self.telling.by else { return None };
         let (start, last) = (self.start?, self.after?);
-        let Target::State(to) = self.prompt.reading.commands[last].target else { return None };
+        let Target::State(to) = self.telling.reading.commands[last].target else { return None };
         let place = self.here.iter().find(|it| it.state == to)?;
-        Some(Left { prompt: self.prompt.id, start, last, place: *place })
+        Some(Left { prompt, start, last, place: *place })
     }
 }

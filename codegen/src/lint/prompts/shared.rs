@@ -3,7 +3,7 @@
 use orange_core::{PromptId, StateId};
 
 use crate::lint::Facts;
-use crate::lint::told::{Mood, Reading, Start};
+use crate::lint::told::{Mood, Place, Reading, Start, Told};
 use crate::model::{Condition, Gate, Prompt};
 use crate::span::Span;
 
@@ -36,6 +36,86 @@ pub(super) fn prompt<'f>(facts: &Facts<'f>, id: PromptId) -> Prompted<'f> {
     let (at, told) = (usize::from(id.0), facts.told);
     let prompt = &facts.workflow.prompts[at];
     Prompted { id, name: &prompt.name.value, prompt, reading: &told.readings[at], starts: &told.starts[at] }
+}
+
+/// What tells somebody what to do: a prompt, or a hook's message by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Teller {
+    Prompt(PromptId),
+    Message(usize),
+}
+
+/// What is told, and to whom.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Telling<'f> {
+    pub by: Teller,
+    pub reading: &'f Reading,
+    /// How agents come to be told; nothing for a prompt that is not used.
+    pub starts: &'f [Start],
+    /// Where they can be while they act on it; `None` where that is more than can be looked at.
+    pub runs: Option<&'f [Place]>,
+}
+
+/// Every prompt and every message.
+pub(super) fn tellings<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Telling<'f>> + use<'f> {
+    let told = facts.told;
+    let prompts = (0u16..).zip(&told.readings).map(|(id, _)| Teller::Prompt(PromptId(id)));
+    let messages = (0..told.messages.len()).map(Teller::Message);
+    prompts.chain(messages).map(|by| telling(told, by))
+}
+
+/// What this one tells.
+pub(super) fn telling(told: &Told, by: Teller) -> Telling<'_> {
+    match by {
+        Teller::Prompt(id) => {
+            let at = usize::from(id.0);
+            let runs = told.runs[at].as_deref();
+            Telling { by, reading: &told.readings[at], starts: &told.starts[at], runs }
+        }
+        Teller::Message(at) => {
+            let message = &told.messages[at];
+            let runs = message.runs.as_deref();
+            Telling { by, reading: &message.reading, starts: &message.starts, runs }
+        }
+    }
+}
+
+impl Telling<'_> {
+    /// What to call that which tells it.
+    pub fn name(&self, facts: &Facts<'_>) -> String {
+        match self.by {
+            Teller::Prompt(id) => format!("`{}`", prompt(facts, id).name),
+            Teller::Message(_) => {
+                let first = self.starts.iter().find_map(|it| it.transition);
+                let arrow = first.map_or_else(String::new, |id| facts.arrow(facts.transition(id)));
+                format!("the message of {arrow}")
+            }
+        }
+    }
+
+    /// The same, and whom it tells.
+    pub fn tells(&self, facts: &Facts<'_>) -> String {
+        let whom = match self.by {
+            Teller::Prompt(_) => "its agent",
+            Teller::Message(at) if facts.told.messages[at].is_for_person() => "a person",
+            Teller::Message(_) => "the worker",
+        };
+        format!("{} tells {whom}", self.name(facts))
+    }
+
+    /// Where one comes to be told, and in which words to say so.
+    pub fn told(&self, facts: &Facts<'_>, start: &Start) -> (Span, String) {
+        match self.by {
+            Teller::Prompt(id) => started(facts, &prompt(facts, id), start),
+            Teller::Message(at) => {
+                let state = facts.name(start.place.state);
+                (
+                    facts.first_line(facts.told.messages[at].hook),
+                    format!("read when the task is in `{state}`"),
+                )
+            }
+        }
+    }
 }
 
 /// Where an agent is started with a prompt, and in which words to say so.
@@ -117,10 +197,9 @@ fn end_of_section(text: &str, at: usize, heading: &str) -> Option<usize> {
     text.get(start..end).filter(|it| it.eq_ignore_ascii_case(name)).map(|_| end)
 }
 
-/// The gates and rules with a verdict that an agent with this prompt can meet, those of transitions first.
-pub(super) fn verdict_gates<'f>(facts: &Facts<'f>, it: &Prompted<'f>) -> impl Iterator<Item = &'f Gate> {
-    let mut states: Vec<StateId> =
-        facts.told.runs[usize::from(it.id.0)].iter().flatten().map(|it| it.state).collect();
+/// The gates and rules with a verdict that an agent who was told this can meet, those of transitions first.
+pub(super) fn verdict_gates<'f>(facts: &Facts<'f>, it: &Telling<'f>) -> impl Iterator<Item = &'f Gate> {
+    let mut states: Vec<StateId> = it.runs.into_iter().flatten().map(|it| it.state).collect();
     states.sort_unstable();
     states.dedup();
     let transitions: Vec<&Gate> =

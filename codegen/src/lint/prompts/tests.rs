@@ -193,3 +193,37 @@ fn a_prompt_without_a_command_is_told_by_where_it_is_used() {
     check(&format!("{WRITE}Never run --status done."), &["warn C82 worker"]);
     check(&format!("{WRITE}After setting --status working, wait."), &[]);
 }
+
+/// The findings where the worker is told this when its task comes back to work, and a person that when it is stuck.
+#[track_caller]
+fn check_messages(worker: &str, person: &str, expect: &[&str]) {
+    let machine = MACHINE
+        .replace("hooks: [{action: kill_reviewer}]}", &format!("hooks: [{{action: kill_reviewer}}, {{action: notify_worker, message: \"{worker}\"}}]}}"))
+        .replace("hooks: [{action: kill_session}]}\n  - {from: stuck", &format!("hooks: [{{action: kill_session}}, {{action: notify, message: '{person}'}}]}}\n  - {{from: stuck"));
+    assert_eq!(machine.matches("message").count(), 2);
+    check_in(&machine, "worker", &format!("{WRITE}1. --status working\n2. --status agent-review"), expect);
+}
+
+#[test]
+fn messages_of_hooks_are_read_like_prompts() {
+    check_messages(
+        "Go on, then run: orange task update --status agent-review",
+        "orange task update --status working",
+        &[],
+    );
+    check_messages("orange task update --status planning", "Look at it", &["deny C80 planning"]);
+    check_messages("Never set --status done", "Look at it", &[]);
+    check_messages(
+        "First \\\"a\\\".\\nThen orange task update --status agent-reviw",
+        "",
+        &["deny C80 agent-reviw"],
+    );
+    check_messages("Say Verdict: APPROVED in ## Review", "", &["warn C87 APPROVED"]);
+    check_messages("Go on", "orange task update --status planing", &["deny C80 planing"]);
+    check_messages("Go on", "orange task update --status planning", &["deny C80 planning"]);
+    check_messages(
+        "Do {summary} of {other}",
+        "round {review_round}",
+        &["warn C84 {review_round}", "warn C84 {summary}"],
+    );
+}

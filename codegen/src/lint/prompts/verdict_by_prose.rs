@@ -3,7 +3,7 @@
 use orange_core::{Gate as CoreGate, check_gate, has_word};
 
 use super::C88;
-use super::shared::{Prompted, asked_section, prompts, verdict_gates};
+use super::shared::{Prompted, Teller, asked_section, prompts, telling, verdict_gates};
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
 use crate::model::{Gate, Verdict};
@@ -19,7 +19,9 @@ fn in_prompt(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Diagnostic> {
     if !asks || it.reading.verdict_line || says_first_line(text) {
         return None;
     }
-    let loose: Vec<&Gate> = verdict_gates(facts, it).filter(|gate| !gate.strict).collect();
+    let loose: Vec<&Gate> = verdict_gates(facts, &telling(facts.told, Teller::Prompt(it.id)))
+        .filter(|gate| !gate.strict)
+        .collect();
     let gate =
         loose.iter().find(|it| it.verdict.is_some_and(|it| it.value == Verdict::Pass)).or(loose.first())?;
     let asked = asked_section(it, &gate.section.value)?;

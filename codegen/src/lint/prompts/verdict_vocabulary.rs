@@ -1,31 +1,36 @@
-//! C87: a prompt asks for a verdict that no gate can read.
+//! C87: a prompt or a message asks for a verdict that no gate can read.
 
 use super::C87;
-use super::shared::{Prompted, any_of, prompts, verdict_gates};
+use super::shared::{Telling, any_of, tellings, verdict_gates};
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
 use crate::lint::told::VerdictWord;
 use crate::model::{Gate, Verdict};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    prompts(facts).filter_map(|it| in_prompt(facts, &it)).collect()
+    tellings(facts).filter_map(|it| in_prompt(facts, &it)).collect()
 }
 
-fn in_prompt(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Diagnostic> {
+fn in_prompt(facts: &Facts<'_>, it: &Telling<'_>) -> Option<Diagnostic> {
     let is_known =
         |word: &str| [Verdict::Pass, Verdict::Fail].iter().any(|it| it.as_str().eq_ignore_ascii_case(word));
     let unknown: Vec<&VerdictWord> = it.reading.verdicts.iter().filter(|it| !is_known(&it.word)).collect();
     let first = unknown.first()?;
     let gate = verdict_gates(facts, it).next()?;
-    Some(finding(it, (first, &unknown), gate))
+    Some(finding(facts, it, (first, &unknown), gate))
 }
 
-fn finding(it: &Prompted<'_>, (first, unknown): (&VerdictWord, &[&VerdictWord]), gate: &Gate) -> Diagnostic {
+fn finding(
+    facts: &Facts<'_>,
+    it: &Telling<'_>,
+    (first, unknown): (&VerdictWord, &[&VerdictWord]),
+    gate: &Gate,
+) -> Diagnostic {
     let mut words: Vec<&str> = unknown.iter().map(|it| it.word.as_str()).collect();
     words.dedup();
     let message = format!(
-        "`{}` asks for the verdict {}, and gates know PASS and FAIL alone: what the agent writes is no verdict",
-        it.name,
+        "{} asks for the verdict {}, and gates know PASS and FAIL alone: what the agent writes is no verdict",
+        it.name(facts),
         any_of(&words)
     );
     let mut found = Diagnostic::new(&C87, first.span, message);

@@ -98,9 +98,12 @@ impl<'m> Walker<'m> {
 }
 
 /// Whether an agent lives through a transition: no hook of it ends the agent or starts another one in its place, it leads
-/// to no end, and it is not one that the engine alone takes, when the agent is dead.
+/// to no end, and it is not one that the engine alone takes, when the agent is dead. A person lives through all but the end.
 pub fn survives(machine: &Machine<'_>, id: TransitionId, actor: Actor) -> bool {
     let Transition { to, by, hooks, .. } = machine.transition(id);
+    if actor == Actor::Human {
+        return !machine.state(*to).terminal;
+    }
     let somebody = [Actor::Worker, Actor::Reviewer, Actor::Human].into_iter().any(|it| by.allows(it));
     somebody && !machine.state(*to).terminal && !hooks.iter().any(|hook| ends(hook, actor))
 }
