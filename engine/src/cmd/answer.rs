@@ -1,14 +1,15 @@
 //! What a command answers: the same thing for programs and for people.
 
+use serde::Serialize;
 use serde_json::Value;
 
-use crate::Kind;
 use crate::cmd::screen::columns;
+use crate::{Error, Kind, Result};
 
 /// An answer in both forms; the door prints one of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// For `--json`. Null when there is nothing to say.
+    /// For `--json`. Null when `text` is what to print in any case: of a long answer only one form is made.
     pub json: Value,
     /// For people; no newline at the end. Empty when there is nothing to say.
     pub text: String,
@@ -26,6 +27,15 @@ impl Answer {
     pub fn wrong(self, kind: Kind) -> Answer {
         Answer { wrong: Some(kind), ..self }
     }
+}
+
+/// A value in JSON.
+///
+/// # Errors
+/// `environment` when it cannot be written.
+pub fn written(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value)
+        .map_err(|cause| Error::new(Kind::Environment, format!("cannot write the answer: {cause}")))
 }
 
 /// Rows as a table with aligned columns, the header first. Cells keep to one line.

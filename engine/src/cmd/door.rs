@@ -7,7 +7,7 @@ use orange_core::Machine;
 use serde_json::json;
 
 use crate::caller::Caller;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::{Answer, written};
 use crate::cmd::args::{Cli, Command, ORANGE};
 use crate::cmd::line::parse::{Parsed, asks_for_json, parse};
 use crate::cmd::{agent, complete, doctor, install, log, mcp, monitor, project, task, workflow, workspace};
@@ -59,12 +59,8 @@ fn run(built: Built, cli: &Cli) -> Result<Answer> {
 
 /// Prints it; whether somebody still reads what is printed.
 fn print(answer: &Answer, as_json: bool) -> Result<bool> {
-    let text = match as_json {
-        true if answer.json.is_null() => String::new(),
-        true => serde_json::to_string(&answer.json)
-            .map_err(|cause| Error::new(Kind::Environment, format!("cannot write the answer: {cause}")))?,
-        false => answer.text.clone(),
-    };
+    let json = if as_json && !answer.json.is_null() { Some(written(&answer.json)?) } else { None };
+    let text = json.as_deref().unwrap_or(&answer.text);
     if text.is_empty() {
         return Ok(true);
     }

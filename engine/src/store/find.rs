@@ -39,7 +39,7 @@ fn among(
     if let [dir] = &list::with_id(folder, project, name)?[..] {
         return Ok(dir.clone());
     }
-    let listed = list::read_all(&list::below(folder, project)?);
+    let listed = list::each(folder, project, Some)?;
     let of_branch = of_branch(&listed, name, is_over);
     let of_id =
         listed.iter().filter(|listed| id::is_prefix(name) && listed.dir.id.starts_with(name)).collect();

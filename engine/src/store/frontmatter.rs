@@ -59,13 +59,14 @@ impl Document {
     /// # Errors
     /// As `parse`.
     pub fn of(text: String) -> Result<Document, Flaw> {
-        if text.trim_start_matches(BOM).trim().is_empty() {
+        const MOST_HAVE: usize = 16;
+        if text.trim_start_matches(BOM).trim_start().is_empty() {
             return Err(Flaw::new(0, "it is empty", RESTORE));
         }
         no_conflict_markers(&text)?;
         let mut lines = Lines::new(&text);
         let newline = opening(&mut lines)?;
-        let mut entries = Entries::default();
+        let mut entries = Entries { done: Vec::with_capacity(MOST_HAVE), ..Entries::default() };
         for line in lines.by_ref() {
             if is_fence_of_frontmatter(line.content) {
                 let (close, body) = (line.start, line.start + line.whole.len());
@@ -216,32 +217,40 @@ struct Entries {
 
 impl Entries {
     fn take(&mut self, line: &Line) -> Result<(), Flaw> {
+        // Most lines begin so, and that is a key.
+        let begins_with_letter = line.content.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
+        if begins_with_letter || !self.has_taken(line)? { self.begin(line) } else { Ok(()) }
+    }
+
+    /// Takes a line that is blank, a comment, or goes on with the last key; `false` for another one.
+    fn has_taken(&mut self, line: &Line) -> Result<bool, Flaw> {
         let content = line.content;
         let bare = content.trim();
         if bare.is_empty() {
             if self.block == Some(KeepsBlankLines(true)) {
                 self.extend(line);
             }
-            return Ok(());
+            return Ok(true);
         }
         if content.starts_with('\t') {
             return Err(Flaw::new(line.number, "the line begins with a tab", "indent with spaces"));
         }
         let is_indented = content.starts_with(' ');
-        if bare.starts_with('#') && !(is_indented && self.block.is_some()) {
-            return Ok(());
-        }
-        if (is_indented || self.bare && is_list_item(content)) && self.extend(line) {
-            return Ok(());
-        }
+        let is_comment = bare.starts_with('#') && !(is_indented && self.block.is_some());
+        Ok(is_comment || (is_indented || self.bare && is_list_item(content)) && self.extend(line))
+    }
+
+    fn begin(&mut self, line: &Line) -> Result<(), Flaw> {
+        let content = line.content;
         let (key, colon) = key(content).ok_or_else(|| {
             let help =
                 "write `key: value`, indent what belongs to the line above, or begin the line with `#`";
             Flaw::new(line.number, "this line of the frontmatter is neither a key nor a comment", help)
         })?;
         let start = line.start;
-        self.block = scalar::is_block(&content[colon..]);
-        self.bare = matches!(content[colon..].trim_start().chars().next(), None | Some('#'));
+        let value = content[colon..].trim_ascii_start();
+        self.block = scalar::is_block(value);
+        self.bare = matches!(value.as_bytes().first(), None | Some(b'#'));
         let end = start + content.len();
         self.done.push(Entry { line: line.number, start, key: start + key, value: start + colon, end });
         Ok(())
@@ -261,17 +270,15 @@ fn is_list_item(content: &str) -> bool {
 
 /// Where the key that a line begins with ends, and where the colon behind it does.
 fn key(content: &str) -> Option<(usize, usize)> {
-    let quote = content.chars().next().filter(|first| matches!(first, '"' | '\''));
-    let length = match quote {
-        Some(quote) => 2 + content[1..].find(quote)?,
-        None if content
-            .starts_with([' ', '[', ']', '{', '}', ',', '%', '@', '`', '|', '>', '&', '*', '!', '?']) =>
-        {
+    let length = match content.chars().next()? {
+        quote @ ('"' | '\'') => 2 + content[1..].find(quote)?,
+        ' ' | '[' | ']' | '{' | '}' | ',' | '%' | '@' | '`' | '|' | '>' | '&' | '*' | '!' | '?' => {
             return None;
         }
-        None => content.match_indices(':').map(|(at, _)| at).find(|&at| is_colon(content, at))?,
+        _ => (0..content.len()).find(|&at| is_colon(content, at))?,
     };
-    let colon = length + content[length..].len() - content[length..].trim_start_matches(' ').len();
+    let blanks = content.bytes().skip(length).take_while(|byte| *byte == b' ').count();
+    let colon = length + blanks;
     is_colon(content, colon).then_some((length, colon + 1))
 }
 
@@ -301,7 +308,8 @@ fn is_fence_of_frontmatter(content: &str) -> bool {
 
 /// What a merge left undecided. A line of `=======` alone is no sign: it underlines a heading.
 fn no_conflict_markers(text: &str) -> Result<(), Flaw> {
-    if !text.contains("<<<<<<<") && !text.contains(">>>>>>>") {
+    let may_have = |letter: char, marker: &str| text.contains(letter) && text.contains(marker);
+    if !may_have('<', "<<<<<<<") && !may_have('>', ">>>>>>>") {
         return Ok(());
     }
     let is_marker = |content: &str, marker: &str| {
@@ -362,13 +370,20 @@ impl<'a> Iterator for Lines<'a> {
     type Item = Line<'a>;
 
     fn next(&mut self) -> Option<Line<'a>> {
-        let whole = self.rest.split_inclusive('\n').next()?;
-        let content = whole.strip_suffix('\n').unwrap_or(whole);
-        let content = content.strip_suffix('\r').unwrap_or(content);
+        if self.rest.is_empty() {
+            return None;
+        }
+        let end = self.rest.bytes().position(|byte| byte == b'\n');
+        let (whole, rest) = self.rest.split_at(end.map_or(self.rest.len(), |end| end + 1));
+        let content = match whole.as_bytes() {
+            [.., b'\r', b'\n'] => &whole[..whole.len() - 2],
+            [.., b'\r' | b'\n'] => &whole[..whole.len() - 1],
+            _ => whole,
+        };
         self.number += 1;
         let line = Line { whole, content, start: self.start, number: self.number };
         self.start += whole.len();
-        self.rest = &self.rest[whole.len()..];
+        self.rest = rest;
         Some(line)
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{Mode, OFlags};
 
@@ -38,7 +38,32 @@ impl Listed {
 /// # Errors
 /// `environment` when the folder of the tasks cannot be read.
 pub fn list(home: &Home, project: Option<&str>) -> Result<Vec<Listed>> {
-    Ok(read_all(&dirs(home, project)?))
+    each(&home.tasks(), project, Some)
+}
+
+/// What `make` makes of every task below this folder, or of every one of a project, in the order of [`list`]. Each task is
+/// handed over as soon as it is read, by one of two threads, so that thousands of them are never kept at once.
+///
+/// # Errors
+/// `environment` when a folder cannot be read.
+pub fn each<R: Send>(
+    folder: &Path,
+    project: Option<&str>,
+    make: impl Fn(Listed) -> Option<R> + Sync,
+) -> Result<Vec<R>> {
+    let made = Mutex::new((Vec::new(), Vec::new()));
+    in_parallel(below(folder, project)?, &|dir, buffer| {
+        let listed = read(dir, buffer);
+        let key = sort_key(&listed);
+        if let Some(new) = make(listed) {
+            let (keys, made) = &mut *locked(&made);
+            keys.push((key, made.len()));
+            made.push(Some(new));
+        }
+    });
+    let (mut keys, mut made) = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    keys.sort_unstable();
+    Ok(keys.into_iter().filter_map(|(_, place)| made[place].take()).collect())
 }
 
 /// The folders of every task, or of every task of one project, in no order.
@@ -47,14 +72,6 @@ pub fn list(home: &Home, project: Option<&str>) -> Result<Vec<Listed>> {
 /// `environment` when a folder cannot be read.
 pub fn dirs(home: &Home, project: Option<&str>) -> Result<Vec<TaskDir>> {
     below(&home.tasks(), project)
-}
-
-/// Reads these tasks, those that cannot be read last, the others oldest first.
-pub fn read_all(dirs: &[TaskDir]) -> Vec<Listed> {
-    let mut listed = in_parallel(dirs, read);
-    // A listed task is large: its key is sorted, not the task itself.
-    listed.sort_by_cached_key(sort_key);
-    listed
 }
 
 /// The folders of every task below this one, or of every task of one project, in no order.
@@ -89,9 +106,9 @@ fn projects(folder: &Path, project: Option<&str>) -> Result<Vec<String>> {
 }
 
 /// Reads a task with as little as that takes; what is unusual about it is found out with all care.
-fn read(dir: &TaskDir, buffer: &mut Vec<u8>) -> Listed {
-    let task = quickly(dir, buffer).map_or_else(|| carefully(dir), Ok);
-    Listed { dir: dir.clone(), task }
+fn read(dir: TaskDir, buffer: &mut Vec<u8>) -> Listed {
+    let task = quickly(&dir, buffer).map_or_else(|| carefully(&dir), Ok);
+    Listed { dir, task }
 }
 
 fn quickly(dir: &TaskDir, buffer: &mut Vec<u8>) -> Option<Task> {
@@ -138,44 +155,42 @@ fn folders(path: &Path) -> Result<Vec<String>> {
     for entry in entries(path)? {
         let found = entry.file_type().map_err(|cause| Error::io("look at", &entry.path(), &cause))?;
         let is_folder = found.is_dir();
-        if let Some(name) = entry.file_name().to_str()
-            && is_folder
-            && !is_hidden(name)
-        {
-            names.push(name.to_owned());
-        }
+        names.extend(entry.file_name().into_string().ok().filter(|name| is_folder && !is_hidden(name)));
     }
     Ok(names)
 }
 
-fn sort_key(listed: &Listed) -> (bool, String, String) {
-    let created_at = listed.task.as_ref().map(|task| task.created_at.clone());
-    (created_at.is_err(), created_at.unwrap_or_default(), listed.dir.id.clone())
+/// One text that sorts as its parts do: comparing it is most of the time that sorting takes.
+fn sort_key(listed: &Listed) -> String {
+    const BEHIND_ALL: &str = "\u{10FFFF}";
+    match &listed.task {
+        Ok(task) => [&task.created_at, "\0", &task.id].concat(),
+        Err(_) => [BEHIND_ALL, &listed.dir.id].concat(),
+    }
 }
 
-/// Does the same to every item, on two threads where that is worth it; each has a buffer. With more, they wait for each
+/// Does the same with every folder, on two threads where that is worth it; each has a buffer. With more, they wait for each
 /// other: for memory, and for the folder that they all read.
-fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T, &mut Vec<u8>) -> R + Sync) -> Vec<R> {
+fn in_parallel(dirs: Vec<TaskDir>, work: &(dyn Fn(TaskDir, &mut Vec<u8>) + Sync)) {
     const WORTH_A_THREAD: usize = 64;
-    let threads = if items.len() > WORTH_A_THREAD { 2 } else { 1 };
-    let next = AtomicUsize::new(0);
+    let has_help = dirs.len() > WORTH_A_THREAD;
+    let dirs = Mutex::new(dirs.into_iter());
+    let next = || locked(&dirs).next();
     let share = || {
-        let mut done = Vec::with_capacity(items.len() / threads + 1);
         let mut buffer = Vec::new();
-        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push(work(item, &mut buffer));
+        while let Some(dir) = next() {
+            work(dir, &mut buffer);
         }
-        done
     };
     std::thread::scope(|scope| {
-        let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(share)).collect();
-        let mut done = share();
-        for helper in helpers {
-            match helper.join() {
-                Ok(more) => done.extend(more),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+        if has_help {
+            scope.spawn(share);
         }
-        done
-    })
+        share();
+    });
+}
+
+/// A panic of the other thread ends this one too, once both are joined.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -68,7 +68,7 @@ pub fn decode(raw: &str) -> Result<Option<String>, String> {
 
 /// Whether a value that begins like this is a block scalar, and one that keeps its trailing blank lines.
 pub fn is_block(value: &str) -> Option<KeepsBlankLines> {
-    BlockHeader::parse(value.trim_start()).map(|header| KeepsBlankLines(header.chomp == Chomp::Keep))
+    BlockHeader::parse(value.trim_ascii_start()).map(|header| KeepsBlankLines(header.chomp == Chomp::Keep))
 }
 
 /// Whether blank lines after a block scalar belong to it.
@@ -135,9 +135,9 @@ fn is_printable(letter: char) -> bool {
 
 /// The value that begins in this text, wherever its first line is.
 fn skip_blank(raw: &str) -> &str {
-    let mut rest = raw.trim_start();
+    let mut rest = raw.trim_ascii_start();
     while rest.starts_with('#') {
-        rest = rest.split_once('\n').map_or("", |(_, below)| below).trim_start();
+        rest = rest.split_once('\n').map_or("", |(_, below)| below).trim_ascii_start();
     }
     rest
 }
@@ -166,11 +166,11 @@ fn quoted_end(text: &str) -> Result<usize, String> {
 fn without_comment(text: &str) -> &str {
     let begins = |at: usize| at == 0 || text[..at].ends_with([' ', '\t', '\n']);
     let comment = text.match_indices('#').map(|(at, _)| at).find(|&at| begins(at));
-    text[..comment.unwrap_or(text.len())].trim_end()
+    text[..comment.unwrap_or(text.len())].trim_ascii_end()
 }
 
 fn plain(value: &str) -> Option<String> {
-    let mut lines = value.lines().map(|line| without_comment(line.trim()));
+    let mut lines = value.lines().map(|line| without_comment(line.trim_ascii()));
     let mut text = lines.next().unwrap_or_default().to_owned();
     let mut breaks = 0;
     for line in lines {

@@ -1,14 +1,17 @@
 //! `orange task list`
 
+use std::sync::OnceLock;
+
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::session_of;
-use crate::cmd::answer::{Answer, one_line, table};
+use crate::cmd::answer::{Answer, one_line, table, written};
 use crate::cmd::project;
 use crate::cmd::screen;
 use crate::drive::tmux::Pane;
 use crate::orange::Orange;
-use crate::store::{self, Listed, Task, TaskDir, suggest};
+use crate::store::{Listed, Task, TaskDir, list, suggest};
 use crate::{Error, Kind, Result};
 
 /// Lists tasks, unfinished ones unless `all` or a status is asked for. One that cannot be read is listed with its error.
@@ -24,29 +27,66 @@ pub fn run(
         check_status(orange, status)?;
     }
     let project = project.map(|name| project::named_or_here(orange, Some(name))).transpose()?;
-    let listed = store::list(&orange.home, project.as_ref().map(|project| project.name.as_str()))?;
-    let wanted = |listed: &&Listed| match &listed.task {
-        Ok(task) => {
-            status.map_or_else(|| all || !orange.is_over(&task.owned), |status| task.status() == status)
-        }
-        Err(_) => true,
+    let project = project.as_ref().map(|project| project.name.as_str());
+    let is_wanted = |task: &Task| {
+        status.map_or_else(|| all || !orange.is_over(&task.owned), |status| task.status() == status)
     };
-    let listed: Vec<&Listed> = listed.iter().filter(wanted).collect();
-    let panes = panes(orange, &listed);
+    let is_shown = |listed: &Listed| listed.task.as_ref().map_or(true, is_wanted);
+    let panes = Panes { orange, known: OnceLock::new() };
+    let tasks = orange.home.tasks();
     if as_json {
-        return Ok(Answer::new(listed.iter().map(|listed| to_json(listed, &panes)).collect(), ""));
-    }
-    if listed.is_empty() {
-        return Ok(Answer::new(Value::Null, "no tasks; `orange task create` makes one"));
+        let rows = list::each(&tasks, project, |it| is_shown(&it).then(|| to_json(&it, &panes)))?;
+        let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;
+        return Ok(Answer::new(Value::Null, format!("[{}]", rows.join(","))));
     }
     let width = screen::width();
-    let rows: Vec<_> = listed.iter().map(|listed| row(listed, &panes, width)).collect();
+    let rows = list::each(&tasks, project, |it| is_shown(&it).then(|| row(&it, &panes, width)))?;
+    if rows.is_empty() {
+        return Ok(Answer::new(Value::Null, "no tasks; `orange task create` makes one"));
+    }
     let header = ["ID", "PROJECT", "BRANCH", "STATUS", "SESSION", "ROUND", "SUMMARY"];
     let table = table(header, &rows);
     let Some(width) = width else { return Ok(Answer::new(Value::Null, table)) };
     // The summary is the last column: what does not fit is cut from it.
     let lines: Vec<_> = table.lines().map(|line| screen::fit(line, width)).collect();
     Ok(Answer::new(Value::Null, lines.join("\n")))
+}
+
+/// The panes of the tmux server, which is asked once, and only if some task should have a session.
+struct Panes<'o> {
+    orange: &'o Orange,
+    known: OnceLock<Result<Vec<Pane>>>,
+}
+
+impl Panes<'_> {
+    fn session_of(&self, dir: &TaskDir, task: &Task) -> &'static str {
+        if task.owned.workspace.is_none() && task.owned.tmux_session.is_none() {
+            return session_of(dir, task, &[]);
+        }
+        match self.known.get_or_init(|| self.orange.tmux.panes()) {
+            Ok(panes) => session_of(dir, task, panes),
+            Err(_) => "unknown",
+        }
+    }
+}
+
+/// A task that can be read, for programs; the keys in the order of the alphabet.
+#[derive(Serialize)]
+struct Row<'a> {
+    attention: Option<&'a str>,
+    branch: &'a str,
+    crash_count: u32,
+    id: &'a str,
+    project: &'a str,
+    review_round: u32,
+    session: &'a str,
+    status: &'a str,
+    summary: &'a str,
+    tmux_session: Option<&'a str>,
+    updated_at: &'a str,
+    waiting_until: Option<&'a str>,
+    workflow: &'a str,
+    workspace: Option<&'a str>,
 }
 
 fn check_status(orange: &Orange, status: &str) -> Result<()> {
@@ -62,29 +102,15 @@ fn check_status(orange: &Orange, status: &str) -> Result<()> {
         .help(suggest::help(status, &names, "statuses")))
 }
 
-/// tmux is asked once, and only if some task should have a session.
-fn panes(orange: &Orange, listed: &[&Listed]) -> std::result::Result<Vec<Pane>, Error> {
-    let has_session =
-        |listed: &&Listed| listed.task.as_ref().is_ok_and(|task| task.owned.tmux_session.is_some());
-    if listed.iter().any(has_session) { orange.tmux.panes() } else { Ok(Vec::new()) }
-}
-
-fn session(dir: &TaskDir, task: &Task, panes: &std::result::Result<Vec<Pane>, Error>) -> &'static str {
-    match panes {
-        Ok(panes) => session_of(dir, task, panes),
-        Err(_) => "unknown",
-    }
-}
-
 /// On a terminal the last column has what is left of its width; else it is cut to what most terminals have.
-fn row(listed: &Listed, panes: &std::result::Result<Vec<Pane>, Error>, width: Option<usize>) -> [String; 7] {
+fn row(listed: &Listed, panes: &Panes<'_>, width: Option<usize>) -> [String; 7] {
     match &listed.task {
         Ok(task) => [
             task.id.clone(),
             task.project.clone(),
             one_line(&task.branch, branch_width(width)),
             task.status().to_owned(),
-            session(&listed.dir, task, panes).to_owned(),
+            panes.session_of(&listed.dir, task).to_owned(),
             task.counter("review_round").to_string(),
             match (&task.attention, &task.owned.waiting_until) {
                 (Some(attention), _) => format!("! {}", one_line(attention, width.unwrap_or(70))),
@@ -116,28 +142,29 @@ fn branch_width(terminal: Option<usize>) -> usize {
     terminal.map_or(30, |width| width.saturating_sub(OTHERS).clamp(12, 30))
 }
 
-fn to_json(listed: &Listed, panes: &std::result::Result<Vec<Pane>, Error>) -> Value {
-    match &listed.task {
-        Ok(task) => json!({
-            "id": task.id,
-            "project": task.project,
-            "branch": task.branch,
-            "status": task.status(),
-            "workflow": task.owned.workflow,
-            "review_round": task.counter("review_round"),
-            "crash_count": task.counter("crash_count"),
-            "summary": task.summary,
-            "workspace": task.owned.workspace,
-            "tmux_session": task.owned.tmux_session,
-            "session": session(&listed.dir, task, panes),
-            "waiting_until": task.owned.waiting_until,
-            "attention": task.attention,
-            "updated_at": task.updated_at,
-        }),
-        Err(error) => json!({
-            "id": listed.dir.id,
-            "project": listed.dir.project,
-            "error": { "code": error.kind.code(), "message": error.message, "help": error.help },
-        }),
-    }
+fn to_json(listed: &Listed, panes: &Panes<'_>) -> Result<String> {
+    let task = match &listed.task {
+        Ok(task) => task,
+        Err(error) => {
+            let error = json!({ "code": error.kind.code(), "message": error.message, "help": error.help });
+            return written(&json!({ "id": listed.dir.id, "project": listed.dir.project, "error": error }));
+        }
+    };
+    let owned = &task.owned;
+    written(&Row {
+        attention: task.attention.as_deref(),
+        branch: &task.branch,
+        crash_count: task.counter("crash_count"),
+        id: &task.id,
+        project: &task.project,
+        review_round: task.counter("review_round"),
+        session: panes.session_of(&listed.dir, task),
+        status: &owned.status,
+        summary: &task.summary,
+        tmux_session: owned.tmux_session.as_deref(),
+        updated_at: &task.updated_at,
+        waiting_until: owned.waiting_until.as_deref(),
+        workflow: &owned.workflow,
+        workspace: owned.workspace.as_deref(),
+    })
 }
