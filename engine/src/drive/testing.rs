@@ -52,14 +52,30 @@ set -g default-command 'false'
 set -g default-shell /bin/false
 set -g destroy-unattached on
 set -s exit-unattached on
+set -g status off
+set -g prefix C-a
+set -g mouse on
+set -g history-limit 0
+set -g default-terminal screen
+set -g detach-on-destroy off
+set -s exit-empty off
+set -g update-environment 'PATH HOME ORANGE_ACTOR TERM'
+set -g synchronize-panes on
+set -g aggressive-resize on
+set -g set-titles on
 set -g status-left '#(touch expanded)#S'
-no-such-command
+set -g no-such-option on
 ";
 
 impl Server {
     pub(crate) fn new() -> Server {
+        Server::with("")
+    }
+
+    /// One whose configuration has these lines, too.
+    pub(crate) fn with(more: &str) -> Server {
         let folder = tempfile::Builder::new().prefix("orange").tempdir_in("/tmp").unwrap();
-        std::fs::write(folder.path().join(".tmux.conf"), HOSTILE).unwrap();
+        std::fs::write(folder.path().join(".tmux.conf"), [HOSTILE, more].concat()).unwrap();
         let socket = folder.path().join("socket").into_os_string();
         let tmux = Tmux::new(Some(&socket)).env("HOME", folder.path());
         Server { tmux, folder, socket }

@@ -154,6 +154,7 @@ fn an_agent_that_outlives_its_wrapper_is_alive_and_is_not_doubled() {
     let task = wild(&world, "fix", "Mend it");
     let (agent, child) = (noted(&world, "agent"), noted(&world, "child"));
     task.reaches("working");
+    world.until("its wrapper has noted who it is", || task.folder().join("agents/1.json").exists());
     kill(world.wrapper("toy/fix"));
     world.until("its pane is gone", || world.panes().is_empty());
     assert!(is_alive(agent));

@@ -35,4 +35,5 @@ mod said;
 mod sample;
 mod starts;
 mod task;
+mod tmux_conf;
 mod world;

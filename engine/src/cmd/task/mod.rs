@@ -127,7 +127,7 @@ fn attach(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
         return Err(Error::new(Kind::Refused, format!("the task has no session: it is {}", task.status()))
             .help("`orange task next` shows where it can go from here"));
     };
-    orange.tmux.attach(session, std::env::var_os("TMUX").as_deref())?;
+    orange.tmux.attach(&task.id, std::env::var_os("TMUX").as_deref())?;
     Ok(Answer::new(json!({ "success": true, "id": dir.id, "session": session }), ""))
 }
 

@@ -118,18 +118,6 @@ impl Tmux {
         Ok(self.panes()?.into_iter().filter(|pane| pane.belongs_to(task)).collect())
     }
 
-    /// Is there a session of exactly this name?
-    ///
-    /// # Errors
-    /// `environment` when tmux cannot tell.
-    pub fn has_session(&self, name: &str) -> Result<bool> {
-        let output = self.run(|call| call.args(["has-session", "-t", &exactly(name)]))?;
-        if output.success() {
-            return Ok(true);
-        }
-        if parse::says_no_target(&output.complaint()) { Ok(false) } else { Err(failure(&output)) }
-    }
-
     /// Kills every pane of the task's session that an agent was started in, and gives these panes: their processes may
     /// still be ending. The session ends with its last pane; panes and windows that a person has opened in it stay, and so
     /// does a session of that name that is not marked as the task's.
@@ -204,9 +192,15 @@ impl Tmux {
                 format!("delete-buffer -b {buffer}"),
             ),
         };
+        // Whoever of the two comes first presses it: what runs in the background waits while a person has a prompt open, and
+        // what this call waits for ends with it.
+        let is_due = format!("#{{==:#{{@orange_enter}},{mark}}}");
+        let enter = format!("set-option -pu -t {pane_id} @orange_enter ; send-keys -t {pane_id} Enter");
+        let not_yet = is_due.replace('#', "##");
         let tell = format!(
             "{paste}set-option -p -t '{pane_id}' @orange_told '{mark}' ; \
-             run-shell -b -d {SECONDS_BEFORE_ENTER} -C \"send-keys -t '{pane_id}' Enter\""
+             set-option -p -t '{pane_id}' @orange_enter '{mark}' ; \
+             run-shell -b -d {SECONDS_BEFORE_ENTER} -C \"if-shell -F -t {pane_id} '{not_yet}' '{enter}'\""
         );
         let output = self.run(|call| {
             call.input(text)
@@ -214,7 +208,8 @@ impl Tmux {
                 .args(["if-shell", "-F", "-t", pane_id, &was_told])
                 .args([&forget, &tell, ";"])
                 // Whoever is told something next shall not come between the paste and its Enter.
-                .args(["run-shell", "-d", SECONDS_UNTIL_ENTER])
+                .args(["run-shell", "-d", SECONDS_UNTIL_ENTER, ";"])
+                .args(["if-shell", "-F", "-t", pane_id, &is_due, &enter])
         })?;
         if parse::says_no_target(&output.complaint()) {
             return Err(Error::new(
@@ -238,26 +233,27 @@ impl Tmux {
         Ok(rows[rows.len().saturating_sub(lines)..].join("\n"))
     }
 
-    /// Shows a session on this terminal: switches to it when the terminal is already inside this server
-    /// (`inside` is the value of `TMUX`), and otherwise becomes `tmux attach-session` and never returns.
+    /// Shows a task's session on this terminal, whatever it is called by now: switches to it when the terminal is already
+    /// inside this server (`inside` is the value of `TMUX`), and otherwise becomes `tmux attach-session` and never returns.
     ///
     /// # Errors
     /// `not_found` when there is no such session; `environment` when this is no terminal, or tmux fails.
-    pub fn attach(&self, name: &str, inside: Option<&OsStr>) -> Result<()> {
-        if !self.has_session(name)? {
-            return Err(Error::new(Kind::NotFound, format!("there is no tmux session `{name}`"))
+    pub fn attach(&self, task: &str, inside: Option<&OsStr>) -> Result<()> {
+        let panes = self.panes_of(task)?;
+        let Some(Pane { session, session_id, .. }) = panes.first() else {
+            return Err(Error::new(Kind::NotFound, format!("task {task} has no tmux session"))
                 .help("the agent has ended; start it again with `orange task respawn`"));
-        }
+        };
         let call = Call::new("tmux").preset(self.socket_args());
         match inside {
             Some(tmux) if self.is_inside(tmux)? => {
-                checked(call.args(["switch-client", "-t", &exactly(name)]).run()?).map(drop)
+                checked(call.args(["switch-client", "-t", session_id]).run()?).map(drop)
             }
             Some(_) | None if std::io::stdin().is_terminal() => {
-                Err(call.without(OWN_VARIABLES).args(["attach-session", "-t", &exactly(name)]).become_it())
+                Err(call.without(OWN_VARIABLES).args(["attach-session", "-t", session_id]).become_it())
             }
             Some(_) | None => Err(Error::new(Kind::Environment, "this is no terminal to show a session on")
-                .help(format!("run the command in a terminal; the session is `{name}`"))),
+                .help(format!("run the command in a terminal; the session is `{session}`"))),
         }
     }
 

@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use super::super::exec::{Call, Output};
-use super::{Tmux, checked, exactly, failure, names, plain_id};
+use super::{Tmux, exactly, failure, names, plain_id};
 use crate::{Error, Kind, Result};
 
 /// An agent to be started in tmux.
@@ -52,8 +52,8 @@ impl Tmux {
     pub fn new_session(&self, spawn: &Spawn) -> Result<PaneRef> {
         for name in [spawn.session.to_owned(), names::with_task(spawn.session, spawn.task)] {
             let output = self.start_session(&name, spawn)?;
-            if output.success() {
-                return parse_ref(&output);
+            if let Some(placed) = parse_ref(&output) {
+                return Ok(placed);
             }
             if !output.complaint().starts_with("duplicate session") {
                 return Err(failure(&output));
@@ -100,25 +100,25 @@ impl Tmux {
                 .folder(spawn.folder)
                 .args(["new-window", "-d", "-P", "-F", REF_FORMAT, "-n", &window, "-t", &inside])
                 .args(command_line(spawn))
-                .args(mark_pane(&target, spawn.window))
-        });
-        parse_ref(&checked(output?)?)
+                .args(mark(&target, spawn, &mark_pane(spawn.window)))
+        })?;
+        parse_ref(&output).ok_or_else(|| failure(&output))
     }
 
     fn start_session(&self, name: &str, spawn: &Spawn) -> Result<Output> {
         let target = exactly(name);
-        let task = plain_id(spawn.task)?;
+        let mut marks = vec![format!("set-option -t '{HERE}' @orange_task {}", plain_id(spawn.task)?)];
+        // A person's configuration may end sessions that nobody looks at: agents live in those.
+        marks.push(format!("set-option -t '{HERE}' destroy-unattached off"));
+        marks.push("set-option -s exit-unattached off".to_owned());
+        marks.extend(mark_pane(spawn.window));
         self.run(|call| {
             with_path(call, spawn)
                 .folder(spawn.folder)
                 .args(["new-session", "-d", "-P", "-F", REF_FORMAT, "-s", name, "-n", spawn.window])
                 .args(["-x", "200", "-y", "50"])
                 .args(command_line(spawn))
-                .args([";", "set-option", "-t", &target, "@orange_task", task])
-                // A person's configuration may end sessions that nobody looks at: agents live in those.
-                .args([";", "set-option", "-t", &target, "destroy-unattached", "off"])
-                .args([";", "set-option", "-s", "exit-unattached", "off"])
-                .args(mark_pane(&target, spawn.window))
+                .args(mark(&target, spawn, &marks))
         })
     }
 }
@@ -155,25 +155,54 @@ fn literal(arg: &OsStr) -> OsString {
     OsString::from_vec(bytes)
 }
 
-fn mark_pane<'a>(target: &'a str, window: &'a str) -> Vec<&'a str> {
-    let mut args = vec![";", "set-option", "-p", "-t", target, "@orange_agent", window];
+/// Stands for the new pane in what marks it.
+const HERE: &str = "HERE";
+
+/// What is printed when all is done.
+const MARKED: &str = "marked";
+
+fn mark_pane(window: &str) -> Vec<String> {
+    let mut marks = vec![format!("set-option -p -t '{HERE}' @orange_agent {window}")];
+    // Neither shall an agent read what a person types beside it, nor a person's shell what an agent is told.
+    marks.push(format!("set-option -p -t '{HERE}' synchronize-panes off"));
     for option in ["remain-on-exit", "allow-rename", "automatic-rename"] {
-        args.extend([";", "set-option", "-w", "-t", target, option, "off"]);
+        marks.push(format!("set-option -w -t '{HERE}' {option} off"));
     }
-    args
+    marks
 }
 
-fn parse_ref(output: &Output) -> Result<PaneRef> {
+/// Runs these commands on the pane that was just made, in the same step of the server. A person's hook may have renamed its
+/// session or its window by then, or opened others: then the server finds the pane by what was started in it, whatever
+/// becomes of the one who asks, and before the answer.
+fn mark(target: &str, spawn: &Spawn, marks: &[String]) -> Vec<String> {
+    let is_it = format!("#{{m:*{},#{{pane_start_command}}}}", plain_end(spawn.args));
+    let found = format!("#{{S:#{{W:#{{P:#{{?{is_it},#{{pane_id}},}}}}}}}}");
+    let marks = marks.join(" ; ");
+    let at_once = format!("{} ; display-message -p {MARKED}", marks.replace(HERE, target));
+    // The target of nothing would be whatever was used last.
+    let wherever = marks.replace(HERE, &format!("#{{?{found},{found},%}}"));
+    let wherever =
+        format!("run-shell -b -C \"{wherever}\" ; run-shell -C \"{wherever} ; display-message -p {MARKED}\"");
+    [";", "if-shell", "-F", "-t", target, &is_it, &at_once, &wherever].map(str::to_owned).to_vec()
+}
+
+/// The last arguments, as far as tmux shows them as they are.
+fn plain_end(args: &[OsString]) -> String {
+    let is_plain = |arg: &&str| {
+        !arg.is_empty() && arg.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-=/".contains(&byte))
+    };
+    let words: Vec<&str> = args.iter().rev().map_while(|arg| arg.to_str().filter(is_plain)).collect();
+    words.into_iter().rev().collect::<Vec<_>>().join(" ")
+}
+
+/// Where an agent was started, once it is marked: a person's hook may have failed beside that, and tmux with it.
+fn parse_ref(output: &Output) -> Option<PaneRef> {
     let text = output.text();
-    match text.splitn(4, ':').collect::<Vec<_>>().as_slice() {
-        [session_id, window_id, pane_id, session] => Ok(PaneRef {
-            session: (*session).to_owned(),
-            session_id: (*session_id).to_owned(),
-            window_id: (*window_id).to_owned(),
-            pane_id: (*pane_id).to_owned(),
-        }),
-        _ => {
-            Err(Error::new(Kind::Environment, format!("tmux named its new pane in an unknown form: {text}")))
-        }
+    if !text.lines().any(|line| line == MARKED) {
+        return None;
     }
+    let mut fields = text.lines().next()?.splitn(4, ':').map(str::to_owned);
+    let mut next = || fields.next();
+    let (session_id, window_id, pane_id) = (next()?, next()?, next()?);
+    Some(PaneRef { session: next()?, session_id, window_id, pane_id })
 }

@@ -41,7 +41,6 @@ fn this_tmux_is_new_enough() {
 fn no_server_is_no_panes_but_any_other_failure_is_an_error() {
     let server = Server::new();
     assert_eq!(server.tmux.panes().unwrap(), []);
-    assert!(!server.tmux.has_session("p/fix").unwrap());
     assert_eq!(server.tmux.kill_session("p/fix", "T1").unwrap(), []);
     assert_eq!(server.tmux.kill_agent("T1", "worker").unwrap(), []);
 
@@ -49,7 +48,6 @@ fn no_server_is_no_panes_but_any_other_failure_is_an_error() {
     fs::write(&file, "").unwrap();
     let broken = Tmux::new(Some(file.join("socket").as_os_str()));
     assert_eq!(broken.panes().unwrap_err().kind, Kind::Environment);
-    assert!(broken.has_session("p/fix").is_err());
 
     let long = Tmux::new(Some(server.path().join("x".repeat(120)).as_os_str()));
     assert!(long.panes().unwrap_err().help.contains("107 bytes"));
@@ -104,8 +102,6 @@ fn a_session_is_marked_and_listed_under_any_configuration() {
         (&placed.session_id, &placed.window_id, &placed.pane_id)
     );
     assert!(pane.belongs_to("T1") && pane.hosts("worker"));
-    assert!(server.tmux.has_session("p/fix").unwrap());
-    assert!(!server.tmux.has_session("p/fi").unwrap());
 
     let error = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap_err();
     assert_eq!(error.kind, Kind::Refused, "{error}");
@@ -147,8 +143,8 @@ fn killing_a_session_leaves_its_namesakes_alone() {
 fn a_taken_name_gets_the_task_added_and_its_owner_is_never_touched() {
     let server = Server::new();
     server.tmux.new_session(&spawn("T1", "p/other", server.path(), &idle())).unwrap();
-    server.raw(&["new-session", "-d", "-s", "p/fix", "sleep", "1000"]);
-    server.raw(&["set-option", "-t", "=p/fix:", "destroy-unattached", "off"]);
+    let persons = ["new-session", "-d", "-s", "p/fix", "sleep", "1000"];
+    server.raw(&[&persons[..], &[";", "set-option", "-t", "=p/fix:", "destroy-unattached", "off"]].concat());
     let placed = server.tmux.new_session(&spawn("abcdefgh", "p/fix", server.path(), &idle())).unwrap();
     assert_eq!(placed.session, "p/fix-abcdef");
     // Even when it goes by the name alone, only the marked one is found.
@@ -270,10 +266,38 @@ fn a_message_arrives_byte_for_byte_and_then_enter() {
 }
 
 #[test]
-fn a_pane_in_copy_mode_leaves_it_to_read_a_message() {
+fn a_pane_in_a_mode_leaves_it_to_read_a_message() {
     let mut reader = Reader::new();
-    reader.server.raw(&["copy-mode", "-t", &reader.pane]);
+    let pane = reader.pane.clone();
+    let mode = |server: &Server| server.raw(&["display-message", "-p", "-t", &pane, "#{pane_mode}"]);
+    for (name, enter) in [
+        ("copy-mode", &["copy-mode", "-t", &pane][..]),
+        ("view-mode", &["run-shell", "-t", &pane, "echo seen"]),
+        ("tree-mode", &["choose-tree", "-t", &pane]),
+        ("clock-mode", &["clock-mode", "-t", &pane]),
+        ("options-mode", &["customize-mode", "-t", &pane]),
+    ] {
+        reader.server.raw(enter);
+        assert_eq!(mode(&reader.server), name);
+        assert_eq!(reader.reads(b"hello"), b"hello\r", "{name}");
+        assert_eq!(mode(&reader.server), "");
+    }
+}
+
+#[test]
+fn only_the_agent_reads_a_message_in_panes_that_are_synchronized_and_zoomed() {
+    let mut reader = Reader::new();
+    let beside = reader.server.path().join("beside");
+    let cat = format!("stty raw -echo; : > '{0}'; exec cat > '{0}'", beside.display());
+    reader.server.raw(&["split-window", "-Z", "-t", &reader.pane, "sh", "-c", &cat]);
+    reader.server.raw(&["set-option", "-w", "-t", &reader.pane, "synchronize-panes", "on"]);
+    eventually("the other reader is ready", || beside.exists());
+    assert_eq!(
+        reader.server.raw(&["display-message", "-p", "-t", &reader.pane, "#{window_zoomed_flag}"]),
+        "1"
+    );
     assert_eq!(reader.reads(b"hello"), b"hello\r");
+    assert_eq!(fs::read(&beside).unwrap(), b"");
 }
 
 #[test]
@@ -341,6 +365,49 @@ fn the_last_lines_of_a_pane_can_be_read() {
     eventually("the lines are shown", || server.tmux.capture(&pane, 3).unwrap() == "499\n500\ngrün $");
 }
 
+/// Renames, and opens windows and panes of its own, whenever something is made.
+const RENAMING: &str = "\
+set-hook -g after-new-session 'rename-session mine ; new-window ; split-window'
+set-hook -g after-new-window 'rename-window theirs ; split-window ; move-window -r'
+";
+
+#[test]
+fn a_hook_that_fails_is_no_failure_to_start() {
+    let server = Server::with("set-hook -g after-new-session 'rename-session mine'");
+    for task in ["T1", "T2"] {
+        let args = scripted("exec sleep 1000", &[OsStr::new(task)]);
+        server.tmux.new_session(&spawn(task, &format!("p/{task}"), server.path(), &args)).unwrap();
+    }
+    let mut found: Vec<_> =
+        server.tmux.panes().unwrap().into_iter().map(|pane| (pane.task, pane.session)).collect();
+    found.sort();
+    assert_eq!(
+        found,
+        [("T1", "mine"), ("T2", "p/T2")].map(|(task, name)| (Some(task.to_owned()), name.to_owned()))
+    );
+}
+
+#[test]
+fn what_hooks_rename_is_marked_all_the_same() {
+    let server = Server::with(RENAMING);
+    let fresh = [("1", "worker"), ("2", "review-1")].map(|(number, window)| {
+        let args = scripted("exec sleep 1000", &[OsStr::new("--spawn"), OsStr::new(number)]);
+        let spawn = Spawn { window, ..spawn("T1", "p/fix", server.path(), &args) };
+        let placed =
+            if number == "1" { server.tmux.new_session(&spawn) } else { server.tmux.new_window(&spawn) };
+        (window, placed.unwrap().pane_id)
+    });
+    let panes = server.tmux.panes_of("T1").unwrap();
+    for (window, pane_id) in &fresh {
+        let hosts: Vec<_> =
+            panes.iter().filter(|pane| pane.hosts(window)).map(|pane| &pane.pane_id).collect();
+        assert_eq!(hosts, [pane_id], "{panes:?}");
+    }
+    assert!(panes.len() > 2 && panes.iter().filter(|pane| pane.agent.is_some()).count() == 2, "{panes:?}");
+    assert_eq!(server.tmux.kill_agent("T1", "review-1").unwrap().len(), 1);
+    assert_eq!(server.tmux.kill_session("p/fix", "T1").unwrap().len(), 1);
+}
+
 const ATTACH: &str = "ORANGE_TEST_ATTACH";
 
 /// Not a test by itself: the tests below start this binary again in a pane, to be the one who attaches.
@@ -381,18 +448,38 @@ fn a_session_is_shown_on_the_terminal_one_is_at() {
         "=two:",
     ]);
     attach_from(&server, "inside", &server, "one");
-    eventually("the session inside is gone again", || !server.tmux.has_session("inside").unwrap());
+    eventually("the session inside is gone again", || server.tmux.panes_of("inside").unwrap().is_empty());
     eventually("the terminal shows the session", || shown() == "one");
+}
+
+#[test]
+fn a_message_waits_for_nothing_that_a_person_has_tmux_do() {
+    let outer = Server::new();
+    let mut reader = Reader::new();
+    let [begun, end] = ["begun", "end"].map(|name| reader.server.path().join(name));
+    // As a prompt that is open, this keeps everything waiting that tmux has to do for this person.
+    let block = format!(": > '{}'; until [ -e '{}' ]; do sleep 0.05; done", begun.display(), end.display());
+    reader.server.raw(&["bind-key", "-n", "F5", "run-shell", &block]);
+    attach_from(&outer, "person", &reader.server, "T1");
+    let shown = outer.tmux.panes().unwrap().remove(0).pane_id;
+    eventually("the person's command is at work", || {
+        // What is wrong with its configuration is shown first.
+        outer.raw(&["copy-mode", "-q", "-t", &shown, ";", "send-keys", "-t", &shown, "F5"]);
+        begun.exists()
+    });
+    let read = reader.reads(b"hello");
+    fs::write(end, "").unwrap();
+    assert!(read.ends_with(b"hello\r"), "{read:?}");
 }
 
 #[test]
 fn attaching_needs_a_session_and_a_terminal() {
     let server = Server::new();
-    let error = server.tmux.attach("p/fix", None).unwrap_err();
+    let error = server.tmux.attach("T1", None).unwrap_err();
     assert_eq!(error.kind, Kind::NotFound);
     server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap();
     let call = Call::new(std::env::current_exe().unwrap()).args(["drive::tmux::tests::attaches", "--exact"]);
-    let told = [server.socket(), OsStr::new("p/fix")].join(OsStr::new(" "));
+    let told = [server.socket(), OsStr::new("T1")].join(OsStr::new(" "));
     let output = call.env(ATTACH, told).without(&["TMUX"]).run().unwrap();
     assert!(output.text().contains("no terminal"), "{}", output.text());
 }
