@@ -33,6 +33,7 @@ mod requests;
 mod runs;
 mod said;
 mod sample;
+mod settings;
 mod starts;
 mod task;
 mod tmux_conf;

@@ -210,7 +210,7 @@ impl Git {
         let nested = changes.iter().filter(|change| change.is_nested_repository());
         at().env("GIT_ATTR_SOURCE", empty)
             .preset(["-c", "core.autocrlf=false", "-c", "core.eol=lf", "-c", "core.safecrlf=false"])
-            .preset(["-c", "core.attributesFile=/dev/null", "-c", "core.fsmonitor=false"])
+            .preset(["-c", "core.attributesFile=/dev/null"])
             .args(["add", "--all", "--", ":/", without_task_file()])
             .args(nested.map(|change| format!(":(top,exclude,literal){}", change.path.display())))
             .run()?

@@ -1,9 +1,13 @@
 //! Merging a task's branch into the default branch, here and without a remote.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::{Git, REMOTE, refused};
 use crate::{Error, Kind, Result};
+
+/// How long a signature may take: somebody may have to type something.
+const SIGNING: Duration = Duration::from_secs(120);
 
 /// How a branch is merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +38,8 @@ impl Git {
     ///
     /// # Errors
     /// `refused` when the worktree has uncommitted work or is not on the branch, when the branches conflict, when `ff` is
-    /// wanted and not possible, when the default branch and the remote's have diverged, and while it is being rebased;
+    /// wanted and not possible, when the default branch and the remote's have diverged, while it is being rebased, and when
+    /// a commit lacks the signature that the user's settings ask for;
     /// `not_found` when there is no such branch; `environment` when git fails.
     pub fn plan_merge(
         &self,
@@ -59,9 +64,13 @@ impl Git {
         for side in [&from, &remote].into_iter().flatten() {
             is_new |= !self.is_ancestor(&theirs, side)?;
         }
+        if from.as_ref().is_some_and(|from| *from != ours) {
+            self.check_signed(&ours, &format!("{REMOTE}/{default_branch}"))?;
+        }
         let commit = if self.is_ancestor(&theirs, &ours)? {
             ours
         } else {
+            self.check_signed(&theirs, branch)?;
             self.combine(&ours, &theirs, branch, default_branch, strategy)?
         };
         Ok(Merge { commit, is_new, from })
@@ -166,14 +175,70 @@ impl Git {
         match strategy {
             Strategy::Merge => {
                 let tree = self.merged_tree(ours, theirs, branch, default_branch)?;
-                let message = format!("Merge branch '{branch}' into {default_branch}");
-                self.call().args(["commit-tree", &tree, "-p", ours, "-p", theirs, "-m", &message]).text()
+                self.merge_commit(
+                    &tree,
+                    [ours, theirs],
+                    &format!("Merge branch '{branch}' into {default_branch}"),
+                )
             }
             Strategy::FastForward if self.is_ancestor(ours, theirs)? => Ok(theirs.to_owned()),
             Strategy::FastForward => Err(refused(format!(
                 "`{default_branch}` has moved on: it cannot be fast-forwarded to `{branch}`"
             ))
             .help(format!("use `--strategy merge`, or rebase the branch: `git rebase {default_branch}`"))),
+        }
+    }
+
+    /// Who has all commits signed (`commit.gpgSign`) has this one signed, too.
+    fn merge_commit(&self, tree: &str, parents: [&str; 2], message: &str) -> Result<String> {
+        let [ours, theirs] = parents;
+        let call = self.call().args(["commit-tree", tree, "-p", ours, "-p", theirs, "-m", message]);
+        if !self.is_set("commit.gpgSign")? {
+            return call.text();
+        }
+        call.arg("--gpg-sign").bound(SIGNING).text().map_err(|error| {
+            error.help(
+                "`commit.gpgSign` asks for a signature: see that `git commit --gpg-sign` works without asking for \
+                 anything, or merge with `--strategy ff`, which makes no commit",
+            )
+        })
+    }
+
+    /// Refuses what `git merge` would refuse for those who have it verify signatures (`merge.verifySignatures`): a branch
+    /// whose last commit has none, or one of a key that is not trusted.
+    fn check_signed(&self, commit: &str, branch: &str) -> Result<()> {
+        if !self.is_set("merge.verifySignatures")? {
+            return Ok(());
+        }
+        let trust = self.setting("gpg.minTrustLevel")?.unwrap_or_else(|| "marginal".to_owned());
+        let call = self.call().preset(["-c", &format!("gpg.minTrustLevel={trust}")]).bound(SIGNING);
+        let output = call.args(["verify-commit", commit]).run()?;
+        if output.success() {
+            return Ok(());
+        }
+        let message = format!(
+            "`merge.verifySignatures` asks for a signature, and the last commit of `{branch}` has no good one {}",
+            output.complaint()
+        );
+        Err(refused(message.trim_end().to_owned()).help(format!(
+            "look at it with `git verify-commit {commit}`, sign it with `git commit --amend --no-edit --gpg-sign`, then \
+             merge again; or set `merge.verifySignatures` to false in this repository"
+        )))
+    }
+
+    fn is_set(&self, name: &str) -> Result<bool> {
+        let output = self.call().args(["config", "--type=bool", "--get", name]).run()?;
+        match output.code() {
+            Some(1) => Ok(false),
+            _ => Ok(output.checked()?.text() == "true"),
+        }
+    }
+
+    fn setting(&self, name: &str) -> Result<Option<String>> {
+        let output = self.call().args(["config", "--get", name]).run()?;
+        match output.code() {
+            Some(1) => Ok(None),
+            _ => Ok(Some(output.checked()?.text())),
         }
     }
 
@@ -205,8 +270,16 @@ impl Git {
     /// Moves the checkout that is on the default branch; git itself refuses when uncommitted work there
     /// is in the way, before it touches a file.
     fn advance(&self, checkout: &Path, commit: &str, default_branch: &str) -> Result<()> {
-        // The branch may have options of its own (`branch.NAME.mergeOptions`).
-        let verb = ["merge", "--quiet", "--ff-only", "--no-squash", "--no-autostash", commit];
+        // The branch may have options of its own (`branch.NAME.mergeOptions`). What needs a signature has been asked.
+        let verb = [
+            "merge",
+            "--quiet",
+            "--ff-only",
+            "--no-squash",
+            "--no-autostash",
+            "--no-verify-signatures",
+            commit,
+        ];
         let output = self.patiently(|| self.call_in(checkout).args(verb))?;
         if output.success() {
             return Ok(());

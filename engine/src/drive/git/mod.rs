@@ -360,6 +360,8 @@ impl Git {
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("SSH_ASKPASS_REQUIRE", "force")
             .preset(["-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"])
+            // Nobody but git itself says what has changed, and nothing it says is coloured.
+            .preset(["-c", "core.fsmonitor=false", "-c", "color.ui=false"])
     }
 }
 

@@ -41,7 +41,8 @@ impl Git {
         // A pattern, unlike a name, may match nothing.
         let pattern = |name: &&str| format!("+refs/heads/{name}*:refs/remotes/{REMOTE}/{name}*");
         let call = || {
-            let call = self.remote_call().args(["fetch", "--quiet", "--no-tags", REMOTE]);
+            let call =
+                self.remote_call().args(["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", REMOTE]);
             call.args(branches.iter().map(pattern))
         };
         let mut asked = self.patiently(call);
