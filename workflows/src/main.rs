@@ -2,9 +2,6 @@
 
 use std::process::ExitCode;
 
-// Nobody calls it: it takes places at the linker.
-use orange_lean as _;
-
 include!(concat!(env!("OUT_DIR"), "/workflows.rs"));
 
 /// What compiles the workflows of `ORANGE_HOME/workflows`.

@@ -27,11 +27,10 @@ const ARROWS: &[Arrows] = &[
     Arrows { from: "orange-codegen", normal: &["orange-core"], build: NONE, dev: NONE },
     Arrows { from: "orange-macros", normal: &["orange-codegen"], build: NONE, dev: &["orange-core"] },
     Arrows { from: "orange-engine", normal: &["orange-core"], build: NONE, dev: NONE },
-    Arrows { from: "orange-lean", normal: NONE, build: NONE, dev: NONE },
     Arrows {
         from: "orange",
         // The compiler only behind the feature `custom-workflows`, which the lists of the binary watch.
-        normal: &["orange-engine", "orange-codegen", "orange-lean"],
+        normal: &["orange-engine", "orange-codegen"],
         build: &["orange-codegen"],
         dev: NONE,
     },
