@@ -105,9 +105,17 @@ impl Orange {
         let Owned { workflow, definition, .. } = owned;
         self.machines.named(workflow).map_err(|error| {
             let kept = self.machines.kept(workflow, definition).filter(|_| error.kind == Kind::NotFound);
-            let Some(kept) = kept else { return error };
-            let (kept, folder) = (kept.display(), self.home.workflows());
-            error.help(format!("the task's definition is kept: `cp {kept} {}/`", folder.display()))
+            let folder = self.home.workflows();
+            let mend = kept.map_or_else(
+                || error.help.clone(),
+                |kept| {
+                    format!("the task's definition is kept: `cp {} {}/`", kept.display(), folder.display())
+                },
+            );
+            error.help(format!(
+                "{mend}; or a person ends the task with `orange task cancel`, or moves it with \
+                 `orange task migrate --to STATUS --workflow NAME`"
+            ))
         })
     }
 

@@ -2,28 +2,43 @@
 
 use orange_core::{Actor, Machine};
 
-use crate::Result;
 use crate::flow::forced::Forced;
+use crate::flow::migrate::migration;
 use crate::flow::request::{carry_out, of_command};
 use crate::flow::{Goal, Moved, finish::in_hand, request};
 use crate::orange::Orange;
 use crate::store::{Open, TaskDir};
+use crate::{Error, Result};
 
 /// Cancels a task. One that has no place in its workflow any more, by its status or by a transition that was begun, goes to
 /// the cancelled state all the same (design §6); and one that is over already, and still has a session or a worktree because
-/// a hook has failed, is rid of these.
+/// a hook has failed, is rid of these. One whose workflow cannot be followed here is moved to one that can cancel it.
 ///
 /// # Errors
 /// Those of the request; `not_allowed` for an agent where there is no transition.
 pub fn cancel(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
     let mut open = in_hand(orange, dir)?;
-    let machine = orange.machine_of(&open.task().owned)?;
+    let machine = match orange.machine_of(&open.task().owned) {
+        Ok(machine) => machine,
+        Err(lost) => return cancel_lost(orange, open, lost),
+    };
     let Some(to) = forced_goal(machine, &open)? else {
         drop(open);
         return request(orange, dir, Goal::Cancel);
     };
     orange.caller.check_person("cancel a task without a transition")?;
     Forced::Cancel.begin(machine, &mut open, &to, Actor::Human, Vec::new())?;
+    carry_out(orange, open)
+}
+
+fn cancel_lost(orange: &Orange, mut open: Open, lost: Error) -> Result<Moved> {
+    let mut machines = orange.machines.usable()?.into_iter();
+    let found = machines.find_map(|machine| Some((machine, machine.state(machine.commands.cancel?).name)));
+    let Some((machine, to)) = found else { return Err(lost) };
+    orange.caller.check_person("cancel a task whose workflow cannot be followed")?;
+    let status = open.task().status().to_owned();
+    let migrated = migration(machine, &open, &status);
+    Forced::Cancel.begin(machine, &mut open, to, Actor::Human, vec![migrated])?;
     carry_out(orange, open)
 }
 

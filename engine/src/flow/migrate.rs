@@ -1,6 +1,6 @@
 //! Moving a task to a state of its present workflow, or of another one, past what its definition of before has left.
 
-use orange_core::{Actor, CRASH_COUNT};
+use orange_core::{Actor, CRASH_COUNT, Machine};
 use serde_json::{Value as Json, json};
 
 use crate::Result;
@@ -54,11 +54,24 @@ pub fn migrate(orange: &Orange, dir: &TaskDir, to: &str, workflow: Option<&str>)
         respawnable: state.respawn.is_some(),
     };
     orange.machines.keep(machine)?;
-    let set = Set::new().status(to).workflow(machine.name, machine.source_hash);
-    let set = new_counters(machine, open.task(), set).counter(machine.counter(CRASH_COUNT).name, 0);
-    open.append(migrated.event(), set)?;
+    let (event, set) = migration(machine, &open, to);
+    open.append(event, set)?;
     open.edit(&[("attention", Value::Null)])?;
     Ok(migrated)
+}
+
+/// What is journaled of a task that follows this machine from now on, in a status of this name.
+pub fn migration(machine: &Machine<'_>, open: &Open, to: &str) -> (Event, Set) {
+    let migrated = Event::TaskMigrated {
+        from: open.task().status().to_owned(),
+        to: to.to_owned(),
+        workflow: machine.name.to_owned(),
+        actor: Actor::Human.as_str().to_owned(),
+        dropped_hooks: dropped_hooks(open),
+    };
+    let set = Set::new().status(to).workflow(machine.name, machine.source_hash);
+    let set = new_counters(machine, open.task(), set).counter(machine.counter(CRASH_COUNT).name, 0);
+    (migrated, set)
 }
 
 fn dropped_hooks(open: &Open) -> Vec<String> {
@@ -68,11 +81,6 @@ fn dropped_hooks(open: &Open) -> Vec<String> {
 }
 
 impl Migrated {
-    fn event(&self) -> Event {
-        let Migrated { from, to, workflow, dropped_hooks, .. } = self.clone();
-        Event::TaskMigrated { from, to, workflow, actor: Actor::Human.as_str().to_owned(), dropped_hooks }
-    }
-
     /// For `--json`.
     pub fn json(&self) -> Json {
         json!({

@@ -146,6 +146,46 @@ fn one_that_is_gone_is_missed_and_its_definition_is_kept() {
 }
 
 #[test]
+fn a_person_cancels_a_task_whose_workflow_nobody_knows() {
+    let world = World::new();
+    let task = followed(&world);
+    task.ok("update", &["--status", "dropped"]);
+    let hooked = FLOW
+        .replace("{from: open, to: doing}", "{from: open, to: doing, hooks: [{action: acquire_workspace}]}");
+    let file = world.workflow("flow.yml", &hooked);
+    let task = world.create("other", "Mend it, too", &["--workflow", "flow"]);
+    fs::write(task.worktree().join("idea.txt"), "half an idea\n").unwrap();
+    torn_between(&task, "checking");
+    for gone in [true, false] {
+        if gone {
+            fs::rename(&file, world.path("flow.yml")).unwrap();
+        } else {
+            fs::write(&file, "name: flow\nstates: [").unwrap();
+        }
+        let told = world.orange(&["--json", "task", "next", &task.id]).json()["error"]["help"].to_string();
+        assert!(told.contains("or a person ends the task with `orange task cancel`"), "{told}");
+    }
+    fs::remove_file(&file).unwrap();
+    let agent = world.said(task.as_agent("worker", "1").args(["task", "cancel", &task.id, "--yes"]));
+    agent.fails(1, "not_allowed");
+    let worktree = task.worktree();
+    let cancelled = task.ok("cancel", &["--yes"]);
+    let hooks = json!(["kill_session", "release_workspace"]);
+    assert_eq!((&cancelled["to"], &cancelled["hooks_executed"]), (&json!("cancelled"), &hooks));
+    assert!(cancelled["backed_up"][0].is_string() && !worktree.join("idea.txt").exists());
+    let migrated = &task.events_of("task.migrated")[0];
+    assert_eq!(
+        (&migrated["from"], &migrated["dropped_hooks"]),
+        (&json!("checking"), &json!(["run_command"]))
+    );
+    assert_eq!(
+        (task.status(), task.owned("workflow")),
+        ("cancelled".to_owned(), migrated["workflow"].clone())
+    );
+    task.ok("delete", &["--yes"]);
+}
+
+#[test]
 fn a_compiled_in_one_comes_first() {
     let world = World::new();
     world.workflow("minimal.yml", &FLOW.replace("name: flow", "name: minimal"));
