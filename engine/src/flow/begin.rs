@@ -6,7 +6,6 @@ use crate::Result;
 use crate::drive::git;
 use crate::hooks::workspace::Room;
 use crate::store::event::{CounterValue, Pass, PlannedHook, Transition};
-use crate::store::scalar::Value;
 use crate::store::{Event, Open, Set};
 
 /// The cause of an escalation, which alone keeps `crash_count`.
@@ -31,7 +30,7 @@ pub fn begin(
     open.append_many(events)?;
     room.map_or(Ok(()), Room::take)?;
     // What a person should have looked at was about the state that the task leaves.
-    if open.task().attention.is_some() { open.edit(&[("attention", Value::Null)]) } else { Ok(()) }
+    open.clear_attention()
 }
 
 fn plan(machine: &Machine<'_>, open: &Open, decision: &Decision<'_>) -> Transition {

@@ -3,7 +3,7 @@
 use orange_core::Machine;
 
 use crate::Result;
-use crate::flow::finish::{attend, hooks_of};
+use crate::flow::finish::hooks_of;
 use crate::flow::snapshot::status_of;
 use crate::orange::Orange;
 use crate::store::{Event, Log, Open, Set, Task};
@@ -30,7 +30,7 @@ pub fn follow(orange: &Orange, machine: &Machine<'_>, open: &mut Open) -> Result
     // Told first: once it is journaled, nobody would come back to tell.
     let before = &open.task().owned.definition;
     let story = changed_story(machine.name, &compare(orange, machine, before));
-    attend(open, &story)?;
+    open.call_attention(&story)?;
     open.append(changed, set)
 }
 

@@ -4,7 +4,7 @@ use orange_core::{self as core, Actor, CRASH_COUNT, Decision, ExitDecision, Mach
 
 use crate::Result;
 use crate::flow::begin::begin;
-use crate::flow::finish::{attend, finish, settled};
+use crate::flow::finish::{finish, settled};
 use crate::flow::snapshot::{Snapshot, status_of};
 use crate::flow::waiting::{self, Next};
 use crate::hooks;
@@ -124,7 +124,7 @@ impl Case<'_> {
         if respawn {
             return self.start_again(vec![crashed], None, story);
         }
-        attend(&mut self.open, &story)?;
+        self.open.call_attention(&story)?;
         let events = self.with_end(vec![crashed]);
         self.open.append_many(events)?;
         Ok(story)
@@ -148,13 +148,13 @@ impl Case<'_> {
         let crashed = self.crashed(count, &reason);
         let events = self.with_end(vec![crashed]);
         begin(self.machine, &mut self.open, decision, events, None)?;
-        attend(&mut self.open, &story)?;
+        self.open.call_attention(&story)?;
         finish(self.orange, &mut self.open)?;
         Ok(story)
     }
 
     fn mark(&mut self, reason: String) -> Result<String> {
-        attend(&mut self.open, &reason)?;
+        self.open.call_attention(&reason)?;
         let events = self.with_end(Vec::new());
         self.open.append_many(events)?;
         Ok(reason)

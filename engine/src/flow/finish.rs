@@ -9,7 +9,6 @@ use crate::flow::snapshot::left_behind;
 use crate::hooks::{self, Run, workspace};
 use crate::orange::Orange;
 use crate::store::event::{PlannedHook, Transition as Plan};
-use crate::store::scalar::Value;
 use crate::store::{Event, Open, OpenTransition, Set, Task, TaskDir};
 use crate::{Error, Kind, Result, fault};
 
@@ -83,22 +82,9 @@ pub fn finish(orange: &Orange, open: &mut Open) -> Result<()> {
     workspace::give_back(orange, open.task())?;
     // Before the transition is closed: after that nobody would come back to tell.
     if !errors.is_empty() {
-        attend(open, &errors.join("; "))?;
+        open.call_attention(&errors.join("; "))?;
     }
     close(machine, open, &pending.plan)
-}
-
-/// Adds to what a person should look at, unless it is there already.
-///
-/// # Errors
-/// Those of the store.
-pub fn attend(open: &mut Open, what: &str) -> Result<()> {
-    let text = match &open.task().attention {
-        Some(before) if before.contains(what) => return Ok(()),
-        Some(before) => format!("{what}; {before}"),
-        None => what.to_owned(),
-    };
-    open.edit(&[("attention", Value::Text(&text))])
 }
 
 /// Runs a hook and journals its end; gives why it failed, if it did.

@@ -4,7 +4,6 @@ use orange_core::{Actor, Hook, Machine};
 
 use crate::Result;
 use crate::store::event::{PlannedHook, Transition};
-use crate::store::scalar::Value;
 use crate::store::{Event, Open, Set};
 
 /// What such a transition is for.
@@ -60,7 +59,7 @@ impl Forced {
         let started = Event::TransitionStarted(self.plan(machine, open.task().status(), to, actor));
         led_to_it.push((started, Set::new().status(to)));
         open.append_many(led_to_it)?;
-        if open.task().attention.is_some() { open.edit(&[("attention", Value::Null)]) } else { Ok(()) }
+        open.clear_attention()
     }
 
     fn plan(self, machine: &Machine<'static>, from: &str, to: &str, actor: Actor) -> Transition {

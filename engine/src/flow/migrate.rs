@@ -8,7 +8,6 @@ use crate::flow::definition::new_counters;
 use crate::flow::finish::in_hand;
 use crate::flow::snapshot::state_named;
 use crate::orange::Orange;
-use crate::store::scalar::Value;
 use crate::store::{Event, Open, Set, TaskDir};
 
 /// What a migration came to.
@@ -56,7 +55,7 @@ pub fn migrate(orange: &Orange, dir: &TaskDir, to: &str, workflow: Option<&str>)
     orange.machines.keep(machine)?;
     let (event, set) = migration(machine, &open, to);
     open.append(event, set)?;
-    open.edit(&[("attention", Value::Null)])?;
+    open.clear_attention()?;
     Ok(migrated)
 }
 

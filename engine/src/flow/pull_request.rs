@@ -1,11 +1,9 @@
-//! Pull requests: opened for a task, and what becomes of the task when one was merged or closed.
+//! What becomes of a task when its pull request was merged or closed.
 
-use std::time::Duration;
+use orange_core::{Actor, Machine, StateId};
 
-use orange_core::{Actor, Machine, StateId, section};
-
-use crate::drive::gh::{self, Gh, NewPullRequest, PrState, PullRequest};
-use crate::drive::git::{Git, REMOTE, Template};
+use crate::Result;
+use crate::drive::gh::{PrState, PullRequest};
 use crate::flow::begin::begin;
 use crate::flow::forced::Forced;
 use crate::flow::request::{carry_out, of_command};
@@ -13,98 +11,7 @@ use crate::flow::snapshot::{Snapshot, status_of};
 use crate::flow::{Moved, settled};
 use crate::hooks;
 use crate::orange::Orange;
-use crate::store::scalar::Value;
-use crate::store::{Event, Open, Set, Task, TaskDir};
-use crate::{Error, Kind, Result};
-
-/// The longest title that GitHub takes, in characters.
-const LONGEST_TITLE: usize = 256;
-
-/// The longest text that GitHub takes, in characters, with room to say that it was cut.
-const LONGEST_BODY: usize = 65_000;
-
-/// A pull request that a task has now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opened {
-    /// Its address.
-    pub url: String,
-    /// Was it opened just now?
-    pub is_new: bool,
-    /// The template that its text ends with.
-    pub template: Option<Template>,
-}
-
-/// Pushes the task's branch and opens a pull request for it, unless it has an open one. Repeating it does no harm.
-///
-/// # Errors
-/// `refused` without a remote, without commits, and while work in the worktree is not committed; `environment` when git or gh
-/// cannot do their part.
-pub fn open(orange: &Orange, open: &mut Open) -> Result<Opened> {
-    let task = open.task();
-    let project = orange.project_of(task)?;
-    let (git, gh) = (Git::at(&project.path), Gh::at(&project.path));
-    if !git.has_remote()? {
-        return Err(Error::new(Kind::Refused, format!("{} has no remote `{REMOTE}`", project.name))
-            .help("add the one on GitHub: `git remote add origin URL`"));
-    }
-    gh::check(orange.path())?;
-    if let Some(worktree) = open.worktree().filter(|worktree| worktree.exists()) {
-        git.check_all_committed(&worktree, &task.branch)?;
-    }
-    git.check_has_work(&task.branch, &project.default_branch)?;
-    orange.progress.step(&format!("asking GitHub about {}", task.branch));
-    let known = gh.of_branch(&task.branch)?.filter(|known| known.state == PrState::Open);
-    orange.progress.step(&format!("pushing {}", task.branch));
-    git.push(REMOTE, &task.branch)?;
-    let opened = match known {
-        Some(known) => Opened { url: known.url, is_new: false, template: None },
-        None => {
-            orange.progress.step("opening a pull request");
-            let template = git.pull_request_template(&project.default_branch)?;
-            let (title, body) = (title(task), body(task, template.as_ref()));
-            let new = NewPullRequest {
-                base: &project.default_branch,
-                head: &task.branch,
-                title: &title,
-                body: &body,
-            };
-            Opened { url: gh.create(&new)?, is_new: true, template }
-        }
-    };
-    keep(open, &opened.url)?;
-    Ok(opened)
-}
-
-/// Takes over the open pull request that the branch of a new task has already, if GitHub can tell quickly; nobody is told
-/// when it cannot.
-///
-/// # Errors
-/// Those of the store and of git.
-pub fn adopt(orange: &Orange, open: &mut Open) -> Result<()> {
-    let project = orange.project_of(open.task())?;
-    let branch = &open.task().branch;
-    if !Git::at(&project.path).is_on_remote(branch)? || gh::check(orange.path()).is_err() {
-        return Ok(());
-    }
-    match Gh::at(&project.path).patience(Duration::from_secs(5)).of_branch(branch) {
-        Ok(Some(pr)) if pr.state == PrState::Open => open.edit(&[("pr_url", Value::Text(&pr.url))]),
-        Ok(_) | Err(_) => Ok(()),
-    }
-}
-
-/// Keeps the address of a pull request of the task, once.
-///
-/// # Errors
-/// Those of the store.
-fn keep(open: &mut Open, url: &str) -> Result<()> {
-    if open.log().pr.as_deref() != Some(url) {
-        open.append(Event::PrCreated { url: url.to_owned() }, Set::new())?;
-    }
-    if open.task().pr_url.as_deref() != Some(url) {
-        open.edit(&[("pr_url", Value::Text(url))])?;
-    }
-    Ok(())
-}
+use crate::store::{Event, Open, Task, TaskDir};
 
 /// Ends a task whose pull request has ended, as the engine's own act: merged, it goes to where merged tasks go; closed, it
 /// is cancelled. By the workflow's transition where one is open, and else without one. What came of it, in words.
@@ -166,58 +73,4 @@ fn end(
         Err(_) => forced.begin(machine, &mut open, machine.state(to).name, Actor::Engine, events)?,
     }
     carry_out(orange, open)
-}
-
-/// The first line of the summary; a task without one has its branch.
-fn title(task: &Task) -> String {
-    let line = task.summary.lines().map(str::trim).find(|line| !line.is_empty());
-    cut(line.unwrap_or(&task.branch), LONGEST_TITLE)
-}
-
-/// Summary, context and the repository's template.
-fn body(task: &Task, template: Option<&Template>) -> String {
-    let context = section(&task.body, "## Context").unwrap_or_default();
-    let template = template.map(|template| template.text.as_str()).unwrap_or_default();
-    let parts = [task.summary.as_str(), context, template].map(str::trim);
-    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    cut(&parts.join("\n\n"), LONGEST_BODY)
-}
-
-fn cut(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        None => text.to_owned(),
-        Some(_) => text.chars().take(longest - 1).chain(['…']).collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(summary: &str, text: &str, template: &str, expect: (&str, &str)) {
-        let task = Task {
-            branch: "fix".to_owned(),
-            summary: summary.to_owned(),
-            body: text.to_owned(),
-            ..Task::default()
-        };
-        let template = Template { path: String::new(), text: template.to_owned(), others: Vec::new() };
-        assert_eq!((title(&task).as_str(), body(&task, Some(&template)).as_str()), expect);
-    }
-
-    #[test]
-    fn a_pull_request_says_what_the_task_is_about() {
-        check(
-            "Mend it",
-            "\n## Context\n\nSince *Monday*.\n\n## Notes\n\nx\n",
-            "- [ ] tested\n",
-            ("Mend it", "Mend it\n\nSince *Monday*.\n\n- [ ] tested"),
-        );
-        check("\n Mend it \nand $(that)", "", "", ("Mend it", "Mend it \nand $(that)"));
-        check("", "", "", ("fix", ""));
-        let long = "ä".repeat(300);
-        let short = format!("{}…", "ä".repeat(255));
-        check(&long, "", "", (&short, &long));
-    }
 }

@@ -6,7 +6,6 @@ use crate::flow::settled;
 use crate::flow::snapshot::status_of;
 use crate::hooks::agents::{self, Occasion};
 use crate::orange::Orange;
-use crate::store::scalar::Value;
 use crate::store::{Open, TaskDir};
 use crate::{Error, Kind, Result};
 
@@ -20,10 +19,10 @@ pub fn respawn(orange: &Orange, dir: &TaskDir) -> Result<u32> {
     let machine = orange.machine_of(&open.task().owned)?;
     let attention = open.task().attention.clone();
     // Before the agent is there: after a kill, whoever asks again is only told that it is alive.
-    open.edit(&[("attention", Value::Null)])?;
+    open.clear_attention()?;
     let started = again(orange, machine, &mut open);
     if let (Err(_), Some(attention)) = (&started, attention) {
-        open.edit(&[("attention", Value::Text(&attention))])?;
+        open.call_attention(&attention)?;
     }
     started
 }

@@ -3,14 +3,12 @@
 use orange_core::{Actor, Hook, Machine, REVIEW_ROUND};
 
 use crate::Result;
-use crate::flow::finish::attend;
 use crate::flow::request::Goal;
 use crate::flow::snapshot::status_of;
 use crate::flow::{Moved, request, settled};
 use crate::hooks::agents::{self, Occasion};
 use crate::hooks::workspace;
 use crate::orange::Orange;
-use crate::store::scalar::Value;
 use crate::store::{self, Event, Log, Open, Task, TaskDir};
 
 /// Starts a task that is in its workflow's initial state; one without a summary goes to be clarified. A task further on
@@ -56,7 +54,7 @@ pub fn spawn_next(orange: &Orange, project: &str) -> Result<Option<Moved>> {
             Err(_) if !workspace::is_free(orange, project, &dir.id)? => break,
             Err(error) => {
                 let what = format!("not started: {}", error.one_line());
-                let told = settled(orange, &dir).and_then(|mut open| attend(&mut open, &what));
+                let told = settled(orange, &dir).and_then(|mut open| open.call_attention(&what));
                 untold = untold.and(told.map(|()| None));
             }
         }
@@ -92,9 +90,9 @@ fn enter(
     }
     let room = workspace::preflight(orange, open.task())?;
     room.map_or(Ok(()), workspace::Room::take)?;
-    open.edit(&[("attention", Value::Null)])?;
+    open.clear_attention()?;
     if let Err(error) = acquire_and_start(orange, machine, &mut open, hook) {
-        attend(&mut open, &error.one_line())?;
+        open.call_attention(&error.one_line())?;
         return Err(error);
     }
     let status = open.task().status();

@@ -475,7 +475,7 @@ fn attention_goes_with_the_next_transition() {
     let lab = Lab::new(WORKING, "");
     let mut open = lab.open();
     for what in ["a", "b", "a"] {
-        super::finish::attend(&mut open, what).unwrap();
+        open.call_attention(what).unwrap();
     }
     drop(open);
     lab.check("working", 0, Some("b; a"));

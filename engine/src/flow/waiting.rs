@@ -6,8 +6,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use orange_core::{MAX_RESTARTS, Machine, restart_after};
 
-use crate::flow::finish::{attend, settled};
 use crate::flow::respawn;
+use crate::flow::settled;
 use crate::orange::Orange;
 use crate::store::event::Waiting;
 use crate::store::{Event, Log, Open, Set, TaskDir, clock, task};
@@ -66,7 +66,7 @@ pub fn begin(
     next: Next,
 ) -> Result<String> {
     if let Next::GiveUp { reason, .. } = &next {
-        attend(open, reason)?;
+        open.call_attention(reason)?;
     }
     events.push(next.clone().event());
     open.append_many(events)?;

@@ -4,6 +4,7 @@
 
 pub mod agents;
 pub mod attended;
+pub mod pull_request;
 pub mod workspace;
 
 mod other;
@@ -46,7 +47,7 @@ pub fn run(run: &Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Resu
         // No two tasks are ever locked together: that process waits until this one is released.
         Hook::SpawnNext => orange.start_detached(&["task", "spawn-next", &open.dir().id], open.dir()),
         Hook::PushBranch => other::push_branch(orange, open),
-        Hook::CreatePr => other::create_pr(orange, open),
+        Hook::CreatePr => pull_request::open(orange, open).map(drop),
         Hook::DeleteRemoteBranch => other::delete_remote_branch(orange, open),
         // Its counter is in the event that closes the hook.
         Hook::Increment { .. } => Ok(()),

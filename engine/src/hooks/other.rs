@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use crate::drive::exec::{Call, GIT_VARIABLES, Output};
 use crate::drive::git::{Git, REMOTE};
-use crate::flow::finish::attend;
-use crate::flow::pull_request;
 use crate::orange::Orange;
 use crate::store::scalar::Value;
 use crate::store::{Event, Open, Set};
@@ -36,14 +34,6 @@ pub fn push_branch(orange: &Orange, open: &Open) -> Result<()> {
     git.push(REMOTE, &open.task().branch)
 }
 
-/// Pushes the task's branch and opens a pull request, unless there is an open one.
-///
-/// # Errors
-/// Those of [`pull_request::open`].
-pub fn create_pr(orange: &Orange, open: &mut Open) -> Result<()> {
-    pull_request::open(orange, open).map(drop)
-}
-
 /// Writes a key of the frontmatter that people own.
 ///
 /// # Errors
@@ -57,7 +47,7 @@ pub fn set_field(open: &mut Open, field: &str, value: &str) -> Result<()> {
 /// # Errors
 /// Those of the store.
 pub fn notify(open: &mut Open, message: &str) -> Result<()> {
-    attend(open, message.trim())
+    open.call_attention(message.trim())
 }
 
 /// Runs a program in the task's worktree. How it ended and the last of what it wrote are journaled.

@@ -4,7 +4,6 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::drive::git::{Backup, Git, Keeper, Kept, TASK_FILE};
-use crate::flow::finish::attend;
 use crate::hooks::agents;
 use crate::orange::Orange;
 use crate::store::pool::{self, Slot};
@@ -95,14 +94,14 @@ pub fn acquire(orange: &Orange, open: &mut Open) -> Result<Set> {
     match ready(orange, &project, open, &worktree) {
         Ok(warning) => {
             // The remote could not be asked, so the branch begins where this repository last saw it.
-            warning.map_or(Ok(()), |warning| attend(open, &warning))?;
+            warning.map_or(Ok(()), |warning| open.call_attention(&warning))?;
             Ok(Set::new().workspace(Some(&name)))
         }
         Err(error) if bound.is_none() => {
             // A worktree that stayed on the task's branch would keep that branch from every other one.
             let left = leave(orange, &project, open, &worktree);
             Pool::lock(&orange.home)?.unbind(&open.task().id)?;
-            left.or_else(|also| attend(open, &also.one_line()))?;
+            left.or_else(|also| open.call_attention(&also.one_line()))?;
             Err(error)
         }
         Err(error) => Err(error),

@@ -137,6 +137,27 @@ impl Open {
         })
     }
 
+    /// Adds to what a person should look at, unless it is there already.
+    ///
+    /// # Errors
+    /// As `edit`.
+    pub fn call_attention(&mut self, what: &str) -> Result<()> {
+        let text = match &self.task.attention {
+            Some(before) if before.contains(what) => return Ok(()),
+            Some(before) => format!("{what}; {before}"),
+            None => what.to_owned(),
+        };
+        self.edit(&[("attention", Value::Text(&text))])
+    }
+
+    /// Takes away what a person should have looked at.
+    ///
+    /// # Errors
+    /// As `edit`.
+    pub fn clear_attention(&mut self) -> Result<()> {
+        if self.task.attention.is_some() { self.edit(&[("attention", Value::Null)]) } else { Ok(()) }
+    }
+
     /// Keeps the prompt that the agent of this spawn is going to read.
     ///
     /// # Errors
