@@ -2,6 +2,7 @@
 
 mod arrows;
 mod lists;
+mod rooms;
 mod sources;
 
 use std::process::ExitCode;
@@ -54,6 +55,7 @@ fn findings(house: &House) -> Result<Vec<Finding>> {
     findings.extend(arrows::no_fail_points(&house.features()?));
     findings.extend(arrows::binaries(house)?);
     findings.extend(sources::all(&rust, &house.read(sources::LONG_FILES)?));
+    findings.extend(rooms::climbs(&rust));
     findings.extend(manifests.iter().filter_map(sources::lints_are_the_workspaces));
     findings.extend(lists::fixtures_are_used(&paths, &rust));
     findings.extend(lists::golden_have_sources(&paths));

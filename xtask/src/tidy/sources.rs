@@ -125,8 +125,10 @@ pub(super) fn lints_are_the_workspaces(manifest: &File) -> Option<Finding> {
 }
 
 /// The lines of a file up to its tests, without comments, with their numbers. Files of tests have none.
-fn code_outside_tests(file: &File) -> impl Iterator<Item = (usize, &str)> {
-    let text = if file.path.ends_with("/tests.rs") { "" } else { file.text.as_str() };
+pub(super) fn code_outside_tests(file: &File) -> impl Iterator<Item = (usize, &str)> {
+    let is_of_tests = ["/tests.rs", "/testing.rs"].iter().any(|end| file.path.ends_with(end))
+        || file.path.contains("/tests/");
+    let text = if is_of_tests { "" } else { file.text.as_str() };
     let lines = text.lines().take_while(|line| line.trim() != "#[cfg(test)]");
     lines.zip(1..).map(|(line, number)| (number, line.split_once("//").map_or(line, |(code, _)| code)))
 }

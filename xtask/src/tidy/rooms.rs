@@ -1,0 +1,63 @@
+//! The rooms of the engine stand above each other, and none names one above it.
+
+use super::Finding;
+use super::sources::code_outside_tests;
+use crate::house::File;
+
+/// From the ground up. What is in none of them is for all.
+const ROOMS: &[&str] = &["store", "caller", "machines", "drive", "orange", "hooks", "flow", "doctor", "cmd"];
+
+/// Every line of a room that names one above it.
+pub(super) fn climbs(files: &[File]) -> Vec<Finding> {
+    files.iter().flat_map(of_file).collect()
+}
+
+fn of_file(file: &File) -> impl Iterator<Item = Finding> {
+    let own = ROOMS.iter().position(|room| is_in(file, room));
+    let above = own.map_or(&[][..], |own| &ROOMS[own + 1..]);
+    code_outside_tests(file).filter_map(move |(number, code)| {
+        let room = named(code).find(|room| above.contains(room))?;
+        let place = format!("{}:{number}", file.path);
+        let problem = format!("names `{room}`, which stands above it");
+        Some(Finding::new(place, problem, "move what both need to the lower of the two rooms"))
+    })
+}
+
+fn is_in(file: &File, room: &str) -> bool {
+    let inside = file.path.strip_prefix("engine/src/").and_then(|path| path.strip_prefix(room));
+    inside.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+}
+
+/// What a line names of this package: `a` and `b` in `use crate::{a::x, b}`.
+fn named(code: &str) -> impl Iterator<Item = &str> {
+    code.split("crate::").skip(1).flat_map(|path| {
+        let count = if path.starts_with('{') { usize::MAX } else { 1 };
+        let paths = path.trim_start_matches('{').split(", ").take(count);
+        paths.filter_map(|path| path.split(|letter: char| !letter.is_alphanumeric()).next())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &str, line: &str, expect: usize) {
+        let file = File { path: path.to_string(), text: format!("//! A.\n{line}\n") };
+        assert_eq!(climbs(&[file]).len(), expect, "{line}");
+    }
+
+    #[test]
+    fn a_room_names_those_below_it() {
+        check("engine/src/hooks/other.rs", "use crate::flow::finish::finish;", 1);
+        check("engine/src/hooks/other.rs", "use crate::{Error, cmd, store};", 1);
+        check("engine/src/hooks/other.rs", "let it = crate::doctor::CHECKS;", 1);
+        check("engine/src/hooks/other.rs", "use crate::{Error, store::Open};", 0);
+        check("engine/src/hooks/other.rs", "// crate::flow does the rest", 0);
+        check("engine/src/flow/finish.rs", "use crate::hooks::{self, cmd};", 0);
+        check("engine/src/orange.rs", "use crate::flow::Moved;", 1);
+        check("engine/src/files.rs", "use crate::flow::Moved;", 0);
+        check("engine/src/store/tests/editors.rs", "use crate::drive::testing;", 0);
+        check("codegen/src/flow.rs", "use crate::cmd;", 0);
+    }
+}
