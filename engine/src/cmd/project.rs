@@ -95,6 +95,7 @@ fn update(
         return Err(Error::new(Kind::Usage, "nothing to change")
             .help("give --path, --pool-size, --workflow or --default-branch"));
     }
+    orange.caller.check_person("change a project")?;
     check_workflow(orange, settings)?;
     let project = named_or_here(orange, name)?;
     let path = match path {
@@ -131,6 +132,7 @@ fn main_checkout(path: PathBuf) -> Result<PathBuf> {
 }
 
 fn remove(orange: &Orange, name: &str) -> Result<Answer> {
+    orange.caller.check_person("remove a project")?;
     let project = projects::get(&orange.home, name)?;
     // One that cannot be read may not be over.
     let unfinished = |listed: Listed| match listed.task {

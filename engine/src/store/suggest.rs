@@ -1,9 +1,14 @@
 //! Did you mean: the known name that is nearest to a wrong one.
 
-/// The nearest of the known names, when it is near enough to be what was meant.
+/// The nearest of the known names, when it is near enough to be what was meant, or begins as that does.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    const BEGINNING: usize = 4;
     let allowed = (wrong.chars().count() / 3).max(1);
-    let distances = known.into_iter().map(|name| (strsim::damerau_levenshtein(wrong, name), name));
+    let distance = |name: &str| match name.starts_with(wrong) && wrong.len() >= BEGINNING {
+        true => 0,
+        false => strsim::damerau_levenshtein(wrong, name),
+    };
+    let distances = known.into_iter().map(|name| (distance(name), name));
     distances.filter(|(distance, _)| *distance <= allowed).min().map(|(_, name)| name)
 }
 
@@ -29,6 +34,7 @@ mod tests {
     fn near_names_are_suggested_and_others_listed() {
         check("cofee", "did you mean `coffee`?");
         check("cofefe", "did you mean `coffee`?");
+        check("coff", "did you mean `coffee`?");
         check("te", "did you mean `tea`?");
         check("water", "the projects are: coffee, tea");
         assert_eq!(help("x", &[], "projects"), "there are no projects yet");

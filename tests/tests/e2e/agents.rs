@@ -89,6 +89,11 @@ fn an_agent_reads_and_creates_tasks_and_changes_none_but_its_own() {
         let refused = asks(change).fails(1, "not_allowed");
         assert!(refused.contains(&two.id) && refused.contains(&one.id), "{refused}");
     }
+    for change in [&["update", "toy", "--pool-size", "9"][..], &["remove", "toy"]] {
+        let refused = asks(&[&["project"], change].concat()).fails(1, "not_allowed");
+        assert!(refused.contains("only a person"), "{refused}");
+    }
+    asks(&["project", "list"]).ok();
     let created = asks(&["task", "create", "three", "A part of it", "--no-spawn"]).ok();
     let three = world.task(&created);
     assert_eq!(three.events()[0]["creator"], json!(one.id));

@@ -41,8 +41,12 @@ pub enum AgentCommand {
     },
 }
 
-pub(super) const SPEC: Spec =
-    Spec::group("agent", "What runs inside tmux", &[RUN, HOLD, ENDED, RESUME]).hidden();
+pub(super) const SPEC: Spec = Spec::group(
+    "agent",
+    "What orange itself starts inside tmux, and nobody else",
+    &[RUN, HOLD, ENDED, RESUME],
+)
+.hidden();
 
 const RUN: Spec = Spec::command("run", "Run the agent of a spawn and report its end", |given| {
     Command::Agent(AgentCommand::Run {

@@ -147,9 +147,9 @@ impl Spec {
         }
     }
 
-    /// The commands that people are told of.
+    /// The commands that people are told of; who asks for a group that nobody is told of is told of all of it.
     pub fn shown(&self) -> impl Iterator<Item = &'static Spec> {
-        self.commands().iter().filter(|spec| !spec.hidden)
+        self.commands().iter().filter(|spec| !spec.hidden || self.hidden)
     }
 
     /// Its words, in their order.

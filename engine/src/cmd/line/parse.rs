@@ -44,7 +44,7 @@ pub struct Line {
 pub fn parse(root: &'static Spec, words: impl IntoIterator<Item = OsString>) -> Result<Parsed> {
     let mut line = Line::begin(root);
     for word in words {
-        let word = word.into_string().map_err(|word| usage(format!("an argument is not UTF-8: {word:?}")))?;
+        let word = word.into_string().map_err(|word| not_text(&word))?;
         line.push(&word)?;
         if line.given.has("help") {
             return Ok(Parsed::Text(help::page(line.spec, &line.path)));
@@ -263,6 +263,11 @@ fn check(arg: &Arg, value: &str) -> Result<()> {
         Some(help) => Err(usage(format!("`{name}` cannot be `{value}`")).help(help)),
         None => Ok(()),
     }
+}
+
+fn not_text(word: &OsString) -> Error {
+    usage(format!("an argument is not UTF-8: {word:?}"))
+        .help("give it as UTF-8; a file of such a name needs another one")
 }
 
 fn did_you_mean(name: &str) -> String {

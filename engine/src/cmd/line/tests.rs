@@ -50,6 +50,39 @@ fn lines_become_commands() {
     check("complete -- task --status=x", r#"words: ["task", "--status=x"]"#);
 }
 
+/// Every command and group, as it is called.
+fn all(spec: &'static Spec, path: &str) -> Vec<(String, &'static Spec)> {
+    let below = |one: &'static Spec| all(one, format!("{path} {}", one.name).trim_start());
+    let mut found = vec![(path.to_owned(), spec)];
+    found.extend(spec.commands().iter().flat_map(below));
+    found
+}
+
+#[test]
+fn every_wrong_line_says_what_would_be_right() {
+    for (path, spec) in all(&ORANGE, "") {
+        let told = |more: &str| parse(&ORANGE, words(&format!("{path} {more}")));
+        let Ok(Parsed::Text(page)) = told("--help") else { panic!("{path}") };
+        assert!(page.contains("\n\nUsage: orange") && page.starts_with(spec.about), "{page}");
+        let mut wrong = vec!["--wrong".to_owned(), "--json=yes".to_owned()];
+        match spec.does {
+            Does::Group(_) => wrong.extend(["", "wrong", "--json"].map(str::to_owned)),
+            Does::Command(_) => {
+                let is_full = !spec.words().any(|arg| arg.many);
+                wrong.extend(is_full.then(|| "bash ".repeat(spec.words().count() + 1)));
+                let valued = spec.args.iter().filter(|arg| matches!(arg.shape, Shape::Option(_)));
+                wrong.extend(valued.map(|arg| format!("--{}", arg.name)));
+                wrong.extend(spec.args.iter().any(|arg| arg.required).then(String::new));
+            }
+        }
+        for line in wrong {
+            let error = told(&line).unwrap_err();
+            assert!(error.message.contains('`') && error.message.len() > 12, "orange {path} {line}: {error}");
+            assert!(!error.help.is_empty() && !error.help.contains(": ;"), "orange {path} {line}: {error}");
+        }
+    }
+}
+
 #[test]
 fn an_option_may_go_without_its_value() {
     check("task update", "branch: None");
