@@ -52,13 +52,13 @@ pub struct Draft {
 pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<()>) -> Result<Open> {
     projects::check_name(&draft.project)?;
     let (folder, _lock) = lock_project(home, &draft.project)?;
-    sweep(&folder);
+    let unfinished = folder.join(UNFINISHED);
+    sweep(&unfinished);
+    admit(&rivals(home, draft)?)?;
 
     let dir = home.task(&draft.project, &id::new()?);
     let branch = draft.branch.clone().unwrap_or_else(|| format!("orange-tasks/{}", dir.id));
-    admit(&same_branch(home, &draft.project, &branch)?)?;
-
-    let staged = TaskDir { path: folder.join(format!("{UNFINISHED}{}", dir.id)), ..dir.clone() };
+    let staged = TaskDir { path: unfinished.join(&dir.id), ..dir.clone() };
     write(&staged, &branch, draft)?;
     fault::step("rename to", dir.path.display());
     fs::rename(&staged.path, &dir.path).map_err(|cause| Error::io("make the task", &dir.path, &cause))?;
@@ -78,8 +78,9 @@ pub(super) fn lock_project(home: &Home, project: &str) -> Result<(PathBuf, Lock)
     Ok((folder, lock))
 }
 
-/// How the folder of a task begins that is not whole yet.
-const UNFINISHED: &str = ".new-";
+/// Where the folder of a task is that is not whole yet, below its project's: apart, so that those of all others need not be
+/// gone through to find one that was left.
+const UNFINISHED: &str = ".new";
 
 fn write(dir: &TaskDir, branch: &str, draft: &Draft) -> Result<()> {
     let records = journal::records(0, vec![created(branch, draft)]);
@@ -137,18 +138,18 @@ fn task_md(dir: &TaskDir, branch: &str, draft: &Draft, now: &str) -> String {
     text
 }
 
-pub(super) fn same_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> {
-    let tasks = list::list(home, Some(project))?.into_iter();
-    tasks.filter(|listed| listed.branch().as_deref() == Some(branch)).map(|listed| listed.task).collect()
+/// The tasks that have the branch of a new one. One that is named after its id is nobody else's.
+fn rivals(home: &Home, draft: &Draft) -> Result<Vec<Task>> {
+    match &draft.branch {
+        Some(branch) => list::of_branch(home, &draft.project, branch),
+        None => Ok(Vec::new()),
+    }
 }
 
 /// Removes what killed creators left; the project's lock is held, so nobody is at work here.
-fn sweep(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        if entry.file_name().to_str().is_some_and(|name| name.starts_with(UNFINISHED)) {
-            // No list shows what cannot be removed; the next creator tries again.
-            fs::remove_dir_all(entry.path()).unwrap_or_default();
-        }
+fn sweep(unfinished: &Path) {
+    for left in fs::read_dir(unfinished).into_iter().flatten().flatten() {
+        // No list shows what cannot be removed; the next creator tries again.
+        fs::remove_dir_all(left.path()).unwrap_or_default();
     }
 }

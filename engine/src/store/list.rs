@@ -66,6 +66,22 @@ pub fn each<R: Send>(
     Ok(keys.into_iter().filter_map(|(_, place)| made[place].take()).collect())
 }
 
+/// The tasks of a project that have this branch. Of the others no more is read than says that they have another one: people
+/// write that into `TASK.md` as they like, so there is no list of branches that would always be right.
+///
+/// # Errors
+/// `corrupt` when one of these tasks cannot be read; `environment` when a folder cannot be read.
+pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> {
+    let found = Mutex::new(Vec::new());
+    in_parallel(below(&home.tasks(), Some(project))?, &|dir, buffer| {
+        if branch_of(&dir, buffer).is_none_or(|own| own == branch) {
+            let listed = read(dir, buffer);
+            locked(&found).extend((listed.branch().as_deref() == Some(branch)).then_some(listed.task));
+        }
+    });
+    found.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()
+}
+
 /// The folders of every task, or of every task of one project, in no order.
 ///
 /// # Errors
@@ -122,6 +138,11 @@ fn carefully(dir: &TaskDir) -> Result<Task> {
     let log = task::read_journal(dir)?.log();
     let document = task::document(dir, &log)?;
     Task::of(dir, document, &log)
+}
+
+/// The branch that a task has, where its `TASK.md` alone can tell.
+fn branch_of(dir: &TaskDir, buffer: &mut Vec<u8>) -> Option<String> {
+    Document::parse(contents(&dir.task_md(), buffer).ok()?).ok()?.get("branch").ok()?
 }
 
 /// A whole file, in a buffer that grows as needed and is used again for the next one.

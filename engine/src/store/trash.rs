@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::store::create::{lock_project, same_branch};
-use crate::store::{Event, Home, Open, Set, Task, TaskDir, atomic, home};
+use crate::store::create::lock_project;
+use crate::store::{Event, Home, Open, Set, Task, TaskDir, atomic, home, list};
 use crate::{Error, Kind, Result};
 
 /// Moves a task to the trash: its folder with everything in it. Who waits for its lock is told that it is gone.
@@ -32,7 +32,7 @@ pub fn restore(
 ) -> Result<Task> {
     let (_folder, _lock) = lock_project(home, &there.project)?;
     let (task, _) = Task::read(home, there)?;
-    admit(&task, &same_branch(home, &there.project, &task.branch)?)?;
+    admit(&task, &list::of_branch(home, &there.project, &task.branch)?)?;
     let dir = home.task(&there.project, &there.id);
     let mut open = Open::lock(home, there)?;
     // A kill may have come between this and the move.

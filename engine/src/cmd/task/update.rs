@@ -10,7 +10,7 @@ use crate::flow::foresee::{Ahead, foresee};
 use crate::flow::{Goal, request, settled, waiting};
 use crate::orange::Orange;
 use crate::store::scalar::Value;
-use crate::store::{self, Task, TaskDir};
+use crate::store::{Task, TaskDir, list};
 use crate::{Error, Kind, Result};
 
 /// Refuses what asks for nothing, before any task is looked for.
@@ -87,9 +87,8 @@ fn branch(orange: &Orange, dir: &TaskDir, name: Option<&str>) -> Result<String> 
         return Err(Error::new(Kind::Refused, format!("{branch} is the default branch of {}", project.name))
             .help("a task needs a branch of its own"));
     }
-    let others =
-        store::list(&orange.home, Some(&task.project))?.into_iter().filter_map(|listed| listed.task.ok());
-    let others: Vec<Task> = others.filter(|other| other.id != task.id && other.branch == branch).collect();
+    let mut others = list::of_branch(&orange.home, &task.project, &branch)?;
+    others.retain(|other| other.id != task.id);
     admit(orange, &others)?;
     Ok(branch)
 }

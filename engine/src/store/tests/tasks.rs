@@ -402,7 +402,7 @@ fn a_bad_task_hides_no_other() {
     let bad = task(&home, "bad").dir().clone();
     let good: BTreeSet<String> = (0..70).map(|n| task(&home, &format!("fix-{n}")).dir().id.clone()).collect();
     fs::write(bad.task_md(), "").unwrap();
-    fs::create_dir(home.tasks().join("coffee/.new-unfinished")).unwrap();
+    fs::create_dir(home.tasks().join("coffee/.new/unfinished")).unwrap();
     fs::write(home.tasks().join("stray"), "").unwrap();
     let mut listed = list(&home, Some("coffee")).unwrap();
     assert_eq!(listed.pop().unwrap().dir, bad, "the broken one is the last");
@@ -410,4 +410,39 @@ fn a_bad_task_hides_no_other() {
     assert_eq!(listed.into_iter().map(|listed| listed.dir.id).collect::<BTreeSet<_>>(), good);
     assert_eq!(list(&home, Some("tea")).unwrap().len(), 0);
     assert_eq!(list(&home, None).unwrap().len(), 71);
+}
+
+/// Whether a task counts as one of this branch, with this line in the place of the one that names it.
+#[track_caller]
+fn check_branch(line: &str, branch: &str, expect: Result<usize, Kind>) {
+    let (_folder, home) = home();
+    let dir = task(&home, "fix").dir().clone();
+    task(&home, "another");
+    let text = fs::read_to_string(dir.task_md()).unwrap().replace("branch: fix", line);
+    fs::write(dir.task_md(), text).unwrap();
+    let found = list::of_branch(&home, "coffee", branch);
+    assert_eq!(found.map(|found| found.len()).map_err(|error| error.kind), expect, "{line}");
+}
+
+#[test]
+fn a_task_has_the_branch_that_its_file_says_else_the_one_it_was_created_for() {
+    check_branch("branch: fix", "fix", Ok(1));
+    check_branch("branch: fix", "fix-2", Ok(0));
+    check_branch("branch: fix-2 # renamed", "fix-2", Ok(1));
+    check_branch("branch: fix-2", "fix", Ok(0));
+    check_branch("\"branch\" : \"f\\u0069x-2\"", "fix-2", Ok(1));
+    check_branch("note: branch", "fix", Ok(1));
+    check_branch("branch:", "fix", Ok(1));
+    check_branch("no key", "fix", Err(Kind::Corrupt));
+    check_branch("no key", "fix-2", Ok(0));
+}
+
+#[test]
+fn what_a_killed_creator_left_is_removed_by_the_next() {
+    let (_folder, home) = home();
+    let left = home.tasks().join("coffee/.new/left");
+    fs::create_dir_all(&left).unwrap();
+    fs::write(left.join("TASK.md"), "half").unwrap();
+    let dir = task(&home, "fix").dir().clone();
+    assert!(!left.exists() && dir.path.is_dir());
 }
