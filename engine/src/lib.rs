@@ -15,6 +15,7 @@ pub mod flow;
 pub mod hooks;
 pub mod log;
 pub mod machines;
+pub mod members;
 pub mod orange;
 pub mod progress;
 pub mod store;

@@ -5,18 +5,35 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::drive::process::{self, Family, Process};
 use crate::files::entries;
+use crate::members::{self, Members, Object};
 use crate::store::{TaskDir, atomic, home};
 use crate::{Error, Kind, Result};
 
 /// The contents of `agents/<spawn>.json`: the wrapper writes it when the agent has begun.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Map<String, Value>")]
 pub struct Attended {
     boot: String,
     wrapper: Process,
     agent: Process,
+}
+
+impl TryFrom<Map<String, Value>> for Attended {
+    type Error = String;
+
+    fn try_from(file: Map<String, Value>) -> std::result::Result<Attended, String> {
+        members::read(file)
+    }
+}
+
+impl Object for Attended {
+    fn take(from: &mut Members) -> Attended {
+        Attended { boot: from.must("boot"), wrapper: from.must("wrapper"), agent: from.must("agent") }
+    }
 }
 
 impl Attended {

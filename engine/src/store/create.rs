@@ -97,7 +97,7 @@ fn write(dir: &TaskDir, branch: &str, draft: &Draft) -> Result<()> {
 }
 
 fn created(branch: &str, draft: &Draft) -> (Event, Set) {
-    let set = Set(BTreeMap::new())
+    let set = Set::new()
         .status(&draft.status)
         .workflow(&draft.workflow, &draft.definition)
         .workspace(None)

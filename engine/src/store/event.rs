@@ -1,12 +1,15 @@
 //! What the journal says: typed events, each with the engine-owned values that it changed.
 
+mod read;
+
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::store::set::Set;
 
 /// One line of `history.jsonl`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Map<String, Value>")]
 pub struct Record {
     /// Its number: from 1, without gaps as long as nobody removes lines by hand.
     pub seq: u64,
@@ -16,7 +19,7 @@ pub struct Record {
     #[serde(flatten)]
     pub event: Event,
     /// The engine-owned values that it changed, with their new values.
-    #[serde(default, skip_serializing_if = "Set::is_empty")]
+    #[serde(skip_serializing_if = "Set::is_empty")]
     pub set: Set,
 }
 
@@ -30,7 +33,7 @@ impl Record {
 }
 
 /// What can happen to a task. Fields and types that a newer version wrote are passed over.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(tag = "type")]
 pub enum Event {
     /// The task came to be; its `set` has every engine-owned value.
@@ -41,7 +44,7 @@ pub enum Event {
         /// Who created it.
         actor: String,
         /// The task whose agent that was.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         creator: Option<String>,
     },
     /// An agent was started.
@@ -56,26 +59,22 @@ pub enum Event {
         /// Which one.
         spawn: u32,
         /// Its exit status, when it ended by itself.
-        #[serde(default)]
         code: Option<i32>,
         /// The signal that ended it.
-        #[serde(default)]
         signal: Option<i32>,
         /// How it is known: `exited`, `killed`, `its pane is gone`, ….
-        #[serde(default)]
         reason: String,
         /// How many seconds it lived, where its wrapper says so.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         duration: Option<u64>,
         /// The last lines of its pane, where its wrapper could read them.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         last_lines: Vec<String>,
     },
     /// An agent ended without what its state asks for.
     #[serde(rename = "agent.crashed")]
     AgentCrashed {
         /// Which one, when known.
-        #[serde(default)]
         spawn: Option<u32>,
         /// The state it was in.
         status: String,
@@ -106,7 +105,6 @@ pub enum Event {
         /// Its place among the transition's hooks, from 0.
         index: usize,
         /// Why it failed.
-        #[serde(default)]
         error: Option<String>,
     },
     /// The open transition is done, its hooks with it.
@@ -117,13 +115,11 @@ pub enum Event {
         /// The state it reached.
         to: String,
         /// Why, as in `transition.started`.
-        #[serde(default)]
         cause: String,
         /// Who asked.
-        #[serde(default)]
         actor: String,
         /// The gate that was passed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         gate: Option<Pass>,
     },
     /// An exit rule chose the next state.
@@ -162,7 +158,6 @@ pub enum Event {
         /// The branch it went into.
         into: String,
         /// The commit that branch has now.
-        #[serde(default)]
         commit: Option<String>,
     },
     /// The branch was merged from a state that does not lead there.
@@ -175,7 +170,6 @@ pub enum Event {
         /// The branch it went into.
         into: String,
         /// The commit that branch has now.
-        #[serde(default)]
         commit: Option<String>,
     },
     /// A pull request was opened.
@@ -206,7 +200,6 @@ pub enum Event {
         /// The hash of the one that it has now.
         to: String,
         /// The command that says what that means for tasks.
-        #[serde(default)]
         compare: String,
     },
     /// A person moved the task past its workflow. A transition that was open is closed by it.
@@ -219,10 +212,8 @@ pub enum Event {
         /// The workflow that it follows from now on.
         workflow: String,
         /// Who asked.
-        #[serde(default)]
         actor: String,
         /// The hooks of the open transition that had not ended, and never will.
-        #[serde(default)]
         dropped_hooks: Vec<String>,
     },
     /// A program that a hook ran has ended.
@@ -231,10 +222,8 @@ pub enum Event {
         /// The program and its arguments.
         argv: Vec<String>,
         /// Its exit status, when it ended by itself.
-        #[serde(default)]
         code: Option<i32>,
         /// The last of what it wrote.
-        #[serde(default)]
         output: String,
     },
     /// Work that would have been lost was kept under a ref.
@@ -243,7 +232,6 @@ pub enum Event {
         /// The ref.
         reference: String,
         /// The commit it points to.
-        #[serde(default)]
         commit: String,
     },
     /// A repository inside the worktree was moved away, whole: no ref could keep all of it.
@@ -256,47 +244,41 @@ pub enum Event {
     #[serde(rename = "task.deleted")]
     TaskDeleted {
         /// Who asked.
-        #[serde(default)]
         actor: String,
     },
     /// The task came back from the trash.
     #[serde(rename = "task.restored")]
     TaskRestored {
         /// Who asked.
-        #[serde(default)]
         actor: String,
     },
     /// What a newer version wrote.
-    #[serde(other, rename = "unknown")]
+    #[default]
+    #[serde(rename = "unknown")]
     Unknown,
 }
 
 /// A started agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Spawn {
     /// Its number within the task, from 1.
     pub spawn: u32,
     /// `worker` or `reviewer`.
     pub actor: String,
     /// The prompt it got, by name.
-    #[serde(default)]
     pub prompt: String,
     /// The harness it runs in.
-    #[serde(default)]
     pub harness: String,
     /// The tmux session.
-    #[serde(default)]
     pub session: String,
     /// The tmux window.
-    #[serde(default)]
     pub window: String,
     /// What it may do without asking: `full` or `reduced`.
-    #[serde(default)]
     pub permissions: String,
 }
 
 /// An agent that has ended and is to be started again.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Waiting {
     /// Its number.
     pub spawn: u32,
@@ -305,48 +287,42 @@ pub struct Waiting {
     /// How many seconds that was from then.
     pub after: u32,
     /// What is waited for.
-    #[serde(default)]
     pub reason: String,
 }
 
 /// A transition that was decided: enough to finish it after a kill.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Transition {
     /// The state it leaves.
     pub from: String,
     /// The state it reaches.
     pub to: String,
     /// Its index in the machine, when it is a declared one.
-    #[serde(default)]
     pub transition: Option<usize>,
     /// `request`, `auto`, `escalation`, `forced`, ….
-    #[serde(default)]
     pub cause: String,
     /// Who asked.
-    #[serde(default)]
     pub actor: String,
     /// Its hooks, in order.
-    #[serde(default)]
     pub hooks: Vec<PlannedHook>,
     /// The gate that was passed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<Pass>,
 }
 
 /// A hook that a transition is going to run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PlannedHook {
     /// Its action.
     pub name: String,
     /// Its place among the transition's hooks, from 0.
     pub index: usize,
     /// The counter it changes, with the value decided for it: running the hook twice counts once.
-    #[serde(default)]
     pub counter: Option<CounterValue>,
 }
 
 /// A counter and the value it gets.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CounterValue {
     /// The counter.
     pub name: String,
@@ -355,14 +331,14 @@ pub struct CounterValue {
 }
 
 /// A gate that was passed, and by what.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Pass {
     /// The section that the gate read, such as `## Review`.
     pub section: String,
     /// A hash of the section's content.
     pub hash: String,
     /// The commit that the task's worktree stood on, where it had one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
 }
 

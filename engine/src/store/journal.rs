@@ -342,46 +342,69 @@ mod tests {
     fn every_event_reads_back() {
         use crate::store::event::*;
         let text = || "x".to_owned();
-        let pass = Some(Pass { section: text(), hash: text(), commit: Some(text()) });
-        let hook =
-            PlannedHook { name: text(), index: 0, counter: Some(CounterValue { name: text(), value: 3 }) };
+        let some = || Some(text());
+        let pass = || Some(Pass { section: text(), hash: text(), commit: some() });
+        let counter = Some(CounterValue { name: text(), value: 3 });
         let plan = Transition {
             from: text(),
             to: text(),
-            hooks: vec![hook],
-            gate: pass.clone(),
-            ..Transition::default()
+            transition: Some(4),
+            cause: text(),
+            actor: text(),
+            hooks: vec![PlannedHook { name: text(), index: 1, counter }],
+            gate: pass(),
         };
-        let spawn = Spawn { spawn: 1, actor: text(), ..Spawn::default() };
+        let spawn = Spawn {
+            spawn: 1,
+            actor: text(),
+            prompt: text(),
+            harness: text(),
+            session: text(),
+            window: text(),
+            permissions: text(),
+        };
         let events = vec![
-            Event::TaskCreated { branch: text(), actor: text(), creator: None },
+            Event::TaskCreated { branch: text(), actor: text(), creator: some() },
             Event::AgentSpawned(spawn.clone()),
             Event::AgentRespawned(spawn),
             Event::AgentExited {
                 spawn: 1,
                 code: Some(-1),
-                signal: None,
+                signal: Some(9),
                 reason: text(),
                 duration: Some(9),
                 last_lines: vec![text(), "\"set\":{}".to_owned()],
             },
             Event::AgentWaiting(Waiting { spawn: 1, until: text(), after: 9, reason: text() }),
             Event::AgentGivenUp { spawn: 1, reason: text() },
-            Event::AgentCrashed { spawn: None, status: text(), crash_count: 1, reason: text() },
+            Event::AgentCrashed { spawn: Some(1), status: text(), crash_count: 1, reason: text() },
             Event::TransitionStarted(plan),
-            Event::HookEnded { hook: text(), index: 0, error: Some(text()) },
-            Event::StatusChanged { from: text(), to: text(), cause: text(), actor: text(), gate: pass },
+            Event::HookEnded { hook: text(), index: 1, error: some() },
+            Event::StatusChanged { from: text(), to: text(), cause: text(), actor: text(), gate: pass() },
             Event::AutoAdvanced { from: text(), to: text(), reason: text() },
-            Event::TaskRepaired { field: text(), found: None, kept: Some(text()) },
-            Event::TaskMerged { strategy: text(), into: text(), commit: None },
-            Event::TaskForceMerged { from: text(), strategy: text(), into: text(), commit: Some(text()) },
+            Event::TaskRepaired { field: text(), found: some(), kept: some() },
+            Event::MergeStarted { into: text(), commit: text() },
+            Event::TaskMerged { strategy: text(), into: text(), commit: some() },
+            Event::TaskForceMerged { from: text(), strategy: text(), into: text(), commit: some() },
             Event::PrCreated { url: text() },
             Event::PrMerged { url: text() },
+            Event::PrClosed { url: text() },
+            Event::WorkflowChanged { workflow: text(), from: text(), to: text(), compare: text() },
+            Event::TaskMigrated {
+                from: text(),
+                to: text(),
+                workflow: text(),
+                actor: text(),
+                dropped_hooks: vec![text()],
+            },
+            Event::CommandEnded { argv: vec![text()], code: Some(1), output: text() },
             Event::WorkBackedUp { reference: text(), commit: text() },
             Event::WorkSetAside { folder: text() },
             Event::TaskDeleted { actor: text() },
             Event::TaskRestored { actor: text() },
+            Event::Unknown,
         ];
+        assert_eq!(events.len(), include_str!("event.rs").matches("rename = ").count(), "one of each");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("history.jsonl");
         let set = Set::new().counter("review_round", u32::MAX).workspace(None);

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::members::{self, Members, Object};
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::{Home, Task, TaskDir, atomic, home, list, task};
 use crate::{Error, Kind, Result};
@@ -20,7 +21,7 @@ pub struct Pool {
 }
 
 /// One worktree of a project.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Slot {
     /// `<project>--<n>`, which is also its folder's name.
     pub name: String,
@@ -34,10 +35,36 @@ pub struct Slot {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Map<String, Value>")]
 struct PoolFile {
     slots: Vec<Slot>,
     #[serde(flatten)]
     other: Map<String, Value>,
+}
+
+impl TryFrom<Map<String, Value>> for PoolFile {
+    type Error = String;
+
+    fn try_from(file: Map<String, Value>) -> std::result::Result<PoolFile, String> {
+        members::read(file)
+    }
+}
+
+impl Object for PoolFile {
+    fn take(from: &mut Members) -> PoolFile {
+        PoolFile { slots: from.must("slots"), other: from.rest() }
+    }
+}
+
+impl Object for Slot {
+    fn take(from: &mut Members) -> Slot {
+        Slot {
+            name: from.must("name"),
+            project: from.must("project"),
+            task: from.may("task"),
+            other: from.rest(),
+        }
+    }
 }
 
 /// Every slot, without the lock.

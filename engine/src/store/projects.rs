@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::files::real;
+use crate::members::{self, Members, Object};
 use crate::store::lock::Rank;
 use crate::store::{Home, atomic, lock, suggest};
 use crate::{Error, Kind, Result};
@@ -16,24 +17,44 @@ use crate::{Error, Kind, Result};
 pub const DEFAULT_POOL_SIZE: u32 = 2;
 
 /// A project.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Map<String, Value>")]
 pub struct Project {
     /// Its name: letters, digits, `_` and `-`, beginning with a letter or digit.
     pub name: String,
     /// Its repository, absolute.
     pub path: PathBuf,
     /// The branch that tasks begin from and are merged into.
-    #[serde(default = "main_branch")]
     pub default_branch: String,
     /// How many workspaces its tasks may hold at once.
-    #[serde(default = "default_pool_size")]
     pub pool_size: u32,
     /// The workflow of its tasks; `None` for `default`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
     /// What a newer version, or a person, wrote beside these.
     #[serde(flatten)]
     pub other: Map<String, Value>,
+}
+
+impl TryFrom<Map<String, Value>> for Project {
+    type Error = String;
+
+    fn try_from(project: Map<String, Value>) -> std::result::Result<Project, String> {
+        members::read(project)
+    }
+}
+
+impl Object for Project {
+    fn take(from: &mut Members) -> Project {
+        Project {
+            name: from.must("name"),
+            path: from.must("path"),
+            default_branch: from.or("default_branch", "main".to_owned()),
+            pool_size: from.or("pool_size", DEFAULT_POOL_SIZE),
+            workflow: from.may("workflow"),
+            other: from.rest(),
+        }
+    }
 }
 
 /// Every project, in the order of the file; none when there is no file.
@@ -176,14 +197,6 @@ fn index_of(projects: &[Project], name: &str) -> Result<usize> {
 fn corrupt(path: &Path, cause: &serde_json::Error) -> Error {
     Error::new(Kind::Corrupt, format!("{}:{}: {cause}", path.display(), cause.line()))
         .help("it is a JSON list of projects: mend that line, or restore the file; nothing was changed")
-}
-
-fn main_branch() -> String {
-    "main".to_owned()
-}
-
-fn default_pool_size() -> u32 {
-    DEFAULT_POOL_SIZE
 }
 
 #[cfg(test)]

@@ -1,14 +1,12 @@
 //! What an event changes: new values of engine-owned fields.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// New values of engine-owned fields, by their frontmatter key.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Set(pub BTreeMap<String, Value>);
+pub struct Set(pub Map<String, Value>);
 
 impl Set {
     /// Nothing changes.

@@ -8,22 +8,29 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use self::table::Table;
 pub use self::users::may_use;
+use crate::members::{Members, Object};
 use crate::{Error, Kind, Result, caller, fault};
 
 /// How long processes may take to end by themselves once asked to, before they are killed.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A process, and not another one that has got its number since.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Process {
     /// Its number.
     pub pid: i32,
     /// When it was started, in clock ticks since the system was.
     pub start: u64,
+}
+
+impl Object for Process {
+    fn take(from: &mut Members) -> Process {
+        Process { pid: from.must("pid"), start: from.must("start") }
+    }
 }
 
 /// Where processes that belong together begin. What these have started belongs to them, too.
