@@ -2,14 +2,18 @@
 //!
 //! serde can read our objects from a derive; with tags and flattened rests in them, that is a reader for each, 100 KiB in all.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::path::PathBuf;
 
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 /// The members of an object that nobody has taken yet, and what was wrong with those that somebody has.
 #[derive(Default)]
-pub struct Members {
-    left: Map<String, Value>,
+pub struct Members<'a> {
+    left: Vec<(Cow<'a, str>, Value)>,
     flaw: Option<String>,
 }
 
@@ -25,20 +29,18 @@ pub trait Object: Default {
     fn take(members: &mut Members) -> Self;
 }
 
-/// Reads a whole object.
+/// Reads a whole object, for serde.
 ///
 /// # Errors
 /// What is wrong with which member.
-pub fn read<T: Object>(object: Map<String, Value>) -> Result<T, String> {
-    let mut members = Members { left: object, flaw: None };
-    let object = T::take(&mut members);
-    members.flaw.map_or(Ok(object), Err)
+pub fn deserialize<'de, T: Object, D: Deserializer<'de>>(object: D) -> Result<T, D::Error> {
+    object.deserialize_map(Reader)?.whole().map_err(D::Error::custom)
 }
 
-impl Members {
+impl<'a> Members<'a> {
     /// The member with this name, which has to be there.
     pub fn must<T: Member>(&mut self, name: &str) -> T {
-        match self.left.remove(name) {
+        match self.remove(name) {
             Some(value) => self.known(name, T::of(value)),
             None => self.flawed(format!("missing field `{name}`")),
         }
@@ -51,7 +53,7 @@ impl Members {
 
     /// The member with this name, or this.
     pub fn or<T: Member>(&mut self, name: &str, default: T) -> T {
-        match self.left.remove(name) {
+        match self.remove(name) {
             Some(value) => self.known(name, T::of(value)),
             None => default,
         }
@@ -59,7 +61,28 @@ impl Members {
 
     /// Whatever nobody has taken.
     pub fn rest(&mut self) -> Map<String, Value> {
-        std::mem::take(&mut self.left)
+        let mut rest = Map::new();
+        for (name, value) in self.left.drain(..) {
+            rest.insert(name.into_owned(), value);
+        }
+        rest
+    }
+
+    fn whole<T: Object>(mut self) -> Result<T, String> {
+        let object = T::take(&mut self);
+        self.flaw.map_or(Ok(object), Err)
+    }
+
+    fn remove(&mut self, name: &str) -> Option<Value> {
+        let place = self.left.iter().position(|(it, _)| it == name)?;
+        Some(self.left.swap_remove(place).1)
+    }
+
+    fn add(&mut self, name: Cow<'a, str>, value: Value) {
+        if self.left.iter().any(|(it, _)| *it == name) {
+            self.flawed::<()>(format!("duplicate field `{name}`"));
+        }
+        self.left.push((name, value));
     }
 
     fn known<T: Member>(&mut self, name: &str, value: Option<T>) -> T {
@@ -72,9 +95,33 @@ impl Members {
     }
 }
 
+/// The name of a member, which needs no copy where it has no escapes.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// Reads the members of an object in their order.
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Members<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Members<'de>, A::Error> {
+        let mut members = Members::default();
+        while let Some(Name(name)) = object.next_key()? {
+            members.add(name, object.next_value()?);
+        }
+        Ok(members)
+    }
+}
+
 impl<T: Object> Member for T {
     fn of(value: Value) -> Option<T> {
-        read(Map::of(value)?).ok()
+        let left = Map::of(value)?.into_iter().map(|(name, value)| (Cow::Owned(name), value));
+        Members { left: left.collect(), flaw: None }.whole().ok()
     }
 }
 
@@ -153,7 +200,8 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expect: Result<Pair, &str>) {
-        assert_eq!(read(serde_json::from_str(text).unwrap()), expect.map_err(str::to_owned));
+        let read = deserialize(&mut serde_json::Deserializer::from_str(text));
+        assert_eq!(read.map_err(|cause: serde_json::Error| cause.to_string()), expect.map_err(str::to_owned));
     }
 
     #[test]
@@ -168,6 +216,7 @@ mod tests {
     #[test]
     fn the_first_flaw_is_told() {
         check(r#"{"count":true}"#, Err("missing field `name`"));
+        check(r#"{"name":"a","\u006eame":"b"}"#, Err("duplicate field `name`"));
         check(r#"{"name":null}"#, Err("field `name` is of another kind"));
         check(r#"{"name":"a","count":4294967296}"#, Err("field `count` is of another kind"));
         check(r#"{"name":"a","count":-1}"#, Err("field `count` is of another kind"));

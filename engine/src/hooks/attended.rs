@@ -4,8 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::drive::process::{self, Family, Process};
 use crate::files::entries;
@@ -14,19 +13,16 @@ use crate::store::{TaskDir, atomic, home};
 use crate::{Error, Kind, Result};
 
 /// The contents of `agents/<spawn>.json`: the wrapper writes it when the agent has begun.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Map<String, Value>")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Attended {
     boot: String,
     wrapper: Process,
     agent: Process,
 }
 
-impl TryFrom<Map<String, Value>> for Attended {
-    type Error = String;
-
-    fn try_from(file: Map<String, Value>) -> std::result::Result<Attended, String> {
-        members::read(file)
+impl<'de> Deserialize<'de> for Attended {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Attended, D::Error> {
+        members::deserialize(from)
     }
 }
 

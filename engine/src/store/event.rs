@@ -2,14 +2,13 @@
 
 mod read;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::store::set::Set;
 
 /// One line of `history.jsonl`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Map<String, Value>")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {
     /// Its number: from 1, without gaps as long as nobody removes lines by hand.
     pub seq: u64,

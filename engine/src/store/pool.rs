@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::members::{self, Members, Object};
@@ -34,19 +34,16 @@ pub struct Slot {
     pub other: Map<String, Value>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Map<String, Value>")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct PoolFile {
     slots: Vec<Slot>,
     #[serde(flatten)]
     other: Map<String, Value>,
 }
 
-impl TryFrom<Map<String, Value>> for PoolFile {
-    type Error = String;
-
-    fn try_from(file: Map<String, Value>) -> std::result::Result<PoolFile, String> {
-        members::read(file)
+impl<'de> Deserialize<'de> for PoolFile {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<PoolFile, D::Error> {
+        members::deserialize(from)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::files::real;
@@ -17,8 +17,7 @@ use crate::{Error, Kind, Result};
 pub const DEFAULT_POOL_SIZE: u32 = 2;
 
 /// A project.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Map<String, Value>")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Project {
     /// Its name: letters, digits, `_` and `-`, beginning with a letter or digit.
     pub name: String,
@@ -36,11 +35,9 @@ pub struct Project {
     pub other: Map<String, Value>,
 }
 
-impl TryFrom<Map<String, Value>> for Project {
-    type Error = String;
-
-    fn try_from(project: Map<String, Value>) -> std::result::Result<Project, String> {
-        members::read(project)
+impl<'de> Deserialize<'de> for Project {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Project, D::Error> {
+        members::deserialize(from)
     }
 }
 

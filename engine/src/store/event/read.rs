@@ -1,16 +1,14 @@
 //! Records out of the lines of a journal: what is written by the derive in the file above, read back.
 
-use serde_json::{Map, Value};
+use serde::{Deserialize, Deserializer};
 
 use super::{CounterValue, Event, Pass, PlannedHook, Record, Spawn, Transition, Waiting};
 use crate::members::{self, Members, Object};
 use crate::store::set::Set;
 
-impl TryFrom<Map<String, Value>> for Record {
-    type Error = String;
-
-    fn try_from(line: Map<String, Value>) -> Result<Record, String> {
-        members::read(line)
+impl<'de> Deserialize<'de> for Record {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Record, D::Error> {
+        members::deserialize(from)
     }
 }
 
