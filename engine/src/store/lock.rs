@@ -47,7 +47,8 @@ pub struct Lock {
 pub fn acquire(home: &Home, path: &Path, rank: Rank, what: &str) -> Result<Lock> {
     const LONGEST_NAP: Duration = Duration::from_millis(20);
     let turn = Turn::take(rank);
-    let deadline = Instant::now() + home.patience();
+    // Without one, the patience is longer than a clock can count.
+    let deadline = Instant::now().checked_add(home.patience());
     let mut nap = Duration::from_millis(1);
     loop {
         let file = open(path)?;
@@ -60,7 +61,7 @@ pub fn acquire(home: &Home, path: &Path, rank: Rank, what: &str) -> Result<Lock>
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(cause)) => return Err(Error::io("lock", path, &cause)),
         }
-        if Instant::now() >= deadline {
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(held(file, what, home.patience()));
         }
         std::thread::sleep(nap);
@@ -208,6 +209,17 @@ mod tests {
                 check(first, second, one < other);
             }
         }
+    }
+
+    #[test]
+    fn a_patience_without_end_is_one() {
+        let (_folder, home) = home();
+        let home = home.patient(Duration::MAX);
+        home.prepare().unwrap();
+        let path = home.root().join("a");
+        let lock = acquire(&home, &path, Rank::Task, "it").unwrap();
+        assert_eq!(held_longer(&path, home.patience()), None);
+        drop(lock);
     }
 
     #[test]

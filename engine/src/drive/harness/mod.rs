@@ -175,7 +175,8 @@ impl Harness {
     pub fn args(&self, start: Start<'_>, prompt: Vec<u8>, file: &Path) -> Vec<OsString> {
         let by_permission = if start.full { &self.full } else { &self.reduced };
         let template = self.review.as_ref().filter(|_| start.reviews).unwrap_or(by_permission);
-        let room = LONGEST_ARGUMENT - template.iter().map(String::len).max().unwrap_or_default();
+        let longest = template.iter().map(String::len).max().unwrap_or_default();
+        let room = LONGEST_ARGUMENT.saturating_sub(longest);
         let prompt =
             if prompt.len() > room || prompt.contains(&0) { pointer_to(file) } else { plain(prompt) };
         let effort = start.effort.map(OsStr::new);
@@ -286,6 +287,9 @@ mod tests {
         assert_eq!(args(Start { full: true, ..Start::default() }), ["--file=/t/1.md"]);
         assert_eq!(args(Start { full: true, reviews: true, effort: Some("high") }), ["review", "go"]);
         assert_eq!(args(Start::default()), ["go"]);
+        let long = Harness { full: vec!["x".repeat(LONGEST_ARGUMENT), PROMPT.to_owned()], ..harness.clone() };
+        let args = long.args(Start { full: true, ..Start::default() }, "go".into(), Path::new("/t/1.md"));
+        assert_eq!(args[1], pointer_to(Path::new("/t/1.md")));
     }
 
     #[test]
