@@ -12,6 +12,7 @@ pub mod foresee;
 pub mod leftovers;
 pub mod merge;
 pub mod migrate;
+pub mod monitor;
 pub mod moved;
 pub mod polls;
 pub mod pull_request;

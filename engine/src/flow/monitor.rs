@@ -1,0 +1,123 @@
+//! One look at every task: after agents that died unnoticed, transitions that nobody finishes, and pull requests.
+
+use std::time::{Duration, SystemTime};
+
+use crate::Result;
+use crate::drive::tmux::Pane;
+use crate::flow::polls::{Polls, Watched};
+use crate::flow::{End, end_leftovers, ended, settled, waiting};
+use crate::hooks::agents;
+use crate::orange::Orange;
+use crate::store::{Log, Task, TaskDir, list};
+
+/// What a look has found, and what came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// In how many tasks there was something to watch.
+    pub watched: usize,
+    /// What was done, in words, with the task's id.
+    pub events: Vec<(String, String)>,
+    /// What failed, with the task's id.
+    pub errors: Vec<(String, String)>,
+}
+
+/// Looks at every task, then at the pull requests whose time has come. A task that fails stops none of the others.
+///
+/// # Errors
+/// `environment` when the folder of the tasks cannot be read.
+pub fn look(orange: &Orange, polls: &mut Polls) -> Result<Look> {
+    let mut look = Look::default();
+    let (mut panes, mut pull_requests) = (None, Vec::new());
+    for dir in list::dirs(&orange.home, None)? {
+        let outcome = Task::read(&orange.home, &dir).and_then(|(task, journal)| {
+            pull_requests.extend(Watched::of(orange, &dir, &task));
+            watch(orange, &dir, &task, &journal.log(), &mut panes)
+        });
+        match outcome {
+            Ok(None) => {}
+            Ok(Some(stories)) => {
+                look.watched += 1;
+                look.events.extend(stories.into_iter().map(|story| (dir.id.clone(), story)));
+            }
+            Err(error) => look.errors.push((dir.id.clone(), error.to_string())),
+        }
+    }
+    for (dir, outcome) in polls.round(orange, pull_requests) {
+        match outcome {
+            Ok(story) => look.events.push((dir.id, story)),
+            Err(error) => look.errors.push((dir.id, error.to_string())),
+        }
+    }
+    Ok(look)
+}
+
+/// Looks at one task; `None` when it has no agent, is to get none, and has nothing unfinished.
+fn watch(
+    orange: &Orange,
+    dir: &TaskDir,
+    task: &Task,
+    log: &Log,
+    panes: &mut Option<Vec<Pane>>,
+) -> Result<Option<Vec<String>>> {
+    let mut stories = Vec::new();
+    if let Some(pending) = &log.open {
+        drop(settled(orange, dir)?);
+        stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
+    } else if is_left_over(orange, task) {
+        return end_leftovers(orange, dir).map(|story| Some(vec![story]));
+    } else if log.agents.is_empty() && log.waiting.is_none() {
+        return Ok(None);
+    }
+    if log.waiting.as_ref().is_some_and(|waiting| waiting.is_due(SystemTime::now())) {
+        stories.extend(waiting::overdue(orange, dir)?);
+    }
+    if panes.is_none() && !log.agents.is_empty() {
+        *panes = Some(believable_panes(orange)?);
+    }
+    for spawn in missing(dir, log, panes.as_deref().unwrap_or_default())? {
+        // What was seen before the lock may be old: only what is still gone under it counts.
+        if is_still_missing(orange, dir, spawn)? {
+            let end = End { spawn, reason: "its pane is gone".to_owned(), ..End::default() };
+            stories.push(ended(orange, dir, &end)?);
+        }
+    }
+    Ok(Some(stories))
+}
+
+/// Whether the task is over and still has a session: the hook that should have ended it has failed.
+fn is_left_over(orange: &Orange, task: &Task) -> bool {
+    task.owned.tmux_session.is_some() && orange.is_over(&task.owned)
+}
+
+fn missing(dir: &TaskDir, log: &Log, panes: &[Pane]) -> Result<Vec<u32>> {
+    let mut missing = Vec::new();
+    for agent in log.agents.values() {
+        if !agents::is_alive(dir, agent, panes)? {
+            missing.push(agent.spawn);
+        }
+    }
+    Ok(missing)
+}
+
+/// If it is, what it has left is cleared away.
+fn is_still_missing(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<bool> {
+    let open = settled(orange, dir)?;
+    let is_missing = missing(dir, open.log(), &orange.tmux.panes()?)?.contains(&spawn);
+    if is_missing {
+        agents::clear_away(orange, &open, spawn)?;
+    }
+    Ok(is_missing)
+}
+
+/// One empty answer is no proof that every agent is gone (design §6): it is asked for again.
+fn believable_panes(orange: &Orange) -> Result<Vec<Pane>> {
+    const ASKS: usize = 3;
+    for _ in 1..ASKS {
+        let panes = orange.tmux.panes()?;
+        if !panes.is_empty() {
+            return Ok(panes);
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    orange.tmux.panes()
+}
