@@ -99,8 +99,8 @@ impl Collected {
 fn unheld<'p>(orange: &Orange, slots: &[Slot], projects: &'p [Project]) -> Result<Vec<(Place<'p>, Fate)>> {
     let mut unheld = Vec::new();
     for name in names(orange, slots, projects)? {
-        let slot = slots.iter().find(|slot| slot.name == name).cloned().unwrap_or_default();
-        if holder(orange, &slot).is_none() {
+        let slot = slots.iter().find(|slot| slot.name == name).cloned();
+        if slot.as_ref().and_then(|slot| holder(orange, slot)).is_none() {
             let place = Place::of(orange, name, slot, projects);
             let fate = place.fate(slots);
             unheld.extend(fate.map(|fate| (place, fate)));
@@ -128,14 +128,15 @@ impl Facts {
 /// A worktree that no living task holds, and the repository it belongs to.
 struct Place<'p> {
     name: String,
-    slot: Slot,
+    /// What the pool says of it, if it knows it.
+    slot: Option<Slot>,
     folder: PathBuf,
     project: Option<&'p Project>,
     git: Option<Git>,
 }
 
 impl<'p> Place<'p> {
-    fn of(orange: &Orange, name: String, slot: Slot, projects: &'p [Project]) -> Place<'p> {
+    fn of(orange: &Orange, name: String, slot: Option<Slot>, projects: &'p [Project]) -> Place<'p> {
         let folder = orange.home.workspace(&name);
         let (of, number) = name.rsplit_once("--").unwrap_or_default();
         let is_it = |project: &&Project| project.name == of && number.parse::<u32>().is_ok();
@@ -143,7 +144,7 @@ impl<'p> Place<'p> {
         let git = match project {
             Some(project) => Some(Git::at(&project.path)),
             // Without its project, only a worktree that was ours says where its repository is.
-            None if !slot.name.is_empty() => Git::at(&folder).main_checkout().ok().map(Git::at),
+            None if slot.is_some() => Git::at(&folder).main_checkout().ok().map(Git::at),
             None => None,
         };
         Place { name, slot, folder, project, git }
@@ -165,19 +166,25 @@ impl<'p> Place<'p> {
     fn facts(&self, slots: &[Slot]) -> Facts {
         // What a repository that cannot be asked would say is not known, and so its worktree is left alone.
         let is_registered = |git: &Git| git.has_worktree(&self.folder).unwrap_or(false);
+        let is_surplus = |slot| self.project.is_none_or(|project| is_surplus(slots, project, slot));
         Facts {
-            has_slot: !self.slot.name.is_empty(),
-            has_holder: self.slot.task.is_some(),
+            has_slot: self.slot.is_some(),
+            has_holder: self.holder().is_some(),
             has_folder: !is_empty(&self.folder),
             is_registered: self.git.as_ref().is_some_and(is_registered),
-            is_surplus: self.project.is_none_or(|project| is_surplus(slots, project, &self.slot)),
+            is_surplus: self.slot.as_ref().is_none_or(is_surplus),
         }
+    }
+
+    /// The task that holds it by the pool, whether or not there is such a task.
+    fn holder(&self) -> Option<&str> {
+        self.slot.as_ref()?.task.as_deref()
     }
 
     /// Does it, and gives the refs and folders that keep what was in the worktree.
     fn carry_out(&self, orange: &Orange, pool: &mut Pool, fate: &Fate) -> Result<Vec<String>> {
         // Without a task to name, the refs have the worktree's name.
-        let task = self.slot.task.as_deref().unwrap_or(&self.name);
+        let task = self.holder().unwrap_or(&self.name);
         let aside = orange.home.set_aside(task);
         let mut kept = Vec::new();
         let mut note = |what| {
@@ -199,11 +206,11 @@ impl<'p> Place<'p> {
             (Fate::Clean | Fate::Remove, None) => {}
             (Fate::GiveBack | Fate::Leave(_), _) => return Ok(kept),
         }
-        if let Some(task) = &self.slot.task {
+        if let Some(task) = self.holder() {
             pool.unbind(task)?;
         }
         if *fate == Fate::Remove {
-            pool.forget(&self.slot.name)?;
+            pool.forget(&self.name)?;
         }
         Ok(kept)
     }
