@@ -150,6 +150,11 @@ impl<'a> Machine<'a> {
         self.transitions[self.row(from)].iter().map(|t| t.to).filter(move |to| last.replace(*to) != Some(*to))
     }
 
+    /// The number of every state, in source order.
+    pub fn state_ids(&self) -> impl Iterator<Item = StateId> + use<> {
+        (0..self.states.len()).map(|index| StateId(index as u16))
+    }
+
     /// The state with this number.
     pub fn state(&self, id: StateId) -> &'a State<'a> {
         &self.states[usize::from(id.0)]

@@ -51,10 +51,9 @@ pub fn gate_words(gate: &Gate<'_>) -> String {
 }
 
 fn statuses<'m>(machine: &'m Machine<'m>) -> impl Iterator<Item = (StateId, Vec<&'m Transition<'m>>)> {
-    let ids = (0..machine.states.len()).map(|index| StateId(index as u16));
     let of =
         |from| machine.transitions.iter().filter(move |way| way.from == from && for_agents(way)).collect();
-    ids.map(move |from| (from, of(from))).filter(|(_, ways): &(_, Vec<_>)| !ways.is_empty())
+    machine.state_ids().map(move |from| (from, of(from))).filter(|(_, ways): &(_, Vec<_>)| !ways.is_empty())
 }
 
 fn for_agents(way: &Transition<'_>) -> bool {

@@ -22,10 +22,9 @@ fn section(machine: &Machine<'_>) -> String {
 
 /// The statuses in which nothing goes on without a person: what an orchestrator looks out for.
 fn watched(machine: &Machine<'_>) -> String {
-    let waiting = machine.states.iter().enumerate().filter(|(index, state)| {
-        state.waits_for_human && !state.terminal && *index != usize::from(machine.initial.0)
-    });
-    let names: Vec<_> = waiting.map(|(_, state)| format!("`{}`", state.name)).collect();
+    let begun = machine.state_ids().filter(|id| *id != machine.initial).map(|id| machine.state(id));
+    let waiting = begun.filter(|state| state.waits_for_human && !state.terminal);
+    let names: Vec<_> = waiting.map(|state| format!("`{}`", state.name)).collect();
     if names.is_empty() { String::new() } else { format!("\nWaits for a person in: {}\n", names.join(", ")) }
 }
 

@@ -64,8 +64,7 @@ fn show(machine: &Machine<'_>) -> Answer {
     if !machine.description.is_empty() {
         text.push(machine.description.to_owned());
     }
-    for index in 0..machine.states.len() {
-        let from = StateId(index as u16);
+    for from in machine.state_ids() {
         text.push(format!("\n{}", described(machine, from)));
         let ways = machine.transitions.iter().filter(|way| way.from == from);
         text.extend(ways.map(|way| format!("  → {}", conditions(machine, way))));

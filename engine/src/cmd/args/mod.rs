@@ -8,7 +8,7 @@ mod workspace;
 
 pub use agent::AgentCommand;
 pub use project::{ProjectCommand, ProjectSettings};
-pub use task::{CreateArgs, MergeArgs, Strategy, TaskCommand, TaskName, UpdateArgs, WaitArgs};
+pub use task::{CreateArgs, MergeArgs, TaskCommand, TaskName, UpdateArgs, WaitArgs};
 pub use workflow::WorkflowCommand;
 pub use workspace::WorkspaceCommand;
 

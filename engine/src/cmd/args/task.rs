@@ -4,6 +4,8 @@ mod table;
 
 pub(super) use table::SPEC;
 
+use crate::drive::git::Strategy;
+
 /// `orange task …`
 #[derive(Debug)]
 pub enum TaskCommand {
@@ -147,13 +149,4 @@ pub struct WaitArgs {
     pub status: Vec<String>,
     /// For how many seconds at most.
     pub timeout: Option<u32>,
-}
-
-/// How a branch is merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
-    /// Only fast-forward.
-    Ff,
-    /// With a merge commit.
-    Merge,
 }

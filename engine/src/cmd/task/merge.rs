@@ -4,8 +4,6 @@ use serde_json::json;
 
 use crate::cmd::answer::Answer;
 use crate::cmd::args::MergeArgs;
-use crate::cmd::args::Strategy;
-use crate::drive::git;
 use crate::flow::merge::{Merged, Wish, merge};
 use crate::flow::settled;
 use crate::flow::snapshot::status_of;
@@ -16,12 +14,8 @@ use crate::{Error, Kind, Result};
 
 /// Merges a task's branch and finishes the task.
 pub fn run(orange: &Orange, dir: &TaskDir, args: &MergeArgs) -> Result<Answer> {
-    let strategy = match args.strategy {
-        Strategy::Ff => git::Strategy::FastForward,
-        Strategy::Merge => git::Strategy::Merge,
-    };
-    let Merged { moved, pushed, commit } =
-        merge(orange, dir, Wish { strategy, local: args.local, force: args.force })?;
+    let MergeArgs { strategy, local, force, .. } = *args;
+    let Merged { moved, pushed, commit } = merge(orange, dir, Wish { strategy, local, force })?;
     let mut json = moved.json();
     json["pushed"] = pushed.into();
     json["commit"] = commit.into();

@@ -1,8 +1,10 @@
 //! The lines of `orange task` in the table.
 
-use super::{CreateArgs, MergeArgs, Strategy, TaskCommand, TaskName, UpdateArgs, WaitArgs};
+use super::{CreateArgs, MergeArgs, TaskCommand, TaskName, UpdateArgs, WaitArgs};
 use crate::cmd::args::Command;
 use crate::cmd::line::{Arg, Given, Spec, Takes};
+use crate::drive::git::Strategy;
+use crate::store::task::DEFAULT_HARNESS;
 
 pub(in crate::cmd::args) const SPEC: Spec = Spec::group(
     "task",
@@ -31,8 +33,8 @@ const CREATE: Spec = Spec::command("create", "Create a task and start its agent"
     Arg::word("SUMMARY", Takes::Text, "What is to be done; without it, the agent asks"),
     PROJECT,
     Arg::option("workflow", "W", Takes::Workflow, "The workflow [default: the project's]"),
-    Arg::option("harness", "H", Takes::Harness, "What runs the worker").or("claude"),
-    Arg::option("review-harness", "H", Takes::Harness, "What runs the reviewer").or("claude"),
+    Arg::option("harness", "H", Takes::Harness, "What runs the worker").or(DEFAULT_HARNESS),
+    Arg::option("review-harness", "H", Takes::Harness, "What runs the reviewer").or(DEFAULT_HARNESS),
     Arg::option(
         "context",
         "-|TEXT",
@@ -225,7 +227,8 @@ const MERGE: Spec = Spec::command(
     "merge",
     "Merge a task's branch into the default branch, push it, and finish the task",
     |given| {
-        let strategy = if given.needed("strategy") == "merge" { Strategy::Merge } else { Strategy::Ff };
+        let is_merge = given.needed("strategy") == "merge";
+        let strategy = if is_merge { Strategy::Merge } else { Strategy::FastForward };
         let (local, force) = (given.has("local"), given.has("force"));
         Command::Task(TaskCommand::Merge(MergeArgs { task: task(given), strategy, local, force }))
     },
