@@ -78,12 +78,12 @@ impl Machines {
         if let Some(machine) = self.built_in(name) {
             return Ok(machine);
         }
-        let Some(path) = self.file(name)? else { return Err(self.unknown(name)) };
-        let Some(compile) = self.compile else { return Err(not_compiled(name, &path)) };
         let mut custom = self.custom();
-        if let Some(known) = custom.get(name).filter(|known| known.is_fresh && known.path == path) {
+        if let Some(known) = custom.get(name).filter(|known| known.is_fresh) {
             return known.machine.clone();
         }
+        let Some(path) = self.file(name)? else { return Err(self.unknown(name)) };
+        let Some(compile) = self.compile else { return Err(not_compiled(name, &path)) };
         let text = read(&path)?;
         let known = custom.remove(name).filter(|known| known.path == path && known.text == text);
         let machine = known.map_or_else(|| compiled(compile, name, &path, &text), |known| known.machine);
@@ -252,4 +252,26 @@ fn twice(name: &str, one: &Path, other: &Path) -> Error {
 fn shadowed(name: &str, file: &Path) -> Error {
     let message = format!("{} is never followed: a workflow `{name}` is compiled in", file.display());
     Error::new(Kind::Refused, message).help("give it another name")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::tests::MACHINES;
+
+    #[test]
+    fn a_custom_workflow_is_looked_for_once_until_it_is_to_be_looked_at_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        let machines = Machines::new(Built { machines: &[], compile: Some(|_, _| Ok(MACHINES[0])) }, &home);
+        let is_followed = || machines.named("test").map(|machine| machine.name);
+        assert_eq!(is_followed().unwrap_err().kind, Kind::NotFound);
+        fs::create_dir(home.workflows()).unwrap();
+        fs::write(home.workflows().join("test.yml"), "name: test\n").unwrap();
+        assert_eq!(is_followed(), Ok("test"));
+        fs::remove_file(home.workflows().join("test.yml")).unwrap();
+        assert_eq!(is_followed(), Ok("test"));
+        machines.look_again();
+        assert_eq!(is_followed().unwrap_err().kind, Kind::NotFound);
+    }
 }
