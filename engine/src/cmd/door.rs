@@ -7,7 +7,7 @@ use orange_core::Machine;
 use serde_json::json;
 
 use crate::caller::Caller;
-use crate::cmd::answer::{Answer, written};
+use crate::cmd::answer::{Answer, error_json, written};
 use crate::cmd::args::{Cli, Command, ORANGE};
 use crate::cmd::line::parse::{Parsed, asks_for_json, parse};
 use crate::cmd::{agent, complete, doctor, install, log, mcp, monitor, project, task, workflow, workspace};
@@ -86,9 +86,8 @@ fn end(outcome: Result<Answer>, as_json: bool) -> ExitCode {
 
 fn fail(error: &Error, as_json: bool) -> ExitCode {
     if as_json {
-        let body = json!({ "code": error.kind.code(), "message": error.message, "help": error.help });
         // Nobody is left to tell when standard output is gone; the exit status still says it.
-        writeln!(io::stdout(), "{}", json!({ "error": body })).unwrap_or_default();
+        writeln!(io::stdout(), "{}", json!({ "error": error_json(error) })).unwrap_or_default();
     } else {
         writeln!(io::stderr(), "error: {error}").unwrap_or_default();
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::Result;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::{Answer, error_json};
 use crate::cmd::args::MonitorArgs;
 use crate::flow::monitor::{Look, look};
 use crate::flow::polls::Polls;
@@ -24,8 +24,7 @@ pub fn run(orange: &Orange, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result
         }
         // What fails at one look may be well at the next.
         let found = found.unwrap_or_else(|error| {
-            let body = json!({ "code": error.kind.code(), "message": error.message, "help": error.help });
-            Answer::new(json!({ "error": body }), format!("error: {error}"))
+            Answer::new(json!({ "error": error_json(&error) }), format!("error: {error}"))
         });
         if !found.text.is_empty() {
             tell(&found)?;

@@ -72,7 +72,7 @@ fn list(orange: &Orange) -> Result<Answer> {
                 project.name.clone(),
                 project.default_branch.clone(),
                 project.pool_size.to_string(),
-                project.workflow.clone().unwrap_or_else(|| "default".to_owned()),
+                project.workflow().to_owned(),
                 project.path.display().to_string(),
             ]
         })
@@ -159,6 +159,6 @@ fn to_json(project: &Project) -> Value {
         "path": project.path.to_string_lossy(),
         "default_branch": project.default_branch,
         "pool_size": project.pool_size,
-        "workflow": project.workflow.as_deref().unwrap_or("default"),
+        "workflow": project.workflow(),
     })
 }

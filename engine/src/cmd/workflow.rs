@@ -4,7 +4,7 @@ use orange_core::{Actor, Machine, StateId, Transition};
 use serde_json::{Value, json};
 
 use crate::Result;
-use crate::cmd::answer::{Answer, table};
+use crate::cmd::answer::{Answer, error_json, table};
 use crate::cmd::args::WorkflowCommand;
 use crate::cmd::contract::{self, gate_words};
 use crate::machines::Listed;
@@ -47,10 +47,7 @@ fn row(listed: &Listed) -> [String; 6] {
 fn listed_json(listed: &Listed) -> Value {
     let mut json = match &listed.machine {
         Ok(machine) => summary(machine),
-        Err(error) => json!({
-            "name": listed.name,
-            "error": { "code": error.kind.code(), "message": error.message, "help": error.help },
-        }),
+        Err(error) => json!({ "name": listed.name, "error": error_json(error) }),
     };
     json["file"] = listed.file.as_ref().map(|file| file.display().to_string()).into();
     json

@@ -35,6 +35,13 @@ pub struct Project {
     pub other: Map<String, Value>,
 }
 
+impl Project {
+    /// The workflow of its new tasks.
+    pub fn workflow(&self) -> &str {
+        self.workflow.as_deref().unwrap_or("default")
+    }
+}
+
 impl<'de> Deserialize<'de> for Project {
     fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Project, D::Error> {
         members::deserialize(from)

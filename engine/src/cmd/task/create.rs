@@ -20,7 +20,7 @@ use crate::{Error, Kind, Result};
 /// Makes the task and starts its agent.
 pub fn run(orange: &Orange, args: &CreateArgs) -> Result<Answer> {
     let project = project::named_or_here(orange, args.project.as_deref())?;
-    let workflow = args.workflow.as_deref().or(project.workflow.as_deref()).unwrap_or("default");
+    let workflow = args.workflow.as_deref().unwrap_or_else(|| project.workflow());
     let machine = orange.machines.named(workflow)?;
     let start = start_of(machine, entry_of(machine, args.status.as_deref())?);
     check(orange, &project, args)?;
@@ -89,17 +89,17 @@ fn entry_of(machine: &Machine<'_>, status: Option<&str>) -> Result<StateId> {
 fn check(orange: &Orange, project: &Project, args: &CreateArgs) -> Result<()> {
     orange.harness(&args.harness)?;
     orange.harness(&args.review_harness)?;
-    if let Some(branch) = &args.branch {
-        Git::at(&project.path).check_branch_name(branch)?;
-        if *branch == project.default_branch {
-            return Err(Error::new(
-                Kind::Refused,
-                format!("{branch} is the default branch of {}", project.name),
-            )
-            .help("a task needs a branch of its own"));
-        }
+    args.branch.as_ref().map_or(Ok(()), |branch| check_branch(project, branch))
+}
+
+/// Refuses what no task of the project can have for its branch.
+pub(super) fn check_branch(project: &Project, branch: &str) -> Result<()> {
+    Git::at(&project.path).check_branch_name(branch)?;
+    if branch != project.default_branch {
+        return Ok(());
     }
-    Ok(())
+    Err(Error::new(Kind::Refused, format!("{branch} is the default branch of {}", project.name))
+        .help("a task needs a branch of its own"))
 }
 
 /// Refuses to begin with the review of work that is not there.

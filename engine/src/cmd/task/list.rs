@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::session_of;
-use crate::cmd::answer::{Answer, one_line, table, written};
+use crate::cmd::answer::{Answer, error_json, one_line, table, written};
 use crate::cmd::project;
 use crate::cmd::screen;
 use crate::drive::tmux::Pane;
@@ -146,7 +146,7 @@ fn to_json(listed: &Listed, panes: &Panes<'_>) -> Result<String> {
     let task = match &listed.task {
         Ok(task) => task,
         Err(error) => {
-            let error = json!({ "code": error.kind.code(), "message": error.message, "help": error.help });
+            let error = error_json(error);
             return written(&json!({ "id": listed.dir.id, "project": listed.dir.project, "error": error }));
         }
     };

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::create::admit;
+use super::create::{admit, check_branch};
 use crate::cmd::answer::Answer;
 use crate::cmd::args::UpdateArgs;
 use crate::drive::git::Git;
@@ -68,11 +68,11 @@ fn edit(orange: &Orange, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'stati
 fn branch(orange: &Orange, dir: &TaskDir, name: Option<&str>) -> Result<String> {
     let (task, _) = Task::read(&orange.home, dir)?;
     let project = orange.project_of(&task)?;
-    let git = Git::at(&project.path);
     let branch = match (name, &task.owned.workspace) {
         (Some(name), _) => name.to_owned(),
         (None, Some(workspace)) => {
-            git.current_branch(&orange.home.workspace(workspace))?.ok_or_else(|| {
+            let worktree = orange.home.workspace(workspace);
+            Git::at(&project.path).current_branch(&worktree)?.ok_or_else(|| {
                 Error::new(Kind::Refused, "no branch is checked out in the task's worktree")
                     .help("check one out, or name it: --branch NAME")
             })?
@@ -82,11 +82,7 @@ fn branch(orange: &Orange, dir: &TaskDir, name: Option<&str>) -> Result<String> 
                 .help("name it: --branch NAME"));
         }
     };
-    git.check_branch_name(&branch)?;
-    if branch == project.default_branch {
-        return Err(Error::new(Kind::Refused, format!("{branch} is the default branch of {}", project.name))
-            .help("a task needs a branch of its own"));
-    }
+    check_branch(&project, &branch)?;
     let mut others = list::of_branch(&orange.home, &task.project, &branch)?;
     others.retain(|other| other.id != task.id);
     admit(orange, &others)?;

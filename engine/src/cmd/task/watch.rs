@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::named_or_here;
 use super::show::event_words;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::{Answer, error_json};
 use crate::cmd::args::TaskName;
 use crate::orange::Orange;
 use crate::store::{Follow, Record, TaskDir, list, task};
@@ -86,6 +86,6 @@ fn tell_each(dir: &TaskDir, records: &[Record], tell: &dyn Fn(&Answer) -> Result
 }
 
 fn broken(dir: &TaskDir, error: &Error) -> Answer {
-    let body = json!({ "code": error.kind.code(), "message": error.message, "help": error.help });
-    Answer::new(json!({ "task": dir.id, "error": body }), format!("{}: error: {}", dir.id, error.one_line()))
+    let json = json!({ "task": dir.id, "error": error_json(error) });
+    Answer::new(json, format!("{}: error: {}", dir.id, error.one_line()))
 }
