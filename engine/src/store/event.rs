@@ -233,7 +233,7 @@ pub enum Event {
         /// The commit it points to.
         commit: String,
     },
-    /// A repository inside the worktree was moved away, whole: no ref could keep all of it.
+    /// Something in the worktree, such as a repository, was moved away, whole: no ref could keep all of it.
     #[serde(rename = "work.set_aside")]
     WorkSetAside {
         /// Where it is now.

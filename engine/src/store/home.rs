@@ -135,7 +135,8 @@ impl Home {
         TaskDir { path: self.trash().join(project).join(id), ..self.task(project, id) }
     }
 
-    /// Where repositories go that were found inside a worktree of this task, or of this name.
+    /// Where goes, whole, what no ref can keep of a worktree of this task, or of this name: repositories inside it, and what
+    /// stood in the place of its link.
     pub fn set_aside(&self, task: &str) -> PathBuf {
         self.trash().join(".repositories").join(task)
     }
