@@ -1,6 +1,7 @@
 //! The one error of the runtime: a kind that fixes the exit status, what happened, and what to do about it.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::ops::{Deref, DerefMut};
 
 /// What kind of failure it is; each has one exit status.
@@ -115,6 +116,35 @@ impl Error {
     /// A failed operation on a file or folder, as an `environment` error.
     pub fn io(doing: &str, path: &std::path::Path, cause: &std::io::Error) -> Error {
         Error::new(Kind::Environment, format!("cannot {doing} {}: {cause}", path.display()))
+            .help(remedy(cause.kind()))
+    }
+
+    /// The same for a person: what is missing or in the way, and is told by nobody else, the doctor may see.
+    pub fn told(&self) -> Error {
+        let is_bare = self.help.is_empty() && matches!(self.kind, Kind::Environment | Kind::Corrupt);
+        let error = self.clone();
+        if is_bare { error.help("`orange doctor` looks at all that is needed here") } else { error }
+    }
+}
+
+/// What a person can do about a file or folder that the system refuses.
+fn remedy(cause: ErrorKind) -> &'static str {
+    match cause {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "free some space on its disk, then repeat the command: it finishes what was begun"
+        }
+        ErrorKind::FileTooLarge => "files may not grow so large here: raise that limit (`ulimit -f`)",
+        ErrorKind::ReadOnlyFilesystem => {
+            "make its disk writable, or set ORANGE_HOME to a folder on another one"
+        }
+        ErrorKind::PermissionDenied => {
+            "give yourself the permission to read and write it, or run the command as its owner"
+        }
+        ErrorKind::NotADirectory | ErrorKind::IsADirectory | ErrorKind::AlreadyExists => {
+            "something else has that name: move it away"
+        }
+        ErrorKind::NotFound => "it, or the folder it is in, is gone: put it back",
+        _ => "`orange doctor` looks at all that is needed here",
     }
 }
 
@@ -143,3 +173,35 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(number: i32, expect: &str) {
+        let error = Error::io("write", "/x".as_ref(), &std::io::Error::from_raw_os_error(number));
+        assert!(error.help.contains(expect), "{error}");
+    }
+
+    #[test]
+    fn what_the_system_refuses_has_its_remedy() {
+        check(28, "free some space");
+        check(122, "free some space");
+        check(27, "ulimit -f");
+        check(30, "set ORANGE_HOME");
+        check(13, "permission");
+        check(20, "move it away");
+        check(21, "move it away");
+        check(2, "put it back");
+        check(5, "orange doctor");
+    }
+
+    #[test]
+    fn nobody_is_told_of_a_failure_without_help() {
+        let bare = |kind| Error::new(kind, "no").told().help.clone();
+        assert!(bare(Kind::Environment).contains("orange doctor") && bare(Kind::Corrupt).contains("doctor"));
+        assert_eq!(bare(Kind::Refused), "");
+        assert_eq!(Error::new(Kind::Environment, "no").help("do").told().help, "do");
+    }
+}

@@ -70,7 +70,9 @@ fn print(answer: &Answer, as_json: bool) -> Result<bool> {
     fault::step("end", "itself");
     match written {
         Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::new(Kind::Environment, format!("cannot write the answer: {cause}")))
+            Err(Error::new(Kind::Environment, format!("cannot write the answer: {cause}")).help(
+                "what was asked for is done; free space where the answer is to go, and ask for it anew",
+            ))
         }
         Ok(()) => Ok(true),
         Err(_) => Ok(false),
@@ -80,7 +82,7 @@ fn print(answer: &Answer, as_json: bool) -> Result<bool> {
 fn end(outcome: Result<Answer>, as_json: bool) -> ExitCode {
     match outcome.and_then(|answer| print(&answer, as_json).map(|_| answer.wrong)) {
         Ok(wrong) => ExitCode::from(wrong.map_or(0, Kind::exit_status)),
-        Err(error) => fail(&error, as_json),
+        Err(error) => fail(&error.told(), as_json),
     }
 }
 
@@ -101,7 +103,7 @@ fn note(component: &str, outcome: &Result<Answer>) -> ExitCode {
         Ok(answer) => (Level::Info, answer.text.clone(), ExitCode::SUCCESS),
         Err(error) => {
             let command: Vec<_> = std::env::args().skip(1).collect();
-            let message = format!("`orange {}` failed: {}", command.join(" "), error.one_line());
+            let message = format!("`orange {}` failed: {}", command.join(" "), error.told().one_line());
             (Level::Error, message, ExitCode::from(error.kind.exit_status()))
         }
     };

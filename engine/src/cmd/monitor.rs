@@ -24,6 +24,7 @@ pub fn run(orange: &Orange, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result
         }
         // What fails at one look may be well at the next.
         let found = found.unwrap_or_else(|error| {
+            let error = error.told();
             Answer::new(json!({ "error": error_json(&error) }), format!("error: {error}"))
         });
         if !found.text.is_empty() {

@@ -109,7 +109,10 @@ impl Kin {
         }
         let left: Vec<String> = self.look().iter().map(|process| process.pid.to_string()).collect();
         let message = format!("processes that do not end when killed: {}", left.join(", "));
-        Err(Error::new(Kind::Environment, message))
+        Err(Error::new(Kind::Environment, message).help(format!(
+            "they wait for the system, as for a disk that does not answer: `ps -o pid,stat,wchan,args -p {}` says more",
+            left.join(",")
+        )))
     }
 
     /// Sends a signal to each once, those that come to be meanwhile included; whether all were gone within the grace.
