@@ -91,8 +91,11 @@ pub(super) fn leftovers(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         folders.push(dir.path);
     }
     let left: Vec<PathBuf> = folders.iter().flat_map(|folder| atomic::leftovers(folder)).collect();
-    let told =
-        |file: &PathBuf| Finding::new(Level::Warning, format!("{} is of a dead process", file.display()));
+    let told = |file: &PathBuf| {
+        let shown = file.display();
+        Finding::new(Level::Warning, format!("{shown} is of a dead process"))
+            .remedy(format!("`rm '{shown}'`"))
+    };
     Ok(or_fine(left.iter().map(told).collect(), "none"))
 }
 

@@ -77,11 +77,7 @@ pub const CHECKS: &[Check] = &[
         remedy: "wait until it is done; if it hangs, end that process: its lock goes with it",
         look: disk::locks,
     },
-    Check {
-        name: "leftovers",
-        remedy: "nothing: the next command that writes there removes them",
-        look: disk::leftovers,
-    },
+    Check { name: "leftovers", remedy: "remove them: nobody is going to miss them", look: disk::leftovers },
     Check { name: "trash", remedy: "remove from it what is not wanted any more", look: disk::trash },
     Check {
         name: "projects",
@@ -97,14 +93,14 @@ pub const CHECKS: &[Check] = &[
     Check { name: "workflows", remedy: "`orange workflow list` shows what there is", look: tasks::workflows },
     Check {
         name: "journals",
-        remedy: "the next command that changes the task puts it right; the journal decides",
+        remedy: "the next command that changes the task puts it right, as `orange task update` does; the journal decides",
         look: tasks::journals,
     },
     Check { name: "transitions", remedy: "`orange monitor --once` finishes it", look: tasks::transitions },
     Check { name: "sessions", remedy: "`orange monitor --once` looks after it", look: tasks::sessions },
     Check {
         name: "clock",
-        remedy: "set the clock; the order of the journal does not depend on it",
+        remedy: "set the clock if it is wrong; if it was wrong then, it passes: no order depends on it",
         look: tasks::clock,
     },
     Check {
@@ -112,7 +108,11 @@ pub const CHECKS: &[Check] = &[
         remedy: "`orange workspace gc` gives back what nobody holds",
         look: worktrees::pool,
     },
-    Check { name: "worktrees", remedy: "`orange workspace gc` makes it again", look: worktrees::held },
+    Check {
+        name: "worktrees",
+        remedy: "see what git says there: `git worktree list`",
+        look: worktrees::held,
+    },
     Check {
         name: "git-locks",
         remedy: "remove the lock that is named, if no git is running there",

@@ -54,7 +54,11 @@ pub(super) fn projects(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         let git = Git::at(&project.path);
         if !project.path.is_dir() {
             let message = format!("{}: {} is gone", project.name, project.path.display());
-            findings.push(Finding::new(Level::Broken, message));
+            let remedy = format!(
+                "`orange project update {} --path PATH` says where it is, and links its worktrees to it",
+                project.name
+            );
+            findings.push(Finding::new(Level::Broken, message).remedy(remedy));
         } else if let Err(error) =
             git.top_level().and_then(|_| git.check_branch_exists(&project.default_branch))
         {

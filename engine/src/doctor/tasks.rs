@@ -44,8 +44,9 @@ pub(super) fn journals(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         if journal.torn.is_some() {
             let message = format!("task {}: the last line of its journal is torn", dir.id);
             findings.push(
-                Finding::new(Level::Warning, message)
-                    .remedy("the next command that changes the task cuts it off"),
+                Finding::new(Level::Warning, message).remedy(
+                    "the next command that changes the task cuts it off, as `orange task update` does",
+                ),
             );
         }
     }
@@ -84,7 +85,7 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     findings.extend(strays.into_iter().map(|(id, session)| {
         let message = format!("the tmux session {session} is of task {id}, which is gone");
         Finding::new(Level::Warning, message)
-            .remedy(format!("look at it, then `tmux kill-session -t '={session}'` on that server"))
+            .remedy(format!("look at it, then `{} kill-session -t '={session}'`", seen.orange.tmux.shown()))
     }));
     Ok(or_fine(findings, "every agent has one, every one a task"))
 }

@@ -37,16 +37,25 @@ pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
                 Level::Broken,
                 format!("task {} has {name}, and the pool gives it to another", task.id),
             )
-            .remedy("`orange task cancel` and `orange task spawn` give it one of its own")
+            .remedy(format!(
+                "`orange task cancel {} --yes` ends it and keeps the branch; `orange task create {}` begins anew there",
+                task.id, task.branch
+            ))
         } else if !folder.is_dir() {
             Finding::new(Level::Warning, format!("{shown}, of task {}, is gone", task.id))
-                .remedy("nothing: it is made again when it is needed")
-        } else if !git.has_worktree(&folder)? || !folder.join(".git").exists() {
+                .remedy(format!("`orange task respawn {}` makes it again with its agent", task.id))
+        } else if !git.has_worktree(&folder)? {
+            let message = format!("{shown}, of task {}, is no worktree of its repository any more", task.id);
+            Finding::new(Level::Broken, message).remedy(format!(
+                "`mv '{shown}' '{shown}.away'`, and take what you need from there; `orange task respawn {}` makes it again",
+                task.id
+            ))
+        } else if !folder.join(".git").exists() {
             Finding::new(
                 Level::Broken,
                 format!("{shown}, of task {}, is not linked to its repository", task.id),
             )
-            .remedy(format!("run `git worktree repair {shown}` in {}", project.path.display()))
+            .remedy(format!("`git -C '{}' worktree repair`", project.path.display()))
         } else {
             continue;
         };

@@ -1,6 +1,7 @@
 //! `orange doctor` on real homes: exit 0 where nothing is broken, 5 where something is, a remedy for everything.
 
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use serde_json::Value;
 
@@ -71,4 +72,59 @@ fn what_is_broken_or_left_behind_is_told() {
             .all(|it| found.contains(&(*it).to_owned())),
         "{found:?}"
     );
+}
+
+/// Breaks something, follows the remedy of the check that sees it to the letter, and the check is fine. Words in capitals
+/// are for the reader to fill in.
+#[track_caller]
+fn check_remedy(world: &World, check: &str, filled_in: &[(&str, &str)]) {
+    let of_check = || {
+        let findings = world.orange_in(&world.home(), &["--json", "doctor"]).json()["findings"].clone();
+        let findings = findings.as_array().unwrap().clone();
+        findings.into_iter().find(|finding| finding["check"] == check).unwrap()
+    };
+    let finding = of_check();
+    assert_ne!(finding["level"], "ok", "{finding}");
+    let remedy = finding["remedy"].as_str().unwrap();
+    let command = remedy.split('`').nth(1).unwrap_or_else(|| panic!("{remedy}")).to_owned();
+    let command = filled_in.iter().fold(command, |command, (word, value)| command.replace(word, value));
+    let said = world.said(world.command("sh").args(["-c", &command]).current_dir(world.home()));
+    assert_eq!(said.status, 0, "{command}: {said:#?}");
+    let after = of_check();
+    assert_eq!(after["level"], "ok", "{command} came to {after}");
+}
+
+#[test]
+fn who_follows_a_remedy_to_the_letter_has_mended_it() {
+    let world = World::new();
+    symlink(world.program, world.path("agents/orange")).unwrap();
+    let task = world.create("fix", "Mend it [agents: hang hang hang hang]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    world.until("its wrapper has noted who it is", || task.folder().join("agents/1.json").exists());
+
+    fs::set_permissions(world.home(), fs::Permissions::from_mode(0o755)).unwrap();
+    check_remedy(&world, "home", &[]);
+    fs::write(task.folder().join("prompts/.1.md.4194305.0.tmp"), "half").unwrap();
+    check_remedy(&world, "leftovers", &[]);
+    let update = format!("orange task update {} --summary 'Mend it'", task.id);
+    let text = fs::read_to_string(task.file()).unwrap();
+    fs::write(task.file(), text.replace("status: working", "status: done")).unwrap();
+    check_remedy(&world, "journals", &[("orange task update", &update)]);
+    fs::rename(world.repo(), world.path("elsewhere")).unwrap();
+    check_remedy(&world, "projects", &[("PATH", &world.path("elsewhere").display().to_string())]);
+    fs::rename(world.path("elsewhere"), world.repo()).unwrap();
+    check_remedy(&world, "projects", &[("PATH", &world.repo().display().to_string())]);
+    let settings = fs::read_to_string(world.path("home/.gitconfig")).unwrap();
+    fs::write(world.path("home/.gitconfig"), settings.replace("email", "letter")).unwrap();
+    let address = "git config --global user.email toy@example.org";
+    check_remedy(&world, "identity", &[("git config --global user.name \"…\"", address)]);
+    let git_folder = world.git(&task.worktree(), &["rev-parse", "--absolute-git-dir"]);
+    fs::write(format!("{git_folder}/index.lock"), "").unwrap();
+    check_remedy(&world, "git-locks", &[]);
+    fs::remove_file(task.worktree().join(".git")).unwrap();
+    check_remedy(&world, "worktrees", &[]);
+    fs::remove_dir_all(task.folder()).unwrap();
+    check_remedy(&world, "sessions", &[]);
+    check_remedy(&world, "pool", &[]);
 }

@@ -126,7 +126,7 @@ impl Git {
                 "{shown} has lost its link to the repository (its `.git` file)"
             ))
             .help(format!(
-                "run `git worktree repair '{shown}'` in {}, or move the folder away",
+                "run `git -C '{}' worktree repair`, or move the folder away",
                 self.repo.display()
             ))),
             (_, None) if is_empty(worktree) => Ok(Place::Free),

@@ -73,6 +73,14 @@ impl Tmux {
         }
     }
 
+    /// How a person calls this server.
+    pub fn shown(&self) -> String {
+        match &self.socket {
+            Socket::Name(name) => format!("tmux -L '{}'", name.to_string_lossy()),
+            Socket::Path(path) => format!("tmux -S '{}'", path.display()),
+        }
+    }
+
     /// The same with one more variable in the environment of every call.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Tmux {
         self.env.push((name.into(), value.into()));
