@@ -123,30 +123,33 @@ impl Error {
     pub fn told(&self) -> Error {
         let is_bare = self.help.is_empty() && matches!(self.kind, Kind::Environment | Kind::Corrupt);
         let error = self.clone();
-        if is_bare { error.help("`orange doctor` looks at all that is needed here") } else { error }
+        if is_bare { error.help(LOOK_AROUND) } else { error }
     }
 }
 
 /// What a person can do about a file or folder that the system refuses.
 fn remedy(cause: ErrorKind) -> &'static str {
-    match cause {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "free some space on its disk, then repeat the command: it finishes what was begun"
-        }
-        ErrorKind::FileTooLarge => "files may not grow so large here: raise that limit (`ulimit -f`)",
-        ErrorKind::ReadOnlyFilesystem => {
-            "make its disk writable, or set ORANGE_HOME to a folder on another one"
-        }
-        ErrorKind::PermissionDenied => {
-            "give yourself the permission to read and write it, or run the command as its owner"
-        }
-        ErrorKind::NotADirectory | ErrorKind::IsADirectory | ErrorKind::AlreadyExists => {
-            "something else has that name: move it away"
-        }
-        ErrorKind::NotFound => "it, or the folder it is in, is gone: put it back",
-        _ => "`orange doctor` looks at all that is needed here",
-    }
+    REMEDIES.iter().find(|(known, _)| *known == cause).map_or(LOOK_AROUND, |(_, remedy)| remedy)
 }
+
+const LOOK_AROUND: &str = "`orange doctor` looks at all that is needed here";
+const FREE_SPACE: &str = "free some space on its disk, then repeat the command: it finishes what was begun";
+const MOVE_AWAY: &str = "something else has that name: move it away";
+
+const REMEDIES: &[(ErrorKind, &str)] = &[
+    (ErrorKind::StorageFull, FREE_SPACE),
+    (ErrorKind::QuotaExceeded, FREE_SPACE),
+    (ErrorKind::FileTooLarge, "files may not grow so large here: raise that limit (`ulimit -f`)"),
+    (ErrorKind::ReadOnlyFilesystem, "make its disk writable, or set ORANGE_HOME to a folder on another one"),
+    (
+        ErrorKind::PermissionDenied,
+        "give yourself the permission to read and write it, or run the command as its owner",
+    ),
+    (ErrorKind::NotADirectory, MOVE_AWAY),
+    (ErrorKind::IsADirectory, MOVE_AWAY),
+    (ErrorKind::AlreadyExists, MOVE_AWAY),
+    (ErrorKind::NotFound, "it, or the folder it is in, is gone: put it back"),
+];
 
 impl Deref for Error {
     type Target = Failure;

@@ -39,13 +39,13 @@ pub fn look(orange: &Orange, polls: &mut Polls) -> Result<Look> {
                 look.watched += 1;
                 look.events.extend(stories.into_iter().map(|story| (dir.id.clone(), story)));
             }
-            Err(error) => look.errors.push((dir.id.clone(), error.to_string())),
+            Err(error) => look.errors.push((dir.id.clone(), error.told().to_string())),
         }
     }
     for (dir, outcome) in polls.round(orange, pull_requests) {
         match outcome {
             Ok(story) => look.events.push((dir.id, story)),
-            Err(error) => look.errors.push((dir.id, error.to_string())),
+            Err(error) => look.errors.push((dir.id, error.told().to_string())),
         }
     }
     Ok(look)
