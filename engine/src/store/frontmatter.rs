@@ -3,10 +3,13 @@
 //! This is no YAML library: it knows the lines of a mapping, and the scalars after its top-level keys. What it does
 //! not know (lists, nested mappings, comments) it keeps as it is.
 
+mod scan;
+
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::store::scalar::{self, KeepsBlankLines, Value};
+use self::scan::{Scanned, scan};
+use crate::store::scalar::{self, Value};
 
 /// A file with frontmatter and a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,22 +62,8 @@ impl Document {
     /// # Errors
     /// As `parse`.
     pub fn of(text: String) -> Result<Document, Flaw> {
-        const MOST_HAVE: usize = 16;
-        if text.trim_start_matches(BOM).trim_start().is_empty() {
-            return Err(Flaw::new(0, "it is empty", RESTORE));
-        }
-        no_conflict_markers(&text)?;
-        let mut lines = Lines::new(&text);
-        let newline = opening(&mut lines)?;
-        let mut entries = Entries { done: Vec::with_capacity(MOST_HAVE), ..Entries::default() };
-        for line in lines.by_ref() {
-            if is_fence_of_frontmatter(line.content) {
-                let (close, body) = (line.start, line.start + line.whole.len());
-                return Ok(Document { newline, entries: entries.done, close, body, text });
-            }
-            entries.take(&line)?;
-        }
-        Err(Flaw::new(lines.number, "the frontmatter is not closed", "write a line `---` where it ends"))
+        let Scanned { newline, entries, close, body } = scan(&text)?;
+        Ok(Document { newline, entries, close, body, text })
     }
 
     /// The whole file.
@@ -202,190 +191,9 @@ impl fmt::Display for Flaw {
     }
 }
 
-const BOM: char = '\u{FEFF}';
-const RESTORE: &str = "put back what was there";
-const OPEN: &str = "the first line must be `---`, nothing else";
-
-/// The keys so far, and how the lines below may continue the last one.
-#[derive(Default)]
-struct Entries {
-    done: Vec<Entry>,
-    block: Option<KeepsBlankLines>,
-    /// Whether nothing stands behind the last key's colon, so that a list may follow.
-    bare: bool,
-}
-
-impl Entries {
-    fn take(&mut self, line: &Line) -> Result<(), Flaw> {
-        // Most lines begin so, and that is a key.
-        let begins_with_letter = line.content.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
-        if begins_with_letter || !self.has_taken(line)? { self.begin(line) } else { Ok(()) }
-    }
-
-    /// Takes a line that is blank, a comment, or goes on with the last key; `false` for another one.
-    fn has_taken(&mut self, line: &Line) -> Result<bool, Flaw> {
-        let content = line.content;
-        let bare = content.trim();
-        if bare.is_empty() {
-            if self.block == Some(KeepsBlankLines(true)) {
-                self.extend(line);
-            }
-            return Ok(true);
-        }
-        if content.starts_with('\t') {
-            return Err(Flaw::new(line.number, "the line begins with a tab", "indent with spaces"));
-        }
-        let is_indented = content.starts_with(' ');
-        let is_comment = bare.starts_with('#') && !(is_indented && self.block.is_some());
-        Ok(is_comment || (is_indented || self.bare && is_list_item(content)) && self.extend(line))
-    }
-
-    fn begin(&mut self, line: &Line) -> Result<(), Flaw> {
-        let content = line.content;
-        let (key, colon) = key(content).ok_or_else(|| {
-            let help =
-                "write `key: value`, indent what belongs to the line above, or begin the line with `#`";
-            Flaw::new(line.number, "this line of the frontmatter is neither a key nor a comment", help)
-        })?;
-        let start = line.start;
-        let value = content[colon..].trim_ascii_start();
-        self.block = scalar::is_block(value);
-        self.bare = matches!(value.as_bytes().first(), None | Some(b'#'));
-        let end = start + content.len();
-        self.done.push(Entry { line: line.number, start, key: start + key, value: start + colon, end });
-        Ok(())
-    }
-
-    /// Adds a line to the last key; `false` when there is none.
-    fn extend(&mut self, line: &Line) -> bool {
-        let last = self.done.last_mut();
-        last.map(|entry| entry.end = line.start + line.content.len()).is_some()
-    }
-}
-
-/// A list may stand under its key without being indented.
-fn is_list_item(content: &str) -> bool {
-    content == "-" || content.starts_with("- ")
-}
-
-/// Where the key that a line begins with ends, and where the colon behind it does.
-fn key(content: &str) -> Option<(usize, usize)> {
-    let length = match content.chars().next()? {
-        quote @ ('"' | '\'') => 2 + content[1..].find(quote)?,
-        ' ' | '[' | ']' | '{' | '}' | ',' | '%' | '@' | '`' | '|' | '>' | '&' | '*' | '!' | '?' => {
-            return None;
-        }
-        _ => (0..content.len()).find(|&at| is_colon(content, at))?,
-    };
-    let blanks = content.bytes().skip(length).take_while(|byte| *byte == b' ').count();
-    let colon = length + blanks;
-    is_colon(content, colon).then_some((length, colon + 1))
-}
-
-fn is_colon(content: &str, at: usize) -> bool {
-    let bytes = content.as_bytes();
-    bytes.get(at) == Some(&b':') && matches!(bytes.get(at + 1), None | Some(b' ' | b'\t'))
-}
-
-/// Passes the opening `---` and says how its line ends.
-fn opening(lines: &mut Lines) -> Result<&'static str, Flaw> {
-    let Some(first) = lines.next() else { return Err(Flaw::new(0, "it is empty", RESTORE)) };
-    let content = first.content.trim_start_matches(BOM);
-    if !is_fence_of_frontmatter(content) {
-        let what = if content.starts_with("---") {
-            format!("the frontmatter opens with `{}`", content.chars().take(20).collect::<String>())
-        } else {
-            "the frontmatter does not begin in the first line".to_owned()
-        };
-        return Err(Flaw::new(1, what, OPEN));
-    }
-    Ok(if first.whole.ends_with("\r\n") { "\r\n" } else { "\n" })
-}
-
-fn is_fence_of_frontmatter(content: &str) -> bool {
-    content.strip_prefix("---").is_some_and(|rest| rest.trim().is_empty())
-}
-
-/// What a merge left undecided. A line of `=======` alone is no sign: it underlines a heading.
-fn no_conflict_markers(text: &str) -> Result<(), Flaw> {
-    let may_have = |letter: char, marker: &str| text.contains(letter) && text.contains(marker);
-    if !may_have('<', "<<<<<<<") && !may_have('>', ">>>>>>>") {
-        return Ok(());
-    }
-    let is_marker = |content: &str, marker: &str| {
-        content.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-    };
-    let mut fence: Option<&str> = None;
-    for line in Lines::new(text) {
-        let mark = code_fence(line.content);
-        match (fence, mark) {
-            (Some(open), Some(mark)) if mark.starts_with(open) && line.content.trim() == mark => fence = None,
-            (None, Some(mark)) => fence = Some(mark),
-            (Some(_), _) => {}
-            (None, None) => {
-                if is_marker(line.content, "<<<<<<<") || is_marker(line.content, ">>>>>>>") {
-                    let help = "keep what is right of the two versions and remove the lines `<<<<<<<`, `=======`, `>>>>>>>`";
-                    return Err(Flaw::new(line.number, "a merge conflict is not resolved", help));
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The run of backticks or tildes that makes a line the beginning or the end of a code block.
-fn code_fence(content: &str) -> Option<&str> {
-    let inside = content.trim_start_matches(' ');
-    let mark = inside.chars().next().filter(|first| matches!(first, '`' | '~'))?;
-    let length = inside.len() - inside.trim_start_matches(mark).len();
-    (content.len() - inside.len() <= 3 && length >= 3).then(|| &inside[..length])
-}
-
 fn not_text(bytes: &[u8], at: usize) -> Flaw {
     let line = 1 + bytes[..at].iter().filter(|&&byte| byte == b'\n').count();
     Flaw::new(line, "the file is not UTF-8 text", "save it as UTF-8, or put back what was there")
-}
-
-/// The lines of a text, with their places.
-struct Lines<'a> {
-    rest: &'a str,
-    start: usize,
-    number: usize,
-}
-
-struct Line<'a> {
-    whole: &'a str,
-    content: &'a str,
-    start: usize,
-    number: usize,
-}
-
-impl Lines<'_> {
-    fn new(text: &str) -> Lines<'_> {
-        Lines { rest: text, start: 0, number: 0 }
-    }
-}
-
-impl<'a> Iterator for Lines<'a> {
-    type Item = Line<'a>;
-
-    fn next(&mut self) -> Option<Line<'a>> {
-        if self.rest.is_empty() {
-            return None;
-        }
-        let end = self.rest.bytes().position(|byte| byte == b'\n');
-        let (whole, rest) = self.rest.split_at(end.map_or(self.rest.len(), |end| end + 1));
-        let content = match whole.as_bytes() {
-            [.., b'\r', b'\n'] => &whole[..whole.len() - 2],
-            [.., b'\r' | b'\n'] => &whole[..whole.len() - 1],
-            _ => whole,
-        };
-        self.number += 1;
-        let line = Line { whole, content, start: self.start, number: self.number };
-        self.start += whole.len();
-        self.rest = rest;
-        Some(line)
-    }
 }
 
 /// What must hold for a file of any bytes; the body of a fuzz target.
