@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::fault::{Fault, Step, steps};
 use super::outcome::{Outcome, Task};
 use super::scene::{Act, Scene};
-use super::world::{World, end_of};
+use super::world::{World, end_of, is_alive};
 use crate::Result;
 
 /// How it ended well.
@@ -35,6 +35,8 @@ pub(super) struct Attempt {
     /// The steps that the request took.
     pub(super) steps: Vec<Step>,
     pub(super) took: Duration,
+    /// How many lock files of killed gits were removed by hand.
+    pub(super) unlocked: usize,
 }
 
 /// Plays a scene on this branch under a fault, lets the next command recover, and compares.
@@ -59,6 +61,7 @@ pub(super) fn attempt(
         return Err("success was answered, and the change is not there".to_string());
     }
     fault.mend(world)?;
+    let unlocked = if fault.kills_called() { unlock(world)? } else { 0 };
 
     if *fault != Fault::None {
         recover(world, branch)?;
@@ -93,10 +96,10 @@ pub(super) fn attempt(
     };
     match expected.filter(|expected| **expected != outcome) {
         Some(_) if fault.starves() && outcome.has_attention => {
-            Ok(Attempt { ending: Ending::Told, outcome, steps, took })
+            Ok(Attempt { ending: Ending::Told, outcome, steps, took, unlocked })
         }
         Some(expected) => Err(format!("it came out differently:\n{}", difference(expected, &outcome))),
-        None => Ok(Attempt { ending, outcome, steps, took }),
+        None => Ok(Attempt { ending, outcome, steps, took, unlocked }),
     }
 }
 
@@ -151,7 +154,7 @@ fn ask(world: &World, scene: &Scene, fault: &Fault, branch: &str) -> Result<Opti
     Ok(answer)
 }
 
-/// Has the agent do something, and waits until that has come to something or the fault has struck.
+/// Has the agent do something that ends it, and waits until it has, and that has come to something or the fault has struck.
 fn agent(
     world: &World,
     window: &str,
@@ -161,7 +164,9 @@ fn agent(
     striking: &thread::ScopedJoinHandle<'_, Result<bool>>,
 ) -> Result<()> {
     let before = before.ok_or("there is no task yet")?;
+    let alive = before.agents_alive(world);
     world.type_at(&before.session(), window, &format!("do: {does}"))?;
+    world.until("the agent has ended", || !alive.iter().all(|pid| is_alive(*pid)))?;
     let has_grown = || {
         let events = fs::read_to_string(before.folder.join("history.jsonl")).unwrap_or_default();
         events.lines().count() > before.length()
@@ -169,6 +174,19 @@ fn agent(
     let is_at_a_moment = matches!(fault, Fault::Moment { .. });
     let has_struck = || fault.has_struck(world) || is_at_a_moment && striking.is_finished();
     world.until("anything comes of it", || has_grown() || has_struck())
+}
+
+/// What a person does about the locks of gits that were killed with the request: as the doctor says. How many there were.
+fn unlock(world: &World) -> Result<usize> {
+    world.until("gits that were not killed have ended", || !world.has_git())?;
+    // It may find more than that, and fail over it: what the request has left is still to be finished.
+    let output = end_of(world.start(&[], &["doctor"])?)?;
+    let answer: Value = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
+    let findings = answer["findings"].as_array().into_iter().flatten();
+    let remedies = findings.filter(|finding| finding["check"] == "git-locks" && finding["level"] != "ok");
+    let locks = remedies.filter_map(|finding| finding["remedy"].as_str()?.split('\'').nth(1));
+    let removed = locks.map(|lock| fs::remove_file(lock).map_err(|error| format!("{lock}: {error}")));
+    removed.collect::<Result<Vec<()>>>().map(|removed| removed.len())
 }
 
 /// What the next command does, whichever it is. One that changes the task sets right what `TASK.md` says of it.

@@ -67,6 +67,11 @@ impl Fault {
         matches!(self, Fault::FullDisk { .. } | Fault::ShortFiles { .. } | Fault::ReadOnly)
     }
 
+    /// Whether it kills the programs that `orange` has called, too.
+    pub(super) fn kills_called(&self) -> bool {
+        matches!(self, Fault::Moment { with_called: true, .. })
+    }
+
     /// What stands before `orange` on the command line.
     pub(super) fn launcher(&self) -> Vec<String> {
         let Fault::ShortFiles { longest } = self else { return Vec::new() };

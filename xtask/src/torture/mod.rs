@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Instant;
 
 use self::attempt::attempt;
-use self::outcome::Outcome;
+use self::outcome::{Outcome, Task};
 use self::plan::{Amounts, Job, Measured};
 use self::scene::SCENES;
 use self::table::Table;
@@ -142,7 +142,7 @@ fn one(
     job: &Job,
     expected: Option<&Outcome>,
     worlds: &mut Vec<(plan::Place, World, usize)>,
-) -> Result<attempt::Ending> {
+) -> Result<attempt::Attempt> {
     let place = job.place();
     let at = match worlds.iter().position(|(its, ..)| *its == place) {
         Some(at) => at,
@@ -155,19 +155,22 @@ fn one(
     *count += 1;
     let branch = format!("t{count}");
     let done = attempt(world, &SCENES[job.scene], &job.fault, &branch, expected)
-        .and_then(|attempt| attempt::clear_up(world, &branch).map(|()| attempt.ending));
+        .and_then(|attempt| attempt::clear_up(world, &branch).map(|()| attempt));
     if done.is_err() || *count == REQUESTS_IN_A_WORLD {
+        let journal = Task::named(world, &branch).map(|task| task.journal()).unwrap_or_default();
         let log = world.note("orange/orange.log");
         let (place, world, _) = worlds.swap_remove(at);
         place.leave(world);
-        return done.map_err(|error| format!("{error}\n{}", indented(&log)));
+        let tail = indented("orange.log", &log) + &indented("history.jsonl", &journal);
+        return done.map_err(|error| format!("{error}\n{tail}"));
     }
     done
 }
 
-fn indented(log: &str) -> String {
-    let from = log.lines().count().saturating_sub(6);
-    log.lines().skip(from).map(|line| format!("    orange.log: {line}\n")).collect()
+/// The last lines of a file.
+fn indented(name: &str, text: &str) -> String {
+    let from = text.lines().count().saturating_sub(6);
+    text.lines().skip(from).map(|line| format!("    {name}: {line}\n")).collect()
 }
 
 /// Builds `orange` with and without fail points. Both are kept apart: the next build of either replaces the file.

@@ -95,6 +95,11 @@ impl Task {
         self.text("status").unwrap_or_default()
     }
 
+    /// Its journal as it is now.
+    pub(super) fn journal(&self) -> String {
+        fs::read_to_string(self.folder.join("history.jsonl")).unwrap_or_default()
+    }
+
     /// How many events there are.
     pub(super) fn length(&self) -> usize {
         self.events.len()
@@ -129,18 +134,25 @@ impl Task {
         self.of_type("agent.crashed").count() > 0
     }
 
-    /// The agents that were ever started, and those of them that live, by what they noted.
+    /// The processes of those of its agents that live.
+    pub(super) fn agents_alive(&self, world: &World) -> Vec<i32> {
+        self.noted(world).into_iter().map(|(_, pid)| pid).filter(|pid| is_alive(*pid)).collect()
+    }
+
+    /// The agents that were ever started, and those of them that live.
     fn agents(&self, world: &World) -> (Vec<String>, Vec<String>) {
-        let notes = world.note(&format!("home/agents/{}.started", self.id));
-        let agents: Vec<(&str, i32)> = notes
-            .lines()
-            .filter_map(|line| line.split_once(' '))
-            .filter_map(|(actor, pid)| Some((actor, pid.parse().ok()?)))
-            .collect();
+        let agents = self.noted(world);
         let of = |wanted: &dyn Fn(i32) -> bool| {
-            agents.iter().filter(|(_, pid)| wanted(*pid)).map(|(actor, _)| (*actor).to_owned()).collect()
+            agents.iter().filter(|(_, pid)| wanted(*pid)).map(|(actor, _)| actor.clone()).collect()
         };
         (of(&|_| true), of(&is_alive))
+    }
+
+    /// Each agent that was ever started, with its process, by what they noted.
+    fn noted(&self, world: &World) -> Vec<(String, i32)> {
+        let notes = world.note(&format!("home/agents/{}.started", self.id));
+        let agents = notes.lines().filter_map(|line| line.split_once(' '));
+        agents.filter_map(|(actor, pid)| Some((actor.to_owned(), pid.parse().ok()?))).collect()
     }
 
     fn text(&self, key: &str) -> Option<String> {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::attempt::Ending;
+use super::attempt::{Attempt, Ending};
 use super::fault::Fault;
 use super::plan::{Job, Measured, has_small_disks};
 use super::scene::SCENES;
@@ -13,6 +13,8 @@ use crate::Result;
 pub(super) struct Table {
     rows: Vec<Row>,
     losses: Vec<String>,
+    /// How many requests left locks of killed gits that were removed by hand.
+    unlocked: usize,
     /// What is to be said beside the figures.
     remarks: Vec<String>,
 }
@@ -41,11 +43,19 @@ impl Table {
                     .into(),
             );
         }
-        Table { rows: Vec::new(), losses: Vec::new(), remarks }
+        Table { rows: Vec::new(), losses: Vec::new(), unlocked: 0, remarks }
     }
 
     /// Takes note of what came of a job, and tells of a loss at once.
-    pub(super) fn add(&mut self, job: &Job, outcome: Result<Ending>) {
+    pub(super) fn add(&mut self, job: &Job, outcome: Result<Attempt>) {
+        let outcome = outcome.map(|attempt| {
+            self.unlocked += usize::from(attempt.unlocked > 0);
+            attempt.ending
+        });
+        self.count(job, outcome);
+    }
+
+    fn count(&mut self, job: &Job, outcome: Result<Ending>) {
         let kind = job.fault.kind();
         if self.rows.iter().all(|row| row.kind != kind) {
             self.rows.push(Row { kind, ..Row::default() });
@@ -85,7 +95,14 @@ impl Table {
             row.write(&mut text);
         }
         total.write(&mut text);
-        let remarks = self.remarks.join(" ");
+        let mut remarks = self.remarks.clone();
+        if self.unlocked > 0 {
+            let unlocked = self.unlocked;
+            remarks.push(format!(
+                "{unlocked} needed a lock file of a killed git removed by hand, as `orange doctor` says."
+            ));
+        }
+        let remarks = remarks.join(" ");
         // Writing to a string cannot fail.
         writeln!(text, "\n{remarks} It took {} s.", took.as_secs()).unwrap_or_default();
         text
@@ -136,12 +153,16 @@ mod tests {
 
     #[test]
     fn the_table_counts_what_came_of_each_fault() {
-        let mut table =
-            Table { rows: Vec::new(), losses: Vec::new(), remarks: vec!["All is well.".to_owned()] };
+        let mut table = Table {
+            rows: Vec::new(),
+            losses: Vec::new(),
+            unlocked: 0,
+            remarks: vec!["All is well.".to_owned()],
+        };
         let job = |fault| Job { scene: 0, fault };
-        table.add(&job(Fault::Stops), Ok(Ending::Answered));
-        table.add(&job(Fault::ReadOnly), Ok(Ending::AskedAgain));
-        table.add(&job(Fault::ReadOnly), Ok(Ending::Told));
+        table.count(&job(Fault::Stops), Ok(Ending::Answered));
+        table.count(&job(Fault::ReadOnly), Ok(Ending::AskedAgain));
+        table.count(&job(Fault::ReadOnly), Ok(Ending::Told));
         assert!(!table.has_losses());
         let text = table.render(Duration::from_secs(3));
         let rows: Vec<&str> = text.lines().skip(3).collect();
@@ -155,7 +176,11 @@ mod tests {
                 "All is well. It took 3 s.",
             ]
         );
-        table.add(&job(Fault::ReadOnly), Err("it is gone".to_owned()));
+        table.unlocked = 2;
+        assert!(
+            table.render(Duration::ZERO).contains("2 needed a lock file of a killed git removed by hand")
+        );
+        table.count(&job(Fault::ReadOnly), Err("it is gone".to_owned()));
         assert!(table.has_losses());
     }
 }

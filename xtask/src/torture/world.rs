@@ -129,14 +129,29 @@ impl World {
         processes.into_iter().filter(is_meant).collect()
     }
 
+    /// Whether a git runs in this world.
+    pub(super) fn has_git(&self) -> bool {
+        let is_git = |word: &String| word.rsplit('/').next().is_some_and(|name| name.starts_with("git"));
+        self.processes().iter().any(|process| process.words.first().is_some_and(is_git))
+    }
+
     /// Waits until nobody is at work: no request, and no wrapper without a living agent.
     pub(super) fn quiet(&self) -> Result<()> {
+        // Who was started while others were looked at may have been overlooked.
+        const LOOKS: usize = 3;
         let start = Instant::now();
+        let mut quiet = 0;
         loop {
             let processes = self.processes();
             let is_busy = |it: &&Process| it.is_orange && !(it.is_wrapper() && it.has_agent(&processes));
-            let busy = processes.iter().find(is_busy);
-            let Some(busy) = busy else { return Ok(()) };
+            let Some(busy) = processes.iter().find(is_busy) else {
+                quiet += 1;
+                if quiet == LOOKS {
+                    return Ok(());
+                }
+                continue;
+            };
+            quiet = 0;
             if start.elapsed() > PATIENCE {
                 return Err(format!("`{}` hangs", busy.words.join(" ")));
             }
@@ -186,7 +201,12 @@ impl Process {
     }
 
     fn has_agent(&self, all: &[Process]) -> bool {
-        all.iter().any(|other| !other.is_orange && parent(other.pid) == Some(self.pid))
+        all.iter().any(|other| other.is_agent() && parent(other.pid) == Some(self.pid))
+    }
+
+    /// Whether it is one, and not a tmux that the wrapper has called.
+    fn is_agent(&self) -> bool {
+        self.words.iter().take(2).any(|word| word.ends_with("/agents/claude"))
     }
 }
 
