@@ -138,7 +138,10 @@ pub fn owned(bytes: &[u8]) -> Option<Owned> {
     let mut last = 0;
     for line in std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?.split('\n') {
         last = seq_of(line).filter(|seq| *seq > last)?;
-        if let Some(at) = line.rfind(SET) {
+        // Most lines have none, and looking from the front is the faster way to find that out.
+        if line.contains(SET)
+            && let Some(at) = line.rfind(SET)
+        {
             let last_member = line[at + SET.len()..].strip_prefix(':')?.strip_suffix('}')?;
             let mut set = serde_json::Deserializer::from_str(last_member);
             SetInto(&mut owned).deserialize(&mut set).and_then(|()| set.end()).ok()?;
