@@ -1,6 +1,7 @@
 //! Starting, ending and telling agents.
 
 use std::ffi::{OsStr, OsString};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use orange_core::{Actor, HarnessOf, Hook, Machine, Permissions, Values};
@@ -145,14 +146,15 @@ pub fn clear_away(orange: &Orange, open: &Open, spawn: u32) -> Result<()> {
 /// alive to read it.
 ///
 /// # Errors
-/// `environment` when tmux fails; `refused` when the worker has no window any more.
+/// `environment` when tmux fails; `refused` when the worker has no window any more, or does not read.
 pub fn notify_worker(orange: &Orange, open: &Open, mark: &str, message: &str) -> Result<bool> {
     let panes = orange.tmux.panes_of(&open.task().id)?;
     let Some((number, record)) = live(open, &panes, Actor::Worker)? else { return Ok(false) };
     match panes.iter().find(|pane| is_alive_in(pane, &record.window)) {
         Some(pane) => {
             until_it_listens(open, *number, pane)?;
-            orange.tmux.send_text(&pane.pane_id, mark, message.trim_end().as_bytes()).map(|()| true)
+            orange.tmux.send_text(&pane.pane_id, mark, message.trim_end().as_bytes())?;
+            until_it_has_read(*number, pane).map(|()| true)
         }
         None => Err(Error::new(Kind::Refused, format!("agent {number} is alive, and its window is gone"))
             .help(without_window(open, *number)?)),
@@ -168,6 +170,25 @@ fn until_it_listens(open: &Open, spawn: u32, pane: &Pane) -> Result<()> {
         let age = Attended::age(open.dir(), spawn)?;
         Ok(age.is_none_or(|age| age < STARTING) && Instant::now() < until)
     })
+}
+
+/// Waits until an agent that reads its keys as they come has taken all of them from its terminal (F2). What it makes of
+/// them, nobody can see from outside.
+fn until_it_has_read(spawn: u32, pane: &Pane) -> Result<()> {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    const PAUSE: Duration = Duration::from_millis(20);
+    let until = Instant::now() + PATIENCE;
+    while terminal::is_raw(&pane.tty) == Some(true)
+        && terminal::unread(&pane.tty).is_some_and(|left| left > 0)
+    {
+        if Instant::now() >= until {
+            let message = format!("agent {spawn} does not read what it was told: it waits in its terminal");
+            return Err(Error::new(Kind::Refused, message)
+                .help("`orange task attach` shows what it does; it reads it when it goes on"));
+        }
+        thread::sleep(PAUSE);
+    }
+    Ok(())
 }
 
 /// The agent of this actor that is alive, by the journal, by the processes that are on record, and by tmux.

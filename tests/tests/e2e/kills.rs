@@ -179,7 +179,7 @@ fn an_agent_that_has_ended_before_the_kill_is_not_started_twice() {
 #[test]
 fn an_agent_s_own_request_is_finished_when_it_has_ended() {
     let world = World::new();
-    let held = Held::new(&world, "tmux", "if-shell", &Moment::Before);
+    let held = Held::new(&world, "tmux", "kill-session", &Moment::Before);
     let task = world.create("fix", "Mend it [agents: work hang]", &[]);
     held.wait();
     kill_finisher(&task);

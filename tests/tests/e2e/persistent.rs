@@ -180,3 +180,19 @@ fn merging_is_not_for_the_worker_that_is_still_there() {
     let refused = task.asks("worker", 1, "done").fails(1, "not_allowed");
     assert!(refused.contains("human"), "{refused}");
 }
+
+#[test]
+fn a_worker_that_does_not_read_what_it_is_told_is_noticed() {
+    let world = World::new();
+    let task = begin(&world, "Mend it [agents: hang hang]");
+    task.agent(1).begun();
+    task.write("## Plan\n\nAPPROACH: the simplest one\n\n## Handoff\n\nDONE: all of it");
+    task.asks("worker", 1, "working").ok();
+    task.asks("worker", 1, "agent-review").ok();
+    task.agent(2).begun();
+    task.write("## Review\n\nVerdict: FAIL");
+    let moved = task.ok("update", &["--status", "working"]);
+    let error = moved["hook_errors"][0].as_str().unwrap();
+    assert!(error.contains("agent 1 does not read what it was told"), "{moved}");
+    assert!(task.show()["attention"].as_str().unwrap().contains("orange task attach"));
+}
