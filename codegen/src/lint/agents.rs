@@ -99,12 +99,15 @@ impl<'f> Facts<'f> {
     /// The hooks of a step's transition that start an agent. One that tells a worker starts one only where none is alive.
     pub(crate) fn starting(&self, edge: &Edge) -> Vec<(HookIndex, &'f Spawn)> {
         let Some(id) = edge.step.transition() else { return Vec::new() };
+        let hooks = self.machine.transition(id).hooks;
+        if hooks.iter().all(|hook| hook.spawn().is_none()) {
+            return Vec::new();
+        }
         let mut task = *self.search.task(edge.from);
         if let Step::Exit { agent, .. } = edge.step {
             task.set_agent(agent, Agent::Dead);
         }
-        let hooks = (0..).zip(self.machine.transition(id).hooks);
-        let starting = hooks.filter_map(|(at, hook)| {
+        let starting = (0..).zip(hooks).filter_map(|(at, hook)| {
             let is_told = matches!(hook, Hook::NotifyWorker { .. }) && task.worker == Agent::Live;
             task.apply(hook);
             hook.spawn().filter(|_| !is_told).map(|spawn| (at, spawn))

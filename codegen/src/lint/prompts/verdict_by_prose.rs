@@ -15,8 +15,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 fn in_prompt(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Diagnostic> {
     let text = &it.prompt.text.value;
-    let asks = has_word(text, Verdict::Pass.as_str()) || has_word(text, Verdict::Fail.as_str());
-    if !asks || it.reading.verdict_line || says_first_line(text) {
+    let asks = || has_word(text, Verdict::Pass.as_str()) || has_word(text, Verdict::Fail.as_str());
+    if it.reading.verdict_line || !asks() || says_first_line(text) {
         return None;
     }
     let loose: Vec<&Gate> = verdict_gates(facts, &telling(facts.told, Teller::Prompt(it.id)))
