@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: the figures that the budgets of design §8 are about, side by side in one run.
 
+mod compile;
 mod peers;
 mod processes;
 mod resolve;
@@ -36,6 +37,8 @@ struct Row {
 struct Built {
     /// What ships.
     orange: PathBuf,
+    /// The same without the compiler of custom workflows.
+    small: PathBuf,
     /// The same with a workflow whose transitions have no hooks.
     hookless: PathBuf,
     /// What authors use, as `cargo install` builds it.
@@ -49,16 +52,18 @@ pub(crate) fn run(house: &House, arguments: &Bench) -> Result<ExitCode> {
         tempfile::tempdir().map_err(|error| format!("there is no room for scratch files: {error}"))?;
     let built = Built {
         hookless: build_hookless(house, scratch.path())?,
+        small: build_small(house, scratch.path())?,
         orange: build_workflow::build(house, &house.root.join("workflows"), true)?,
         checker: build_checker(house)?,
         bench: build_bench(house)?,
     };
-    let scratch =
-        tempfile::tempdir().map_err(|error| format!("there is no room for scratch files: {error}"))?;
     println!("\nresolve, on the default workflow; the harness is in every figure\n");
     print!("{}", table(&["", "ns", "instructions"], &resolve::rows(&built.bench)?));
     println!("\nwhole processes, medians\n");
     let rows = processes::rows(house, &built, scratch.path(), arguments.quick)?;
+    print!("{}", table(&["", "wall ms", "cpu ms"], &rows));
+    println!("\nbuilds, medians\n");
+    let rows = compile::rows(house, &built, scratch.path(), arguments.quick)?;
     print!("{}", table(&["", "wall ms", "cpu ms"], &rows));
     println!("\nlinters, whole processes, medians\n");
     match peers::install(house) {
@@ -80,10 +85,18 @@ pub(crate) fn run(house: &House, arguments: &Bench) -> Result<ExitCode> {
 
 fn build_hookless(house: &House, scratch: &Path) -> Result<PathBuf> {
     let built = build_workflow::build(house, &house.root.join("xtask/bench/workflows"), true)?;
-    let hookless = scratch.join("orange-hookless");
-    std::fs::copy(&built, &hookless)
-        .map_err(|error| format!("{} cannot be copied: {error}", built.display()))?;
-    Ok(hookless)
+    set_aside(&built, scratch.join("orange-hookless"))
+}
+
+fn build_small(house: &House, scratch: &Path) -> Result<PathBuf> {
+    let built = build_workflow::build(house, &house.root.join("workflows"), false)?;
+    set_aside(&built, scratch.join("orange-small"))
+}
+
+/// Copies a binary out of the way of the next one that is built.
+fn set_aside(built: &Path, place: PathBuf) -> Result<PathBuf> {
+    std::fs::copy(built, &place).map_err(|error| format!("{} cannot be copied: {error}", built.display()))?;
+    Ok(place)
 }
 
 fn build_checker(house: &House) -> Result<PathBuf> {
@@ -101,21 +114,20 @@ fn build_bench(house: &House) -> Result<PathBuf> {
 }
 
 fn sizes(built: &Built) -> Result<Vec<Row>> {
-    let [_, ships] = VARIANTS;
-    let (orange, checker) = (size_of(&built.orange)?, size_of(&built.checker)?);
+    let row = |what: &str, binary: &Path, budget: Option<u64>| -> Result<Row> {
+        let size = size_of(binary)?;
+        Ok(Row {
+            what: what.to_string(),
+            figures: vec![size.div_ceil(1024).to_string()],
+            budget: budget.map(|it| format!("at most {}", kibibytes(it))).unwrap_or_default(),
+            kept: budget.map(|it| size <= it),
+        })
+    };
+    let [small, ships] = VARIANTS;
     Ok(vec![
-        Row {
-            what: "orange".to_string(),
-            figures: vec![orange.div_ceil(1024).to_string()],
-            budget: format!("{}; `cargo xtask size` has the small one", kibibytes(ships.budget)),
-            kept: Some(orange <= ships.budget),
-        },
-        Row {
-            what: "orange-workflow".to_string(),
-            figures: vec![checker.div_ceil(1024).to_string()],
-            budget: String::new(),
-            kept: None,
-        },
+        row(small.what, &built.small, Some(small.budget))?,
+        row(ships.what, &built.orange, Some(ships.budget))?,
+        row("orange-workflow", &built.checker, None)?,
     ])
 }
 
