@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::session_of;
+use super::session::Session;
 use crate::cmd::answer::{Answer, error_json, one_line, table, written};
 use crate::cmd::project;
 use crate::cmd::screen;
@@ -60,13 +60,8 @@ struct Panes<'o> {
 
 impl Panes<'_> {
     fn session_of(&self, dir: &TaskDir, task: &Task) -> &'static str {
-        if task.owned.workspace.is_none() && task.owned.tmux_session.is_none() {
-            return session_of(dir, task, &[]);
-        }
-        match self.known.get_or_init(|| self.orange.tmux.panes()) {
-            Ok(panes) => session_of(dir, task, panes),
-            Err(_) => "unknown",
-        }
+        let panes = || self.known.get_or_init(|| self.orange.tmux.panes()).as_deref().map_err(Clone::clone);
+        Session::of(dir, task, panes).as_str()
     }
 }
 

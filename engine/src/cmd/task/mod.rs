@@ -8,6 +8,7 @@ mod merge;
 mod next;
 mod repaired;
 mod restore;
+mod session;
 mod show;
 mod update;
 mod wait;
@@ -18,9 +19,7 @@ use serde_json::json;
 use crate::cmd::agent::by_id;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{TaskCommand, TaskName};
-use crate::drive::tmux::Pane;
 use crate::flow;
-use crate::hooks::attended::Attended;
 use crate::orange::Orange;
 use crate::store::{Open, Task, TaskDir, find};
 use crate::{Error, Kind, Result};
@@ -94,27 +93,6 @@ pub fn named_or_here(orange: &Orange, task: &TaskName) -> Result<TaskDir> {
     }
 }
 
-/// How a task's session is, by the journal, by the processes that are on record, and by tmux (seed 002). A task with
-/// neither worktree nor session has nowhere to have agents, and nothing is looked for.
-pub fn session_of(dir: &TaskDir, task: &Task, panes: &[Pane]) -> &'static str {
-    if task.owned.workspace.is_none() && task.owned.tmux_session.is_none() {
-        return "inactive";
-    }
-    let is_agent_s = |pane: &Pane| pane.belongs_to(&task.id) && pane.agent.is_some() && !pane.dead;
-    let is_active = match Attended::all(dir) {
-        Ok(attended) if attended.is_empty() => panes.iter().any(is_agent_s),
-        Ok(attended) => attended.iter().any(Attended::is_alive),
-        Err(_) => return "unknown",
-    };
-    if is_active {
-        "active"
-    } else if task.owned.tmux_session.is_some() {
-        "crashed"
-    } else {
-        "inactive"
-    }
-}
-
 fn respawn(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
     let spawn = flow::respawn(orange, dir)?;
     let json = json!({ "success": true, "id": dir.id, "spawn": spawn });
@@ -184,31 +162,5 @@ mod tests {
         assert_eq!(named(&orange, None).unwrap(), other);
         orange.folder = PathBuf::from("/");
         assert_eq!(named(&orange, Some("other")).unwrap(), other);
-    }
-
-    #[test]
-    fn a_session_is_active_with_an_agent_in_it() {
-        let (_folder, orange, dir) = lab();
-        let pane = |agent: Option<&str>, dead| Pane {
-            session: "coffee/fix".to_owned(),
-            session_id: "$1".to_owned(),
-            window: "worker".to_owned(),
-            window_id: "@1".to_owned(),
-            pane_id: "%1".to_owned(),
-            tty: PathBuf::new(),
-            pid: 1,
-            dead,
-            task: Some(dir.id.clone()),
-            agent: agent.map(str::to_owned),
-        };
-        let mut open = Open::lock(&orange.home, &dir).unwrap();
-        assert_eq!(session_of(&dir, open.task(), &[]), "inactive");
-        let set = store::Set::new().tmux_session(Some("coffee/fix"));
-        open.append(store::Event::Unknown, set).unwrap();
-        assert_eq!(session_of(&dir, open.task(), &[pane(Some("worker"), false)]), "active");
-        assert_eq!(session_of(&dir, open.task(), &[pane(Some("worker"), true)]), "crashed");
-        assert_eq!(session_of(&dir, open.task(), &[pane(None, false)]), "crashed");
-        let foreign = Pane { task: None, ..pane(Some("worker"), false) };
-        assert_eq!(session_of(&dir, open.task(), &[foreign]), "crashed");
     }
 }

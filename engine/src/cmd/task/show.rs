@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use orange_core::Heading;
 use serde_json::{Value, json};
 
-use super::session_of;
+use super::session::Session;
 use crate::Result;
 use crate::cmd::answer::{Answer, one_line};
 use crate::flow::definition::compare;
@@ -18,10 +18,7 @@ use crate::store::{Log, Task, TaskDir};
 /// Shows a task: its fields, its body's sections, its history, what needs attention.
 pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
     let (task, journal) = Task::read(&orange.home, dir)?;
-    let session = match &task.owned.tmux_session {
-        Some(_) => orange.tmux.panes().map_or("unknown", |panes| session_of(dir, &task, &panes)),
-        None => "inactive",
-    };
+    let session = Session::of(dir, &task, || orange.tmux.panes()).as_str();
     let log = journal.log();
     let history: Vec<Value> = journal.records.iter().map(Record::to_json).collect();
     let json = json!({

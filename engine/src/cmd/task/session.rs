@@ -1,0 +1,104 @@
+//! How a task's session is, by the journal, by the processes that are on record, and by tmux (seed 002).
+
+use crate::Result;
+use crate::drive::tmux::Pane;
+use crate::hooks::attended::Attended;
+use crate::store::{Task, TaskDir};
+
+/// What is known of a task's session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Session {
+    /// An agent is alive in it.
+    Active,
+    /// It should be there, and no agent is alive in it.
+    Crashed,
+    /// There is none.
+    Inactive,
+    /// Neither tmux nor what is on record can tell.
+    Unknown,
+}
+
+impl Session {
+    /// The session of this task. Where it can have no agents, nothing is looked for; where its agents' processes are on
+    /// record, tmux is not asked for its `panes`.
+    pub fn of<P: AsRef<[Pane]>>(dir: &TaskDir, task: &Task, panes: impl FnOnce() -> Result<P>) -> Session {
+        if task.owned.workspace.is_none() && task.owned.tmux_session.is_none() {
+            return Session::Inactive;
+        }
+        let is_agent_s = |pane: &Pane| pane.belongs_to(&task.id) && pane.agent.is_some() && !pane.dead;
+        let is_active = Attended::all(dir).and_then(|attended| match attended[..] {
+            [] => panes().map(|panes| panes.as_ref().iter().any(is_agent_s)),
+            [..] => Ok(attended.iter().any(Attended::is_alive)),
+        });
+        match is_active {
+            Ok(true) => Session::Active,
+            Ok(false) if task.owned.tmux_session.is_some() => Session::Crashed,
+            Ok(false) => Session::Inactive,
+            Err(_) => Session::Unknown,
+        }
+    }
+
+    /// As answers have it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Session::Active => "active",
+            Session::Crashed => "crashed",
+            Session::Inactive => "inactive",
+            Session::Unknown => "unknown",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::store::{Event, Open, Set, tests};
+    use crate::{Error, Kind};
+
+    fn pane(open: &Open, agent: Option<&str>, dead: bool) -> Pane {
+        Pane {
+            session: "coffee/fix".to_owned(),
+            session_id: "$1".to_owned(),
+            window: "worker".to_owned(),
+            window_id: "@1".to_owned(),
+            pane_id: "%1".to_owned(),
+            tty: PathBuf::new(),
+            pid: 1,
+            dead,
+            task: Some(open.dir().id.clone()),
+            agent: agent.map(str::to_owned),
+        }
+    }
+
+    #[track_caller]
+    fn check(open: &Open, panes: Result<&[Pane]>, expect: Session) {
+        assert_eq!(Session::of(open.dir(), open.task(), || panes), expect);
+    }
+
+    #[test]
+    fn a_session_is_active_with_an_agent_in_it() {
+        let (_folder, home) = tests::home();
+        let mut open = tests::task(&home, "fix");
+        let no_answer = || Err(Error::new(Kind::Environment, "tmux says nothing"));
+        check(&open, no_answer(), Session::Inactive);
+        open.append(Event::Unknown, Set::new().tmux_session(Some("coffee/fix"))).unwrap();
+        check(&open, no_answer(), Session::Unknown);
+        check(&open, Ok(&[pane(&open, Some("worker"), false)]), Session::Active);
+        check(&open, Ok(&[pane(&open, Some("worker"), true)]), Session::Crashed);
+        check(&open, Ok(&[pane(&open, None, false)]), Session::Crashed);
+        let foreign = Pane { task: None, ..pane(&open, Some("worker"), false) };
+        check(&open, Ok(&[foreign]), Session::Crashed);
+    }
+
+    #[test]
+    fn processes_on_record_need_no_tmux() {
+        let (_folder, home) = tests::home();
+        let mut open = tests::task(&home, "fix");
+        open.append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
+        let own = crate::drive::process::Process::alive(std::process::id().cast_signed()).unwrap();
+        Attended::note(open.dir(), 1, own).unwrap();
+        check(&open, Err(Error::new(Kind::Environment, "tmux says nothing")), Session::Active);
+    }
+}
