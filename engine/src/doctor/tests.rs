@@ -137,7 +137,7 @@ fn worktrees_of_tasks_that_are_gone_are_found() {
     crate::store::Pool::lock(ward.home()).unwrap().bind("coffee", 1, "gone").unwrap();
     fs::create_dir(ward.home().workspace("mine")).unwrap();
     fs::write(ward.home().workspace("mine").join("precious"), "p").unwrap();
-    ward.check("pool", "mine is no worktree of ours");
+    ward.check("pool", "mine is left alone");
     ward.check("pool", "coffee--1 is needed by nobody");
 }
 

@@ -13,7 +13,7 @@ pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             Fate::GiveBack => (format!("{} is held by a task that is over", one.name), String::new()),
             Fate::Clean => (format!("{} is held by a task that is gone", one.name), String::new()),
             Fate::Remove => (format!("{} is needed by nobody", one.name), String::new()),
-            Fate::Leave(why) => (format!("{} is no worktree of ours", one.name), why),
+            Fate::Leave(why) => (format!("{} is left alone", one.name), why),
         };
         findings.push(Finding::new(Level::Warning, message).remedy(remedy));
     }
