@@ -55,7 +55,7 @@ fn a_start_that_was_cut_short_is_gone_on_with_by_the_command_that_was_named() {
     let log = world.home().join("orange.log");
     fs::create_dir(&log).unwrap();
     let message = world.fails(5, "environment", &["task", "create", "fix", "Mend it"]);
-    assert!(message.contains("mend that; then `orange task spawn "), "{message}");
+    assert!(message.contains("move it away; then `orange task spawn "), "{message}");
     let task = world.task(&world.ok(&["task", "list"])[0]);
     fs::remove_dir(log).unwrap();
     let started = task.ok("spawn", &[]);
