@@ -170,13 +170,14 @@ fn linking(house: &House) -> String {
 }
 
 /// How a static binary is made of the compiled crates: at a fixed address, which saves the table of what to move and the time
-/// to move it; with machine code that occurs again and again as functions; without what unwinding takes, and without a page
-/// between code and data.
-fn link_flags(house: &House) -> [String; 5] {
+/// to move it; with machine code that occurs again and again as functions, and tables of jumps only where there are many;
+/// without what unwinding takes, and without a page between code and data.
+fn link_flags(house: &House) -> [String; 6] {
     let script = house.root.join("xtask/no-unwinding.ld");
     [
         "-Crelocation-model=static".to_string(),
         "-Cllvm-args=-enable-machine-outliner=always".to_string(),
+        "-Cllvm-args=-min-jump-table-entries=16".to_string(),
         "-Clink-arg=-Wl,-z,noseparate-code".to_string(),
         "-Clink-arg=-Wl,--no-eh-frame-hdr".to_string(),
         format!("-Clink-arg=-Wl,-T,{}", script.display()),

@@ -194,7 +194,7 @@ fn counters_read(machine: &Machine<'_>, from: StateId, to: StateId) -> Vec<Count
         .flat_map(|ranges| ranges.iter())
         .map(|range| range.counter)
         .collect();
-    counters.sort();
+    counters.sort_unstable();
     counters.dedup();
     counters
 }

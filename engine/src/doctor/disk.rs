@@ -74,7 +74,7 @@ pub(super) fn locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         files.extend(dir.path.parent().map(|project| project.join(".lock")));
         files.push(dir.lock_file());
     }
-    files.sort();
+    files.sort_unstable();
     files.dedup();
     let held = files.iter().filter_map(|file| Some((file, lock::held_longer(file, home.patience())?)));
     let told = |(file, holder): (&PathBuf, String)| {

@@ -1,5 +1,6 @@
 //! `orange task create`
 
+use std::collections::BTreeMap;
 use std::io::Read;
 
 use orange_core::{Actor, Machine, StateId};
@@ -188,6 +189,8 @@ fn draft(
         Some(text) => format!("\n## Context\n\n{text}\n"),
         None => "\n".to_owned(),
     };
+    let mut counters = BTreeMap::new();
+    counters.extend(machine.counters.iter().map(|counter| (counter.name.to_owned(), counter.default)));
     Ok(Draft {
         project: project.name.clone(),
         branch: args.branch.clone(),
@@ -197,7 +200,7 @@ fn draft(
         workflow: machine.name.to_owned(),
         definition: machine.source_hash.to_owned(),
         status: machine.state(begins).name.to_owned(),
-        counters: machine.counters.iter().map(|counter| (counter.name.to_owned(), counter.default)).collect(),
+        counters,
         body,
         actor: orange.caller.actor().as_str().to_owned(),
         creator: orange.caller.task().map(str::to_owned),

@@ -73,7 +73,7 @@ impl Git {
         let refs = self.refs(&[&format!("{BACKUPS}/{task}/")])?;
         let mut backups: Vec<Backup> =
             refs.into_iter().map(|one| Backup { reference: one.name, commit: one.commit }).collect();
-        backups.sort_by_key(Backup::number);
+        backups.sort_unstable_by_key(Backup::number);
         Ok(backups)
     }
 

@@ -89,7 +89,7 @@ impl Git {
             }
         }
         locks.retain(|lock| self.is_held(lock) != Ok(Some(true)) && lock.exists());
-        locks.sort();
+        locks.sort_unstable();
         Ok(locks)
     }
 
