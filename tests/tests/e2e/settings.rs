@@ -1,11 +1,10 @@
 //! Settings of git that people have, all at once: a task goes its way all the same.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::json;
 
-use crate::world::World;
+use crate::world::{World, write_program};
 
 /// Every setting here is somebody's, and has broken a program that calls git.
 const HOSTILE: &str = r#"
@@ -155,10 +154,10 @@ fn hostile_world() -> World {
     for hook in
         ["post-checkout", "post-merge", "post-commit", "post-rewrite", "post-index-change", "pre-auto-gc"]
     {
-        program(&hooks.join(hook), "#!/bin/sh\necho \"nothing from $0\"\nexit 1\n");
+        write_program(&hooks.join(hook), "#!/bin/sh\necho \"nothing from $0\"\nexit 1\n");
     }
-    program(&hooks.join("fsmonitor"), "#!/bin/sh\nexit 1\n");
-    program(&hooks.join("gpg"), SIGNER);
+    write_program(&hooks.join("fsmonitor"), "#!/bin/sh\nexit 1\n");
+    write_program(&hooks.join("gpg"), SIGNER);
     fs::write(hooks.join("ignored"), "*.log\n").unwrap();
     fs::write(hooks.join("attributes"), "*.txt text eol=crlf\n").unwrap();
     let settings = world.path("home/.gitconfig");
@@ -166,12 +165,6 @@ fn hostile_world() -> World {
     fs::write(settings, own + &HOSTILE.replace("HOOKS", &hooks.to_string_lossy())).unwrap();
     world.ok(&["project", "add", "--name", "toy", "--pool-size", "2"]);
     world
-}
-
-fn program(place: &Path, text: &str) {
-    use std::os::unix::fs::PermissionsExt;
-    fs::write(place, text).unwrap();
-    fs::set_permissions(place, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
@@ -182,7 +175,7 @@ fn a_task_goes_from_creation_to_the_merge_whatever_its_user_has_set() {
     let merge = ["--local", "--strategy", "merge"];
     // The remote is on this machine, and its hooks are where all of them are.
     let hook = world.path("hooks/pre-receive");
-    program(&hook, "#!/bin/sh\nexit 1\n");
+    write_program(&hook, "#!/bin/sh\nexit 1\n");
     let refused = task.fails(5, "environment", "merge", &merge);
     assert!(refused.contains("rejected") && !refused.contains('\u{1b}'), "{refused:?}");
     fs::remove_file(hook).unwrap();
@@ -206,7 +199,7 @@ fn what_was_not_committed_is_kept_and_brought_back_whatever_its_user_has_set() {
     task.reaches("working");
     let worktree = task.worktree();
     // It says that nothing changes, and git believes it from here on.
-    program(&world.path("hooks/fsmonitor"), "#!/bin/sh\nprintf 'now\\0'\n");
+    write_program(&world.path("hooks/fsmonitor"), "#!/bin/sh\nprintf 'now\\0'\n");
     world.git(&worktree, &["status"]);
     fs::write(worktree.join("README.md"), "half an idea\n").unwrap();
     fs::write(worktree.join("staged.txt"), "another\n").unwrap();

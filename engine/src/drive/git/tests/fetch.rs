@@ -1,8 +1,7 @@
 //! The remote is asked while somebody else does the same.
 
-use std::os::unix::fs::PermissionsExt;
-
 use super::*;
+use crate::drive::testing::write_program;
 
 /// A commit that only the remote has, on its default branch.
 fn news(lab: &Lab) -> String {
@@ -16,8 +15,8 @@ fn news(lab: &Lab) -> String {
 fn when_answered(lab: &Lab, script: &str) {
     let file = lab.path("answer");
     let repo = lab.repo();
-    lab.write(&file, &format!("#!/bin/sh\ngit-upload-pack \"$@\" || exit\ncd {}\n{script}", repo.display()));
-    fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    let answer = format!("#!/bin/sh\ngit-upload-pack \"$@\" || exit\ncd {}\n{script}", repo.display());
+    write_program(&file, &answer);
     lab.run(&repo, &["config", "remote.origin.uploadpack", file.to_str().unwrap()]);
 }
 
