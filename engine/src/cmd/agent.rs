@@ -22,7 +22,7 @@ use crate::{Error, Kind, Result, caller};
 /// Runs it.
 pub fn run(orange: &Orange, command: &AgentCommand) -> Result<Answer> {
     match command {
-        AgentCommand::Run { task, spawn } => wrap(orange, &by_id(orange, task)?, *spawn),
+        AgentCommand::Run { task, spawn } => wrap(orange, &find::by_id(&orange.home, task)?, *spawn),
         AgentCommand::Hold => hold(),
         AgentCommand::Ended { task, spawn, code, signal, reason, duration, last_lines } => {
             let end = End {
@@ -33,12 +33,12 @@ pub fn run(orange: &Orange, command: &AgentCommand) -> Result<Answer> {
                 duration: *duration,
                 last_lines: last_lines.lines().map(str::to_owned).collect(),
             };
-            let story = flow::ended(orange, &by_id(orange, task)?, &end)?;
+            let story = flow::ended(orange, &find::by_id(&orange.home, task)?, &end)?;
             let text = format!("task {task}, agent {spawn}: {story}");
             Ok(Answer::new(json!({ "id": task, "spawn": spawn, "outcome": story }), text))
         }
         AgentCommand::Resume { task, spawn } => {
-            let story = waiting::resume(orange, &by_id(orange, task)?, *spawn)?;
+            let story = waiting::resume(orange, &find::by_id(&orange.home, task)?, *spawn)?;
             let text = story.as_ref().map_or_else(String::new, |story| format!("task {task}: {story}"));
             Ok(Answer::new(json!({ "id": task, "spawn": spawn, "outcome": story }), text))
         }
@@ -50,11 +50,6 @@ fn hold() -> Result<Answer> {
     io::copy(&mut io::stdin(), &mut io::sink())
         .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait: {cause}")))?;
     Ok(Answer::new(json!(null), ""))
-}
-
-/// The task of exactly this id; what a wrapper is told is never a prefix or a branch.
-pub fn by_id(orange: &Orange, id: &str) -> Result<TaskDir> {
-    find::named(&orange.home, id, None, |_| false)
 }
 
 /// Runs the harness of a spawn and reports its end to a process outside this session, which may be ended by what the

@@ -66,7 +66,24 @@ pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<
     Open::lock(home, &dir)
 }
 
-/// The folder of a project's tasks, locked: none is made there or brought back meanwhile.
+/// Gives a task another branch, with whatever else is to change in its frontmatter. `admit` sees the other tasks of the
+/// project that have that branch, and may refuse; nobody else of this project gets a branch meanwhile.
+///
+/// # Errors
+/// Those of `admit`, of [`list::of_branch`] and of [`Open::edit`]; `locked`.
+pub fn rebranch(
+    home: &Home,
+    dir: &TaskDir,
+    branch: &str,
+    changes: &[(&str, Value<'_>)],
+    admit: impl FnOnce(&[Task]) -> Result<()>,
+) -> Result<()> {
+    let (_folder, _lock) = lock_project(home, &dir.project)?;
+    admit(&list::others_of_branch(home, dir, branch)?)?;
+    Open::lock(home, dir)?.edit(changes)
+}
+
+/// The folder of a project's tasks, locked: none is made there, is brought back or gets another branch meanwhile.
 ///
 /// # Errors
 /// `locked`, `environment`.

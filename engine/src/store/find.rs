@@ -21,6 +21,14 @@ pub fn named(
     among(&home.tasks(), name, project, is_over)
 }
 
+/// The task of exactly this id; what programs of ours are told is never a prefix or a branch.
+///
+/// # Errors
+/// `not_found`; `environment`.
+pub fn by_id(home: &Home, id: &str) -> Result<TaskDir> {
+    list::with_id(&home.tasks(), None, id)?.pop().ok_or_else(|| unknown(id, &[]))
+}
+
 /// The deleted task of this name.
 ///
 /// # Errors
@@ -135,6 +143,16 @@ mod tests {
         std::fs::create_dir_all(home.task("tea", &fix.id).path).unwrap();
         assert_eq!(named(&home, &fix.id, None, is_over).unwrap_err().kind, Kind::Usage);
         assert_eq!(named(&home, &fix.id, Some("coffee"), is_over).unwrap(), fix);
+    }
+
+    #[test]
+    fn programs_name_a_task_by_its_id_alone() {
+        let (_folder, home) = home();
+        let fix = task(&home, "fix").dir().clone();
+        assert_eq!(by_id(&home, &fix.id).unwrap(), fix);
+        for other in ["fix", &fix.id[..12], ""] {
+            assert_eq!(by_id(&home, other).unwrap_err().kind, Kind::NotFound, "{other}");
+        }
     }
 
     #[test]

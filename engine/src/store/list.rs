@@ -82,6 +82,16 @@ pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> 
     found.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()
 }
 
+/// As [`of_branch`], in the project of this task and without it.
+///
+/// # Errors
+/// As [`of_branch`].
+pub fn others_of_branch(home: &Home, dir: &TaskDir, branch: &str) -> Result<Vec<Task>> {
+    let mut others = of_branch(home, &dir.project, branch)?;
+    others.retain(|other| other.id != dir.id);
+    Ok(others)
+}
+
 /// The folders of every task, or of every task of one project, in no order.
 ///
 /// # Errors

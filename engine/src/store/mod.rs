@@ -29,7 +29,7 @@ pub mod suggest;
 pub mod task;
 pub mod trash;
 
-pub use create::{Draft, create};
+pub use create::{Draft, create, rebranch};
 pub use event::{Event, Record};
 pub use fold::{Log, OpenTransition, Owned};
 pub use follow::Follow;

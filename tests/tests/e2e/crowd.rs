@@ -115,6 +115,28 @@ fn of_many_who_create_one_branch_one_makes_a_task() {
 }
 
 #[test]
+fn of_many_who_take_one_branch_one_gets_it() {
+    let world = World::new();
+    let tasks: Vec<_> =
+        (0..8).map(|number| world.create(&format!("fix-{number}"), "Mend it", &["--no-spawn"])).collect();
+    let taking = tasks.iter().map(|task| {
+        let mut command = world.command(binary());
+        command.args(["--json", "task", "update", &task.id, "--branch", "fix"]).current_dir(world.repo());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    });
+    let taking: Vec<_> = taking.collect();
+    let answers: Vec<_> =
+        taking.into_iter().map(|child| Said::from(child.wait_with_output().unwrap())).collect();
+    let (taken, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|said| said.status == 0);
+    assert_eq!(taken.len(), 1, "{answers:?}");
+    let id = taken[0].ok()["id"].as_str().unwrap().to_owned();
+    for said in refused {
+        assert!(said.fails(1, "refused").contains(&id));
+    }
+    assert_eq!(world.ok(&["task", "show", "fix"])["id"], id);
+}
+
+#[test]
 fn who_waits_for_a_lock_is_told_who_holds_it() {
     let world = World::new();
     let task = ready(&world);

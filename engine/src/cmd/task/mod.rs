@@ -16,7 +16,6 @@ mod watch;
 
 use serde_json::json;
 
-use crate::cmd::agent::by_id;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{TaskCommand, TaskName};
 use crate::flow;
@@ -87,7 +86,7 @@ pub fn named_or_here(orange: &Orange, task: &TaskName) -> Result<TaskDir> {
         return Ok(dir);
     }
     match orange.caller.task() {
-        Some(id) => by_id(orange, id),
+        Some(id) => find::by_id(&orange.home, id),
         None => Err(Error::new(Kind::Usage, "which task? This folder is no task's worktree")
             .help("name it by id or branch, or go into its worktree; `orange task list` shows them")),
     }
@@ -110,14 +109,14 @@ fn attach(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
 }
 
 fn finish(orange: &Orange, id: &str) -> Result<Answer> {
-    let mut open = Open::lock(&orange.home, &by_id(orange, id)?)?;
+    let mut open = Open::lock(&orange.home, &find::by_id(&orange.home, id)?)?;
     flow::finish(orange, &mut open)?;
     Ok(Answer::new(json!({ "success": true, "id": id }), ""))
 }
 
 /// Waits until the task is released, its transition being finished, before it starts another one.
 fn spawn_next(orange: &Orange, id: &str) -> Result<Answer> {
-    let dir = by_id(orange, id)?;
+    let dir = find::by_id(&orange.home, id)?;
     drop(flow::settled(orange, &dir)?);
     let started = flow::spawn_next(orange, &dir.project)?;
     let text =

@@ -10,7 +10,7 @@ use crate::flow::foresee::{Ahead, foresee};
 use crate::flow::{Goal, request, settled, waiting};
 use crate::orange::Orange;
 use crate::store::scalar::Value;
-use crate::store::{Task, TaskDir, list};
+use crate::store::{Task, TaskDir, list, rebranch};
 use crate::{Error, Kind, Result};
 
 /// Refuses what asks for nothing, before any task is looked for.
@@ -53,11 +53,20 @@ fn edit(orange: &Orange, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'stati
     if !changes.is_empty() && args.dry_run {
         let Ahead { task, log, .. } = Ahead::of(orange, dir)?;
         orange.check_caller(&task, &log)?;
+        if let Some(branch) = &branch {
+            admit(orange, &list::others_of_branch(&orange.home, dir, branch)?)?;
+        }
     } else if !changes.is_empty() {
         let mut open = settled(orange, dir)?;
         orange.check_caller(open.task(), open.log())?;
-        open.edit(&changes)?;
-        drop(open);
+        if let Some(branch) = &branch {
+            // The project's lock comes before the task's.
+            drop(open);
+            rebranch(&orange.home, dir, branch, &changes, |others| admit(orange, others))?;
+        } else {
+            open.edit(&changes)?;
+            drop(open);
+        }
         // Nobody may have come back for it: the process that was to was killed, and no monitor runs.
         waiting::overdue(orange, dir)?;
     }
@@ -83,8 +92,5 @@ fn branch(orange: &Orange, dir: &TaskDir, name: Option<&str>) -> Result<String> 
         }
     };
     check_branch(&project, &branch)?;
-    let mut others = list::of_branch(&orange.home, &task.project, &branch)?;
-    others.retain(|other| other.id != task.id);
-    admit(orange, &others)?;
     Ok(branch)
 }
