@@ -67,13 +67,17 @@ impl Torture {
         }
     }
 
-    /// The scenes that are asked for; of a slice, some.
-    fn scenes(&self, seed: u64) -> Vec<usize> {
+    /// The scenes that are asked for; of a slice, some. There is one at least.
+    fn scenes(&self, seed: u64) -> Result<Vec<usize>> {
         const SLICE: usize = 6;
         let wanted = |name: &str| self.scene.as_ref().is_none_or(|scene| name.contains(scene));
-        let all = (0..SCENES.len()).filter(|scene| wanted(SCENES[*scene].name)).collect();
+        let all: Vec<_> = (0..SCENES.len()).filter(|scene| wanted(SCENES[*scene].name)).collect();
+        if all.is_empty() {
+            let names: Vec<_> = SCENES.iter().map(|scene| scene.name).collect();
+            return Err(format!("no scene has that in its name; there are\n  {}", names.join("\n  ")));
+        }
         let is_slice = !self.long && !self.steps && self.random.is_none();
-        if is_slice { plan::some(all, SLICE, seed) } else { all }
+        Ok(if is_slice { plan::some(all, SLICE, seed) } else { all })
     }
 }
 
@@ -87,12 +91,13 @@ struct Built {
 
 pub(crate) fn run(house: &House, arguments: &Torture) -> Result<ExitCode> {
     let seed = arguments.seed.unwrap_or_else(plan::seed_of_now);
+    let scenes = arguments.scenes(seed)?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let built = build(house, folder.path(), arguments.long || arguments.random.is_some())?;
     println!("seed {seed}");
     // Moments are meant for the program that they strike.
     let measuring = if arguments.random.is_some() { &built.plain } else { &built.armed };
-    let measured = measure(measuring, &arguments.scenes(seed))?;
+    let measured = measure(measuring, &scenes)?;
     let jobs = plan::jobs(&measured, &arguments.amounts(), seed);
     let table = Mutex::new(Table::new(&measured));
     let started = Instant::now();
