@@ -287,7 +287,7 @@ fn prompts_arrive_byte_for_byte_whatever_they_say() {
 }
 
 #[test]
-fn a_message_waits_for_an_agent_that_is_slow_to_listen() {
+fn a_message_reaches_an_agent_that_is_slow_to_listen() {
     let world = World::new();
     harness(
         &world,
