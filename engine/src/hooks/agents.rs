@@ -175,7 +175,7 @@ fn until_it_listens(open: &Open, spawn: u32, pane: &Pane) -> Result<()> {
 /// Waits until an agent that reads its keys as they come has taken all of them from its terminal (F2). What it makes of
 /// them, nobody can see from outside.
 fn until_it_has_read(spawn: u32, pane: &Pane) -> Result<()> {
-    const PATIENCE: Duration = Duration::from_secs(5);
+    const PATIENCE: Duration = Duration::from_secs(15);
     const PAUSE: Duration = Duration::from_millis(20);
     let until = Instant::now() + PATIENCE;
     while terminal::is_raw(&pane.tty) == Some(true)
