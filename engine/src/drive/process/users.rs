@@ -39,12 +39,19 @@ mod tests {
 
     use super::*;
 
-    /// A process that stands in a folder until it is killed.
+    /// A process that lives until it is killed.
     struct Cat(Child);
 
     impl Cat {
         fn at(folder: &Path) -> Cat {
             Cat(Command::new("cat").current_dir(folder).stdin(Stdio::piped()).spawn().unwrap())
+        }
+
+        /// It opens the file itself: what other tests start at the same moment would inherit it from this process.
+        fn with(file: &Path) -> Cat {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", "exec cat 3>\"$0\""]).arg(file).current_dir("/");
+            Cat(shell.stdin(Stdio::piped()).spawn().unwrap())
         }
     }
 
@@ -61,12 +68,12 @@ mod tests {
         let folder = fs::canonicalize(folder.path()).unwrap();
         let file = folder.join("file");
         let may_use = |program| may_use(&file, program, &|at| at == folder);
-        let open = fs::File::create(&file).unwrap();
-        assert_eq!(may_use("cat"), Some(true));
-        drop(open);
+        let cat = Cat::with(&file);
+        // Whoever is being started has nothing open at first, and another name.
+        while may_use("dog") == Some(false) {}
+        drop(cat);
         assert_eq!(may_use("cat"), Some(false));
         let cat = Cat::at(&folder);
-        // Whoever is being started has another name at first.
         while may_use("cat") == Some(false) {}
         assert_eq!(may_use("dog"), Some(false));
         drop(cat);
