@@ -38,6 +38,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
 
     use super::*;
+    use crate::drive::testing::eventually;
 
     /// A process that lives until it is killed.
     struct Cat(Child);
@@ -70,11 +71,11 @@ mod tests {
         let may_use = |program| may_use(&file, program, &|at| at == folder);
         let cat = Cat::with(&file);
         // Whoever is being started has nothing open at first, and another name.
-        while may_use("dog") == Some(false) {}
+        eventually("it has the file open", || may_use("dog") == Some(true));
         drop(cat);
         assert_eq!(may_use("cat"), Some(false));
         let cat = Cat::at(&folder);
-        while may_use("cat") == Some(false) {}
+        eventually("it stands in the folder", || may_use("cat") == Some(true));
         assert_eq!(may_use("dog"), Some(false));
         drop(cat);
         assert_eq!(may_use("cat"), Some(false));
