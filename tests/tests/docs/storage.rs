@@ -47,6 +47,10 @@ fn every_key_and_every_file_is_on_the_page() {
 /// A file's name as the page has it, what differs from one to the next being left open.
 fn on_the_page(name: &str) -> String {
     match name.strip_prefix(".TASK.md.") {
+        // Somebody may be in the middle of writing any file.
+        Some(_) | None if name.starts_with('.') && name.ends_with(".tmp") => {
+            ".TASK.md.<pid>.<n>.tmp".to_owned()
+        }
         Some(rest) if rest.ends_with(".old") => ".TASK.md.….old".to_owned(),
         Some(_) | None if name.starts_with("1.") => name.replacen('1', "<spawn>", 1),
         Some(_) | None => name.to_owned(),
