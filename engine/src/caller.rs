@@ -5,7 +5,7 @@ use std::path::Path;
 use orange_core::Actor;
 
 use crate::files::real;
-use crate::store::{Home, Log, Task};
+use crate::store::{Home, Log, Task, TaskDir, list, secret};
 use crate::{Error, Kind, Result};
 
 /// The task whose agent this process belongs to.
@@ -14,6 +14,12 @@ pub const TASK: &str = "ORANGE_TASK";
 pub const ACTOR: &str = "ORANGE_ACTOR";
 /// The number of the spawn that started it.
 pub const SPAWN: &str = "ORANGE_SPAWN";
+/// What the agent of this spawn alone was given, so that nobody takes itself for that agent by mistake.
+pub const SECRET: &str = "ORANGE_SECRET";
+/// What the companion sets for the commands that it runs for an agent: these do what they are asked for themselves.
+pub const RELAYED: &str = "ORANGE_RELAYED";
+/// The program that an agent's harness reports to: `orange` itself, as an absolute path.
+pub const PROGRAM: &str = "ORANGE_PROGRAM";
 /// What `orange` starts for itself has this for its [`ACTOR`], and is no part of any agent.
 pub const ENGINE: &str = "engine";
 
@@ -33,6 +39,8 @@ pub enum Caller {
         spawn: Option<u32>,
         /// What it says it is. In its own task, the journal decides about that.
         claim: Actor,
+        /// What it shows to be that agent.
+        secret: Option<String>,
     },
 }
 
@@ -45,8 +53,23 @@ impl Caller {
                 task,
                 spawn: variable(SPAWN).and_then(|number| number.parse().ok()),
                 claim: variable(ACTOR).and_then(|name| Actor::from_name(&name)).map_or(Actor::Worker, agent),
+                secret: shown(),
             },
             None => Caller::Person,
+        }
+    }
+
+    /// Refuses an agent what `orange` starts by itself, such as `orange agent ended`.
+    ///
+    /// # Errors
+    /// `not_allowed` for an agent.
+    pub fn check_not_agent(&self, what: &str) -> Result<()> {
+        match self {
+            Caller::Person | Caller::Engine => Ok(()),
+            Caller::Agent { task, .. } => Err(refusal(format!(
+                "{TASK} says that an agent of task {task} asks, and {what} is the engine's alone"
+            ))
+            .help("an agent asks with `orange task update`; `orange task next` shows for what")),
         }
     }
 
@@ -82,7 +105,7 @@ impl Caller {
     /// What a request about this task would count as.
     pub fn actor_for(&self, id: &str, log: &Log) -> Actor {
         match self {
-            Caller::Agent { task, spawn, claim } if task == id => {
+            Caller::Agent { task, spawn, claim, .. } if task == id => {
                 spawn.and_then(|spawn| recorded(log, spawn)).unwrap_or(*claim)
             }
             Caller::Agent { .. } | Caller::Person | Caller::Engine => self.actor(),
@@ -98,13 +121,39 @@ impl Caller {
     /// `not_allowed` for any other agent, with the reason.
     pub fn check(&self, home: &Home, folder: &Path, asked: &Task, log: &Log) -> Result<Actor> {
         match self {
-            Caller::Agent { task, spawn, .. } if *task == asked.id => {
+            Caller::Agent { task, spawn, secret, .. } if *task == asked.id => {
                 let actor = check_token(*spawn, log)?;
+                check_secret(home, task, *spawn, secret.as_deref())?;
                 check_place(home, folder, asked).map(|()| actor)
             }
-            Caller::Agent { task, claim, .. } => check_creator(task, &asked.id, log).map(|()| *claim),
+            Caller::Agent { task, spawn, claim, secret } => {
+                check_secret(home, task, *spawn, secret.as_deref())?;
+                check_creator(task, &asked.id, log).map(|()| *claim)
+            }
             Caller::Person | Caller::Engine => Ok(self.actor()),
         }
+    }
+}
+
+/// The secret that this process shows.
+pub fn shown() -> Option<String> {
+    std::env::var(SECRET).ok().filter(|value| !value.is_empty())
+}
+
+/// Refuses a command about an agent, such as `orange agent ended`, to who does not show what that agent was given. This
+/// catches mistakes and is no wall: agents run as the user who can read it.
+///
+/// # Errors
+/// `not_allowed`; `environment` when the secret cannot be read.
+pub fn check_shown(dir: &TaskDir, spawn: u32, shown: Option<&str>) -> Result<()> {
+    // An agent of an older version was given none, and one whose end is on record has none any more.
+    match secret::read(dir, spawn)? {
+        Some(kept) if shown != Some(&*kept) => {
+            let found = if shown.is_none() { "is not set" } else { "is another one's" };
+            Err(refusal(format!("this is for agent {spawn} of task {} alone, and {SECRET} {found}", dir.id))
+                .help("`orange` runs this by itself; an agent asks with `orange task update`, and a person ends one with `orange task stop`"))
+        }
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -129,6 +178,29 @@ fn check_token(spawn: Option<u32>, log: &Log) -> Result<Actor> {
         refusal(format!("agent {spawn} of this task has been replaced or ended"))
             .help("stop here: another agent or a person carries on")
     })
+}
+
+/// Refuses who says to be an agent and does not have what that agent was given. An agent that was given nothing is one of an
+/// older version; one whose task is gone has nothing to change.
+///
+/// # Errors
+/// `not_allowed`; `environment` when its secret cannot be read.
+pub fn check_secret(home: &Home, task: &str, spawn: Option<u32>, given: Option<&str>) -> Result<()> {
+    let (Some(spawn), Some(dir)) = (spawn, list::with_id(&home.tasks(), None, task)?.pop()) else {
+        return Ok(());
+    };
+    match secret::read(&dir, spawn)? {
+        Some(kept) if given != Some(&*kept) => {
+            let shown = if given.is_none() { "is not set" } else { "is another one's" };
+            Err(refusal(format!(
+                "{TASK} and {SPAWN} say that agent {spawn} of task {task} asks, and {SECRET} {shown}"
+            ))
+            .help(format!(
+                "ask from the environment that this agent was started with; a person asks without {TASK}"
+            )))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 fn check_place(home: &Home, folder: &Path, task: &Task) -> Result<()> {
@@ -160,7 +232,7 @@ mod tests {
     use crate::store::{Event, Open, Set, TaskDir, tests};
 
     fn agent_of(task: &str, spawn: Option<u32>) -> Caller {
-        Caller::Agent { task: task.to_owned(), spawn, claim: Actor::Worker }
+        Caller::Agent { task: task.to_owned(), spawn, claim: Actor::Worker, secret: None }
     }
 
     /// A task with a reviewer, its second agent, in its worktree.
@@ -203,6 +275,24 @@ mod tests {
         check(agent_of("own", None), INSIDE, Err("ORANGE_SPAWN"));
         check(agent_of("own", Some(2)), "workspaces/coffee--11", Err("worktree"));
         check(agent_of("own", Some(2)), "", Err("worktree"));
+    }
+
+    #[test]
+    fn an_agent_shows_the_secret_that_it_was_given() {
+        let (_folder, home, dir) = under_review();
+        secret::make(&dir, 2).unwrap();
+        let kept = secret::read(&dir, 2).unwrap().unwrap();
+        let open = Open::lock(&home, &dir).unwrap();
+        let inside = home.workspace("coffee--1");
+        let asks = |secret: Option<&str>| {
+            let (task, secret) = (dir.id.clone(), secret.map(str::to_owned));
+            let caller = Caller::Agent { task, spawn: Some(2), claim: Actor::Worker, secret };
+            caller.check(&home, &inside, open.task(), open.log()).map_err(|error| error.message.clone())
+        };
+        assert_eq!(asks(Some(&kept)), Ok(Actor::Reviewer));
+        assert!(asks(None).unwrap_err().contains("ORANGE_SECRET is not set"));
+        assert!(asks(Some("0")).unwrap_err().contains("ORANGE_SECRET is another one's"));
+        assert!(asks(Some("")).is_err());
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::ops::{Deref, DerefMut};
 
+use crate::nofollow::Unfit;
+
 /// What kind of failure it is; each has one exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -51,6 +53,26 @@ impl Kind {
             Kind::Corrupt => "corrupt",
         }
     }
+
+    /// The kind that has this word.
+    pub fn named(code: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.code() == code)
+    }
+
+    const ALL: [Kind; 12] = [
+        Kind::NoTransition,
+        Kind::GuardFailed,
+        Kind::GateFailed,
+        Kind::NotAllowed,
+        Kind::NotRespawnable,
+        Kind::Refused,
+        Kind::TimedOut,
+        Kind::Usage,
+        Kind::NotFound,
+        Kind::Locked,
+        Kind::Environment,
+        Kind::Corrupt,
+    ];
 
     /// The exit status of the process.
     pub fn exit_status(self) -> u8 {
@@ -113,10 +135,15 @@ impl Error {
         line.replace('\n', " ")
     }
 
-    /// A failed operation on a file or folder, as an `environment` error.
+    /// A failed operation on a file or folder: an `environment` error, and `corrupt` where something stands in its place that
+    /// is never read or written.
     pub fn io(doing: &str, path: &std::path::Path, cause: &std::io::Error) -> Error {
-        Error::new(Kind::Environment, format!("cannot {doing} {}: {cause}", path.display()))
-            .help(remedy(cause.kind()))
+        let (kind, help) = match Unfit::of(cause) {
+            Some(Unfit::Link | Unfit::NoFile) => (Kind::Corrupt, NOT_OURS),
+            Some(Unfit::TooLong(_)) => (Kind::Corrupt, TOO_LONG),
+            None => (Kind::Environment, remedy(cause.kind())),
+        };
+        Error::new(kind, format!("cannot {doing} {}: {cause}", path.display())).help(help)
     }
 
     /// The same for a person: what is missing or in the way, and is told by nobody else, the doctor may see.
@@ -132,6 +159,9 @@ fn remedy(cause: ErrorKind) -> &'static str {
     REMEDIES.iter().find(|(known, _)| *known == cause).map_or(LOOK_AROUND, |(_, remedy)| remedy)
 }
 
+const NOT_OURS: &str = "of files only regular ones are opened here, and no link is followed: put back what was there, or \
+                        move it away";
+const TOO_LONG: &str = "move it away, or cut it down to what belongs there";
 const LOOK_AROUND: &str = "`orange doctor` looks at all that is needed here";
 const FREE_SPACE: &str = "free some space on its disk, then repeat the command: it finishes what was begun";
 const MOVE_AWAY: &str = "something else has that name: move it away";

@@ -1,21 +1,48 @@
 //! Looking at folders and paths, the same way wherever somebody has to.
 
-use std::fs::{self, DirEntry};
-use std::io::ErrorKind;
+use std::fs::{self, DirEntry, File, Metadata};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags};
+
 use crate::{Error, Result};
+
+/// Opens a file to read it, if it is a regular one and no link: of what others wrote, nothing else is opened, and nothing
+/// that is opened can make anybody wait.
+///
+/// # Errors
+/// Those of the system; `InvalidInput` for what is no regular file.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    const REFUSED: &str = "it is no regular file";
+    let is_regular = |metadata: Metadata| match metadata.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::new(ErrorKind::InvalidInput, REFUSED)),
+    };
+    is_regular(fs::symlink_metadata(path)?)?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    is_regular(file.metadata()?).map(|()| file)
+}
 
 /// What is in a folder, in no order; nothing when there is no such folder.
 ///
 /// # Errors
 /// `environment` when it cannot be read.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<DirEntry>> {
-    let read = match fs::read_dir(folder) {
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+    read_folder(folder).map_err(|cause| Error::io("read the folder", folder, &cause))
+}
+
+/// The same with the system's error.
+///
+/// # Errors
+/// Those of the system.
+pub(crate) fn read_folder(folder: &Path) -> io::Result<Vec<DirEntry>> {
+    match fs::read_dir(folder) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         opened => opened.and_then(Iterator::collect),
-    };
-    read.map_err(|cause| Error::io("read the folder", folder, &cause))
+    }
 }
 
 /// Whether nothing is there: an empty folder, or none at all. A folder that cannot be read may have anything in it.
@@ -24,6 +51,49 @@ pub(crate) fn is_empty(folder: &Path) -> bool {
         Ok(mut entries) => entries.next().is_none(),
         Err(_) => fs::symlink_metadata(folder).is_err(),
     }
+}
+
+/// Lets the user of this process into their own folder, and lets them read their own file, whatever its permissions say. What
+/// it is like then.
+///
+/// # Errors
+/// Those of the system, such as that it is somebody else's.
+pub(crate) fn permit(path: &Path, found: Metadata) -> io::Result<Metadata> {
+    let wanted = if found.is_dir() { 0o700 } else { 0o400 };
+    let mode = found.permissions().mode();
+    if found.is_symlink() || mode & wanted == wanted {
+        return Ok(found);
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode | wanted))?;
+    fs::symlink_metadata(path)
+}
+
+/// Removes a folder with all that is in it, and in folders that cannot be written, such as those in a cache of Go's modules.
+///
+/// # Errors
+/// Those of the system.
+pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(cause) if cause.kind() == ErrorKind::PermissionDenied => {
+            permit_folders(folder)?;
+            fs::remove_dir_all(folder)
+        }
+        removed => removed,
+    }
+}
+
+fn permit_folders(top: &Path) -> io::Result<()> {
+    let mut folders = vec![top.to_owned()];
+    while let Some(folder) = folders.pop() {
+        permit(&folder, fs::symlink_metadata(&folder)?)?;
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether two paths lead to the same place.
@@ -40,6 +110,30 @@ pub(crate) fn real(path: &Path) -> PathBuf {
     }
 }
 
+/// How many bytes the files in a folder have; no link is followed.
+///
+/// # Errors
+/// `environment` when it cannot be looked at.
+pub(crate) fn bytes_in(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in entries(folder)? {
+        let path = entry.path();
+        let found = entry.metadata().map_err(|cause| Error::io("look at", &path, &cause))?;
+        bytes += if found.is_dir() { bytes_in(&path)? } else { found.len() };
+    }
+    Ok(bytes)
+}
+
+/// So many bytes, for people.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..0x400 => format!("{bytes} B"),
+        0x400..0x10_0000 => format!("{} KiB", bytes >> 10),
+        0x10_0000..0x4000_0000 => format!("{} MiB", bytes >> 20),
+        0x4000_0000.. => format!("{} GiB", bytes >> 30),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +146,21 @@ mod tests {
         fs::write(&file, "").unwrap();
         assert!(entries(&file).is_err() && !is_empty(&file) && !is_empty(folder.path()));
         assert_eq!(entries(folder.path()).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn only_regular_files_are_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link, fifo, gone] = ["file", "link", "fifo", "gone"].map(|name| folder.path().join(name));
+        fs::write(&file, "x").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, Mode::RUSR | Mode::WUSR).unwrap();
+        assert_eq!(open_regular(&file).unwrap().metadata().unwrap().len(), 1);
+        let kind = |path: &Path| open_regular(path).unwrap_err().kind();
+        for other in [&link, &fifo, Path::new("/dev/null"), folder.path()] {
+            assert_eq!(kind(other), ErrorKind::InvalidInput, "{}", other.display());
+        }
+        assert_eq!(kind(&gone), ErrorKind::NotFound);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! [`core`] decides, the [`flow`] journals and writes the decision down, the [`hooks`] act on the outside through
 //! [`drive`], and the answer goes back out of the door.
 
+pub mod around;
 pub mod caller;
 pub mod cmd;
 pub mod doctor;
@@ -16,8 +17,11 @@ pub mod hooks;
 pub mod log;
 pub mod machines;
 pub mod members;
+mod nofollow;
 pub mod orange;
 pub mod progress;
+pub mod relay;
+pub mod setup;
 pub mod store;
 
 pub use cmd::main;

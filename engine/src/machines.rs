@@ -1,7 +1,6 @@
 //! The machines that tasks can follow: those that are compiled in, then the custom ones of the home (design §6).
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +8,7 @@ use orange_core::Machine;
 
 use crate::files::entries;
 use crate::store::{Home, atomic, home, suggest};
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, nofollow};
 
 /// What compiles the text of a custom workflow, whose path is for messages and tells the language. The machine lives as
 /// long as the process; what is wrong with the text is told in full.
@@ -133,7 +132,7 @@ impl Machines {
         let Some(Custom { path, text, .. }) = custom.get(machine.name) else { return Ok(()) };
         let extension = path.extension().unwrap_or_default();
         let kept = self.kept_folder(machine.source_hash).join(machine.name).with_extension(extension);
-        if kept.exists() {
+        if nofollow::metadata(&kept).is_ok() {
             return Ok(());
         }
         home::make_folder(&self.kept_folder(machine.source_hash))?;
@@ -144,6 +143,20 @@ impl Machines {
     pub fn kept(&self, name: &str, definition: &str) -> Option<PathBuf> {
         let file = self.kept_folder(definition).join(name);
         EXTENSIONS.iter().map(|extension| file.with_extension(extension)).find(|file| file.exists())
+    }
+
+    /// The folders with kept definitions that no workflow has any more, each with its hash.
+    ///
+    /// # Errors
+    /// As [`Machines::all`].
+    pub fn former_definitions(&self) -> Result<Vec<(String, PathBuf)>> {
+        let current: Vec<&str> = self.usable()?.into_iter().map(|machine| machine.source_hash).collect();
+        let folder = self.folder.join(".kept");
+        let found =
+            nofollow::entries(&folder).map_err(|cause| Error::io("read the folder", &folder, &cause))?;
+        let named =
+            found.into_iter().filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path())));
+        Ok(named.filter(|(hash, _)| !current.contains(&hash.as_str())).collect())
     }
 
     /// The file of a custom workflow, as far as it was looked at.
@@ -214,7 +227,8 @@ fn is_name(name: &str) -> bool {
 }
 
 fn read(path: &Path) -> Result<String> {
-    let bytes = fs::read(path).map_err(|cause| Error::io("read the workflow", path, &cause))?;
+    let bytes = nofollow::read_linked(path, nofollow::LONGEST)
+        .map_err(|cause| Error::io("read the workflow", path, &cause))?;
     String::from_utf8(bytes).map_err(|_| {
         Error::new(Kind::Corrupt, format!("{} is no UTF-8 text", path.display()))
             .help("save the file as UTF-8")
@@ -256,6 +270,8 @@ fn shadowed(name: &str, file: &Path) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::flow::tests::MACHINES;
 

@@ -85,6 +85,11 @@ impl<'a> Members<'a> {
         self.left.push((name, value));
     }
 
+    /// Takes note of what is wrong with a value of the right kind.
+    pub fn refuse(&mut self, what: String) {
+        self.flawed::<()>(what);
+    }
+
     fn known<T: Member>(&mut self, name: &str, value: Option<T>) -> T {
         value.unwrap_or_else(|| self.flawed(format!("field `{name}` is of another kind")))
     }
@@ -128,6 +133,18 @@ impl<T: Object> Member for T {
 impl Member for Map<String, Value> {
     fn of(value: Value) -> Option<Map<String, Value>> {
         if let Value::Object(object) = value { Some(object) } else { None }
+    }
+}
+
+impl Member for Value {
+    fn of(value: Value) -> Option<Value> {
+        Some(value)
+    }
+}
+
+impl Member for bool {
+    fn of(value: Value) -> Option<bool> {
+        value.as_bool()
     }
 }
 

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use orange_core::{Actor, Machine};
 
+use crate::around::Around;
 use crate::caller::{self, Caller};
 use crate::drive::exec::{Call, Detached, GIT_VARIABLES};
-use crate::drive::harness::{self, Harness};
+use crate::drive::harness::{self, Harness, OVERRIDES};
 use crate::drive::tmux::Tmux;
 use crate::machines::{Built, Machines};
 use crate::progress::Progress;
 use crate::store::projects::{self, Project};
-use crate::store::{Home, Log, Owned, Task, TaskDir};
+use crate::store::{Home, Log, Owned, Task, TaskDir, secret};
 use crate::{Error, Kind, Result};
 
 /// One run of `orange`: what its environment says, read once.
@@ -33,6 +34,9 @@ pub struct Orange {
     /// What a person who waits is told meanwhile.
     pub progress: Progress,
     path: OsString,
+    around: Result<Around>,
+    /// Variables that the harness of the agent that asks has changed.
+    overrides: String,
 }
 
 impl Orange {
@@ -56,6 +60,8 @@ impl Orange {
             program: std::env::current_exe().map_err(|cause| unknown("where this program is", cause))?,
             progress: Progress::default(),
             path: std::env::var_os("PATH").unwrap_or_default(),
+            around: Around::read(),
+            overrides: std::env::var(OVERRIDES).unwrap_or_default(),
         })
     }
 
@@ -78,7 +84,15 @@ impl Orange {
             program: PathBuf::from("/bin/true"),
             progress: Progress::default(),
             path: OsString::new(),
+            around: Ok(Around::at(folder, &[], false)),
+            overrides: String::new(),
         }
+    }
+
+    /// The same with something else around it.
+    #[cfg(test)]
+    pub(crate) fn with_around(self, around: Around) -> Orange {
+        Orange { around: Ok(around), ..self }
     }
 
     /// Who asks for a change of this task.
@@ -153,21 +167,30 @@ impl Orange {
         ]
     }
 
+    /// The home of the user, and what else surrounds agents.
+    ///
+    /// # Errors
+    /// `environment` when there is no home.
+    pub fn around(&self) -> Result<Around> {
+        self.around.clone()
+    }
+
     /// The `PATH` that programs are looked up on.
     pub fn path(&self) -> &OsStr {
         &self.path
     }
 
-    /// Runs this program again in a session of its own, so that it outlives the caller's, and waits for its end. What
-    /// it did stands in the journal; what it complained about, in `orange.log`.
+    /// Runs this program again, in a session of its own and as nobody's descendant, so that it outlives the caller and
+    /// whatever ends the caller; and waits for its end. What it did stands in the journal; what it complained about, in
+    /// `orange.log`.
     ///
     /// # Errors
     /// `environment` when it cannot be started.
     pub fn detached(&self, args: &[&str], dir: &TaskDir) -> Result<()> {
-        self.again(args, dir)?.wait().map(drop)
+        self.again(args, dir)?.wait()
     }
 
-    /// Starts this program again in a session of its own, and waits no longer than until it is there.
+    /// The same without waiting any longer than until it is there.
     ///
     /// # Errors
     /// `environment` when it cannot be started.
@@ -175,13 +198,34 @@ impl Orange {
         self.again(args, dir)?.until_independent()
     }
 
-    fn again(&self, args: &[&str], dir: &TaskDir) -> Result<Detached> {
+    /// The same for what is about one agent: it shows that agent's secret, without which it is refused.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be started, or the secret cannot be read.
+    pub fn start_detached_for(&self, spawn: u32, args: &[&str], dir: &TaskDir) -> Result<()> {
+        let call =
+            self.go_between(args, dir).env(caller::SECRET, secret::read(dir, spawn)?.unwrap_or_default());
+        call.detach(&self.home.log_file())?.until_independent()
+    }
+
+    /// A call of this program by the engine: with what it needs in its environment, and as no agent's.
+    pub fn as_engine(&self, args: &[&str], dir: &TaskDir) -> Call {
         let folder = if dir.path.is_dir() { &dir.path } else { self.home.root() };
-        let own = &[caller::TASK, caller::SPAWN];
-        let call = Call::new(&self.program).args(args).folder(folder).without(own).without(GIT_VARIABLES);
+        let own = &[caller::TASK, caller::SPAWN, caller::SECRET, caller::RELAYED, OVERRIDES];
+        let overrides: Vec<&str> = self.overrides.split_whitespace().collect();
+        let call = Call::new(&self.program).args(args).folder(folder);
+        let call = call.without(own).without(GIT_VARIABLES).without(&overrides);
         // It runs in another folder, where a relative home or socket would be another one.
         let call = self.agent_env().into_iter().fold(call, |call, (name, value)| call.env(name, value));
-        call.env(caller::ACTOR, caller::ENGINE).detach(&self.home.log_file())
+        call.env(caller::ACTOR, caller::ENGINE)
+    }
+
+    fn again(&self, args: &[&str], dir: &TaskDir) -> Result<Detached> {
+        self.go_between(args, dir).detach(&self.home.log_file())
+    }
+
+    fn go_between(&self, args: &[&str], dir: &TaskDir) -> Call {
+        self.as_engine(&[&["agent", "detach"], args].concat(), dir)
     }
 }
 

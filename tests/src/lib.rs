@@ -1,6 +1,8 @@
 //! Helpers that the tests of several crates share.
 
 pub mod generate;
+pub mod harnesses;
+pub mod model;
 pub mod plan;
 pub mod random;
 pub mod reference;

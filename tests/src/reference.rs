@@ -19,8 +19,10 @@ pub struct Task {
     pub counters: Vec<u32>,
     /// Its body.
     pub body: String,
-    /// What gates have let through: the section and what it said, the last one last.
+    /// What stood in sections when gates let them through, the state was entered, and its agent was started.
     pub seen: Vec<(&'static str, String)>,
+    /// Whether another agent lives beside the one that has died.
+    pub beside: bool,
 }
 
 /// What a pair of states and counter values come to.
@@ -214,7 +216,15 @@ pub fn death(plan: &Plan, task: &Task, end: &End) -> Fate {
         Applies::Always | Applies::NoArtifact => false,
     };
     match exit(plan, task.status, has, &task.counters) {
-        Says::Then(to) => advance(plan, task, to),
+        Says::Then(to) => {
+            let decides =
+                (0..rules.len()).find(|nth| matches!(rules[*nth].applies, Applies::Always) || has(*nth));
+            let verdict = decides.is_some_and(|nth| match &rules[nth].applies {
+                Applies::HasArtifact(gate) => gate.verdict.is_some(),
+                Applies::Always | Applies::NoArtifact | Applies::Ended(_) => false,
+            });
+            advance(plan, task, to, verdict)
+        }
         Says::Crash(stuck_after, respawn) => crash(plan, task, stuck_after, respawn),
         Says::Wait(seconds) => Fate::Wait(seconds),
         Says::MarkDead | Says::Nothing => Fate::MarkDead,
@@ -245,10 +255,14 @@ fn rules_of(plan: &Plan, status: usize) -> Vec<&PlannedRule> {
     plan.rules.iter().filter(|rule| rule.status == status).collect()
 }
 
-/// A failed gate or guard on the way is a crash; the state's own crash rule says how it counts.
-fn advance(plan: &Plan, task: &Task, to: usize) -> Fate {
+/// A failed gate or guard on the way is a crash, and so is a verdict beside another agent; the state's own crash rule says
+/// how it counts.
+fn advance(plan: &Plan, task: &Task, to: usize, verdict: bool) -> Fate {
     if let Ok(taken) = request(plan, task, to, "engine") {
-        return Fate::Advance(to, taken);
+        let gate = between(plan, task.status, to)[taken.nth].gate.as_ref();
+        if !task.beside || !(verdict || gate.is_some_and(|gate| gate.verdict.is_some())) {
+            return Fate::Advance(to, taken);
+        }
     }
     let own = rules_of(plan, task.status).into_iter().find_map(|rule| match rule.outcome {
         PlannedOutcome::Crash { stuck_after, respawn } => Some((stuck_after.unwrap_or(2), respawn)),
@@ -294,18 +308,20 @@ pub fn lack(gate: &PlannedGate, task: &Task) -> Option<Lack> {
     if !gate.fields.is_empty() && !has_field {
         return Some(Lack::Field);
     }
-    let last = task.seen.iter().rev().find(|(section, _)| *section == gate.section);
     let same = |before: &String| {
         let (before, now) = (before.lines().collect::<Vec<_>>(), lines.iter().map(|line| line.text.as_str()));
         before.join("\n").trim() == now.collect::<Vec<_>>().join("\n").trim()
     };
-    (gate.fresh && last.is_some_and(|(_, before)| same(before))).then_some(Lack::Fresh)
+    let stood = task.seen.iter().any(|(section, before)| *section == gate.section && same(before));
+    (gate.fresh && stood).then_some(Lack::Fresh)
 }
 
 fn verdict(lines: &[Line], strict: bool) -> Result<&'static str, Lack> {
     if strict {
         let first = lines.iter().find(|line| !line.text.trim().is_empty()).ok_or(Lack::Verdict)?;
-        let said = first.text.trim().to_ascii_lowercase();
+        let marks = ['*', '_', '`'];
+        let said: String = first.text.chars().filter(|it| !marks.contains(it)).collect();
+        let said = said.trim().trim_start_matches(|it| "#>- \t".contains(it)).to_ascii_lowercase();
         return match said.strip_prefix("verdict:").map(str::trim) {
             Some("pass") => Ok("PASS"),
             Some("fail") => Ok("FAIL"),
@@ -425,7 +441,8 @@ mod tests {
 
     #[track_caller]
     fn check(gate: &PlannedGate, body: &str, expect: Option<Lack>) {
-        let task = Task { status: 0, counters: vec![0, 0], body: body.to_string(), seen: Vec::new() };
+        let task =
+            Task { status: 0, counters: vec![0, 0], body: body.to_string(), seen: Vec::new(), beside: false };
         assert_eq!(lack(gate, &task), expect, "{body:?}");
     }
 
@@ -437,6 +454,7 @@ mod tests {
         check(&review, "## Review\nLooks fine.\nPASS", None);
         check(&strict, "## Review\nLooks fine.\nVerdict: PASS", Some(Lack::Verdict));
         check(&strict, "## Review\n\nVerdict: pass\n", None);
+        check(&strict, "## Review\n**Verdict: PASS**", None);
         check(&review, "```\n## Review\nPASS\n```", Some(Lack::Section));
         check(&review, "## Review\nPASS\n## Review\n# End\nPASS", Some(Lack::Content));
     }

@@ -9,7 +9,7 @@ use orange_codegen::lower::{Arena, lower};
 use orange_codegen::{Checked, Source, compile};
 use orange_core::{
     Actor, Effect, End, Exit, ExitDecision, Gate, Machine, Missing, Rejection, Seen, StateId, TransitionId,
-    Verdict, View, check_gate, fingerprint,
+    Verdict, View, When, check_gate, fingerprint,
 };
 use orange_tests::generate;
 use orange_tests::plan::{Condition, Plan, PlannedGate, PlannedOutcome};
@@ -96,7 +96,7 @@ fn deaths_end_as_the_documents_say() {
             let end = generate::end(random);
             let expect = reference::death(plan, &task, &end);
             let found = with_view(&task, |view| {
-                let end = End { code: end.0, signal: end.1, output: &end.2 };
+                let end = End { code: end.0, signal: end.1, output: &end.2, is_beside: task.beside };
                 fate(machine, machine.decide_exit(view, &end))
             });
             assert_eq!(found, expect, "death in {status} with {task:?} by {end:?} in\n{plan}");
@@ -125,10 +125,9 @@ fn bodies_are_read_as_the_documents_say() {
         let now = orange_core::section(&body, planned.section).unwrap_or_default().to_string();
         let before = if random.chance(50) { now } else { generate::body(random) };
         let seen = if random.chance(50) { vec![(planned.section, before)] } else { Vec::new() };
-        let task = Task { status: 0, counters: Vec::new(), body, seen };
+        let task = Task { status: 0, counters: Vec::new(), body, seen, beside: false };
         let expect = reference::lack(&planned, &task);
-        let last_seen = task.seen.last().map(|(_, content)| fingerprint(content));
-        let found = check_gate(&gate(&planned), &task.body, last_seen).err().map(lack);
+        let found = check_gate(&gate(&planned), &task.body, &seen_of(&task)).err().map(lack);
         assert_eq!(found, expect, "{planned} and\n{}", task.body);
         answers.count(&expect);
     }
@@ -145,9 +144,12 @@ fn what_passed_once_is_not_fresh() {
         let planned = PlannedGate { section: "## Review", fresh: true, ..PlannedGate::default() };
         let body = generate::body(random);
         let Some(content) = orange_core::section(&body, planned.section) else { continue };
-        let found = check_gate(&gate(&planned), &body, Some(fingerprint(content)));
-        assert_eq!(found, Err(Missing::Fresh), "{body:?}");
-        assert_eq!(check_gate(&gate(&planned), &body, None), Ok(()), "{body:?}");
+        for when in [When::Passed, When::Entered, When::Started] {
+            let seen = Seen { section: planned.section, fingerprint: fingerprint(content), when };
+            let found = check_gate(&gate(&planned), &body, &[seen]);
+            assert_eq!(found, Err(Missing::Fresh { when }), "{body:?}");
+        }
+        assert_eq!(check_gate(&gate(&planned), &body, &[]), Ok(()), "{body:?}");
     }
 }
 
@@ -311,16 +313,21 @@ fn task(random: &mut Random, plan: &Plan, status: usize) -> Task {
     let counters = plan.counters.iter().map(|_| random.below(7) as u32).collect();
     let seen =
         (0..random.below(3)).map(|_| (generate::gate(random).section, generate::body(random))).collect();
-    Task { status, counters, body: generate::body(random), seen }
+    Task { status, counters, body: generate::body(random), seen, beside: random.chance(50) }
 }
 
 fn with_view<T>(task: &Task, judge: impl FnOnce(&View<'_>) -> T) -> T {
-    let seen: Vec<_> = task
-        .seen
-        .iter()
-        .map(|(section, content)| Seen { section, fingerprint: fingerprint(content) })
-        .collect();
+    let seen = seen_of(task);
     judge(&View { status: id(task.status), counters: &task.counters, body: &task.body, seen: &seen })
+}
+
+fn seen_of(task: &Task) -> Vec<Seen<'_>> {
+    let seen = |(section, content): &(&'static str, String)| Seen {
+        section,
+        fingerprint: fingerprint(content),
+        when: When::Entered,
+    };
+    task.seen.iter().map(seen).collect()
 }
 
 fn gate(planned: &PlannedGate) -> Gate<'_> {
@@ -378,7 +385,7 @@ fn lack(missing: Missing) -> Lack {
         Missing::OneVerdict { .. } => Lack::OneVerdict,
         Missing::OtherVerdict { .. } => Lack::OtherVerdict,
         Missing::Field => Lack::Field,
-        Missing::Fresh => Lack::Fresh,
+        Missing::Fresh { .. } => Lack::Fresh,
     }
 }
 

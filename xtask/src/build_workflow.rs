@@ -6,12 +6,10 @@ use std::process::{Command, ExitCode, Stdio};
 use clap::Args;
 use orange_codegen::scenario::is_scenario_file;
 use orange_codegen::{Checked, Source};
-use orange_engine::cmd::args::ORANGE;
-use orange_engine::cmd::line::man;
 
-use crate::Result;
 use crate::binary::{is_static, kibibytes};
 use crate::house::{House, answer, typed};
+use crate::{Result, manual};
 
 /// Where a binary runs without asking for anything.
 const STATIC_TARGET: &str = "x86_64-unknown-linux-musl";
@@ -131,9 +129,7 @@ pub(crate) fn build(house: &House, workflows: &Path, custom: bool) -> Result<Pat
     if !custom {
         build.arg("--no-default-features");
     }
-    if target == STATIC_TARGET {
-        build.args(["--config", &linking(house)]);
-    }
+    build.args(["--config", &linking(house, &target)]);
     build.env("ORANGE_WORKFLOWS", workflows);
     println!("{}", typed(&build));
     let status = build.status().map_err(|error| format!("cargo cannot be run: {error}"))?;
@@ -151,10 +147,7 @@ pub(crate) fn build_bare(house: &House, scratch: &Path) -> Result<PathBuf> {
         .map_err(|error| format!("{} cannot be written: {error}", source.display()))?;
     let mut rustc = Command::new("rustc");
     rustc.args(["-Copt-level=z", "-Clto=fat", "-Cpanic=abort", "-Cstrip=symbols", "--target", &target]);
-    if target == STATIC_TARGET {
-        rustc.args(link_flags(house));
-    }
-    rustc.arg(&source).arg("-o").arg(&program);
+    rustc.args(link_flags(house)).arg(&source).arg("-o").arg(&program);
     answer(rustc)?;
     Ok(program)
 }
@@ -164,12 +157,12 @@ fn target() -> Result<String> {
     if target_is_installed(STATIC_TARGET) { Ok(STATIC_TARGET.to_string()) } else { host() }
 }
 
-fn linking(house: &House) -> String {
+fn linking(house: &House, target: &str) -> String {
     let quoted: Vec<_> = link_flags(house).iter().map(|flag| format!("{flag:?}")).collect();
-    format!("target.{STATIC_TARGET}.rustflags=[{}]", quoted.join(", "))
+    format!("target.{target}.rustflags=[{}]", quoted.join(", "))
 }
 
-/// How a static binary is made of the compiled crates: at a fixed address, which saves the table of what to move and the time
+/// How a binary is made of the compiled crates: at a fixed address, which saves the table of what to move and the time
 /// to move it; with machine code that occurs again and again as functions, and tables of jumps only where there are many;
 /// without what unwinding takes, and without a page between code and data.
 fn link_flags(house: &House) -> [String; 6] {
@@ -210,17 +203,17 @@ fn install(built: &Path, out: &Path) -> Result<PathBuf> {
 /// Writes the manual pages beside the binary, and says where. They are of the day of the last commit, so that they are the
 /// same whenever they are written.
 fn write_manual(house: &House, out: &Path) -> Result<PathBuf> {
-    let manual = out.join("man");
-    let failed = |error| format!("{} cannot be written: {error}", manual.display());
-    let pages = manual.join("man1");
+    let folder = out.join("man");
+    let failed = |error| format!("{} cannot be written: {error}", folder.display());
+    let pages = folder.join("man1");
     std::fs::create_dir_all(&pages).map_err(failed)?;
     let mut git = Command::new("git");
     git.args(["log", "-1", "--format=%cs"]).current_dir(&house.root).stderr(Stdio::null());
     let date = answer(git).unwrap_or_default();
-    for (name, page) in man::pages(&ORANGE, date.trim()) {
+    for (name, page) in manual::pages(date.trim()).map_err(failed)? {
         std::fs::write(pages.join(name), page).map_err(failed)?;
     }
-    Ok(manual)
+    Ok(folder)
 }
 
 fn describe(binary: &Path) -> Result<()> {

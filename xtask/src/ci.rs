@@ -51,6 +51,10 @@ fn steps(house: &House) -> Vec<Step> {
         author("their layout", &["fmt", "workflows", "--check"]),
         cargo("changed workflows", &["run", "--quiet", "-p", "xtask", "--", "mutate"]),
         cargo("torture", &["run", "--quiet", "-p", "xtask", "--", "torture", "--seed", "11"]),
+        cargo(
+            "attack",
+            &["run", "--quiet", "-p", "xtask", "--", "torture", "--attack", "10", "--seed", "11"],
+        ),
         Step { name: "golden files", work: Work::Golden },
         Step { name: "docs", work: Work::Run(doc) },
     ]

@@ -1,6 +1,7 @@
 //! The maintainers' commands: build-workflow, ci, tidy and what else keeps the house in order.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "these commands talk to a person")]
 
+mod agents;
 mod bench;
 mod binary;
 mod build_workflow;
@@ -8,6 +9,7 @@ mod ci;
 mod codegen;
 mod demo;
 mod house;
+mod manual;
 mod mutate;
 mod new_lint;
 mod scratch;
@@ -40,6 +42,7 @@ enum Command {
     Codegen,
     /// Whole lives of tasks in a scratch home: real tmux, real git, a scripted agent.
     Demo,
+    Agents(agents::Agents),
     Bench(bench::Bench),
     /// How large the binary is, with and without custom workflows, beside the budgets; fails when it is over one.
     Size,
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(&house),
         Command::Codegen => codegen::run(&house),
         Command::Demo => demo::run(&house),
+        Command::Agents(arguments) => agents::run(&house, &arguments),
         Command::Bench(arguments) => bench::run(&house, &arguments),
         Command::Size => size::run(&house),
         Command::NewLint(arguments) => new_lint::run(&house, &arguments),

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::Result;
@@ -121,8 +121,22 @@ impl Scratch {
         fs::create_dir(self.path("home"))?;
         fs::create_dir(self.path("agents"))?;
         fs::write(self.path("home/.gitconfig"), GIT_SETTINGS)?;
+        self.answer_claude()?;
         fs::write(self.path("agents/claude"), agent)?;
         fs::set_permissions(self.path("agents/claude"), fs::Permissions::from_mode(0o755))
+    }
+
+    /// The user of this home has answered what claude asks in its first dialogs.
+    fn answer_claude(&self) -> std::io::Result<()> {
+        let repository = self.path(PROJECT);
+        let known = json!({
+            "hasCompletedOnboarding": true,
+            "projects": { repository.to_string_lossy(): { "hasTrustDialogAccepted": true } },
+        });
+        fs::write(self.path("home/.claude.json"), known.to_string())?;
+        fs::create_dir(self.path("home/.claude"))?;
+        let settings = json!({ "skipDangerousModePermissionPrompt": true });
+        fs::write(self.path("home/.claude/settings.json"), settings.to_string())
     }
 
     fn make_repository(&self) -> Result<()> {
@@ -147,6 +161,8 @@ impl Scratch {
         command.envs([
             ("PATH", path),
             ("HOME", self.path("home").into()),
+            // The demo may run as root, and claude takes that from a container alone.
+            ("IS_SANDBOX", "1".into()),
             ("ORANGE_HOME", self.path("orange").into()),
         ]);
         command

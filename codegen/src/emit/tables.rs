@@ -300,6 +300,8 @@ fn value(value: &Value) -> TokenStream {
         Value::Status => quote!(Status),
         Value::Id => quote!(Id),
         Value::Workflow => quote!(Workflow),
+        Value::Base => quote!(Base),
+        Value::Orange => quote!(Orange),
         Value::Counter(counter) => {
             let counter = Literal::u16_unsuffixed(counter.0);
             quote!(Counter(orange::CounterId(#counter)))

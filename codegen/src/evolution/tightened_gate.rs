@@ -1,6 +1,6 @@
 //! D04: a gate refuses what it let through.
 
-use orange_core::{Gate, check_gate, fingerprint, section};
+use orange_core::{Gate, Seen, When, check_gate, fingerprint, section};
 
 use super::both::{Both, Pair, guard_place, label};
 use super::{Change, D04, Side};
@@ -100,8 +100,12 @@ impl Case<'_> {
                 .as_ref()
                 .map(|text| format!("{}\n{text}\n", part.section))
                 .unwrap_or_default();
-            let seen = section(&body, part.section).filter(|_| part.seen).map(fingerprint);
-            check_gate(gate, &body, seen).is_ok()
+            let seen = section(&body, part.section).filter(|_| part.seen).map(|content| Seen {
+                section: part.section,
+                fingerprint: fingerprint(content),
+                when: When::Passed,
+            });
+            check_gate(gate, &body, seen.as_slice()).is_ok()
         })
     }
 

@@ -4,7 +4,7 @@ use super::decoder::{Decoder, Field, Fields};
 use super::keys::{ACTIONS, HOOK, Object};
 use super::prompts;
 use super::scope::Scope;
-use super::{Action, CounterId, HarnessOf, Hook, Permissions, REVIEW_ROUND, Spawn};
+use super::{Action, CounterId, HarnessOf, Hook, Permissions, REVIEW_ROUND, Spawn, Value};
 use crate::catalogue::{A04, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
@@ -90,7 +90,7 @@ fn action(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> 
             Action::Increment { field: Spanned::new(REVIEW_ROUND, at) }
         }
         "set_field" => set_field(decoder, scope, fields)?,
-        "notify" => Action::Notify { message: message(decoder, scope, fields)? },
+        "notify" => Action::Notify { message: message(decoder, scope, fields, &[])? },
         "run_command" => run_command(decoder, fields)?,
         // The table has no other; a test decodes every action of it.
         _ => return None,
@@ -105,7 +105,7 @@ fn notify_worker(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'
     };
     let (harness, permissions) = (HarnessOf::Task, Permissions::Full);
     let otherwise = prompt.map(|prompt| Spawn { prompt, harness, permissions, increment: None });
-    Some(Action::NotifyWorker { message: message(decoder, scope, fields)?, otherwise })
+    Some(Action::NotifyWorker { message: message(decoder, scope, fields, &[Value::Orange])?, otherwise })
 }
 
 fn spawn(
@@ -135,10 +135,15 @@ fn counter(
     fields.get(key).and_then(|it| scope.counter_of(decoder, &it))
 }
 
-/// What is told to somebody who is there already: as it stands, unlike a prompt.
-fn message(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> Option<Text> {
+/// What is told to somebody who is there already: as it stands but for these values, unlike a prompt.
+fn message(
+    decoder: &mut Decoder<'_>,
+    scope: &Scope<'_>,
+    fields: &Fields<'_>,
+    filled_in: &[Value],
+) -> Option<Text> {
     let text = fields.get("message").and_then(|it| decoder.text(&it))?;
-    prompts::without_placeholders(decoder, scope, text);
+    prompts::without_placeholders(decoder, scope, text, filled_in);
     Some(text.clone())
 }
 

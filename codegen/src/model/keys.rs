@@ -175,7 +175,11 @@ pub static GATE: Object = Object {
             Takes::List(&Takes::Text),
             "It must have a line `NAME: something` for one of these names.",
         ),
-        key("fresh", Takes::Boolean, "Its content must differ from what last passed this gate."),
+        key(
+            "fresh",
+            Takes::Boolean,
+            "Its content must be new: not what stood there when the state was entered, or when the agent that is to judge was started, or what a gate last let through.",
+        ),
     ],
 };
 

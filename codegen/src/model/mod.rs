@@ -161,7 +161,7 @@ pub struct Gate {
     pub verdict: Option<Spanned<Verdict>>,
     /// The verdict must be the first line that is not blank, as `Verdict: …`.
     pub strict: bool,
-    /// Its content must differ from what last passed this gate.
+    /// Its content must be new.
     pub fresh: bool,
     /// It must have a line `NAME: something` for one of these names; empty when none is asked for.
     pub fields: Vec<Spanned<String>>,

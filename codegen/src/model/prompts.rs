@@ -46,17 +46,19 @@ fn pieces(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text) -> Vec<Piec
     cutter.finish()
 }
 
-/// Reports the placeholders of a text in which nothing is filled in.
-pub(super) fn without_placeholders(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text) {
+/// Reports the placeholders of a text in which nothing but these values is filled in.
+pub(super) fn without_placeholders(
+    decoder: &mut Decoder<'_>,
+    scope: &Scope<'_>,
+    text: &Text,
+    filled_in: &[Value],
+) {
     for (at, _) in text.value.match_indices('{') {
-        let Some(word) = placeholder(&text.value[at..]).filter(|word| value(scope, word).is_some()) else {
-            continue;
-        };
+        let is_read = |word: &&str| value(scope, word).is_some_and(|value| !filled_in.contains(&value));
+        let Some(word) = placeholder(&text.value[at..]).filter(is_read) else { continue };
         let message = format!("`{{{word}}}` in a message is not filled in: it is read as it stands");
         let found = Diagnostic::new(&C84, text.locate(at, at + word.len() + 2), message);
-        decoder.report(
-            found.help("say it without; TASK.md has the task's fields, and only prompts have placeholders"),
-        );
+        decoder.report(found.help("say it without; prompts have it, and TASK.md has the task's fields"));
     }
 }
 
@@ -172,5 +174,19 @@ mod tests {
     fn other_braces_stay_and_unknown_words_are_reported() {
         check("${HOME} {} { x } {A} {1} {", &[text("${HOME} {} { x } {A} {1} {")], &[]);
         check("{sumary} {é} {x", &[text("{sumary} {é} {x")], &["{sumary}"]);
+    }
+
+    #[test]
+    fn a_message_has_no_placeholder_but_those_that_are_filled_in() {
+        let text = "{orange} task update, {summary}, {x}";
+        let decoded = Text::verbatim(text.to_owned(), Span::new(0, text.len() as u32));
+        let check = |filled_in: &[Value], expect: &[&str]| {
+            let mut decoder = Decoder::new(text);
+            without_placeholders(&mut decoder, &Scope::default(), &decoded, filled_in);
+            let found: Vec<&str> = decoder.finish().iter().map(|it| &text[it.span.range()]).collect();
+            assert_eq!(found, expect);
+        };
+        check(&[], &["{orange}", "{summary}"]);
+        check(&[Value::Orange], &["{summary}"]);
     }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use orange_core::{
-    Actor, Actors, CRASH_COUNT, Cause, CounterId, Decision, ExitDecision, Seen, TransitionId, View,
+    Actor, Actors, CRASH_COUNT, Cause, CounterId, Decision, End, ExitDecision, Seen, TransitionId, View,
 };
 
 use super::Search;
@@ -29,7 +29,8 @@ pub(super) struct Decisions {
 #[derive(Clone, Debug, Default)]
 struct Answers {
     requests: Option<Rc<[Request]>>,
-    exits: Option<Rc<[Judged]>>,
+    /// While no other agent is alive, and while one is.
+    exits: [Option<Rc<[Judged]>>; 2],
 }
 
 /// A transition that fires, and who may ask for it.
@@ -80,11 +81,12 @@ impl Decisions {
         Rc::clone(answers.requests.get_or_insert_with(|| Asked::about(search, &part).requests(search)))
     }
 
-    /// What becomes of the task when its agent has ended: after an ordinary end, and after those for which a rule about
-    /// ends decides.
-    pub(super) fn exits(&mut self, search: &Search<'_>, task: &Task) -> Rc<[Judged]> {
+    /// What becomes of the task when its agent has ended, beside another one or not: after an ordinary end, and after those
+    /// for which a rule about ends decides.
+    pub(super) fn exits(&mut self, search: &Search<'_>, task: &Task, is_beside: bool) -> Rc<[Judged]> {
         let (part, answers) = self.answers(task);
-        Rc::clone(answers.exits.get_or_insert_with(|| Asked::about(search, &part).exits(search)))
+        let exits = &mut answers.exits[usize::from(is_beside)];
+        Rc::clone(exits.get_or_insert_with(|| Asked::about(search, &part).exits(search, is_beside)))
     }
 
     fn answers(&mut self, task: &Task) -> (Task, &mut Answers) {
@@ -133,10 +135,11 @@ impl<'m> Asked<'m> {
         decisions.map(request).collect()
     }
 
-    fn exits(&self, search: &Search<'m>) -> Rc<[Judged]> {
+    fn exits(&self, search: &Search<'m>, is_beside: bool) -> Rc<[Judged]> {
         let rules =
             ends::rules(search.machine, self.task.status).filter(|it| self.is_decided_by(search, *it));
-        std::iter::once(None).chain(rules.map(Some)).map(|end| (end, self.exit(search, end))).collect()
+        let ends = std::iter::once(None).chain(rules.map(Some));
+        ends.map(|end| (end, self.exit(search, end, is_beside))).collect()
     }
 
     /// Whether no rule before this one decides, when the agent ended as it says.
@@ -145,8 +148,9 @@ impl<'m> Asked<'m> {
         search.machine.exit_rule_for(&self.view(), &end) == Some(rule.into())
     }
 
-    fn exit(&self, search: &Search<'m>, end: Option<RuleIndex>) -> Exit {
-        match search.machine.decide_exit(&self.view(), &ends::example(search.machine, end)) {
+    fn exit(&self, search: &Search<'m>, end: Option<RuleIndex>, is_beside: bool) -> Exit {
+        let end = End { is_beside, ..ends::example(search.machine, end) };
+        match search.machine.decide_exit(&self.view(), &end) {
             ExitDecision::Advance { decision, .. } => Exit::Advance(Fire::of(search, &decision)),
             ExitDecision::Escalate { count, decision, .. } => {
                 Exit::Escalate { count, fire: Fire::of(search, &decision) }

@@ -19,9 +19,9 @@ pub fn example<'m>(machine: &Machine<'m>, rule: Option<RuleIndex>) -> End<'m> {
         return End::default();
     };
     let output = ending.output.unwrap_or_default();
-    let codes = ending.codes.iter().map(|code| End { code: Some(*code), signal: None, output });
-    let signals = ending.signals.iter().map(|signal| End { code: None, signal: Some(*signal), output });
-    let said = End { code: None, signal: None, output };
+    let said = End { output, ..End::default() };
+    let codes = ending.codes.iter().map(|code| End { code: Some(*code), ..said });
+    let signals = ending.signals.iter().map(|signal| End { signal: Some(*signal), ..said });
     let before = machine.exit_rules_of(machine.exit_rules[rule].state).start..rule;
     let is_taken = |end: &End<'_>| before.clone().any(|it| fits(machine, it, end));
     codes

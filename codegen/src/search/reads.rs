@@ -14,6 +14,10 @@ pub(super) struct Reads {
     pub gated: Set,
     /// The sections that exit rules read, and the gates that these lead through.
     pub ruled: Set,
+    /// The sections of which gates and rules want something fresh.
+    pub fresh: Set,
+    /// Those of them that a verdict is to be in.
+    pub judged: Set,
     /// The slots of the counters that decisions depend on.
     counters: Set,
     /// The bytes of all these sections.
@@ -58,7 +62,11 @@ impl Reads {
                 clauses.iter().for_each(|(when, _)| guard(&mut it.counters, when));
             }
         }
-        for it in &mut reads {
+        for (state, it) in machine.state_ids().zip(&mut reads) {
+            for gate in machine.gates_of(state).filter(|gate| gate.fresh) {
+                section(&mut it.fresh, gate);
+                gate.verdict.iter().for_each(|_| section(&mut it.judged, gate));
+            }
             it.bytes = it.gated.with(it.ruled).iter().fold(0, |bytes, at| bytes | 0xff << (8 * at));
         }
         reads
@@ -86,6 +94,10 @@ impl Set {
         let rest = |it: &u8| Some(it & (it - 1)).filter(|it| *it != 0);
         let first = Some(self.0).filter(|it| *it != 0);
         std::iter::successors(first, rest).map(|it| it.trailing_zeros() as usize)
+    }
+
+    pub(super) fn has(self, number: usize) -> bool {
+        self.0 >> number & 1 == 1
     }
 
     pub(super) fn len(self) -> u32 {

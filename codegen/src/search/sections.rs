@@ -1,6 +1,6 @@
 //! What can stand in the sections that gates read, as far as any gate can tell it apart.
 
-use orange_core::{Condition, Gate, Heading, Machine, Seen, check_gate, fingerprint, section};
+use orange_core::{Condition, Gate, Heading, Machine, Seen, When, check_gate, fingerprint, section};
 
 use super::task::Task;
 
@@ -91,10 +91,10 @@ impl<'m> Sections<'m> {
                 body.extend([*heading, "\n", text, "\n"]);
             }
         }
-        let seen = self.all.iter().enumerate().filter(|(at, _)| task.section(*at).seen);
+        let seen = self.all.iter().enumerate().filter(|(at, _)| task.section(*at).is_stale());
         let seen = seen.filter_map(|(_, it)| {
             let content = section(&body, it.heading)?;
-            Some(Seen { section: it.heading, fingerprint: fingerprint(content) })
+            Some(Seen { section: it.heading, fingerprint: fingerprint(content), when: When::Passed })
         });
         let seen = seen.collect();
         (body, seen)
@@ -118,7 +118,7 @@ impl<'m> Section<'m> {
     fn told_apart(heading: &'m str, gates: &[&Gate<'_>]) -> Self {
         let judged = |it: &Content| -> Vec<bool> {
             let body = it.text.as_ref().map(|text| format!("{heading}\n{text}\n")).unwrap_or_default();
-            gates.iter().map(|gate| check_gate(gate, &body, None).is_ok()).collect()
+            gates.iter().map(|gate| check_gate(gate, &body, &[]).is_ok()).collect()
         };
         let mut kept: Vec<(Content, Vec<bool>)> = Vec::new();
         let mut blank: Option<Content> = None;

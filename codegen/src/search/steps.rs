@@ -39,6 +39,7 @@ impl Explorer<'_, '_> {
             self.search.counters.set(&mut next, REVIEW_ROUND, 1);
         }
         let events = next.apply(&hook).map(|event| (OWN_HOOK, event));
+        self.note_verdicts(&mut next);
         self.add(from, Step::Start, next, events.into_iter().collect());
     }
 
@@ -103,7 +104,7 @@ impl Explorer<'_, '_> {
             self.add(from, step, *task, Vec::new());
             return;
         }
-        for (end, exit) in self.decisions.exits(self.search, task).iter() {
+        for (end, exit) in self.decisions.exits(self.search, task, task.live_agents() > 0).iter() {
             let (next, outcome, events) = self.ended(task, agent, exit);
             self.add(from, Step::Exit { agent, wrote, end: *end, outcome }, next, events);
         }
@@ -130,6 +131,9 @@ impl Explorer<'_, '_> {
                     self.search.machine.state(task.status).respawn.filter(|_| *respawn && task.workspace);
                 let events = hook.and_then(|hook| next.apply(&hook)).map(|event| (OWN_HOOK, event));
                 let respawned = hook.is_some();
+                if respawned {
+                    self.note_verdicts(&mut next);
+                }
                 (next, Outcome::Crash { respawned }, events.into_iter().collect())
             }
         }
@@ -152,6 +156,7 @@ impl Explorer<'_, '_> {
         if task.workspace && task.agent(state.agent) != Agent::Live {
             let mut next = *task;
             let events = next.apply(&hook).map(|event| (OWN_HOOK, event));
+            self.note_verdicts(&mut next);
             self.add(from, Step::Respawn, next, events.into_iter().collect());
         }
     }
@@ -176,8 +181,14 @@ impl Explorer<'_, '_> {
         let mut next = Task { status: transition.to, ..*task };
         self.hooks += transition.hooks.len();
         if let Some(section) = fire.seen {
-            let content = next.section(section).content;
-            next.write(section, Written { content, seen: content != ABSENT });
+            let written = next.section(section);
+            next.write(section, Written { seen: written.content != ABSENT, ..written });
+        }
+        let fresh = self.decisions.reads(&next).fresh;
+        for section in 0..self.search.sections.len() {
+            let written = next.section(section);
+            let stood = fresh.has(section) && written.content != ABSENT;
+            next.write(section, Written { stood, ..written });
         }
         let mut events = Vec::new();
         for (index, hook) in transition.hooks.iter().enumerate() {
@@ -194,12 +205,20 @@ impl Explorer<'_, '_> {
         (next, events)
     }
 
+    /// What an agent finds when it is started is not its own verdict.
+    fn note_verdicts(&self, task: &mut Task) {
+        for section in self.decisions.reads(task).judged.iter() {
+            let written = task.section(section);
+            task.write(section, Written { stood: written.content != ABSENT, ..written });
+        }
+    }
+
     /// The task with every content that can be written to a section and that no gate has seen yet.
     fn rewritten(&self, task: &Task, section: usize) -> impl Iterator<Item = (Wrote, Task)> + use<> {
         let known = self.search.sections.get(section);
         let fresh = ABSENT + 1..known.contents.len() as ContentId;
         let blank = known.blank.is_some().then_some(ABSENT);
-        let fresh = fresh.chain(blank).map(|content| Written { content, seen: false });
+        let fresh = fresh.chain(blank).map(|content| Written { content, seen: false, stood: false });
         let task = *task;
         fresh.filter(move |it| *it != task.section(section)).map(move |written| {
             let mut next = task;

@@ -51,8 +51,17 @@ pub enum Agent {
 pub struct Written {
     /// Its content.
     pub content: ContentId,
-    /// Whether a gate has let this very content through: it is stale.
+    /// Whether a gate has let this very content through.
     pub seen: bool,
+    /// Whether it stood there when the task came to its state, or when the agent was started that is to judge.
+    pub stood: bool,
+}
+
+impl Written {
+    /// Whether a gate that wants something fresh refuses it.
+    pub fn is_stale(self) -> bool {
+        self.seen || self.stood
+    }
 }
 
 /// Something that a hook did beside what it is for, or could not do.
@@ -122,11 +131,11 @@ impl Task {
     /// What stands in the section with this number.
     pub fn section(&self, section: usize) -> Written {
         let byte = (self.sections >> (8 * section)) as u8;
-        Written { content: byte >> 1, seen: byte & 1 == 1 }
+        Written { content: byte >> 2, seen: byte & 1 == 1, stood: byte & 2 == 2 }
     }
 
     pub(super) fn write(&mut self, section: usize, written: Written) {
-        let byte = written.content << 1 | u8::from(written.seen);
+        let byte = written.content << 2 | u8::from(written.stood) << 1 | u8::from(written.seen);
         self.sections &= !(0xff << (8 * section));
         self.sections |= u64::from(byte) << (8 * section);
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use orange_core::{
     Actor, CRASH_COUNT, Cause, Choice, CounterId, Decision, End, ExitDecision, Hook, Machine, REVIEW_ROUND,
-    Rejection, Seen, StateId, TransitionId, View, section,
+    Rejection, Seen, StateId, TransitionId, View, When, section,
 };
 
 use crate::search::task::{Agent, Event, Task};
@@ -18,8 +18,10 @@ pub struct Walk<'m> {
     machine: &'m Machine<'m>,
     counters: Vec<u32>,
     body: String,
-    /// By section: the fingerprint of what a gate last let through.
-    seen: BTreeMap<String, u64>,
+    /// What a gate last let through, by section.
+    passed: BTreeMap<&'m str, Seen<'m>>,
+    /// What stood there when the task came to its state, and when agents were started there.
+    stood: Vec<Seen<'m>>,
     /// Its agents and its worktree.
     task: Task,
 }
@@ -147,7 +149,8 @@ impl<'m> Walk<'m> {
     /// A task as it is created in a state.
     pub fn at(machine: &'m Machine<'m>, status: StateId) -> Self {
         let counters = machine.counters.iter().map(|it| it.default).collect();
-        Self { machine, counters, body: String::new(), seen: BTreeMap::new(), task: Task::new(status) }
+        let (body, passed, stood, task) = (String::new(), BTreeMap::new(), Vec::new(), Task::new(status));
+        Self { machine, counters, body, passed, stood, task }
     }
 
     /// The machine that it walks.
@@ -305,7 +308,8 @@ impl<'m> Walk<'m> {
             let name = machine.state(self.status()).name;
             return Happened::Marked { reason: format!("the {agent} ended in {name}") };
         }
-        match self.view(|view| machine.decide_exit(view, &ended.end())) {
+        let end = End { is_beside: self.task.live_agents() > 0, ..ended.end() };
+        match self.view(|view| machine.decide_exit(view, &end)) {
             ExitDecision::Advance { decision, .. } => self.fire(&decision),
             ExitDecision::Escalate { count, decision, .. } => {
                 self.set_counter(CRASH_COUNT, count);
@@ -322,9 +326,8 @@ impl<'m> Walk<'m> {
     }
 
     fn fire(&mut self, decision: &Decision<'m>) -> Happened {
-        if let Some(seen) = decision.seen {
-            self.seen.insert(seen.section.to_owned(), seen.fingerprint);
-        }
+        self.passed.extend(decision.seen.map(|seen| (seen.section, seen)));
+        self.stood.clone_from(&decision.entered);
         self.task.status = decision.to;
         let mut hooks = Vec::new();
         for effect in &decision.effects {
@@ -341,12 +344,15 @@ impl<'m> Walk<'m> {
     }
 
     fn apply(&mut self, hook: &Hook<'_>) -> Ran {
+        if hook.spawn().is_some() {
+            let standing = self.machine.standing(self.status(), &self.body, When::Started);
+            self.stood.extend(standing);
+        }
         Ran { hook: hook.name(), event: self.task.apply(hook) }
     }
 
     fn view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {
-        let seen: Vec<Seen<'_>> =
-            self.seen.iter().map(|(section, it)| Seen { section, fingerprint: *it }).collect();
+        let seen: Vec<Seen<'_>> = self.passed.values().chain(&self.stood).copied().collect();
         look(&View { status: self.status(), counters: &self.counters, body: &self.body, seen: &seen })
     }
 
@@ -366,7 +372,7 @@ fn refused(machine: &Machine<'_>, view: &View<'_>, rejection: Rejection) -> Happ
 
 impl Ended {
     fn end(&self) -> End<'_> {
-        End { code: self.code, signal: self.signal, output: &self.output }
+        End { code: self.code, signal: self.signal, output: &self.output, is_beside: false }
     }
 }
 

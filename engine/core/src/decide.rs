@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use crate::section::{fingerprint, section};
 use crate::{
-    Actor, CRASH_COUNT, CounterId, Gate, Hook, Machine, Rejection, StateId, Transition, TransitionId,
-    check_gate,
+    Actor, CRASH_COUNT, Condition, CounterId, Gate, Hook, Machine, Rejection, Seen, StateId, Transition,
+    TransitionId, When, check_gate,
 };
 
 /// All that a decision needs to know about a task.
@@ -18,17 +18,8 @@ pub struct View<'v> {
     pub counters: &'v [u32],
     /// The markdown body, without the frontmatter.
     pub body: &'v str,
-    /// What gates have let through so far; of several with one section the last counts.
+    /// What stood in sections when gates let them through, the state was entered, and its agent was started.
     pub seen: &'v [Seen<'v>],
-}
-
-/// What a gate let through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen<'v> {
-    /// The gate's section.
-    pub section: &'v str,
-    /// The [`fingerprint`] of its content.
-    pub fingerprint: u64,
 }
 
 /// A yes: what is to be done, in order.
@@ -44,6 +35,8 @@ pub struct Decision<'m> {
     pub cause: Cause,
     /// What its gate let through, for later gates that want fresh content.
     pub seen: Option<Seen<'m>>,
+    /// What stands in the sections that gates in the state it enters want written anew.
+    pub entered: Vec<Seen<'m>>,
     /// The side effects, in order.
     pub effects: Vec<Effect<'m>>,
     /// Whether `crash_count` goes back to 0 after the effects: after every transition but an escalation, which
@@ -94,8 +87,7 @@ impl View<'_> {
     /// # Errors
     /// What is missing, if it does not.
     pub fn check(&self, gate: &Gate<'_>) -> Result<(), crate::Missing> {
-        let last_seen = self.seen.iter().rev().find(|seen| seen.section == gate.section);
-        check_gate(gate, self.body, last_seen.map(|seen| seen.fingerprint))
+        check_gate(gate, self.body, self.seen)
     }
 }
 
@@ -143,9 +135,36 @@ impl<'m> Machine<'m> {
             to: transition.to,
             cause,
             seen: seen_by(transition, view.body),
+            entered: self.standing(transition.to, view.body, When::Entered),
             effects: bind(transition.hooks, view),
             resets_crashes: cause != Cause::Escalation,
         }
+    }
+
+    /// What stands in the sections that gates and exit rules of a state want written anew. What an agent finds when it is
+    /// started is not its own verdict; anything else it may go on with.
+    pub fn standing(&self, state: StateId, body: &str, when: When) -> Vec<Seen<'m>> {
+        let gates = self.gates_of(state).filter(|gate| gate.fresh);
+        let gates = gates.filter(|gate| when != When::Started || gate.verdict.is_some());
+        let mut standing: Vec<Seen<'m>> = Vec::new();
+        for Gate { section: heading, .. } in gates {
+            if let Some(content) = section(body, heading)
+                && standing.iter().all(|seen| seen.section != *heading)
+            {
+                standing.push(Seen { section: heading, fingerprint: fingerprint(content), when });
+            }
+        }
+        standing
+    }
+
+    /// The gates of the ways out of a state, and the artifacts of its exit rules.
+    pub fn gates_of(&self, state: StateId) -> impl Iterator<Item = &'m Gate<'m>> {
+        let rules = self.exit_rules[self.exit_rules_of(state)].iter();
+        let artifacts = rules.filter_map(|rule| match &rule.condition {
+            Condition::Artifact(gate) => Some(gate),
+            Condition::Always | Condition::NoArtifact | Condition::Ended(_) => None,
+        });
+        self.transitions[self.row(state)].iter().filter_map(|way| way.gate.as_ref()).chain(artifacts)
     }
 
     /// The actor is asked for before the guard, so that who may never go there is not told to wait for a counter.
@@ -170,8 +189,11 @@ impl Choice {
 
 fn seen_by<'m>(transition: &Transition<'m>, body: &str) -> Option<Seen<'m>> {
     let gate = transition.gate?;
-    section(body, gate.section)
-        .map(|content| Seen { section: gate.section, fingerprint: fingerprint(content) })
+    section(body, gate.section).map(|content| Seen {
+        section: gate.section,
+        fingerprint: fingerprint(content),
+        when: When::Passed,
+    })
 }
 
 /// Counters rise as the hooks are read, so that two increments of one counter in one transition both count.

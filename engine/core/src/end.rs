@@ -13,6 +13,8 @@ pub struct End<'e> {
     pub signal: Option<i32>,
     /// The last lines of its pane; empty when nobody could read them.
     pub output: &'e str,
+    /// Whether another agent of the task is alive.
+    pub is_beside: bool,
 }
 
 /// The ends that an exit rule is for. Where a part is empty, it is for all.
@@ -65,7 +67,7 @@ mod tests {
     use super::*;
     use alloc::string::ToString;
 
-    const PLAIN: End<'_> = End { code: None, signal: None, output: "" };
+    const PLAIN: End<'_> = End { code: None, signal: None, output: "", is_beside: false };
     const LIMITED: Ending<'_> = Ending { codes: &[], signals: &[], output: Some("rate limit") };
 
     #[track_caller]
@@ -90,13 +92,17 @@ mod tests {
         for (code, signal, expect) in
             [(Some(75), None, true), (Some(76), None, true), (Some(0), None, false), (None, Some(9), true)]
         {
-            assert_eq!(ending.fits(&End { code, signal, output: "x" }), expect, "{code:?} {signal:?}");
+            assert_eq!(
+                ending.fits(&End { code, signal, output: "x", ..PLAIN }),
+                expect,
+                "{code:?} {signal:?}"
+            );
         }
         assert!(!ending.fits(&PLAIN));
         let both = Ending { output: Some("limit"), ..ending };
         assert!(!both.fits(&End { code: Some(75), ..PLAIN }));
         assert!(!both.fits(&End { output: "limit", ..PLAIN }));
-        assert!(both.fits(&End { code: Some(75), signal: None, output: "limit" }));
+        assert!(both.fits(&End { code: Some(75), output: "limit", ..PLAIN }));
     }
 
     #[test]

@@ -158,7 +158,7 @@ impl<'m> Machine<'m> {
         };
         let ExitRule { condition, outcome, .. } = &self.exit_rules[rule];
         match outcome.choose(view.counters) {
-            Exit::Then(to) => self.advance(view, to, condition.advanced()),
+            Exit::Then(to) => self.advance(view, to, condition, end),
             Exit::Crash { stuck_after, respawn } => {
                 self.crash(view, stuck_after, respawn, condition.crashed(state))
             }
@@ -177,19 +177,40 @@ impl<'m> Machine<'m> {
         self.exit_rule(view.status, |index| self.is_met(index, view, end))
     }
 
-    fn advance(&self, view: &View<'_>, to: StateId, reason: String) -> ExitDecision<'m> {
-        match self.decide(view, to, crate::Actor::Engine) {
+    fn advance(
+        &self,
+        view: &View<'_>,
+        to: StateId,
+        condition: &Condition<'_>,
+        end: &End<'_>,
+    ) -> ExitDecision<'m> {
+        let reason = match self.decide(view, to, crate::Actor::Engine) {
+            Ok(decision) if end.is_beside && self.takes_verdict(condition, &decision) => {
+                "the agent ended beside another one, which may have written the verdict that stands there"
+                    .into()
+            }
             Ok(decision) => {
-                ExitDecision::Advance { decision: Decision { cause: Cause::Exit, ..decision }, reason }
+                let decision = Decision { cause: Cause::Exit, ..decision };
+                return ExitDecision::Advance { decision, reason: condition.advanced() };
             }
-            Err(rejection) => {
-                let (stuck_after, respawn) = self.crash_rule(view.status);
-                self.crash(view, stuck_after, respawn, self.refused(view, to, rejection))
-            }
-        }
+            Err(rejection) => self.refused(view, to, rejection),
+        };
+        let (stuck_after, respawn) = self.crash_rule(view.status);
+        self.crash(view, stuck_after, respawn, reason)
     }
 
-    /// A failed gate or guard on an exit rule's transition is a crash (design §9), counted as the state's own crash
+    /// Whether a verdict leads there. Anybody can have written it who lives in the worktree.
+    fn takes_verdict(&self, condition: &Condition<'_>, decision: &Decision<'_>) -> bool {
+        let gate = self.transition(decision.transition).gate.as_ref();
+        let artifact = match condition {
+            Condition::Artifact(artifact) => Some(artifact),
+            Condition::Always | Condition::NoArtifact | Condition::Ended(_) => None,
+        };
+        gate.into_iter().chain(artifact).any(|it| it.verdict.is_some())
+    }
+
+    /// A failed gate or guard on an exit rule's transition is a crash (design §9), and so is a verdict that may be another
+    /// agent's, counted as the state's own crash
     /// rule says.
     fn crash_rule(&self, state: StateId) -> (u32, bool) {
         self.exit_rules_of(state)

@@ -1,8 +1,9 @@
 //! Gates: what the body must contain before a transition is allowed.
 
+use alloc::string::String;
 use core::fmt;
 
-use crate::section::{fingerprint, prose_lines, section};
+use crate::section::{fingerprint, prose_lines, section, visible_lines};
 
 /// The outcome that a reviewer wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +43,31 @@ pub struct Gate<'a> {
     pub strict: bool,
     /// It must have a line `NAME: something` for one of these names; empty when none is asked for.
     pub fields: &'a [&'a str],
-    /// Its content must differ from what a gate on this section last let through.
+    /// Its content must have been written since its state was entered and the agent that is to judge there was started, and
+    /// must differ from what a gate on this section last let through.
     pub fresh: bool,
+}
+
+/// What stood in a section once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen<'v> {
+    /// The section.
+    pub section: &'v str,
+    /// The [`fingerprint`] of its content.
+    pub fingerprint: u64,
+    /// When it stood there.
+    pub when: When,
+}
+
+/// When a section was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// A gate let it through, the last one that did.
+    Passed,
+    /// The task came to the state that it is in.
+    Entered,
+    /// An agent was started there.
+    Started,
 }
 
 /// Why a gate does not pass.
@@ -67,15 +91,21 @@ pub enum Missing {
     },
     /// None of the fields has a line.
     Field,
-    /// The content is what a gate on this section already let through once.
-    Fresh,
+    /// The content is what stood there before.
+    Fresh {
+        /// When.
+        when: When,
+    },
 }
 
-/// Whether the body passes the gate. `last_seen` is the [`fingerprint`] of what a gate on the same section last let
-/// through, if one did.
-pub fn check_gate(gate: &Gate<'_>, body: &str, last_seen: Option<u64>) -> Result<(), Missing> {
+/// Whether the body passes the gate. `seen` is what stood in its sections before, of which a gate that wants something
+/// fresh takes none.
+///
+/// # Errors
+/// What is missing.
+pub fn check_gate(gate: &Gate<'_>, body: &str, seen: &[Seen<'_>]) -> Result<(), Missing> {
     let content = section(body, gate.section).ok_or(Missing::Section)?;
-    let blank = content.trim().is_empty();
+    let blank = visible_lines(content).all(is_blank);
     if blank && (gate.required || gate.verdict.is_some() || !gate.fields.is_empty()) {
         return Err(Missing::Content);
     }
@@ -88,19 +118,31 @@ pub fn check_gate(gate: &Gate<'_>, body: &str, last_seen: Option<u64>) -> Result
     if !gate.fields.is_empty() && !has_field(content, gate.fields) {
         return Err(Missing::Field);
     }
-    if gate.fresh && last_seen == Some(fingerprint(content)) {
-        return Err(Missing::Fresh);
+    let own = fingerprint(content);
+    let is_it = |seen: &&Seen<'_>| seen.section == gate.section && seen.fingerprint == own;
+    match seen.iter().find(is_it).filter(|_| gate.fresh) {
+        Some(Seen { when, .. }) => Err(Missing::Fresh { when: *when }),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+fn is_blank(line: &str) -> bool {
+    line.trim().is_empty()
 }
 
 fn strict_verdict(content: &str) -> Result<Verdict, Missing> {
-    let first = content.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    match after_verdict(first).map(str::trim) {
+    let first = visible_lines(content).find(|line| !is_blank(line)).unwrap_or_default();
+    match after_verdict(&without_marks(first)).map(str::trim) {
         Some(word) if word.eq_ignore_ascii_case("PASS") => Ok(Verdict::Pass),
         Some(word) if word.eq_ignore_ascii_case("FAIL") => Ok(Verdict::Fail),
         Some(_) | None => Err(Missing::Verdict),
     }
+}
+
+/// A line without what Markdown has around words: `**Verdict:** PASS` is `Verdict: PASS`.
+fn without_marks(line: &str) -> String {
+    let line = line.trim_start_matches([' ', '\t', '#', '>', '-']);
+    line.chars().filter(|it| !matches!(it, '*' | '_' | '`')).collect()
 }
 
 /// The first line with the word PASS or FAIL, one that begins with `Verdict:` before any other. A line with both
@@ -173,7 +215,7 @@ mod tests {
 
     #[track_caller]
     fn check(gate: Gate<'_>, content: &str, expect: Result<(), Missing>) {
-        assert_eq!(check_gate(&gate, &format!("intro\n## S\n{content}"), None), expect);
+        assert_eq!(check_gate(&gate, &format!("intro\n## S\n{content}"), &[]), expect);
     }
 
     #[track_caller]
@@ -187,7 +229,21 @@ mod tests {
         check(HANDOFF, "", Ok(()));
         check(required, " \n\t\n", Err(Missing::Content));
         check(required, "\nx", Ok(()));
-        assert_eq!(check_gate(&HANDOFF, "# S", None), Err(Missing::Section));
+        assert_eq!(check_gate(&HANDOFF, "# S", &[]), Err(Missing::Section));
+    }
+
+    #[test]
+    fn a_comment_is_not_read() {
+        let required = Gate { required: true, ..HANDOFF };
+        check(required, "<!-- what was done -->\n", Err(Missing::Content));
+        check(required, "<!--\nwhat was done\n-->\nall of it", Ok(()));
+        let pass = Gate { verdict: Some(Verdict::Pass), ..HANDOFF };
+        check(pass, "<!--\nVerdict: PASS\n-->\nsee above", Err(Missing::Verdict));
+        check(pass, "<!-- PASS or FAIL -->\nVerdict: PASS", Ok(()));
+        check(Gate { strict: true, ..pass }, "<!-- PASS or FAIL -->\nVerdict: PASS", Ok(()));
+        check(Gate { strict: true, ..pass }, "<!--\nVerdict: PASS\n-->", Err(Missing::Content));
+        let done = Gate { fields: &["DONE"], ..HANDOFF };
+        check(done, "<!--\nDONE: x\n-->\nlater", Err(Missing::Field));
     }
 
     #[test]
@@ -218,6 +274,11 @@ mod tests {
         check(strict, "\n  verdict: pass \r\nfine", Ok(()));
         check(strict, "Looks good.\nVerdict: PASS", Err(Missing::Verdict));
         check(strict, "Verdict: PASS, mostly", Err(Missing::Verdict));
+        for marked in ["**Verdict: PASS**", "**Verdict:** PASS", "### Verdict: `pass`", "> _Verdict_: PASS"] {
+            check(strict, marked, Ok(()));
+        }
+        check(strict, "This cannot pass: the tests are red.", Err(Missing::Verdict));
+        check(strict, "```\nVerdict: PASS\n```", Err(Missing::Verdict));
         check(strict, "Verdict: FAIL", Err(Missing::OtherVerdict { found: Verdict::Fail }));
         check(strict, "", Err(Missing::Content));
     }
@@ -232,11 +293,17 @@ mod tests {
     }
 
     #[test]
-    fn fresh_wants_other_content_than_last_time() {
+    fn fresh_wants_other_content_than_any_that_stood_there() {
         let fresh = Gate { fresh: true, ..HANDOFF };
-        let seen = Some(fingerprint("old\n"));
-        assert_eq!(check_gate(&fresh, "## S\nold", seen), Err(Missing::Fresh));
-        assert_eq!(check_gate(&fresh, "## S\nnew", seen), Ok(()));
-        assert_eq!(check_gate(&HANDOFF, "## S\nold", seen), Ok(()));
+        let at = |section, content: &str, when| Seen { section, fingerprint: fingerprint(content), when };
+        let seen = [
+            at("## T", "new", When::Passed),
+            at("## S", "old\n", When::Passed),
+            at("## S", "older", When::Entered),
+        ];
+        assert_eq!(check_gate(&fresh, "## S\nold", &seen), Err(Missing::Fresh { when: When::Passed }));
+        assert_eq!(check_gate(&fresh, "## S\nolder", &seen), Err(Missing::Fresh { when: When::Entered }));
+        assert_eq!(check_gate(&fresh, "## S\nnew", &seen), Ok(()));
+        assert_eq!(check_gate(&HANDOFF, "## S\nold", &seen), Ok(()));
     }
 }

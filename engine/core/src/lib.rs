@@ -13,6 +13,7 @@ mod actor;
 mod decide;
 mod end;
 mod exit;
+mod forward;
 mod gate;
 mod guard;
 mod hash;
@@ -28,10 +29,10 @@ mod unknown;
 mod tests;
 
 pub use actor::{Actor, Actors};
-pub use decide::{Cause, Choice, Decision, Effect, Seen, View};
+pub use decide::{Cause, Choice, Decision, Effect, View};
 pub use end::{End, Ending};
 pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, MAX_RESUME_AFTER, Outcome};
-pub use gate::{Gate, Missing, Verdict, check_gate, has_word};
+pub use gate::{Gate, Missing, Seen, Verdict, When, check_gate, has_word};
 pub use guard::{Guard, Range};
 pub use hash::fnv1a;
 pub use hook::{HarnessOf, Hook, Permissions, Spawn};
@@ -39,12 +40,12 @@ pub use machine::{
     CRASH_COUNT, Commands, Counter, CounterId, Machine, PromptId, REVIEW_ROUND, State, StateId, Transition,
     TransitionId,
 };
-pub use prompt::{Piece, Prompt, Value, Values};
+pub use prompt::{ORIGIN_HEAD, Piece, Prompt, Value, Values};
 pub use rejection::Rejection;
-pub use restart::{MAX_RESTARTS, restart_after};
+pub use restart::{MAX_RESTARTS, limit_after, restart_after};
 pub use section::{Heading, fingerprint, section};
 pub use unknown::UnknownName;
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that
 /// output of an older compiler fails with one readable line instead of many.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;

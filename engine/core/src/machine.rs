@@ -180,6 +180,11 @@ impl<'a> Machine<'a> {
         &self.prompts[usize::from(id.0)]
     }
 
+    /// The prompt with this name.
+    pub fn prompt_named(&self, name: &str) -> Option<PromptId> {
+        self.prompts.iter().position(|prompt| prompt.name == name).map(|index| PromptId(index as u16))
+    }
+
     /// The exit rules of a state, in source order.
     pub fn exit_rules_of(&self, state: StateId) -> core::ops::Range<usize> {
         let start = self.exit_rules.partition_point(|rule| rule.state < state);
@@ -187,7 +192,8 @@ impl<'a> Machine<'a> {
         start..start + length
     }
 
-    fn row(&self, from: StateId) -> core::ops::Range<usize> {
+    /// The places of the transitions out of a state.
+    pub(crate) fn row(&self, from: StateId) -> core::ops::Range<usize> {
         let from = usize::from(from.0);
         self.rows[from] as usize..self.rows[from + 1] as usize
     }

@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::section::is_only_code;
-use crate::{Actor, CounterId, Gate, Machine, Missing, StateId, TransitionId, View};
+use crate::section::is_hidden;
+use crate::{Actor, CounterId, Gate, Machine, Missing, StateId, TransitionId, View, When};
 
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,9 +80,12 @@ impl Rejection {
             }
             Rejection::GateFailed { transition, missing } => {
                 let Some(gate) = &machine.transition(transition).gate else { return String::new() };
-                let is_code = missing == Missing::Section && is_only_code(view.body, gate.section);
-                let note =
-                    if is_code { ": it stands in a code block only, where it is no heading" } else { "" };
+                let is_hidden = missing == Missing::Section && is_hidden(view.body, gate.section);
+                let note = if is_hidden {
+                    ": it stands in a code block or a comment only, where it is no heading"
+                } else {
+                    ""
+                };
                 missing.message(gate) + note
             }
         }
@@ -144,7 +147,14 @@ impl Missing {
             Missing::Field => {
                 format!("`{section}` in TASK.md has no line that begins with {}", fields(gate))
             }
-            Missing::Fresh => format!("`{section}` in TASK.md is as it was when it last passed"),
+            Missing::Fresh { when } => {
+                let before = match when {
+                    When::Passed => "it last passed",
+                    When::Entered => "the task came to its status",
+                    When::Started => "the agent that is to judge was started",
+                };
+                format!("`{section}` in TASK.md is as it was when {before}")
+            }
         }
     }
 
@@ -159,7 +169,7 @@ impl Missing {
                 "ask for the state that fits the verdict, or, if the verdict is wrong, correct it".to_string()
             }
             Missing::Field => format!("write a line `{}: …` into it", gate.fields.first().unwrap_or(&"NAME")),
-            Missing::Fresh => "write what is true now".to_string(),
+            Missing::Fresh { .. } => "write what is true now".to_string(),
         }
     }
 }

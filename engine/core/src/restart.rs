@@ -1,4 +1,6 @@
-//! How soon and how often the engine starts an agent again by itself.
+//! How an agent is started again: as what, and by the engine itself how soon and how often.
+
+use crate::{Hook, Machine, Spawn, StateId};
 
 /// After so many agents that the engine has started again without a transition between them it leaves the task to a
 /// person (F20).
@@ -17,6 +19,31 @@ pub fn restart_after(before: u32, resume_after: Option<u32>) -> Option<u32> {
     (before < MAX_RESTARTS).then(|| resume_after.unwrap_or_else(grown))
 }
 
+/// The seconds until an agent that has met a limit is told to go on, when nobody knows when the limit is over and `before`
+/// agents have waited since the task's last transition: 5 minutes, 10, 20, 40, and an hour from then on.
+pub fn limit_after(before: u32) -> u32 {
+    const HOUR: u32 = 3600;
+    300_u32.checked_mul(1 << before.min(8)).map_or(HOUR, |delay| delay.min(HOUR))
+}
+
+impl Machine<'_> {
+    /// How a person has the agent of a state started again: as the state's respawn prompt says. Without one it is as the
+    /// transitions into the state start it: with the prompt of the `last` agent there, if one of them has that, else as the
+    /// first of them does. The way out of the crash state does not count: its prompt is about what went before. Where no
+    /// transition into the state starts one, the last agent lives on from another state, and is started as it was.
+    pub fn restart(&self, state: StateId, last: Option<Spawn>) -> Option<Spawn> {
+        let declared = self.state(state).respawn.as_ref().and_then(Hook::spawn);
+        let is_own = |from| self.commands.crash != Some(from);
+        let into = self.transitions.iter().filter(|it| it.to == state && is_own(it.from));
+        let mut own = into.flat_map(|it| it.hooks).filter_map(Hook::spawn);
+        let first = own.clone().next();
+        let same = last.as_ref().and_then(|last| own.find(|spawn| spawn.prompt == last.prompt));
+        let spawn = declared.or(same).or(first).or(last.as_ref())?;
+        // A second start is not a second round.
+        Some(Spawn { increment: None, ..*spawn })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -28,6 +55,11 @@ mod tests {
         assert_eq!(restart_after(MAX_RESTARTS - 1, None), Some(LONGEST));
         assert_eq!(restart_after(MAX_RESTARTS, None), None);
         assert_eq!(restart_after(u32::MAX, None), None);
+    }
+
+    #[test]
+    fn an_unknown_limit_is_waited_for_longer_each_time() {
+        assert_eq!([0, 1, 2, 3, 4, 19, u32::MAX].map(limit_after), [300, 600, 1200, 2400, 3600, 3600, 3600]);
     }
 
     #[test]

@@ -25,7 +25,7 @@ impl<'a> Heading<'a> {
 }
 
 /// The content of the section with this heading (`## Handoff`): the lines after it up to the next heading of the
-/// same or a higher level. Headings inside fenced code blocks don't count. Where a heading occurs more than
+/// same or a higher level. Headings inside fenced code blocks and comments don't count. Where a heading occurs more than
 /// once, the last one is meant: it is what was written last.
 pub fn section<'b>(body: &'b str, heading: &str) -> Option<&'b str> {
     let wanted = Heading::parse(heading)?;
@@ -46,34 +46,80 @@ pub fn section<'b>(body: &'b str, heading: &str) -> Option<&'b str> {
     open.map(|content_start| &body[content_start..]).or(found)
 }
 
-/// Whether this heading stands in fenced code blocks only, where it is no heading.
-pub(crate) fn is_only_code(body: &str, heading: &str) -> bool {
+/// Whether this heading stands in fenced code blocks and comments only, where it is no heading.
+pub(crate) fn is_hidden(body: &str, heading: &str) -> bool {
     let wanted = Heading::parse(heading);
     section(body, heading).is_none()
         && body.lines().any(|line| wanted.is_some() && Heading::parse(line) == wanted)
 }
 
-/// The lines outside fenced code blocks, each with the byte where it starts and without its line end.
+/// The lines outside fenced code blocks and comments, each with the byte where it starts and without its line end.
 pub(crate) fn prose_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut fence: Option<Fence> = None;
+    lines(text).filter(|line| line.part == Part::Prose).map(|line| (line.start, line.text))
+}
+
+/// The lines that a reader of the rendered text sees: those outside comments.
+pub(crate) fn visible_lines(text: &str) -> impl Iterator<Item = &str> {
+    lines(text).filter(|line| line.part != Part::Comment).map(|line| line.text)
+}
+
+/// What a line belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Prose,
+    /// A fenced code block.
+    Code,
+    /// An HTML comment that begins a line.
+    Comment,
+}
+
+struct Line<'a> {
+    /// The byte where it starts.
+    start: usize,
+    /// Without its end.
+    text: &'a str,
+    part: Part,
+}
+
+/// What is not closed yet.
+#[derive(Clone, Copy)]
+enum Block {
+    Code(Fence),
+    Comment,
+}
+
+fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut open: Option<Block> = None;
     let mut next = 0;
-    text.split_inclusive('\n').filter_map(move |line| {
+    text.split_inclusive('\n').map(move |line| {
         let start = next;
         next += line.len();
-        let line = line.trim_end_matches(['\n', '\r']);
-        match fence {
-            Some(open) => {
-                if open.closed_by(line) {
-                    fence = None;
-                }
-                None
-            }
-            None => {
-                fence = Fence::opened_by(line);
-                fence.is_none().then_some((start, line))
-            }
-        }
+        let text = line.trim_end_matches(['\n', '\r']);
+        let block = open.or_else(|| Block::opened_by(text));
+        let is_first = open.is_none();
+        open = block.filter(|block| !block.is_closed_by(text, is_first));
+        let part = match block {
+            None => Part::Prose,
+            Some(Block::Code(_)) => Part::Code,
+            Some(Block::Comment) => Part::Comment,
+        };
+        Line { start, text, part }
     })
+}
+
+impl Block {
+    fn opened_by(line: &str) -> Option<Block> {
+        let is_comment = up_to_three_spaces(line).is_some_and(|line| line.starts_with("<!--"));
+        if is_comment { Some(Block::Comment) } else { Fence::opened_by(line).map(Block::Code) }
+    }
+
+    /// Whether this line, which may be the one that has opened it, is its last one.
+    fn is_closed_by(self, line: &str, is_first: bool) -> bool {
+        match self {
+            Block::Code(fence) => !is_first && fence.closed_by(line),
+            Block::Comment => line.contains("-->"),
+        }
+    }
 }
 
 /// A number that is the same for the same content, apart from surrounding white space and line ends (FNV-1a).
@@ -151,12 +197,27 @@ mod tests {
         check("```\n## Handoff\nx\n```\n", None);
         check("~~~md\n## Handoff\n```\n~~~\n## Handoff\nreal\n", Some("real\n"));
         check("````\n```\n## Handoff\n````\n", None);
-        assert!(is_only_code("```\n## Handoff\nx\n```\n", "## Handoff"));
-        assert!(!is_only_code("```\n## Handoff\n```\n## Handoff\n", "## Handoff"));
-        assert!(!is_only_code("## Review\n", "## Handoff"));
+        assert!(is_hidden("```\n## Handoff\nx\n```\n", "## Handoff"));
+        assert!(!is_hidden("```\n## Handoff\n```\n## Handoff\n", "## Handoff"));
+        assert!(!is_hidden("## Review\n", "## Handoff"));
         check("```never closed\n## Handoff\n", None);
         check("```inline``` code\n## Handoff\nx", Some("x"));
         check("## Handoff\n```\n## Not a heading\n```\nend\n", Some("```\n## Not a heading\n```\nend\n"));
+    }
+
+    #[test]
+    fn a_comment_hides_headings() {
+        check("<!--\n## Handoff\nDONE: x\n-->\n", None);
+        check("  <!-- ## Handoff -->\n", None);
+        check("<!-- a --> ## Handoff\nx\n", None);
+        check("<!-- never closed\n## Handoff\nx\n", None);
+        check("<!--\n```\n-->\n## Handoff\nx\n", Some("x\n"));
+        check("```\n<!--\n```\n## Handoff\nx\n", Some("x\n"));
+        check("<!-->\n## Handoff\nx\n", Some("x\n"));
+        check("text <!--\n## Handoff\nx\n", Some("x\n"));
+        check("    <!-- indented code\n## Handoff\nx\n", Some("x\n"));
+        check("## Handoff\n<!--\n## Review\n-->\nend\n", Some("<!--\n## Review\n-->\nend\n"));
+        assert!(is_hidden("<!--\n## Handoff\n-->\n", "## Handoff"));
     }
 
     #[test]

@@ -138,6 +138,46 @@ fn effects(decision: &Decision<'_>) -> Vec<(&'static str, Option<u32>)> {
         .collect()
 }
 
+/// A spawn with this prompt.
+const fn told(prompt: u16) -> Spawn {
+    Spawn {
+        prompt: PromptId(prompt),
+        harness: HarnessOf::Task,
+        permissions: Permissions::Full,
+        increment: None,
+    }
+}
+
+#[test]
+fn a_restart_has_the_prompt_of_the_state() {
+    let hooks = |spawns: [u16; 4]| spawns.map(|prompt| [Hook::SpawnAgent(told(prompt))]);
+    let [work, fix, stuck_fix, judge] = &hooks([1, 2, 3, 4]);
+    let transitions = [
+        Transition { hooks: work, ..way(PENDING, WORKING) },
+        Transition { hooks: fix, ..way(REVIEW, WORKING) },
+        way(WORKING, STUCK),
+        Transition { hooks: stuck_fix, ..way(STUCK, WORKING) },
+        Transition { hooks: &[Hook::SpawnAgent(SPAWN)], ..way(WORKING, REVIEW) },
+        Transition { hooks: judge, ..way(PENDING, DONE) },
+    ];
+    let mut states: Vec<_> = MACHINE.states.to_vec();
+    states[4].respawn = Some(Hook::SpawnAgent(told(9)));
+    let machine = Machine { transitions: &transitions, states: &states, ..MACHINE };
+    let check = |state, last: Option<u16>, expect: Option<u16>| {
+        let restart = machine.restart(state, last.map(told));
+        assert_eq!(restart.map(|spawn| spawn.prompt.0), expect, "{state:?} after {last:?}");
+        assert_eq!(restart.and_then(|spawn| spawn.increment), None);
+    };
+    check(WORKING, None, Some(1));
+    check(WORKING, Some(2), Some(2));
+    check(WORKING, Some(3), Some(1));
+    check(WORKING, Some(7), Some(1));
+    check(REVIEW, None, Some(SPAWN.prompt.0));
+    check(DONE, Some(4), Some(9));
+    check(STUCK, Some(2), Some(2));
+    check(STUCK, None, None);
+}
+
 #[test]
 fn a_request_that_may_be_is_bound_to_its_effects() {
     let view = view(WORKING, &[1, 1], "## Handoff\nDONE: all\n");
@@ -160,7 +200,7 @@ fn rejections_say_what_to_do() {
         view(WORKING, &[], "```\n## Handoff\nx\n```"),
         REVIEW,
         Actor::Worker,
-        "`## Handoff` is missing from TASK.md: it stands in a code block only, where it is no heading",
+        "`## Handoff` is missing from TASK.md: it stands in a code block or a comment only, where it is no heading",
         "write it (at least one line), then run `orange task update --status agent-review` again",
     );
     rejects(
@@ -242,6 +282,39 @@ fn an_agent_that_wrote_its_artifact_is_advanced() {
 }
 
 #[test]
+fn a_verdict_moves_nothing_on_while_another_agent_lives() {
+    let beside = End { is_beside: true, ..End::default() };
+    let decide = |status, body| MACHINE.decide_exit(&view(status, &[0, 0], body), &beside);
+    let ExitDecision::Crash { count: 1, reason, .. } = decide(REVIEW, "## Review\nFAIL") else {
+        panic!("expected a crash")
+    };
+    assert!(reason.contains("beside another one"), "{reason}");
+    assert!(matches!(decide(WORKING, "## Handoff\nx"), ExitDecision::Advance { .. }));
+}
+
+#[test]
+fn what_stands_there_on_entering_a_state_is_noted_for_its_fresh_gates() {
+    let fresh = Gate { fresh: true, ..REVIEW_GATE };
+    let noted = [Gate { section: "## Notes", ..fresh }, Gate { verdict: None, ..fresh }, fresh];
+    let rules = noted.map(|gate| ExitRule {
+        state: REVIEW,
+        condition: Condition::Artifact(gate),
+        outcome: Outcome::MarkDead,
+    });
+    let machine = Machine { exit_rules: &rules, ..MACHINE };
+    let body = "## Handoff\nx\n## Review\nVerdict: PASS";
+    let entered = machine.decide(&view(WORKING, &[0], body), REVIEW, Actor::Worker).unwrap().entered;
+    let expect =
+        Seen { section: "## Review", fingerprint: fingerprint("Verdict: PASS"), when: When::Entered };
+    assert_eq!(entered, vec![expect]);
+    // What is no verdict may be another agent's, too.
+    let rules = [rules[1]];
+    let machine = Machine { exit_rules: &rules, ..MACHINE };
+    assert_eq!(machine.standing(REVIEW, body, When::Started), vec![]);
+    assert_eq!(machine.standing(REVIEW, body, When::Entered), vec![expect]);
+}
+
+#[test]
 fn crashes_are_counted_and_then_escalate_past_gate_and_guard() {
     let ExitDecision::Crash { count: 1, respawn: true, .. } =
         MACHINE.decide_exit(&view(REVIEW, &[0, 0], ""), &End::default())
@@ -296,7 +369,7 @@ fn how_an_agent_ended_is_asked_in_the_order_of_the_rules() {
     ];
     let machine = Machine { exit_rules: &rules, ..MACHINE };
     let decide = |body, code, output| {
-        let end = End { code, signal: None, output };
+        let end = End { code, output, ..End::default() };
         machine.decide_exit(&view(WORKING, &[], body), &end)
     };
     let ExitDecision::Wait { resume_after: 900, reason } = decide("", Some(75), "Rate\nLIMIT") else {
@@ -334,9 +407,29 @@ fn other_states_are_marked_dead() {
 #[test]
 fn a_fresh_gate_refuses_what_it_has_seen() {
     let gate = Gate { fresh: true, ..REVIEW_GATE };
-    let old = Seen { section: "## Review", fingerprint: fingerprint("FAIL: tests\n") };
+    let old = Seen { section: "## Review", fingerprint: fingerprint("FAIL: tests\n"), when: When::Entered };
     let seen = [old];
     let view = View { seen: &seen, ..view(REVIEW, &[], "## Review\nFAIL: tests") };
-    assert_eq!(view.check(&gate), Err(Missing::Fresh));
+    assert_eq!(view.check(&gate), Err(Missing::Fresh { when: When::Entered }));
     assert_eq!(View { body: "## Review\nFAIL: docs", ..view }.check(&gate), Ok(()));
+}
+
+/// Where the state is left once its work is done.
+#[track_caller]
+fn check_forward(status: StateId, body: &str, round: u32, actor: Actor, expect: &[StateId]) {
+    let counters = [round, 0];
+    let choices = MACHINE.forward(&view(status, &counters, body), actor);
+    assert_eq!(choices.iter().map(|choice| choice.to).collect::<Vec<_>>(), expect);
+}
+
+#[test]
+fn forward_is_what_the_gate_of_the_state_leads_to() {
+    check_forward(WORKING, "", 0, Actor::Worker, &[REVIEW]);
+    check_forward(WORKING, "## Handoff\n\nDONE", 0, Actor::Worker, &[REVIEW]);
+    check_forward(REVIEW, "", 1, Actor::Reviewer, &[WORKING]);
+    check_forward(REVIEW, "## Review\n\nVerdict: FAIL", 2, Actor::Reviewer, &[STUCK]);
+    check_forward(REVIEW, "", 1, Actor::Worker, &[]);
+    check_forward(PENDING, "", 0, Actor::Human, &[WORKING]);
+    check_forward(STUCK, "", 0, Actor::Human, &[DONE]);
+    check_forward(DONE, "", 0, Actor::Human, &[]);
 }

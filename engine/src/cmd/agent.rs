@@ -1,5 +1,6 @@
 //! `orange agent`: the wrapper that tmux runs around a harness, and what it reports to.
 
+use std::ffi::OsStr;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -7,24 +8,51 @@ use orange_core::Actor;
 use serde_json::json;
 
 use crate::cmd::answer::Answer;
-use crate::cmd::args::AgentCommand;
+use crate::cmd::args::{AgentCommand, EndedArgs, SpawnName};
+use crate::cmd::{log, mcp, relayed};
 use crate::drive::agent::{self, Ended};
 use crate::drive::exec::Call;
-use crate::drive::harness::Start;
+use crate::drive::harness::{Conversation, Harness, Places, Start, quoted_names, reporting};
 use crate::drive::last_lines;
 use crate::drive::process::Family;
-use crate::flow::{self, End, waiting};
-use crate::hooks::attended::Attended;
+use crate::drive::transcript;
+use crate::flow::{self, End, limit, waiting};
+use crate::hooks::attended::Room;
+use crate::hooks::trace;
 use crate::orange::Orange;
-use crate::store::{Task, TaskDir, find};
-use crate::{Error, Kind, Result, caller};
+use crate::relay::{self, Companion};
+use crate::setup::Record;
+use crate::store::activity::{self, Kind, Note};
+use crate::store::event::Spawn;
+use crate::store::{Task, TaskDir, find, home, secret, task, transcripts};
+use crate::{Error, Result, caller};
 
 /// Runs it.
 pub fn run(orange: &Orange, command: &AgentCommand) -> Result<Answer> {
     match command {
-        AgentCommand::Run { task, spawn } => wrap(orange, &find::by_id(&orange.home, task)?, *spawn),
+        AgentCommand::Run(SpawnName { task, spawn }) => {
+            orange.caller.check_not_agent("`orange agent run`")?;
+            wrap(orange, &dir_of(orange, task, *spawn)?, *spawn)
+        }
+        AgentCommand::Serve(SpawnName { task, spawn }) => {
+            serve(orange, &dir_of(orange, task, *spawn)?, *spawn)
+        }
         AgentCommand::Hold => hold(),
-        AgentCommand::Ended { task, spawn, code, signal, reason, duration, last_lines } => {
+        AgentCommand::Detach { words } => {
+            Call::new(&orange.program).args(words).leave_running().map(|()| Answer::new(json!(null), ""))
+        }
+        AgentCommand::Record { file } => {
+            transcript::pane::record(&mut io::stdin().lock(), file)?;
+            Ok(Answer::new(json!(null), ""))
+        }
+        AgentCommand::Ended(EndedArgs {
+            of: SpawnName { task, spawn },
+            code,
+            signal,
+            reason,
+            duration,
+            last_lines,
+        }) => {
             let end = End {
                 spawn: *spawn,
                 code: *code,
@@ -33,22 +61,41 @@ pub fn run(orange: &Orange, command: &AgentCommand) -> Result<Answer> {
                 duration: *duration,
                 last_lines: last_lines.lines().map(str::to_owned).collect(),
             };
-            let story = flow::ended(orange, &find::by_id(&orange.home, task)?, &end)?;
+            let story = flow::ended(orange, &dir_of(orange, task, *spawn)?, &end)?;
             let text = format!("task {task}, agent {spawn}: {story}");
             Ok(Answer::new(json!({ "id": task, "spawn": spawn, "outcome": story }), text))
         }
-        AgentCommand::Resume { task, spawn } => {
-            let story = waiting::resume(orange, &find::by_id(&orange.home, task)?, *spawn)?;
+        AgentCommand::Resume(SpawnName { task, spawn }) => {
+            let story = waiting::resume(orange, &dir_of(orange, task, *spawn)?, *spawn)?;
             let text = story.as_ref().map_or_else(String::new, |story| format!("task {task}: {story}"));
             Ok(Answer::new(json!({ "id": task, "spawn": spawn, "outcome": story }), text))
         }
+        AgentCommand::Limited(SpawnName { task, spawn }) => {
+            let story = limit::met(orange, &dir_of(orange, task, *spawn)?, *spawn)?;
+            let text = story.as_ref().map_or_else(String::new, |story| format!("task {task}: {story}"));
+            Ok(Answer::new(json!({ "id": task, "spawn": spawn, "outcome": story }), text))
+        }
+        AgentCommand::Event { .. } => Ok(Answer::new(json!(null), "")),
     }
+}
+
+/// The task of an agent, for who shows that agent's secret.
+fn dir_of(orange: &Orange, task: &str, spawn: u32) -> Result<TaskDir> {
+    let dir = find::by_id(&orange.home, task)?;
+    caller::check_shown(&dir, spawn, caller::shown().as_deref())?;
+    Ok(dir)
+}
+
+/// Answers the requests of an agent, and tells the wrapper so by one byte.
+fn serve(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<Answer> {
+    let ready = || rustix::io::write(rustix::stdio::stdout(), b"\n").map(drop).map_err(io::Error::from);
+    relay::serve(orange, dir, spawn, relayed::check, ready).map(|()| Answer::new(json!(null), ""))
 }
 
 /// Waits for the end of standard input.
 fn hold() -> Result<Answer> {
     io::copy(&mut io::stdin(), &mut io::sink())
-        .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait: {cause}")))?;
+        .map_err(|cause| Error::new(crate::Kind::Environment, format!("cannot wait: {cause}")))?;
     Ok(Answer::new(json!(null), ""))
 }
 
@@ -56,38 +103,124 @@ fn hold() -> Result<Answer> {
 /// exit rules say. An agent that could not be run has ended, too.
 fn wrap(orange: &Orange, dir: &TaskDir, number: u32) -> Result<Answer> {
     let begun = Instant::now();
-    let ended = attend(orange, dir, number);
     let pane = std::env::var("TMUX_PANE").ok();
+    let is_piped = pane.as_ref().is_some_and(|pane| match record(orange, dir, number, pane) {
+        Ok(is_piped) => is_piped,
+        // An agent that nobody records works all the same.
+        Err(error) => {
+            let why = error.one_line();
+            warn(dir, number, &format!("what its pane shows is not recorded: {why}"));
+            false
+        }
+    });
+    let ended = attend(orange, dir, number);
+    if is_piped {
+        // An agent may end before the one who records it has begun.
+        transcripts::until_recorded(dir, number);
+    }
     let shown = pane.and_then(|pane| last_lines::of(&orange.tmux, &pane)).unwrap_or_default();
     let report = report(dir, number, &ended, begun.elapsed(), &shown);
-    orange.start_detached(&report.iter().map(String::as_str).collect::<Vec<_>>(), dir)?;
+    orange.start_detached_for(number, &report.iter().map(String::as_str).collect::<Vec<_>>(), dir)?;
     ended.map(|Ended { code, signal }| Answer::new(json!({ "code": code, "signal": signal }), ""))
+}
+
+/// Has tmux record what the pane shows. False where a person pipes the pane already.
+fn record(orange: &Orange, dir: &TaskDir, number: u32, pane: &str) -> Result<bool> {
+    home::make_folder(&dir.transcripts())?;
+    let file = dir.pane(number);
+    orange.tmux.pipe(pane, &orange.program, &[OsStr::new("agent"), OsStr::new("record"), file.as_os_str()])
 }
 
 /// Runs the harness with the prompt that was kept for this spawn, in the task's worktree, and waits for its end.
 fn attend(orange: &Orange, dir: &TaskDir, number: u32) -> Result<Ended> {
-    let (task, journal) = Task::read(&orange.home, dir)?;
-    let Some(spawn) = journal.log().agents.get(&number).cloned() else {
-        return Err(Error::new(Kind::Refused, format!("task {} has no live agent {number}", dir.id)));
-    };
+    let (task, _) = Task::read(&orange.home, dir)?;
+    let spawn = check_on_record(dir, number)?;
     let Some(workspace) = &task.owned.workspace else {
-        return Err(Error::new(Kind::Refused, format!("task {} has no worktree", dir.id)));
+        return Err(Error::new(crate::Kind::Refused, format!("task {} has no worktree", dir.id)));
     };
     let folder = orange.home.workspace(workspace);
+    let project = orange.project_of(&task)?;
+    let harness = orange.harness(&spawn.harness)?;
+    let report = reports(orange, dir, number, &harness);
     let start = Start {
         full: spawn.permissions == "full",
         reviews: spawn.actor == Actor::Reviewer.as_str(),
+        consent: Record::read(&orange.home)?.has(&spawn.harness, &project.path),
+        mcp: mcp::is_installed(orange),
+        report,
         effort: task.effort.as_deref(),
+        conversation: conversation(&spawn)?,
+        variables: &quoted_names(std::env::vars_os().map(|(name, _)| name)),
     };
-    let call = orange
-        .harness(&spawn.harness)?
-        .call(&dir.prompt(number), start, &folder)?
+    let places = Places {
+        prompt: &dir.prompt(number),
+        task_dir: &dir.path,
+        worktree: &folder,
+        repo: &project.path,
+        home: orange.home.root(),
+        orange: &orange.program,
+    };
+    let call = harness
+        .call(start, places)?
+        .env(caller::PROGRAM, &orange.program)
         .env(caller::TASK, &dir.id)
         .env(caller::ACTOR, &spawn.actor)
-        .env(caller::SPAWN, number.to_string());
+        .env(caller::SPAWN, number.to_string())
+        .env(caller::SECRET, secret::read(dir, number)?.unwrap_or_default());
     let family = Family::Agent(dir.id.clone(), number);
     let holder = Call::new(&orange.program).args(["agent", "hold"]);
-    agent::run(call, holder, &[family], |agent| Attended::note(dir, number, agent))
+    let room = Room::make(dir, number)?;
+    let mut companion = Companion::start(orange, dir, number);
+    let started = |agent| {
+        room.note(agent)?;
+        // Whoever asked for this agent may have been told that there is none, and have put that on record.
+        check_on_record(dir, number).map(drop)
+    };
+    let ended = agent::run(call, holder, &[family], started, |child| companion.lost(child));
+    companion.end();
+    ended
+}
+
+/// The record of an agent whose end is not on record.
+fn check_on_record(dir: &TaskDir, number: u32) -> Result<Spawn> {
+    let agents = task::read_journal_last(dir, 0)?.log().agents;
+    agents.get(&number).cloned().ok_or_else(|| {
+        Error::new(crate::Kind::Refused, format!("task {} has no live agent {number}", dir.id))
+    })
+}
+
+/// Has the harness report what it does, where it can. An agent that does not report works all the same; the log says why.
+fn reports(orange: &Orange, dir: &TaskDir, number: u32, harness: &Harness) -> bool {
+    if !harness.has_reports() {
+        return false;
+    }
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if let Some(why) = harness.why_silent(orange.path(), is_set) {
+        warn(dir, number, &format!("it does not report what it does: {why}"));
+        return false;
+    }
+    if let Err(error) = reporting::write(harness, &dir.reporting()) {
+        warn(dir, number, &format!("it does not report what it does: {}", error.one_line()));
+        return false;
+    }
+    if let Err(cause) = activity::append(dir, &Note::now(number, Kind::Reports)) {
+        warn(dir, number, &format!("that it reports what it does cannot be noted: {cause}"));
+    }
+    true
+}
+
+/// A line about this agent in `orange.log`.
+fn warn(dir: &TaskDir, number: u32, what: &str) {
+    log::complain("agent", &format!("task {}, agent {number}: {what}", dir.id));
+}
+
+/// The id comes out of files that others write, and goes to a program as an argument.
+fn conversation(spawn: &Spawn) -> Result<Option<Conversation<'_>>> {
+    let Some(id) = spawn.conversation.as_deref() else { return Ok(None) };
+    if !transcript::is_id(id) {
+        return Err(trace::no_such_id(id));
+    }
+    Ok(Some(if spawn.resumed { Conversation::Resumed(id) } else { Conversation::New(id) }))
 }
 
 /// The command that takes note of an agent's end.
@@ -129,7 +262,7 @@ mod tests {
     fn every_end_is_reported() {
         check(Ok(Ended { code: Some(3), signal: None }), &["--reason=exited with 3", "--code=3"]);
         check(Ok(Ended { code: None, signal: Some(9) }), &["--reason=ended by signal 9", "--signal=9"]);
-        let error = Error::new(Kind::Environment, "`pi` is not installed").help("install it");
+        let error = Error::new(crate::Kind::Environment, "`pi` is not installed").help("install it");
         check(Err(error), &["--reason=could not be run: `pi` is not installed; install it"]);
     }
 }

@@ -15,12 +15,19 @@ pub struct Answer {
     pub text: String,
     /// What the answer says is wrong, if that is the command's own purpose: the exit status is that of this kind.
     pub wrong: Option<Kind>,
+    /// Bytes to be printed as they are, instead of both forms.
+    pub raw: Option<Vec<u8>>,
 }
 
 impl Answer {
     /// An answer from both forms.
     pub fn new(json: Value, text: impl Into<String>) -> Answer {
-        Answer { json, text: text.into(), wrong: None }
+        Answer { json, text: text.into(), wrong: None, raw: None }
+    }
+
+    /// Bytes, to be printed as they are.
+    pub fn raw(bytes: Vec<u8>) -> Answer {
+        Answer { raw: Some(bytes), ..Answer::new(Value::Null, "") }
     }
 
     /// The same answer, which says that something of this kind is wrong.

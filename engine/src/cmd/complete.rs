@@ -1,52 +1,164 @@
 //! What shells ask while somebody types: the names of what there is, and the scripts that ask.
 
+use std::ffi::{OsStr, OsString};
+
+use clap::CommandFactory;
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, complete};
 use orange_core::Machine;
 use serde_json::{Value, json};
 
+use crate::Result;
 use crate::cmd::answer::{Answer, one_line};
-use crate::cmd::args::{ORANGE, TaskName};
-use crate::cmd::line::complete::{self, Candidate, candidates};
-use crate::cmd::line::{Takes, parse::Line};
+use crate::cmd::args::{Cli, Shell, TaskName};
+use crate::cmd::log;
 use crate::cmd::task::named_or_here;
 use crate::drive::harness;
 use crate::orange::Orange;
 use crate::store::{self, Task, projects};
-use crate::{Error, Kind, Result};
+
+/// A word that could be typed, and what it means. A candidate without a word stands for files and folders, which the shell
+/// completes itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Candidate {
+    word: String,
+    about: String,
+}
+
+/// What a value is the name of, told by its placeholder in the help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Names {
+    Tasks,
+    Statuses,
+    Projects,
+    Workflows,
+    Harnesses,
+    Files,
+}
 
 /// `orange completions SHELL`
-pub fn script(shell: &str) -> Result<Answer> {
-    let script = complete::script(shell)
-        .ok_or_else(|| Error::new(Kind::Usage, format!("no completions are known for {shell}")))?;
-    Ok(Answer::new(json!({ "shell": shell, "script": script }), script.trim_end()))
+pub fn script(shell: Shell) -> Answer {
+    let (name, script) = match shell {
+        Shell::Bash => ("bash", include_str!("complete/orange.bash")),
+        Shell::Zsh => ("zsh", include_str!("complete/orange.zsh")),
+        Shell::Fish => ("fish", include_str!("complete/orange.fish")),
+    };
+    Answer::new(json!({ "shell": name, "script": script }), script.trim_end())
 }
 
 /// `orange complete -- WORDS`: a candidate a line, with what it means behind a tab; nothing before the tab means files.
-pub fn run(orange: &Orange, words: &[String]) -> Answer {
-    let found = candidates(&ORANGE, words, |takes, line| names(orange, takes, line));
+pub fn run(orange: Result<Orange>, words: &[String]) -> Answer {
+    let orange = or_log(orange.map(Some));
+    let found = orange.map_or_else(Vec::new, |orange| found(&orange, words));
     let text: Vec<_> = found.iter().map(|it| format!("{}\t{}", it.word, one_line(&it.about, 100))).collect();
     let json = found.iter().map(|it| json!({ "word": it.word, "about": it.about }));
     Answer::new(Value::Array(json.collect()), text.join("\n"))
 }
 
-/// The names of this kind. What cannot be read has none: who types a line is told of it when the line is run.
-fn names(orange: &Orange, takes: Takes, line: &Line) -> Vec<Candidate> {
-    match takes {
-        Takes::Text | Takes::Name | Takes::Path | Takes::Number(..) | Takes::OneOf(_) => Vec::new(),
-        Takes::Workflow => workflows(orange),
-        Takes::Harness => harnesses(orange),
-        Takes::Status => statuses(orange, line),
-        Takes::Project => projects_of(orange),
-        Takes::Task => tasks(orange),
+fn found(orange: &Orange, words: &[String]) -> Vec<Candidate> {
+    candidates(words, |names| match names {
+        Names::Tasks => tasks(orange),
+        Names::Statuses => statuses(orange, words),
+        Names::Projects => projects_of(orange),
+        Names::Workflows => workflows(orange),
+        Names::Harnesses => harnesses(orange),
+        Names::Files => vec![Candidate::new("", "a file or folder")],
+    })
+}
+
+/// What was read. What cannot be read has no names: the line that is being typed stays as it is, and `orange log` has the error.
+fn or_log<T: Default>(read: Result<T>) -> T {
+    read.unwrap_or_else(|error| {
+        log::complain("complete", &error.one_line());
+        T::default()
+    })
+}
+
+/// What could be the last of these words, which may be empty. `list` knows the names of what there is.
+fn candidates(words: &[String], list: impl Fn(Names) -> Vec<Candidate>) -> Vec<Candidate> {
+    let Some(last) = words.last() else { return Vec::new() };
+    let line: Vec<OsString> =
+        std::iter::once("orange").chain(words.iter().map(String::as_str)).map(Into::into).collect();
+    let found = complete(&mut asking(Cli::command()), line, words.len(), None).unwrap_or_default();
+    let found = found.iter().filter(|candidate| !candidate.is_hide_set());
+    let found = found.flat_map(|candidate| match Names::asked_by(candidate) {
+        Some(names) => named(list(names), last),
+        None => vec![Candidate::from(candidate)],
+    });
+    // An option is offered to who begins one.
+    found.filter(|candidate| last.starts_with('-') || !candidate.word.starts_with('-')).collect()
+}
+
+/// The command with a completer for each value that is a name: it answers with what it is asked for, as the tag of what was
+/// typed, since a completer does not see the rest of the line.
+fn asking(command: clap::Command) -> clap::Command {
+    let marked = command.mut_args(|arg| match Names::of(&arg) {
+        Some(names) => arg.add(ArgValueCompleter::new(move |typed: &OsStr| {
+            vec![CompletionCandidate::new(typed).tag(Some(names.tag().into()))]
+        })),
+        None => arg,
+    });
+    marked.mut_subcommands(asking)
+}
+
+/// Those that begin as what was typed; for `--option=value`, that is the value.
+fn named(candidates: Vec<Candidate>, typed: &str) -> Vec<Candidate> {
+    let (option, value) = match typed.split_once('=') {
+        Some((option, value)) if option.starts_with("--") => (format!("{option}="), value),
+        Some(_) | None => (String::new(), typed),
+    };
+    let fitting = candidates.into_iter().filter(|it| it.word.is_empty() || it.word.starts_with(value));
+    fitting
+        .map(|it| if it.word.is_empty() { it } else { Candidate { word: option.clone() + &it.word, ..it } })
+        .collect()
+}
+
+impl Names {
+    const ALL: [Names; 6] =
+        [Names::Tasks, Names::Statuses, Names::Projects, Names::Workflows, Names::Harnesses, Names::Files];
+
+    fn of(arg: &clap::Arg) -> Option<Names> {
+        let placeholder = arg.get_value_names()?.first()?.as_str();
+        Names::ALL.into_iter().find(|names| names.tag() == placeholder)
+    }
+
+    fn asked_by(candidate: &CompletionCandidate) -> Option<Names> {
+        let tag = candidate.get_tag()?.to_string();
+        Names::ALL.into_iter().find(|names| names.tag() == tag)
+    }
+
+    /// The placeholder of such a value in the help.
+    fn tag(self) -> &'static str {
+        match self {
+            Names::Tasks => "ID",
+            Names::Statuses => "STATUS",
+            Names::Projects => "PROJECT",
+            Names::Workflows => "WORKFLOW",
+            Names::Harnesses => "HARNESS",
+            Names::Files => "PATH",
+        }
+    }
+}
+
+impl Candidate {
+    fn new(word: impl Into<String>, about: impl Into<String>) -> Candidate {
+        Candidate { word: word.into(), about: about.into() }
+    }
+}
+
+impl From<&CompletionCandidate> for Candidate {
+    fn from(candidate: &CompletionCandidate) -> Candidate {
+        let about = candidate.get_help().map_or_else(String::new, ToString::to_string);
+        Candidate::new(candidate.get_value().to_string_lossy(), about)
     }
 }
 
 fn harnesses(orange: &Orange) -> Vec<Candidate> {
-    let known = harness::all(&orange.home.harnesses_toml()).unwrap_or_default();
+    let known = or_log(harness::all(&orange.home.harnesses_toml()));
     known.iter().map(|it| Candidate::new(&it.name, "")).collect()
 }
 
 fn workflows(orange: &Orange) -> Vec<Candidate> {
-    let listed = orange.machines.all().unwrap_or_default().into_iter();
+    let listed = or_log(orange.machines.all()).into_iter();
     listed
         .map(|workflow| {
             Candidate::new(workflow.name, workflow.machine.map_or("", |machine| machine.description))
@@ -55,9 +167,8 @@ fn workflows(orange: &Orange) -> Vec<Candidate> {
 }
 
 /// The statuses of the task that the line is about, else those of every workflow.
-fn statuses(orange: &Orange, line: &Line) -> Vec<Candidate> {
-    let all =
-        of_task(orange, line).map_or_else(|| orange.machines.usable().unwrap_or_default(), |it| vec![it]);
+fn statuses(orange: &Orange, words: &[String]) -> Vec<Candidate> {
+    let all = of_task(orange, words).map_or_else(|| or_log(orange.machines.usable()), |it| vec![it]);
     let mut found: Vec<Candidate> = Vec::new();
     for state in all.iter().flat_map(|machine| machine.states) {
         if !found.iter().any(|candidate| candidate.word == state.name) {
@@ -67,15 +178,25 @@ fn statuses(orange: &Orange, line: &Line) -> Vec<Candidate> {
     found
 }
 
-fn of_task(orange: &Orange, line: &Line) -> Option<&'static Machine<'static>> {
-    let arg = line.spec.words().find(|arg| arg.takes == Takes::Task)?;
-    let dir = named_or_here(orange, &TaskName { name: line.given.text(arg.name) }).ok()?;
-    let (task, _) = Task::read(&orange.home, &dir).ok()?;
-    orange.machine_of(&task.owned).ok()
+fn of_task(orange: &Orange, words: &[String]) -> Option<&'static Machine<'static>> {
+    let dir = named_or_here(orange, &task_in(words)?).ok()?;
+    let (task, _) = or_log(Task::read(&orange.home, &dir).map(Some))?;
+    or_log(orange.machine_of(&task.owned).map(Some))
+}
+
+/// The task that the words name, if their command takes one.
+fn task_in(words: &[String]) -> Option<TaskName> {
+    let line = std::iter::once("orange").chain(words.iter().map(String::as_str));
+    let matches = Cli::command().ignore_errors(true).try_get_matches_from(line).ok()?;
+    let mut command = &matches;
+    while let Some((_, below)) = command.subcommand() {
+        command = below;
+    }
+    Some(TaskName { name: command.try_get_one::<String>("ID").ok()?.cloned() })
 }
 
 fn projects_of(orange: &Orange) -> Vec<Candidate> {
-    let projects = projects::read(&orange.home).unwrap_or_default();
+    let projects = or_log(projects::read(&orange.home));
     projects
         .into_iter()
         .map(|project| Candidate::new(project.name, project.path.display().to_string()))
@@ -84,12 +205,17 @@ fn projects_of(orange: &Orange) -> Vec<Candidate> {
 
 /// The unfinished tasks, by id and by branch.
 fn tasks(orange: &Orange) -> Vec<Candidate> {
-    let listed = store::list(&orange.home, None).unwrap_or_default();
-    let open =
-        listed.into_iter().filter_map(|listed| listed.task.ok()).filter(|task| !orange.is_over(&task.owned));
+    let listed = or_log(store::list(&orange.home, None));
+    let open = listed
+        .into_iter()
+        .filter_map(|listed| or_log(listed.task.map(Some)))
+        .filter(|task| !orange.is_over(&task.owned));
     let names = |task: Task| {
         let about = format!("{} ({})", task.branch, task.owned.status);
         [Candidate::new(task.id, about), Candidate::new(task.branch, task.summary)]
     };
     open.flat_map(names).collect()
 }
+
+#[cfg(test)]
+mod tests;

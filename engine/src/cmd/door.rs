@@ -8,13 +8,16 @@ use serde_json::json;
 
 use crate::caller::Caller;
 use crate::cmd::answer::{Answer, error_json, written};
-use crate::cmd::args::{Cli, Command, ORANGE};
-use crate::cmd::line::parse::{Parsed, asks_for_json, parse};
-use crate::cmd::{agent, complete, doctor, install, log, mcp, monitor, project, task, workflow, workspace};
+use crate::cmd::args::{AgentCommand, Command, ListArgs, Parsed, asks_for_json, parse};
+use crate::cmd::{
+    agent, complete, doctor, event, gc, install, log, mcp, monitor, project, relayed, setup, task, workflow,
+    workspace,
+};
 use crate::drive::exec::become_independent;
 use crate::log::{Level, Line};
 use crate::machines::{Built, Compile};
 use crate::orange::Orange;
+use crate::relay::Reply;
 use crate::store::clock;
 use crate::{Error, Kind, Result, fault};
 
@@ -22,7 +25,7 @@ use crate::{Error, Kind, Result, fault};
 /// it has one.
 pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Compile>) -> ExitCode {
     let words = || std::env::args_os().skip(1);
-    let cli = match parse(&ORANGE, words()) {
+    let cli = match parse(words()) {
         Ok(Parsed::Cli(cli)) => cli,
         Ok(Parsed::Text(text)) => {
             return end(Ok(Answer::new(json!({ "text": text }), text)), asks_for_json(words()));
@@ -30,53 +33,91 @@ pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Comp
         Err(error) => return fail(&error, asks_for_json(words())),
     };
     let built = Built { machines, compile };
-    if cli.command.is_detached() {
-        return note(cli.command.component(), &become_independent().and_then(|()| run(built, &cli)));
+    let as_json = cli.json;
+    let Some(command) = &cli.command else {
+        let answer = Orange::open(built, Caller::from_env())
+            .and_then(|orange| task::list(&orange, &ListArgs::default(), as_json));
+        return end(answer, as_json);
+    };
+    if let Command::Agent(AgentCommand::Event { hold }) = command {
+        event::run(*hold, || Orange::open(built, Caller::Engine));
+        return ExitCode::SUCCESS;
     }
-    end(run(built, &cli), cli.json)
+    if command.is_detached() {
+        return note(command.component(), &become_independent().and_then(|()| run(built, command, as_json)));
+    }
+    match relayed::asked(command) {
+        Some(Ok(Reply::Ran { stdout, stderr, status })) => pass_on(&stdout, &stderr, status),
+        Some(Ok(Reply::Failed(error)) | Err(error)) => fail(&error, as_json),
+        None => end(run(built, command, as_json).map_err(relayed::explain), as_json),
+    }
 }
 
-fn run(built: Built, cli: &Cli) -> Result<Answer> {
-    let caller = || if cli.command.is_detached() { Caller::Engine } else { Caller::from_env() };
-    let open = || Orange::open(built, caller());
-    match &cli.command {
+/// Says what a command has said that was run for this one.
+fn pass_on(stdout: &str, stderr: &str, status: u8) -> ExitCode {
+    io::stderr().write_all(stderr.as_bytes()).unwrap_or_default();
+    let written = io::stdout().write_all(stdout.as_bytes()).and_then(|()| io::stdout().flush());
+    match written {
+        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => fail(&unwritten(&cause), false),
+        Ok(()) | Err(_) => ExitCode::from(status),
+    }
+}
+
+fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
+    let open = || Orange::open(built, caller(command)?);
+    match command {
         Command::Workflow(command) => workflow::run(&open()?, command),
         Command::Install(args) => install::run(&open()?, args),
+        Command::Setup(args) => setup::run(&open()?, args, as_json),
         Command::Mcp => Err(mcp::run(&open()?)),
-        Command::Completions { shell } => complete::script(shell),
-        Command::Complete { words } => Ok(complete::run(&open()?, words)),
+        Command::Completions { shell } => Ok(complete::script(*shell)),
+        Command::Complete { words } => Ok(complete::run(open(), words)),
         Command::Project(command) => project::run(&open()?, command),
         Command::Task(command) => {
-            task::run(&open()?.telling(cli.json), command, cli.json, &|answer| print(answer, cli.json))
+            task::run(&open()?.telling(as_json), command, as_json, &|answer| print(answer, as_json))
         }
+        Command::Ls(args) => task::list(&open()?, args, as_json),
         Command::Workspace(command) => workspace::run(&open()?, command),
-        Command::Monitor(args) => monitor::run(&open()?, args, |answer| print(answer, cli.json).map(drop)),
+        Command::Monitor(args) => monitor::run(&open()?, args, |answer| print(answer, as_json).map(drop)),
         Command::Log(args) => log::run(&open()?, args),
         Command::Doctor => Ok(doctor::run(&open()?)),
+        Command::Gc(args) => gc::run(&open()?, args),
         Command::Agent(command) => agent::run(&open()?, command),
     }
+}
+
+/// Who asks: the engine for what it starts by itself, which is nobody else's to ask for.
+fn caller(command: &Command) -> Result<Caller> {
+    let caller = Caller::from_env();
+    if !command.is_detached() {
+        return Ok(caller);
+    }
+    caller.check_not_agent("this command").map(|()| Caller::Engine)
 }
 
 /// Prints it; whether somebody still reads what is printed.
 fn print(answer: &Answer, as_json: bool) -> Result<bool> {
     let json = if as_json && !answer.json.is_null() { Some(written(&answer.json)?) } else { None };
     let text = json.as_deref().unwrap_or(&answer.text);
-    if text.is_empty() {
-        return Ok(true);
-    }
+    let bytes = match &answer.raw {
+        Some(raw) => raw.clone(),
+        None if text.is_empty() => return Ok(true),
+        None => format!("{text}\n").into_bytes(),
+    };
     let mut out = io::stdout().lock();
     fault::step("answer", "success");
-    let written = writeln!(out, "{text}").and_then(|()| out.flush());
+    let written = out.write_all(&bytes).and_then(|()| out.flush());
     fault::step("end", "itself");
     match written {
-        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::new(Kind::Environment, format!("cannot write the answer: {cause}")).help(
-                "what was asked for is done; free space where the answer is to go, and ask for it anew",
-            ))
-        }
+        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(&cause)),
         Ok(()) => Ok(true),
         Err(_) => Ok(false),
     }
+}
+
+fn unwritten(cause: &io::Error) -> Error {
+    Error::new(Kind::Environment, format!("cannot write the answer: {cause}"))
+        .help("what was asked for is done; free space where the answer is to go, and ask for it anew")
 }
 
 fn end(outcome: Result<Answer>, as_json: bool) -> ExitCode {

@@ -1,8 +1,7 @@
 //! `orange install`: writes the skill for agents to where each coding agent looks for such.
 
-use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -10,28 +9,12 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::InstallArgs;
 use crate::cmd::skill::{self, MARK};
 use crate::drive::exec::find_on_path;
-use crate::drive::harness::HARNESSES;
+use crate::drive::harness::built_in;
+use crate::files::real;
 use crate::orange::Orange;
+use crate::setup::skill::{PLACES, Place};
 use crate::store::{atomic, home};
-use crate::{Error, Kind, Result};
-
-/// Where a harness keeps what belongs to its user.
-struct Place {
-    harness: &'static str,
-    /// The variable that names another folder.
-    variable: &'static str,
-    /// Below the user's home, where that is not set.
-    default: &'static str,
-    /// Where skills are in it.
-    skills: &'static str,
-}
-
-const PLACES: &[Place] = &[
-    Place { harness: "claude", variable: "CLAUDE_CONFIG_DIR", default: ".claude", skills: "skills" },
-    Place { harness: "codex", variable: "CODEX_HOME", default: ".codex", skills: "skills" },
-    Place { harness: "opencode", variable: "XDG_CONFIG_HOME", default: ".config", skills: "opencode/skills" },
-    Place { harness: "pi", variable: "PI_CODING_AGENT_DIR", default: ".pi/agent", skills: "skills" },
-];
+use crate::{Error, Kind, Result, nofollow};
 
 /// What becomes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,15 +30,16 @@ pub fn run(orange: &Orange, args: &InstallArgs) -> Result<Answer> {
     if args.print {
         return Ok(Answer::new(json!({ "skill": text }), text.trim_end()));
     }
+    let around = orange.around()?;
     let files = places(orange, args.harness.as_deref())?
         .into_iter()
-        .map(|place| Ok((place.harness, place.file()?)))
-        .collect::<Result<Vec<_>>>()?;
+        .map(|place| (place.harness, place.file(&around)))
+        .collect::<Vec<_>>();
     // Nothing is written if one of them cannot be.
     let changes = files.iter().map(|(_, file)| change(file, &text)).collect::<Result<Vec<_>>>()?;
     for ((_, file), _) in files.iter().zip(&changes).filter(|(_, change)| **change != Change::Unchanged) {
-        home::make_folder(file.parent().unwrap_or(file))?;
-        atomic::write(file, text.as_bytes())?;
+        home::make_folder(&real(file.parent().unwrap_or(file)))?;
+        atomic::write_linked(file, text.as_bytes())?;
     }
     let told = files.iter().zip(changes);
     let lines = told.clone().map(|((_, file), change)| format!("{} {}", change.word(), file.display()));
@@ -75,9 +59,10 @@ fn places(orange: &Orange, named: Option<&str>) -> Result<Vec<&'static Place>> {
         })?;
         return Ok(vec![place]);
     }
+    let harnesses = built_in();
     let is_there = |place: &&Place| {
-        let harness = HARNESSES.iter().find(|harness| harness.name == place.harness);
-        harness.is_some_and(|harness| find_on_path(harness.binary, orange.path()).is_some())
+        let harness = harnesses.iter().find(|harness| harness.name == place.harness);
+        harness.is_some_and(|harness| find_on_path(&harness.binary, orange.path()).is_some())
     };
     let found: Vec<_> = PLACES.iter().filter(is_there).collect();
     if found.is_empty() {
@@ -88,24 +73,12 @@ fn places(orange: &Orange, named: Option<&str>) -> Result<Vec<&'static Place>> {
     Ok(found)
 }
 
-impl Place {
-    fn file(&self) -> Result<PathBuf> {
-        let named = std::env::var_os(self.variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
-        let folder = named.or_else(|| std::env::home_dir().map(|home| home.join(self.default)));
-        let folder = folder.ok_or_else(|| {
-            Error::new(Kind::Environment, format!("neither {} nor HOME is set", self.variable))
-                .help(format!("set {} to the folder of {}", self.variable, self.harness))
-        })?;
-        Ok(folder.join(self.skills).join("orange/SKILL.md"))
-    }
-}
-
 /// What writing this text would change.
 ///
 /// # Errors
 /// `refused` for a file that somebody else wrote; `environment`.
 fn change(file: &Path, text: &str) -> Result<Change> {
-    match fs::read(file) {
+    match nofollow::read_linked(file, nofollow::LONGEST) {
         Ok(bytes) if bytes == text.as_bytes() => Ok(Change::Unchanged),
         Ok(bytes) if String::from_utf8_lossy(&bytes).contains(MARK) => Ok(Change::Updated),
         Ok(_) => Err(Error::new(
@@ -130,11 +103,14 @@ impl Change {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
     fn every_harness_has_its_place() {
-        assert!(HARNESSES.iter().map(|harness| harness.name).eq(PLACES.iter().map(|place| place.harness)));
+        let names = built_in().into_iter().map(|harness| harness.name);
+        assert!(names.eq(PLACES.iter().map(|place| place.harness)));
     }
 
     #[test]

@@ -1,24 +1,23 @@
 //! `orange log`: what processes without a terminal had to say.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
 
+use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
 use crate::cmd::answer::Answer;
 use crate::cmd::args::LogArgs;
+use crate::flow::garbage::LONGEST_LOG;
 use crate::log::{Level, Line};
 use crate::orange::Orange;
-use crate::{Error, Result};
+use crate::store::home::Home;
+use crate::store::{clock, transcripts};
+use crate::{Error, Result, nofollow};
 
 /// The last lines that fit, oldest first.
 pub fn run(orange: &Orange, args: &LogArgs) -> Result<Answer> {
-    let path = orange.home.log_file();
-    let log = match fs::read(&path) {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => String::new(),
-        Err(cause) => return Err(Error::io("read", &path, &cause)),
-    };
+    let log = end_of(&orange.home.former_log())? + &end_of(&orange.home.log_file())?;
     let mut lines: Vec<Line<'_>> = log.lines().map(Line::parse).filter(|line| fits(line, args)).collect();
     lines.drain(..lines.len().saturating_sub(args.lines));
     let json = lines.iter().map(|line| {
@@ -31,6 +30,26 @@ pub fn run(orange: &Orange, args: &LogArgs) -> Result<Answer> {
     });
     let text: Vec<_> = lines.iter().map(Line::to_string).collect();
     Ok(Answer::new(Value::Array(json.collect()), text.join("\n")))
+}
+
+/// The last part of a log; nothing when there is none.
+fn end_of(path: &Path) -> Result<String> {
+    let end =
+        nofollow::open(path, OFlags::RDONLY).and_then(|mut log| transcripts::end_of(&mut log, LONGEST_LOG));
+    match end {
+        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(String::new()),
+        Err(cause) => Err(Error::io("read", path, &cause)),
+    }
+}
+
+/// Writes an error of a command whose output nobody sees into `orange.log`. Where that cannot be written, it is lost.
+pub fn complain(component: &str, what: &str) {
+    let Ok(home) = Home::from_env() else { return };
+    let line = Line { time: &clock::now(), level: Level::Error, component, message: what };
+    let log = nofollow::open(&home.log_file(), OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE);
+    // One write, so that lines of several processes do not mix.
+    log.and_then(|mut log| log.write_all(format!("{line}\n").as_bytes())).unwrap_or_default();
 }
 
 fn fits(line: &Line<'_>, args: &LogArgs) -> bool {

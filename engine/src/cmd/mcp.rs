@@ -19,6 +19,11 @@ pub fn run(orange: &Orange) -> Error {
     }
 }
 
+/// Whether agents can be given a server: `orange-mcp` lies beside this program. One on `PATH` may be another version's.
+pub fn is_installed(orange: &Orange) -> bool {
+    beside(orange).is_some()
+}
+
 fn beside(orange: &Orange) -> Option<PathBuf> {
     let file = orange.program.with_file_name(PROGRAM);
     find_on_path(&file.to_string_lossy(), orange.path())

@@ -3,19 +3,22 @@
 pub mod answer;
 pub mod args;
 pub mod contract;
-pub mod line;
 pub mod skill;
 
 mod agent;
 mod complete;
 mod doctor;
 mod door;
+mod event;
+mod gc;
 mod install;
 mod log;
 mod mcp;
 mod monitor;
 mod project;
+mod relayed;
 mod screen;
+mod setup;
 mod task;
 mod workflow;
 mod workspace;

@@ -10,6 +10,7 @@ use crate::drive::git::Git;
 use crate::orange::Orange;
 use crate::store::pool;
 use crate::store::projects::{self, DEFAULT_POOL_SIZE, Project};
+use crate::store::transcripts;
 use crate::store::{self, Listed};
 use crate::{Error, Kind, Result};
 
@@ -47,7 +48,11 @@ fn add(
             Git::at(&path).check_branch_exists(branch)?;
             branch.clone()
         }
-        None => Git::at(&path).default_branch()?,
+        None => {
+            let branch = Git::at(&path).default_branch()?;
+            Git::at(&path).check_branch_exists(&branch).map_err(|error| error.help(NO_COMMIT))?;
+            branch
+        }
     };
     let folder_name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = name.map(str::to_owned).or(folder_name).unwrap_or_default();
@@ -57,11 +62,33 @@ fn add(
         default_branch,
         pool_size: settings.pool_size.unwrap_or(DEFAULT_POOL_SIZE),
         workflow: settings.workflow.clone(),
+        transcripts_mb: settings.transcripts_mb,
+        type_answers: settings.type_answers.unwrap_or(false),
+        queue: settings.queue.clone(),
+        backup_days: settings.backup_days.and_then(|days| days.0),
+        branch_days: settings.branch_days.and_then(|days| days.0),
+        trash_days: settings.trash_days.and_then(|days| days.0),
         other: serde_json::Map::new(),
     };
     projects::add(&orange.home, project.clone())?;
-    Ok(Answer::new(to_json(&project), format!("added {} ({})", project.name, project.path.display())))
+    Ok(answer(&project, format!("added {} ({})", project.name, project.path.display()), settings))
 }
+
+/// The project as it is now. A queue that has just become automatic needs somebody who looks at it.
+fn answer(project: &Project, mut text: String, settings: &ProjectSettings) -> Answer {
+    let mut json = to_json(project);
+    if settings.queue.is_some() && project.is_auto() {
+        json["hints"] = json!([AUTO]);
+        text += &format!("\n{AUTO}");
+    }
+    Answer::new(json, text)
+}
+
+const AUTO: &str = "`orange monitor` starts the tasks that wait, as long as it runs; `orange monitor --once` starts those that \
+                    have room now";
+
+const NO_COMMIT: &str = "tasks begin from a commit: make a first one on it (`git commit --allow-empty -m Begin`), then add the \
+                         repository again; or name another branch with --default-branch";
 
 fn list(orange: &Orange) -> Result<Answer> {
     let projects = projects::read(&orange.home)?;
@@ -90,10 +117,16 @@ fn update(
     path: Option<&PathBuf>,
     settings: &ProjectSettings,
 ) -> Result<Answer> {
-    let ProjectSettings { pool_size, workflow, default_branch } = settings;
-    if path.is_none() && pool_size.is_none() && workflow.is_none() && default_branch.is_none() {
+    let ProjectSettings { pool_size, workflow, default_branch, transcripts_mb, type_answers, queue, .. } =
+        settings;
+    let ProjectSettings { backup_days, branch_days, trash_days, .. } = settings;
+    let numbers = pool_size.or(*transcripts_mb);
+    let ages = backup_days.or(*branch_days).or(*trash_days);
+    let words = [workflow, default_branch, queue];
+    let is_said = path.is_some() || numbers.is_some() || ages.is_some() || type_answers.is_some();
+    if !is_said && words.iter().all(|word| word.is_none()) {
         return Err(Error::new(Kind::Usage, "nothing to change")
-            .help("give --path, --pool-size, --workflow or --default-branch"));
+            .help("give --path, --pool-size, --workflow or another option; `orange project update --help` lists them"));
     }
     orange.caller.check_person("change a project")?;
     check_workflow(orange, settings)?;
@@ -108,10 +141,16 @@ fn update(
     let project = projects::update(&orange.home, &project.name, |project| {
         project.path = path;
         project.pool_size = pool_size.unwrap_or(project.pool_size);
+        project.transcripts_mb = transcripts_mb.or(project.transcripts_mb);
+        project.type_answers = type_answers.unwrap_or(project.type_answers);
+        project.queue = queue.clone().or(project.queue.take());
+        project.backup_days = backup_days.map_or(project.backup_days, |days| days.0);
+        project.branch_days = branch_days.map_or(project.branch_days, |days| days.0);
+        project.trash_days = trash_days.map_or(project.trash_days, |days| days.0);
         project.workflow = workflow.clone().or(project.workflow.take());
         project.default_branch = default_branch.clone().unwrap_or_else(|| project.default_branch.clone());
     })?;
-    Ok(Answer::new(to_json(&project), format!("updated {}", project.name)))
+    Ok(answer(&project, format!("updated {}", project.name), settings))
 }
 
 /// The main checkout at this path, to which the project's worktrees are linked, wherever it was before.
@@ -160,5 +199,11 @@ fn to_json(project: &Project) -> Value {
         "default_branch": project.default_branch,
         "pool_size": project.pool_size,
         "workflow": project.workflow(),
+        "type_answers": project.type_answers,
+        "transcripts_mb": project.transcripts_mb.unwrap_or(transcripts::DEFAULT_MB),
+        "queue": if project.is_auto() { "auto" } else { "manual" },
+        "backup_days": project.backup_days,
+        "branch_days": project.branch_days,
+        "trash_days": project.trash_days,
     })
 }

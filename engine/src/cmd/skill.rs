@@ -52,12 +52,14 @@ written and decides.
 5. Write the section that your status asks for, as below, into the body of TASK.md, and only then run the command.
    `orange task next` says at any time which statuses can be asked for and what is still missing.
 
+Where your shell does not find `orange`, call it by the path that your prompt gives, or as `\"$ORANGE_PROGRAM\"`.
+
 What to leave alone: the frontmatter of TASK.md (`status`, counters and the like are put back), pushing, pull requests and
 comments on them, other tasks' worktrees. A person does these things, or the engine does.
 
 When a command is refused, nothing has changed. Exit status 1: do what the help says and run it again. 4: somebody is at work on
 the task, run it again. 2 or 3: the command is wrong. 5 or 6: the machine or a file is not in order; a person has to mend it.
-What a section must have to pass is read from the last section of that name, outside of code blocks. One that has been
+What a section must have to pass is read from the last section of that name, outside of code blocks and comments. One that has been
 accepted counts once where it says `written anew`: write what is true now.
 
 ## What each status asks for

@@ -68,7 +68,7 @@ fn to_json(one: &Collected, dry_run: bool) -> Value {
     let reason = if let Fate::Leave(why) = &one.fate { Some(why) } else { None };
     json!({
         "name": one.name,
-        "fate": word(&one.fate),
+        "fate": if one.failure.is_some() { "failed" } else { word(&one.fate) },
         "reason": reason,
         "kept": one.kept,
         "error": one.failure.as_ref().map(Error::one_line),

@@ -3,13 +3,14 @@
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rustix::fs::{Access, access, statvfs};
 
 use crate::doctor::{Finding, Level, Seen, or_fine};
-use crate::files::entries;
-use crate::store::{Home, atomic, list, lock};
+use crate::files::{bytes_in, size};
+use crate::flow::garbage::{self, Wanted};
+use crate::store::{Home, list, lock};
 use crate::{Error, Result};
 
 /// Below this many bytes, nothing can be relied on.
@@ -84,13 +85,7 @@ pub(super) fn locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 pub(super) fn leftovers(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let home = &seen.orange.home;
-    let mut folders = vec![home.root().to_owned(), home.workspaces()];
-    for dir in list::dirs(home, None)? {
-        folders.push(dir.path.join("prompts"));
-        folders.push(dir.path);
-    }
-    let left: Vec<PathBuf> = folders.iter().flat_map(|folder| atomic::leftovers(folder)).collect();
+    let left = garbage::leftovers(&seen.orange.home)?;
     let told = |file: &PathBuf| {
         let shown = file.display();
         Finding::new(Level::Warning, format!("{shown} is of a dead process"))
@@ -99,28 +94,19 @@ pub(super) fn leftovers(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(left.iter().map(told).collect(), "none"))
 }
 
+/// What `orange gc` would remove.
+pub(super) fn garbage(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let found = garbage::find(seen.orange, &Wanted::default())?;
+    let message = match garbage::summary(&found) {
+        None => "nothing that is old enough and kept elsewhere".to_owned(),
+        Some(summary) => format!("{summary}; `orange gc` names them, `orange gc --yes` removes them"),
+    };
+    Ok(vec![Finding::fine(message)])
+}
+
 pub(super) fn trash(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let home: &Home = &seen.orange.home;
     let tasks = list::below(&home.trash(), None)?.len();
     let bytes = bytes_in(&home.trash())?;
     Ok(vec![Finding::fine(format!("{tasks} deleted tasks, {}", size(bytes)))])
-}
-
-fn bytes_in(folder: &Path) -> Result<u64> {
-    let mut bytes = 0;
-    for entry in entries(folder)? {
-        let path = entry.path();
-        let found = entry.metadata().map_err(|cause| Error::io("look at", &path, &cause))?;
-        bytes += if found.is_dir() { bytes_in(&path)? } else { found.len() };
-    }
-    Ok(bytes)
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..0x400 => format!("{bytes} B"),
-        0x400..0x10_0000 => format!("{} KiB", bytes >> 10),
-        0x10_0000..0x4000_0000 => format!("{} MiB", bytes >> 20),
-        0x4000_0000.. => format!("{} GiB", bytes >> 30),
-    }
 }

@@ -1,6 +1,7 @@
 //! What `orange doctor` looks at: everything that tasks need, and everything that may have been left behind. It changes
 //! nothing.
 
+mod dialogs;
 mod disk;
 mod programs;
 mod tasks;
@@ -63,13 +64,21 @@ pub const CHECKS: &[Check] = &[
         look: programs::harnesses,
     },
     Check {
+        name: "dialogs",
+        remedy: "`orange setup` shows what agents would ask, and agrees to it",
+        look: dialogs::dialogs,
+    },
+    Check { name: "logins", remedy: "log in to the coding agent", look: dialogs::logins },
+    Check { name: "root", remedy: "run `orange` as another user", look: dialogs::root },
+    Check { name: "skills", remedy: "`orange install` writes it", look: dialogs::skills },
+    Check {
         name: "home",
         remedy: "set ORANGE_HOME to a folder of your own on a local disk",
         look: disk::home,
     },
     Check {
         name: "disk",
-        remedy: "free space: `orange workspace gc`, the trash, old worktrees",
+        remedy: "free space: `orange gc` names what tasks have left, `orange workspace gc` gives back worktrees",
         look: disk::space,
     },
     Check {
@@ -78,6 +87,7 @@ pub const CHECKS: &[Check] = &[
         look: disk::locks,
     },
     Check { name: "leftovers", remedy: "remove them: nobody is going to miss them", look: disk::leftovers },
+    Check { name: "garbage", remedy: "`orange gc` names what could go", look: disk::garbage },
     Check { name: "trash", remedy: "remove from it what is not wanted any more", look: disk::trash },
     Check {
         name: "projects",
@@ -99,9 +109,19 @@ pub const CHECKS: &[Check] = &[
     Check { name: "transitions", remedy: "`orange monitor --once` finishes it", look: tasks::transitions },
     Check { name: "sessions", remedy: "`orange monitor --once` looks after it", look: tasks::sessions },
     Check {
+        name: "agents",
+        remedy: "`orange task show` says what it waits for, `orange task attach` shows it",
+        look: tasks::agents,
+    },
+    Check {
         name: "clock",
         remedy: "set the clock if it is wrong; if it was wrong then, it passes: no order depends on it",
         look: tasks::clock,
+    },
+    Check {
+        name: "queue",
+        remedy: "`orange monitor --once` makes the starts that are owed",
+        look: tasks::queue,
     },
     Check {
         name: "pool",

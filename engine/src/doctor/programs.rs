@@ -3,8 +3,8 @@
 use crate::Result;
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::exec::find_on_path;
-use crate::drive::git::Git;
-use crate::drive::harness;
+use crate::drive::git::{Git, TASK_FILE};
+use crate::drive::harness::{self, Harness};
 use crate::store::task::DEFAULT_HARNESS;
 
 pub(super) fn tmux(seen: &Seen<'_>) -> Result<Vec<Finding>> {
@@ -36,7 +36,7 @@ pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     used.dedup();
     let missing =
         used.iter().filter_map(|name| seen.orange.harness(name).and_then(|found| found.check(path)).err());
-    let broken: Vec<Finding> = missing.map(|error| Finding::of(Level::Broken, &error)).collect();
+    let mut broken: Vec<Finding> = missing.map(|error| Finding::of(Level::Broken, &error)).collect();
     let known = harness::all(&seen.orange.home.harnesses_toml())?;
     let there = known.iter().filter(|harness| harness.check(path).is_ok());
     let there: Vec<&str> = there.map(|harness| harness.name.as_str()).collect();
@@ -44,7 +44,24 @@ pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         let error = seen.orange.harness(DEFAULT_HARNESS)?.check(path).err();
         return Ok(error.iter().map(|error| Finding::of(Level::Warning, error)).collect());
     }
+    let used = known.iter().filter(|harness| used.contains(&harness.name.as_str()));
+    broken.extend(
+        used.filter(|harness| harness.check(path).is_ok()).filter_map(|harness| silent(seen, harness)),
+    );
     Ok(or_fine(broken, format!("on PATH: {}", there.join(", "))))
+}
+
+/// A harness that could report what its agents do, and does not here.
+fn silent(seen: &Seen<'_>, harness: &Harness) -> Option<Finding> {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if !harness.has_reports() {
+        return None;
+    }
+    let why = harness.why_silent(seen.orange.path(), is_set)?;
+    let name = &harness.name;
+    let message = format!("agents of {name} do not report what they do: {why}");
+    let remedy = "what they do is guessed from their screens; docs/agents.md names the versions that report";
+    Some(Finding::new(Level::Warning, message).remedy(remedy))
 }
 
 pub(super) fn projects(seen: &Seen<'_>) -> Result<Vec<Finding>> {
@@ -64,6 +81,12 @@ pub(super) fn projects(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         {
             let finding = Finding::of(Level::Broken, &error);
             findings.push(Finding { message: format!("{}: {}", project.name, finding.message), ..finding });
+        } else if git.tracks(&project.default_branch, &project.default_branch, TASK_FILE)? {
+            let message =
+                format!("{}: `{}` has a {TASK_FILE} of its own in git", project.name, project.default_branch);
+            findings.push(Finding::new(Level::Broken, message).remedy(format!(
+                "no task of it can start: `git rm {TASK_FILE}` there, or `git mv` where it is the project's own; commit and push"
+            )));
         }
     }
     let names: Vec<&str> = projects.iter().map(|project| project.name.as_str()).collect();

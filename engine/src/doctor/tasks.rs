@@ -1,19 +1,37 @@
 //! Tasks, their journals, and their sessions.
 
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use crate::Result;
 use crate::doctor::{Finding, Level, Seen, or_fine};
+use crate::drive::tmux::Pane;
+use crate::flow::activity::{self, Agent};
+use crate::flow::queue::Queue;
 use crate::flow::snapshot::status_of;
-use crate::hooks::agents;
+use crate::hooks::agents as live;
+use crate::nofollow::{self, Unfit};
 use crate::store::event::Event;
-use crate::store::{Log, TaskDir, clock as time, task};
+use crate::store::{Listed, Log, TaskDir, clock as time, owed, task};
+use crate::{Error, Result};
 
 pub(super) fn readable(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let listed = seen.listed()?;
-    let errors = listed.iter().filter_map(|listed| listed.task.as_ref().err());
-    let broken = errors.map(|error| Finding::of(Level::Broken, error)).collect();
+    let mut broken = Vec::new();
+    for Listed { dir, task } in listed {
+        match task {
+            Err(error) => broken.push(Finding::of(Level::Broken, error)),
+            Ok(_) => broken.extend(never_opened(dir)?),
+        }
+    }
     Ok(or_fine(broken, format!("{} can be read", listed.len())))
+}
+
+/// What stands in a task's folder and is neither a file nor a folder: whatever needs one in its place fails.
+fn never_opened(dir: &TaskDir) -> Result<Vec<Finding>> {
+    let found = nofollow::unfit(&dir.path).map_err(|cause| Error::io("look at", &dir.path, &cause))?;
+    let tell =
+        |(path, why): (PathBuf, Unfit)| Finding::of(Level::Broken, &Error::io("open", &path, &why.into()));
+    Ok(found.into_iter().map(tell).collect())
 }
 
 pub(super) fn workflows(seen: &Seen<'_>) -> Result<Vec<Finding>> {
@@ -67,7 +85,8 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (dir, log) in logs(seen)? {
         for agent in log.agents.values() {
-            if !agents::is_alive(dir, agent, panes)? {
+            // What cannot be read of a task is told with the task.
+            if live::is_alive(dir, agent, panes).is_ok_and(|is_alive| !is_alive) {
                 let message =
                     format!("task {}: agent {} ({}) is gone, unnoticed", dir.id, agent.spawn, agent.actor);
                 findings.push(Finding::new(Level::Warning, message));
@@ -88,6 +107,47 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             .remedy(format!("look at it, then `{} kill-session -t '={session}'`", seen.orange.tmux.shown()))
     }));
     Ok(or_fine(findings, "every agent has one, every one a task"))
+}
+
+/// Agents that live and do not go on by themselves.
+pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    let panes = || seen.panes().ok().map(<[Pane]>::to_vec);
+    for listed in seen.listed()? {
+        let Ok(task) = &listed.task else { continue };
+        let log = task::read_journal(&listed.dir)?.log();
+        for Agent { spawn, told, .. } in activity::of_task(seen.orange, &listed.dir, task, &log, panes) {
+            if !told.state.is_well() {
+                let message =
+                    format!("task {}: agent {spawn} is {}: {}", task.id, told.state.as_str(), told.reason);
+                let finding = Finding::new(Level::Warning, message);
+                let answer =
+                    told.request.map(|request| format!("`orange task answer {request} allow`, or `deny`"));
+                findings.push(answer.into_iter().fold(finding, Finding::remedy));
+            }
+        }
+    }
+    Ok(or_fine(findings, "none waits for anybody"))
+}
+
+/// The tasks that wait to be started, and starts that nobody has made up for yet.
+pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for project in seen.projects()? {
+        for owed in owed::all(&seen.orange.home, &project.name)? {
+            let message = format!(
+                "task {} has made room for the next task of {}, and none is started yet",
+                owed.by, project.name
+            );
+            findings.push(Finding::new(Level::Warning, message));
+        }
+    }
+    let queue = Queue::read(&seen.orange.home)?;
+    for task in seen.tasks()? {
+        let what = queue.waits_for(seen.orange, task);
+        findings.extend(what.map(|what| Finding::fine(format!("task {} {what}", task.id))));
+    }
+    Ok(or_fine(findings, "no task waits to be started"))
 }
 
 pub(super) fn clock(seen: &Seen<'_>) -> Result<Vec<Finding>> {

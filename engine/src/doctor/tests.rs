@@ -4,12 +4,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
+use crate::around::Around;
 use crate::flow::tests::MACHINES;
 use crate::machines::Machines;
 use crate::store::{Event, Home, Set, TaskDir, tests};
 
 struct Ward {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     orange: Orange,
 }
 
@@ -18,7 +19,11 @@ impl Ward {
         let (folder, home) = tests::home();
         home.prepare().unwrap();
         let orange = Orange::for_tests(Machines::only(MACHINES), home, folder.path());
-        Ward { _folder: folder, orange }
+        for skills in [".claude/skills", ".codex/skills"] {
+            fs::create_dir_all(folder.path().join(skills).join("orange")).unwrap();
+            fs::write(folder.path().join(skills).join("orange/SKILL.md"), "").unwrap();
+        }
+        Ward { folder, orange }
     }
 
     fn home(&self) -> &Home {
@@ -68,6 +73,27 @@ fn nothing_is_found_in_a_home_where_all_is_well_and_nothing_is_changed() {
     }
     assert_eq!(fs::read(dir.history()).unwrap(), before);
     assert!(!ward.home().workspaces().exists());
+}
+
+#[test]
+fn what_would_hang_an_agent_is_found() {
+    let ward = Ward::new();
+    ward.task();
+    let folder = ward.folder.path().to_owned();
+    let project = Project { name: "coffee".to_owned(), path: folder.clone(), ..Project::default() };
+    projects::add(ward.home(), project).unwrap();
+    ward.check("dialogs", "Broken claude in coffee: not settled whether it may run every command");
+    ward.check("dialogs", "not settled whether it may read, edit and run what is in");
+    ward.check("logins", "Broken claude in coffee");
+    assert_eq!(ward.found("root"), [""; 0]);
+    fs::remove_file(folder.join(".claude/skills/orange/SKILL.md")).unwrap();
+    ward.check("skills", "Warning claude has no orange skill");
+    let key = [("ANTHROPIC_API_KEY", "0123")];
+    let Ward { folder, orange } = ward;
+    let around = Around::at(folder.path(), &key, true);
+    let ward = Ward { folder, orange: orange.with_around(around) };
+    ward.check("root", "Broken claude in coffee");
+    ward.check("dialogs", "not settled whether it may use the key");
 }
 
 #[test]
@@ -134,7 +160,10 @@ fn tasks_and_sessions_without_each_other_are_found() {
 #[test]
 fn worktrees_of_tasks_that_are_gone_are_found() {
     let ward = Ward::new();
-    crate::store::Pool::lock(ward.home()).unwrap().bind("coffee", 1, "gone").unwrap();
+    crate::store::Pool::lock(ward.home())
+        .unwrap()
+        .bind("coffee", 1, "gone", crate::store::tests::usable)
+        .unwrap();
     fs::create_dir(ward.home().workspace("mine")).unwrap();
     fs::write(ward.home().workspace("mine").join("precious"), "p").unwrap();
     ward.check("pool", "mine is left alone");

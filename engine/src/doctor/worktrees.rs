@@ -4,6 +4,7 @@ use crate::Result;
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::git::Git;
 use crate::flow::collect::{self, Fate};
+use crate::store::Task;
 
 /// What `orange workspace gc` would do.
 pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
@@ -20,7 +21,8 @@ pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(findings, format!("{} worktrees", seen.slots()?.len())))
 }
 
-/// Those that tasks hold are there, linked to their repository, and bound to the same task by the pool.
+/// Those that tasks hold are there, linked to their repository, bound to the same task by the pool, and have a `TASK.md` that
+/// can be read.
 pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for task in seen.tasks()? {
@@ -50,18 +52,24 @@ pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
                 "`mv '{shown}' '{shown}.away'`, and take what you need from there; `orange task respawn {}` makes it again",
                 task.id
             ))
-        } else if !folder.join(".git").exists() {
-            Finding::new(
-                Level::Broken,
-                format!("{shown}, of task {}, is not linked to its repository", task.id),
-            )
-            .remedy(format!("`git -C '{}' worktree repair`", project.path.display()))
+        } else if let Err(error) = git.check_link(&folder) {
+            Finding::new(Level::Broken, format!("task {}: {}", task.id, error.message))
+                .remedy(error.help.clone())
+        } else if let Err(error) = readable(seen, task) {
+            Finding::new(Level::Broken, error.message.clone()).remedy(error.help.clone())
         } else {
             continue;
         };
         findings.push(finding);
     }
     Ok(or_fine(findings, "those that tasks hold are whole"))
+}
+
+/// That the worktree's `TASK.md` can be taken in.
+fn readable(seen: &Seen<'_>, task: &Task) -> Result<()> {
+    let home = &seen.orange.home;
+    let dir = home.task(&task.project, &task.id);
+    Task::read(home, &dir).map(drop)
 }
 
 /// Locks in the projects' repositories that no git is seen to hold.

@@ -20,7 +20,8 @@ pub struct Ended {
 
 /// Runs an agent on this terminal and waits for its end; then ends everything that it started: what is in its process
 /// group, below this process, or of these families. `holder` is a program that ends with its standard input: it has the
-/// terminal before the agent is there. `started` is told of the agent before anything else happens.
+/// terminal before the agent is there. `started` is told of the agent before anything else happens, and `lost` of each other
+/// child of this process that has ended meanwhile.
 ///
 /// # Errors
 /// `environment` when it cannot be started, and when something of it does not even end when killed; those of `started`,
@@ -30,26 +31,18 @@ pub fn run(
     holder: Call,
     families: &[Family],
     started: impl FnOnce(Process) -> Result<()>,
+    lost: impl FnMut(Pid),
 ) -> Result<Ended> {
-    adopt_orphans()?;
+    process::adopt_orphans()?;
     let (mut child, group) = on_terminal(call, holder)?;
     let pid = Pid::from_child(&child);
     let agent = Process::alive(pid.as_raw_nonzero().get());
     let begun = agent.map_or(Ok(()), started);
-    let waited = begun.and_then(|()| wait_unreaped(pid));
+    let waited = begun.and_then(|()| wait_unreaped(pid, lost));
     fault::step("clear up after", "the agent");
     process::end(&[families, &below(group)].concat())?;
     let ended = reap(&mut child)?;
     waited.map(|()| ended)
-}
-
-/// Whatever loses its parent below this process becomes its child, wherever it has gone: it can be found.
-fn adopt_orphans() -> Result<()> {
-    #[cfg(target_os = "linux")]
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|cause| {
-        Error::new(Kind::Environment, format!("cannot look after what the agent starts: {cause}"))
-    })?;
-    Ok(())
 }
 
 /// Starts the agent as the terminal's foreground, so that Ctrl-C reaches it alone and not the one who waits for it. Its
@@ -73,8 +66,8 @@ fn on_terminal(call: Call, holder: Call) -> Result<(Child, Pid)> {
     Ok((child?, group))
 }
 
-/// As long as nobody reaps it, its id cannot become another process's. Orphans of its are reaped on the way.
-fn wait_unreaped(agent: Pid) -> Result<()> {
+/// As long as nobody reaps it, its id cannot become another process's. Other children are reaped on the way.
+fn wait_unreaped(agent: Pid, mut lost: impl FnMut(Pid)) -> Result<()> {
     let is_over = || waitable(WaitId::Pid(agent), WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG);
     loop {
         waitable(WaitId::All, WaitIdOptions::NOWAIT)?;
@@ -85,6 +78,7 @@ fn wait_unreaped(agent: Pid) -> Result<()> {
             process::ended_children(rustix::process::getpid()).into_iter().filter(|pid| *pid != agent)
         {
             waitable(WaitId::Pid(orphan), WaitIdOptions::NOHANG)?;
+            lost(orphan);
         }
     }
 }
@@ -139,7 +133,8 @@ mod tests {
             return;
         };
         let ended =
-            run(Call::new("/bin/sh").arg("-c").arg(script), Call::new("cat"), &[], |_| Ok(())).unwrap();
+            run(Call::new("/bin/sh").arg("-c").arg(script), Call::new("cat"), &[], |_| Ok(()), |_| ())
+                .unwrap();
         fs::write(&answer, format!("{:?} {:?}", ended.code, ended.signal)).unwrap();
     }
 

@@ -1,21 +1,26 @@
 //! The only place that starts a process: captured calls with a bound, detached ones, and those that take the terminal.
 
 mod gather;
+mod kept;
 
 use std::ffi::OsStr;
-use std::fs::OpenOptions;
-use std::io;
+use std::io::{self, PipeReader, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal};
 
 use self::gather::Gathering;
+use self::kept::{Bound, Copied};
 use super::process;
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result, fault, nofollow};
+
+/// How the log is opened.
+const LOG: OFlags = OFlags::WRONLY.union(OFlags::APPEND).union(OFlags::CREATE);
 
 /// The variables by which git finds its repository, its index and its configuration of one call. Inside a git
 /// hook they are set, and mean another repository than ours.
@@ -55,6 +60,15 @@ pub struct Call {
     folder: Option<PathBuf>,
     input: Vec<u8>,
     bound: Duration,
+    copy: Option<Copy>,
+}
+
+/// Where what a call writes is copied to.
+#[derive(Debug)]
+struct Copy {
+    end: usize,
+    file: PathBuf,
+    longest: u64,
 }
 
 /// What a captured call gave back, whatever its exit status.
@@ -68,10 +82,12 @@ pub struct Output {
     pub stderr: Vec<u8>,
 }
 
-/// A process of its own session, started by [`Call::detach`].
+/// A process that is no descendant of this one, started by [`Call::detach`].
 #[derive(Debug)]
 pub struct Detached {
-    child: Child,
+    go_between: Child,
+    /// Whatever it runs has the other end, and nothing is ever written to it.
+    end: PipeReader,
     what: String,
 }
 
@@ -86,6 +102,7 @@ impl Call {
             folder: None,
             input: Vec::new(),
             bound: Duration::from_secs(60),
+            copy: None,
         }
     }
 
@@ -142,6 +159,13 @@ impl Call {
         self
     }
 
+    /// The same call, of which no more is kept in memory than so many bytes of the beginning and about as many of the end of
+    /// each of its outputs. As they come, both are written to a new file, up to the longest that this may be.
+    pub fn copied(mut self, end: usize, file: &Path, longest: u64) -> Call {
+        self.copy = Some(Copy { end, file: file.to_path_buf(), longest });
+        self
+    }
+
     /// Runs it and gives what it wrote. It has no terminal to ask anything on; past its bound, its whole
     /// process group is killed.
     ///
@@ -150,10 +174,11 @@ impl Call {
     pub fn run(mut self) -> Result<Output> {
         let stdin = if self.input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let bound = self.copy.as_ref().map(Copy::begin).transpose()?;
         fault::step("call", brief(&self.what));
         let mut child = self.command.spawn().map_err(|cause| self.cannot_start(&cause))?;
         fault::step("wait for", &self.program);
-        let gathering = Gathering::begin(&mut child, self.input);
+        let gathering = Gathering::begin(&mut child, self.input, bound);
         if !gathering.ends_within(self.bound) {
             end_group(&child);
             reap(&mut child, &self.what)?;
@@ -201,26 +226,48 @@ impl Call {
         self.command.spawn().map_err(|cause| self.cannot_start(&cause))
     }
 
+    /// Starts it as a companion of this process: its standard input and output are pipes that this process holds, and
+    /// what it complains about is appended to `log`. The started process must call [`become_independent`] first of all.
+    ///
+    /// # Errors
+    /// `environment` when the log cannot be opened or the program cannot be started.
+    pub fn companion(mut self, log: &Path) -> Result<Child> {
+        let err = nofollow::open(log, LOG).map_err(|cause| Error::io("open", log, &cause))?;
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(err);
+        fault::step("start", "a companion");
+        self.command.spawn().map_err(|cause| self.cannot_start(&cause))
+    }
+
     /// Becomes the program: on success this process is it, and nothing returns.
     pub fn become_it(mut self) -> Error {
         let cause = self.command.exec();
         self.cannot_start(&cause)
     }
 
-    /// Starts it so that it can outlive this process and its terminal: no standard input, and its output
-    /// appended to `log`. The started process must call [`become_independent`] first of all.
+    /// Starts it as a go-between, which is to call [`become_independent`] and [`Call::leave_running`] and to end: the program
+    /// that it leaves running outlives this process and its terminal, and whoever ends this process with all its descendants
+    /// does not find it. Output is appended to `log`; standard input is there to wait for the end alone, and cannot be read.
     ///
     /// # Errors
-    /// `environment` when the log cannot be opened or the program cannot be started.
+    /// `environment` when the log cannot be opened or the go-between cannot be started.
     pub fn detach(mut self, log: &Path) -> Result<Detached> {
-        let open = OpenOptions::new().create(true).append(true).open(log);
-        let out = open.map_err(|cause| Error::io("open", log, &cause))?;
+        let out = nofollow::open(log, LOG).map_err(|cause| Error::io("open", log, &cause))?;
         let err = out.try_clone().map_err(|cause| Error::io("open", log, &cause))?;
-        self.command.stdin(Stdio::null()).stdout(out).stderr(err);
+        let (end, held) = io::pipe().map_err(|cause| self.cannot_start(&cause))?;
+        self.command.stdin(held).stdout(out).stderr(err);
         fault::step("detach", "itself");
-        let child = self.command.spawn().map_err(|cause| self.cannot_start(&cause))?;
+        let go_between = self.command.spawn().map_err(|cause| self.cannot_start(&cause))?;
         fault::step("leave", "itself");
-        Ok(Detached { child, what: self.what })
+        Ok(Detached { go_between, end, what: self.what })
+    }
+
+    /// Starts it in this process's session, with its input and output, and does not wait for it.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be started.
+    pub fn leave_running(mut self) -> Result<()> {
+        fault::step("start", "itself");
+        self.command.spawn().map(drop).map_err(|cause| self.cannot_start(&cause))
     }
 
     fn cannot_start(&self, cause: &io::Error) -> Error {
@@ -236,6 +283,15 @@ impl Call {
         } else {
             broken(format!("cannot start `{}`: {cause}", self.program))
         }
+    }
+}
+
+impl Copy {
+    fn begin(&self) -> Result<Bound> {
+        const NEW: OFlags = OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL);
+        let Copy { end, file: path, longest } = self;
+        let file = nofollow::open(path, NEW).map_err(|cause| Error::io("create", path, &cause))?;
+        Ok(Bound { end: *end, file: Arc::new(Mutex::new(Copied { file, left: *longest })) })
     }
 }
 
@@ -277,31 +333,29 @@ impl Output {
 }
 
 impl Detached {
-    /// Waits until it has called [`become_independent`], or has ended: from then on it can outlive this process. The
-    /// end of a session's leader, for one, ends every process in the terminal's foreground.
+    /// Waits until the go-between has ended: from then on what it has started can outlive this process. The end of a
+    /// session's leader, for one, ends every process in the terminal's foreground.
     ///
     /// # Errors
-    /// `environment` when the system cannot tell.
+    /// `environment` when it could not start anything, or the system cannot tell.
     pub fn until_independent(&mut self) -> Result<()> {
-        let own = pid_of(&self.child);
-        while !process::leads_session(own) {
-            let ended = self.child.try_wait().map_err(|cause| cannot_wait(&self.what, &cause))?;
-            if ended.is_some() {
-                return Ok(());
-            }
-            thread::sleep(Duration::from_millis(1));
+        let status = reap(&mut self.go_between, &self.what)?;
+        if status.success() {
+            return Ok(());
         }
-        Ok(())
+        let message = format!("`{}` was not started: its go-between ended with {status}", brief(&self.what));
+        Err(Error::new(Kind::Environment, message).help("`orange log` may say why"))
     }
 
     /// Waits for its end.
     ///
     /// # Errors
-    /// `environment` when the system cannot tell.
-    pub fn wait(&mut self) -> Result<ExitStatus> {
-        let status = reap(&mut self.child, &self.what);
+    /// As [`Detached::until_independent`].
+    pub fn wait(mut self) -> Result<()> {
+        self.until_independent()?;
+        let read = self.end.read_to_end(&mut Vec::new());
         fault::step("hear from", "itself");
-        status
+        read.map(drop).map_err(|cause| cannot_wait(&self.what, &cause))
     }
 }
 
@@ -309,7 +363,7 @@ impl Detached {
 /// a killed tmux session can end it: the kernel sends SIGHUP only to those that have the terminal.
 ///
 /// # Errors
-/// `environment` when this process leads a process group: it was not started by [`Call::detach`].
+/// `environment` when this process leads a process group, as one that a shell has started.
 pub fn become_independent() -> Result<()> {
     let own = rustix::process::getpid();
     fault::step("become", "independent");

@@ -31,6 +31,8 @@ pub struct PullRequest {
     pub state: PrState,
     /// The commit that merged it, as far as GitHub tells.
     pub commit: Option<String>,
+    /// When it was merged (RFC 3339, UTC), as far as it was asked for and is known.
+    pub merged_at: Option<String>,
 }
 
 /// What has become of a pull request.
@@ -91,10 +93,31 @@ impl Gh {
     /// # Errors
     /// `environment` when gh is missing, cannot log in, is too slow or fails.
     pub fn of_branch(&self, branch: &str) -> Result<Option<PullRequest>> {
-        let head = format!("--head={branch}");
-        let fields = "--json=url,state,mergeCommit,isCrossRepository";
-        let answer = asked(self.call(&["pr", "list", &head, "--state=all", fields]))?;
+        let answer = asked(self.list(branch))?;
         parse_list(&answer.stdout).ok_or_else(|| unclear(&answer))
+    }
+
+    /// The same, where GitHub may not be in use at all: `None` also when gh is missing or cannot log in, and when no remote
+    /// of the repository is on GitHub.
+    ///
+    /// # Errors
+    /// `environment` when gh is too slow or fails.
+    pub fn of_branch_if_used(&self, branch: &str, path: &OsStr) -> Result<Option<PullRequest>> {
+        if check(path).is_err() {
+            return Ok(None);
+        }
+        let answer = self.list(branch).run()?;
+        if answer.code() == Some(NO_LOGIN) || says_no_github(&answer.complaint()) {
+            return Ok(None);
+        }
+        let answer = checked(answer)?;
+        parse_list(&answer.stdout).ok_or_else(|| unclear(&answer))
+    }
+
+    fn list(&self, branch: &str) -> Call {
+        let head = format!("--head={branch}");
+        let fields = "--json=url,state,mergeCommit,mergedAt,isCrossRepository";
+        self.call(&["pr", "list", &head, "--state=all", fields])
     }
 
     /// Opens a pull request and gives its address. The text goes through a pipe, the title in one argument.
@@ -140,7 +163,15 @@ fn check_url(url: &str) -> Result<()> {
 }
 
 fn asked(call: Call) -> Result<Output> {
-    let answer = call.run()?;
+    checked(call.run()?)
+}
+
+/// What gh says in a repository whose remotes are elsewhere.
+fn says_no_github(complaint: &str) -> bool {
+    complaint.contains("no git remotes found") || complaint.contains("point to a known GitHub host")
+}
+
+fn checked(answer: Output) -> Result<Output> {
     match answer.code() {
         Some(0) => Ok(answer),
         Some(NO_LOGIN) => Err(answer.failure().help("run `gh auth login`, or set GH_TOKEN")),
@@ -175,8 +206,13 @@ fn parse(json: &Value) -> Option<PullRequest> {
         "CLOSED" => PrState::Closed,
         _ => return None,
     };
-    let commit = json["mergeCommit"]["oid"].as_str().map(str::to_owned);
-    Some(PullRequest { url: json["url"].as_str()?.to_owned(), state, commit })
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    Some(PullRequest {
+        url: text(&json["url"])?,
+        state,
+        commit: text(&json["mergeCommit"]["oid"]),
+        merged_at: text(&json["mergedAt"]),
+    })
 }
 
 /// The address stands on the last line; what gh has to say beside may stand before it.
@@ -197,6 +233,7 @@ mod tests {
             url: URL.to_owned(),
             state,
             commit: commit.map(str::to_owned),
+            merged_at: None,
         });
         assert_eq!(parse_view(json.as_bytes()), expect);
     }
@@ -231,6 +268,16 @@ mod tests {
         check_list(&list(&[one("MERGED", false), one("CLOSED", false)]), Some(Some(PrState::Merged)));
         check_list(&list(&[one("OPEN", true)]), Some(None));
         check_list("{}", None);
+    }
+
+    #[test]
+    fn a_repository_without_github_is_told_from_a_failure() {
+        assert!(says_no_github("no git remotes found"));
+        assert!(says_no_github(
+            "none of the git remotes configured for this repository point to a known GitHub host. To tell gh about a \
+             new GitHub host, please use `gh auth login`"
+        ));
+        assert!(!says_no_github("HTTP 502: Bad gateway (https://api.github.com/graphql)"));
     }
 
     #[test]

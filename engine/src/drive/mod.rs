@@ -4,6 +4,7 @@
 //! needs as arguments: no driver looks at the environment of this process by itself.
 
 pub mod agent;
+pub mod changes;
 pub mod exec;
 pub mod gh;
 pub mod git;
@@ -14,3 +15,4 @@ pub mod terminal;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod tmux;
+pub mod transcript;

@@ -11,12 +11,12 @@ use tempfile::TempDir;
 use super::exec::Call;
 use super::tmux::{Spawn, Tmux};
 
-/// Waits until a condition holds, for a minute at most: far longer than anything here takes.
+/// Waits until a condition holds, for three minutes at most: far longer than anything here takes, on a busy machine too.
 #[track_caller]
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(60), "never happened: {what}");
+        assert!(start.elapsed() < Duration::from_secs(180), "never happened: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -54,11 +54,12 @@ fn plan(machine: &Machine<'_>, open: &Open, decision: &Decision<'_>) -> Transiti
         actor: actor.to_owned(),
         hooks: decision.effects.iter().enumerate().map(hook).collect(),
         gate: decision.seen.map(|seen| pass(open, seen)),
+        stood: decision.entered.iter().copied().map(Pass::of).collect(),
     }
 }
 
 fn pass(open: &Open, seen: Seen<'_>) -> Pass {
     // The gate was passed by what is written. A worktree that cannot say where it stands is no reason to refuse.
     let commit = open.worktree().and_then(|worktree| git::stands_on(&worktree).unwrap_or_default());
-    Pass { section: seen.section.to_owned(), hash: Pass::hash_of(seen.fingerprint), commit }
+    Pass { commit, ..Pass::of(seen) }
 }

@@ -3,12 +3,16 @@
 use orange_core::{self as core, Actor, CRASH_COUNT, Decision, ExitDecision, Machine};
 
 use crate::Result;
+use crate::fault;
+use crate::flow::activity;
+use crate::flow::answer;
 use crate::flow::begin::begin;
 use crate::flow::finish::{finish, settled};
+use crate::flow::limit;
 use crate::flow::snapshot::{Snapshot, status_of};
 use crate::flow::waiting::{self, Next};
-use crate::hooks;
 use crate::hooks::attended::Attended;
+use crate::hooks::{self, agents, trace};
 use crate::orange::Orange;
 use crate::store::{Event, Open, Set, TaskDir};
 
@@ -36,7 +40,14 @@ pub struct End {
 /// # Errors
 /// Those of the store, and of what the exit rules lead to.
 pub fn ended(orange: &Orange, dir: &TaskDir, end: &End) -> Result<String> {
-    let open = settled(orange, dir)?;
+    let mut open = settled(orange, dir)?;
+    if open.log().stopped.contains(&end.spawn) {
+        agents::end_stopped(orange, &mut open)?;
+        drop(open);
+        // A person may have wanted it again, and been killed over it.
+        let restarted = waiting::overdue(orange, dir)?;
+        return Ok(restarted.unwrap_or_else(|| format!("agent {} was stopped", end.spawn)));
+    }
     let story = match open.log().agents.get(&end.spawn) {
         Some(record) => {
             let machine = orange.machine_of(&open.task().owned)?;
@@ -45,6 +56,7 @@ pub fn ended(orange: &Orange, dir: &TaskDir, end: &End) -> Result<String> {
         }
         None => format!("agent {} has been replaced or is on record as ended", end.spawn),
     };
+    answer::forget(dir, end.spawn)?;
     Attended::forget(dir, end.spawn).map(|()| story)
 }
 
@@ -74,6 +86,11 @@ impl Case<'_> {
     }
 
     fn judge_once(&mut self) -> Result<String> {
+        if self.is_over()? {
+            let events = self.with_end(Vec::new());
+            self.open.append_many(events)?;
+            return Ok(format!("the {} ended ({}), and the task is over", self.actor, self.end.reason));
+        }
         if !self.is_its_state()? {
             let status = self.open.task().status();
             return self.mark(format!("the {} ended in {status} ({})", self.actor, self.end.reason));
@@ -82,16 +99,30 @@ impl Case<'_> {
             let snapshot = Snapshot::of(self.machine, self.open.task(), self.open.log())?;
             let End { code, signal, last_lines, .. } = self.end;
             let output = last_lines.join("\n");
-            let end = core::End { code: *code, signal: *signal, output: &output };
+            let is_beside = self.is_beside()?;
+            let end = core::End { code: *code, signal: *signal, output: &output, is_beside };
             self.machine.decide_exit(&snapshot.view(), &end)
         };
         let reason = format!("{} ({})", decision.reason(), self.end.reason);
+        if self.is_waited_for() && !matches!(decision, ExitDecision::Advance { .. }) {
+            let events = self.with_end(Vec::new());
+            self.open.append_many(events)?;
+            return Ok(format!("{reason}; it was waiting for the end of a limit"));
+        }
+        if let Some(after) = self.left_of_limit(&decision) {
+            return self.start_again(Vec::new(), Some(after), format!("{reason} at a limit of its provider"));
+        }
         match decision {
             ExitDecision::Advance { decision, .. } => self.advance(&decision, reason),
             // Who starts an agent may be killed over it: one that has never begun has not crashed.
             ExitDecision::Crash { .. } | ExitDecision::Escalate { .. } if !self.has_begun()? => {
                 let story = format!("agent {} was never started ({})", self.end.spawn, self.end.reason);
                 self.start_again(Vec::new(), None, story)
+            }
+            ExitDecision::Crash { .. } | ExitDecision::Escalate { .. } | ExitDecision::MarkDead { .. }
+                if self.could_not_resume()? =>
+            {
+                self.begin_anew()
             }
             ExitDecision::Crash { count, respawn, .. } => self.crash(count, respawn, reason),
             ExitDecision::Escalate { count, decision, .. } => self.escalate(&decision, count, reason),
@@ -102,6 +133,34 @@ impl Case<'_> {
         }
     }
 
+    /// Whether it is waited for already, so that who comes when that is over starts another one.
+    fn is_waited_for(&self) -> bool {
+        self.open.log().waiting.as_ref().is_some_and(|waiting| waiting.spawn == self.end.spawn)
+    }
+
+    /// How many seconds are left of a limit that the agent has met, where it would else count as a crash or wait as long as a
+    /// rule says. Only a state that says how its agent is started again can wait.
+    fn left_of_limit(&self, decision: &ExitDecision<'_>) -> Option<u32> {
+        let rule = match decision {
+            ExitDecision::Advance { .. } => return None,
+            ExitDecision::Wait { resume_after, .. } => Some(*resume_after),
+            ExitDecision::Crash { .. } | ExitDecision::Escalate { .. } | ExitDecision::MarkDead { .. } => {
+                limit::rule(self.machine, &self.open)
+            }
+        };
+        if !self.can_respawn() {
+            return None;
+        }
+        let limit = limit::of(self.open.dir(), self.end.spawn)?;
+        Some(limit::seconds(&limit, rule, self.open.log(), fault::now()))
+    }
+
+    /// Whether the state says how its agent is started again.
+    fn can_respawn(&self) -> bool {
+        status_of(self.machine, self.open.task())
+            .is_ok_and(|state| self.machine.state(state).respawn.is_some())
+    }
+
     fn advance(&mut self, decision: &Decision<'_>, reason: String) -> Result<String> {
         let room = match hooks::preflight(self.orange, self.open.task(), &decision.effects) {
             Ok(room) => room,
@@ -110,9 +169,8 @@ impl Case<'_> {
                 return Err(error);
             }
         };
-        let name = |state| self.machine.state(state).name.to_owned();
-        let advanced = Event::AutoAdvanced { from: name(decision.from), to: name(decision.to), reason };
-        let events = self.with_end(vec![advanced.into()]);
+        let advanced = self.advanced(decision, reason);
+        let events = self.with_end(vec![advanced]);
         begin(self.machine, &mut self.open, decision, events, room)?;
         finish(self.orange, &mut self.open)?;
         Ok(format!("advanced to {}", self.open.task().status()))
@@ -121,7 +179,7 @@ impl Case<'_> {
     fn crash(&mut self, count: u32, respawn: bool, reason: String) -> Result<String> {
         let crashed = self.crashed(count, &reason);
         let story = format!("crash {count} in {}: {reason}", self.open.task().status());
-        if respawn {
+        if respawn && self.can_respawn() {
             return self.start_again(vec![crashed], None, story);
         }
         self.open.call_attention(&story)?;
@@ -142,11 +200,34 @@ impl Case<'_> {
         waiting::begin(self.orange, self.machine, &mut self.open, events, next)
     }
 
+    /// A conversation that cannot be continued is no crash: the agent is started again, with a new one.
+    fn begin_anew(&mut self) -> Result<String> {
+        let Some(record) = self.open.log().agents.get(&self.end.spawn) else { return Ok(String::new()) };
+        let (conversation, harness) =
+            (record.conversation.clone().unwrap_or_default(), record.harness.clone());
+        let End { spawn, reason, .. } = self.end;
+        let story =
+            format!("agent {spawn}: {harness} could not continue conversation {conversation} ({reason})");
+        self.open.call_attention(&format!("{story}; the agent begins a new one"))?;
+        let lost = Event::AgentNotResumed { spawn: *spawn, conversation, reason: reason.clone() };
+        self.start_again(vec![lost.into()], None, story)
+    }
+
+    fn could_not_resume(&self) -> Result<bool> {
+        let Some(record) = self.open.log().agents.get(&self.end.spawn) else { return Ok(false) };
+        if !record.resumed || self.end.code == Some(0) {
+            return Ok(false);
+        }
+        let harness = self.orange.harness(&record.harness)?;
+        Ok(trace::could_not_resume(&harness, record, self.end.duration, &self.end.last_lines))
+    }
+
     fn escalate(&mut self, decision: &Decision<'_>, count: u32, reason: String) -> Result<String> {
         let to = self.machine.state(decision.to).name;
         let story = format!("escalated to {to} after {count} crashes: {reason}");
         let crashed = self.crashed(count, &reason);
-        let events = self.with_end(vec![crashed]);
+        let advanced = self.advanced(decision, reason);
+        let events = self.with_end(vec![crashed, advanced]);
         begin(self.machine, &mut self.open, decision, events, None)?;
         self.open.call_attention(&story)?;
         finish(self.orange, &mut self.open)?;
@@ -158,6 +239,11 @@ impl Case<'_> {
         let events = self.with_end(Vec::new());
         self.open.append_many(events)?;
         Ok(reason)
+    }
+
+    fn advanced(&self, decision: &Decision<'_>, reason: String) -> (Event, Set) {
+        let name = |state| self.machine.state(state).name.to_owned();
+        Event::AutoAdvanced { from: name(decision.from), to: name(decision.to), reason }.into()
     }
 
     fn crashed(&self, count: u32, reason: &str) -> (Event, Set) {
@@ -174,10 +260,24 @@ impl Case<'_> {
     fn with_end(&mut self, mut events: Vec<(Event, Set)>) -> Vec<(Event, Set)> {
         if !std::mem::replace(&mut self.on_record, true) {
             let End { spawn, code, signal, reason, duration, last_lines } = self.end.clone();
-            let exited = Event::AgentExited { spawn, code, signal, reason, duration, last_lines };
+            let trace = trace::keep(self.orange, &self.open, self.end.spawn);
+            fault::step("record the end of", "an agent");
+            let exited = Event::AgentExited { spawn, code, signal, reason, duration, last_lines, trace };
             events.insert(0, exited.into());
+            let conversation = activity::at_its_end(self.open.dir(), spawn, &self.end.reason);
+            events.extend(conversation.map(Into::into));
         }
         events
+    }
+
+    /// Whether another agent of the task is alive: until it has begun, it may be.
+    fn is_beside(&self) -> Result<bool> {
+        for other in self.open.log().agents.keys().filter(|spawn| **spawn != self.end.spawn) {
+            if Attended::read(self.open.dir(), *other)?.is_none_or(|attended| attended.is_alive()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether its wrapper came to run it, which an agent that could not be run has had, too.
@@ -185,6 +285,11 @@ impl Case<'_> {
         let End { code, signal, duration, .. } = self.end;
         let is_reported = code.is_some() || signal.is_some() || duration.is_some();
         Ok(is_reported || Attended::read(self.open.dir(), self.end.spawn)?.is_some())
+    }
+
+    fn is_over(&self) -> Result<bool> {
+        let status = status_of(self.machine, self.open.task())?;
+        Ok(self.machine.state(status).terminal)
     }
 
     fn is_its_state(&self) -> Result<bool> {
@@ -196,6 +301,6 @@ impl Case<'_> {
     fn is_missed(&self) -> Result<bool> {
         let has_session = self.open.task().owned.tmux_session.is_some();
         let is_replaced = self.open.log().agents.values().any(|agent| agent.actor == self.actor.as_str());
-        Ok(has_session && !is_replaced && self.is_its_state()?)
+        Ok(has_session && !is_replaced && !self.is_over()? && self.is_its_state()?)
     }
 }

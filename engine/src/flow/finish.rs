@@ -1,15 +1,20 @@
 //! Finishing a transition that was begun: in the ordinary way, and after a kill.
 
+use std::fs;
+use std::time::Duration;
+
 use orange_core::{CRASH_COUNT, Hook, Machine, Transition};
 
+use crate::flow::activity;
 use crate::flow::begin::ESCALATION;
 use crate::flow::definition;
 use crate::flow::forced::Forced;
+use crate::flow::queue;
 use crate::flow::snapshot::left_behind;
-use crate::hooks::{self, Run, workspace};
+use crate::hooks::{self, Run, agents, workspace};
 use crate::orange::Orange;
 use crate::store::event::{PlannedHook, Transition as Plan};
-use crate::store::{Event, Open, OpenTransition, Set, Task, TaskDir};
+use crate::store::{Event, Log, Open, OpenTransition, Set, Task, TaskDir, lock};
 use crate::{Error, Kind, Result, fault};
 
 /// Locks a task that nothing is pending for: a transition that somebody began is finished first, in a process that
@@ -29,6 +34,8 @@ pub fn settled(orange: &Orange, dir: &TaskDir) -> Result<Open> {
         let Some(pending) = &open.log().open else {
             // A workflow that cannot be followed is told by whoever wants to follow it.
             machine.map_or(Ok(()), |machine| definition::follow(orange, machine, &mut open))?;
+            agents::take_answered(orange, &mut open)?;
+            activity::take_in(orange, &mut open)?;
             return Ok(open);
         };
         machine?;
@@ -61,6 +68,16 @@ pub fn in_hand(orange: &Orange, dir: &TaskDir) -> Result<Open> {
     settled(orange, dir)
 }
 
+/// The transition that was begun and that nobody is at: who was finishing it has died.
+pub fn abandoned<'l>(dir: &TaskDir, log: &'l Log) -> Option<&'l OpenTransition> {
+    /// Nobody holds the task's lock between a request and the process that carries it out.
+    const HANDING_OVER: Duration = Duration::from_secs(2);
+    let written = || fs::metadata(dir.history()).and_then(|metadata| metadata.modified()).ok();
+    let is_new = || written().and_then(|time| time.elapsed().ok()).is_none_or(|age| age < HANDING_OVER);
+    let is_held = || lock::held_longer(&dir.lock_file(), Duration::ZERO).is_some();
+    log.open.as_ref().filter(|_| !is_new() && !is_held())
+}
+
 /// Runs the hooks that have not ended, in order, and closes the transition. A hook that fails rolls nothing back: it
 /// is journaled and becomes the task's `attention`. Without an open transition there is nothing to do.
 ///
@@ -84,7 +101,12 @@ pub fn finish(orange: &Orange, open: &mut Open) -> Result<()> {
     if !errors.is_empty() {
         open.call_attention(&errors.join("; "))?;
     }
-    close(machine, open, &pending.plan)
+    close(machine, open, &pending.plan)?;
+    let has = |hook: Hook<'_>| pending.plan.hooks.iter().any(|planned| planned.name == hook.name());
+    if has(Hook::ReleaseWorkspace) && !has(Hook::SpawnNext) {
+        queue::after_release(orange, open.dir())?;
+    }
+    Ok(())
 }
 
 /// Runs a hook and journals its end; gives why it failed, if it did.

@@ -31,16 +31,23 @@ pub struct Wish {
 /// What a merge came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
-    /// The transition that followed.
+    /// The transition that followed; from a status to itself where the task was over.
     pub moved: Moved,
+    /// The branch that was merged.
+    pub branch: String,
+    /// The branch that it was merged into.
+    pub into: String,
+    /// How: `ff`, `merge`, or `pr` for a merge on GitHub.
+    pub strategy: &'static str,
     /// Was the default branch pushed?
     pub pushed: bool,
     /// The commit that the default branch has now, as far as it is known.
     pub commit: Option<String>,
 }
 
-/// Merges a task's branch and finishes the task. Nothing is merged unless the task may go there, nothing is pushed before
-/// everything here has worked, and the transition is not taken unless the push has, too. It can be repeated at any point.
+/// Merges a task's branch and finishes the task; one that was finished without a merge stays where it is. Nothing is merged
+/// unless the task may go there, nothing is pushed before everything here has worked, and the transition is not taken unless the
+/// push has, too. It can be repeated at any point.
 ///
 /// # Errors
 /// The rejection of the core; `not_allowed` for an agent that forces; `refused` for a pull request that is not merged, and when
@@ -51,9 +58,11 @@ pub fn merge(orange: &Orange, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     let way = way(orange, machine, &open, wish)?;
     let room = match &way {
         Way::Declared(decision) => hooks::preflight(orange, open.task(), &decision.effects)?,
-        Way::Forced(_) => None,
+        Way::Forced(_) | Way::Late => None,
     };
-    let pr = if wish.local { None } else { pull_request(orange, &open)? };
+    let (branch, into) = (open.task().branch.clone(), orange.project_of(open.task())?.default_branch);
+    let pr = if wish.local { None } else { pull_request(orange, &mut open)? };
+    let strategy = if pr.is_some() { "pr" } else { wish.strategy.as_str() };
     let (mut events, pushed, commit) = match pr {
         Some(pr) => (pull_request::merged(orange, open.task(), &pr)?, false, pr.commit),
         None => merge_here(orange, &mut open, wish)?,
@@ -63,14 +72,21 @@ pub fn merge(orange: &Orange, dir: &TaskDir, wish: Wish) -> Result<Merged> {
         events.iter_mut().for_each(|event| say_forced(event, &from));
     }
     let events = events.into_iter().map(Into::into).collect();
-    match way {
-        Way::Declared(decision) => begin(machine, &mut open, &decision, events, room)?,
+    let moved = match way {
+        Way::Declared(decision) => {
+            begin(machine, &mut open, &decision, events, room)?;
+            carry_out(orange, open)?
+        }
         Way::Forced(to) => {
             Forced::Merge.begin(machine, &mut open, machine.state(to).name, Actor::Human, events)?;
+            carry_out(orange, open)?
         }
-    }
-    let moved = carry_out(orange, open)?;
-    Ok(Merged { moved, pushed, commit })
+        Way::Late => {
+            open.append_many(events)?;
+            Moved::staying(open.task())
+        }
+    };
+    Ok(Merged { moved, branch, into, strategy, pushed, commit })
 }
 
 /// By which way the task goes to where merged tasks go.
@@ -79,6 +95,8 @@ enum Way {
     Declared(Decision<'static>),
     /// Without one, since a person wants it.
     Forced(StateId),
+    /// It is there, and its branch was not merged when it went there.
+    Late,
 }
 
 fn way(orange: &Orange, machine: &'static Machine<'static>, open: &Open, wish: Wish) -> Result<Way> {
@@ -87,6 +105,7 @@ fn way(orange: &Orange, machine: &'static Machine<'static>, open: &Open, wish: W
     }
     match decide(orange, machine, open.task(), open.log(), Goal::Merge) {
         Ok(decision) => Ok(Way::Declared(decision)),
+        Err(refusal) if refusal.kind == Kind::NoTransition && is_unmerged(machine, open)? => Ok(Way::Late),
         Err(refusal) if !is_forcible(machine, open, &refusal)? => Err(refusal),
         Err(_) if wish.force => of_command(machine, machine.commands.merge, "merge").map(Way::Forced),
         Err(refusal) if orange.caller == Caller::Person => {
@@ -97,6 +116,12 @@ fn way(orange: &Orange, machine: &'static Machine<'static>, open: &Open, wish: W
     }
 }
 
+/// Whether the task went to where merged tasks go, and no merge of it is on record.
+fn is_unmerged(machine: &Machine<'_>, open: &Open) -> Result<bool> {
+    let is_there = Some(status_of(machine, open.task())?) == machine.commands.merge;
+    Ok(is_there && !open.log().is_merged)
+}
+
 /// Whether it is the workflow that refuses, and the task is not over.
 fn is_forcible(machine: &Machine<'_>, open: &Open, refusal: &Error) -> Result<bool> {
     let is_over = machine.state(status_of(machine, open.task())?).terminal;
@@ -105,14 +130,15 @@ fn is_forcible(machine: &Machine<'_>, open: &Open, refusal: &Error) -> Result<bo
 }
 
 /// The task's pull request, if it has one: merged, or there is nothing more to be done here.
-fn pull_request(orange: &Orange, open: &Open) -> Result<Option<PullRequest>> {
-    let Some(url) = &open.task().pr_url else { return Ok(None) };
-    let project = orange.project_of(open.task())?;
-    orange.progress.step(&format!("asking GitHub about {url}"));
-    let pr = Gh::at(&project.path).view(url).map_err(|error| {
+fn pull_request(orange: &Orange, open: &mut Open) -> Result<Option<PullRequest>> {
+    let Some(pr) = ask(orange, open).map_err(|error| {
         let help = format!("{}; or merge here with --local", error.help);
         error.help(help)
-    })?;
+    })?
+    else {
+        return Ok(None);
+    };
+    let url = &pr.url;
     match pr.state {
         PrState::Merged => Ok(Some(pr)),
         PrState::Open => Err(Error::new(Kind::Refused, format!("the task's pull request is open: {url}"))
@@ -125,6 +151,21 @@ fn pull_request(orange: &Orange, open: &Open) -> Result<Option<PullRequest>> {
         )
         .help("reopen it, merge here with --local, or `orange task cancel` the task")),
     }
+}
+
+/// What GitHub says of the task's pull request, else of the one that its branch has, which is the task's from then on.
+fn ask(orange: &Orange, open: &mut Open) -> Result<Option<PullRequest>> {
+    let gh = Gh::at(&orange.project_of(open.task())?.path);
+    if let Some(url) = &open.task().pr_url {
+        orange.progress.step(&format!("asking GitHub about {url}"));
+        return gh.view(url).map(Some);
+    }
+    orange.progress.step(&format!("asking GitHub about {}", open.task().branch));
+    let found = hooks::pull_request::find(orange, &gh, open.task())?;
+    if let Some(pr) = &found {
+        hooks::pull_request::keep(open, &pr.url)?;
+    }
+    Ok(found)
 }
 
 /// Merges here and pushes. The events say so; they belong to the transition that follows.
@@ -155,11 +196,8 @@ fn merge_here(orange: &Orange, open: &mut Open, wish: Wish) -> Result<(Vec<Event
         orange.progress.step(&format!("pushing {into}"));
         git.push(REMOTE, &into).map_err(not_pushed)?;
     }
-    let strategy = match wish.strategy {
-        Strategy::FastForward => "ff",
-        Strategy::Merge => "merge",
-    };
-    let merged = Event::TaskMerged { strategy: strategy.to_owned(), into, commit: Some(plan.commit.clone()) };
+    let strategy = wish.strategy.as_str().to_owned();
+    let merged = Event::TaskMerged { strategy, into, commit: Some(plan.commit.clone()) };
     Ok((vec![merged], has_remote, Some(plan.commit)))
 }
 

@@ -1,33 +1,44 @@
 //! What happens to tasks: decisions of the core, journaled, written down and carried out.
 
+pub mod activity;
+pub mod answer;
 pub mod begin;
 pub mod cancel;
 pub mod collect;
 pub mod definition;
 pub mod delete;
+pub mod doing;
 pub mod ended;
 pub mod finish;
 pub mod forced;
 pub mod foresee;
+pub mod garbage;
 pub mod leftovers;
+pub mod limit;
 pub mod merge;
 pub mod migrate;
 pub mod monitor;
 pub mod moved;
 pub mod polls;
 pub mod pull_request;
+pub mod queue;
+pub mod rebranch;
 pub mod refusal;
 pub mod request;
 pub mod respawn;
 pub mod snapshot;
 pub mod start;
+pub mod stop;
+pub mod take_in;
 #[cfg(test)]
 pub(crate) mod tests;
+pub mod transcript;
+pub mod typed;
 pub mod waiting;
 
 pub use cancel::cancel;
 pub use ended::{End, ended};
-pub use finish::{finish, settled};
+pub use finish::{abandoned, finish, settled};
 pub use foresee::foresee;
 pub use leftovers::end_leftovers;
 pub use migrate::migrate;
@@ -36,3 +47,6 @@ pub use request::{Goal, request};
 pub use respawn::respawn;
 pub use snapshot::Snapshot;
 pub use start::{spawn, spawn_next};
+pub use stop::{restart, stop};
+pub use take_in::{even_out, take_in};
+pub use transcript::{Source, Transcript, transcript};

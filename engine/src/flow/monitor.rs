@@ -1,36 +1,39 @@
 //! One look at every task: after agents that died unnoticed, transitions that nobody finishes, and pull requests.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use crate::Result;
 use crate::drive::tmux::Pane;
 use crate::flow::polls::{Polls, Watched};
-use crate::flow::{End, end_leftovers, ended, settled, waiting};
+use crate::flow::queue::Queues;
+use crate::flow::{End, activity, end_leftovers, ended, even_out, garbage, limit, settled, stop, waiting};
 use crate::hooks::agents;
 use crate::orange::Orange;
 use crate::store::{Log, Task, TaskDir, list};
+use crate::{Kind, Result, fault};
 
 /// What a look has found, and what came of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Look {
     /// In how many tasks there was something to watch.
     pub watched: usize,
-    /// What was done, in words, with the task's id.
+    /// What was done, in words, with the task's id, or the project's name where no task is left.
     pub events: Vec<(String, String)>,
     /// What failed, with the task's id.
     pub errors: Vec<(String, String)>,
 }
 
-/// Looks at every task, then at the pull requests whose time has come. A task that fails stops none of the others.
+/// Looks at every task, then at the pull requests whose time has come, and once an hour at what could go. A task that fails
+/// stops none of the others.
 ///
 /// # Errors
 /// `environment` when the folder of the tasks cannot be read.
 pub fn look(orange: &Orange, polls: &mut Polls) -> Result<Look> {
     let mut look = Look::default();
-    let (mut panes, mut pull_requests) = (None, Vec::new());
+    let (mut panes, mut pull_requests, mut queues) = (None, Vec::new(), Queues::default());
     for dir in list::dirs(&orange.home, None)? {
-        let outcome = Task::read(&orange.home, &dir).and_then(|(task, journal)| {
+        let outcome = Task::read_last(&orange.home, &dir, 0).and_then(|(task, journal)| {
             pull_requests.extend(Watched::of(orange, &dir, &task));
+            queues.see(orange, &dir, &task);
             watch(orange, &dir, &task, &journal.log(), &mut panes)
         });
         match outcome {
@@ -42,10 +45,18 @@ pub fn look(orange: &Orange, polls: &mut Polls) -> Result<Look> {
             Err(error) => look.errors.push((dir.id.clone(), error.told().to_string())),
         }
     }
-    for (dir, outcome) in polls.round(orange, pull_requests) {
+    for (dir, outcome) in polls.round(orange, pull_requests).into_iter().chain(queues.serve(orange)) {
         match outcome {
             Ok(story) => look.events.push((dir.id, story)),
             Err(error) => look.errors.push((dir.id, error.told().to_string())),
+        }
+    }
+    if polls.is_time_to_sweep() {
+        for (project, outcome) in garbage::sweep(orange) {
+            match outcome {
+                Ok(story) => look.events.push((project, story)),
+                Err(error) => look.errors.push((project, error.told().to_string())),
+            }
         }
     }
     Ok(look)
@@ -60,6 +71,13 @@ fn watch(
     panes: &mut Option<Vec<Pane>>,
 ) -> Result<Option<Vec<String>>> {
     let mut stories = Vec::new();
+    if agents::is_answered(task, log) {
+        drop(settled(orange, dir)?);
+    }
+    match even_out(orange, dir) {
+        Err(error) if error.kind != Kind::Locked => return Err(error),
+        Ok(_) | Err(_) => {}
+    }
     if let Some(pending) = &log.open {
         drop(settled(orange, dir)?);
         stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
@@ -68,12 +86,16 @@ fn watch(
     } else if log.agents.is_empty() && log.waiting.is_none() {
         return Ok(None);
     }
-    if log.waiting.as_ref().is_some_and(|waiting| waiting.is_due(SystemTime::now())) {
+    if !log.stopped.is_empty() {
+        stories.extend(stop::go_on(orange, dir)?);
+    }
+    if log.waiting.as_ref().is_some_and(|waiting| waiting.is_due(fault::now())) {
         stories.extend(waiting::overdue(orange, dir)?);
     }
     if panes.is_none() && !log.agents.is_empty() {
         *panes = Some(believable_panes(orange)?);
     }
+    stories.extend(look_at_agents(orange, dir, task, log)?);
     for spawn in missing(dir, log, panes.as_deref().unwrap_or_default())? {
         // What was seen before the lock may be old: only what is still gone under it counts.
         if is_still_missing(orange, dir, spawn)? {
@@ -82,6 +104,24 @@ fn watch(
         }
     }
     Ok(Some(stories))
+}
+
+/// What agents have come to do that somebody should know; one that has met a limit is waited for.
+fn look_at_agents(orange: &Orange, dir: &TaskDir, task: &Task, log: &Log) -> Result<Vec<String>> {
+    let spawns: Vec<u32> = log.agents.keys().copied().collect();
+    for spawn in &spawns {
+        limit::look_into_transcript(dir, *spawn);
+    }
+    let news = activity::news(orange, dir, task, log);
+    if !news.is_empty() {
+        // Whoever locks the task takes it in.
+        drop(settled(orange, dir)?);
+    }
+    let mut stories: Vec<String> = news.iter().map(activity::words).collect();
+    for spawn in spawns.into_iter().filter(|spawn| log.waiting.is_none() && limit::is_at_one(dir, *spawn)) {
+        stories.extend(limit::met(orange, dir, spawn)?);
+    }
+    Ok(stories)
 }
 
 /// Whether the task is over and still has a session: the hook that should have ended it has failed.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::flow::definition::changed_story;
-use crate::store::Log;
 use crate::store::event::{Event, Record};
+use crate::store::{Log, Task};
 
 /// What a transition came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,6 +57,13 @@ impl Moved {
     /// One of which nothing has happened yet: these records stand before it.
     pub fn beginning(records: &[Record]) -> Moved {
         Moved { workflow_changed: changed_before(records, u64::MAX), ..Moved::default() }
+    }
+
+    /// None: the task stays where it is.
+    pub fn staying(task: &Task) -> Moved {
+        let (id, status) = (task.id.clone(), task.status());
+        let review_round = task.counter("review_round");
+        Moved { id, from: status.to_owned(), to: status.to_owned(), review_round, ..Moved::default() }
     }
 
     fn add(&mut self, event: &Event) {

@@ -41,6 +41,20 @@ pub fn follow(orange: &Orange, dir: &TaskDir, pr: &PullRequest) -> Result<Option
     Ok(Some(format!("its pull request was {word}: {}", moved.text().replace('\n', "; "))))
 }
 
+/// Takes over a pull request that somebody else has opened for the branch of a task, and goes on as [`follow`] does. What
+/// came of it, in words.
+///
+/// # Errors
+/// Those of the store and of [`follow`].
+pub fn found(orange: &Orange, dir: &TaskDir, pr: &PullRequest) -> Result<String> {
+    hooks::pull_request::keep(&mut settled(orange, dir)?, &pr.url)?;
+    let linked = format!("its branch has a pull request: {}", pr.url);
+    Ok(match follow(orange, dir, pr)? {
+        Some(story) => format!("{linked}; {story}"),
+        None => linked,
+    })
+}
+
 /// What the journal says of a pull request that was merged.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use orange_core::{Machine, Missing, Rejection, View};
+use orange_core::{Machine, Missing, Rejection, View, When};
 
 use crate::drive::git;
 use crate::store::Log;
@@ -44,7 +44,10 @@ fn since_it_passed(
     log: &Log,
     worktree: Option<&Path>,
 ) -> Option<String> {
-    let Rejection::GateFailed { transition, missing: Missing::Fresh } = rejection else { return None };
+    let Rejection::GateFailed { transition, missing: Missing::Fresh { when: When::Passed } } = rejection
+    else {
+        return None;
+    };
     let gate = machine.transition(transition).gate.as_ref()?;
     let then = log.passes.get(gate.section)?.commit.as_deref()?;
     // Without an answer, the commit of then is told alone.

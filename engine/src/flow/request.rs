@@ -1,7 +1,10 @@
 //! A request to move a task, from the lock to the answer.
 
+use std::path::Path;
+
 use orange_core::{Decision, Machine, StateId};
 
+use crate::drive::git::{self, Git};
 use crate::flow::begin::begin;
 use crate::flow::snapshot::{Snapshot, state_named, status_of};
 use crate::flow::{Moved, finish, refusal, settled};
@@ -29,12 +32,20 @@ pub enum Goal<'a> {
 /// A rejection of the core as its kind; `environment` or `refused` when what the hooks need is not there, before anything
 /// has changed; those of the store. A hook that fails later is no error: it is in the answer, and shown as `attention`.
 pub fn request(orange: &Orange, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
-    let mut open = settled(orange, dir)?;
+    let open = begun(orange, settled(orange, dir)?, goal)?;
+    carry_out(orange, open)
+}
+
+/// The same task once the transition is begun, still locked: [`carry_out`] does the rest.
+///
+/// # Errors
+/// As [`request`].
+pub fn begun(orange: &Orange, mut open: Open, goal: Goal<'_>) -> Result<Open> {
     let machine = orange.machine_of(&open.task().owned)?;
     let decision = decide(orange, machine, open.task(), open.log(), goal)?;
     let room = hooks::preflight(orange, open.task(), &decision.effects)?;
     begin(machine, &mut open, &decision, Vec::new(), room)?;
-    carry_out(orange, open)
+    Ok(open)
 }
 
 /// The core's answer to whoever runs this process.
@@ -55,7 +66,23 @@ pub fn decide(
     let to = goal.state(machine, task)?;
     let worktree = task.owned.workspace.as_ref().map(|name| orange.home.workspace(name));
     let refuse = |no| refusal::error(no, machine, &view, log, worktree.as_deref());
-    machine.decide(&view, to, actor).map_err(refuse)
+    let decision = machine.decide(&view, to, actor).map_err(refuse)?;
+    if decision.seen.is_some() {
+        check_no_task_file(orange, task, worktree.as_deref())?;
+    }
+    Ok(decision)
+}
+
+/// What a gate lets pass is going to be merged, and the task's own file must not be.
+fn check_no_task_file(orange: &Orange, task: &Task, worktree: Option<&Path>) -> Result<()> {
+    let Some(worktree) = worktree.filter(|worktree| git::may_have(worktree, git::TASK_FILE)) else {
+        return Ok(());
+    };
+    let git = Git::at(&orange.project_of(task)?.path);
+    match git.head(worktree)? {
+        Some(commit) => git.check_no_task_file(&commit, &task.branch),
+        None => Ok(()),
+    }
 }
 
 /// Finishes the transition that was just begun, and tells what came of it. Hooks may end the session that this

@@ -1,55 +1,108 @@
 //! Starting a state's agent again. The task stays where it is (seed 000).
 
-use orange_core::Machine;
+use orange_core::{Actor, HarnessOf, Hook, Machine, Permissions, Spawn, State};
 
 use crate::flow::settled;
 use crate::flow::snapshot::status_of;
-use crate::hooks::agents::{self, Occasion};
+use crate::hooks::agents::{self, Occasion, Start};
 use crate::orange::Orange;
-use crate::store::{Open, TaskDir};
+use crate::store::{Open, TaskDir, event};
 use crate::{Error, Kind, Result};
 
-/// Starts the agent of a task's state again, and tells the number of the spawn.
+/// Starts the agent of a task's state again, and gives the record of its start. Unless it is to begin `afresh`, it continues the
+/// conversation of the one before, where that is possible.
 ///
 /// # Errors
 /// `not_respawnable` when the state has no respawn prompt, the task no worktree, or its agent is alive; `environment`.
-pub fn respawn(orange: &Orange, dir: &TaskDir) -> Result<u32> {
+pub fn respawn(orange: &Orange, dir: &TaskDir, afresh: bool) -> Result<event::Spawn> {
     let mut open = settled(orange, dir)?;
     orange.check_caller(open.task(), open.log())?;
     let machine = orange.machine_of(&open.task().owned)?;
-    let attention = open.task().attention.clone();
-    // Before the agent is there: after a kill, whoever asks again is only told that it is alive.
-    open.clear_attention()?;
-    let started = again(orange, machine, &mut open);
-    if let (Err(_), Some(attention)) = (&started, attention) {
-        open.call_attention(&attention)?;
-    }
-    started
+    check_respawn_prompt(orange, machine, &open)?;
+    let occasion = if afresh { Occasion::Afresh } else { Occasion::Respawn };
+    let answers = open.task().attention.clone();
+    let number = again(orange, machine, &mut open, Start { occasion, answers })?;
+    Ok(open.log().agents.get(&number).cloned().unwrap_or_default())
 }
 
 /// The same for a task that is locked already, and without a person who has looked at it.
 ///
 /// # Errors
 /// As [`respawn`].
-pub fn again(orange: &Orange, machine: &'static Machine<'static>, open: &mut Open) -> Result<u32> {
+pub fn again(
+    orange: &Orange,
+    machine: &'static Machine<'static>,
+    open: &mut Open,
+    start: Start,
+) -> Result<u32> {
+    let (state, spawn) = restartable(orange, machine, open)?;
+    agents::end_stopped(orange, open)?;
+    let id = &open.task().id;
+    let panes = orange.tmux.panes_of(id)?;
+    if let Some((number, record)) = agents::live(open, &panes, state.agent)? {
+        return Err(refuse(format!("agent {number} is alive in window {}", record.window)).help(format!(
+            "`orange task attach {id}` shows it; `orange task restart {id}` ends it and starts it again"
+        )));
+    }
+    agents::start(orange, machine, open, &Hook::SpawnAgent(spawn), None, start)?;
+    Ok(open.log().last_spawn)
+}
+
+/// The state that the task is in, and how its agent is started again.
+///
+/// # Errors
+/// `not_respawnable` when no agent belongs there or the task has no worktree; `environment`.
+pub fn restartable(
+    orange: &Orange,
+    machine: &'static Machine<'static>,
+    open: &Open,
+) -> Result<(&'static State<'static>, Spawn)> {
     let task = open.task();
-    let state = machine.state(status_of(machine, task)?);
-    let refuse = |message: String| Error::new(Kind::NotRespawnable, message);
-    let Some(hook) = &state.respawn else {
-        return Err(refuse(format!("nothing can be respawned in {}: it has no respawn_prompt", state.name))
-            .help("`orange task next` shows where the task can go from here"));
+    let status = status_of(machine, task)?;
+    let state = machine.state(status);
+    let last = open.log().agents_here.get(state.agent.as_str());
+    let spawn = machine.restart(status, last.and_then(|last| as_started(machine, last)));
+    let Some(spawn) = spawn.filter(|_| !state.terminal) else {
+        return Err(refuse(format!("no agent works in {}", state.name))
+            .help(format!("`orange task next {}` shows where the task can go from here", task.id)));
     };
     if task.owned.workspace.is_none() {
         return Err(refuse("the task has no worktree".to_owned()).help("`orange task spawn` gives it one"));
     }
-    let panes = orange.tmux.panes_of(&task.id)?;
-    if let Some((number, record)) = agents::live(open, &panes, state.agent)? {
-        return Err(refuse(format!("agent {number} is alive in window {}", record.window))
-            .help(format!("look at it with `orange task attach {}`", task.id)));
+    agents::preflight(orange, task, &spawn)?;
+    Ok((state, spawn))
+}
+
+/// How an agent was started, if its workflow still has its prompt.
+fn as_started(machine: &Machine<'_>, record: &event::Spawn) -> Option<Spawn> {
+    let reviews = record.actor == Actor::Reviewer.as_str();
+    Some(Spawn {
+        prompt: machine.prompt_named(&record.prompt)?,
+        harness: if reviews { HarnessOf::Review } else { HarnessOf::Task },
+        permissions: if record.permissions == "full" { Permissions::Full } else { Permissions::Reduced },
+        increment: None,
+    })
+}
+
+fn check_respawn_prompt(orange: &Orange, machine: &'static Machine<'static>, open: &Open) -> Result<()> {
+    let state = machine.state(status_of(machine, open.task())?);
+    if state.respawn.is_some() {
+        return Ok(());
     }
-    if let Some(spawn) = hook.spawn() {
-        agents::preflight(orange, task, spawn)?;
-    }
-    agents::start(orange, machine, open, hook, None, Occasion::Respawn)?;
-    Ok(open.log().last_spawn)
+    let id = &open.task().id;
+    let help = if state.terminal {
+        "the task is over: create a new one for what is still to be done".to_owned()
+    } else if restartable(orange, machine, open).is_ok() {
+        format!(
+            "`orange task restart {id}` starts the agent that works there as it was started first; `orange task next {id}` \
+             shows where the task can go from here"
+        )
+    } else {
+        format!("`orange task next {id}` shows where the task can go from here")
+    };
+    Err(refuse(format!("nothing can be respawned in {}: it has no respawn_prompt", state.name)).help(help))
+}
+
+fn refuse(message: String) -> Error {
+    Error::new(Kind::NotRespawnable, message)
 }

@@ -1,9 +1,9 @@
 //! A task as the core sees it.
 
-use orange_core::{Machine, Seen, StateId, View};
+use orange_core::{Machine, Seen, StateId, View, When};
 
 use crate::store::event::Pass;
-use crate::store::{Log, Task};
+use crate::store::{Log, Task, suggest};
 use crate::{Error, Kind, Result};
 
 /// The values that a view borrows.
@@ -21,14 +21,17 @@ impl<'t> Snapshot<'t> {
     /// # Errors
     /// `refused` when the workflow no longer has the task's status.
     pub fn of(machine: &Machine<'_>, task: &'t Task, log: &'t Log) -> Result<Snapshot<'t>> {
-        let seen = |pass: &'t Pass| {
+        let seen = |(pass, when): (&'t Pass, When)| {
             let fingerprint = u64::from_str_radix(&pass.hash, 16).ok()?;
-            Some(Seen { section: &pass.section, fingerprint })
+            Some(Seen { section: &pass.section, fingerprint, when })
         };
+        let passed = log.passes.values().map(|pass| (pass, When::Passed));
+        let entered = log.entered.iter().map(|stood| (stood, When::Entered));
+        let found = log.found.iter().map(|stood| (stood, When::Started));
         Ok(Snapshot {
             status: status_of(machine, task)?,
             counters: machine.counters.iter().map(|counter| task.counter(counter.name)).collect(),
-            seen: log.passes.values().filter_map(seen).collect(),
+            seen: passed.chain(entered).chain(found).filter_map(seen).collect(),
             body: &task.body,
         })
     }
@@ -70,7 +73,9 @@ pub fn left_behind(machine: &Machine<'_>, id: &str) -> String {
 pub fn state_named(machine: &Machine<'_>, name: &str) -> Result<StateId> {
     machine.state_named(name).ok_or_else(|| {
         let names: Vec<_> = machine.states.iter().map(|state| state.name).collect();
+        let near = suggest::nearest(name, names.iter().copied());
+        let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
         Error::new(Kind::NotFound, format!("the workflow {} has no status `{name}`", machine.name))
-            .help(format!("it has: {}", names.join(", ")))
+            .help(format!("{near}it has: {}", names.join(", ")))
     })
 }

@@ -3,13 +3,13 @@
 use orange_core::{Actor, Hook, Machine, REVIEW_ROUND};
 
 use crate::Result;
-use crate::flow::request::Goal;
+use crate::flow::request::{Goal, begun, carry_out};
 use crate::flow::snapshot::status_of;
 use crate::flow::{Moved, request, settled};
 use crate::hooks::agents::{self, Occasion};
 use crate::hooks::workspace;
 use crate::orange::Orange;
-use crate::store::{self, Event, Log, Open, Task, TaskDir};
+use crate::store::{self, Event, Log, Open, Task, TaskDir, list, owed, projects, task};
 
 /// Starts a task that is in its workflow's initial state; one without a summary goes to be clarified. A task further on
 /// that has got no worktree yet gets one now, and the agent of the state that it is in. A start that was cut short before
@@ -41,16 +41,66 @@ fn begun_start(machine: &Machine<'_>, log: &Log) -> Option<u64> {
     is_start.then_some(pending.seq)
 }
 
-/// Starts the oldest task of the project that waits for a worktree and can be started; `None` when none does, or no
-/// worktree is free. One that cannot be started says so and does not hold up the others.
+/// Makes every start that is owed in a project: for each, the oldest task that waits and can be started. In a project whose
+/// queue is automatic, every free worktree is one more such start. Gives what was started.
 ///
 /// # Errors
-/// Those of reading tasks and pool.
-pub fn spawn_next(orange: &Orange, project: &str) -> Result<Option<Moved>> {
+/// Those of reading tasks and pool, and of the starts.
+pub fn spawn_next(orange: &Orange, project: &str) -> Result<Vec<Moved>> {
+    let mut started = Vec::new();
+    while let Some(begun) = begin_next(orange, project)? {
+        started.push(match begun {
+            Begun::Open(open) => carry_out(orange, *open)?,
+            Begun::Entered(moved) => *moved,
+        });
+    }
+    Ok(started)
+}
+
+/// A start that is under way.
+enum Begun {
+    /// Its transition is on record.
+    Open(Box<Open>),
+    /// The task stays in its state, and its agent was started there.
+    Entered(Box<Moved>),
+}
+
+/// Chooses the next task and begins it, in one step of the project's queue: of many who come, each begins another one. `None`
+/// when nothing is owed, or nothing more can be started.
+fn begin_next(orange: &Orange, project: &str) -> Result<Option<Begun>> {
+    let _queue = owed::lock(&orange.home, project)?;
+    let is_auto = projects::get(&orange.home, project)?.is_auto();
+    for owed in owed::all(&orange.home, project)? {
+        if !owed.is_due(&orange.home, project) {
+            continue;
+        }
+        if owed.chosen.as_ref().is_some_and(|chosen| !is_waiting(orange, project, chosen)) {
+            // Whoever chose it was killed after it had begun.
+            owed.settle()?;
+            continue;
+        }
+        let begun = begin_oldest(orange, project, &|task| owed.choose(task))?;
+        owed.settle()?;
+        if begun.is_some() {
+            return Ok(begun);
+        }
+    }
+    if is_auto { begin_oldest(orange, project, &|_| Ok(())) } else { Ok(None) }
+}
+
+/// Begins the oldest task that waits and can be started; `None` when none does, or no worktree is free. One that cannot be
+/// started says so and does not hold up the others.
+fn begin_oldest(
+    orange: &Orange,
+    project: &str,
+    choose: &dyn Fn(&str) -> Result<()>,
+) -> Result<Option<Begun>> {
     let mut untold = Ok(None);
     for dir in waiting(orange, project)? {
-        match spawn(orange, &dir) {
-            Ok(moved) => return Ok(Some(moved)),
+        choose(&dir.id)?;
+        match begin_waiting(orange, &dir) {
+            Ok(Some(begun)) => return Ok(Some(begun)),
+            Ok(None) => {}
             Err(_) if !workspace::is_free(orange, project, &dir.id)? => break,
             Err(error) => {
                 let what = format!("not started: {}", error.one_line());
@@ -60,6 +110,40 @@ pub fn spawn_next(orange: &Orange, project: &str) -> Result<Option<Moved>> {
         }
     }
     untold
+}
+
+/// Begins a task, if it still waits: somebody else may just be starting it.
+fn begin_waiting(orange: &Orange, dir: &TaskDir) -> Result<Option<Begun>> {
+    let is_begun = task::read_journal_last(dir, 0)?.log().open.is_some();
+    if is_begun {
+        return Ok(None);
+    }
+    let open = settled(orange, dir)?;
+    let machine = orange.machine_of(&open.task().owned)?;
+    if let Some(hook) = late_start(machine, open.task())? {
+        return enter(orange, machine, open, hook).map(|moved| Some(Begun::Entered(Box::new(moved))));
+    }
+    if status_of(machine, open.task())? != machine.initial {
+        return Ok(None);
+    }
+    begun(orange, open, Goal::Spawn).map(|open| Some(Begun::Open(Box::new(open))))
+}
+
+/// Whether the task of this id still waits to be started.
+fn is_waiting(orange: &Orange, project: &str, id: &str) -> bool {
+    let dir = list::with_id(&orange.home.tasks(), Some(project), id).unwrap_or_default().pop();
+    let read = dir.and_then(|dir| Task::read_last(&orange.home, &dir, 0).ok());
+    read.is_some_and(|(task, journal)| journal.log().open.is_none() && waits(orange, &task))
+}
+
+/// Whether a task is still to get a worktree and an agent.
+pub fn waits(orange: &Orange, task: &Task) -> bool {
+    let found = || -> Result<bool> {
+        let machine = orange.machine_of(&task.owned)?;
+        Ok(status_of(machine, task)? == machine.initial || late_start(machine, task)?.is_some())
+    };
+    // One that only another binary knows about cannot be started here.
+    found().unwrap_or(false)
 }
 
 /// The hook that starts the agent of a task that is past its initial state and never got a worktree: it was created
@@ -111,7 +195,7 @@ fn acquire_and_start(orange: &Orange, machine: &Machine<'_>, open: &mut Open, ho
     let acquired = Event::HookEnded { hook: Hook::AcquireWorkspace.name().to_owned(), index: 0, error: None };
     open.append(acquired, bound)?;
     let counter = first_round(machine, open.task(), hook);
-    agents::start(orange, machine, open, hook, counter.as_ref(), Occasion::Spawn)
+    agents::start(orange, machine, open, hook, counter.as_ref(), Occasion::Spawn.into())
 }
 
 /// The first review is round 1, as if a transition had led to it.
@@ -123,14 +207,8 @@ fn first_round(machine: &Machine<'_>, task: &Task, hook: &Hook<'_>) -> Option<(S
 
 /// The tasks that wait for a worktree, oldest first.
 fn waiting(orange: &Orange, project: &str) -> Result<Vec<TaskDir>> {
-    let waits = |task: &Task| -> Result<bool> {
-        let machine = orange.machine_of(&task.owned)?;
-        Ok(status_of(machine, task)? == machine.initial || late_start(machine, task)?.is_some())
-    };
     let listed = store::list(&orange.home, Some(project))?;
-    // One that only another binary knows about cannot be started here.
-    let waiting = listed
-        .into_iter()
-        .filter(|listed| listed.task.as_ref().is_ok_and(|task| waits(task).unwrap_or(false)));
+    let waiting =
+        listed.into_iter().filter(|listed| listed.task.as_ref().is_ok_and(|task| waits(orange, task)));
     Ok(waiting.map(|listed| listed.dir).collect())
 }

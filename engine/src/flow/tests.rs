@@ -186,7 +186,7 @@ impl Lab {
         self.open().append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
         self.orange.folder = self.orange.home.workspace("coffee--1");
         let task = self.dir.id.clone();
-        self.orange.caller = Caller::Agent { task, spawn: Some(spawn), claim: Actor::Worker };
+        self.orange.caller = Caller::Agent { task, spawn: Some(spawn), claim: Actor::Worker, secret: None };
     }
 
     fn end(&self, spawn: u32) -> crate::Result<String> {
@@ -350,7 +350,7 @@ fn crashes_are_forgotten_by_a_transition_and_kept_by_an_escalation() {
     lab.check("stuck", 2, Some("escalated to stuck after 2 crashes"));
     assert_eq!(
         lab.events()[4..],
-        ["agent.exited", "agent.crashed", "transition.started", "status.changed"],
+        ["agent.exited", "agent.crashed", "auto.advanced", "transition.started", "status.changed"],
         "all that follows from an end is journaled with it"
     );
 
@@ -405,7 +405,7 @@ fn agents_are_not_started_again_without_end() {
     let lab = Lab::new(REVIEW, "");
     for spawn in 1..=MAX_RESTARTS {
         lab.agent(spawn, Actor::Reviewer);
-        assert!(lab.end_limited(spawn).contains("started again at"));
+        assert!(lab.end_limited(spawn).contains("goes on at"));
     }
     lab.agent(99, Actor::Reviewer);
     let story = lab.end_limited(99);
@@ -425,7 +425,7 @@ fn what_can_never_be_started_again_is_given_up() {
     let until = lab.open().log().owned.waiting_until.clone().unwrap();
     std::fs::write(lab.dir.history(), text.replace(&until, "2001-01-01T00:00:00.000Z")).unwrap();
     let story = super::waiting::overdue(&lab.orange, &lab.dir).unwrap().unwrap();
-    assert!(story.contains("it has no respawn_prompt"), "{story}");
+    assert!(story.contains("no agent works in agent-review"), "{story}");
     lab.check("agent-review", 0, Some("could not be started again"));
     assert_eq!(super::waiting::overdue(&lab.orange, &lab.dir).unwrap(), None);
 }
@@ -501,7 +501,7 @@ fn only_a_task_that_waits_is_started() {
     // Past its initial state and without a worktree, where an agent can be started: what is missing is told.
     let lab = Lab::new(WORKING, "");
     refused(spawn(&lab.orange, &lab.dir), Kind::Environment, "`pi`");
-    refused(super::respawn(&lab.orange, &lab.dir), Kind::NotRespawnable, "no worktree");
+    refused(super::respawn(&lab.orange, &lab.dir, false), Kind::NotRespawnable, "no worktree");
 }
 
 #[test]

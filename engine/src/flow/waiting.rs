@@ -6,12 +6,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use orange_core::{MAX_RESTARTS, Machine, restart_after};
 
+use crate::flow::limit;
 use crate::flow::respawn;
 use crate::flow::settled;
+use crate::hooks::agents::{Occasion, Start};
 use crate::orange::Orange;
 use crate::store::event::Waiting;
 use crate::store::{Event, Log, Open, Set, TaskDir, clock, task};
-use crate::{Kind, Result};
+use crate::{Kind, Result, fault};
 
 /// What follows on the end of an agent that is to be started again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +39,7 @@ impl Next {
             );
             return Next::GiveUp { spawn, reason };
         };
-        let until = clock::rfc3339(SystemTime::now() + Duration::from_secs(after.into()));
+        let until = clock::rfc3339(fault::now() + Duration::from_secs(after.into()));
         Next::Wait(Waiting { spawn, until, after, reason: reason.to_owned() })
     }
 
@@ -75,12 +77,13 @@ pub fn begin(
         Next::GiveUp { reason, .. } => return Ok(reason),
     };
     let Waiting { reason, spawn, until, .. } = &waiting;
-    if waiting.is_due(SystemTime::now()) {
+    if waiting.is_due(fault::now()) {
         return Ok(format!("{reason}; {}", start(orange, machine, open, *spawn)?));
     }
     let dir = open.dir().clone();
-    orange.start_detached(&["agent", "resume", "--task", &dir.id, &format!("--spawn={spawn}")], &dir)?;
-    Ok(format!("{reason}; started again at {until}"))
+    let resume = ["agent", "resume", "--task", &dir.id, &format!("--spawn={spawn}")];
+    orange.start_detached_for(*spawn, &resume, &dir)?;
+    Ok(format!("{reason}; it goes on at {until}"))
 }
 
 /// Sleeps until the agent that replaces this one is due, and starts it. `None` when it is not waited for any more.
@@ -95,7 +98,7 @@ pub fn resume(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<Option<Strin
     loop {
         let pending = task::read_journal(dir)?.log().waiting.filter(|waiting| waiting.spawn == spawn);
         let Some(waiting) = pending else { return Ok(None) };
-        if waiting.is_due(SystemTime::now()) {
+        if waiting.is_due(fault::now()) {
             return overdue(orange, dir);
         }
         let left = Duration::from_secs(waiting.after.into()).saturating_sub(begun.elapsed());
@@ -109,17 +112,22 @@ pub fn resume(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<Option<Strin
 /// Those of the store.
 pub fn overdue(orange: &Orange, dir: &TaskDir) -> Result<Option<String>> {
     let mut open = settled(orange, dir)?;
-    let due = open.log().waiting.clone().filter(|waiting| waiting.is_due(SystemTime::now()));
+    let due = open.log().waiting.clone().filter(|waiting| waiting.is_due(fault::now()));
     let Some(waiting) = due else { return Ok(None) };
     let machine = orange.machine_of(&open.task().owned)?;
     start(orange, machine, &mut open, waiting.spawn).map(Some)
 }
 
-/// Starts the agent that comes after this one. What cannot be started now is tried again later, as after a crash; what can
+/// Starts the agent that comes after this one, or has it go on if it is alive. What cannot be started now is tried again later, as after a crash; what can
 /// never be is given up.
 fn start(orange: &Orange, machine: &'static Machine<'static>, open: &mut Open, spawn: u32) -> Result<String> {
-    let error = match respawn::again(orange, machine, open) {
-        Ok(number) => return Ok(format!("started again as agent {number}")),
+    let started = match limit::go_on(orange, open, spawn) {
+        Ok(None) => respawn::again(orange, machine, open, in_place_of(open.log(), spawn))
+            .map(|number| format!("started again as agent {number}")),
+        told => told.map(Option::unwrap_or_default),
+    };
+    let error = match started {
+        Ok(story) => return Ok(story),
         Err(error) => error,
     };
     let reason = format!("could not be started again: {}", error.one_line());
@@ -129,6 +137,12 @@ fn start(orange: &Orange, machine: &'static Machine<'static>, open: &mut Open, s
         Next::after(open.log(), spawn, None, &reason)
     };
     begin(orange, machine, open, Vec::new(), next)
+}
+
+/// The start of the agent that comes after this one. Where that was never there, it still answers what that was to answer.
+fn in_place_of(log: &Log, spawn: u32) -> Start {
+    let before = log.agents_here.values().find(|agent| agent.spawn == spawn);
+    Start { occasion: Occasion::Respawn, answers: before.and_then(|agent| agent.answers.clone()) }
 }
 
 impl Waiting {

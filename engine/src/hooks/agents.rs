@@ -4,38 +4,63 @@ use std::ffi::{OsStr, OsString};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use orange_core::{Actor, HarnessOf, Hook, Machine, Permissions, Values};
+use orange_core::{Actor, HarnessOf, Hook, Machine, ORIGIN_HEAD, Permissions, Prompt, Value, Values, When};
 use rustix::process::Pid;
 
+use crate::drive::git::Git;
+use crate::drive::harness::shell_word;
 use crate::drive::process::{Family, Kin};
 use crate::drive::terminal;
 use crate::drive::tmux::{self, Pane};
 use crate::hooks::attended::Attended;
-use crate::hooks::workspace;
+use crate::hooks::{trace, workspace};
 use crate::orange::Orange;
-use crate::store::event::Spawn;
-use crate::store::{Event, Open, Set, Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::setup;
+use crate::store::event::{Pass, Spawn, Trace};
+use crate::store::{Event, Log, Open, Set, Task, TaskDir, secret};
+use crate::{Error, Kind, Result, caller, fault};
 
 /// Why an agent is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occasion {
     /// A transition's hook says so.
     Spawn,
-    /// The one before has died, and the task stays where it is.
+    /// The one before has died, and the task stays where it is: its conversation is continued where that is possible.
     Respawn,
+    /// The same with a new conversation.
+    Afresh,
+}
+
+/// A start of an agent.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Why it is started.
+    pub occasion: Occasion,
+    /// What a person answers with it: a call for attention that is over when the agent is there.
+    pub answers: Option<String>,
+}
+
+impl From<Occasion> for Start {
+    fn from(occasion: Occasion) -> Start {
+        Start { occasion, answers: None }
+    }
 }
 
 /// Refuses a spawn that cannot work.
 ///
 /// # Errors
-/// `environment`: tmux or the harness is missing; `not_found`: there is no such harness.
+/// `environment`: tmux or the harness is missing, or it would ask what nobody is there to answer; `not_found`: there is no
+/// such harness.
 pub fn preflight(orange: &Orange, task: &Task, spawn: &orange_core::Spawn) -> Result<()> {
     orange.tmux.check()?;
-    orange.harness(harness_of(task, spawn))?.check(orange.path())
+    let harness = orange.harness(harness_of(task, spawn))?;
+    harness.check(orange.path())?;
+    let is_full = matches!(spawn.permissions, Permissions::Full);
+    setup::check(&orange.home, &orange.around()?, &harness.name, &orange.project_of(task)?.path, is_full)
 }
 
-/// Starts an agent: writes its prompt, journals it, then has tmux run the wrapper (`orange agent run`), which reads both.
+/// Starts an agent: writes its prompt and its secret, journals it, then has tmux run the wrapper (`orange agent run`), which
+/// reads them.
 /// There are never two live agents of one actor in a worktree: a second one is refused.
 ///
 /// # Errors
@@ -46,7 +71,7 @@ pub fn start(
     open: &mut Open,
     hook: &Hook<'_>,
     counter: Option<&(String, u32)>,
-    occasion: Occasion,
+    Start { occasion, answers }: Start,
 ) -> Result<()> {
     let Some(spawn) = hook.spawn() else { return Ok(()) };
     if open.task().owned.workspace.is_none() {
@@ -56,25 +81,65 @@ pub fn start(
     // Somebody may have removed its folder.
     workspace::acquire(orange, open)?;
     make_room(orange, open, spawn.actor())?;
+    // Whoever wrote before this one had no say in its verdict, however late.
+    open.sync()?;
 
-    let record = record(machine, open, spawn, counter);
-    open.write_prompt(record.spawn, &prompt(machine, open.task(), spawn, counter))?;
+    let record = Spawn { answers, ..record(orange, machine, open, spawn, counter, occasion)? };
+    open.write_prompt(record.spawn, &prompt(orange, machine, open.task(), spawn, counter)?)?;
+    secret::make(open.dir(), record.spawn)?;
     let set = Set::new().tmux_session(Some(&record.session));
     let set = counter.iter().fold(set, |set, (name, value)| set.counter(name, *value));
     let event = match occasion {
         Occasion::Spawn => Event::AgentSpawned(record.clone()),
-        Occasion::Respawn => Event::AgentRespawned(record.clone()),
+        Occasion::Respawn | Occasion::Afresh => Event::AgentRespawned(record.clone()),
     };
     open.append(event, set)?;
-    match run_wrapper(orange, open.task(), &record) {
-        Ok(session) if session != record.session => moved(open, &record.session, &session),
-        Ok(_) => Ok(()),
+    // The agent begins with the text as it is now.
+    match open.sync().and_then(|()| run_wrapper(orange, open, &record)) {
+        Ok(session) => {
+            is_answered(open.task(), open.log()).then(|| open.clear_attention()).transpose()?;
+            if session == record.session { Ok(()) } else { moved(open, &record.session, &session) }
+        }
         Err(error) => {
+            // A tmux that was killed may have been obeyed: where nobody can tell, the agent stays on record.
+            if is_there(orange, open, &record)? {
+                return Ok(());
+            }
             let reason = format!("could not be started: {}", error.message);
-            gone(open, &[record.spawn], &reason)?;
+            gone(orange, open, &[record.spawn], &reason)?;
+            // One that began meanwhile looks at the journal when it has noted itself, and this looks for it now.
+            kill_agent(orange, open, record.spawn, &record.window)?;
             Err(error)
         }
     }
+}
+
+/// Whether the start of an agent, the last thing on record, answers the task's call for attention.
+pub fn is_answered(task: &Task, log: &Log) -> bool {
+    log.answered.is_some() && log.answered == task.attention
+}
+
+/// Takes that call away once the agent is there: who had it started was killed over that.
+///
+/// # Errors
+/// Those of the store; `environment` when tmux cannot tell.
+pub fn take_answered(orange: &Orange, open: &mut Open) -> Result<()> {
+    if !is_answered(open.task(), open.log()) {
+        return Ok(());
+    }
+    match open.log().agents.get(&open.log().last_spawn) {
+        Some(record) if is_there(orange, open, record)? => open.clear_attention(),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Whether an agent was started, whatever became of who asked tmux for it: by its mark on a pane, or by what its wrapper
+/// has noted.
+fn is_there(orange: &Orange, open: &Open, record: &Spawn) -> Result<bool> {
+    if Attended::read(open.dir(), record.spawn)?.is_some_and(|attended| attended.is_alive()) {
+        return Ok(true);
+    }
+    Ok(orange.tmux.panes_of(&open.task().id)?.iter().any(|pane| is_alive_in(pane, &record.window)))
 }
 
 /// Whether this transition has already started the agent of this hook: then a kill came between the start and its record.
@@ -113,7 +178,7 @@ pub fn kill_session(orange: &Orange, open: &mut Open) -> Result<Set> {
     let kin = Kin::of([families(open, &spawns)?, vec![Family::Task(id.clone())]].concat());
     let killed = session.map_or(Ok(Vec::new()), |session| orange.tmux.kill_session(&session, &id));
     end(kin, killed)?;
-    gone(open, &spawns, "killed")?;
+    gone(orange, open, &spawns, "killed")?;
     Ok(Set::new().tmux_session(None))
 }
 
@@ -127,10 +192,30 @@ pub fn kill_reviewer(orange: &Orange, open: &mut Open) -> Result<Set> {
         of_actor(open, Actor::Reviewer).map(|(n, record)| (*n, record.window.clone())).collect();
     for (number, window) in &reviewers {
         kill_agent(orange, open, *number, window)?;
-        gone(open, &[*number], "killed")?;
+        gone(orange, open, &[*number], "killed")?;
     }
     let is_over = !reviewers.is_empty() && open.log().agents.is_empty();
     Ok(if is_over { Set::new().tmux_session(None) } else { Set::new() })
+}
+
+/// Ends the agents that a person has stopped and whose end is not on record, with everything that they have started. Where
+/// nobody else lived in the session, it is over with them.
+///
+/// # Errors
+/// `environment` when tmux fails or a process does not end.
+pub fn end_stopped(orange: &Orange, open: &mut Open) -> Result<()> {
+    let log = open.log();
+    let stopped: Vec<_> = log.stopped.iter().filter_map(|number| log.agents.get(number)).cloned().collect();
+    for Spawn { spawn, window, .. } in &stopped {
+        fault::step("stop", format_args!("agent {spawn}"));
+        kill_agent(orange, open, *spawn, window)?;
+        let is_last = open.log().agents.len() == 1;
+        let set = if is_last { Set::new().tmux_session(None) } else { Set::new() };
+        let trace = trace::keep(orange, open, *spawn);
+        open.append(exited(*spawn, "stopped", trace), set)?;
+        Attended::forget(open.dir(), *spawn)?;
+    }
+    Ok(())
 }
 
 /// Ends what an agent whose end was not reported has left: what it has started, and its pane.
@@ -149,15 +234,27 @@ pub fn clear_away(orange: &Orange, open: &Open, spawn: u32) -> Result<()> {
 /// `environment` when tmux fails; `refused` when the worker has no window any more, or does not read.
 pub fn notify_worker(orange: &Orange, open: &Open, mark: &str, message: &str) -> Result<bool> {
     let panes = orange.tmux.panes_of(&open.task().id)?;
-    let Some((number, record)) = live(open, &panes, Actor::Worker)? else { return Ok(false) };
-    match panes.iter().find(|pane| is_alive_in(pane, &record.window)) {
+    match live(open, &panes, Actor::Worker)? {
+        Some((number, _)) => say(orange, open, *number, mark, message).map(|()| true),
+        None => Ok(false),
+    }
+}
+
+/// Pastes a message into the window of a living agent, unless it was told that under this mark already.
+///
+/// # Errors
+/// `environment` when tmux fails; `refused` when the agent has no window any more, or does not read.
+pub fn say(orange: &Orange, open: &Open, spawn: u32, mark: &str, message: &str) -> Result<()> {
+    let panes = orange.tmux.panes_of(&open.task().id)?;
+    let window = open.log().agents.get(&spawn).map_or("", |record| &record.window);
+    match panes.iter().find(|pane| is_alive_in(pane, window)) {
         Some(pane) => {
-            until_it_listens(open, *number, pane)?;
+            until_it_listens(open, spawn, pane)?;
             orange.tmux.send_text(&pane.pane_id, mark, message.trim_end().as_bytes())?;
-            until_it_has_read(*number, pane).map(|()| true)
+            until_it_has_read(spawn, pane)
         }
-        None => Err(Error::new(Kind::Refused, format!("agent {number} is alive, and its window is gone"))
-            .help(without_window(open, *number)?)),
+        None => Err(Error::new(Kind::Refused, format!("agent {spawn} is alive, and its window is gone"))
+            .help(without_window(open, spawn)?)),
     }
 }
 
@@ -236,17 +333,20 @@ pub fn check_gone(orange: &Orange, open: &Open) -> Result<()> {
     Ok(())
 }
 
-/// Puts the end of these agents on record, and forgets their processes.
+/// Keeps what these agents did, puts their end on record, and forgets their processes.
 ///
 /// # Errors
 /// Those of writing.
-pub fn gone(open: &mut Open, spawns: &[u32], reason: &str) -> Result<()> {
-    open.append_many(spawns.iter().map(|number| exited(*number, reason).into()).collect())?;
+pub fn gone(orange: &Orange, open: &mut Open, spawns: &[u32], reason: &str) -> Result<()> {
+    let ends = spawns.iter().map(|number| exited(*number, reason, trace::keep(orange, open, *number)).into());
+    let ends = ends.collect();
+    fault::step("record the end of", "agents");
+    open.append_many(ends)?;
     spawns.iter().try_for_each(|number| Attended::forget(open.dir(), *number))
 }
 
 /// The event of an agent's end that did not report itself.
-pub fn exited(spawn: u32, reason: impl Into<String>) -> Event {
+fn exited(spawn: u32, reason: impl Into<String>, trace: Trace) -> Event {
     Event::AgentExited {
         spawn,
         code: None,
@@ -254,6 +354,7 @@ pub fn exited(spawn: u32, reason: impl Into<String>) -> Event {
         reason: reason.into(),
         duration: None,
         last_lines: Vec::new(),
+        trace,
     }
 }
 
@@ -280,7 +381,7 @@ fn make_room(orange: &Orange, open: &mut Open, actor: Actor) -> Result<()> {
     let left: Vec<_> = of_actor(open, actor).map(|(number, _)| *number).collect();
     for number in left {
         clear_away(orange, open, number)?;
-        gone(open, &[number], "its pane is gone")?;
+        gone(orange, open, &[number], "its pane is gone")?;
     }
     Attended::sweep(open.dir(), |spawn| open.log().agents.contains_key(&spawn))
 }
@@ -307,7 +408,9 @@ fn families(open: &Open, spawns: &[u32]) -> Result<Vec<Family>> {
     let mut families = Vec::new();
     for spawn in spawns {
         families.extend(
-            Attended::read(open.dir(), *spawn)?.map(|attended| attended.families()).unwrap_or_default(),
+            Attended::read(open.dir(), *spawn)?
+                .map(|attended| attended.families(open.dir(), *spawn))
+                .unwrap_or_default(),
         );
     }
     Ok(families)
@@ -323,47 +426,92 @@ fn end(kin: Kin, killed: Result<Vec<Pane>>) -> Result<()> {
 }
 
 fn record(
+    orange: &Orange,
     machine: &Machine<'_>,
     open: &Open,
     spawn: &orange_core::Spawn,
     counter: Option<&(String, u32)>,
-) -> Spawn {
+    occasion: Occasion,
+) -> Result<Spawn> {
     let task = open.task();
+    let harness = orange.harness(harness_of(task, spawn))?;
+    let actor = spawn.actor().as_str();
+    let resumes = occasion == Occasion::Respawn;
+    let beginning = trace::beginning(orange, open, &harness, actor, resumes)?;
     let session = task.owned.tmux_session.clone();
     let permissions = match spawn.permissions {
         Permissions::Full => "full",
         Permissions::Reduced => "reduced",
     };
-    Spawn {
+    Ok(Spawn {
         spawn: open.log().last_spawn + 1,
-        actor: spawn.actor().as_str().to_owned(),
+        actor: actor.to_owned(),
         prompt: machine.prompt(spawn.prompt).name.to_owned(),
-        harness: harness_of(task, spawn).to_owned(),
+        harness: harness.name,
         session: session.unwrap_or_else(|| tmux::session_name(&task.project, &task.branch)),
         window: match spawn.actor() {
             Actor::Reviewer => format!("review-{}", counter_value(task, "review_round", counter)),
             Actor::Worker | Actor::Human | Actor::Engine => "worker".to_owned(),
         },
         permissions: permissions.to_owned(),
-    }
+        conversation: beginning.conversation,
+        resumed: beginning.resumed,
+        not_resumed: beginning.not_resumed,
+        stood: stood(machine, task),
+        answers: None,
+    })
+}
+
+/// What stands where the agents of the task's state are to write their verdicts.
+fn stood(machine: &Machine<'_>, task: &Task) -> Vec<Pass> {
+    let state = machine.state_named(task.status());
+    let standing = state.map(|state| machine.standing(state, &task.body, When::Started));
+    standing.unwrap_or_default().into_iter().map(Pass::of).collect()
 }
 
 fn prompt(
+    orange: &Orange,
     machine: &Machine<'_>,
     task: &Task,
     spawn: &orange_core::Spawn,
     counter: Option<&(String, u32)>,
-) -> String {
+) -> Result<String> {
     let counters: Vec<_> =
         machine.counters.iter().map(|known| counter_value(task, known.name, counter)).collect();
-    machine.prompt(spawn.prompt).render(&Values {
+    let prompt = machine.prompt(spawn.prompt);
+    let base = base(orange, task, prompt)?;
+    Ok(prompt.render(&Values {
         summary: &task.summary,
         project: &task.project,
         branch: &task.branch,
         status: task.status(),
         id: &task.id,
         workflow: &task.owned.workflow,
+        base: &base.commit,
+        orange: &shell_word(&orange.program),
+        origin_head: if base.has_origin_head { ORIGIN_HEAD } else { &base.commit },
         counters: &counters,
+    }))
+}
+
+/// What the work is compared with. Nothing is asked of git for a prompt that does not name it.
+struct Base {
+    commit: String,
+    has_origin_head: bool,
+}
+
+fn base(orange: &Orange, task: &Task, prompt: &Prompt<'_>) -> Result<Base> {
+    let says_origin_head = prompt.says(ORIGIN_HEAD);
+    let Some(workspace) =
+        task.owned.workspace.as_ref().filter(|_| says_origin_head || prompt.has(Value::Base))
+    else {
+        return Ok(Base { commit: String::new(), has_origin_head: true });
+    };
+    let project = orange.project_of(task)?;
+    let git = Git::at(&project.path);
+    Ok(Base {
+        commit: git.fork_point(&orange.home.workspace(workspace), &project.default_branch)?,
+        has_origin_head: !says_origin_head || git.has_commit(ORIGIN_HEAD)?,
     })
 }
 
@@ -379,10 +527,16 @@ fn harness_of<'t>(task: &'t Task, spawn: &orange_core::Spawn) -> &'t str {
 }
 
 /// Has tmux start the wrapper, in a window of the task's session where there is one. Gives the session's name.
-fn run_wrapper(orange: &Orange, task: &Task, record: &Spawn) -> Result<String> {
+fn run_wrapper(orange: &Orange, open: &Open, record: &Spawn) -> Result<String> {
+    let task = open.task();
     let number = record.spawn.to_string();
     let folder = orange.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
-    let env = orange.agent_env();
+    let mut env = orange.agent_env();
+    // A tmux server that an agent has started would give what that agent is to all others.
+    let of_agents = [caller::TASK, caller::ACTOR, caller::SPAWN];
+    env.extend(of_agents.map(|name| (name, OsString::new())));
+    let secret = secret::read(open.dir(), record.spawn)?.unwrap_or_default();
+    env.push((caller::SECRET, secret.into()));
     let env: Vec<(&str, &OsStr)> = env.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
     let args = ["agent", "run", "--task", &task.id, "--spawn", &number].map(OsString::from);
     let spawn = tmux::Spawn {

@@ -1,16 +1,14 @@
 //! Which processes an agent and its wrapper are: a file beside the task, for as long as the agent is on record as alive.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::drive::process::{self, Family, Process};
-use crate::files::entries;
 use crate::members::{self, Members, Object};
-use crate::store::{TaskDir, atomic, home};
-use crate::{Error, Kind, Result};
+use crate::store::{TaskDir, atomic, home, secret};
+use crate::{Error, Kind, Result, nofollow};
 
 /// The contents of `agents/<spawn>.json`: the wrapper writes it when the agent has begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -32,30 +30,44 @@ impl Object for Attended {
     }
 }
 
-impl Attended {
+/// Room for the note of one agent. An agent that could not be noted would be one that nobody ends.
+pub struct Room(atomic::Room);
+
+impl Room {
+    /// Makes it, before the agent is started.
+    ///
+    /// # Errors
+    /// `environment` when the disk refuses.
+    pub fn make(dir: &TaskDir, spawn: u32) -> Result<Room> {
+        /// The identifier of a boot and four numbers need half of it.
+        const LENGTH: usize = 512;
+        let path = dir.agent(spawn);
+        home::make_folder(path.parent().unwrap_or(&path))?;
+        atomic::make_room(&path, LENGTH).map(Room)
+    }
+
     /// Notes that this process attends this agent.
     ///
     /// # Errors
     /// `environment` when it cannot be written.
-    pub fn note(dir: &TaskDir, spawn: u32, agent: Process) -> Result<()> {
+    pub fn note(self, agent: Process) -> Result<()> {
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let Some(wrapper) = Process::alive(own) else { return Ok(()) };
-        let path = dir.agent(spawn);
         let attended = Attended { boot: process::boot(), wrapper, agent };
-        let text = serde_json::to_vec(&attended).map_err(|cause| {
-            Error::new(Kind::Environment, format!("cannot write {}: {cause}", path.display()))
-        })?;
-        home::make_folder(path.parent().unwrap_or(&path))?;
-        atomic::write(&path, &text)
+        let text = serde_json::to_vec(&attended)
+            .map_err(|cause| Error::new(Kind::Environment, format!("cannot note process {own}: {cause}")))?;
+        self.0.write(&text)
     }
+}
 
+impl Attended {
     /// What was noted of the agent of this spawn; none before it has begun, and once its end is on record.
     ///
     /// # Errors
     /// `environment` when it cannot be read; `corrupt` when it is not what the wrapper wrote.
     pub fn read(dir: &TaskDir, spawn: u32) -> Result<Option<Attended>> {
         let path = dir.agent(spawn);
-        match fs::read(&path) {
+        match nofollow::read(&path, nofollow::LONGEST) {
             Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|cause| {
                 Error::new(Kind::Corrupt, format!("{}: {cause}", path.display()))
                     .help("it says which processes an agent is: remove it, and tmux is asked instead")
@@ -71,7 +83,7 @@ impl Attended {
     /// `environment` when that cannot be told.
     pub fn age(dir: &TaskDir, spawn: u32) -> Result<Option<Duration>> {
         let path = dir.agent(spawn);
-        match fs::metadata(&path).and_then(|metadata| metadata.modified()) {
+        match nofollow::metadata(&path).and_then(|metadata| metadata.modified()) {
             Ok(begun) => Ok(begun.elapsed().ok()),
             Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
             Err(cause) => Err(Error::io("look at", &path, &cause)),
@@ -83,7 +95,8 @@ impl Attended {
     /// # Errors
     /// As [`Attended::read`].
     pub fn all(dir: &TaskDir) -> Result<Vec<Attended>> {
-        spawns(dir)?.into_iter().filter_map(|spawn| Attended::read(dir, spawn).transpose()).collect()
+        let spawns = spawns(dir, "json")?.into_iter();
+        spawns.filter_map(|spawn| Attended::read(dir, spawn).transpose()).collect()
     }
 
     /// Forgets all whose end is on record: a kill may have come between that and forgetting them.
@@ -91,20 +104,17 @@ impl Attended {
     /// # Errors
     /// `environment` when one cannot be removed.
     pub fn sweep(dir: &TaskDir, is_alive: impl Fn(u32) -> bool) -> Result<()> {
-        let ended = spawns(dir)?.into_iter().filter(|spawn| !is_alive(*spawn));
+        let spawns = [spawns(dir, "json")?, spawns(dir, "secret")?].concat();
+        let ended = spawns.into_iter().filter(|spawn| !is_alive(*spawn));
         ended.into_iter().try_for_each(|spawn| Attended::forget(dir, spawn))
     }
 
-    /// Forgets it: the agent's end is on record.
+    /// Forgets it, and the agent's secret: the agent's end is on record.
     ///
     /// # Errors
     /// `environment` when it cannot be removed.
     pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
-        let path = dir.agent(spawn);
-        match fs::remove_file(&path) {
-            Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::io("remove", &path, &cause)),
-            Ok(()) | Err(_) => Ok(()),
-        }
+        atomic::remove(&dir.agent(spawn)).and_then(|()| secret::forget(dir, spawn))
     }
 
     /// Whether the agent is alive. So it is while its wrapper is, which may just be ending what the agent has left and
@@ -118,10 +128,12 @@ impl Attended {
         (self.is_of_this_boot() && self.agent.is_alive() && !self.wrapper.is_alive()).then_some(self.agent)
     }
 
-    /// The agent and its wrapper, each with all that is below it.
-    pub fn families(&self) -> Vec<Family> {
+    /// The agent of this spawn and its wrapper, each with all that is below it. A process that is on record for it and was
+    /// never its own is none of them.
+    pub fn families(&self, dir: &TaskDir, spawn: u32) -> Vec<Family> {
         let processes = if self.is_of_this_boot() { vec![self.wrapper, self.agent] } else { Vec::new() };
-        processes.into_iter().map(Family::Process).collect()
+        let marked = |process| Family::Marked(process, dir.id.clone(), spawn);
+        processes.into_iter().map(marked).collect()
     }
 
     fn is_of_this_boot(&self) -> bool {
@@ -129,13 +141,20 @@ impl Attended {
     }
 }
 
-fn spawns(dir: &TaskDir) -> Result<Vec<u32>> {
-    let names = entries(&dir.agents())?.into_iter().map(|entry| entry.file_name());
-    Ok(names.filter_map(|name| name.to_str()?.strip_suffix(".json")?.parse().ok()).collect())
+/// The spawns that have a file of this kind.
+fn spawns(dir: &TaskDir, kind: &str) -> Result<Vec<u32>> {
+    let folder = dir.agents();
+    let entries =
+        nofollow::entries(&folder).map_err(|cause| Error::io("read the folder", &folder, &cause))?;
+    let names = entries.into_iter().map(|entry| entry.file_name());
+    let number = |name: &str| name.strip_suffix(kind)?.strip_suffix('.')?.parse().ok();
+    Ok(names.filter_map(|name| number(name.to_str()?)).collect())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::store::Home;
 
@@ -146,7 +165,9 @@ mod tests {
         assert_eq!(Attended::read(&dir, 3).unwrap(), None);
         assert_eq!(Attended::all(&dir).unwrap(), []);
         let own = Process::alive(std::process::id().cast_signed()).unwrap();
-        Attended::note(&dir, 3, own).unwrap();
+        let room = Room::make(&dir, 3).unwrap();
+        assert_eq!(Attended::read(&dir, 3).unwrap(), None);
+        room.note(own).unwrap();
         let attended = Attended::read(&dir, 3).unwrap().unwrap();
         assert!(attended.is_alive() && attended.survivor().is_none());
         assert_eq!(Attended::all(&dir).unwrap(), [attended]);
@@ -164,7 +185,11 @@ mod tests {
         let survivor = Attended { agent: own, ..attended };
         assert_eq!(survivor.survivor(), Some(own));
         let before = Attended { boot: "another".to_owned(), ..survivor };
-        assert!(!before.is_alive() && before.survivor().is_none() && before.families().is_empty());
+        assert!(
+            !before.is_alive()
+                && before.survivor().is_none()
+                && before.families(&Home::at("/x").task("toy", "t1"), 1).is_empty()
+        );
     }
 
     #[test]

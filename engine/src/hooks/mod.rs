@@ -5,6 +5,7 @@
 pub mod agents;
 pub mod attended;
 pub mod pull_request;
+pub mod trace;
 pub mod workspace;
 
 mod other;
@@ -12,8 +13,9 @@ mod other;
 use orange_core::{Effect, Hook, Machine};
 
 use self::workspace::Room;
+use crate::drive::harness::shell_word;
 use crate::orange::Orange;
-use crate::store::{Open, Set, Task};
+use crate::store::{Open, Set, Task, owed};
 use crate::{Error, Kind, Result};
 
 /// What a hook knows beside its task and its parameters.
@@ -45,7 +47,8 @@ pub fn run(run: &Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Resu
         Hook::SpawnAgent(_) | Hook::SpawnReviewer(_) => spawn(run, open, hook),
         Hook::NotifyWorker { message, .. } => notify_worker(run, open, hook, message),
         // No two tasks are ever locked together: that process waits until this one is released.
-        Hook::SpawnNext => orange.start_detached(&["task", "spawn-next", &open.dir().id], open.dir()),
+        Hook::SpawnNext => owed::note(&orange.home, open.dir())
+            .and_then(|()| orange.start_detached(&["task", "spawn-next", &open.dir().id], open.dir())),
         Hook::PushBranch => other::push_branch(orange, open),
         Hook::CreatePr => pull_request::open(orange, open).map(drop),
         Hook::DeleteRemoteBranch => other::delete_remote_branch(orange, open),
@@ -60,8 +63,9 @@ pub fn run(run: &Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Resu
 
 /// Where no worker is alive to be told, one is started if the hook says with which prompt: that says what to read.
 fn notify_worker(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>, message: &str) -> Result<()> {
+    let message = message.replace("{orange}", &shell_word(&run.orange.program));
     if agents::started_since(run.orange, open, hook, run.since)?
-        || agents::notify_worker(run.orange, open, &format!("{}.{}", run.since, run.index), message)?
+        || agents::notify_worker(run.orange, open, &format!("{}.{}", run.since, run.index), &message)?
     {
         return Ok(());
     }
@@ -76,7 +80,7 @@ fn spawn(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>) -> Result<()> {
     if agents::started_since(run.orange, open, hook, run.since)? {
         return Ok(());
     }
-    agents::start(run.orange, run.machine, open, hook, run.counter.as_ref(), agents::Occasion::Spawn)
+    agents::start(run.orange, run.machine, open, hook, run.counter.as_ref(), agents::Occasion::Spawn.into())
 }
 
 /// Refuses what cannot work before anything has changed: a harness, tmux or git that is missing or too old, a worktree

@@ -1,21 +1,28 @@
 //! The hooks that are one call each.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::drive::exec::{Call, GIT_VARIABLES, Output};
 use crate::drive::git::{Git, REMOTE};
+use crate::drive::process::{self, Family};
+use crate::files::entries;
 use crate::orange::Orange;
+use crate::store::home::make_folder;
 use crate::store::scalar::Value;
-use crate::store::{Event, Open, Set};
+use crate::store::{Event, Open, Set, atomic};
 use crate::{Error, Kind, Result};
 
-/// Removes the task's branch from the remote; one that is not there is no error.
+/// Removes the task's branch from the remote, if it was made for this task. One that was there before, or that the agent has
+/// switched to, is somebody else's; one that is not there is no error.
 ///
 /// # Errors
 /// `environment` when git or the remote fails.
 pub fn delete_remote_branch(orange: &Orange, open: &Open) -> Result<()> {
+    let branch = &open.task().branch;
+    let Some(from) = open.log().made.get(branch) else { return Ok(()) };
     let project = orange.project_of(open.task())?;
-    Git::at(&project.path).delete_remote_branch(&open.task().branch, &project.default_branch).map(drop)
+    Git::at(&project.path).delete_remote_branch(branch, &project.default_branch, from).map(drop)
 }
 
 /// Pushes the task's branch.
@@ -50,7 +57,15 @@ pub fn notify(open: &mut Open, message: &str) -> Result<()> {
     open.call_attention(message.trim())
 }
 
-/// Runs a program in the task's worktree. How it ended and the last of what it wrote are journaled.
+/// How much of a program's output is kept in memory, of each end.
+const KEPT: usize = 8 * 1024;
+
+/// How long the file with a program's output may be, and how many of them a task keeps.
+const LONGEST_FILE: u64 = 8 * 1024 * 1024;
+const MOST_FILES: usize = 8;
+
+/// Runs a program in the task's worktree. How it ended and the first and last of what it wrote are journaled; when it wrote
+/// more than that, the rest is in a file of the task's folder.
 ///
 /// # Errors
 /// `refused` without a worktree; `environment` when the program cannot be started, fails or takes too long: then everything
@@ -61,25 +76,77 @@ pub fn run_command(open: &mut Open, argv: &[&str], timeout: u32) -> Result<()> {
         return Err(Error::new(Kind::Refused, "the task has no worktree to run a command in"));
     };
     let bound = Duration::from_secs(timeout.into());
+    let copy = new_copy(open)?;
     // Its git means the worktree, even if orange was called in another repository's hook.
     let call = Call::new(program).args(args).folder(&worktree).bound(bound).without(GIT_VARIABLES);
-    let outcome = call.run();
-    let (code, output) = match &outcome {
-        Ok(output) => (output.code(), last_of(output)),
-        Err(error) => (None, error.message.clone()),
+    process::adopt_orphans()?;
+    let others = process::children();
+    let outcome = call.copied(KEPT, &copy, LONGEST_FILE).run();
+    if !outcome.as_ref().is_ok_and(Output::success) {
+        // Also what has left its process group, and what has lost its parent.
+        let left = process::children().into_iter().filter(|child| !others.contains(child));
+        process::end(&left.map(Family::Process).collect::<Vec<_>>())?;
+    }
+    let (code, said, is_all) = match &outcome {
+        Ok(output) => {
+            let (said, is_all) = shortened(&format!("{}\n{}", output.text(), output.complaint()));
+            (output.code(), said, is_all)
+        }
+        Err(error) => (None, error.message.clone(), false),
     };
+    let file = keep_copy(open, &copy, is_all)?;
     let argv = argv.iter().map(|word| (*word).to_owned()).collect();
-    open.append(Event::CommandEnded { argv, code, output }, Set::new())?;
+    open.append(Event::CommandEnded { argv, code, output: said, file }, Set::new())?;
     outcome?.checked().map(drop)
 }
 
-/// The last of what a program wrote, its complaints behind the rest.
-fn last_of(output: &Output) -> String {
-    const LONGEST: usize = 2_000;
-    let text = format!("{}\n{}", output.text(), output.complaint());
+/// A name for the next file of output that nothing has; one that a killed process has left there is removed.
+fn new_copy(open: &Open) -> Result<PathBuf> {
+    let folder = open.dir().commands();
+    make_folder(&folder)?;
+    let path = folder.join(format!("{:08}.txt", open.log().last_seq + 1));
+    atomic::remove(&path)?;
+    Ok(path)
+}
+
+/// Keeps the file of output where it has more than the journal, and no more such files than [`MOST_FILES`]. Its name in the
+/// task's folder.
+fn keep_copy(open: &Open, copy: &Path, is_all: bool) -> Result<Option<String>> {
+    if is_all || copy.metadata().is_ok_and(|metadata| metadata.len() == 0) || !copy.exists() {
+        atomic::remove(copy)?;
+        return Ok(None);
+    }
+    let mut files: Vec<PathBuf> = entries(&open.dir().commands())?.iter().map(|entry| entry.path()).collect();
+    files.sort_unstable();
+    let old = files.len().saturating_sub(MOST_FILES);
+    files[..old].iter().try_for_each(|file| atomic::remove(file))?;
+    let name = copy.file_name().unwrap_or_default().to_string_lossy();
+    Ok(Some(format!("commands/{name}")))
+}
+
+/// The first and the last of what a program wrote, its complaints behind the rest; and whether that is all of it.
+fn shortened(text: &str) -> (String, bool) {
+    const FIRST: usize = 500;
+    const LAST: usize = 1_500;
     let text = text.trim();
-    match text.char_indices().rev().nth(LONGEST - 1) {
-        Some((from, _)) => format!("…{}", &text[from..]),
-        None => text.to_owned(),
+    if text.chars().nth(FIRST + LAST).is_none() {
+        return (text.to_owned(), true);
+    }
+    let first = text.char_indices().nth(FIRST).map_or(text.len(), |(at, _)| at);
+    let last = text.char_indices().rev().nth(LAST - 1).map_or(0, |(at, _)| at);
+    (format!("{}\n…\n{}", &text[..first], &text[last..]), false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_output_both_ends_are_journaled() {
+        assert_eq!(shortened(" all of it\n"), ("all of it".to_owned(), true));
+        let text = format!("begin{}end", "ä".repeat(5_000));
+        let (said, is_all) = shortened(&text);
+        assert!(!is_all && said.starts_with("begin") && said.ends_with("end") && said.contains("\n…\n"));
+        assert_eq!(said.chars().count(), 2_003);
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use orange_core::section;
 
-use crate::drive::gh::{self, Gh, NewPullRequest, PrState};
+use crate::drive::gh::{self, Gh, NewPullRequest, PrState, PullRequest};
 use crate::drive::git::{Git, REMOTE, Template};
 use crate::orange::Orange;
 use crate::store::scalar::Value;
@@ -81,16 +81,40 @@ pub fn adopt(orange: &Orange, open: &mut Open) -> Result<()> {
         return Ok(());
     }
     match Gh::at(&project.path).patience(Duration::from_secs(5)).of_branch(branch) {
-        Ok(Some(pr)) if pr.state == PrState::Open => open.edit(&[("pr_url", Value::Text(&pr.url))]),
+        Ok(Some(pr)) if pr.state == PrState::Open => keep(open, &pr.url),
         Ok(_) | Err(_) => Ok(()),
     }
+}
+
+/// Asks GitHub for the pull request that somebody else has opened for the branch of a task without one. What comes back
+/// is the task's: it is open, or was merged since the task was created. `None` where GitHub is not in use.
+///
+/// # Errors
+/// `environment` when gh is too slow or fails.
+pub fn find(orange: &Orange, gh: &Gh, task: &Task) -> Result<Option<PullRequest>> {
+    let found = gh.of_branch_if_used(&task.branch, orange.path())?;
+    Ok(found.filter(|pr| is_of(task, pr)))
+}
+
+/// A branch may have been another task's before, and its pull request with it.
+fn is_of(task: &Task, pr: &PullRequest) -> bool {
+    match pr.state {
+        PrState::Open => true,
+        PrState::Merged => pr.merged_at.as_ref().is_some_and(|at| seconds(at) >= seconds(&task.created_at)),
+        PrState::Closed => false,
+    }
+}
+
+/// A time in RFC 3339 and UTC without its fraction of a second: such times sort as texts.
+fn seconds(time: &str) -> &str {
+    time.get(..19).unwrap_or(time)
 }
 
 /// Keeps the address of a pull request of the task, once.
 ///
 /// # Errors
 /// Those of the store.
-fn keep(open: &mut Open, url: &str) -> Result<()> {
+pub fn keep(open: &mut Open, url: &str) -> Result<()> {
     if open.log().pr.as_deref() != Some(url) {
         open.append(Event::PrCreated { url: url.to_owned() }, Set::new())?;
     }
@@ -136,6 +160,20 @@ mod tests {
         };
         let template = Template { path: String::new(), text: template.to_owned(), others: Vec::new() };
         assert_eq!((title(&task).as_str(), body(&task, Some(&template)).as_str()), expect);
+    }
+
+    #[test]
+    fn a_pull_request_that_was_merged_before_the_task_existed_is_another_task_s() {
+        let task = Task { created_at: "2026-03-01T10:00:00.5Z".to_owned(), ..Task::default() };
+        let is_of = |state, merged_at: Option<&str>| {
+            let merged_at = merged_at.map(str::to_owned);
+            super::is_of(&task, &PullRequest { url: String::new(), state, commit: None, merged_at })
+        };
+        assert!(is_of(PrState::Open, None));
+        assert!(is_of(PrState::Merged, Some("2026-03-01T10:00:00Z")));
+        assert!(!is_of(PrState::Merged, Some("2026-03-01T09:59:59Z")));
+        assert!(!is_of(PrState::Merged, None));
+        assert!(!is_of(PrState::Closed, None));
     }
 
     #[test]

@@ -3,13 +3,14 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::drive::git::{Backup, Git, Keeper, Kept, TASK_FILE};
+use crate::drive::git::{Backup, BranchState, Git, Keeper, Kept, REQUEST_FOLDER, TASK_FILE};
 use crate::hooks::agents;
 use crate::orange::Orange;
+use crate::store::copy;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{Event, Open, Pool, Set, Task};
-use crate::{Error, Kind, Result, fault};
+use crate::store::{Event, Open, Pool, Set, Task, atomic};
+use crate::{Error, Kind, Result};
 
 /// Room for one more task in its project's pool. Nobody else can take it as long as this is held.
 #[derive(Debug)]
@@ -23,9 +24,11 @@ impl Room {
     /// Gives it to the task.
     ///
     /// # Errors
-    /// `environment` when the disk refuses.
+    /// `environment` when the disk or git refuses.
     pub fn take(mut self) -> Result<()> {
-        self.pool.bind(&self.project.name, self.project.pool_size, &self.task).map(drop)
+        let git = Git::at(&self.project.path);
+        let is_usable = |worktree: &Path| git.is_usable(worktree);
+        self.pool.bind(&self.project.name, self.project.pool_size, &self.task, is_usable).map(drop)
     }
 }
 
@@ -72,12 +75,16 @@ fn check_room(orange: &Orange, project: &Project, task: &Task, slots: &[Slot]) -
             Kind::Refused,
             format!("{} has a {TASK_FILE} of its own in git", project.name),
         )
-        .help("orange keeps the task under this name: rename that file on the default branch"));
+        .help(format!(
+            "orange keeps the task under this name: on `{}`, `git rm {TASK_FILE}` removes what a task has left there (`git mv` keeps \
+             a file of the project's own), then commit and push that",
+            project.default_branch
+        )));
     }
     pool::check_room(&orange.home, slots, (&project.name, project.pool_size), &task.id)
 }
 
-/// Binds a worktree to the task, on the task's branch, with the link to `TASK.md` in it. One that is bound already stays;
+/// Binds a worktree to the task, on the task's branch, and sees that a copy of `TASK.md` has its place there. One that is bound already stays;
 /// if somebody has removed its folder, it is made again.
 ///
 /// # Errors
@@ -85,10 +92,18 @@ fn check_room(orange: &Orange, project: &Project, task: &Task, slots: &[Slot]) -
 pub fn acquire(orange: &Orange, open: &mut Open) -> Result<Set> {
     let bound = open.task().owned.workspace.clone();
     if bound.as_ref().is_some_and(|name| orange.home.workspace(name).is_dir()) {
+        Git::give_back_released(&orange.home.workspace(bound.as_deref().unwrap_or_default()))?;
+        // A worktree that an older version has made ready lacks it.
+        if let Ok(project) = orange.project_of(open.task()) {
+            Git::at(project.path).exclude(REQUEST_FOLDER)?;
+        }
         return Ok(Set::new());
     }
     let project = orange.project_of(open.task())?;
-    let name = Pool::lock(&orange.home)?.bind(&project.name, project.pool_size, &open.task().id)?;
+    let git = Git::at(&project.path);
+    let is_usable = |worktree: &Path| git.is_usable(worktree);
+    let id = open.task().id.clone();
+    let name = Pool::lock(&orange.home)?.bind(&project.name, project.pool_size, &id, is_usable)?;
     // The slot is the task's now, so the pool is not held while git works: the remote may be slow.
     let worktree = orange.home.workspace(&name);
     match ready(orange, &project, open, &worktree) {
@@ -109,23 +124,29 @@ pub fn acquire(orange: &Orange, open: &mut Open) -> Result<Set> {
 }
 
 /// Puts the worktree on the task's branch, and what Orange and the agents keep there for themselves out of git's sight.
-fn ready(orange: &Orange, project: &Project, open: &Open, worktree: &Path) -> Result<Option<String>> {
+fn ready(orange: &Orange, project: &Project, open: &mut Open, worktree: &Path) -> Result<Option<String>> {
     let git = Git::at(&project.path);
-    let branch = &open.task().branch;
-    let warning = git.catch_up(branch, &project.default_branch)?;
-    git.acquire(worktree, branch, &project.default_branch)?;
-    git.exclude(TASK_FILE)?;
-    for name in [&open.task().harness, &open.task().review_harness] {
-        for file in orange.harness(name)?.workspace_files {
-            git.exclude(&file)?;
+    let branch = open.task().branch.clone();
+    let warning = git.catch_up(&branch, &project.default_branch)?;
+    // Where the remote could not be asked, it may have that branch.
+    if warning.is_none() && git.branch_state(&branch)? == BranchState::Nowhere {
+        let commit = git.base(&project.default_branch)?;
+        if open.log().made.get(&branch) != Some(&commit) {
+            open.append(Event::BranchMade { branch: branch.clone(), commit }, Set::new())?;
         }
     }
-    open.link_into(worktree)?;
+    git.acquire(worktree, &branch, &project.default_branch)?;
+    git.exclude(TASK_FILE)?;
+    git.exclude(REQUEST_FOLDER)?;
+    for file in files_of_harnesses(orange, open.task()) {
+        git.exclude(&file)?;
+    }
+    copy::check_place(worktree)?;
     Ok(warning)
 }
 
-/// Empties the task's worktree: what is not committed or on no branch is kept under a ref first, the body of a file in
-/// the place of the `TASK.md` link is taken back, and the worktree stands on the default branch again. Spawns nothing.
+/// Empties the task's worktree: what is not committed or on no branch is kept under a ref first, what was saved
+/// in its `TASK.md` is taken in, that file is removed, and the worktree stands on the default branch again. Spawns nothing.
 ///
 /// Its slot becomes free by [`give_back`] only when the journal says that the task holds it no more.
 ///
@@ -141,10 +162,26 @@ pub fn release(orange: &Orange, open: &mut Open) -> Result<Set> {
     if is_own {
         agents::check_gone(orange, open)?;
         let worktree = orange.home.workspace(&name);
-        open.take_back(&worktree)?;
+        open.sync()?;
         empty(orange, &project, open, &worktree)?;
+        let own = files_of_harnesses(orange, open.task());
+        Git::at(&project.path).remove_ignored(&worktree, &own)?;
+        if !Git::at(&project.path).is_tracked(&worktree, TASK_FILE)? {
+            open.withdraw(&worktree)?;
+        }
     }
     Ok(Set::new().workspace(None))
+}
+
+/// What the harnesses of a task keep in a worktree for themselves, such as the permissions that a person has given there: it is
+/// no work, and nothing for the next task. A harness that is no longer in `harnesses.toml` is known to keep nothing.
+fn files_of_harnesses(orange: &Orange, task: &Task) -> Vec<String> {
+    let names = [&task.harness, &task.review_harness];
+    names
+        .iter()
+        .filter_map(|name| orange.harness(name).ok())
+        .flat_map(|harness| harness.workspace_files)
+        .collect()
 }
 
 /// Takes a worktree that could not be made ready off the task's branch, if it has come to be on it.
@@ -215,8 +252,8 @@ fn note(open: &mut Open, kept: Kept) -> Result<()> {
     if is_known { Ok(()) } else { open.append(event, Set::new()) }
 }
 
-/// Makes the place of the link free for the next task. Only the link is ours to remove; a file of that name may be the
-/// project's, and what is neither, such as a folder, is kept elsewhere.
+/// Makes the place of `TASK.md` free for the next task. A link is one that former versions made; a file of that name may be
+/// the project's, and what is neither, such as a folder, is kept elsewhere.
 fn clear_place(worktree: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
     let place = worktree.join(TASK_FILE);
     let kind = match place.symlink_metadata() {
@@ -225,8 +262,7 @@ fn clear_place(worktree: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
         Err(cause) => return Err(Error::io("look at", &place, &cause)),
     };
     if kind.is_symlink() {
-        fault::step("remove", place.display());
-        return std::fs::remove_file(&place).map_err(|cause| Error::io("remove", &place, &cause));
+        return atomic::remove(&place);
     }
     if kind.is_file() { Ok(()) } else { keeper.set_aside(&place) }
 }

@@ -1,14 +1,16 @@
 //! Writes of files that are whole or not at all: a temporary file beside it, fsync, rename, fsync of the folder.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirEntry};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{CWD, RenameFlags};
-use rustix::io::Errno;
+use rustix::fs::{OFlags, RenameFlags};
 
+use crate::files::real;
+use crate::nofollow::{self, Unfit};
+use crate::store::regular;
 use crate::{Error, Result, fault};
 
 /// New contents of a file, on the disk but not yet in its place; dropped uncommitted, they are removed.
@@ -17,12 +19,52 @@ struct Staged {
     target: PathBuf,
 }
 
-/// Gives the file these contents. A file that exists keeps its mode; a symlink stays, and what it points to is written.
+/// Room on the disk for a file of a bounded length; dropped unwritten, it is free again.
+pub struct Room {
+    staged: Staged,
+    length: usize,
+}
+
+/// Makes room for a file of at most so many bytes, so that it can be written later, however full the disk is by then.
 ///
 /// # Errors
-/// `environment` when the disk refuses; the file then has its old contents.
+/// `environment` when the disk refuses, `corrupt` when something else than a file is in its place.
+pub fn make_room(path: &Path, length: usize) -> Result<Room> {
+    Ok(Room { staged: stage(path, &vec![b' '; length])?, length })
+}
+
+impl Room {
+    /// Puts these contents there, and blanks up to the length.
+    ///
+    /// # Errors
+    /// `environment` when they are longer than that, or the disk refuses all the same.
+    pub fn write(self, contents: &[u8]) -> Result<()> {
+        let path = &self.staged.target;
+        let fail = |cause: std::io::Error| no_space(path, &cause);
+        if contents.len() > self.length {
+            return Err(fail(ErrorKind::FileTooLarge.into()));
+        }
+        fault::step("write", self.staged.temporary.display());
+        let mut file = nofollow::open(&self.staged.temporary, OFlags::WRONLY).map_err(fail)?;
+        file.write_all(contents).and_then(|()| file.sync_all()).map_err(fail)?;
+        self.staged.commit()
+    }
+}
+
+/// Gives the file these contents. A file that exists keeps its mode; no link is followed.
+///
+/// # Errors
+/// `environment` when the disk refuses, `corrupt` when a link is in the way; the file then has its old contents.
 pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
     stage(path, contents)?.commit()
+}
+
+/// The same with a file of a person, who may have put it elsewhere: a link stays, and what it points to is written.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_linked(path: &Path, contents: &[u8]) -> Result<()> {
+    write(&real(path), contents)
 }
 
 /// Gives the file these contents if it still has those of `before`, and says whether it had. What was there gets the name
@@ -32,11 +74,85 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
 /// `environment` when the disk refuses; the file then has its old contents.
 pub fn swap(path: &Path, before: &[u8], contents: &[u8], former: &Path) -> Result<bool> {
     let staged = stage(path, contents)?;
-    match fs::read(&staged.target) {
+    match nofollow::read(&staged.target, before.len() as u64) {
         Ok(now) if now == before => staged.swap(former).map(|()| true),
         Ok(_) => Ok(false),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(false),
+        Err(cause) if cause.kind() == ErrorKind::NotFound || is_too_long(&cause) => Ok(false),
         Err(cause) => Err(Error::io("read", path, &cause)),
+    }
+}
+
+/// As [`write`], without waiting for the disk: after a power cut, the file may be empty, cut off, or an older one.
+///
+/// # Errors
+/// `environment` when the disk refuses; the file then has its old contents.
+pub(crate) fn write_unsynced(path: &Path, contents: &[u8]) -> Result<()> {
+    let fail = |cause: std::io::Error| no_space(path, &cause);
+    let staged = Staged { temporary: temporary(path), target: path.to_owned() };
+    fill(&staged.temporary, contents, None, Wait::No).map_err(fail)?;
+    fault::step("rename to", path.display());
+    nofollow::rename(&staged.temporary, path).map_err(fail)
+}
+
+/// Removes a file; one that is not there is removed.
+///
+/// # Errors
+/// `environment`.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    fault::step("remove", path.display());
+    match nofollow::remove(path) {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::io("remove", path, &cause)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// What came of [`put`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Put {
+    /// The contents are in place. What was there has the name `former`.
+    Done,
+    /// Somebody has put a file there meanwhile, or taken it away. Nothing was changed.
+    Changed,
+}
+
+/// Puts contents into the place of a file of another folder, whole, without waiting for the disk. What was there gets the name
+/// `former`; with `None`, nothing may be there.
+///
+/// # Errors
+/// `environment` when the disk refuses; what was there is there then.
+pub(crate) fn put(path: &Path, contents: &[u8], scratch: &Path, former: Option<&Path>) -> Result<Put> {
+    let mode = mode_of(path).unwrap_or_default();
+    // What was there is not copied where it need not be: somebody may still write into it.
+    let mut staged = Staged { temporary: temporary(scratch), target: path.to_owned() };
+    let done = fill(&staged.temporary, contents, mode, Wait::No).and_then(|()| staged.put(former));
+    let done = match done {
+        Err(cause) if cause.kind() == ErrorKind::CrossesDevices => {
+            staged = Staged { temporary: temporary(path), target: path.to_owned() };
+            fill(&staged.temporary, contents, mode, Wait::No).and_then(|()| staged.put_across(former))
+        }
+        done => done,
+    };
+    match done {
+        Ok(()) => Ok(Put::Done),
+        Err(cause) if matches!(cause.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {
+            Ok(Put::Changed)
+        }
+        Err(cause) => Err(no_space(path, &cause)),
+    }
+}
+
+/// Takes a file out of its folder, to another file system too.
+///
+/// # Errors
+/// Those of the system.
+pub(crate) fn take_out(file: &Path, former: &Path) -> std::io::Result<()> {
+    fault::step("rename to", former.display());
+    match nofollow::rename(file, former) {
+        Err(cause) if cause.kind() == ErrorKind::CrossesDevices => {
+            copy(file, former)?;
+            nofollow::remove(file)
+        }
+        moved => moved,
     }
 }
 
@@ -45,24 +161,21 @@ pub fn swap(path: &Path, before: &[u8], contents: &[u8], former: &Path) -> Resul
 /// # Errors
 /// Those of the system; `Unsupported` where it cannot do that.
 pub(crate) fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
-    match rustix::fs::renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Err(ErrorKind::Unsupported.into()),
-        exchanged => Ok(exchanged?),
-    }
+    nofollow::rename_with(one, other, RenameFlags::EXCHANGE)
 }
 
 /// Removes what killed writers left in this folder. Failing to is harmless, and so not an error.
 pub fn sweep(folder: &Path) {
     for left in leftovers(folder) {
-        fs::remove_file(left).unwrap_or_default();
+        nofollow::remove(&left).unwrap_or_default();
     }
 }
 
 /// What killed writers left in this folder; nothing of a folder that cannot be read.
 pub fn leftovers(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries: Vec<DirEntry> = nofollow::entries(folder).unwrap_or_default();
     let is_left = |name: &std::ffi::OsStr| name.to_str().and_then(writer).is_some_and(|pid| !is_alive(pid));
-    entries.filter(|entry| is_left(&entry.file_name())).map(|entry| entry.path()).collect()
+    entries.iter().filter(|entry| is_left(&entry.file_name())).map(|entry| entry.path()).collect()
 }
 
 /// Makes renames and new names in this folder survive a power cut.
@@ -71,7 +184,7 @@ pub fn leftovers(folder: &Path) -> Vec<PathBuf> {
 /// `environment` when the disk refuses.
 pub fn sync_folder(folder: &Path) -> Result<()> {
     fault::step("sync", folder.display());
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|cause| Error::io("sync", folder, &cause))
+    nofollow::sync_folder(folder).map_err(|cause| Error::io("sync", folder, &cause))
 }
 
 /// A name in the same folder that no other writer uses, and that tells whose it is.
@@ -83,38 +196,58 @@ pub(crate) fn temporary(path: &Path) -> PathBuf {
 }
 
 fn stage(path: &Path, contents: &[u8]) -> Result<Staged> {
-    let target = target_of(path)?;
-    let mode = fs::metadata(&target).ok().map(|old| old.permissions().mode() & 0o7777);
-    let staged = Staged { temporary: temporary(&target), target };
-    fill(&staged.temporary, contents, mode).map_err(|cause| {
-        Error::io("write", path, &cause)
-            .help("free space or mend the permissions; the file has its old contents")
-    })?;
+    let mode = mode_of(path).map_err(|cause| no_space(path, &cause))?;
+    let staged = Staged { temporary: temporary(path), target: path.to_owned() };
+    fill(&staged.temporary, contents, mode, Wait::Yes).map_err(|cause| no_space(path, &cause))?;
     Ok(staged)
 }
 
-/// What a symlink points to, or the path itself.
-///
-/// # Errors
-/// `environment` when a link leads nowhere.
-pub(crate) fn target_of(path: &Path) -> Result<PathBuf> {
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => {
-            fs::canonicalize(path).map_err(|cause| Error::io("follow the link", path, &cause))
-        }
-        Ok(_) => Ok(path.to_owned()),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(path.to_owned()),
-        Err(cause) => Err(Error::io("look at", path, &cause)),
+fn no_space(path: &Path, cause: &std::io::Error) -> Error {
+    let error = Error::io("write", path, cause);
+    if Unfit::of(cause).is_some() {
+        return error;
+    }
+    error.help("free space or mend the permissions; the file has its old contents")
+}
+
+/// The mode of a file that is to be written anew; none of one that is not there.
+fn mode_of(path: &Path) -> std::io::Result<Option<u32>> {
+    match nofollow::metadata(path) {
+        Ok(found) if found.is_symlink() => Err(Unfit::Link.into()),
+        Ok(found) if !found.is_file() => Err(Unfit::NoFile.into()),
+        Ok(found) => Ok(Some(found.permissions().mode() & 0o7777)),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(cause),
     }
 }
 
-fn fill(path: &Path, contents: &[u8], mode: Option<u32>) -> std::io::Result<()> {
+fn is_too_long(cause: &std::io::Error) -> bool {
+    matches!(Unfit::of(cause), Some(Unfit::TooLong(_)))
+}
+
+/// Copies a file to a place where none is.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    let bytes = nofollow::read(from, nofollow::LONGEST)?;
+    nofollow::open(to, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)?.write_all(&bytes)
+}
+
+/// Whether to wait until contents are on the disk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    Yes,
+    No,
+}
+
+fn fill(path: &Path, contents: &[u8], mode: Option<u32>, wait: Wait) -> std::io::Result<()> {
     fault::step("create", path.display());
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let mut file = nofollow::open(path, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
     fault::step("write", path.display());
     file.write_all(contents)?;
     if let Some(mode) = mode {
         file.set_permissions(fs::Permissions::from_mode(mode))?;
+    }
+    if wait == Wait::No {
+        return Ok(());
     }
     fault::step("sync", path.display());
     file.sync_all()
@@ -123,7 +256,7 @@ fn fill(path: &Path, contents: &[u8], mode: Option<u32>) -> std::io::Result<()> 
 impl Staged {
     fn commit(self) -> Result<()> {
         fault::step("rename to", self.target.display());
-        fs::rename(&self.temporary, &self.target)
+        nofollow::rename(&self.temporary, &self.target)
             .map_err(|cause| Error::io("write", &self.target, &cause))?;
         sync_folder(self.target.parent().unwrap_or(Path::new("/")))
     }
@@ -135,24 +268,69 @@ impl Staged {
     fn swap(self, former: &Path) -> Result<()> {
         let fail = |cause: std::io::Error| Error::io("write", &self.target, &cause);
         fault::step("rename to", former.display());
-        fs::rename(&self.temporary, former).map_err(fail)?;
+        nofollow::rename(&self.temporary, former).map_err(fail)?;
         fault::step("swap", self.target.display());
         if let Err(cause) = exchange(former, &self.target) {
-            fs::rename(former, &self.temporary).map_err(fail)?;
+            nofollow::rename(former, &self.temporary).map_err(fail)?;
             if cause.kind() != ErrorKind::Unsupported {
                 return Err(fail(cause));
             }
-            fs::hard_link(&self.target, former).map_err(fail)?;
-            fs::rename(&self.temporary, &self.target).map_err(fail)?;
+            nofollow::hard_link(&self.target, former).map_err(fail)?;
+            nofollow::rename(&self.temporary, &self.target).map_err(fail)?;
         }
         sync_folder(self.target.parent().unwrap_or(Path::new("/")))
+    }
+}
+
+impl Staged {
+    /// Moves the new contents into a place on the same file system.
+    fn put(&self, former: Option<&Path>) -> std::io::Result<()> {
+        let Some(former) = former else { return self.put_where_nothing_is() };
+        fault::step("rename to", former.display());
+        nofollow::rename(&self.temporary, former)?;
+        fault::step("swap", self.target.display());
+        let Err(cause) = exchange(former, &self.target) else { return Ok(()) };
+        nofollow::rename(former, &self.temporary)?;
+        if cause.kind() != ErrorKind::Unsupported {
+            return Err(cause);
+        }
+        nofollow::hard_link(&self.target, former)?;
+        nofollow::rename(&self.temporary, &self.target)
+    }
+
+    /// The same where `former` is on another file system than the place: the new contents are in its folder.
+    fn put_across(&self, former: Option<&Path>) -> std::io::Result<()> {
+        let Some(former) = former else { return self.put_where_nothing_is() };
+        fault::step("swap", self.target.display());
+        match exchange(&self.temporary, &self.target) {
+            Ok(()) => take_out(&self.temporary, former),
+            Err(cause) if cause.kind() == ErrorKind::Unsupported => {
+                if let regular::Found::File(bytes, _) = regular::read(&self.target)? {
+                    nofollow::open(former, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)?
+                        .write_all(&bytes)?;
+                }
+                nofollow::rename(&self.temporary, &self.target)
+            }
+            Err(cause) => Err(cause),
+        }
+    }
+
+    fn put_where_nothing_is(&self) -> std::io::Result<()> {
+        fault::step("rename to", self.target.display());
+        match nofollow::rename_with(&self.temporary, &self.target, RenameFlags::NOREPLACE) {
+            Err(cause) if cause.kind() == ErrorKind::Unsupported => {
+                nofollow::hard_link(&self.temporary, &self.target)?;
+                nofollow::remove(&self.temporary)
+            }
+            renamed => renamed,
+        }
     }
 }
 
 impl Drop for Staged {
     fn drop(&mut self) {
         // After a commit there is nothing left under this name; before it, the sweep would find it too.
-        fs::remove_file(&self.temporary).unwrap_or_default();
+        nofollow::remove(&self.temporary).unwrap_or_default();
     }
 }
 

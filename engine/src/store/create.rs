@@ -10,9 +10,9 @@ use crate::store::frontmatter::Document;
 use crate::store::lock::{Lock, Rank};
 use crate::store::scalar::Value;
 use crate::store::{
-    Event, Home, Open, Set, Task, TaskDir, atomic, clock, home, id, journal, list, lock, projects,
+    Event, Home, Open, Set, Task, TaskDir, atomic, clock, home, id, journal, list, lock, projects, regular,
 };
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result, fault, nofollow};
 
 /// What a new task is to be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct Draft {
 /// refuse; nobody else creates a task of this project meanwhile.
 ///
 /// # Errors
-/// Those of `admit`; `usage` when the body cannot stand in a `TASK.md`; `corrupt` when a task of that branch cannot be
+/// Those of `admit`; `usage` when the body cannot stand in a `TASK.md`, `refused` when it is too long; `corrupt` when a task of that branch cannot be
 /// read; `locked`, `environment`.
 pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<()>) -> Result<Open> {
     projects::check_name(&draft.project)?;
@@ -61,26 +61,31 @@ pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<
     let staged = TaskDir { path: unfinished.join(&dir.id), ..dir.clone() };
     write(&staged, &branch, draft)?;
     fault::step("rename to", dir.path.display());
-    fs::rename(&staged.path, &dir.path).map_err(|cause| Error::io("make the task", &dir.path, &cause))?;
+    nofollow::rename(&staged.path, &dir.path)
+        .map_err(|cause| Error::io("make the task", &dir.path, &cause))?;
     atomic::sync_folder(&folder)?;
     Open::lock(home, &dir)
 }
 
 /// Gives a task another branch, with whatever else is to change in its frontmatter. `admit` sees the other tasks of the
-/// project that have that branch, and may refuse; nobody else of this project gets a branch meanwhile.
+/// project that have that branch, and may refuse; nobody else of this project gets a branch meanwhile. `prepare` has the
+/// locked task, and does what has to be done before the record may name the branch.
 ///
 /// # Errors
-/// Those of `admit`, of [`list::of_branch`] and of [`Open::edit`]; `locked`.
+/// Those of `admit`, of `prepare`, of [`list::of_branch`] and of [`Open::edit`]; `locked`.
 pub fn rebranch(
     home: &Home,
     dir: &TaskDir,
     branch: &str,
     changes: &[(&str, Value<'_>)],
     admit: impl FnOnce(&[Task]) -> Result<()>,
+    prepare: impl FnOnce(&Open) -> Result<()>,
 ) -> Result<()> {
     let (_folder, _lock) = lock_project(home, &dir.project)?;
     admit(&list::others_of_branch(home, dir, branch)?)?;
-    Open::lock(home, dir)?.edit(changes)
+    let mut open = Open::lock(home, dir)?;
+    prepare(&open)?;
+    open.edit(changes)
 }
 
 /// The folder of a project's tasks, locked: none is made there, is brought back or gets another branch meanwhile.
@@ -106,6 +111,7 @@ fn write(dir: &TaskDir, branch: &str, draft: &Draft) -> Result<()> {
     Document::parse(text.as_bytes()).map_err(|flaw| {
         Error::new(Kind::Usage, format!("this text cannot stand in a TASK.md: {flaw}")).help(flaw.mend)
     })?;
+    regular::check_length(&text)?;
 
     home::make_folder(&dir.path)?;
     atomic::write(&dir.task_md(), text.as_bytes())?;
@@ -165,7 +171,7 @@ fn rivals(home: &Home, draft: &Draft) -> Result<Vec<Task>> {
 
 /// Removes what killed creators left; the project's lock is held, so nobody is at work here.
 fn sweep(unfinished: &Path) {
-    for left in fs::read_dir(unfinished).into_iter().flatten().flatten() {
+    for left in nofollow::entries(unfinished).unwrap_or_default() {
         // No list shows what cannot be removed; the next creator tries again.
         fs::remove_dir_all(left.path()).unwrap_or_default();
     }

@@ -4,21 +4,22 @@ use std::path::Path;
 
 use crate::store::fold::Log;
 use crate::store::frontmatter::Document;
-use crate::store::{TaskDir, atomic, late, task};
+use crate::store::{TaskDir, atomic, late, regular, task};
 use crate::{Error, Kind, Result};
 
 /// Edits the file as it is now, whoever wrote it last, and again if somebody wrote it meanwhile. `change` gets the file as
 /// it was read, and the one to be written. Gives the file as it is then.
 ///
 /// # Errors
-/// Those of `change`, nothing being written; `corrupt` when the file cannot be understood; `environment`.
+/// Those of `change`, and `refused` for a text that is too long, nothing being written; `corrupt` when the file cannot be
+/// understood; `environment`.
 pub fn edit(
     dir: &TaskDir,
     log: &Log,
     change: impl Fn(&Document, &mut Document) -> Result<()>,
 ) -> Result<Document> {
     const ATTEMPTS: usize = 50;
-    let path = atomic::target_of(&dir.task_md())?;
+    let path = dir.task_md();
     for _ in 0..ATTEMPTS {
         let late = late::found(&path)?;
         let before = task::document(dir, log)?;
@@ -27,6 +28,7 @@ pub fn edit(
         if let Some(body) = late::carried(&late, after.body()) {
             after.set_body(&body);
         }
+        regular::check_length(after.text())?;
         if after == before || replace(&path, &before, &after)? {
             late.into_iter().try_for_each(|late| late.done(&path))?;
             return Ok(after);

@@ -2,6 +2,7 @@
 
 mod read;
 
+use orange_core::Seen;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -69,6 +70,19 @@ pub enum Event {
         /// The last lines of its pane, where its wrapper could read them.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         last_lines: Vec<String>,
+        /// What is kept of it, and which conversation it had.
+        #[serde(flatten)]
+        trace: Trace,
+    },
+    /// A conversation could not be resumed; the next agent begins a new one.
+    #[serde(rename = "agent.not_resumed")]
+    AgentNotResumed {
+        /// The agent that was to resume it.
+        spawn: u32,
+        /// The conversation.
+        conversation: String,
+        /// Why it could not.
+        reason: String,
     },
     /// An agent ended without what its state asks for.
     #[serde(rename = "agent.crashed")]
@@ -89,6 +103,25 @@ pub enum Event {
     #[serde(rename = "agent.given_up")]
     AgentGivenUp {
         /// The agent that ended.
+        spawn: u32,
+        /// Why.
+        reason: String,
+    },
+    /// A person ends these agents: no exit rule is applied to their ends. They are about to be killed.
+    #[serde(rename = "agent.stopped")]
+    AgentStopped {
+        /// Which ones; none when an agent was only waited for.
+        spawns: Vec<u32>,
+        /// Who asked.
+        actor: String,
+    },
+    /// What an agent does by its harness: it waits, has met a limit, goes on, has ended.
+    #[serde(rename = "agent.activity")]
+    AgentActivity(Report),
+    /// An agent that has waited for the end of a limit goes on, by itself or because it was told to.
+    #[serde(rename = "agent.continued")]
+    AgentContinued {
+        /// Which one.
         spawn: u32,
         /// Why.
         reason: String,
@@ -140,6 +173,14 @@ pub enum Event {
         found: Option<String>,
         /// What is there now.
         kept: Option<String>,
+    },
+    /// The task's branch, which is neither here nor on the remote, is about to be made.
+    #[serde(rename = "branch.made")]
+    BranchMade {
+        /// Its name.
+        branch: String,
+        /// The commit that it starts from.
+        commit: String,
     },
     /// A merge stands and the default branch is about to move to it.
     #[serde(rename = "merge.started")]
@@ -222,8 +263,11 @@ pub enum Event {
         argv: Vec<String>,
         /// Its exit status, when it ended by itself.
         code: Option<i32>,
-        /// The last of what it wrote.
+        /// The first and the last of what it wrote.
         output: String,
+        /// The file in the task's folder with more of it, where there is more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
     },
     /// Work that would have been lost was kept under a ref.
     #[serde(rename = "work.backed_up")]
@@ -274,6 +318,90 @@ pub struct Spawn {
     pub window: String,
     /// What it may do without asking: `full` or `reduced`.
     pub permissions: String,
+    /// The harness's own id of its conversation, where that is known before it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// Whether it continues that conversation.
+    #[serde(skip_serializing_if = "is_false")]
+    pub resumed: bool,
+    /// Why it does not continue the conversation of the agent before, where it should have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_resumed: Option<String>,
+    /// What stands in the sections that are to have a verdict: it is not this agent's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stood: Vec<Pass>,
+    /// The call for attention that a person answers with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<String>,
+}
+
+/// What an agent that has ended leaves to be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Trace {
+    /// The harness's own id of its conversation, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// The file in `transcripts/` with what it did, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
+    /// Why there is none, where it could not be written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_kept: Option<String>,
+    /// What it has taken, where its harness tells.
+    #[serde(flatten)]
+    pub spent: Spent,
+}
+
+/// What an agent has taken, as far as its harness tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Spent {
+    /// How many tokens its model has read, cached or not, and written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// What it has cost, in millionths of a dollar.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<u64>,
+}
+
+impl Spent {
+    /// Both together; what only one of them knows is known.
+    #[must_use]
+    pub fn and(self, other: Spent) -> Spent {
+        let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
+            (Some(one), Some(other)) => Some(one.saturating_add(other)),
+            (one, other) => one.or(other),
+        };
+        Spent { tokens: sum(self.tokens, other.tokens), cost: sum(self.cost, other.cost) }
+    }
+}
+
+/// What an agent does, as its harness reports it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Its number.
+    pub spawn: u32,
+    /// `busy`, `waiting`, `limit`, `answered`, `ended`, ….
+    pub state: String,
+    /// What it waits for, or what was answered.
+    pub reason: String,
+    /// When a limit is over, RFC 3339 UTC, where the harness says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// The request that can be answered, or was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    /// The harness's name for the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// The harness's own record of the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
+    /// How many tokens the conversation has taken so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// What it has cost so far, in millionths of a dollar.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<u64>,
 }
 
 /// An agent that has ended and is to be started again.
@@ -307,6 +435,9 @@ pub struct Transition {
     /// The gate that was passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<Pass>,
+    /// What stands in the sections that gates of the state it reaches want written anew.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stood: Vec<Pass>,
 }
 
 /// A hook that a transition is going to run.
@@ -329,19 +460,24 @@ pub struct CounterValue {
     pub value: u32,
 }
 
-/// A gate that was passed, and by what.
+/// What a section said: when a gate was passed, a state entered, an agent started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Pass {
-    /// The section that the gate read, such as `## Review`.
+    /// The section, such as `## Review`.
     pub section: String,
     /// A hash of the section's content.
     pub hash: String,
-    /// The commit that the task's worktree stood on, where it had one.
+    /// The commit that the task's worktree stood on when a gate was passed, where it had one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
 }
 
 impl Pass {
+    /// What stands in a section, without where the worktree stands.
+    pub fn of(seen: Seen<'_>) -> Pass {
+        Pass { section: seen.section.to_owned(), hash: Pass::hash_of(seen.fingerprint), commit: None }
+    }
+
     /// What stands for content with this fingerprint.
     pub fn hash_of(fingerprint: u64) -> String {
         format!("{fingerprint:016x}")
@@ -356,6 +492,19 @@ impl Event {
             Event::AgentSpawned(_)
                 | Event::AgentRespawned(_)
                 | Event::AgentGivenUp { .. }
+                | Event::AgentStopped { .. }
+                | Event::AgentContinued { .. }
+                | Event::TransitionStarted(_)
+                | Event::TaskMigrated { .. }
+        )
+    }
+
+    /// Whether a task that a person had stopped goes on with this.
+    pub fn ends_stop(&self) -> bool {
+        matches!(
+            self,
+            Event::AgentSpawned(_)
+                | Event::AgentRespawned(_)
                 | Event::TransitionStarted(_)
                 | Event::TaskMigrated { .. }
         )
@@ -366,4 +515,8 @@ impl From<Event> for (Event, Set) {
     fn from(event: Event) -> (Event, Set) {
         (event, Set::new())
     }
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }

@@ -47,7 +47,7 @@ fn among(
     if let [dir] = &list::with_id(folder, project, name)?[..] {
         return Ok(dir.clone());
     }
-    let listed = list::each(folder, project, Some)?;
+    let listed = list::each(list::journals(folder, project)?, Some);
     let of_branch = of_branch(&listed, name, is_over);
     let of_id =
         listed.iter().filter(|listed| id::is_prefix(name) && listed.dir.id.starts_with(name)).collect();
@@ -67,8 +67,7 @@ pub fn at(home: &Home, folder: &Path) -> Result<Option<TaskDir>> {
     let folder = real(folder);
     let Ok(inside) = folder.strip_prefix(real(&home.workspaces())) else { return Ok(None) };
     let Some(name) = inside.iter().next().and_then(|name| name.to_str()) else { return Ok(None) };
-    let slot = pool::read(home)?.into_iter().find(|slot| slot.name == name);
-    Ok(slot.and_then(|slot| slot.task.map(|task| home.task(&slot.project, &task))))
+    pool::holder(home, name)
 }
 
 /// The tasks with this branch; those that are over only when all are.
@@ -183,7 +182,7 @@ mod tests {
     fn a_task_is_found_from_its_workspace() {
         let (folder, home) = home();
         let dir = task(&home, "fix").dir().clone();
-        Pool::lock(&home).unwrap().bind("coffee", 1, &dir.id).unwrap();
+        Pool::lock(&home).unwrap().bind("coffee", 1, &dir.id, crate::store::tests::usable).unwrap();
         let inside = home.workspace("coffee--1").join("src");
         std::fs::create_dir_all(&inside).unwrap();
         assert_eq!(at(&home, &inside).unwrap(), Some(dir));

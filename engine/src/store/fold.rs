@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use crate::store::event::{Event, Pass, Record, Spawn, Transition, Waiting};
+use crate::store::Name;
+use crate::store::event::{Event, Pass, Record, Report, Spawn, Spent, Transition, Waiting};
 use crate::store::scalar::Value;
 use crate::store::set::Set;
 
@@ -17,23 +18,43 @@ pub struct Log {
     pub open: Option<OpenTransition>,
     /// The agents whose end is not recorded, by spawn number.
     pub agents: BTreeMap<u32, Spawn>,
+    /// The last agent of each actor that has lived in the task's status: it lives, or has ended there.
+    pub agents_here: BTreeMap<String, Spawn>,
+    /// Those of `agents` that a person has stopped: they are being ended, and no exit rule is applied to their ends.
+    pub stopped: BTreeSet<u32>,
     /// The highest spawn number so far; 0 when there was none.
     pub last_spawn: u32,
     /// The number of the record that says so.
     pub last_spawn_seq: u64,
+    /// The call for attention that the last record, the start of an agent, has answered.
+    pub answered: Option<String>,
+    /// The conversation of each actor's last agent, where it is known.
+    pub conversations: BTreeMap<String, Conversation>,
     /// What is waited for before an agent is started again.
     pub waiting: Option<Waiting>,
+    /// What each agent was last reported to do, by spawn number.
+    pub reports: BTreeMap<u32, Report>,
+    /// What each agent that has ended had taken, by spawn number, where its harness told.
+    pub spent: BTreeMap<u32, Spent>,
     /// How often the engine has started an agent again, or is about to, since the task's last transition or since it gave
     /// up.
     pub restarts: u32,
     /// How each section last passed a gate.
     pub passes: BTreeMap<String, Pass>,
+    /// What stood in sections when the task came to its status.
+    pub entered: Vec<Pass>,
+    /// What stood in sections when agents were started there.
+    pub found: Vec<Pass>,
     /// The branch that the task was created for.
     pub branch: String,
     /// The task whose agent created this one.
     pub creator: Option<String>,
+    /// The branches that were made for it, and the commits that they started from.
+    pub made: BTreeMap<String, String>,
     /// The commit that its last merge was going to move the default branch to.
     pub merge: Option<String>,
+    /// Whether its branch was merged by `orange`, or by GitHub.
+    pub is_merged: bool,
     /// The pull request that was opened for it.
     pub pr: Option<String>,
     /// Whether it was deleted, and not brought back.
@@ -44,6 +65,19 @@ pub struct Log {
     pub last_seq: u64,
 }
 
+/// A conversation that an agent had, as its harness knows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conversation {
+    /// The agent.
+    pub spawn: u32,
+    /// The harness's own id of it.
+    pub id: String,
+    /// The harness.
+    pub harness: String,
+    /// The worktree it was had in.
+    pub workspace: Option<Name>,
+}
+
 /// The values of a task that the engine alone changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Owned {
@@ -51,14 +85,16 @@ pub struct Owned {
     pub status: String,
     /// `review_round`, `crash_count` and what the workflow declares.
     pub counters: BTreeMap<String, u32>,
-    /// The worktree it holds, by name.
-    pub workspace: Option<String>,
+    /// The worktree it holds.
+    pub workspace: Option<Name>,
     /// Its tmux session.
     pub tmux_session: Option<String>,
     /// The workflow it follows.
     pub workflow: String,
     /// When an agent is to be started again, RFC 3339 UTC.
     pub waiting_until: Option<String>,
+    /// When a person stopped its agents, RFC 3339 UTC; `None` as soon as it goes on.
+    pub stopped_at: Option<String>,
     /// The hash of the workflow's definition that it was created under, or migrated to.
     pub definition: String,
 }
@@ -89,6 +125,7 @@ impl Log {
     /// Adds one more record.
     pub fn apply(&mut self, record: &Record) {
         self.last_seq = record.seq;
+        self.answered = None;
         self.owned.apply(&record.set);
         if self.owned.waiting_until.is_none() {
             self.waiting = None;
@@ -97,6 +134,10 @@ impl Log {
             Event::TransitionStarted(plan) => {
                 self.restarts = 0;
                 self.pass(plan.gate.as_ref());
+                self.entered.clone_from(&plan.stood);
+                self.found.clear();
+                let agents = &self.agents;
+                self.agents_here.retain(|_, agent| agents.contains_key(&agent.spawn));
                 self.open = Some(OpenTransition {
                     seq: record.seq,
                     plan: plan.clone(),
@@ -121,20 +162,44 @@ impl Log {
             Event::AgentSpawned(spawn) | Event::AgentRespawned(spawn) => {
                 self.last_spawn = self.last_spawn.max(spawn.spawn);
                 self.last_spawn_seq = record.seq;
+                self.answered.clone_from(&spawn.answers);
+                self.found.extend(
+                    spawn.stood.iter().filter(|it| !self.found.contains(it)).cloned().collect::<Vec<_>>(),
+                );
                 self.agents.insert(spawn.spawn, spawn.clone());
+                self.agents_here.insert(spawn.actor.clone(), spawn.clone());
+                self.conversations.remove(&spawn.actor);
+                self.converse(spawn, spawn.conversation.as_ref());
             }
-            Event::AgentExited { spawn, .. } => {
-                self.agents.remove(spawn);
+            Event::AgentExited { spawn, trace, .. } => {
+                if let Some(agent) = self.agents.remove(spawn) {
+                    self.leave(&agent);
+                    self.converse(&agent, trace.conversation.as_ref());
+                }
+                self.stopped.remove(spawn);
+                if trace.spent != Spent::default() {
+                    self.spent.insert(*spawn, trace.spent);
+                }
+            }
+            Event::AgentStopped { spawns, .. } => {
+                self.restarts = 0;
+                self.stopped.extend(spawns.iter().filter(|spawn| self.agents.contains_key(spawn)));
+            }
+            Event::AgentNotResumed { conversation, .. } => {
+                self.conversations.retain(|_, known| known.id != *conversation);
             }
             Event::TaskMigrated { .. } => {
                 self.restarts = 0;
                 self.open = None;
+                self.entered.clear();
+                self.found.clear();
             }
             Event::AgentWaiting(waiting) => {
                 self.restarts += 1;
                 self.waiting = Some(waiting.clone());
             }
             Event::AgentGivenUp { .. } => self.restarts = 0,
+            Event::AgentActivity(report) => drop(self.reports.insert(report.spawn, report.clone())),
             Event::TaskDeleted { .. } => self.is_deleted = true,
             Event::TaskRestored { .. } => self.is_deleted = false,
             Event::TaskCreated { branch, creator, .. } => {
@@ -142,19 +207,42 @@ impl Log {
                 self.creator.clone_from(creator);
                 self.created_at.clone_from(&record.timestamp);
             }
+            Event::BranchMade { branch, commit } => drop(self.made.insert(branch.clone(), commit.clone())),
             Event::MergeStarted { commit, .. } => self.merge = Some(commit.clone()),
+            Event::TaskMerged { .. } | Event::TaskForceMerged { .. } => self.is_merged = true,
             Event::PrCreated { url } => self.pr = Some(url.clone()),
             Event::AgentCrashed { .. }
+            | Event::AgentContinued { .. }
             | Event::AutoAdvanced { .. }
             | Event::TaskRepaired { .. }
-            | Event::TaskMerged { .. }
-            | Event::TaskForceMerged { .. }
             | Event::PrMerged { .. }
             | Event::PrClosed { .. }
             | Event::CommandEnded { .. }
             | Event::WorkflowChanged { .. }
             | Event::Unknown => {}
         }
+    }
+
+    /// One that a transition ends has not lived in the status that this leads to.
+    fn leave(&mut self, agent: &Spawn) {
+        let began_before =
+            |open: &OpenTransition| agent.spawn < self.last_spawn || self.last_spawn_seq < open.seq;
+        if self.open.as_ref().is_some_and(began_before) {
+            self.agents_here.retain(|_, it| it.spawn != agent.spawn);
+        }
+    }
+
+    /// An agent that was replaced meanwhile has nothing more to say.
+    fn converse(&mut self, agent: &Spawn, id: Option<&String>) {
+        let is_replaced = self.conversations.get(&agent.actor).is_some_and(|known| known.spawn > agent.spawn);
+        let Some(id) = id.filter(|_| !is_replaced) else { return };
+        let conversation = Conversation {
+            spawn: agent.spawn,
+            id: id.clone(),
+            harness: agent.harness.clone(),
+            workspace: self.owned.workspace.clone(),
+        };
+        self.conversations.insert(agent.actor.clone(), conversation);
     }
 
     fn pass(&mut self, gate: Option<&Pass>) {
@@ -200,10 +288,11 @@ impl Owned {
     pub(crate) fn apply_one(&mut self, key: &str, value: Json) {
         match (key, value) {
             ("status", value) => self.status = text(value).unwrap_or_default(),
-            ("workspace", value) => self.workspace = text(value),
+            ("workspace", value) => self.workspace = value.as_str().and_then(Name::parse),
             ("tmux_session", value) => self.tmux_session = text(value),
             ("workflow", value) => self.workflow = text(value).unwrap_or_default(),
             ("waiting_until", value) => self.waiting_until = text(value),
+            ("stopped_at", value) => self.stopped_at = text(value),
             ("definition", value) => self.definition = text(value).unwrap_or_default(),
             (counter, value) => {
                 let Some(value) = value.as_u64().and_then(|value| u32::try_from(value).ok()) else { return };
@@ -223,7 +312,7 @@ fn text(value: Json) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::event::PlannedHook;
+    use crate::store::event::{PlannedHook, Trace};
     use crate::store::journal::records;
 
     #[track_caller]
@@ -291,6 +380,26 @@ mod tests {
     }
 
     #[test]
+    fn a_stopped_agent_is_one_until_its_end_is_on_record() {
+        let stopped = |spawns: &[u32]| -> (Event, Set) {
+            Event::AgentStopped { spawns: spawns.to_vec(), actor: "human".into() }.into()
+        };
+        let exited = Event::AgentExited {
+            spawn: 1,
+            code: None,
+            signal: None,
+            reason: "stopped".into(),
+            duration: None,
+            last_lines: Vec::new(),
+            trace: Trace::default(),
+        };
+        let log = fold(vec![spawned(1), spawned(2), stopped(&[1, 2, 7])]);
+        assert_eq!((log.stopped, log.agents.len()), (BTreeSet::from([1, 2]), 2));
+        let log = fold(vec![spawned(1), stopped(&[1]), exited.into()]);
+        assert_eq!((log.stopped.len(), log.agents.len()), (0, 0));
+    }
+
+    #[test]
     fn what_a_transition_has_kept_is_known_until_it_is_closed() {
         let kept = |name: &str| -> (Event, Set) {
             Event::WorkBackedUp { reference: name.to_owned(), commit: String::new() }.into()
@@ -308,8 +417,66 @@ mod tests {
             reason: String::new(),
             duration: None,
             last_lines: Vec::new(),
+            trace: Trace::default(),
         };
         let log = fold(vec![spawned(1), spawned(2), exited.clone().into(), exited.into()]);
         assert_eq!((log.agents.keys().copied().collect::<Vec<_>>(), log.last_spawn), (vec![2], 2));
+    }
+
+    #[test]
+    fn an_agent_is_of_a_status_until_the_task_leaves_it_without_it() {
+        let exited = |spawn| -> (Event, Set) { exited_with(spawn, "a") };
+        let here = |events| fold(events).agents_here.into_values().map(|it| it.spawn).collect::<Vec<_>>();
+        let (one, two) = (talking(1, "worker", None), talking(2, "reviewer", None));
+        assert_eq!(here(vec![one.clone(), exited(1)]), [1], "it has ended there");
+        assert_eq!(here(vec![one.clone(), started(), closed()]), [1], "it lives on");
+        assert_eq!(here(vec![one.clone(), exited(1), started(), closed()]), Vec::<u32>::new());
+        assert_eq!(
+            here(vec![one.clone(), started(), exited(1), closed()]),
+            Vec::<u32>::new(),
+            "the transition ended it"
+        );
+        let replaced = vec![one.clone(), started(), exited(1), two.clone(), closed(), exited(2)];
+        assert_eq!(here(replaced), [2]);
+        assert_eq!(here(vec![one, started(), two, exited(2), closed()]), [2, 1], "it could not be started");
+    }
+
+    fn conversations(events: Vec<(Event, Set)>) -> Vec<(String, u32, String)> {
+        let known = fold(events).conversations.into_iter();
+        known.map(|(actor, it)| (actor, it.spawn, it.id)).collect()
+    }
+
+    fn talking(spawn: u32, actor: &str, id: Option<&str>) -> (Event, Set) {
+        let (actor, conversation) = (actor.to_owned(), id.map(str::to_owned));
+        Event::AgentSpawned(Spawn { spawn, actor, conversation, ..Spawn::default() }).into()
+    }
+
+    fn exited_with(spawn: u32, id: &str) -> (Event, Set) {
+        let trace = Trace { conversation: Some(id.to_owned()), ..Trace::default() };
+        Event::AgentExited {
+            spawn,
+            code: None,
+            signal: None,
+            reason: String::new(),
+            duration: None,
+            last_lines: Vec::new(),
+            trace,
+        }
+        .into()
+    }
+
+    #[test]
+    fn the_last_conversation_of_each_actor_is_known() {
+        let know = |actor: &str, spawn, id: &str| (actor.to_owned(), spawn, id.to_owned());
+        let (one, two) = (talking(1, "worker", Some("a")), talking(2, "reviewer", Some("b")));
+        assert_eq!(conversations(vec![one.clone(), two]), [know("reviewer", 2, "b"), know("worker", 1, "a")]);
+        let found = vec![talking(1, "worker", None), exited_with(1, "a")];
+        assert_eq!(conversations(found), [know("worker", 1, "a")]);
+        // A new agent of the actor has a conversation of its own, known or not.
+        assert_eq!(conversations(vec![one.clone(), talking(2, "worker", None)]), []);
+        let late = vec![one.clone(), talking(2, "worker", Some("b")), exited_with(1, "a")];
+        assert_eq!(conversations(late), [know("worker", 2, "b")]);
+        let lost = Event::AgentNotResumed { spawn: 1, conversation: "a".into(), reason: String::new() };
+        assert_eq!(conversations(vec![one, lost.into()]), []);
     }
 }

@@ -1,11 +1,12 @@
 //! Journals that are read on while they grow.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
+
+use rustix::fs::OFlags;
 
 use crate::store::event::Record;
 use crate::store::{TaskDir, journal};
-use crate::{Error, Result};
+use crate::{Error, Result, nofollow};
 
 /// A journal, and how far it has been read.
 #[derive(Debug)]
@@ -38,19 +39,19 @@ impl Follow {
     pub fn more(&mut self) -> Result<Option<Vec<Record>>> {
         let path = self.dir.history();
         let unreadable = |cause: std::io::Error| Error::io("read", &path, &cause);
-        let length = match std::fs::metadata(&path) {
-            Ok(metadata) => metadata.len(),
+        let mut file = match nofollow::open(&path, OFlags::RDONLY) {
+            Ok(file) => file,
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
             Err(cause) => return Err(unreadable(cause)),
         };
+        let length = file.metadata().map_err(unreadable)?.len();
         if length <= self.read {
             self.read = length;
             return Ok(Some(Vec::new()));
         }
         let mut new = Vec::new();
-        let mut file = File::open(&path).map_err(unreadable)?;
         file.seek(SeekFrom::Start(self.read)).map_err(unreadable)?;
-        file.read_to_end(&mut new).map_err(unreadable)?;
+        file.take(journal::LONGEST).read_to_end(&mut new).map_err(unreadable)?;
         new.truncate(new.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1));
         self.read += new.len() as u64;
         Ok(Some(journal::parse(&new, &path)?.records))

@@ -76,6 +76,46 @@ impl Document {
         &self.text[self.body..]
     }
 
+    /// The frontmatter with its two fences.
+    pub fn head(&self) -> &str {
+        &self.text[..self.body]
+    }
+
+    /// The names of its top-level keys, in their order.
+    pub fn keys(&self) -> Vec<String> {
+        self.entries.iter().map(|entry| entry.key(&self.text).into_owned()).collect()
+    }
+
+    /// A top-level key with its value and comment, as it is written.
+    ///
+    /// # Errors
+    /// When the key is there twice.
+    pub fn raw(&self, key: &str) -> Result<Option<&str>, Flaw> {
+        Ok(self.entry(key)?.map(|entry| &self.text[entry.start..entry.end]))
+    }
+
+    /// Writes a top-level key as another document has it, or removes it.
+    ///
+    /// # Errors
+    /// When the key is there twice.
+    pub fn put_raw(&mut self, key: &str, raw: Option<&str>) -> Result<(), Flaw> {
+        let place = self.entry(key)?.map(|entry| entry.start..entry.end);
+        let text = match (place, raw) {
+            (None, None) => return Ok(()),
+            (Some(place), Some(raw)) => [&self.text[..place.start], raw, &self.text[place.end..]].concat(),
+            (Some(place), None) => {
+                let behind = self.text[place.end..].split_once('\n').map_or("", |(_, behind)| behind);
+                [&self.text[..place.start], behind].concat()
+            }
+            (None, Some(raw)) => {
+                let (before, after) = self.text.split_at(self.close);
+                [before, raw, self.newline, after].concat()
+            }
+        };
+        *self = Document::of(text)?;
+        Ok(())
+    }
+
     /// The file's text cut down to its body.
     pub fn into_body(mut self) -> String {
         self.text.drain(..self.body);

@@ -1,11 +1,11 @@
 //! Where everything is: `ORANGE_HOME` and the paths under it.
 
-use std::fs::DirBuilder;
 use std::io::ErrorKind;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::files::real;
+use crate::nofollow::{self, Unfit};
 use crate::{Error, Kind, Result};
 
 /// How long a command waits for a lock before it says who holds it.
@@ -53,9 +53,9 @@ impl Home {
         Ok(Home::at(root).named(&command.join(" ")).patient(patience()?))
     }
 
-    /// The home in this folder, which should be absolute.
-    pub fn at(root: impl Into<PathBuf>) -> Home {
-        Home { root: root.into(), command: "orange".to_owned(), patience: PATIENCE }
+    /// The home in this folder, which should be absolute. Where links lead there, they are followed now, and never again.
+    pub fn at(root: impl AsRef<Path>) -> Home {
+        Home { root: real(root.as_ref()), command: "orange".to_owned(), patience: PATIENCE }
     }
 
     /// The same home, with the command line that a waiting process is shown as the holder of a lock.
@@ -105,14 +105,29 @@ impl Home {
         self.root.join("harnesses.toml")
     }
 
+    /// What a person has agreed to with `orange setup`; there may be no such file.
+    pub fn setup_json(&self) -> PathBuf {
+        self.root.join("setup.json")
+    }
+
     /// The log.
     pub fn log_file(&self) -> PathBuf {
         self.root.join("orange.log")
     }
 
+    /// What was in the log before it grew too long.
+    pub fn former_log(&self) -> PathBuf {
+        self.root.join("orange.old.log")
+    }
+
     /// The folder with a folder of tasks for each project.
     pub fn tasks(&self) -> PathBuf {
-        self.root.join("tasks")
+        self.place("tasks")
+    }
+
+    /// The folder of the starts that are owed in a project.
+    pub fn owed(&self, project: &str) -> PathBuf {
+        self.tasks().join(project).join(".owed")
     }
 
     /// The folder of one task, whether or not it exists.
@@ -122,12 +137,17 @@ impl Home {
 
     /// The folder of custom workflows.
     pub fn workflows(&self) -> PathBuf {
-        self.root.join("workflows")
+        self.place("workflows")
     }
 
     /// The folder with a folder of deleted tasks for each project, and what was set aside.
     pub fn trash(&self) -> PathBuf {
-        self.root.join("trash")
+        self.place("trash")
+    }
+
+    /// Where what goes from the trash for ever is while it is being removed.
+    pub fn leaving(&self) -> PathBuf {
+        self.trash().join(".leaving")
     }
 
     /// The folder of one deleted task, whether or not it exists.
@@ -136,14 +156,14 @@ impl Home {
     }
 
     /// Where goes, whole, what no ref can keep of a worktree of this task, or of this name: repositories inside it, and what
-    /// stood in the place of its link.
+    /// stood in the place of its `TASK.md`.
     pub fn set_aside(&self, task: &str) -> PathBuf {
         self.trash().join(".repositories").join(task)
     }
 
     /// The folder with all worktrees.
     pub fn workspaces(&self) -> PathBuf {
-        self.root.join("workspaces")
+        self.place("workspaces")
     }
 
     /// The worktree of this name (`<project>--<n>`).
@@ -154,6 +174,12 @@ impl Home {
     /// Which task holds which worktree.
     pub fn pool_json(&self) -> PathBuf {
         self.workspaces().join(".pool.json")
+    }
+
+    /// One of its great folders. A person may have put it on another disk, with a link; below it, none is followed.
+    fn place(&self, name: &str) -> PathBuf {
+        let path = self.root.join(name);
+        if path.is_symlink() { real(&path) } else { path }
     }
 }
 
@@ -173,9 +199,59 @@ impl TaskDir {
         self.path.join(".lock")
     }
 
+    /// The last text that `TASK.md` had in common with the worktree's copy of it.
+    pub fn base(&self) -> PathBuf {
+        self.path.join(".TASK.md.base")
+    }
+
+    /// The same for a text of the worktree that is just being taken in.
+    pub fn next_base(&self) -> PathBuf {
+        self.path.join(".TASK.md.next")
+    }
+
+    /// Texts of `TASK.md` that another one has replaced, and that nobody else has.
+    pub fn kept(&self) -> PathBuf {
+        self.path.join("kept")
+    }
+
     /// The prompt that an agent was started with; spawns count from 1.
     pub fn prompt(&self, spawn: u32) -> PathBuf {
         self.path.join("prompts").join(format!("{spawn}.md"))
+    }
+
+    /// What programs have written that hooks ran.
+    pub fn commands(&self) -> PathBuf {
+        self.path.join("commands")
+    }
+
+    /// What its agents did.
+    pub fn transcripts(&self) -> PathBuf {
+        self.path.join("transcripts")
+    }
+
+    /// What the pane of a live agent has shown so far.
+    pub fn pane(&self, spawn: u32) -> PathBuf {
+        self.transcripts().join(format!("{spawn}.pane"))
+    }
+
+    /// What the harnesses of its agents report.
+    pub fn activity(&self) -> PathBuf {
+        self.path.join("activity.jsonl")
+    }
+
+    /// What they reported before that.
+    pub fn former_activity(&self) -> PathBuf {
+        self.path.join("activity.old.jsonl")
+    }
+
+    /// The folder with the plugins by which harnesses report that take no command for it.
+    pub fn reporting(&self) -> PathBuf {
+        self.path.join("reporting")
+    }
+
+    /// What was answered to requests of its agents.
+    pub fn answers(&self) -> PathBuf {
+        self.path.join("answers")
     }
 
     /// Which processes its agents are.
@@ -186,6 +262,11 @@ impl TaskDir {
     /// Which processes the agent of this spawn is.
     pub fn agent(&self, spawn: u32) -> PathBuf {
         self.agents().join(format!("{spawn}.json"))
+    }
+
+    /// The secret that the agent of this spawn has in its environment.
+    pub fn secret(&self, spawn: u32) -> PathBuf {
+        self.agents().join(format!("{spawn}.secret"))
     }
 }
 
@@ -212,14 +293,16 @@ fn seconds(text: &str) -> Option<Duration> {
 /// # Errors
 /// `environment` when it cannot be made, with what to do.
 pub(crate) fn make_folder(path: &Path) -> Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|cause| {
-        let in_the_way = matches!(cause.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory);
-        let help = if in_the_way {
-            "a file is in the way: move it, or set ORANGE_HOME to another folder"
-        } else {
-            "make it writable for you, or set ORANGE_HOME to a folder that is"
-        };
-        Error::io("make the folder", path, &cause).help(help)
+    nofollow::make_folder(path).map_err(|cause| {
+        let error = Error::io("make the folder", path, &cause);
+        let is_in_the_way = matches!(cause.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory);
+        match Unfit::of(&cause) {
+            Some(_) => error,
+            None if is_in_the_way => {
+                error.help("a file is in the way: move it, or set ORANGE_HOME to another folder")
+            }
+            None => error.help("make it writable for you, or set ORANGE_HOME to a folder that is"),
+        }
     })
 }
 

@@ -28,6 +28,22 @@ pub fn new() -> Result<String> {
     Ok(id)
 }
 
+/// A random UUID (version 4), for programs that want one.
+///
+/// # Errors
+/// As [`new`].
+pub fn uuid() -> Result<String> {
+    let path = Path::new("/dev/urandom");
+    let mut bytes = [0; 16];
+    let read = File::open(path).and_then(|mut source| source.read_exact(&mut bytes));
+    read.map_err(|cause| Error::io("read", path, &cause))?;
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let parts = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]];
+    Ok(parts.join("-"))
+}
+
 /// Whether this could be an id, or the beginning of one.
 pub fn is_prefix(text: &str) -> bool {
     (1..=LENGTH).contains(&text.len()) && text.bytes().all(|byte| ALPHABET.contains(&byte))
@@ -43,6 +59,16 @@ fn letter(byte: u8) -> Option<char> {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn a_uuid_has_its_form() {
+        let uuid = uuid().unwrap();
+        let lengths: Vec<usize> = uuid.split('-').map(str::len).collect();
+        assert_eq!(lengths, [8, 4, 4, 4, 12]);
+        assert!(uuid.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit()), "{uuid}");
+        assert_eq!(&uuid[14..15], "4");
+        assert_ne!(uuid, super::uuid().unwrap());
+    }
 
     #[test]
     fn ids_differ_and_are_safe() {

@@ -1,29 +1,39 @@
 //! `history.jsonl`: one JSON object a line, only ever appended to.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use rustix::fs::OFlags;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, MapAccess, Visitor};
 
+use crate::nofollow::Unfit;
 use crate::store::clock;
 use crate::store::event::{Event, Record};
 use crate::store::fold::{Log, Owned};
 use crate::store::set::Set;
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result, fault, nofollow};
+
+/// How long a journal may be.
+pub(crate) const LONGEST: u64 = 512 * 1024 * 1024;
+
+/// How long one of its lines may be.
+const LONGEST_LINE: u64 = nofollow::LONGEST;
 
 /// A journal as it was read.
 #[derive(Debug, Default, PartialEq)]
 pub struct Journal {
-    /// Its records, in order.
+    /// Its records, in order, or the last of them.
     pub records: Vec<Record>,
+    /// How many records there are before these.
+    pub left_out: usize,
     /// What a killed or powered-off writer left behind the last record.
     pub torn: Option<Torn>,
     /// Whether the last record is whole but its line is not ended.
     pub unended: bool,
+    log: Log,
 }
 
 /// A last line that was not written to its end.
@@ -40,7 +50,16 @@ pub struct Torn {
 /// # Errors
 /// `corrupt` when a line other than a torn last one cannot be understood, or the file is missing; `environment`.
 pub fn read(path: &Path) -> Result<Journal> {
-    parse(&fs::read(path).map_err(|cause| unreadable(path, &cause))?, path)
+    read_last(path, usize::MAX)
+}
+
+/// Reads the journal, adds up all of it and keeps so many of its last records: memory does not grow with its length.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_last(path: &Path, keep: usize) -> Result<Journal> {
+    let file = open(path).map_err(|cause| unreadable(path, &cause))?;
+    understand(BufReader::with_capacity(1 << 16, file), path, keep)
 }
 
 /// Cuts off a torn last line, or ends one that is whole. Call it under the task's lock only: a line that is being
@@ -51,12 +70,12 @@ pub fn read(path: &Path) -> Result<Journal> {
 pub fn mend(path: &Path, journal: &Journal) -> Result<()> {
     fault::step("mend", path.display());
     let mended = match &journal.torn {
-        Some(torn) => OpenOptions::new().write(true).open(path).and_then(|file| {
+        Some(torn) => nofollow::open(path, OFlags::WRONLY).and_then(|file| {
             file.set_len(torn.offset)?;
             file.sync_all()
         }),
         None if journal.unended => {
-            OpenOptions::new().append(true).open(path).and_then(|mut file| file.write_all(b"\n"))
+            nofollow::open(path, OFlags::WRONLY | OFlags::APPEND).and_then(|mut file| file.write_all(b"\n"))
         }
         None => Ok(()),
     };
@@ -64,15 +83,37 @@ pub fn mend(path: &Path, journal: &Journal) -> Result<()> {
 }
 
 /// How long the part of the journal is that has whole lines; 0 when it cannot be read.
-pub fn length(path: &Path) -> usize {
-    let bytes = fs::read(path).unwrap_or_default();
-    bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1)
+pub fn length(path: &Path) -> u64 {
+    open(path).and_then(|mut file| whole_lines(&mut file)).unwrap_or_default()
+}
+
+/// Looks for the last line break from the end: lines are short, and a journal may be long.
+fn whole_lines(file: &mut File) -> std::io::Result<u64> {
+    const STEP: u64 = 1 << 16;
+    let mut end = file.metadata()?.len();
+    while end > 0 {
+        let begin = end.saturating_sub(STEP);
+        let mut chunk = Vec::new();
+        file.seek(SeekFrom::Start(begin))?;
+        file.take(end - begin).read_to_end(&mut chunk)?;
+        if let Some(last) = chunk.iter().rposition(|&byte| byte == b'\n') {
+            return Ok(begin + last as u64 + 1);
+        }
+        end = begin;
+    }
+    Ok(0)
 }
 
 /// The events behind the first so many bytes, as far as they can be read: for telling what has just happened.
-pub fn since(path: &Path, length: usize) -> Vec<Event> {
-    let bytes = fs::read(path).unwrap_or_default();
-    let lines = bytes.get(length..).unwrap_or_default().split(|&byte| byte == b'\n');
+pub fn since(path: &Path, length: u64) -> Vec<Event> {
+    let behind = || -> std::io::Result<Vec<u8>> {
+        let (mut file, mut bytes) = (open(path)?, Vec::new());
+        file.seek(SeekFrom::Start(length))?;
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = behind().unwrap_or_default();
+    let lines = bytes.split(|&byte| byte == b'\n');
     lines.filter_map(|line| serde_json::from_slice::<Record>(line).ok()).map(|record| record.event).collect()
 }
 
@@ -96,9 +137,12 @@ pub fn append(path: &Path, records: &[Record]) -> Result<()> {
         lines.push(b'\n');
     }
     fault::step("append to", path.display());
-    let open = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
-    let mut file = open.map_err(|cause| Error::io("open", path, &cause))?;
-    let appended = whole_length(&mut file).and_then(|length| write_whole(&mut file, &lines, length));
+    let file = nofollow::open(path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE);
+    append_to(file.map_err(|cause| Error::io("open", path, &cause))?, path, &lines)
+}
+
+fn append_to(mut file: File, path: &Path, lines: &[u8]) -> Result<()> {
+    let appended = whole_length(&mut file).and_then(|length| write_whole(&mut file, lines, length));
     appended.map_err(|cause| {
         Error::io("append to", path, &cause).help("free space or mend the permissions, then try again")
     })
@@ -109,23 +153,35 @@ pub fn append(path: &Path, records: &[Record]) -> Result<()> {
 /// # Errors
 /// `corrupt`, naming the line.
 pub fn parse(bytes: &[u8], path: &Path) -> Result<Journal> {
+    understand(bytes, path, usize::MAX)
+}
+
+fn understand(mut from: impl BufRead, path: &Path, keep: usize) -> Result<Journal> {
+    let unreadable = |cause| unreadable(path, &cause);
     let mut journal = Journal::default();
-    let mut offset = 0;
-    for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
-        let is_last = offset + line.len() == bytes.len();
+    let (mut offset, mut line) = (0, Vec::new());
+    for number in 1.. {
+        line.clear();
+        if from.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
+            break;
+        }
+        if line.len() as u64 > LONGEST_LINE {
+            return Err(corrupt(path, number, &Unfit::TooLong(LONGEST_LINE).to_string()));
+        }
         if !line.trim_ascii().is_empty() {
-            match serde_json::from_slice::<Record>(line) {
-                Ok(record) => journal.push(record).map_err(|what| corrupt(path, index + 1, &what))?,
-                Err(cause) if is_last && !cause.is_data() => {
-                    let text = String::from_utf8_lossy(line).into_owned();
-                    journal.torn = Some(Torn { offset: offset as u64, text });
+            match serde_json::from_slice::<Record>(&line) {
+                Ok(record) => journal.push(record, keep).map_err(|what| corrupt(path, number, &what))?,
+                Err(cause) if !cause.is_data() && from.fill_buf().map_err(unreadable)?.is_empty() => {
+                    let text = String::from_utf8_lossy(&line).into_owned();
+                    journal.torn = Some(Torn { offset, text });
                 }
-                Err(cause) => return Err(corrupt(path, index + 1, &cause.to_string())),
+                Err(cause) => return Err(corrupt(path, number, &cause.to_string())),
             }
         }
-        offset += line.len();
+        offset += line.len() as u64;
+        journal.unended = journal.torn.is_none() && !line.ends_with(b"\n");
     }
-    journal.unended = journal.torn.is_none() && !bytes.is_empty() && !bytes.ends_with(b"\n");
+    journal.forget_before(keep);
     Ok(journal)
 }
 
@@ -184,19 +240,29 @@ impl<'de> Visitor<'de> for SetInto<'_> {
 }
 
 impl Journal {
-    /// What the records add up to.
+    /// What all records add up to.
     pub fn log(&self) -> Log {
-        Log::fold(&self.records)
+        self.log.clone()
     }
 
-    fn push(&mut self, record: Record) -> std::result::Result<(), String> {
-        match self.records.last() {
-            Some(last) if last.seq >= record.seq => Err(format!("seq {} after {}", record.seq, last.seq)),
-            Some(_) | None => {
-                self.records.push(record);
-                Ok(())
-            }
+    fn push(&mut self, record: Record, keep: usize) -> std::result::Result<(), String> {
+        let is_first = self.records.is_empty() && self.left_out == 0;
+        if !is_first && self.log.last_seq >= record.seq {
+            return Err(format!("seq {} after {}", record.seq, self.log.last_seq));
         }
+        self.log.apply(&record);
+        self.records.push(record);
+        // Not with each record, since all that are kept move.
+        if self.records.len() / 2 > keep {
+            self.forget_before(keep);
+        }
+        Ok(())
+    }
+
+    fn forget_before(&mut self, keep: usize) {
+        let old = self.records.len().saturating_sub(keep);
+        self.records.drain(..old);
+        self.left_out += old;
     }
 }
 
@@ -223,6 +289,12 @@ fn write_whole(file: &mut File, lines: &[u8], before: u64) -> std::io::Result<()
         file.set_len(before).unwrap_or_default();
     }
     written
+}
+
+/// Opens the journal to be read, unless it is longer than one can be.
+fn open(path: &Path) -> std::io::Result<File> {
+    let file = nofollow::open(path, OFlags::RDONLY)?;
+    if file.metadata()?.len() > LONGEST { Err(Unfit::TooLong(LONGEST).into()) } else { Ok(file) }
 }
 
 fn unreadable(path: &Path, cause: &std::io::Error) -> Error {

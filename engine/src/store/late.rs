@@ -2,17 +2,16 @@
 //! open. The versions that were replaced stay within reach for a while, and what comes into them is carried over.
 
 use std::cmp::Reverse;
-use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use orange_core::fnv1a;
 
-use crate::files::entries;
 use crate::store::atomic;
 use crate::store::frontmatter::Document;
-use crate::{Error, Result};
+use crate::store::regular::{self, Found};
+use crate::{Error, Result, nofollow};
 
 /// How many former versions are kept for a minute, if the task is touched at all after that. A transition writes a few.
 const KEPT: usize = 16;
@@ -62,7 +61,8 @@ pub fn found(path: &Path) -> Result<Vec<Late>> {
 /// What was written late into this former version.
 pub fn at(former: &Path) -> Option<Late> {
     let base = former.file_name().and_then(|name| Base::parse(name.to_str()?))?;
-    let body = body_of(&fs::read(former).ok()?)?;
+    let Found::File(bytes, _) = regular::read(former).ok()? else { return None };
+    let body = body_of(&bytes)?;
     let is_news = !base.is_of(&body)
         || base.carried < base.length
             && Former::new(former.to_owned()).is_some_and(|former| former.age() < A_MOMENT);
@@ -95,7 +95,7 @@ pub fn forget(path: &Path) -> Result<()> {
         let longest = if place < KEPT { A_MINUTE } else { A_MOMENT };
         if former.age() > longest && at(&former.path).is_none() {
             // What stays is removed the next time.
-            fs::remove_file(former.path).unwrap_or_default();
+            nofollow::remove(&former.path).unwrap_or_default();
         }
     }
     Ok(())
@@ -129,7 +129,7 @@ impl Late {
         }
         let was_appended = self.base.cut_from(&self.body).is_some();
         let carried = if was_appended { self.base.carried } else { 0 };
-        fs::rename(&self.path, named(path, Base::of(&self.body, carried)))
+        nofollow::rename(&self.path, &named(path, Base::of(&self.body, carried)))
             .map_err(|cause| Error::io("rename", &self.path, &cause))
     }
 }
@@ -176,7 +176,7 @@ struct Former {
 
 impl Former {
     fn new(path: PathBuf) -> Option<Former> {
-        let metadata = fs::symlink_metadata(&path).ok()?;
+        let metadata = path.symlink_metadata().ok()?;
         let written = metadata.modified().ok()?;
         let changed =
             Duration::new(metadata.ctime().try_into().ok()?, metadata.ctime_nsec().try_into().ok()?);
@@ -199,7 +199,8 @@ fn formers(path: &Path) -> Result<Vec<Former>> {
     let folder = path.parent().unwrap_or(path);
     let own = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
     let mut formers = Vec::new();
-    for entry in entries(folder)? {
+    let entries = nofollow::entries(folder).map_err(|cause| Error::io("read the folder", folder, &cause))?;
+    for entry in entries {
         let name = entry.file_name();
         if name.to_str().is_some_and(|name| name.starts_with(&own) && name.ends_with(SUFFIX)) {
             formers.extend(Former::new(folder.join(name)));
@@ -210,7 +211,7 @@ fn formers(path: &Path) -> Result<Vec<Former>> {
 }
 
 /// The body of a file that may have lost its frontmatter; `None` for one that is not whole.
-fn body_of(bytes: &[u8]) -> Option<String> {
+pub(super) fn body_of(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
     match Document::of(text.to_owned()) {
         Ok(document) => Some(document.into_body()),

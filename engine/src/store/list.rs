@@ -1,18 +1,18 @@
 //! All tasks at once, fast, and never fewer than there are: a broken one is listed with its error.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::OFlags;
 
 use crate::files::entries;
+use crate::nofollow::Unfit;
 use crate::store::frontmatter::Document;
 use crate::store::task::{self, Task};
-use crate::store::{Home, TaskDir, journal};
-use crate::{Error, Result};
+use crate::store::{Home, Name, Owned, TaskDir, journal, regular};
+use crate::{Error, Result, nofollow};
 
 /// A task in a list.
 #[derive(Debug)]
@@ -33,27 +33,65 @@ impl Listed {
     }
 }
 
+/// A task of which no more than the journal is read yet.
+#[derive(Debug)]
+pub struct Known {
+    /// Where it is.
+    pub dir: TaskDir,
+    /// What its journal says; `None` when only a careful reading can tell.
+    owned: Option<Owned>,
+}
+
+impl Known {
+    fn read(dir: TaskDir, buffer: &mut Vec<u8>) -> Known {
+        let bytes = contents(&dir.history(), journal::LONGEST, buffer).ok();
+        Known { owned: bytes.and_then(journal::owned), dir }
+    }
+
+    /// Whether it is as asked, as far as can be told yet: one that takes a careful reading is taken for it.
+    pub fn may_be(&self, is_wanted: impl FnOnce(&Owned) -> bool) -> bool {
+        self.owned.as_ref().is_none_or(is_wanted)
+    }
+
+    /// The worktree that it holds.
+    ///
+    /// # Errors
+    /// Those of reading its journal.
+    pub fn workspace(&self) -> Result<Option<Name>> {
+        match &self.owned {
+            Some(owned) => Ok(owned.workspace.clone()),
+            None => Ok(task::read_journal_last(&self.dir, 0)?.log().owned.workspace),
+        }
+    }
+}
+
+/// The journals of every task below this folder, or of every one of a project, in no order. Takes no lock.
+///
+/// # Errors
+/// `environment` when a folder cannot be read.
+pub fn journals(folder: &Path, project: Option<&str>) -> Result<Vec<Known>> {
+    let found = Mutex::new(Vec::new());
+    in_parallel(below(folder, project)?, &|dir, buffer| {
+        let known = Known::read(dir, buffer);
+        locked(&found).push(known);
+    });
+    Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
 /// Every task, or every task of one project, oldest first; those that cannot be read come last. Takes no lock.
 ///
 /// # Errors
 /// `environment` when the folder of the tasks cannot be read.
 pub fn list(home: &Home, project: Option<&str>) -> Result<Vec<Listed>> {
-    each(&home.tasks(), project, Some)
+    Ok(each(journals(&home.tasks(), project)?, Some))
 }
 
-/// What `make` makes of every task below this folder, or of every one of a project, in the order of [`list`]. Each task is
-/// handed over as soon as it is read, by one of two threads, so that thousands of them are never kept at once.
-///
-/// # Errors
-/// `environment` when a folder cannot be read.
-pub fn each<R: Send>(
-    folder: &Path,
-    project: Option<&str>,
-    make: impl Fn(Listed) -> Option<R> + Sync,
-) -> Result<Vec<R>> {
+/// What `make` makes of each of these tasks, in the order of [`list`]. Each is handed over as soon as it is read, by one of
+/// two threads, so that the texts of thousands of them are never kept at once.
+pub fn each<R: Send>(known: Vec<Known>, make: impl Fn(Listed) -> Option<R> + Sync) -> Vec<R> {
     let made = Mutex::new((Vec::new(), Vec::new()));
-    in_parallel(below(folder, project)?, &|dir, buffer| {
-        let listed = read(dir, buffer);
+    in_parallel(known, &|known, buffer| {
+        let listed = read(known, buffer);
         let key = sort_key(&listed);
         if let Some(new) = make(listed) {
             let (keys, made) = &mut *locked(&made);
@@ -63,7 +101,7 @@ pub fn each<R: Send>(
     });
     let (mut keys, mut made) = made.into_inner().unwrap_or_else(PoisonError::into_inner);
     keys.sort_unstable();
-    Ok(keys.into_iter().filter_map(|(_, place)| made[place].take()).collect())
+    keys.into_iter().filter_map(|(_, place)| made[place].take()).collect()
 }
 
 /// The tasks of a project that have this branch. Of the others no more is read than says that they have another one: people
@@ -75,7 +113,7 @@ pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> 
     let found = Mutex::new(Vec::new());
     in_parallel(below(&home.tasks(), Some(project))?, &|dir, buffer| {
         if branch_of(&dir, buffer).is_none_or(|own| own == branch) {
-            let listed = read(dir, buffer);
+            let listed = read(Known::read(dir, buffer), buffer);
             locked(&found).extend((listed.branch().as_deref() == Some(branch)).then_some(listed.task));
         }
     });
@@ -90,6 +128,14 @@ pub fn others_of_branch(home: &Home, dir: &TaskDir, branch: &str) -> Result<Vec<
     let mut others = of_branch(home, &dir.project, branch)?;
     others.retain(|other| other.id != dir.id);
     Ok(others)
+}
+
+/// The worktree that a task holds by its journal.
+///
+/// # Errors
+/// Those of reading its journal.
+pub fn workspace_of(dir: &TaskDir) -> Result<Option<Name>> {
+    Known::read(dir.clone(), &mut Vec::new()).workspace()
 }
 
 /// The folders of every task, or of every task of one project, in no order.
@@ -131,15 +177,14 @@ fn projects(folder: &Path, project: Option<&str>) -> Result<Vec<String>> {
     project.map_or_else(|| folders(folder), |project| Ok(vec![project.to_owned()]))
 }
 
-/// Reads a task with as little as that takes; what is unusual about it is found out with all care.
-fn read(dir: TaskDir, buffer: &mut Vec<u8>) -> Listed {
-    let task = quickly(&dir, buffer).map_or_else(|| carefully(&dir), Ok);
+/// Reads the rest of a task with as little as that takes; what is unusual about it is found out with all care.
+fn read(Known { dir, owned }: Known, buffer: &mut Vec<u8>) -> Listed {
+    let task = owned.and_then(|owned| quickly(&dir, owned, buffer)).map_or_else(|| carefully(&dir), Ok);
     Listed { dir, task }
 }
 
-fn quickly(dir: &TaskDir, buffer: &mut Vec<u8>) -> Option<Task> {
-    let owned = journal::owned(contents(&dir.history(), buffer).ok()?)?;
-    let document = Document::parse(contents(&dir.task_md(), buffer).ok()?).ok()?;
+fn quickly(dir: &TaskDir, owned: Owned, buffer: &mut Vec<u8>) -> Option<Task> {
+    let document = Document::parse(contents(&dir.task_md(), regular::LIMIT, buffer).ok()?).ok()?;
     let task = Task::with(dir, document, owned, ("", "")).ok()?;
     (!task.branch.is_empty() && !task.created_at.is_empty()).then_some(task)
 }
@@ -152,18 +197,18 @@ fn carefully(dir: &TaskDir) -> Result<Task> {
 
 /// The branch that a task has, where its `TASK.md` alone can tell.
 fn branch_of(dir: &TaskDir, buffer: &mut Vec<u8>) -> Option<String> {
-    Document::parse(contents(&dir.task_md(), buffer).ok()?).ok()?.get("branch").ok()?
+    Document::parse(contents(&dir.task_md(), regular::LIMIT, buffer).ok()?).ok()?.get("branch").ok()?
 }
 
 /// A whole file, in a buffer that grows as needed and is used again for the next one.
-fn contents<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> std::io::Result<&'a [u8]> {
+fn contents<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> std::io::Result<&'a [u8]> {
     const ENOUGH_FOR_MOST: usize = 64 * 1024;
-    /// Also where somebody has put a pipe.
-    const AT_ONCE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
-    // The C library of the static binary asks the kernel twice for what one call can say, ten thousand times here.
-    let mut file = File::from(rustix::fs::open(path, AT_ONCE, Mode::empty())?);
+    let mut file = nofollow::open(path, OFlags::RDONLY)?;
     let mut length = 0;
     loop {
+        if length as u64 > limit {
+            return Err(Unfit::TooLong(limit).into());
+        }
         if length == buffer.len() {
             buffer.resize((2 * length).max(ENOUGH_FOR_MOST), 0);
         }
@@ -200,17 +245,17 @@ fn sort_key(listed: &Listed) -> String {
     }
 }
 
-/// Does the same with every folder, on two threads where that is worth it; each has a buffer. With more, they wait for each
+/// Does the same with each of these, on two threads where that is worth it; each has a buffer. With more, they wait for each
 /// other: for memory, and for the folder that they all read.
-fn in_parallel(dirs: Vec<TaskDir>, work: &(dyn Fn(TaskDir, &mut Vec<u8>) + Sync)) {
+fn in_parallel<T: Send>(all: Vec<T>, work: &(dyn Fn(T, &mut Vec<u8>) + Sync)) {
     const WORTH_A_THREAD: usize = 64;
-    let has_help = dirs.len() > WORTH_A_THREAD;
-    let dirs = Mutex::new(dirs.into_iter());
-    let next = || locked(&dirs).next();
+    let has_help = all.len() > WORTH_A_THREAD;
+    let all = Mutex::new(all.into_iter());
+    let next = || locked(&all).next();
     let share = || {
         let mut buffer = Vec::new();
-        while let Some(dir) = next() {
-            work(dir, &mut buffer);
+        while let Some(one) = next() {
+            work(one, &mut buffer);
         }
     };
     std::thread::scope(|scope| {

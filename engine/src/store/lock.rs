@@ -1,19 +1,27 @@
 //! Advisory locks: one holder at a time, released by the kernel when the holder dies, and who it is on request.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
 use std::marker::PhantomData;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
+use rustix::fs::OFlags;
+
+use crate::nofollow::{self, Unfit};
 use crate::store::{Home, clock};
 use crate::{Error, Kind, Result, fault};
+
+/// More than a process writes down about itself.
+const LONGEST_SIGNATURE: u64 = 4096;
 
 /// What locks protect, in the order in which one process may take them. Of one kind it may hold one: two tasks' locks are
 /// never held together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
+    /// A project's tasks that wait, while the next one is chosen and begun.
+    Queue,
     /// A project's folder of tasks, while one is created there.
     Project,
     /// A task.
@@ -71,7 +79,7 @@ pub fn acquire(home: &Home, path: &Path, rank: Rank, what: &str) -> Result<Lock>
 
 /// Who holds the lock of this file, and has for longer than this; nobody when there is no such file.
 pub fn held_longer(path: &Path, patience: Duration) -> Option<String> {
-    let mut file = File::open(path).ok()?;
+    let mut file = nofollow::open(path, OFlags::RDONLY).ok()?;
     if !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
         return None;
     }
@@ -147,21 +155,20 @@ impl Turn {
 }
 
 fn open(path: &Path) -> Result<File> {
-    let opened =
-        OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
-    opened.map_err(|cause| {
+    nofollow::open(path, OFlags::RDWR | OFlags::CREATE).map_err(|cause| {
         if cause.kind() == ErrorKind::NotFound {
             return Error::new(
                 Kind::NotFound,
                 format!("{} is gone", path.parent().unwrap_or(path).display()),
             );
         }
-        Error::io("open", path, &cause).help("make it writable for you")
+        let error = Error::io("open", path, &cause);
+        if Unfit::of(&cause).is_some() { error } else { error.help("make it writable for you") }
     })
 }
 
 fn is_still_there(file: &File, path: &Path) -> bool {
-    match (file.metadata(), fs::metadata(path)) {
+    match (file.metadata(), path.symlink_metadata()) {
         (Ok(held), Ok(named)) => (held.dev(), held.ino()) == (named.dev(), named.ino()),
         (Err(_), _) | (_, Err(_)) => false,
     }
@@ -176,7 +183,7 @@ fn held(mut file: File, what: &str, patience: Duration) -> Error {
 /// When the lock was taken, and by whom.
 fn signed(file: &mut File) -> Option<(String, String)> {
     let mut signature = String::new();
-    file.rewind().and_then(|()| file.read_to_string(&mut signature)).ok()?;
+    file.rewind().and_then(|()| file.take(LONGEST_SIGNATURE).read_to_string(&mut signature)).ok()?;
     let mut lines = signature.lines();
     let (pid, since, command) = (lines.next()?, lines.next()?, lines.next()?);
     Some((since.to_owned(), format!("process {pid} (`{command}`) since {since}")))

@@ -4,8 +4,11 @@
 //! engine's own record). Whoever changes a task holds its lock, and has it as an [`Open`] in the hand:
 //! there is no other way to write. Readers take no lock and see whole files.
 
+pub mod activity;
 pub mod atomic;
+pub mod base;
 pub mod clock;
+pub mod copy;
 pub mod create;
 pub mod edit;
 pub mod event;
@@ -17,24 +20,31 @@ pub mod home;
 pub mod id;
 pub mod journal;
 pub mod late;
-pub mod link;
 pub mod list;
 pub mod lock;
+pub mod merge;
+pub mod name;
 pub mod open;
+pub mod owed;
 pub mod pool;
 pub mod projects;
+pub mod regular;
 pub mod scalar;
+pub mod secret;
 pub mod set;
 pub mod suggest;
 pub mod task;
+pub mod transcripts;
 pub mod trash;
 
+pub use copy::Copy;
 pub use create::{Draft, create, rebranch};
 pub use event::{Event, Record};
-pub use fold::{Log, OpenTransition, Owned};
+pub use fold::{Conversation, Log, OpenTransition, Owned};
 pub use follow::Follow;
 pub use home::{Home, TaskDir};
 pub use list::{Listed, list};
+pub use name::Name;
 pub use open::Open;
 pub use pool::Pool;
 pub use set::Set;

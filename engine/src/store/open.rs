@@ -1,14 +1,15 @@
 //! A task that is locked: the one way to change it.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
+use crate::store::copy::{self, Copy, Handed, News};
 use crate::store::fold::Log;
 use crate::store::frontmatter::Document;
-use crate::store::link::{self, Replacement};
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::scalar::Value;
 use crate::store::task::{self, Task};
-use crate::store::{Event, Home, Set, TaskDir, atomic, clock, edit, home, journal, late};
+use crate::store::{Event, Home, Set, TaskDir, atomic, clock, edit, home, journal, late, pool};
 use crate::{Error, Kind, Result};
 
 /// A locked task. Dropping it releases the lock.
@@ -17,14 +18,17 @@ pub struct Open {
     home: Home,
     dir: TaskDir,
     task: Task,
+    text: Document,
+    /// Whether the worktree may lack something of the text.
+    is_ahead: bool,
     log: Log,
     repairs: Vec<Event>,
     _lock: Lock,
 }
 
 impl Open {
-    /// Locks the task, loads it, and sets right what is not as the journal has it: a torn last line, engine-owned
-    /// values in the frontmatter, a file in the place of the worktree's link.
+    /// Locks the task, loads it, takes in what was saved in its worktree, and sets right what is not as the journal has it:
+    /// a torn last line, engine-owned values in the frontmatter.
     ///
     /// An open transition is left to the caller: see [`Log::open`].
     ///
@@ -34,13 +38,13 @@ impl Open {
         task::exists(dir)?;
         let lock = lock::acquire(home, &dir.lock_file(), Rank::Task, &format!("task {}", dir.id))?;
         atomic::sweep(&dir.path);
-        let path = atomic::target_of(&dir.task_md())?;
+        let path = dir.task_md();
         late::forget(&path)?;
 
-        let journal = task::read_journal(dir)?;
+        let journal = task::read_journal_last(dir, 0)?;
         let log = journal.log();
         let worktree = log.owned.workspace.as_ref().map(|name| home.workspace(name));
-        let replaced = worktree.as_ref().map_or(Ok(None), |worktree| link::replacement(dir, worktree))?;
+        let copy = worktree.map_or(Ok(None), |worktree| Copy::look(dir, &log, &worktree))?;
         let document = task::document(dir, &log)?;
         let mut repairs = repairs(dir, &document, &log, &journal);
         if late::carried(&late::found(&path)?, document.body()).is_some() {
@@ -50,18 +54,28 @@ impl Open {
                 "the same",
             ));
         }
-        let task = Task::of(dir, document, &log)?;
+        let task = Task::of(dir, document.clone(), &log)?;
 
         journal::mend(&dir.history(), &journal)?;
-        let mut open =
-            Open { home: home.clone(), dir: dir.clone(), task, log, repairs: Vec::new(), _lock: lock };
+        let mut open = Open {
+            home: home.clone(),
+            dir: dir.clone(),
+            task,
+            text: document,
+            is_ahead: false,
+            log,
+            repairs: Vec::new(),
+            _lock: lock,
+        };
         open.tell(repairs)?;
-        match (replaced, worktree) {
-            (Some(replaced), _) => open.take(&replaced)?,
-            (None, Some(worktree)) => link::make_again(dir, &worktree)?,
-            (None, None) => {}
+        let mut copy = copy.filter(|copy| !open.is_another_tasks(copy));
+        // What was written late goes on top of what was saved in the worktree.
+        copy.as_mut().map_or(Ok(()), |copy| open.take_in(copy))?;
+        if !open.repairs.is_empty() {
+            open.write(|_| Ok(()))?;
         }
-        if open.repairs.is_empty() { Ok(open) } else { open.write(|_| Ok(())).map(|()| open) }
+        copy.map_or(Ok(()), |copy| open.hand_out(copy))?;
+        Ok(open)
     }
 
     /// Where it is.
@@ -106,6 +120,10 @@ impl Open {
         if self.log.owned.waiting_until.is_some() {
             let ending = events.iter_mut().filter(|(event, _)| event.ends_waiting());
             ending.for_each(|(_, set)| *set = std::mem::take(set).waiting_until(None));
+        }
+        if self.log.owned.stopped_at.is_some() {
+            let ending = events.iter_mut().filter(|(event, _)| event.ends_stop());
+            ending.for_each(|(_, set)| *set = std::mem::take(set).stopped_at(None));
         }
         let changes = events.iter().any(|(_, set)| !set.is_empty());
         if changes {
@@ -168,37 +186,103 @@ impl Open {
         atomic::write(&path, text.as_bytes())
     }
 
-    /// Puts the link to `TASK.md` into a worktree; call it before the event that binds the workspace.
+    /// Makes sure that the worktree's `TASK.md` has the task's text, and the task what was saved there.
     ///
     /// # Errors
-    /// `refused` when the project has a `TASK.md` of its own there; `environment`.
-    pub fn link_into(&self, worktree: &Path) -> Result<()> {
-        link::make(&self.dir, worktree)
-    }
-
-    /// Takes the body of a file that stands where the worktree's link was, and puts the link back. Says whether there
-    /// was one.
-    ///
-    /// # Errors
-    /// `corrupt` when that file cannot be understood; `environment`.
-    pub fn take_back(&mut self, worktree: &Path) -> Result<bool> {
-        match link::replacement(&self.dir, worktree)? {
-            Some(replaced) => self.take(&replaced).map(|()| true),
-            None => Ok(false),
+    /// `corrupt` when the worktree's copy cannot be understood; `environment`.
+    pub fn sync(&mut self) -> Result<()> {
+        let Some(worktree) = self.worktree() else { return Ok(()) };
+        let Some(mut copy) = Copy::look(&self.dir, &self.log, &worktree)? else { return Ok(()) };
+        if self.is_another_tasks(&copy) {
+            return Ok(());
         }
+        self.take_in(&mut copy)?;
+        self.hand_out(copy)
     }
 
-    fn take(&mut self, replaced: &Replacement) -> Result<()> {
-        let dir = self.dir.clone();
+    /// Takes in what was last saved in a worktree, and removes its `TASK.md`. What is no file of ours stays.
+    ///
+    /// # Errors
+    /// As [`Open::sync`].
+    pub fn withdraw(&mut self, worktree: &Path) -> Result<()> {
+        let Some(mut copy) = Copy::look(&self.dir, &self.log, worktree)? else { return Ok(()) };
+        self.take_in(&mut copy)?;
+        while copy.withdraw(&self.dir, &self.log)? == Handed::NotYet {
+            self.take_in(&mut copy)?;
+        }
+        self.is_ahead = false;
+        Ok(())
+    }
+
+    /// Hands the text out to the worktree, and takes in what is saved there meanwhile.
+    fn hand_out(&mut self, mut copy: Copy) -> Result<()> {
+        const ATTEMPTS: usize = 50;
+        for _ in 0..ATTEMPTS {
+            if copy.hand_out(&self.dir, &self.log, &self.text)? == Handed::Out {
+                self.is_ahead = false;
+                return Ok(());
+            }
+            self.take_in(&mut copy)?;
+        }
+        let worktree = self.worktree().unwrap_or_default();
+        let message = format!("TASK.md in {} is being written all the time", worktree.display());
+        Err(Error::new(Kind::Environment, message)
+            .help("something rewrites this file in a loop: stop it and try again"))
+    }
+
+    /// Whether the pool has given the worktree to the task whose copy is there.
+    fn is_another_tasks(&self, copy: &Copy) -> bool {
+        let News::Unfit { .. } = copy.news() else { return false };
+        // Where the pool cannot be read, no worktree is given to anybody.
+        let slots = pool::read(&self.home).unwrap_or_default();
+        let own = slots.iter().find(|slot| Some(&*slot.name) == self.log.owned.workspace.as_deref());
+        own.is_some_and(|slot| slot.task.as_ref().is_some_and(|task| *task != self.dir.id))
+    }
+
+    /// Takes in what was saved in the worktree.
+    fn take_in(&mut self, copy: &mut Copy) -> Result<()> {
+        let kept = match copy.news() {
+            News::None => return Ok(()),
+            News::Unfit { why, text } => return self.set_aside(why, text),
+            News::Saved(_) => match copy.merged_into(&self.dir, &self.log, &self.text)? {
+                Some(merged) if merged.loses => Some(copy::keep(&self.dir, self.text.text().as_bytes())?),
+                Some(_) | None => None,
+            },
+        };
+        let mut repairs = copy.forged(&self.dir, &self.log);
+        repairs.extend(kept.as_deref().map(clash));
+        self.tell(repairs)?;
+        let late = RefCell::new(None);
+        let saved = &*copy;
+        let (dir, log) = (self.dir.clone(), self.log.clone());
         self.write(|document| {
-            let body = replaced.body_over(&dir, document.body());
-            document.set_body(&body);
+            let Some(merged) = saved.merged_into(&dir, &log, document)? else { return Ok(()) };
+            if merged.loses {
+                // Somebody may have changed the store's text since it was looked at.
+                late.replace(Some(copy::keep(&dir, document.text().as_bytes())?));
+            }
+            saved.announce(&dir, &merged.text)?;
+            *document = merged.text;
             Ok(())
         })?;
-        link::restore(&self.dir, replaced)?;
-        self.tell(vec![repaired("TASK.md", "a file in the place of the worktree's link", "its text")])?;
-        // What came into that file after it was read is late now.
-        self.write(|_| Ok(()))
+        copy.note_taken_in();
+        let late = late.into_inner().filter(|late| kept.as_ref() != Some(late));
+        self.tell(late.as_deref().map(clash).into_iter().collect())?;
+        late.or(kept).map_or(Ok(()), |kept| {
+            let shown = kept.display();
+            self.call_attention(&format!(
+                "TASK.md was changed on both sides; what had to give way is in {shown}"
+            ))
+        })
+    }
+
+    /// Keeps what stands in the place of the worktree's copy and is none.
+    fn set_aside(&mut self, why: &str, text: &[u8]) -> Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let kept = copy::keep(&self.dir, text)?;
+        self.tell(vec![repaired("TASK.md", why, &kept.display().to_string())])
     }
 
     fn tell(&mut self, repairs: Vec<Event>) -> Result<()> {
@@ -225,9 +309,25 @@ impl Open {
             let set = fields.into_iter().try_for_each(|(key, value)| after.set(key, value));
             set.map_err(|flaw| task::corrupt(dir, &flaw, log))
         })?;
-        self.task = Task::of(&self.dir, document, &self.log)?;
+        self.is_ahead |= document != self.text;
+        self.task = Task::of(&self.dir, document.clone(), &self.log)?;
+        self.text = document;
         Ok(())
     }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if self.is_ahead {
+            // Whoever locks the task next tries again, and says why it fails.
+            self.sync().unwrap_or_default();
+        }
+    }
+}
+
+/// What is told of two texts that clashed.
+fn clash(kept: &Path) -> Event {
+    repaired("TASK.md", "changes that clash with those in the worktree", &kept.display().to_string())
 }
 
 /// What failed after the journal was written is no reason to ask again.

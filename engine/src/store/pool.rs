@@ -1,6 +1,7 @@
-//! `.pool.json`: which task holds which worktree. What is in the worktrees is not its business.
+//! `.pool.json`: which task holds which worktree. The tasks' journals decide, and the file has what they don't say: worktrees
+//! that are free, and those of tasks that are about to get one. What is in the worktrees is not its business.
 
-use std::fs;
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -8,9 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::members::{self, Members, Object};
+use crate::store::list::{self, Known};
 use crate::store::lock::{self, Lock, Rank};
-use crate::store::{Home, Task, TaskDir, atomic, home, list, task};
-use crate::{Error, Kind, Result};
+use crate::store::{Home, Name, Task, TaskDir, atomic, home};
+use crate::{Error, Kind, Result, nofollow};
 
 /// The pool, locked. Take a task's lock before it, never after.
 #[derive(Debug)]
@@ -55,10 +57,11 @@ impl Object for PoolFile {
 
 impl Object for Slot {
     fn take(from: &mut Members) -> Slot {
+        let task: Option<Name> = from.may("task");
         Slot {
-            name: from.must("name"),
-            project: from.must("project"),
-            task: from.may("task"),
+            name: from.must::<Name>("name").to_string(),
+            project: from.must::<Name>("project").to_string(),
+            task: task.map(|task| task.to_string()),
             other: from.rest(),
         }
     }
@@ -67,21 +70,74 @@ impl Object for Slot {
 /// Every slot, without the lock.
 ///
 /// # Errors
-/// `corrupt` when the file cannot be understood; `environment`.
+/// `corrupt` when the file cannot be understood, or is gone and a journal cannot be read; `environment`.
 pub fn read(home: &Home) -> Result<Vec<Slot>> {
-    match saved(home)? {
-        Some(file) => Ok(file.slots),
-        None => rebuilt(home).map(|file| file.slots),
+    let saved = Saved::read(home)?;
+    saved.slots(&list::journals(&home.tasks(), None)?)
+}
+
+/// The pool as its file has it. It is read before the journals: who gives a worktree back says so in the journal before it
+/// is another task's.
+#[derive(Debug)]
+pub struct Saved(Option<PoolFile>);
+
+impl Saved {
+    /// The file, without the lock.
+    ///
+    /// # Errors
+    /// `corrupt` when it cannot be understood; `environment`.
+    pub fn read(home: &Home) -> Result<Saved> {
+        saved(home).map(Saved)
+    }
+
+    /// Every slot, by these tasks' journals and this file: the slots of a project are right if all of its tasks are among them.
+    ///
+    /// # Errors
+    /// Those of a journal that cannot be read, when the file is gone.
+    pub fn slots(self, known: &[Known]) -> Result<Vec<Slot>> {
+        right(self.0, known).map(|file| file.slots)
     }
 }
 
-/// Whether the pool says that the task has a slot, without the lock. One that is lost says so of no task whose journal
+/// Whether the file says that the task has a slot, without the lock. One that is lost says so of no task whose journal
 /// doesn't, and no other's journal is read to find that out.
 ///
 /// # Errors
-/// As [`read`].
+/// `corrupt` when the file cannot be understood; `environment`.
 pub fn has_slot_of(home: &Home, task: &str) -> Result<bool> {
     Ok(saved(home)?.is_some_and(|file| slot_of(&file.slots, task).is_some()))
+}
+
+/// The task that holds the worktree of this name, without the lock. Where the file and the journal of the task that it names
+/// agree, no other's journal is read.
+///
+/// # Errors
+/// As [`read`].
+pub fn holder(home: &Home, name: &str) -> Result<Option<TaskDir>> {
+    let held_by = |slots: Vec<Slot>| {
+        let slot = slots.into_iter().find(|slot| slot.name == name)?;
+        slot.task.map(|task| home.task(&slot.project, &task))
+    };
+    let named = saved(home)?.and_then(|file| held_by(file.slots));
+    match named {
+        Some(dir) if list::workspace_of(&dir).is_ok_and(|held| held.is_some_and(|held| held == *name)) => {
+            Ok(Some(dir))
+        }
+        Some(_) | None => Ok(held_by(read(home)?)),
+    }
+}
+
+/// The worktree of a task, without the lock: the one that its journal has, else the one that the file has for it.
+///
+/// # Errors
+/// `corrupt` when the file cannot be understood; `environment`.
+pub fn worktree_of(home: &Home, task: &str) -> Result<Option<String>> {
+    let dirs = list::with_id(&home.tasks(), None, task)?;
+    // The file stands for a journal that cannot be read.
+    if let Some(name) = dirs.first().and_then(|dir| list::workspace_of(dir).ok().flatten()) {
+        return Ok(Some(name.to_string()));
+    }
+    Ok(saved(home)?.and_then(|file| slot_of(&file.slots, task).map(|slot| slot.name.clone())))
 }
 
 /// The slot that the task holds.
@@ -104,7 +160,7 @@ pub fn check_room(home: &Home, slots: &[Slot], (project, pool_size): (&str, u32)
 }
 
 impl Pool {
-    /// Locks the pool and loads it. A lost one is built again and written, so that this is done once.
+    /// Locks the pool and loads it. Where the journals say otherwise than the file, it is put right and written.
     ///
     /// # Errors
     /// `locked`, `corrupt`, `environment`.
@@ -114,14 +170,14 @@ impl Pool {
         let path = home.pool_json();
         let lock = lock::acquire(home, &path.with_file_name(".pool.lock"), Rank::Pool, "the workspace pool")?;
         atomic::sweep(&home.workspaces());
-        let pool = |file| Pool { file, home: home.clone(), _lock: lock };
-        match saved(home)? {
-            Some(file) => Ok(pool(file)),
-            None => {
-                let pool = pool(rebuilt(home)?);
-                pool.save().map(|()| pool)
-            }
+        let saved = saved(home)?;
+        let file = right(saved.clone(), &list::journals(&home.tasks(), None)?)?;
+        let is_right = saved.as_ref() == Some(&file);
+        let pool = Pool { file, home: home.clone(), _lock: lock };
+        if !is_right {
+            pool.save()?;
         }
+        Ok(pool)
     }
 
     /// Every slot.
@@ -129,17 +185,23 @@ impl Pool {
         &self.file.slots
     }
 
-    /// Gives the task a slot and returns its name: the one it has, else a free one, else a new one while the project
-    /// has fewer than `pool_size`.
+    /// Gives the task a slot and returns its name: the one it has, else a free one, else a new one, while tasks hold fewer
+    /// than `pool_size` of the project. A slot whose folder cannot be used is passed over: it is somebody else's.
     ///
     /// # Errors
-    /// `refused` when the pool is exhausted, naming who holds the slots; `environment`.
-    pub fn bind(&mut self, project: &str, pool_size: u32, task: &str) -> Result<String> {
+    /// `refused` when the pool is exhausted, naming who holds the slots; those of `is_usable`; `environment`.
+    pub fn bind(
+        &mut self,
+        project: &str,
+        pool_size: u32,
+        task: &str,
+        is_usable: impl Fn(&Path) -> Result<bool>,
+    ) -> Result<String> {
         check_room(&self.home, self.slots(), (project, pool_size), task)?;
         if let Some(held) = slot_of(self.slots(), task) {
             return Ok(held.name.clone());
         }
-        let name = self.ensure_free(project);
+        let name = self.ensure_free(project, is_usable)?;
         for slot in self.file.slots.iter_mut().filter(|slot| slot.name == name) {
             slot.task = Some(task.to_owned());
         }
@@ -192,20 +254,47 @@ impl Pool {
     }
 
     /// The free slot with the lowest number, or a new one.
-    fn ensure_free(&mut self, project: &str) -> String {
-        let free = self.of(project).filter(|slot| slot.task.is_none()).min_by_key(|slot| number(slot));
-        match free {
-            Some(slot) => slot.name.clone(),
-            None => self.push_new(project),
+    fn ensure_free(&mut self, project: &str, is_usable: impl Fn(&Path) -> Result<bool>) -> Result<String> {
+        const ATTEMPTS: usize = 100;
+        let mut free: Vec<&Slot> = self.of(project).filter(|slot| slot.task.is_none()).collect();
+        free.sort_by_key(|slot| number(slot));
+        for slot in free {
+            if is_usable(&self.home.workspace(&slot.name))? {
+                return Ok(slot.name.clone());
+            }
+        }
+        let new: Vec<String> = self.new_names(project).take(ATTEMPTS).collect();
+        for name in new {
+            if is_usable(&self.home.workspace(&name))? {
+                self.push(project, &name);
+                return Ok(name);
+            }
+        }
+        let folder = self.home.workspaces();
+        Err(Error::new(
+            Kind::Refused,
+            format!("no folder in {} can be a worktree of {project}", folder.display()),
+        )
+        .help("`orange doctor` says what stands there: move it away"))
+    }
+
+    fn push_new(&mut self, project: &str) {
+        if let Some(name) = self.new_names(project).next() {
+            self.push(project, &name);
         }
     }
 
-    fn push_new(&mut self, project: &str) -> String {
+    fn push(&mut self, project: &str, name: &str) {
+        self.file.slots.push(Slot { name: name.to_owned(), project: project.to_owned(), ..Slot::default() });
+    }
+
+    /// Names that no slot of the project has, the lowest first.
+    fn new_names(&self, project: &str) -> impl Iterator<Item = String> + use<> {
         let taken: Vec<u32> = self.of(project).map(number).collect();
-        let lowest = (1..).find(|n| !taken.contains(n)).unwrap_or(1);
-        let name = format!("{project}--{lowest}");
-        self.file.slots.push(Slot { name: name.clone(), project: project.to_owned(), ..Slot::default() });
-        name
+        (1..u32::MAX).filter(move |n| !taken.contains(n)).map({
+            let project = project.to_owned();
+            move |n| format!("{project}--{n}")
+        })
     }
 
     fn save(&self) -> Result<()> {
@@ -242,23 +331,67 @@ fn exhausted(home: &Home, slots: &[Slot], project: &str, pool_size: u32) -> Erro
 /// The pool as its file has it; `None` when that is gone, or was never needed.
 fn saved(home: &Home) -> Result<Option<PoolFile>> {
     let path = home.pool_json();
-    match fs::read(&path) {
+    match nofollow::read(&path, nofollow::LONGEST) {
         Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|cause| corrupt(&path, &cause)),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(Error::io("read", &path, &cause)),
     }
 }
 
-/// The pool as the tasks' journals have it, when its own file is gone. A journal that cannot be read is an error: its task's
-/// worktree would be another one's.
-fn rebuilt(home: &Home) -> Result<PoolFile> {
-    let mut slots = Vec::new();
-    for TaskDir { project, id, .. } in list::dirs(home, None)? {
-        let log = task::read_journal(&home.task(&project, &id))?.log();
-        let slot = |name| Slot { name, project, task: Some(id), ..Slot::default() };
-        slots.extend(log.owned.workspace.map(slot));
+/// The pool as the tasks' journals have it, with what only the file knows. The file stands for a journal that cannot be read;
+/// without a file that is an error, since the task's worktree would be another one's.
+fn right(saved: Option<PoolFile>, known: &[Known]) -> Result<PoolFile> {
+    let mut holders = Vec::new();
+    for task in known {
+        match task.workspace() {
+            Ok(held) => holders.extend(held.map(|name| (&task.dir, name))),
+            Err(_) if saved.is_some() => {}
+            Err(error) => return Err(error),
+        }
     }
-    Ok(PoolFile { slots, ..PoolFile::default() })
+    holders.sort_by(|(one, _), (other, _)| one.id.cmp(&other.id));
+    let mut file = saved.unwrap_or_default();
+    file.put_right(&holders);
+    Ok(file)
+}
+
+impl PoolFile {
+    /// Gives each worktree to the task whose journal has it. Where several have one, the file decides among them.
+    fn put_right(&mut self, holders: &[(&TaskDir, Name)]) {
+        self.drop_repeated();
+        for (dir, name) in holders {
+            let is_own = |slot: &Slot| slot.task.as_ref() == Some(&dir.id);
+            self.slots
+                .iter_mut()
+                .filter(|slot| is_own(slot) && slot.name != *name)
+                .for_each(|slot| slot.task = None);
+            let has_it =
+                |task: &String| holders.iter().any(|(other, held)| other.id == *task && held == name);
+            match self.slots.iter_mut().find(|slot| slot.name == *name) {
+                Some(slot) if slot.task.as_ref().is_some_and(has_it) => {}
+                Some(slot) => {
+                    slot.task = Some(dir.id.clone());
+                    slot.project.clone_from(&dir.project);
+                }
+                None => self.slots.push(Slot {
+                    name: name.to_string(),
+                    project: dir.project.clone(),
+                    task: Some(dir.id.clone()),
+                    ..Slot::default()
+                }),
+            }
+        }
+    }
+
+    /// Of slots with one name, one that a task holds stays.
+    fn drop_repeated(&mut self) {
+        let held: BTreeSet<String> =
+            self.slots.iter().filter(|slot| slot.task.is_some()).map(|slot| slot.name.clone()).collect();
+        let mut seen = BTreeSet::new();
+        self.slots.retain(|slot| {
+            (slot.task.is_some() || !held.contains(&slot.name)) && seen.insert(slot.name.clone())
+        });
+    }
 }
 
 /// Its number among the worktrees of its project.
@@ -274,21 +407,23 @@ fn corrupt(path: &Path, cause: &serde_json::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
-    use crate::store::tests::{home, task};
+    use crate::store::tests::{home, task, usable};
     use crate::store::{Event, Set};
 
     #[test]
     fn slots_are_bound_once_and_given_back() {
         let (_folder, home) = home();
         let mut pool = Pool::lock(&home).unwrap();
-        assert_eq!(pool.bind("coffee", 2, "a").unwrap(), "coffee--1");
-        assert_eq!(pool.bind("coffee", 2, "a").unwrap(), "coffee--1");
-        assert_eq!(pool.bind("coffee", 2, "b").unwrap(), "coffee--2");
-        assert_eq!(pool.bind("tea", 1, "c").unwrap(), "tea--1");
+        assert_eq!(pool.bind("coffee", 2, "a", usable).unwrap(), "coffee--1");
+        assert_eq!(pool.bind("coffee", 2, "a", usable).unwrap(), "coffee--1");
+        assert_eq!(pool.bind("coffee", 2, "b", usable).unwrap(), "coffee--2");
+        assert_eq!(pool.bind("tea", 1, "c", usable).unwrap(), "tea--1");
         assert_eq!(pool.unbind("a").unwrap().as_deref(), Some("coffee--1"));
         assert_eq!(pool.unbind("a").unwrap(), None);
-        assert_eq!(pool.bind("coffee", 2, "d").unwrap(), "coffee--1");
+        assert_eq!(pool.bind("coffee", 2, "d", usable).unwrap(), "coffee--1");
         drop(pool);
         let slots = read(&home).unwrap();
         let bound: Vec<_> = slots.iter().map(|slot| (slot.name.as_str(), slot.task.as_deref())).collect();
@@ -296,20 +431,36 @@ mod tests {
     }
 
     #[test]
+    fn a_slot_whose_place_is_somebody_else_s_is_passed_over() {
+        let (_folder, home) = home();
+        let mut pool = Pool::lock(&home).unwrap();
+        pool.grow("coffee", 2).unwrap();
+        let but =
+            |taken: &'static [&str]| move |path: &Path| Ok(!taken.iter().any(|name| path.ends_with(name)));
+        assert_eq!(pool.bind("coffee", 2, "a", but(&["coffee--1"])).unwrap(), "coffee--2");
+        let both = but(&["coffee--1", "coffee--3"]);
+        assert_eq!(pool.bind("coffee", 2, "b", both).unwrap(), "coffee--4");
+        assert_eq!(pool.bind("coffee", 3, "c", |_| Ok(false)).unwrap_err().kind, Kind::Refused);
+        let broken = |_: &Path| Err(Error::new(Kind::Environment, "no git"));
+        assert_eq!(pool.bind("coffee", 3, "c", broken).unwrap_err().kind, Kind::Environment);
+        assert_eq!(pool.bind("coffee", 3, "c", usable).unwrap(), "coffee--1");
+    }
+
+    #[test]
     fn an_exhausted_pool_says_who_holds_it() {
         let (_folder, home) = home();
         let id = task(&home, "fix").dir().id.clone();
         let mut pool = Pool::lock(&home).unwrap();
-        pool.bind("coffee", 2, &id).unwrap();
-        pool.bind("coffee", 2, "gone").unwrap();
-        let error = pool.bind("coffee", 2, "more").unwrap_err();
+        pool.bind("coffee", 2, &id, usable).unwrap();
+        pool.bind("coffee", 2, "gone", usable).unwrap();
+        let error = pool.bind("coffee", 2, "more", usable).unwrap_err();
         assert_eq!(error.kind, Kind::Refused);
         let holders = format!("coffee--1 by {id} (fix), coffee--2 by gone (unreadable)");
         assert_eq!(error.message, format!("all workspaces of coffee are taken: {holders}"));
         assert!(error.help.ends_with("`orange project update coffee --pool-size 3`"), "{}", error.help);
-        let shrunk = pool.bind("coffee", 1, "more").unwrap_err();
+        let shrunk = pool.bind("coffee", 1, "more", usable).unwrap_err();
         assert_eq!(shrunk.help, error.help, "room for one more than there are now");
-        assert_eq!(pool.bind("coffee", 0, "more").unwrap_err().kind, Kind::Refused);
+        assert_eq!(pool.bind("coffee", 0, "more", usable).unwrap_err().kind, Kind::Refused);
     }
 
     #[test]
@@ -318,7 +469,7 @@ mod tests {
         let mut pool = Pool::lock(&home).unwrap();
         assert_eq!(pool.grow("coffee", 2).unwrap(), ["coffee--1", "coffee--2"]);
         assert_eq!(pool.grow("coffee", 1).unwrap().len(), 2);
-        pool.bind("coffee", 2, "a").unwrap();
+        pool.bind("coffee", 2, "a", usable).unwrap();
         assert_eq!(pool.forget("coffee--1").unwrap_err().kind, Kind::Refused);
         assert!(pool.forget("coffee--2").unwrap());
         assert!(!pool.forget("coffee--2").unwrap());
@@ -330,8 +481,8 @@ mod tests {
         let mut open = task(&home, "fix");
         open.append(Event::Unknown, Set::new().workspace(Some("coffee--3"))).unwrap();
         let mut pool = Pool::lock(&home).unwrap();
-        assert_eq!(pool.bind("coffee", 2, &open.dir().id).unwrap(), "coffee--3");
-        assert_eq!(pool.bind("coffee", 2, "other").unwrap(), "coffee--1");
+        assert_eq!(pool.bind("coffee", 2, &open.dir().id, usable).unwrap(), "coffee--3");
+        assert_eq!(pool.bind("coffee", 2, "other", usable).unwrap(), "coffee--1");
         drop(pool);
         fs::remove_file(home.pool_json()).unwrap();
         fs::write(open.dir().task_md(), "half of a fi").unwrap();
@@ -353,13 +504,71 @@ mod tests {
     }
 
     #[test]
+    fn a_stale_file_is_put_right_by_the_journals() {
+        let (_folder, home) = home();
+        let holder = {
+            let mut open = task(&home, "fix");
+            open.append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
+            open.dir().clone()
+        };
+        let waiting = task(&home, "other").dir().clone();
+        home::make_folder(&home.workspaces()).unwrap();
+        let slot =
+            |name: &str, task: &str| format!(r#"{{"name": "{name}", "project": "coffee", "task": {task}}}"#);
+        let (own, others) = (format!("\"{}\"", holder.id), format!("\"{}\"", waiting.id));
+        for stale in [
+            vec![],
+            vec![slot("coffee--1", "null")],
+            vec![slot("coffee--1", &others)],
+            vec![slot("coffee--1", "\"gone\"")],
+            vec![slot("coffee--2", &own), slot("coffee--1", "null")],
+            vec![slot("coffee--1", "null"), slot("coffee--1", &own)],
+        ] {
+            fs::write(home.pool_json(), format!(r#"{{"slots": [{}]}}"#, stale.join(", "))).unwrap();
+            let held = |slots: &[Slot]| -> Vec<_> {
+                let held = slots.iter().filter(|slot| slot.task.is_some());
+                held.map(|slot| (slot.name.clone(), slot.task.clone().unwrap())).collect()
+            };
+            let expect = [("coffee--1".to_owned(), holder.id.clone())];
+            assert_eq!(held(&read(&home).unwrap()), expect, "{stale:?}");
+            assert_eq!(super::holder(&home, "coffee--1").unwrap(), Some(holder.clone()), "{stale:?}");
+            assert_eq!(worktree_of(&home, &holder.id).unwrap().as_deref(), Some("coffee--1"), "{stale:?}");
+            let mut pool = Pool::lock(&home).unwrap();
+            assert_eq!(held(&saved(&home).unwrap().unwrap().slots), expect, "{stale:?}");
+            assert_eq!(pool.bind("coffee", 2, &waiting.id, usable).unwrap(), "coffee--2", "{stale:?}");
+            drop(pool);
+            assert_eq!(worktree_of(&home, &waiting.id).unwrap().as_deref(), Some("coffee--2"), "{stale:?}");
+        }
+        // The file stands for a journal that cannot be read.
+        fs::write(holder.history(), "no event\n").unwrap();
+        assert_eq!(Pool::lock(&home).unwrap().slots()[0].task.as_ref(), Some(&holder.id));
+    }
+
+    #[test]
+    fn of_two_that_have_one_worktree_the_file_decides() {
+        let (_folder, home) = home();
+        let ids = ["fix", "other"].map(|branch| {
+            let mut open = task(&home, branch);
+            open.append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
+            open.dir().id.clone()
+        });
+        home::make_folder(&home.workspaces()).unwrap();
+        for id in &ids {
+            let text =
+                format!(r#"{{"slots": [{{"name": "coffee--1", "project": "coffee", "task": "{id}"}}]}}"#);
+            fs::write(home.pool_json(), text).unwrap();
+            assert_eq!(Pool::lock(&home).unwrap().slots()[0].task.as_ref(), Some(id));
+        }
+    }
+
+    #[test]
     fn what_newer_versions_wrote_is_kept() {
         let (_folder, home) = home();
         home::make_folder(&home.workspaces()).unwrap();
         let text =
             r#"{"slots": [{"name": "a--1", "project": "a", "task": null, "colour": "red"}], "version": 2}"#;
         fs::write(home.pool_json(), text).unwrap();
-        Pool::lock(&home).unwrap().bind("a", 1, "x").unwrap();
+        Pool::lock(&home).unwrap().bind("a", 1, "x", usable).unwrap();
         let text = fs::read_to_string(home.pool_json()).unwrap();
         assert!(text.contains("\"colour\": \"red\"") && text.contains("\"version\": 2"), "{text}");
     }

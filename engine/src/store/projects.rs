@@ -1,6 +1,5 @@
 //! `projects.json`: the repositories that tasks are created for.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +10,7 @@ use crate::files::real;
 use crate::members::{self, Members, Object};
 use crate::store::lock::Rank;
 use crate::store::{Home, atomic, lock, suggest};
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, nofollow};
 
 /// How many workspaces a project has when nobody says.
 pub const DEFAULT_POOL_SIZE: u32 = 2;
@@ -30,6 +29,24 @@ pub struct Project {
     /// The workflow of its tasks; `None` for `default`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
+    /// How many bytes the transcripts of one of its tasks may have, in millions; `None` for 20.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcripts_mb: Option<u32>,
+    /// Whether answers to what its agents ask may be typed on their screens, where there is no other way.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub type_answers: bool,
+    /// Who starts its tasks that wait: `auto`, or, where it is not said, `spawn_next` and people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<String>,
+    /// After how many days the monitor removes backups that are merged; `None` for never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backup_days: Option<u32>,
+    /// The same for branches of tasks that are over and merged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch_days: Option<u32>,
+    /// The same for deleted tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trash_days: Option<u32>,
     /// What a newer version, or a person, wrote beside these.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -39,6 +56,11 @@ impl Project {
     /// The workflow of its new tasks.
     pub fn workflow(&self) -> &str {
         self.workflow.as_deref().unwrap_or("default")
+    }
+
+    /// Whether every worktree that is free goes to a task that waits.
+    pub fn is_auto(&self) -> bool {
+        self.queue.as_deref() == Some("auto")
     }
 }
 
@@ -56,6 +78,12 @@ impl Object for Project {
             default_branch: from.or("default_branch", "main".to_owned()),
             pool_size: from.or("pool_size", DEFAULT_POOL_SIZE),
             workflow: from.may("workflow"),
+            transcripts_mb: from.may("transcripts_mb"),
+            type_answers: from.or("type_answers", false),
+            queue: from.may("queue"),
+            backup_days: from.may("backup_days"),
+            branch_days: from.may("branch_days"),
+            trash_days: from.may("trash_days"),
             other: from.rest(),
         }
     }
@@ -67,7 +95,7 @@ impl Object for Project {
 /// `corrupt` when the file cannot be understood; `environment`.
 pub fn read(home: &Home) -> Result<Vec<Project>> {
     let path = home.projects_json();
-    match fs::read(&path) {
+    match nofollow::read(&path, nofollow::LONGEST) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| corrupt(&path, &cause)),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(cause) => Err(Error::io("read", &path, &cause)),
@@ -205,6 +233,8 @@ fn corrupt(path: &Path, cause: &serde_json::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::store::tests::home;
 
@@ -215,6 +245,12 @@ mod tests {
             default_branch: "main".to_owned(),
             pool_size: 2,
             workflow: None,
+            transcripts_mb: None,
+            type_answers: false,
+            queue: None,
+            backup_days: None,
+            branch_days: None,
+            trash_days: None,
             other: Map::new(),
         }
     }

@@ -3,13 +3,14 @@
 /// The nearest of the known names, when it is near enough to be what was meant, or begins as that does.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const BEGINNING: usize = 4;
-    let allowed = (wrong.chars().count() / 3).max(1);
+    let small = wrong.to_lowercase();
     let distance = |name: &str| match name.starts_with(wrong) && wrong.len() >= BEGINNING {
         true => 0,
-        false => strsim::damerau_levenshtein(wrong, name),
+        false => strsim::damerau_levenshtein(&small, &name.to_lowercase()),
     };
+    let allowed = |name: &str| (wrong.chars().count().max(name.chars().count()) / 3).max(1);
     let distances = known.into_iter().map(|name| (distance(name), name));
-    distances.filter(|(distance, _)| *distance <= allowed).min().map(|(_, name)| name)
+    distances.filter(|(distance, name)| *distance <= allowed(name)).min().map(|(_, name)| name)
 }
 
 /// A help that names the nearest known name, or else lists all of them. `what` is their word in the plural.
@@ -35,6 +36,7 @@ mod tests {
         check("cofee", "did you mean `coffee`?");
         check("cofefe", "did you mean `coffee`?");
         check("coff", "did you mean `coffee`?");
+        check("COFE", "did you mean `coffee`?");
         check("te", "did you mean `tea`?");
         check("water", "the projects are: coffee, tea");
         assert_eq!(help("x", &[], "projects"), "there are no projects yet");

@@ -1,20 +1,18 @@
 //! A task: what people and agents own of it from `TASK.md`, what the engine owns from the journal.
 
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::fs::OFlags;
-
+use crate::store::base::Base;
+use crate::store::copy::Copy;
 use crate::store::event::Event;
 use crate::store::fold::{Log, Owned};
 use crate::store::frontmatter::{Document, Flaw};
 use crate::store::journal::{self, Journal};
 use crate::store::scalar::Value;
-use crate::store::{TaskDir, atomic, late, link};
-use crate::{Error, Kind, Result};
+use crate::store::{Home, TaskDir, late, regular};
+use crate::{Error, Kind, Result, nofollow};
 
 /// The harness of a task whose frontmatter names none.
 pub const DEFAULT_HARNESS: &str = "claude";
@@ -51,23 +49,24 @@ pub struct Task {
 }
 
 impl Task {
-    /// Reads a task and changes nothing: where the frontmatter disagrees with the journal, the journal is shown. A
-    /// body that an editor put in the place of the worktree's link is the one that is read.
+    /// Reads a task and changes nothing: where the frontmatter disagrees with the journal, the journal is shown. What was saved
+    /// in the worktree is part of it.
     ///
     /// # Errors
     /// `not_found`, `corrupt` with how to mend it, `environment`.
-    pub fn read(home: &crate::store::Home, dir: &TaskDir) -> Result<(Task, Journal)> {
-        let journal = read_journal(dir)?;
+    pub fn read(home: &Home, dir: &TaskDir) -> Result<(Task, Journal)> {
+        Task::read_last(home, dir, usize::MAX)
+    }
+
+    /// The same with no more of the journal's records than so many of the last ones.
+    ///
+    /// # Errors
+    /// As [`Task::read`].
+    pub fn read_last(home: &Home, dir: &TaskDir, keep: usize) -> Result<(Task, Journal)> {
+        let journal = read_journal_last(dir, keep)?;
         let log = journal.log();
-        let mut document = document(dir, &log)?;
-        if let Some(workspace) = &log.owned.workspace
-            && let Some(found) = link::replacement(dir, &home.workspace(workspace))?
-        {
-            let body = found.body_over(dir, document.body());
-            document.set_body(&body);
-        }
-        if let Some(body) = late::carried(&late::found(&atomic::target_of(&dir.task_md())?)?, document.body())
-        {
+        let mut document = both(home, dir, &log)?;
+        if let Some(body) = late::carried(&late::found(&dir.task_md())?, document.body()) {
             document.set_body(&body);
         }
         let task = Task::of(dir, document, &log)?;
@@ -121,7 +120,7 @@ impl Task {
 /// # Errors
 /// `not_found` when there is none.
 pub(crate) fn exists(dir: &TaskDir) -> Result<()> {
-    if dir.path.is_dir() {
+    if nofollow::metadata(&dir.path).is_ok_and(|found| found.is_dir()) {
         return Ok(());
     }
     Err(Error::new(Kind::NotFound, format!("there is no task {} in project {}", dir.id, dir.project))
@@ -133,15 +132,51 @@ pub(crate) fn exists(dir: &TaskDir) -> Result<()> {
 /// # Errors
 /// `not_found` when there is no such task, `corrupt` when its journal is missing or says no status, `environment`.
 pub(crate) fn read_journal(dir: &TaskDir) -> Result<Journal> {
+    read_journal_last(dir, usize::MAX)
+}
+
+/// The same with no more of its records than so many of the last ones.
+///
+/// # Errors
+/// As [`read_journal`].
+pub(crate) fn read_journal_last(dir: &TaskDir, keep: usize) -> Result<Journal> {
     let path = dir.history();
-    let journal = match journal::read(&path) {
-        Err(error) if error.kind == Kind::Corrupt && !path.exists() => {
+    let journal = match journal::read_last(&path, keep) {
+        Err(error) if error.kind == Kind::Corrupt && path.symlink_metadata().is_err() => {
             return exists(dir).and_then(|()| Err(no_history(dir, "is missing")));
         }
         read => read?,
     };
-    let has_status = journal.records.iter().any(|record| record.set.0.contains_key("status"));
+    let has_status = !journal.log().owned.status.is_empty();
     if has_status { Ok(journal) } else { Err(no_history(dir, "does not say the task's status")) }
+}
+
+/// The task's `TASK.md` with what was saved in the worktree.
+///
+/// # Errors
+/// As `document`; `corrupt` when the worktree's copy cannot be understood.
+fn both(home: &Home, dir: &TaskDir, log: &Log) -> Result<Document> {
+    const ATTEMPTS: usize = 5;
+    let Some(workspace) = &log.owned.workspace else { return document(dir, log) };
+    let worktree = home.workspace(workspace);
+    let mut base = Base::read(dir)?;
+    for _ in 1..ATTEMPTS {
+        let read = with_copy(dir, log, &worktree)?;
+        let now = Base::read(dir)?;
+        if now == base {
+            return Ok(read);
+        }
+        // Somebody has taken in or handed out a text meanwhile.
+        base = now;
+    }
+    with_copy(dir, log, &worktree)
+}
+
+fn with_copy(dir: &TaskDir, log: &Log, worktree: &Path) -> Result<Document> {
+    let copy = Copy::look(dir, log, worktree)?;
+    let own = document(dir, log)?;
+    let merged = copy.map_or(Ok(None), |copy| copy.merged_into(dir, log, &own))?;
+    Ok(merged.map_or(own, |merged| merged.text))
 }
 
 /// The task's `TASK.md`, once it is whole.
@@ -149,32 +184,33 @@ pub(crate) fn read_journal(dir: &TaskDir) -> Result<Journal> {
 /// # Errors
 /// `corrupt` when it is missing or cannot be understood, with what would mend it; `environment`.
 pub(crate) fn document(dir: &TaskDir, log: &Log) -> Result<Document> {
-    once_whole(&dir.task_md(), || glance(dir, log))
+    let is_broken = |read: &Result<Document>| read.as_ref().is_err_and(|error| error.kind == Kind::Corrupt);
+    once_whole(&dir.task_md(), || glance(dir, log), is_broken)
 }
 
-/// Reads a file that somebody may be in the middle of writing: some editors empty it first, and others remove it.
-///
-/// # Errors
-/// Those of reading it; `corrupt` when it stays as it is.
-pub(crate) fn once_whole<T>(path: &Path, read: impl Fn() -> Result<T>) -> Result<T> {
+/// Reads a file that somebody may be in the middle of writing: some editors empty it first, and others remove it. What stays
+/// broken is what is read.
+pub(crate) fn once_whole<T>(path: &Path, read: impl Fn() -> T, is_broken: impl Fn(&T) -> bool) -> T {
     const NAPS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
     for nap in NAPS {
-        match read() {
-            Err(error) if error.kind == Kind::Corrupt && was_just_written(path) => {
-                std::thread::sleep(Duration::from_millis(nap));
-            }
-            read => return read,
+        let found = read();
+        if !is_broken(&found) || !was_just_written(path) {
+            return found;
         }
+        std::thread::sleep(Duration::from_millis(nap));
     }
     read()
 }
 
 fn was_just_written(path: &Path) -> bool {
     const JUST: Duration = Duration::from_secs(1);
-    let metadata = fs::metadata(path).or_else(|_| fs::metadata(path.parent().unwrap_or(path)));
-    let age =
-        metadata.and_then(|metadata| metadata.modified()).map(|time| time.elapsed().unwrap_or_default());
-    age.is_ok_and(|age| age < JUST)
+    let metadata = path.symlink_metadata().or_else(|_| path.parent().unwrap_or(path).symlink_metadata());
+    let Ok(metadata) = metadata.and_then(|found| Ok((found.is_file() || found.is_dir(), found.modified()?)))
+    else {
+        return false;
+    };
+    let (may_be_written, written) = metadata;
+    may_be_written && written.elapsed().unwrap_or_default() < JUST
 }
 
 /// The task's `TASK.md` as it is at this moment.
@@ -183,21 +219,13 @@ fn was_just_written(path: &Path) -> bool {
 /// As `document`.
 pub(crate) fn glance(dir: &TaskDir, log: &Log) -> Result<Document> {
     let path = dir.task_md();
-    match read(&path) {
+    match nofollow::read(&path, regular::LIMIT) {
         Ok(bytes) => Document::parse(&bytes).map_err(|flaw| corrupt(dir, &flaw, log)),
         Err(cause) if cause.kind() == ErrorKind::NotFound => {
             Err(Error::new(Kind::Corrupt, format!("{} is missing", path.display())).help(anew(&path, log)))
         }
         Err(cause) => Err(Error::io("read", &path, &cause)),
     }
-}
-
-/// Does not wait for whoever writes into it, should it have become a pipe.
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
-    let at_once = OFlags::NONBLOCK.bits().cast_signed();
-    let mut bytes = Vec::new();
-    OpenOptions::new().read(true).custom_flags(at_once).open(path)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// The engine-owned keys whose values in the document are not the journal's, as events of their repair.

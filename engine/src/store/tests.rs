@@ -2,13 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::store::{Draft, Home, Open, create};
 
+mod both;
+mod copies;
 mod editors;
 mod processes;
 mod tasks;
+
+/// A folder that any task could have as its worktree.
+pub(crate) fn usable(_: &Path) -> crate::Result<bool> {
+    Ok(true)
+}
 
 /// A home in a folder of its own, which goes with the guard.
 pub(crate) fn home() -> (tempfile::TempDir, Home) {

@@ -1,11 +1,10 @@
 //! The trash: deleted tasks, whole, until a person brings them back or removes them.
 
-use std::fs;
 use std::path::Path;
 
 use crate::store::create::lock_project;
 use crate::store::{Event, Home, Open, Set, Task, TaskDir, atomic, home, list};
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, nofollow};
 
 /// Moves a task to the trash: its folder with everything in it. Who waits for its lock is told that it is gone.
 ///
@@ -45,12 +44,12 @@ pub fn restore(
 
 fn rename(from: &Path, to: &Path) -> Result<()> {
     let (Some(old), Some(new)) = (from.parent(), to.parent()) else { return Ok(()) };
-    if to.exists() {
+    if to.symlink_metadata().is_ok() {
         return Err(Error::new(Kind::Refused, format!("{} is there already", to.display()))
             .help("move that folder away"));
     }
     home::make_folder(new)?;
-    fs::rename(from, to).map_err(|cause| {
+    nofollow::rename(from, to).map_err(|cause| {
         Error::io("move", from, &cause).help(format!("it was to become {}", to.display()))
     })?;
     atomic::sync_folder(new)?;

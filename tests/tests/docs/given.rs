@@ -66,7 +66,9 @@ impl Place {
                 Place { agent_of: task["id"].as_str().map(str::to_owned), ..place }
             }
             Given::Died => {
-                let place = place.with_agent("exit 3").with_task("Implement the login form", &[]);
+                let place = place
+                    .with_agent("echo \"I cannot go on.\"; exit 3")
+                    .with_task("Implement the login form", &[]);
                 let has_crashed = || place.orange(&["task", "show", "add-login"]).contains("agent.crashed");
                 place.world.until("the agent's death is on record", has_crashed);
                 place
@@ -98,9 +100,17 @@ impl Place {
         bash.arg(file).env("PATH", path).current_dir(&self.folder);
         if let Some(task) = &self.agent_of {
             bash.envs([("ORANGE_TASK", task.as_str()), ("ORANGE_ACTOR", "worker"), ("ORANGE_SPAWN", "1")]);
+            bash.env("ORANGE_SECRET", self.secret(task));
         }
         let said = self.world.said(&mut bash);
         assert_eq!(said.status, 0, "{what}\n{}{}", said.out, said.err);
+    }
+
+    /// What the task's first agent is known by, which its wrapper makes when it begins.
+    fn secret(&self, task: &str) -> String {
+        let file = self.world.home().join("tasks/coffee").join(task).join("agents/1.secret");
+        self.world.until("the agent begins", || file.exists());
+        fs::read_to_string(file).unwrap()
     }
 
     fn with_repository() -> Place {
@@ -121,7 +131,8 @@ impl Place {
 
     fn with_task(self, summary: &str, more: &[&str]) -> Place {
         let place = self.with_project();
-        place.orange(&[&["task", "create"], more, &["add-login", summary]].concat());
+        let about: &[&str] = if summary.is_empty() { &["add-login"] } else { &["add-login", summary] };
+        place.orange(&[&["task", "create"], more, about].concat());
         place
     }
 
@@ -148,8 +159,8 @@ impl Place {
         place.orange(&["task", "cancel", "add-login", "--yes"]);
         let id = place.world.orange_in(&place.folder, &["--json", "task", "list", "--all"]).ok();
         let id = id[0]["id"].as_str().unwrap();
-        let backup = format!("refs/orange/backup/{id}/1");
-        place.world.git(&place.folder, &["update-ref", &backup.replace("/1", "/2"), &backup]);
+        let [first, second] = [1, 2].map(|number| format!("refs/orange/backup/{id}/{number}"));
+        place.world.git(&place.folder, &["update-ref", &second, &first]);
         place
     }
 

@@ -5,6 +5,7 @@
 mod examples;
 mod given;
 mod graph;
+mod harnesses;
 mod language;
 mod names;
 mod page;
@@ -14,6 +15,12 @@ mod scripts;
 mod storage;
 
 // The world of the end-to-end tests, of which this test needs a part.
+#[allow(dead_code)]
+#[path = "../e2e/processes.rs"]
+mod processes;
+#[allow(dead_code)]
+#[path = "../e2e/recorder.rs"]
+mod recorder;
 #[allow(dead_code)]
 #[path = "../e2e/said.rs"]
 mod said;

@@ -7,9 +7,11 @@ use crate::programs::Program;
 
 /// What the commands of a page find when they begin.
 const PAGES: &[(&str, Given)] = &[
+    ("README.md", Given::Repository),
     ("docs/agents.md", Given::Project),
     ("docs/authoring.md", Given::Workflows),
     ("docs/custom-workflows.md", Given::Workflows),
+    ("docs/harnesses.md", Given::Project),
     ("docs/installing.md", Given::Repository),
     ("docs/linting.md", Given::Workflows),
     ("docs/storage.md", Given::Project),

@@ -10,7 +10,7 @@ use crate::world::{World, binary, text, write_program};
 
 /// Makes this script a harness of `ORANGE_HOME/harnesses.toml`, with the prompt as its only argument. Its notes are for
 /// the folder `$NOTES`.
-fn harness(world: &World, script: &str) {
+pub(crate) fn harness(world: &World, script: &str) {
     let program = world.path("wild");
     let notes = world.path("notes");
     fs::create_dir(&notes).unwrap();
@@ -23,13 +23,13 @@ fn harness(world: &World, script: &str) {
 }
 
 /// A task whose worker is that harness.
-fn wild<'w>(world: &'w World, branch: &str, summary: &str) -> Task<'w> {
+pub(crate) fn wild<'w>(world: &'w World, branch: &str, summary: &str) -> Task<'w> {
     world.create(branch, summary, &["--harness", "wild"])
 }
 
 /// The number that a script has noted under this name.
 #[track_caller]
-fn noted(world: &World, name: &str) -> i32 {
+pub(crate) fn noted(world: &World, name: &str) -> i32 {
     let file = world.path("notes").join(name);
     let read = || fs::read_to_string(&file).unwrap_or_default();
     world.until(&format!("{name} is noted"), || read().ends_with('\n'));
@@ -113,11 +113,13 @@ fn all_that_an_agent_has_started_ends_with_it_and_nothing_else_does() {
          (trap '' TERM HUP INT; note stubborn) &
          setsid sh -c \"echo \\$\\$ >'$NOTES/away'; exec sleep 1000000\" &
          setsid env -i PATH=\"$PATH\" sh -c \"sh -c 'echo \\$\\$ >$NOTES/nameless; exec sleep 1000000' & exit\"
+         setsid env -i ORANGE_ACTOR=engine PATH=\"$PATH\" sh -c \"sh -c 'echo \\$\\$ >$NOTES/false; exec sleep 1000000' & exit\"
          note agent",
     );
     let task = wild(&world, "fix", "Mend it");
     let other = world.create("fix-2", "Mend it too [agents: hang]", &[]);
-    let pids: Vec<i32> = ["stubborn", "away", "nameless", "agent"].map(|name| noted(&world, name)).to_vec();
+    let pids: Vec<i32> =
+        ["stubborn", "away", "nameless", "false", "agent"].map(|name| noted(&world, name)).to_vec();
     let others = other.agent(1).begun();
     // A person works in the same session: in a window of their own, and beside the agent.
     let person = |args: &[&str]| {
@@ -181,6 +183,7 @@ fn one_that_outlived_its_wrapper_ends_with_its_session() {
     let task = wild(&world, "fix", "Mend it");
     let agent = noted(&world, "agent");
     task.reaches("working");
+    world.until("its wrapper has noted who it is", || task.folder().join("agents/1.json").exists());
     kill(world.wrapper("toy/fix"));
     world.until("its pane is gone", || world.panes().is_empty());
     task.ok("cancel", &["--yes"]);
@@ -215,6 +218,7 @@ fn after_the_servers_death_finished_work_goes_on_exactly_once() {
     }
     let server = world.tmux(&["display-message", "-p", "-t", "=toy/one:", "#{pid}"]);
     kill(text(&server.stdout).trim().parse().unwrap());
+    tasks.iter().for_each(Task::is_left);
     let looks = || {
         let mut command = world.command(binary());
         command.args(["monitor", "--once", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -297,15 +301,17 @@ fn a_message_reaches_an_agent_that_is_slow_to_listen() {
     let more = ["--workflow", "persistent", "--harness", "wild", "--review-harness", "claude"];
     let task = world.create("fix", "Mend it [agents: hang hang]", &more);
     world.until("the worker has begun", || world.path("notes/begun").exists());
-    task.write("## Plan\n\nAPPROACH: the simplest one\n\n## Handoff\n\nDONE: all of it");
+    task.write("## Plan\n\nAPPROACH: the simplest one");
     task.ok("update", &["--status", "working"]);
+    task.write("## Handoff\n\nDONE: all of it");
     task.ok("update", &["--status", "agent-review"]);
     task.agent(2).begun();
     task.write("## Review\n\nVerdict: FAIL");
+    let before = task.events_of("transition.started").len();
     let mut command = world.command(binary());
     command.args(["--json", "task", "update", &task.id, "--status", "working"]).stdout(Stdio::piped());
     let asking = command.spawn().unwrap();
-    task.has_events(1, "transition.started");
+    world.until("it is under way", || task.events_of("transition.started").len() > before);
     fs::write(world.path("notes/go"), "").unwrap();
     let answer = crate::said::Said::from(asking.wait_with_output().unwrap()).ok();
     assert_eq!(answer["hook_errors"], json!([]));
@@ -347,6 +353,44 @@ fn an_old_tmux_is_told_and_an_open_pipe_keeps_nobody() {
     assert!(refused.contains("tmux 2.9 is too old"), "{refused}");
     fs::remove_file(old).unwrap();
     assert_eq!(world.ok(&["task", "list"]).as_array().unwrap().len(), 1);
+}
+
+const GREET: &str = "\
+name: greet
+states:
+  pending: {}
+  working: {respawn_prompt: worker}
+  reviewing: {}
+  cancelled: {terminal: true}
+transitions:
+  - from: pending
+    to: working
+    hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]
+  - from: working
+    to: reviewing
+    hooks: [{action: run_command, argv: [sh, -c, 'echo ${GREETING-none} ${OTHER-none} ${ORANGE_OVERRIDES-none}']}]
+  - {from: [pending, working, reviewing], to: cancelled, hooks: [{action: kill_session}, {action: release_workspace}]}
+prompts: {worker: '{summary}'}
+";
+
+#[test]
+fn a_harness_sets_variables_and_orange_drops_overrides() {
+    let world = World::new();
+    world.workflow("greet.yml", GREET);
+    // Its commands see other variables than it was given, as those of a program that shields its agent's git.
+    harness(
+        &world,
+        "echo \"$GREETING\" > \"$NOTES/given\"\n\
+         GREETING=hi OTHER=ho orange task update --status reviewing\nexec sleep 1000",
+    );
+    let file = world.home().join("harnesses.toml");
+    let table = fs::read_to_string(&file).unwrap();
+    fs::write(&file, table + "set = ['GREETING=from {worktree}']\noverrides = ['GREETING']\n").unwrap();
+    let task = world.create("fix", "Mend it", &["--harness", "wild", "--workflow", "greet"]);
+    task.reaches("reviewing");
+    let given = fs::read_to_string(world.path("notes/given")).unwrap();
+    assert_eq!(given, format!("from {}\n", task.worktree().display()));
+    assert_eq!(task.events_of("command.ended")[0]["output"], json!("none ho none"));
 }
 
 #[test]

@@ -67,6 +67,48 @@ fn what_cannot_be_a_branch_is_refused_before_anything_is_made() {
         check_branch(branch, 2, "usage");
     }
     check_branch("main", 1, "refused");
+    check_branch("refs/heads/q", 2, "usage");
+    // Git cannot have a branch and a folder of branches of one name.
+    check_branch("main/q", 1, "refused");
+    let world = World::new();
+    world.git(&world.repo(), &["branch", "a/b/c"]);
+    for (branch, taken) in [("a/b", "a/b/c"), ("a", "a/b/c"), ("a/b/c/d", "a/b/c")] {
+        let refused = world.fails(1, "refused", &["task", "create", branch, "Mend it"]);
+        assert!(refused.contains(&format!("beside the branch `{taken}`")), "{refused}");
+    }
+    world.ok(&["task", "create", "a/b/d", "Mend it", "--no-spawn"]);
+}
+
+#[test]
+fn an_empty_summary_is_refused() {
+    let world = World::new();
+    for summary in ["", " \n"] {
+        let refused = world.fails(2, "usage", &["task", "create", "fix", summary, "--no-spawn"]);
+        assert!(refused.contains("leave it out"), "{refused}");
+    }
+    assert_nothing_was_made(&world);
+    let task = world.create("fix", "Mend it", &["--no-spawn"]);
+    task.fails(2, "usage", "update", &["--summary", ""]);
+    assert_eq!(task.show()["summary"], "Mend it");
+}
+
+#[test]
+fn a_status_that_is_misspelled_has_its_nearest_one() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it", &["--no-spawn"]);
+    let unknown = task.fails(3, "not_found", "update", &["--status", "WORNG"]);
+    assert!(unknown.contains("did you mean `working`? it has: pending,"), "{unknown}");
+}
+
+#[test]
+fn a_repository_without_a_commit_is_no_project_yet() {
+    let world = World::empty();
+    let fresh = world.path("fresh");
+    world.git(&world.path(""), &["init", "--quiet", "fresh"]);
+    let refused = world.fails(3, "not_found", &["project", "add", &fresh.to_string_lossy()]);
+    assert!(refused.contains("git commit --allow-empty"), "{refused}");
+    world.git(&fresh, &["commit", "--quiet", "--allow-empty", "--message", "Begin"]);
+    world.ok(&["project", "add", &fresh.to_string_lossy()]);
 }
 
 #[test]
@@ -82,6 +124,7 @@ fn a_project_s_name_stands_in_paths_and_names() {
     let message = world.orange_in(&odd, &["project", "add", "--json"]).fails(2, "usage");
     assert!(message.contains("--name a-b-c"), "{message}");
     world.orange_in(&odd, &["project", "add", "--name", "a-b-c", "--json"]).ok();
+    world.ok(&["setup", "--yes", "--harness", "claude"]);
     let task = world.orange_in(&odd, &["task", "create", "fix", "Mend it [agents: hang]", "--json"]).ok();
     assert_eq!(task["tmux_session"], "a-b-c/fix");
     assert_eq!(planted(&world), [] as [&str; 0]);
@@ -94,6 +137,7 @@ fn check_task_file(damage: impl Fn(&str) -> Option<Vec<u8>>, expect: &str) {
     task.agent(1).begun();
     task.reaches("working");
     task.write("## Handoff\n\nDONE: all of it");
+    task.gets_its_copy();
     let good = fs::read_to_string(task.file()).unwrap();
     let damaged = damage(&good);
     match &damaged {
@@ -147,14 +191,14 @@ fn a_status_that_was_written_by_hand_is_put_right() {
 }
 
 #[test]
-fn an_editor_that_replaces_the_link_loses_nothing() {
+fn an_editor_that_saves_by_renaming_loses_nothing() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: editor fail editor pass]", &[]);
     task.reaches("reviewing");
     assert_eq!(task.way().len(), 5);
     let body = fs::read_to_string(task.file()).unwrap();
     assert_eq!(body.matches("## Handoff").count(), 2, "{body}");
-    assert!(task.worktree().join("TASK.md").is_symlink());
+    task.gets_its_copy();
     assert_eq!(world.git(&task.worktree(), &["status", "--porcelain"]), "");
 }
 
@@ -165,8 +209,8 @@ fn line_ends_and_marks_of_other_systems_are_kept() {
     task.agent(1).begun();
     task.reaches("working");
     task.write("## Handoff\n\nDONE: all of it");
-    let text = format!("\u{feff}{}", fs::read_to_string(task.file()).unwrap()).replace('\n', "\r\n");
-    fs::write(task.file(), &text).unwrap();
+    let text = format!("\u{feff}{}", fs::read_to_string(task.copy()).unwrap()).replace('\n', "\r\n");
+    fs::write(task.copy(), &text).unwrap();
     task.ok("update", &["--status", "agent-review"]);
     let now = fs::read_to_string(task.file()).unwrap();
     assert!(now.starts_with("\u{feff}---\r\n") && now.ends_with("DONE: all of it\r\n"), "{now:?}");

@@ -58,7 +58,10 @@ fn a_respawn_says_what_it_lacks() {
     let world = World::new();
     let waiting = world.task(&world.ok(&["task", "create", "one", "Mend it", "--no-spawn"]));
     let refused = waiting.fails(1, "not_respawnable", "respawn", &[]);
-    assert!(refused.contains("no respawn_prompt"), "{refused}");
+    assert!(refused.contains("no respawn_prompt") && !refused.contains("restart"), "{refused}");
+    waiting.ok("cancel", &["--yes"]);
+    let refused = waiting.fails(1, "not_respawnable", "respawn", &[]);
+    assert!(refused.contains("the task is over"), "{refused}");
     world.git(&world.repo(), &["branch", "two"]);
     let unbound = ["task", "create", "two", "Look at it", "--status", "agent-review", "--no-spawn"];
     let unbound = world.task(&world.ok(&unbound));
@@ -100,7 +103,7 @@ transitions:
     hooks:
       - {action: kill_session}
       - {action: run_command, argv: [sh, -c, 'echo \"$0$GIT_DIR\"; pwd; echo oh >&2; exit 3', '$(touch run) a b']}
-      - {action: run_command, argv: [sh, -c, 'sleep 1000 & echo $! > sleeper; wait'], timeout: 1}
+      - {action: run_command, argv: [sh, -c, 'setsid sh -c \"echo \\$\\$ > sleeper; exec sleep 1000\" & wait'], timeout: 10}
       - {action: set_field, field: reviewer, value: 'Ada: \"yes\"'}
       - {action: increment, field: tries}
       - {action: notify, message: Have a look.}
@@ -119,7 +122,9 @@ fn hooks_do_what_they_say_and_leave_a_record() {
     let task = world.create("fix", "Mend it [agents: hang]", &["--workflow", "hooks"]);
     task.agent(1).begun();
     task.reaches("working");
-    fs::write(world.repo().join(".git/info/exclude"), "sleeper\nTASK.md\n").unwrap();
+    let exclude = world.repo().join(".git/info/exclude");
+    let excluded = fs::read_to_string(&exclude).unwrap();
+    fs::write(&exclude, format!("{excluded}\nsleeper\nTASK.md\n")).unwrap();
     let mut from_a_git_hook = world.command(world.program);
     from_a_git_hook.env("GIT_DIR", "/nowhere").current_dir(world.repo());
     from_a_git_hook.args(["--json", "task", "update", &task.id, "--status", "reviewing"]);
@@ -127,7 +132,7 @@ fn hooks_do_what_they_say_and_leave_a_record() {
     let errors = moved["hook_errors"].as_array().unwrap();
     assert_eq!(errors.len(), 2, "{moved}");
     assert!(errors[0].as_str().unwrap().starts_with("run_command: "), "{moved}");
-    assert!(errors[1].as_str().unwrap().contains("did not end within 1 s"), "{moved}");
+    assert!(errors[1].as_str().unwrap().contains("did not end within 10 s"), "{moved}");
 
     let ended = task.events_of("command.ended");
     let said = format!("$(touch run) a b\n{}\noh", task.worktree().canonicalize().unwrap().display());
@@ -166,4 +171,41 @@ fn the_monitor_ends_what_a_task_that_is_over_has_left() {
     assert_eq!((world.panes(), is_alive(agent)), (vec![], false));
     assert_eq!((task.owned("tmux_session"), task.status().as_str()), (json!(null), "cancelled"));
     assert_eq!(world.ok(&["monitor", "--once"])["events"], json!([]));
+}
+
+/// A hook that writes more than anybody wants to keep, and fails.
+const LOUD: &str = "\
+name: loud
+states:
+  pending: {}
+  working: {}
+  cancelled: {terminal: true}
+transitions:
+  - from: pending
+    to: working
+    hooks:
+      - {action: acquire_workspace}
+      - {action: run_command, argv: [sh, -c, 'echo begin; head -c 50000000 /dev/zero | tr \"\\\\0\" x; echo; echo end; exit 3']}
+      - {action: run_command, argv: [echo, little]}
+  - {from: working, to: cancelled, hooks: [{action: release_workspace}]}
+";
+
+#[test]
+fn however_much_a_hook_writes_a_bounded_part_is_kept() {
+    let world = World::new();
+    world.workflow("loud.yml", LOUD);
+    let task = world.create("fix", "Mend it", &["--workflow", "loud", "--no-spawn"]);
+    let moved = task.ok("update", &["--status", "working"]);
+    assert_eq!(moved["hook_errors"].as_array().unwrap().len(), 1, "{moved}");
+    let [loud, little] = &task.events_of("command.ended")[..] else { panic!("two commands have ended") };
+    let output = loud["output"].as_str().unwrap();
+    assert!(output.starts_with("begin\nxxx") && output.ends_with("xxx\nend"), "{output}");
+    assert_eq!((output.len() < 2100, &loud["code"]), (true, &json!(3)));
+    let file = task.folder().join(loud["file"].as_str().unwrap());
+    let length = fs::metadata(file).unwrap().len();
+    assert_eq!(length, 8 * 1024 * 1024);
+    assert_eq!((&little["output"], &little["file"]), (&json!("little"), &json!(null)));
+    assert_eq!(fs::read_dir(task.folder().join("commands")).unwrap().count(), 1);
+    let journal = fs::metadata(task.folder().join("history.jsonl")).unwrap().len();
+    assert!(journal < 20_000, "{journal}");
 }

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::task::{is_alive, kill};
-use crate::world::{World, text};
+use crate::task::{Task, is_alive, kill};
+use crate::world::{World, text, write_program};
 
 #[test]
 fn a_worker_without_a_handoff_crashes_and_the_second_time_is_stuck() {
@@ -62,7 +62,7 @@ fn a_reviewer_without_a_verdict_is_respawned_in_the_same_round() {
 #[test]
 fn one_that_dies_while_it_asks_is_marked_dead_and_started_again() {
     let world = World::new();
-    let task = world.create("vague", " ", &[]);
+    let task = world.create("vague", "", &[]);
     let agent = task.agent(1).begun();
     task.reaches("clarification");
     kill(agent);
@@ -124,7 +124,7 @@ fn after_the_death_of_the_tmux_server_the_monitor_carries_on() {
     });
     let server = world.tmux(&["display-message", "-p", "-t", "=toy/done:", "#{pid}"]);
     kill(text(&server.stdout).trim().parse().unwrap());
-    world.until("the server is gone", || world.panes().is_empty());
+    tasks.iter().for_each(Task::is_left);
 
     let looked = world.ok(&["monitor", "--once"]);
     assert_eq!(looked["errors"], json!([]));
@@ -143,8 +143,8 @@ fn a_broken_task_does_not_keep_the_monitor_from_the_others() {
         task.agent(1).begun();
         kill(world.wrapper(session));
     }
-    world.until("both are gone", || world.panes().is_empty());
-    std::fs::remove_file(tasks[0].file()).unwrap();
+    tasks.iter().for_each(Task::is_left);
+    fs::remove_file(tasks[0].file()).unwrap();
     let looked = world.ok(&["monitor", "--once"]);
     assert_eq!(looked["errors"][0]["id"], tasks[0].id.as_str());
     assert_eq!(looked["events"][0]["id"], tasks[1].id.as_str());
@@ -181,4 +181,49 @@ fn the_worktree_of_an_agent_that_could_not_be_ended_is_nobody_else_s() {
     task.ok("cancel", &["--yes"]);
     assert!(!is_alive(agent));
     assert_eq!(world.ok(&["workspace", "list"])[0]["task"], json!(null));
+}
+
+/// Has tmux clients that are to make a session do this, in words of the shell, in the place of that.
+fn tmux_that(world: &World, instead: &str) {
+    let tmux = world.find("tmux");
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in\n*new-session*) {instead} ;;\n*) exec '{tmux}' \"$@\" ;;\nesac\n",
+        tmux = tmux.display(),
+        instead = instead.replace("TMUX", &tmux.display().to_string()),
+    );
+    write_program(&world.path("agents/tmux"), &script);
+}
+
+#[test]
+fn an_agent_whose_tmux_client_was_killed_after_it_was_obeyed_is_no_dead_one() {
+    let world = World::new();
+    tmux_that(&world, "'TMUX' \"$@\" >/dev/null 2>&1; kill -9 $$");
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    let agent = task.agent(1).begun();
+    assert!(is_alive(agent));
+    assert!(task.events_of("agent.exited").is_empty());
+    assert_eq!(task.events_of("hook.ended")[1]["error"], json!(null));
+    let refused = task.fails(1, "not_respawnable", "respawn", &[]);
+    assert!(refused.contains("agent 1 is alive"), "{refused}");
+}
+
+#[test]
+fn a_respawn_that_is_killed_before_its_agent_is_there_leaves_the_call_for_attention() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: crash hang hang]", &[]);
+    task.has_events(1, "agent.crashed");
+    let attention = task.show()["attention"].clone();
+    assert!(attention.as_str().unwrap().contains("crash 1"), "{attention}");
+
+    tmux_that(&world, "kill -9 $PPID; exit 1");
+    let killed = world.json(&["task", "respawn", &task.id]);
+    assert_eq!(killed.status, -1, "{killed:?}");
+    fs::remove_file(world.path("agents/tmux")).unwrap();
+    assert_eq!(task.show()["attention"], attention);
+    task.ok("update", &["--summary", "Mend it all [agents: crash hang hang]"]);
+    assert_eq!(task.show()["attention"], attention, "no agent is there");
+
+    world.ok(&["monitor", "--once"]);
+    task.agent(3).begun();
+    assert_eq!(task.show()["attention"], json!(null), "its agent was started after all");
 }

@@ -18,7 +18,7 @@ fn the_demo_comes_out_as_told() {
     for line in [
         "  asks for agent-review       the worker, and is refused",
         "  agent-review → working      the reviewer asked",
-        "      gate   `## Review` (`Verdict: FAIL`, written anew): passed",
+        "      gate   `## Review` (first line `Verdict: FAIL`, written anew): passed",
         "      guard  `review_round < 2` holds: review_round is 1",
         "  working → stuck             the engine, after too many crashes",
         "      hooks  kill_reviewer, notify_worker",

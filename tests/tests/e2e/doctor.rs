@@ -26,6 +26,7 @@ fn found(said: &Said) -> Vec<String> {
 #[test]
 fn a_world_at_work_is_healthy() {
     let world = World::new();
+    world.ok(&["install", "--harness", "claude"]);
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     task.agent(1).begun();
     task.reaches("working");
@@ -46,10 +47,12 @@ fn a_home_that_is_not_there_yet_is_healthy_and_is_not_made() {
 #[test]
 fn what_is_broken_or_left_behind_is_told() {
     let world = World::new();
+    world.ok(&["install", "--harness", "claude"]);
     let [fix, more] = ["fix", "more"].map(|branch| world.create(branch, "Mend it [agents: hang]", &[]));
     for task in [&fix, &more] {
         task.agent(1).begun();
         task.reaches("working");
+        task.is_recorded();
     }
     let (worktree, folder) = (fix.worktree(), more.folder());
     let lock = world.git(&worktree, &["rev-parse", "--absolute-git-dir"]) + "/index.lock";
@@ -101,7 +104,7 @@ fn who_follows_a_remedy_to_the_letter_has_mended_it() {
     let task = world.create("fix", "Mend it [agents: hang hang hang hang]", &[]);
     task.agent(1).begun();
     task.reaches("working");
-    world.until("its wrapper has noted who it is", || task.folder().join("agents/1.json").exists());
+    task.is_recorded();
 
     fs::set_permissions(world.home(), fs::Permissions::from_mode(0o755)).unwrap();
     check_remedy(&world, "home", &[]);

@@ -23,6 +23,8 @@ fn forge(task: &Task<'_>) {
 fn what_was_put_right_is_told_by_the_command_that_did_it() {
     let world = World::new();
     let task = idle(&world);
+    // A living agent's companion puts right what it sees, too.
+    task.ok("stop", &[]);
     forge(&task);
     let refused = task.fails(1, "gate_failed", "update", &["--status", "agent-review"]);
     assert!(refused.contains("put right: status had `done`, and has `working`"), "{refused}");
@@ -54,12 +56,60 @@ fn check_broken(world: &World, task: &Task<'_>, contents: &[u8], expect: &str) {
     assert_eq!(world.ok(&["task", "list"])[0]["status"], "working");
 }
 
+/// How many bytes there are in a folder.
+fn bytes_in(folder: &std::path::Path) -> u64 {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let sizes = entries.map(|entry| match entry.file_type().unwrap().is_dir() {
+        true => bytes_in(&entry.path()),
+        false => entry.metadata().unwrap().len(),
+    });
+    sizes.sum()
+}
+
+#[test]
+fn a_text_that_is_too_long_is_refused_and_no_version_of_it_is_kept() {
+    const MIB: usize = 1024 * 1024;
+    let world = World::new();
+    let task = idle(&world);
+    let before = bytes_in(&task.folder());
+    for file in [task.file(), task.copy()] {
+        let good = fs::read(&file).unwrap();
+        let long = [&good[..], &vec![b'x'; 50 * MIB]].concat();
+        for summary in ["one", "two", "three"] {
+            fs::write(&file, &long).unwrap();
+            let told = task.fails(6, "corrupt", "update", &["--summary", summary]);
+            assert!(told.contains("is longer than 4 MiB"), "{told}");
+        }
+        assert_eq!(fs::read(&file).unwrap(), long, "it is left alone");
+        fs::write(&file, good).unwrap();
+    }
+    // Each alone is short enough, and what they would be together is not.
+    for (file, letter) in [(task.file(), 'a'), (task.copy(), 'b')] {
+        let good = fs::read_to_string(&file).unwrap();
+        let line = letter.to_string().repeat(3 * MIB);
+        fs::write(&file, format!("{good}\n## Of {letter}\n\n{line}\n")).unwrap();
+    }
+    let told = task.fails(1, "refused", "update", &["--summary", "both"]);
+    assert!(told.contains("would be longer than 4 MiB"), "{told}");
+    let after = bytes_in(&task.folder());
+    assert!(after < before + 8 * MIB as u64, "{before} bytes have become {after}");
+
+    let context = "x".repeat(5 * MIB);
+    fs::write(world.path("context"), &context).unwrap();
+    let mut create = world.command(world.program);
+    create.args(["--json", "task", "create", "long", "Mend it", "--context", "-"]).current_dir(world.repo());
+    create.stdin(fs::File::open(world.path("context")).unwrap());
+    world.said(&mut create).fails(1, "refused");
+    assert_eq!(world.ok(&["task", "list"]).as_array().unwrap().len(), 1);
+}
+
 #[test]
 fn a_broken_file_is_told_and_left_alone() {
     let world = World::new();
     let task = idle(&world);
     task.write("## Plan\n\nThe simplest one.");
-    let good = fs::read_to_string(task.file()).unwrap();
+    let good = fs::read_to_string(task.copy()).unwrap();
+    task.gets_its_copy();
     let body = good.split_once("\n---\n").unwrap().1;
     check_broken(&world, &task, b"", "it is empty");
     check_broken(&world, &task, &good.as_bytes()[..good.len() / 4], "the frontmatter is not closed");
@@ -108,4 +158,56 @@ fn what_a_rewritten_file_lacks_comes_from_the_journal() {
         (&show["created_at"], &show["status"], &show["sections"]["## Plan"]),
         (&created, &json!("working"), &json!("Anew."))
     );
+}
+
+#[test]
+fn what_both_sides_change_at_once_is_merged() {
+    let world = World::new();
+    let task = idle(&world);
+    let store = fs::read_to_string(task.file()).unwrap();
+    fs::write(task.file(), format!("{store}\n## Feedback\n\nBe brief.\n")).unwrap();
+    task.write("## Plan\n\nThe simplest one.");
+    let sections = task.show()["sections"].clone();
+    assert_eq!(
+        (&sections["## Plan"], &sections["## Feedback"]),
+        (&json!("The simplest one."), &json!("Be brief."))
+    );
+    let told = task.ok("update", &["--summary", "Mend it well"]);
+    assert_eq!(told["repaired"], json!(null));
+    task.gets_its_copy();
+    assert!(fs::read_to_string(task.copy()).unwrap().contains("Be brief."));
+}
+
+#[test]
+fn what_gives_way_to_the_worktree_is_kept_and_told() {
+    let world = World::new();
+    let task = idle(&world);
+    task.write("## Plan\n\nThe simplest one.");
+    task.ok("update", &["--summary", "Mend it well"]);
+    for (file, plan) in [(task.file(), "The best one."), (task.copy(), "The shortest one.")] {
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(file, text.replace("The simplest one.", plan)).unwrap();
+    }
+    task.ok("update", &["--summary", "Mend it"]);
+    let repaired = task.events_of("task.repaired");
+    let kept = repaired[0]["kept"].as_str().unwrap();
+    assert!(fs::read_to_string(kept).unwrap().contains("The best one."));
+    let show = task.show();
+    assert_eq!(show["sections"]["## Plan"], "The shortest one.");
+    assert!(show["attention"].as_str().unwrap().contains(kept), "{show}");
+    assert_eq!(repaired.len(), 1);
+}
+
+#[test]
+fn a_reviewer_reads_what_a_person_wrote_into_the_store() {
+    let world = World::new();
+    let task = idle(&world);
+    task.write("## Handoff\n\nDONE: all of it");
+    let store = fs::read_to_string(task.file()).unwrap();
+    fs::write(task.file(), format!("{store}\n## Feedback\n\nBe brief.\n")).unwrap();
+    task.ok("update", &["--status", "agent-review"]);
+    task.agent(2).begun();
+    let text = fs::read_to_string(task.copy()).unwrap();
+    assert!(text.contains("status: agent-review") && text.contains("Be brief."), "{text}");
+    assert!(text.contains("review_round: 1"), "{text}");
 }

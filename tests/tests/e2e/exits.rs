@@ -1,9 +1,11 @@
 //! Why agents end, and what comes of it: waiting for a rate limit, coming back once, and an end to it.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::processes;
 use crate::task::{Task, is_alive, kill, try_kill};
 use crate::world::World;
 
@@ -49,13 +51,8 @@ fn create<'w>(world: &'w World, agents: &str) -> Task<'w> {
 
 /// The process that is to start the next agent of a task.
 fn resumer(task: &Task<'_>) -> Option<i32> {
-    let wanted = format!("\0agent\0resume\0--task\0{}\0", task.id);
-    let processes = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
-        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let is_it = String::from_utf8_lossy(&line).contains(&wanted);
-        entry.file_name().to_str()?.parse().ok().filter(|_| is_it)
-    });
-    processes.into_iter().find(|pid| is_alive(*pid))
+    let is_it = |folder: &Path| processes::runs(folder, &["agent", "resume", "--task", &task.id]);
+    processes::that(is_it).into_iter().find(|pid| is_alive(*pid))
 }
 
 /// A task whose agent is to come back in a quarter of an hour, and the process that waits for that is dead.
@@ -68,7 +65,7 @@ fn abandoned<'w>(world: &'w World, agents: &str) -> Task<'w> {
 }
 
 /// Says in the journal that the agent should have come back at another time.
-fn due_at(task: &Task<'_>, time: &str) {
+pub(crate) fn due_at(task: &Task<'_>, time: &str) {
     let file = task.folder().join("history.jsonl");
     let until = task.owned("waiting_until");
     let text = fs::read_to_string(&file).unwrap();
@@ -174,6 +171,16 @@ fn a_person_does_not_wait() {
     world.until("its own process is killed, or sees it", || resumer(&other).is_none_or(try_kill));
 }
 
+#[test]
+fn nobody_is_waited_for_after_a_stop() {
+    let world = world();
+    let task = abandoned(&world, "busy hang");
+    assert_eq!(task.ok("stop", &[])["stopped"], json!([]));
+    let show = task.show();
+    assert_eq!((&show["session"], &show["waiting_until"]), (&json!("stopped"), &Value::Null));
+    nobody_is_waited_for(&world, &task);
+}
+
 /// Whoever still comes for the agent that was waited for finds nothing to do.
 #[track_caller]
 fn nobody_is_waited_for(world: &World, task: &Task<'_>) {
@@ -196,4 +203,33 @@ fn crashes_come_back_later_each_time() {
     world.ok(&["monitor", "--once"]);
     assert!(is_alive(task.agent(3).begun()));
     assert_eq!((agents(&task), task.owned("crash_count")), ((3, 1), json!(2)));
+}
+
+/// As [`PATIENT`], but nothing ends the session of what is done.
+fn without_kill_session(world: &World) {
+    let open_ended =
+        PATIENT.replacen("hooks: [{action: kill_session}, {action: release_workspace}]", "hooks: []", 1);
+    assert_ne!(open_ended, PATIENT);
+    world.workflow("patient.yml", open_ended.trim_start());
+}
+
+#[test]
+fn an_exit_rule_that_ends_the_task_leaves_nothing_to_attend_to() {
+    let world = World::new();
+    without_kill_session(&world);
+    let task = create(&world, "work-die");
+    task.reaches("done");
+    task.has_events(1, "agent.exited");
+    world.ok(&["monitor", "--once"]);
+    assert_eq!(task.show()["attention"], json!(null));
+    assert_eq!(task.events_of("auto.advanced").len(), 1);
+}
+
+#[test]
+fn an_agent_that_ends_after_its_task_leaves_nothing_to_attend_to() {
+    let world = World::new();
+    without_kill_session(&world);
+    let task = create(&world, "work");
+    task.has_events(1, "agent.exited");
+    assert_eq!((task.status().as_str(), &task.show()["attention"]), ("done", &json!(null)));
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::task::Task;
-use crate::world::{World, binary};
+use crate::world::{World, binary, write_program};
 
 fn idle<'w>(world: &'w World) -> Task<'w> {
     let task = world.create("fix", "Mend it [agents: hang hang]", &[]);
@@ -45,6 +45,8 @@ fn a_full_disk_is_told_and_changes_nothing() {
     let world = World::new();
     let task = idle(&world);
     task.write("## Handoff\n\nDONE: all of it");
+    // Its companion takes that in first.
+    task.ok("update", &["--summary", "Mend it"]);
     let before = files(&world.home().join("tasks"));
     for args in [
         &["task", "update", &task.id, "--status", "stuck"] as &[&str],
@@ -60,11 +62,32 @@ fn a_full_disk_is_told_and_changes_nothing() {
 }
 
 #[test]
+fn an_agent_that_cannot_be_noted_is_not_started() {
+    let world = World::new();
+    let has_begun = world.path("begun");
+    let agent = world.path("agents/claude");
+    // It may be a link to the agent of every world.
+    fs::remove_file(&agent).unwrap();
+    let script = format!("#!/bin/sh\ntrap '' TERM HUP\n: > '{}'\nexec sleep 1000\n", has_begun.display());
+    write_program(&agent, &script);
+    // What a server of tmux starts has its limits.
+    let mut server = world.command("sh");
+    let script = "trap '' XFSZ; ulimit -f 0; exec tmux -S \"$ORANGE_TMUX_SOCKET\" new-session -d -s other";
+    assert!(server.args(["-c", script]).status().unwrap().success());
+    let task = world.create("fix", "Mend it", &[]);
+    world.until("its pane is gone", || {
+        task.events_of("agent.spawned").len() == 1 && world.panes().iter().all(|pane| !pane.contains("fix"))
+    });
+    assert!(!has_begun.exists());
+}
+
+#[test]
 fn what_a_full_disk_has_cut_short_is_finished_later() {
     let world = World::new();
     let task = idle(&world);
     let plan = format!("## Plan\n\n{}", "A long plan.\n".repeat(4000));
     task.write(&plan);
+    task.ok("update", &["--summary", "Mend it"]);
     let body = |task: &Task<'_>| {
         fs::read_to_string(task.file()).unwrap().split_once("\n---\n").unwrap().1.to_owned()
     };

@@ -159,6 +159,20 @@ fn a_list_fits_its_terminal() {
 }
 
 #[test]
+fn an_error_while_completing_is_in_the_log() {
+    let world = World::new();
+    world.create("fix", "Mend it", &["--no-spawn"]);
+    fs::write(world.home().join("harnesses.toml"), "[claude]\nbinary = 1\n").unwrap();
+    let said = world.orange(&["complete", "--", "task", "create", "--harness", ""]);
+    assert_eq!((said.out.as_str(), said.err.as_str(), said.status), ("", "", 0));
+    let log = world.ok(&["log", "--component", "complete"]);
+    let message = log[0]["message"].as_str().unwrap();
+    assert!(message.contains("harnesses.toml:2: a value is a string"), "{message}");
+    let said = world.orange(&["complete", "--", "task", "show", "fi"]);
+    assert_eq!(said.out, "fix\tMend it\n", "other names are offered");
+}
+
+#[test]
 fn bash_completes_commands_options_tasks_and_statuses() {
     let world = World::new();
     let task = world.create("fix-login", "Mend it", &["--no-spawn"]);
@@ -217,6 +231,8 @@ fn a_monitor_asks_tmux_once_a_look_and_does_not_grow() {
         format!("#!/bin/sh\necho >> {}\nexec {} \"$@\"\n", calls.display(), world.find("tmux").display());
     write_program(&world.path("agents/tmux"), &counting);
 
+    // Before its first look.
+    let started = std::time::Instant::now();
     let mut monitor = begin(&world, &["monitor", "--interval", "1"]);
     let called = || fs::read(&calls).map_or(0, |calls| calls.len());
     // `status` would have the same figure, but only roughly: each processor adds up its own part before it tells.
@@ -225,12 +241,12 @@ fn a_monitor_asks_tmux_once_a_look_and_does_not_grow() {
         let line = rollup.lines().find(|line| line.starts_with("Anonymous:")).unwrap().to_owned();
         line.split_whitespace().nth(1).unwrap().parse::<u32>().unwrap()
     };
-    let started = std::time::Instant::now();
     world.until("it has looked three times", || called() >= 3);
     let before = resident();
     world.until("it has looked five times more", || called() >= 8);
-    let (after, looks) = (resident(), started.elapsed().as_secs() as usize + 1);
-    assert!(called() <= looks, "{} calls of tmux in at most {looks} looks", called());
+    let (after, calls) = (resident(), called());
+    let looks = started.elapsed().as_secs() as usize + 1;
+    assert!(calls <= looks, "{calls} calls of tmux in at most {looks} looks");
     assert!(after <= before + 256, "from {before} KiB to {after} KiB");
     monitor.kill().unwrap();
     monitor.wait().unwrap();

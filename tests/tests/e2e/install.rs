@@ -39,6 +39,8 @@ fn each_harness_has_its_place_and_its_variable() {
         ("codex", "CODEX_HOME", ".codex", "skills"),
         ("opencode", "XDG_CONFIG_HOME", ".config", "opencode/skills"),
         ("pi", "PI_CODING_AGENT_DIR", ".pi/agent", "skills"),
+        ("gemini", "GEMINI_CLI_HOME", "", ".gemini/skills"),
+        ("copilot", "COPILOT_HOME", ".copilot", "skills"),
     ] {
         let below = |folder: std::path::PathBuf| folder.join(inside).join("orange/SKILL.md");
         world.ok(&["install", "--harness", harness]);

@@ -119,6 +119,7 @@ fn worktrees_whose_task_or_folder_is_gone_are_cleaned() {
     let world = World::new();
     let [gone, removed] = ["gone", "removed"].map(|branch| at_work(&world, branch));
     world.tmux(&["kill-server"]);
+    [&gone, &removed].into_iter().for_each(Task::is_left);
     let (gone_worktree, removed_worktree) = (gone.worktree(), removed.worktree());
     fs::remove_dir_all(gone.folder()).unwrap();
     world.git(&removed_worktree, &["add", "new.txt"]);
@@ -142,7 +143,7 @@ fn a_finished_task_gives_back_what_it_could_not_when_its_repository_had_moved() 
     let answer = world.orange_in(&world.home(), &["--json", "task", "cancel", &task.id, "--yes"]).ok();
     assert!(answer["hook_errors"][0].as_str().unwrap().contains("release_workspace"), "{answer}");
     let failed = world.orange_in(&world.home(), &["--json", "workspace", "gc"]);
-    assert_eq!((failed.status, fates(&failed.json())), (5, vec!["toy--1 given back".to_owned()]));
+    assert_eq!((failed.status, fates(&failed.json())), (5, vec!["toy--1 failed".to_owned()]));
 
     let path = moved.to_string_lossy();
     let updated =
@@ -199,7 +200,7 @@ fn a_wrong_branch_name_takes_nothing() {
 }
 
 #[test]
-fn what_stands_in_the_place_of_the_link_is_kept_elsewhere_and_does_not_wait_for_the_next_task() {
+fn a_folder_in_the_place_of_the_copy_is_kept_elsewhere() {
     let world = World::new();
     let task = at_work(&world, "fix");
     let place = task.worktree().join("TASK.md");
@@ -211,4 +212,15 @@ fn what_stands_in_the_place_of_the_link_is_kept_elsewhere_and_does_not_wait_for_
     let folder = events.first().unwrap()["folder"].as_str().unwrap();
     assert_eq!(fs::read_to_string(format!("{folder}/plan.txt")).unwrap(), "by an agent\n");
     at_work(&world, "next");
+}
+
+#[test]
+fn a_name_brings_back_the_deleted_task_beside_a_finished_one() {
+    let world = World::new();
+    let deleted = world.create("fix", "Mend it", &["--no-spawn"]);
+    deleted.ok("delete", &["--yes"]);
+    let finished = world.create("fix", "Mend it", &["--no-spawn"]);
+    finished.ok("cancel", &["--yes"]);
+    assert_eq!(world.ok(&["task", "restore", "fix"])["id"], json!(deleted.id));
+    assert_eq!(world.ok(&["task", "show", "fix"])["id"], json!(deleted.id));
 }

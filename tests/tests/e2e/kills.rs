@@ -6,18 +6,20 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::agents::harness;
 use crate::said::Said;
 use crate::task::{Task, is_alive, kill};
 use crate::world::{PROJECT, World, binary, write_program};
 
-/// When a held program stops: before it has done its work, or after.
+/// When a held program stops: before it has done its work, or after; then it fails. Or it stops first and does its work then.
 #[derive(PartialEq)]
 enum Moment {
     Before,
     After,
+    First,
 }
 
-/// A program that stops once, at a call with these words, until it is let go; then it fails.
+/// A program that stops once, at a call with these words, until it is let go.
 struct Held<'w> {
     world: &'w World,
     held: PathBuf,
@@ -30,9 +32,10 @@ impl<'w> Held<'w> {
         let real = world.find(program);
         let work = format!("'{}' \"$@\"", real.display());
         let before = if *moment == Moment::After { work.as_str() } else { ":" };
+        let after = if *moment == Moment::First { ":" } else { "exit 1" };
         let script = format!(
             "#!/bin/sh\ncase \" $* \" in\n  *' {words} '*)\n    if mkdir '{}' 2>/dev/null; then\n      {before}\n      \
-             : >'{}/done'\n      while [ ! -e '{}' ]; do sleep 0.02; done\n      exit 1\n    fi ;;\nesac\nexec {work}\n",
+             : >'{}/done'\n      while [ ! -e '{}' ]; do sleep 0.02; done\n      {after}\n    fi ;;\nesac\nexec {work}\n",
             held.display(),
             held.display(),
             let_go.display(),
@@ -94,6 +97,8 @@ fn a_transition_whose_finisher_was_killed_is_finished_by_the_next_command() {
     let told = end(creating).fails(5, "environment");
     assert!(told.contains("begun and not finished"), "{told}");
     assert_eq!((task.status(), task.owned("workspace")), ("working".to_owned(), json!(null)));
+    let listed = || world.orange(&["task", "list"]).out;
+    world.until("it is told without a session, too", || listed().contains("begun and not finished"));
     held.let_go();
 
     task.ok("update", &["--summary", "Mend it well [agents: hang]"]);
@@ -189,6 +194,55 @@ fn an_agent_s_own_request_is_finished_when_it_has_ended() {
     task.agent(2).begun();
     assert_eq!(task.events_of("agent.spawned").len(), 2);
     assert_eq!(task.owned("review_round"), 1);
+}
+
+#[test]
+fn an_agent_that_ends_all_below_its_command_does_not_end_what_goes_on_for_it() {
+    let world = World::new();
+    let held = Held::new(&world, "tmux", "kill-session", &Moment::First);
+    // So do coding agents when they are ended: they look for the children of their command, and the children of these.
+    harness(
+        &world,
+        "end_below() { for child in $(cat /proc/$1/task/*/children); do end_below $child; done; kill -9 $1; }
+         printf '\\n## Handoff\\n\\nDONE: all of it\\n' >>TASK.md
+         orange task update --status reviewing &
+         while [ ! -e \"$NOTES/../held/done\" ]; do sleep 0.05; done
+         end_below $!; echo >\"$NOTES/ended\"; exec sleep 1000000",
+    );
+    let task = world.create("fix", "Mend it", &["--harness", "wild", "--workflow", "minimal"]);
+    held.wait();
+    world.until("the agent has ended its command", || world.path("notes/ended").exists());
+    held.let_go();
+    task.reaches("reviewing");
+    let hooks = task.events_of("hook.ended");
+    assert!(hooks.iter().all(|event| event["error"].is_null()), "{hooks:?}");
+    assert_eq!(task.events_of("agent.exited").len(), 1);
+}
+
+#[test]
+fn what_nobody_finishes_is_told_and_waited_for_all_the_same() {
+    let world = World::new();
+    let held = Held::new(&world, "tmux", "kill-session", &Moment::First);
+    let task = world.create("fix", "Mend it [agents: hang]", &["--workflow", "minimal"]);
+    task.agent(1).begun();
+    task.write("## Handoff\n\nDONE: all of it");
+    let asking = start(&world, &["task", "update", "fix", "--status", "reviewing"]);
+    held.wait();
+    let asked = [
+        &["task", "list"][..],
+        &["task", "show", "fix"],
+        &["--json", "task", "list"],
+        &["--json", "task", "show", "fix"],
+    ];
+    let told = || asked.map(|args| world.orange(args).out);
+    let is_told = || told().iter().all(|out| out.contains("begun and not finished"));
+    assert!(!is_told(), "somebody is at it");
+    kill_finisher(&task);
+    end(asking).fails(5, "environment");
+    world.until("it is told", is_told);
+    held.let_go();
+    world.ok(&["task", "wait", "fix", "--status", "reviewing"]);
+    assert_eq!(task.events_of("hook.ended").len(), 3);
 }
 
 #[test]

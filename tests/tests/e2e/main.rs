@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may fail where they stand, and say why")]
 
+mod activity;
 mod agents;
+mod attach;
 mod bad_input;
+mod branches;
 mod contract;
 mod creation;
 mod crowd;
@@ -18,7 +21,9 @@ mod every_step;
 mod exits;
 mod faults;
 mod following;
+mod garbage;
 mod gates;
+mod hostile;
 mod install;
 mod keeping;
 mod kills;
@@ -26,15 +31,24 @@ mod locks;
 mod mcp;
 mod merge;
 mod odd;
+mod others;
 mod persistent;
 mod pool;
 mod pr;
+mod processes;
+mod prompts;
+mod queue;
+mod recorder;
+mod relay;
 mod requests;
 mod runs;
 mod said;
 mod sample;
 mod settings;
+mod setup;
 mod starts;
+mod stops;
 mod task;
 mod tmux_conf;
+mod transcripts;
 mod world;

@@ -112,6 +112,7 @@ fn a_refusal_is_an_error_of_the_tool_with_code_message_and_help() {
     task.reaches("working");
     let mut talk = Talk::begin(&world, &task.worktree(), |command| {
         command.envs([("ORANGE_TASK", task.id.as_str()), ("ORANGE_ACTOR", "worker"), ("ORANGE_SPAWN", "1")]);
+        command.envs(task.secret("1").map(|secret| ("ORANGE_SECRET", secret)));
     });
     let refused = |talk: &mut Talk, arguments: Value, code: &str| {
         let (failed, answer) = talk.call("task_update", arguments);

@@ -166,7 +166,10 @@ fn a_person_may_merge_what_was_not_reviewed() {
     let said = world.said(task.as_agent("reviewer", "2").args(["task", "merge", &task.id, "--force"]));
     said.fails(1, "not_allowed");
 
-    let merged = task.ok("merge", &["--force"]);
+    let asked = task.fails(2, "usage", "merge", &["--force"]);
+    assert!(asked.contains("End agent 2 (reviewer) and merge") && asked.contains("--yes"), "{asked}");
+    assert!(is_alive(reviewer));
+    let merged = task.ok("merge", &["--force", "--yes"]);
     let hooks = json!(["kill_session", "release_workspace", "delete_remote_branch", "spawn_next"]);
     assert_eq!((&merged["hooks_executed"], &merged["hook_errors"]), (&hooks, &json!([])));
     assert_eq!((world.panes(), is_alive(reviewer)), (vec![], false));
@@ -179,6 +182,47 @@ fn a_person_may_merge_what_was_not_reviewed() {
 }
 
 #[test]
+fn a_task_that_ends_without_a_merge_says_so_and_can_be_merged() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it", &[]);
+    task.reaches("reviewing");
+    let (turn, listed) = (format!("orange task merge {}", task.id), &world.ok(&["task", "list"])[0]);
+    assert_eq!((&listed["your_turn"], &task.show()["your_turn"]), (&json!(turn), &json!(turn)));
+    let list = world.orange(&["task", "list"]).out;
+    assert!(list.contains(&format!("your turn, `{turn}`: Mend it")), "{list}");
+    let ended = task.ok("update", &["--status", "done", "--dry-run"]);
+    assert_eq!(ended["merged"], false);
+    let ended = task.ok("update", &["--status", "done"]);
+    let hint = format!("fix is not merged into main: `orange task merge {}` merges it", task.id);
+    assert_eq!((&ended["merged"], &ended["hints"]), (&json!(false), &json!([hint])));
+
+    let said = world.orange(&["task", "merge", &task.id]);
+    let commit = world.git(&world.repo(), &["rev-parse", "main"]);
+    assert!(said.out.contains(&format!("merged fix into main (ff, {}); pushed", &commit[..10])), "{said:?}");
+    assert_eq!(pushed(&world), "Agent 3 did its part");
+    assert_eq!((task.status().as_str(), task.events_of("task.merged").len()), ("done", 1));
+    task.fails(1, "no_transition", "merge", &[]);
+
+    // What a person has merged by hand is merged.
+    let other = world.create("other", "Mend it", &[]);
+    other.reaches("reviewing");
+    world.git(&world.repo(), &["merge", "--quiet", "--ff-only", "other"]);
+    assert_eq!(other.ok("update", &["--status", "done"])["merged"], json!(null));
+}
+
+#[test]
+fn a_merge_says_what_it_merged_where() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it", &[]);
+    task.reaches("reviewing");
+    let merged = task.ok("merge", &["--strategy", "merge"]);
+    assert_eq!(
+        json!([merged["branch"], merged["into"], merged["strategy"], merged["pushed"], merged["commit"]]),
+        json!(["fix", "main", "merge", true, world.git(&world.repo(), &["rev-parse", "main"])])
+    );
+}
+
+#[test]
 fn a_branch_that_only_the_remote_has_is_merged() {
     let world = World::new();
     world.commit_on("fix", "fix.txt");
@@ -187,7 +231,8 @@ fn a_branch_that_only_the_remote_has_is_merged() {
     let task = world.create("fix", "Done elsewhere", &["--status", "reviewing"]);
     assert_eq!(task.ok("merge", &[])["hook_errors"], json!([]));
     assert_eq!(pushed(&world), "Before");
-    assert_eq!(world.git(&world.repo(), &["ls-remote", "origin", "refs/heads/fix"]), "");
+    let left = world.git(&world.repo(), &["ls-remote", "origin", "refs/heads/fix"]);
+    assert!(!left.is_empty(), "the task has not made it");
 }
 
 #[test]
@@ -257,4 +302,58 @@ fn at_a_terminal_long_work_says_what_it_is_at() {
 /// The subject of the commit that the remote's default branch is at.
 fn pushed(world: &World) -> String {
     world.git(&world.path("toy.git"), &["log", "-1", "--format=%s", "main"])
+}
+
+#[test]
+fn a_branch_that_was_there_before_its_task_stays_on_the_remote() {
+    let world = World::new();
+    world.commit_on("develop", "new.txt");
+    world.git(&world.repo(), &["push", "--quiet", "origin", "develop"]);
+    let before = world.create("develop", "Mend it", &["--status", "reviewing"]);
+    before.ok("merge", &["--local"]);
+
+    let made = world.create("fix", "Mend it", &[]);
+    made.reaches("reviewing");
+    world.git(&world.repo(), &["push", "--quiet", "origin", "fix"]);
+    assert_eq!(made.events_of("branch.made").len(), 1);
+    made.ok("merge", &["--local", "--strategy", "merge"]);
+
+    // An agent that has gone to somebody else's branch merges that, and deletes nothing.
+    let switched = world.create("mine", "Mend it", &[]);
+    switched.reaches("reviewing");
+    world.git(&world.repo(), &["push", "--quiet", "origin", "main:production"]);
+    world.git(&world.repo(), &["fetch", "--quiet"]);
+    world.git(&switched.worktree(), &["switch", "--quiet", "production"]);
+    world.git(&switched.worktree(), &["commit", "--quiet", "--allow-empty", "--message", "More"]);
+    world.git(&switched.worktree(), &["push", "--quiet", "origin", "production"]);
+    switched.ok("update", &["--branch", "production"]);
+    switched.ok("merge", &["--local", "--strategy", "merge"]);
+    let left =
+        world.git(&world.path("toy.git"), &["for-each-ref", "--format=%(refname:short)", "refs/heads"]);
+    assert_eq!(left, "develop\nmain\nproduction");
+}
+
+#[test]
+fn a_branch_on_which_the_task_s_file_is_committed_is_neither_reviewed_nor_merged() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    let worktree = task.worktree();
+    world.git(&worktree, &["add", "--force", "TASK.md"]);
+    world.git(&worktree, &["commit", "--quiet", "--message", "Everything"]);
+    task.write("## Handoff\n\nDONE: all of it");
+    let refused = task.fails(1, "refused", "update", &["--status", "agent-review"]);
+    assert!(
+        refused.contains("TASK.md is committed") && refused.contains("git rm --cached TASK.md"),
+        "{refused}"
+    );
+    world.git(&worktree, &["commit", "--quiet", "--all", "--allow-empty", "--message", "The task's file"]);
+    let refused = task.fails(1, "refused", "merge", &["--local", "--force", "--yes"]);
+    assert!(refused.contains("TASK.md is committed"), "{refused}");
+    assert_eq!(task.status(), "working");
+
+    world.git(&worktree, &["rm", "--quiet", "--cached", "TASK.md"]);
+    world.git(&worktree, &["commit", "--quiet", "--message", "Without it"]);
+    task.ok("update", &["--status", "agent-review"]);
 }

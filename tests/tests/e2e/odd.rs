@@ -54,7 +54,7 @@ fn a_start_that_was_cut_short_is_gone_on_with_by_the_command_that_was_named() {
     let world = World::new();
     let log = world.home().join("orange.log");
     fs::create_dir(&log).unwrap();
-    let message = world.fails(5, "environment", &["task", "create", "fix", "Mend it"]);
+    let message = world.fails(6, "corrupt", &["task", "create", "fix", "Mend it"]);
     assert!(message.contains("move it away; then `orange task spawn "), "{message}");
     let task = world.task(&world.ok(&["task", "list"])[0]);
     fs::remove_dir(log).unwrap();
@@ -80,6 +80,7 @@ fn a_worktree_that_was_removed_by_hand_is_made_again() {
     let task = world.create("fix", "Mend it [agents: hang work]", &[]);
     kill(task.agent(1).begun());
     task.has_events(1, "agent.crashed");
+    task.is_left();
     fs::remove_dir_all(task.worktree()).unwrap();
     task.ok("respawn", &[]);
     task.reaches("reviewing");
@@ -88,16 +89,14 @@ fn a_worktree_that_was_removed_by_hand_is_made_again() {
 }
 
 #[test]
-fn a_link_that_was_removed_comes_back() {
+fn a_copy_that_was_removed_comes_back() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     task.agent(1).begun();
     task.reaches("working");
-    let link = task.worktree().join("TASK.md");
-    fs::remove_file(&link).unwrap();
+    fs::remove_file(task.copy()).unwrap();
     task.here(&["update", "--summary", "Mend it well"]).ok();
-    assert!(link.is_symlink());
-    assert_eq!(fs::canonicalize(link).unwrap(), fs::canonicalize(task.file()).unwrap());
+    task.gets_its_copy();
 }
 
 #[test]
@@ -158,7 +157,7 @@ fn a_server_that_dies_under_both_agents_is_mended_at_one_look() {
     task.reaches("agent-review");
     let server = world.tmux(&["display-message", "-p", "-t", "=toy/fix:", "#{pid}"]);
     kill(crate::world::text(&server.stdout).trim().parse().unwrap());
-    world.until("the server is gone", || world.panes().is_empty());
+    task.is_left();
     let looked = world.ok(&["monitor", "--once"]);
     assert_eq!(looked["errors"], json!([]));
     // The reviewer is started again by its rule, in the session that it now has for itself.

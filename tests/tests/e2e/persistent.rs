@@ -7,7 +7,7 @@ use crate::world::World;
 
 const MESSAGE: &str = "\
 The review failed and the task is back in working. Read ## Review in TASK.md, fix each issue it raises,
-update ## Handoff, then run: orange task update --status agent-review
+update ## Handoff, then run: {orange} task update --status agent-review
 ";
 
 fn begin<'w>(world: &'w World, summary: &str) -> Task<'w> {
@@ -34,7 +34,12 @@ fn one_worker_lives_from_the_plan_to_the_merge() {
     let actors: Vec<_> = task.events_of("agent.spawned").iter().map(|event| event["actor"].clone()).collect();
     assert_eq!(actors, ["worker", "reviewer", "reviewer"]);
     assert_eq!((world.panes(), is_alive(worker)), (vec!["toy/fix worker".to_owned()], true));
-    assert_eq!(task.agent(1).heard(), MESSAGE);
+    let orange = world.program.display().to_string();
+    assert_eq!(
+        task.agent(1).heard(),
+        MESSAGE.replace("{orange}", &orange),
+        "its shell may have another PATH"
+    );
 
     let merged = task.ok("merge", &["--local"]);
     let hooks = json!(["kill_session", "release_workspace", "delete_remote_branch", "spawn_next"]);
@@ -171,8 +176,9 @@ fn merging_is_not_for_the_worker_that_is_still_there() {
     let world = World::new();
     let task = begin(&world, "Mend it [agents: hang hang]");
     task.agent(1).begun();
-    task.write("## Plan\n\nAPPROACH: the simplest one\n\n## Handoff\n\nDONE: all of it");
+    task.write("## Plan\n\nAPPROACH: the simplest one");
     task.asks("worker", 1, "working").ok();
+    task.write("## Handoff\n\nDONE: all of it");
     task.asks("worker", 1, "agent-review").ok();
     task.agent(2).begun();
     task.write("## Review\n\nVerdict: PASS");
@@ -186,8 +192,9 @@ fn a_worker_that_does_not_read_what_it_is_told_is_noticed() {
     let world = World::new();
     let task = begin(&world, "Mend it [agents: hang hang]");
     task.agent(1).begun();
-    task.write("## Plan\n\nAPPROACH: the simplest one\n\n## Handoff\n\nDONE: all of it");
+    task.write("## Plan\n\nAPPROACH: the simplest one");
     task.asks("worker", 1, "working").ok();
+    task.write("## Handoff\n\nDONE: all of it");
     task.asks("worker", 1, "agent-review").ok();
     task.agent(2).begun();
     task.write("## Review\n\nVerdict: FAIL");

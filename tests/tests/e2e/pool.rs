@@ -1,6 +1,10 @@
 //! Worktrees and branches: a full pool, branches that are somewhere already, work that is never lost.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use serde_json::json;
 
@@ -45,6 +49,87 @@ fn a_waiting_task_that_cannot_be_started_does_not_hold_up_the_next_one() {
 }
 
 #[test]
+fn a_stale_list_of_worktrees_gives_none_away_that_a_task_holds() {
+    let world = World::new();
+    let pool = world.home().join("workspaces/.pool.json");
+    let first = world.create("one", "Mend it [agents: hang]", &[]);
+    first.agent(1).begun();
+    first.reaches("working");
+    fs::write(first.worktree().join("new.txt"), "half an idea\n").unwrap();
+    let held = fs::read_to_string(&pool).unwrap();
+    let stale = [
+        r#"{"slots": []}"#.to_owned(),
+        held.replace(&format!("\"{}\"", first.id), "null"),
+        held.replace(&first.id, "gone"),
+    ];
+    for (number, stale) in stale.iter().enumerate() {
+        fs::write(&pool, stale).unwrap();
+        for gc in [&["workspace", "gc", "--dry-run"][..], &["doctor"], &["workspace", "gc"]] {
+            let said = world.orange(gc);
+            assert!(!said.out.contains("toy--1"), "{stale}: {said:#?}");
+        }
+        assert!(fs::read_to_string(&pool).unwrap().contains(&first.id), "it is written anew");
+        fs::write(&pool, stale).unwrap();
+        let second = world.create(&format!("two-{number}"), "Mend it [agents: hang]", &[]);
+        assert_eq!(second.owned("workspace"), json!("toy--2"), "{stale}");
+        second.ok("cancel", &["--yes"]);
+        // What a task gives back is kept, too.
+        fs::write(&pool, &held).unwrap();
+    }
+    fs::write(&pool, &stale[0]).unwrap();
+    let kept = format!("refs/orange/backup/{}/1", first.id);
+    assert_eq!(first.ok("cancel", &["--yes"])["backed_up"], json!([kept]));
+    assert_eq!(world.git(&world.repo(), &["show", &format!("{kept}:new.txt")]), "half an idea");
+}
+
+#[test]
+fn what_stands_in_the_place_of_a_worktree_is_left_to_its_owner() {
+    let world = World::new();
+    world.ok(&["project", "update", "toy", "--pool-size", "2"]);
+    let place = |n: u32| world.home().join(format!("workspaces/toy--{n}"));
+    fs::create_dir_all(place(1)).unwrap();
+    fs::write(place(1).join("precious"), "mine\n").unwrap();
+    fs::create_dir(world.path("outside")).unwrap();
+    std::os::unix::fs::symlink(world.path("outside"), place(2)).unwrap();
+    fs::write(place(3), "a file\n").unwrap();
+    let first = world.create("one", "Mend it [agents: hang]", &[]);
+    assert_eq!((first.owned("workspace"), first.status()), (json!("toy--4"), "working".to_owned()));
+    // A free worktree that somebody works in is somebody's, too.
+    let second = world.create("two", "Mend it [agents: hang]", &[]);
+    assert_eq!(second.owned("workspace"), json!("toy--5"));
+    second.ok("cancel", &["--yes"]);
+    fs::write(place(5).join("idea.txt"), "half an idea\n").unwrap();
+    let third = world.create("three", "Mend it [agents: hang]", &[]);
+    assert_eq!((third.owned("workspace"), third.status()), (json!("toy--6"), "working".to_owned()));
+    assert_eq!(fs::read_dir(world.path("outside")).unwrap().count(), 0);
+    assert_eq!(fs::read_to_string(place(1).join("precious")).unwrap(), "mine\n");
+    assert_eq!(fs::read_to_string(place(5).join("idea.txt")).unwrap(), "half an idea\n");
+}
+
+#[test]
+fn a_worktree_that_has_lost_its_link_is_told() {
+    let world = World::new();
+    let task = world.create("one", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    let link = task.worktree().join(".git");
+    let text = fs::read_to_string(&link).unwrap();
+    let elsewhere = format!("gitdir: {}\n", world.repo().join(".git").display());
+    for wrong in ["", "no link\n", &elsewhere] {
+        fs::write(&link, wrong).unwrap();
+        let doctor = world.json(&["doctor"]);
+        let findings = doctor.json()["findings"].clone();
+        let finding = findings.as_array().unwrap().iter().find(|one| one["check"] == "worktrees").unwrap();
+        let message = finding["message"].as_str().unwrap();
+        assert_eq!((doctor.status, &finding["level"]), (5, &json!("broken")), "{wrong}: {finding}");
+        assert!(message.contains(&task.id) && message.contains("lost its link"), "{wrong}: {message}");
+        assert!(finding["remedy"].as_str().unwrap().contains("worktree repair"), "{wrong}: {finding}");
+    }
+    fs::write(&link, text).unwrap();
+    task.ok("cancel", &["--yes"]);
+}
+
+#[test]
 fn worktrees_can_be_made_ahead_of_time() {
     let world = World::new();
     let made = world.ok(&["workspace", "init"]);
@@ -78,7 +163,7 @@ fn a_branch_that_is_only_on_the_remote_is_taken_over_and_followed() {
     assert!(task.worktree().join("remote.txt").exists());
     task.ok("merge", &["--local"]);
     let left = world.git(&world.path("toy.git"), &["branch", "--format=%(refname:short)"]);
-    assert_eq!(left, "main", "the branch on the remote is gone, its commits are in main");
+    assert_eq!(left, "fix\nmain", "the branch on the remote was there before the task");
     assert!(world.git(&world.repo(), &["ls-tree", "--name-only", "main"]).contains("remote.txt"));
 }
 
@@ -104,9 +189,9 @@ fn a_branch_that_somebody_has_checked_out_is_left_to_them() {
 #[test]
 fn a_branch_that_git_cannot_have_beside_another_takes_nothing() {
     let world = World::new();
+    let tasks = ["fix", "fix/login/form"].map(|branch| world.create(branch, "Mend it", &["--no-spawn"]));
     world.git(&world.repo(), &["branch", "fix/login"]);
-    for branch in ["fix", "fix/login/form"] {
-        let task = world.create(branch, "Mend it", &["--no-spawn"]);
+    for task in tasks {
         let message = task.fails(1, "refused", "spawn", &[]);
         assert!(message.contains("beside the branch `fix/login`"), "{message}");
         assert_eq!(task.status(), "pending");
@@ -126,7 +211,7 @@ fn a_project_with_a_task_file_of_its_own_is_told_before_anything_is_taken() {
     assert!(answer["waiting"].as_str().unwrap().contains("TASK.md"), "{answer}");
     assert_eq!((task.status(), world.ok(&["workspace", "list"])), ("pending".to_owned(), json!([])));
     let refused = task.fails(1, "refused", "spawn", &[]);
-    assert!(refused.contains("rename that file"), "{refused}");
+    assert!(refused.contains("`git rm TASK.md`"), "{refused}");
 }
 
 #[test]
@@ -177,6 +262,96 @@ fn cancelling_keeps_what_was_not_committed() {
     assert_eq!(files, "README.md\nnew.txt", "the task's own file is no work");
 }
 
+/// Writes one new file after the other, some by their own name and some renamed to it, until it is over. The texts of those
+/// that were written whole.
+fn write_all(folder: &Path, is_over: &AtomicBool) -> Vec<String> {
+    const MOST: usize = 1500;
+    let mut written = Vec::new();
+    for count in (0..MOST).take_while(|_| !is_over.load(Ordering::Relaxed)) {
+        let file = folder.join(format!("written/{}/{count}", count % 7));
+        let text = format!("work {count}\n");
+        let saving = folder.join("being-written");
+        let saved = match count % 2 {
+            0 => fs::write(&file, &text),
+            _ => fs::write(&saving, &text).and_then(|()| fs::rename(&saving, &file)),
+        };
+        match saved {
+            Ok(()) => written.push(text),
+            // The folder is not there yet, or not any more; nor may it be there when this has made it.
+            Err(_) => fs::create_dir_all(file.parent().unwrap()).unwrap_or_default(),
+        }
+    }
+    written
+}
+
+#[test]
+fn what_is_written_while_a_task_is_cancelled_is_in_a_backup_or_still_there() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    let (worktree, is_over) = (task.worktree(), AtomicBool::new(false));
+    let written = thread::scope(|scope| {
+        let writer = scope.spawn(|| write_all(&worktree, &is_over));
+        world.until("it writes", || worktree.join("written/6/20").exists());
+        // Somebody who writes all the time may keep it from being given back, and then it says so.
+        let cancelled = task.ok("cancel", &["--yes"]);
+        let errors = cancelled["hook_errors"].as_array().unwrap().iter();
+        errors.for_each(|error| assert!(error.to_string().contains("written"), "{error}"));
+        is_over.store(true, Ordering::Relaxed);
+        writer.join().unwrap()
+    });
+    assert!(written.len() > 10);
+    let texts = |folder: &Path| -> BTreeSet<String> {
+        let folders = fs::read_dir(folder.join("written")).into_iter().flatten().flatten();
+        let files = folders.flat_map(|folder| fs::read_dir(folder.path()).unwrap().flatten());
+        files.map(|file| fs::read_to_string(file.path()).unwrap()).collect()
+    };
+    let check = |there: BTreeSet<String>| {
+        let kept = world.kept_texts();
+        let lost: Vec<_> =
+            written.iter().filter(|text| !there.contains(*text) && !kept.contains(text.trim_end())).collect();
+        assert!(lost.is_empty(), "{} of {}: {lost:?}", lost.len(), written.len());
+    };
+    check(texts(&worktree));
+
+    // Now it can be given back.
+    world.ok(&["workspace", "gc"]);
+    assert_eq!(world.git(&worktree, &["status", "--porcelain"]), "");
+    check(BTreeSet::new());
+}
+
+const SETTINGS: &str = ".claude/settings.local.json";
+
+#[test]
+fn the_next_task_finds_no_settings_of_the_agent_before() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    let settings = task.worktree().join(SETTINGS);
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    fs::write(&settings, "{}\n").unwrap();
+    task.ok("cancel", &["--yes"]);
+    assert!(!settings.exists());
+    assert_eq!(task.events_of("work.backed_up").len(), 0, "it is no work");
+}
+
+#[test]
+fn settings_that_git_tracks_stay_as_the_project_has_them() {
+    let world = World::new();
+    fs::create_dir(world.repo().join(".claude")).unwrap();
+    fs::write(world.repo().join(SETTINGS), "the project's\n").unwrap();
+    world.git(&world.repo(), &["add", "--force", SETTINGS]);
+    world.git(&world.repo(), &["commit", "--quiet", "--message", "Settings"]);
+    world.git(&world.repo(), &["push", "--quiet", "origin", "main"]);
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    let settings = task.worktree().join(SETTINGS);
+    fs::write(&settings, "the agent's\n").unwrap();
+    task.ok("cancel", &["--yes"]);
+    assert_eq!(fs::read_to_string(settings).unwrap(), "the project's\n");
+    assert_eq!(task.events_of("work.backed_up").len(), 1);
+}
+
 #[test]
 fn cancelling_keeps_the_branch_and_its_commits() {
     let world = World::new();
@@ -187,4 +362,49 @@ fn cancelling_keeps_the_branch_and_its_commits() {
     let subject = world.git(&world.repo(), &["log", "-1", "--format=%s", "fix"]);
     assert_eq!(subject, "Agent 1 did its part");
     assert_eq!(world.panes(), Vec::<String>::new());
+}
+
+#[test]
+fn cancelling_keeps_what_is_outside_of_a_sparse_checkout() {
+    let world = World::new();
+    for folder in ["in", "out"] {
+        fs::create_dir(world.repo().join(folder)).unwrap();
+        fs::write(world.repo().join(folder).join("file"), "base\n").unwrap();
+    }
+    world.git(&world.repo(), &["add", "--all"]);
+    world.git(&world.repo(), &["commit", "--quiet", "--message", "Folders"]);
+    world.git(&world.repo(), &["push", "--quiet", "origin", "main"]);
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    let worktree = task.worktree();
+    world.git(&worktree, &["sparse-checkout", "set", "in"]);
+    fs::create_dir(worktree.join("out")).unwrap();
+    fs::write(worktree.join("out/file"), "changed\n").unwrap();
+    fs::write(worktree.join("out/new"), "new\n").unwrap();
+    let cancelled = task.ok("cancel", &["--yes"]);
+    let kept = cancelled["backed_up"][0].as_str().unwrap();
+    let said = ["file", "new"].map(|name| world.git(&world.repo(), &["show", &format!("{kept}:out/{name}")]));
+    assert_eq!((said, &cancelled["hook_errors"]), (["changed", "new"].map(str::to_owned), &json!([])));
+    assert_eq!(world.git(&worktree, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_link_that_an_agent_has_changed_leads_to_nobody_elses_checkout() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    let link = task.worktree().join(".git");
+    let before = fs::read_to_string(&link).unwrap();
+    world.git(&world.repo(), &["switch", "--quiet", "--create", "mine"]);
+    fs::write(world.repo().join("README.md"), "a person's\n").unwrap();
+    fs::write(&link, format!("gitdir: {}\n", world.repo().join(".git").display())).unwrap();
+    let cancelled = task.ok("cancel", &["--yes"]);
+    assert!(cancelled["hook_errors"][0].as_str().unwrap().contains("lost its link"), "{cancelled}");
+    assert_eq!(world.git(&world.repo(), &["branch", "--show-current"]), "mine");
+    assert_eq!(fs::read_to_string(world.repo().join("README.md")).unwrap(), "a person's\n");
+    world.create("next", "Mend it [agents: hang]", &[]).agent(1).begun();
+
+    fs::write(&link, before).unwrap();
+    let collected = world.ok(&["workspace", "gc"]);
+    assert_eq!(collected[0]["fate"], "given back");
 }

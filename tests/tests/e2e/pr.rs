@@ -184,3 +184,84 @@ fn what_is_no_address_never_reaches_github() {
     assert!(refused.contains("--web") && refused.contains("pr_url:"), "{refused}");
     assert_eq!(calls(&world), "");
 }
+
+/// What a person does on GitHub for a branch: no command of ours hears of it.
+fn open_by_hand(world: &World, state: &str) {
+    fs::create_dir_all(world.path("home/gh")).unwrap();
+    set_state(world, state);
+}
+
+#[test]
+fn a_merge_finds_the_pull_request_that_somebody_opened_by_hand() {
+    let world = World::new().with_github();
+    let task = reviewing(&world);
+    world.git(&world.repo(), &["push", "--quiet", "origin", "fix"]);
+    open_by_hand(&world, "OPEN");
+    let open = task.fails(1, "refused", "merge", &[]);
+    assert!(open.contains(URL) && open.contains("--local"), "{open}");
+    assert_eq!(world.git(&world.repo(), &["log", "-1", "--format=%s", "main"]), "Begin");
+    assert_ne!(world.git(&world.path("toy.git"), &["branch", "--list", "fix"]), "");
+    assert_eq!(task.show()["pr_url"], URL);
+    assert_eq!(task.events_of("pr.created")[0]["url"], URL);
+    set_state(&world, "MERGED");
+    assert_eq!(task.ok("merge", &[])["to"], "done");
+    assert_eq!(task.events_of("task.merged")[0]["strategy"], "pr");
+    assert_eq!(task.events_of("pr.created").len(), 1);
+}
+
+#[test]
+fn the_monitor_finds_the_pull_request_that_somebody_opened_by_hand() {
+    let world = World::new().with_github();
+    let task = reviewing(&world);
+    assert_eq!(look(&world), (json!([]), json!([])));
+    open_by_hand(&world, "OPEN");
+    let (events, errors) = look(&world);
+    assert!(events[0].to_string().contains(URL), "{events}");
+    assert_eq!((errors, task.show()["pr_url"].as_str()), (json!([]), Some(URL)));
+    assert_eq!(task.events_of("pr.created").len(), 1);
+    set_state(&world, "MERGED");
+    look(&world);
+    assert_eq!(task.status(), "done");
+}
+
+#[test]
+fn the_monitor_finds_what_was_opened_and_merged_between_two_looks() {
+    let world = World::new().with_github();
+    let task = reviewing(&world);
+    open_by_hand(&world, "MERGED");
+    look(&world);
+    assert_eq!((task.status().as_str(), task.events_of("pr.merged").len()), ("done", 1));
+}
+
+#[test]
+fn an_older_pull_request_of_the_same_branch_is_not_the_tasks() {
+    let world = World::new().with_github();
+    let task = reviewing(&world);
+    for state in ["CLOSED", "MERGED\n2020-01-01T00:00:00Z"] {
+        open_by_hand(&world, state);
+        assert_eq!(look(&world), (json!([]), json!([])), "{state}");
+        assert_eq!(task.show()["pr_url"], json!(null), "{state}");
+    }
+    let merged = task.ok("merge", &[]);
+    assert_eq!((&merged["to"], &merged["pushed"]), (&json!("done"), &json!(true)));
+}
+
+#[test]
+fn a_merge_needs_no_github_and_trusts_no_silence_of_it() {
+    let world = World::new().with_github();
+    let task = reviewing(&world);
+    break_github(&world, "1 HTTP 502: Bad gateway");
+    let failed = task.fails(5, "environment", "merge", &[]);
+    assert!(failed.contains("502") && failed.contains("--local"), "{failed}");
+    assert_eq!(look(&world), (json!([]), json!([])), "a task without a pull request lacks nothing");
+    break_github(
+        &world,
+        "1 none of the git remotes configured for this repository point to a known GitHub host.",
+    );
+    assert_eq!(task.ok("merge", &[])["to"], "done");
+
+    let world = World::new().with_github();
+    let task = reviewing(&world);
+    break_github(&world, "4 To get started with GitHub CLI, please run: gh auth login");
+    assert_eq!(task.ok("merge", &[])["to"], "done");
+}

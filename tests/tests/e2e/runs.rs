@@ -176,6 +176,7 @@ impl<'r> Real<'r> {
             command.current_dir(self.task.worktree());
             command.env("ORANGE_TASK", &self.task.id).env("ORANGE_ACTOR", by.as_str());
             command.env("ORANGE_SPAWN", spawn.to_string());
+            command.envs(self.task.secret(&spawn.to_string()).map(|secret| ("ORANGE_SECRET", secret)));
         }
         let said = self.world.said(command.args(["--json", "task", "update", &self.task.id, "--status", to]));
         // Who asks as an agent ends with that agent, if it comes to that.

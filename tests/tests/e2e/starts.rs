@@ -83,13 +83,13 @@ fn a_worktree_that_was_removed_by_hand_is_made_again() {
     kill(task.agent(1).begun());
     task.has_events(1, "agent.crashed");
     let worktree = task.worktree();
-    world.until("its session is gone", || world.panes().is_empty());
+    task.is_left();
     fs::remove_dir_all(&worktree).unwrap();
 
     task.ok("respawn", &[]);
     task.agent(2).begun();
     assert_eq!(world.git(&worktree, &["branch", "--show-current"]), "fix");
-    assert!(worktree.join("TASK.md").is_symlink());
+    task.gets_its_copy();
     task.reaches("reviewing");
 }
 

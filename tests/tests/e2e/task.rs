@@ -6,8 +6,10 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::processes;
+use crate::recorder;
 use crate::said::Said;
-use crate::world::{PROJECT, World};
+use crate::world::{PROJECT, World, until};
 
 /// A task by its id.
 pub(crate) struct Task<'w> {
@@ -26,9 +28,28 @@ impl<'w> Task<'w> {
         self.world.home().join("tasks").join(PROJECT).join(&self.id)
     }
 
-    /// Its `TASK.md`.
+    /// Its `TASK.md` in the store.
     pub(crate) fn file(&self) -> PathBuf {
         self.folder().join("TASK.md")
+    }
+
+    /// The `TASK.md` in its worktree.
+    #[track_caller]
+    pub(crate) fn copy(&self) -> PathBuf {
+        self.worktree().join("TASK.md")
+    }
+
+    /// Waits until the worktree has a regular file with the text of the store, whenever that was last changed.
+    #[track_caller]
+    pub(crate) fn gets_its_copy(&self) {
+        let clockless = |file: PathBuf| -> Vec<String> {
+            let text = fs::read_to_string(file).unwrap_or_default();
+            text.lines().filter(|line| !line.starts_with("updated_at: ")).map(str::to_owned).collect()
+        };
+        self.world.until("the worktree has the task's text", || {
+            self.copy().symlink_metadata().is_ok_and(|found| found.is_file())
+                && clockless(self.copy()) == clockless(self.file())
+        });
     }
 
     /// Its journal. A line that is being written does not count yet.
@@ -89,6 +110,19 @@ impl<'w> Task<'w> {
         self.world.until(&format!("{} {what}", self.id), || holds(&self.events()) && is_free());
     }
 
+    /// Waits until no process works for it any more: no agent, wrapper or companion, and nobody who takes note of an end.
+    #[track_caller]
+    pub(crate) fn is_left(&self) {
+        let nobody = || processes::that(|folder| processes::is_about(folder, &self.id)).is_empty();
+        self.world.until(&format!("nobody works for {}", self.id), nobody);
+    }
+
+    /// Waits until somebody records what its only agent shows.
+    #[track_caller]
+    pub(crate) fn is_recorded(&self) {
+        self.world.until("it is recorded", || recorder::of(&self.folder()).len() == 1);
+    }
+
     /// What `orange task show` says.
     #[track_caller]
     pub(crate) fn show(&self) -> Value {
@@ -116,8 +150,14 @@ impl<'w> Task<'w> {
     pub(crate) fn as_agent(&self, actor: &str, spawn: &str) -> Command {
         let mut command = self.world.command(self.world.program);
         command.env("ORANGE_TASK", &self.id).env("ORANGE_ACTOR", actor).env("ORANGE_SPAWN", spawn);
+        command.envs(self.secret(spawn).map(|secret| ("ORANGE_SECRET", secret)));
         command.arg("--json");
         command
+    }
+
+    /// What the agent of this spawn was given to be known by, while it is alive.
+    pub(crate) fn secret(&self, spawn: &str) -> Option<String> {
+        fs::read_to_string(self.folder().join("agents").join(format!("{spawn}.secret"))).ok()
     }
 
     /// `orange task update --status STATUS`, from the agent of this spawn in the task's worktree.
@@ -139,14 +179,16 @@ impl<'w> Task<'w> {
 
     /// Adds to the body of its `TASK.md`, as an agent does.
     pub(crate) fn write(&self, section: &str) {
-        let before = fs::read_to_string(self.file()).unwrap();
-        fs::write(self.file(), format!("{before}\n{section}\n")).unwrap();
+        let file = if self.owned("workspace").is_string() { self.copy() } else { self.file() };
+        let before = fs::read_to_string(&file).unwrap();
+        fs::write(file, format!("{before}\n{section}\n")).unwrap();
     }
 
     /// The agent of this spawn.
     pub(crate) fn agent(&self, spawn: u32) -> Agent<'w> {
         let notes = self.world.home().join("agents").join(format!("{}.{spawn}", self.id));
-        Agent { world: self.world, notes }
+        let attended = self.folder().join("agents").join(format!("{spawn}.json"));
+        Agent { world: self.world, notes, attended }
     }
 }
 
@@ -154,15 +196,21 @@ impl<'w> Task<'w> {
 pub(crate) struct Agent<'w> {
     world: &'w World,
     notes: PathBuf,
+    /// Where its wrapper notes which process it is.
+    attended: PathBuf,
 }
 
 impl Agent<'_> {
-    /// Waits until it has begun; gives its process id.
+    /// Waits until it has begun and its wrapper has noted which process it is, unless it has ended meanwhile; gives its
+    /// process id.
     #[track_caller]
     pub(crate) fn begun(&self) -> i32 {
         let file = self.note("pid");
         self.world.until(&format!("{} is there", file.display()), || file.exists());
-        fs::read_to_string(file).unwrap().trim().parse().unwrap()
+        let pid = fs::read_to_string(file).unwrap().trim().parse().unwrap();
+        let is_noted = || self.attended.symlink_metadata().is_ok();
+        self.world.until(&format!("{pid} is noted or over"), || is_noted() || !is_alive(pid));
+        pid
     }
 
     /// The prompt that it got, byte for byte.
@@ -201,10 +249,11 @@ pub(crate) fn is_alive(pid: i32) -> bool {
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
-/// Ends a process as nothing can prevent.
+/// Ends a process as nothing can prevent, and waits until it is dead: the signal alone says only that it will be.
 #[track_caller]
 pub(crate) fn kill(pid: i32) {
     assert!(try_kill(pid), "process {pid} cannot be killed");
+    until(&format!("process {pid} is dead"), || !is_alive(pid));
 }
 
 /// The same for one that may have ended by itself; says whether it had not.

@@ -57,7 +57,7 @@ fn a_task_goes_its_whole_way_under_it() {
     let moved = task.ok("update", &["--status", "working"]);
     assert_eq!(moved["hook_errors"], json!([]));
     assert!(is_alive(worker) && !is_alive(reviewer));
-    assert!(task.agent(1).heard().starts_with("The review failed"));
+    world.until("the worker has heard it", || task.agent(1).heard().starts_with("The review failed"));
     task.has_events(3, "agent.spawned");
     assert_eq!(agents().len(), 2);
 

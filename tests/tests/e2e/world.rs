@@ -1,5 +1,6 @@
 //! A world of its own for each test: a home, a repository with a bare origin, a tmux server, the scripted agent.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::symlink;
@@ -9,7 +10,7 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::said::Said;
@@ -61,6 +62,7 @@ impl World {
             "[user]\n\tname = Toy Maker\n\temail = toy@example.org\n[init]\n\tdefaultBranch = main\n";
         fs::write(world.path("home/.gitconfig"), settings).unwrap();
         world.make_repository();
+        world.answer_claude();
         world
     }
 
@@ -135,6 +137,8 @@ impl World {
             // On a busy machine a crowd at one lock may take longer than a person would wait.
             .env("ORANGE_LOCK_TIMEOUT", "600")
             .env("GIT_CONFIG_NOSYSTEM", "1")
+            // The tests may run as root, and claude takes that from a container alone.
+            .env("IS_SANDBOX", "1")
             .env("LC_ALL", "C.UTF-8")
             .current_dir(self.root.path())
             .stdin(Stdio::null());
@@ -182,6 +186,19 @@ impl World {
         self.git(&repo, &["switch", "--quiet", "main"]);
     }
 
+    /// The lines of every file that is under a backup.
+    pub(crate) fn kept_texts(&self) -> BTreeSet<String> {
+        let listed = self.git(&self.repo(), &["rev-list", "--objects", "--glob=refs/orange/backup/*"]);
+        let ids: String =
+            listed.lines().filter_map(|line| line.get(..40)).map(|id| format!("{id}\n")).collect();
+        let wanted = self.path("kept-objects");
+        fs::write(&wanted, ids).unwrap();
+        let mut command = self.command("git");
+        command.args(["cat-file", "--batch"]).current_dir(self.repo());
+        let output = command.stdin(fs::File::open(wanted).unwrap()).output().unwrap();
+        text(&output.stdout).lines().map(str::to_owned).collect()
+    }
+
     /// Runs tmux on this world's server.
     pub(crate) fn tmux(&self, args: &[&str]) -> Output {
         self.command("tmux").arg("-S").arg(self.path("tmux")).args(args).output().unwrap()
@@ -201,10 +218,12 @@ impl World {
         text(&listed.stdout).trim().parse().unwrap()
     }
 
-    /// Creates a task with `orange task create BRANCH SUMMARY …`.
+    /// Creates a task with `orange task create BRANCH SUMMARY …`; an empty summary is left out.
     #[track_caller]
     pub(crate) fn create(&self, branch: &str, summary: &str, more: &[&str]) -> Task<'_> {
-        let words = [&["task", "create"], more, &["--", branch, summary]].concat();
+        let about = [branch, summary];
+        let about = if summary.is_empty() { &about[..1] } else { &about[..] };
+        let words = [&["task", "create"], more, &["--"], about].concat();
         self.task(&self.ok(&words))
     }
 
@@ -215,12 +234,8 @@ impl World {
 
     /// Waits until this holds.
     #[track_caller]
-    pub(crate) fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
-        let start = Instant::now();
-        while !holds() {
-            assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain until {what}");
-            thread::sleep(Duration::from_millis(10));
-        }
+    pub(crate) fn until(&self, what: &str, holds: impl FnMut() -> bool) {
+        until(what, holds);
     }
 
     fn make_repository(&self) {
@@ -233,6 +248,22 @@ impl World {
         self.git(&repo, &["remote", "add", "origin", &origin.to_string_lossy()]);
         self.git(&repo, &["push", "--quiet", "--set-upstream", "origin", "main"]);
         self.git(&repo, &["remote", "set-head", "origin", "main"]);
+    }
+
+    /// The user of this home has answered what claude asks in its first dialogs.
+    fn answer_claude(&self) {
+        let trusted = json!({ "hasTrustDialogAccepted": true });
+        let known = json!({
+            "hasCompletedOnboarding": true,
+            "projects": {
+                self.repo().to_string_lossy(): trusted,
+                self.path("home/code/coffee").to_string_lossy(): trusted,
+            },
+        });
+        fs::write(self.path("home/.claude.json"), known.to_string()).unwrap();
+        fs::create_dir(self.path("home/.claude")).unwrap();
+        let settings = json!({ "skipDangerousModePermissionPrompt": true });
+        fs::write(self.path("home/.claude/settings.json"), settings.to_string()).unwrap();
     }
 
     /// Ends what the end of the server does not: agents that had no terminal yet, programs that a test has held.
@@ -276,6 +307,16 @@ impl Drop for World {
         }
         self.tmux(&["kill-server"]);
         self.end_processes();
+    }
+}
+
+/// Waits until this holds.
+#[track_caller]
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain until {what}");
+        thread::sleep(Duration::from_millis(10));
     }
 }
 

@@ -42,7 +42,12 @@ impl Repositories {
 
 /// The closest folder upwards in which git keeps its own things, or else the current one.
 fn root_of(folder: &Path) -> PathBuf {
-    folder.ancestors().find(|it| it.join(".git").exists()).map_or_else(current, Path::to_owned)
+    folder.ancestors().find(|it| is_repository(&it.join(".git"))).map_or_else(current, Path::to_owned)
+}
+
+/// Sandboxes of agents leave empty folders of this name behind, which are nothing to git either.
+fn is_repository(git: &Path) -> bool {
+    git.is_file() || git.join("HEAD").exists()
 }
 
 /// A path from the root of the file system, without links as far as it exists.

@@ -74,7 +74,7 @@ pub(crate) const TOOLS: &[Tool] = &[
             Argument { name: "summary", about: "What is to be done.", form: Form::Text("--summary") },
             Argument {
                 name: "branch",
-                about: "The branch that the task is on; empty for the one that is checked out in its worktree.",
+                about: "A new name for the task's branch; empty to take over the one that is checked out in its worktree.",
                 form: Form::MaybeText("--branch"),
             },
             Argument {

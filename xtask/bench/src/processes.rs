@@ -1,5 +1,6 @@
 //! How long whole processes take: many interleaved runs of each, wall time and processor time, medians.
 
+use std::fs::File;
 use std::io::BufRead;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,11 +9,12 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
 /// A program to run, from a line `NAME⇥KEY=VALUE…⇥PROGRAM⇥ARGUMENT…`. An argument `A|B|C` is each of
-/// these in turn.
+/// these in turn; an argument `<FILE`, the last one, is what standard input comes from.
 struct Program {
     name: String,
     environment: Vec<(String, String)>,
     words: Vec<String>,
+    input: Option<String>,
 }
 
 /// How long one run took.
@@ -50,7 +52,9 @@ impl Program {
         let environment = words.drain(..settings);
         let environment = environment
             .filter_map(|it| Some(it.split_once('=')?).map(|(k, v)| (k.to_string(), v.to_string())));
-        Program { name, environment: environment.collect(), words }
+        let environment = environment.collect();
+        let input = words.pop_if(|word| word.starts_with('<')).map(|word| word[1..].to_string());
+        Program { name, environment, words, input }
     }
 
     fn run(&self, round: usize) -> Result<Took, String> {
@@ -62,13 +66,18 @@ impl Program {
         let (program, arguments) = words.split_first().ok_or("a line names no program")?;
         let mut command = Command::new(program);
         command.args(arguments).envs(self.environment.iter().cloned());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(self.input()?).stdout(Stdio::null()).stderr(Stdio::null());
         let (started, used) = (Instant::now(), used_by_children()?);
         let status = command.status().map_err(|error| format!("{program}: {error}"))?;
         if !status.success() {
             return Err(format!("`{}` failed, {status}", words.join(" ")));
         }
         Ok(Took { wall: started.elapsed(), cpu: used_by_children()?.saturating_sub(used) })
+    }
+
+    fn input(&self) -> Result<Stdio, String> {
+        let Some(path) = &self.input else { return Ok(Stdio::null()) };
+        File::open(path).map(Stdio::from).map_err(|error| format!("{path}: {error}"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the figures that the budgets of design §8 are about, side by side in one run.
+//! `cargo xtask bench`: the figures that there are budgets for, side by side in one run.
 
 mod compile;
 mod peers;

@@ -13,7 +13,7 @@ use crate::house::typed;
 use crate::scratch::Scratch;
 
 /// How long one step may take before something must be wrong.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A task, and how much of its journal has been told.
 pub(crate) struct Story<'s> {

@@ -15,6 +15,27 @@ const NOT_OURS: &[&str] = &["tests/golden/", "tests/ui/"];
 /// The file in which the engine starts other programs.
 const EXEC: &str = "engine/src/drive/exec.rs";
 
+/// The rooms of the engine that work on the home.
+const OF_THE_HOME: &[&str] = &["engine/src/store/", "engine/src/flow/", "engine/src/hooks/"];
+
+/// Who reads random numbers.
+const RANDOM: &[&str] = &["engine/src/store/id.rs", "engine/src/store/secret.rs"];
+
+/// What opens, moves or removes a file, whatever it is and wherever a link leads.
+const FOLLOWS: &[&str] = &[
+    "fs::read(",
+    "fs::read_to_string(",
+    "fs::write(",
+    "fs::rename(",
+    "fs::remove_file(",
+    "fs::create_dir",
+    "fs::hard_link(",
+    "fs::copy(",
+    "File::open(",
+    "File::create(",
+    "OpenOptions::",
+];
+
 /// What stands where something is still to be written.
 const PLACEHOLDERS: &[&str] =
     &[concat!("to", "do!("), concat!("unimple", "mented!("), concat!("#[ig", "nore"), concat!("FIX", "ME")];
@@ -26,6 +47,7 @@ pub(super) fn all(files: &[File], long: &File) -> Vec<Finding> {
     findings.extend(ours().filter(|file| file.path.starts_with("engine/core/src/")).flat_map(uses_std));
     findings.extend(files.iter().filter_map(core_is_no_std));
     findings.extend(ours().filter(|file| file.path.starts_with("engine/src/")).flat_map(starts_programs));
+    findings.extend(ours().flat_map(opens_files));
     findings.extend(ours().filter_map(|file| is_long(file, long)));
     findings.extend(stale_entries(files, long));
     findings
@@ -92,6 +114,22 @@ fn starts_programs(file: &File) -> impl Iterator<Item = Finding> {
             )
         },
     )
+}
+
+fn opens_files(file: &File) -> impl Iterator<Item = Finding> {
+    let is_watched =
+        OF_THE_HOME.iter().any(|room| file.path.starts_with(room)) && !RANDOM.contains(&file.path.as_str());
+    let opens = move |code: &str| {
+        is_watched && !code.contains("\"/proc/") && FOLLOWS.iter().any(|it| code.contains(it))
+    };
+    code_outside_tests(file).filter(move |(_, code)| opens(code)).map(|(number, _)| {
+        let place = format!("{}:{number}", file.path);
+        Finding::new(
+            place,
+            "opens, moves or removes a file of the home by itself",
+            "go through engine/src/nofollow.rs, which follows no link and waits for nobody",
+        )
+    })
 }
 
 fn is_long(file: &File, list: &File) -> Option<Finding> {
@@ -175,6 +213,14 @@ mod tests {
         );
         check("engine/core/src/lib.rs", "//! A.\n", &["engine/core/src/lib.rs"]);
         check("engine/core/src/lib.rs", "//! A.\n#![no_std]\n", &[]);
+    }
+
+    #[test]
+    fn one_file_opens_those_of_the_home() {
+        let text = "//! A.\nfn f() { fs::read(path); }\nfn g() { fs::read(\"/proc/x\"); }\n";
+        check("engine/src/store/pool.rs", text, &["engine/src/store/pool.rs:2"]);
+        check("engine/src/nofollow.rs", text, &[]);
+        check("engine/src/store/id.rs", text, &[]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::outcome::{Outcome, Task};
 use super::scene::{Act, Scene};
 use super::world::{World, end_of, is_alive};
 use crate::Result;
+use crate::scratch::PROJECT;
 
 /// How it ended well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +63,9 @@ pub(super) fn attempt(
     }
     fault.mend(world)?;
     let unlocked = if fault.kills_called() { unlock(world)? } else { 0 };
+    if let Some(before) = &before {
+        is_still_called(world, before)?;
+    }
 
     if *fault != Fault::None {
         recover(world, branch)?;
@@ -103,13 +107,24 @@ pub(super) fn attempt(
     }
 }
 
+/// That a call for attention is gone only where the task has moved on, or the agent is there that answers it.
+fn is_still_called(world: &World, before: &Task) -> Result<()> {
+    let Some(now) = before.reread(world)? else { return Ok(()) };
+    let is_over = before.has_attention && !now.has_attention && now.status() == before.status();
+    if is_over && world.attended(&now.id) == 0 {
+        return Err("its call for attention is gone, and no agent is there".to_owned());
+    }
+    Ok(())
+}
+
 /// Leaves nothing of a task behind that would be in the way of the next.
 pub(super) fn clear_up(world: &World, branch: &str) -> Result<()> {
     let task = Task::named(world, branch)?;
     if !["done", "cancelled"].contains(&task.status().as_str()) {
         world.orange(&["task", "cancel", branch, "--yes"])?;
     }
-    world.quiet()
+    world.quiet()?;
+    world.orange(&["project", "update", PROJECT, "--queue", "manual", "--pool-size", "4"]).map(drop)
 }
 
 /// The request, and what is done to it meanwhile. Its answer, where it had one to give.
@@ -141,6 +156,7 @@ fn ask(world: &World, scene: &Scene, fault: &Fault, branch: &str) -> Result<Opti
     let words = scene.words(branch).unwrap_or_default();
     let launcher = fault.launcher();
     let launcher: Vec<&str> = launcher.iter().map(String::as_str).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let output = end_of(world.start(&launcher, &words)?)?;
     let answer: Option<Value> = serde_json::from_slice(&output.stdout).ok();
     let failed = output.status.code() != Some(0);
@@ -177,7 +193,7 @@ fn agent(
 }
 
 /// What a person does about the locks of gits that were killed with the request: as the doctor says. How many there were.
-fn unlock(world: &World) -> Result<usize> {
+pub(super) fn unlock(world: &World) -> Result<usize> {
     world.until("gits that were not killed have ended", || !world.has_git())?;
     // It may find more than that, and fail over it: what the request has left is still to be finished.
     let output = end_of(world.start(&[], &["doctor"])?)?;

@@ -93,7 +93,7 @@ impl Fault {
                 write(&world.path("faults/kill"), &format!("{role} {number}"))
             }
             Fault::FullDisk { left } => fill(&world.path("orange"), *left),
-            Fault::ReadOnly => remount(&world.path("orange"), "ro"),
+            Fault::ReadOnly => make_read_only(&world.path("orange")),
             Fault::None
             | Fault::Moment { .. }
             | Fault::Stops
@@ -147,7 +147,7 @@ impl Fault {
             Fault::FullDisk { .. } => {
                 fs::remove_file(ballast(&world.path("orange"))).map_err(|error| error.to_string())
             }
-            Fault::ReadOnly => remount(&world.path("orange"), "rw"),
+            Fault::ReadOnly => mount("umount", &["--lazy"], &[&world.path("orange")]),
             Fault::Step { .. } => {
                 // It may not have come to this step this time; nobody else shall.
                 let armed = world.path("faults/kill");
@@ -204,10 +204,15 @@ fn fill(home: &Path, left: u64) -> Result<()> {
     fs::write(ballast(home), vec![0; length]).map_err(|error| error.to_string())
 }
 
-fn remount(home: &Path, how: &str) -> Result<()> {
-    let mut mount = Command::new("mount");
-    mount.arg("-o").arg(format!("remount,{how}")).arg(home);
-    let output = mount.output().map_err(|error| error.to_string())?;
+/// The home is mounted once more at its own place: the companions of living agents have files of it open for writing, which holds
+/// off a change of the mount that they are in.
+fn make_read_only(home: &Path) -> Result<()> {
+    mount("mount", &["--bind"], &[home, home])?;
+    mount("mount", &["-o", "remount,bind,ro"], &[home])
+}
+
+fn mount(program: &str, words: &[&str], paths: &[&Path]) -> Result<()> {
+    let output = Command::new(program).args(words).args(paths).output().map_err(|error| error.to_string())?;
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 

@@ -1,5 +1,6 @@
 //! `cargo xtask torture`: requests are killed, starved and confused, and what is left must be what would have been.
 
+mod attack;
 mod attempt;
 mod fault;
 mod outcome;
@@ -28,10 +29,13 @@ use crate::house::{House, typed};
 /// How many requests are made in one world before there is a new one: a home does not stay empty, nor become endless.
 const REQUESTS_IN_A_WORLD: usize = 25;
 
+/// As many as continuous integration has time for.
+const LIVES_OF_A_SLICE: usize = 10;
+
 /// Kill, starve and confuse requests at every step and at any moment, and compare what is left with an undisturbed run.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  cargo xtask torture\n  cargo xtask torture --seed 7\n  cargo xtask torture --random 2000\n  cargo xtask torture --long"
+    after_help = "Examples:\n  cargo xtask torture\n  cargo xtask torture --seed 7\n  cargo xtask torture --random 2000\n  cargo xtask torture --long\n  cargo xtask torture --attack 50"
 )]
 pub(crate) struct Torture {
     /// Every step of every request, and 2000 kills of the release binary; otherwise a slice, which no moment decides about.
@@ -43,10 +47,25 @@ pub(crate) struct Torture {
     /// So many kills of the release binary at random moments, and nothing else.
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["long", "steps"])]
     random: Option<usize>,
+    /// So many full disks, with any number of bytes left, and nothing else.
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["long", "steps", "random"])]
+    disks: Option<usize>,
+    /// So many random lives of tasks, under kills of every kind of process, and nothing else; 10, if not given.
+    #[arg(
+        long,
+        value_name = "LIVES",
+        num_args = 0..=1,
+        default_missing_value = "10",
+        conflicts_with_all = ["long", "steps", "random", "disks"]
+    )]
+    attack: Option<usize>,
+    /// Of these lives, only the one with this number.
+    #[arg(long, value_name = "NUMBER", requires = "attack")]
+    life: Option<usize>,
     /// What the slice and the random moments are drawn from; today's number of seconds, if not given.
     #[arg(long)]
     seed: Option<u64>,
-    /// Only the scenes whose name contains this.
+    /// Only the scenes, or the attacks, whose name contains this.
     #[arg(long, value_name = "WORDS")]
     scene: Option<String>,
 }
@@ -55,15 +74,20 @@ impl Torture {
     /// How many worlds there are at once. In most of the time of a request killed at some moment, somebody waits.
     fn workers(&self) -> usize {
         let cores = thread::available_parallelism().map_or(2, usize::from);
-        if self.random.is_some() { cores * 2 } else { cores.min(4) }
+        let is_long = self.random.is_some()
+            || self.disks.is_some()
+            || self.attack.is_some_and(|lives| lives > LIVES_OF_A_SLICE);
+        if is_long { cores * 2 } else { cores.min(4) }
     }
 
     fn amounts(&self) -> Amounts {
-        match (self.long, self.steps, self.random) {
-            (true, ..) => Amounts { steps: usize::MAX, moments: 2000, others: 24 },
-            (false, true, _) => Amounts { steps: usize::MAX, moments: 0, others: 0 },
-            (false, false, Some(moments)) => Amounts { steps: 0, moments, others: 0 },
-            (false, false, None) => Amounts { steps: 16, moments: 0, others: 1 },
+        let none = Amounts::default();
+        match (self.long, self.steps, self.random, self.disks) {
+            (true, ..) => Amounts { steps: usize::MAX, moments: 2000, disks: 24, others: 24 },
+            (false, true, ..) => Amounts { steps: usize::MAX, ..none },
+            (false, false, Some(moments), _) => Amounts { moments, ..none },
+            (false, false, None, Some(disks)) => Amounts { disks, ..none },
+            (false, false, None, None) => Amounts { steps: 16, moments: 0, disks: 1, others: 1 },
         }
     }
 
@@ -76,7 +100,7 @@ impl Torture {
             let names: Vec<_> = SCENES.iter().map(|scene| scene.name).collect();
             return Err(format!("no scene has that in its name; there are\n  {}", names.join("\n  ")));
         }
-        let is_slice = !self.long && !self.steps && self.random.is_none();
+        let is_slice = !self.long && !self.steps && self.random.is_none() && self.disks.is_none();
         Ok(if is_slice { plan::some(all, SLICE, seed) } else { all })
     }
 }
@@ -91,8 +115,15 @@ struct Built {
 
 pub(crate) fn run(house: &House, arguments: &Torture) -> Result<ExitCode> {
     let seed = arguments.seed.unwrap_or_else(plan::seed_of_now);
-    let scenes = arguments.scenes(seed)?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    if let Some(lives) = arguments.attack {
+        let orange = build_as(house, folder.path(), "plain", &[])?;
+        println!("seed {seed}");
+        let lives = arguments.life.map_or(0..lives, |life| life..life + 1);
+        let is_whole = attack::run(&orange, lives, arguments.workers(), seed, arguments.scene.as_deref())?;
+        return Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    let scenes = arguments.scenes(seed)?;
     let built = build(house, folder.path(), arguments.long || arguments.random.is_some())?;
     println!("seed {seed}");
     // Moments are meant for the program that they strike.
@@ -178,23 +209,25 @@ fn indented(name: &str, text: &str) -> String {
     text.lines().skip(from).map(|line| format!("    {name}: {line}\n")).collect()
 }
 
-/// Builds `orange` with and without fail points. Both are kept apart: the next build of either replaces the file.
+/// Builds `orange` with and without fail points.
 fn build(house: &House, folder: &Path, release: bool) -> Result<Built> {
-    let target = house.metadata()?.target_directory;
-    let built = |name: &str, more: &[&str]| -> Result<PathBuf> {
-        let words = [&["build", "--quiet", "--package", "orange"], more].concat();
-        let mut build = house.cargo(words);
-        let status = build.status().map_err(|error| format!("`{}` cannot be run: {error}", typed(&build)))?;
-        if !status.success() {
-            return Err("orange cannot be built; cargo says why above".to_owned());
-        }
-        let program = target.join(if more == ["--release"] { "release" } else { "debug" }).join("orange");
-        let kept = folder.join(name).join("orange");
-        fs::create_dir(folder.join(name))
-            .and_then(|()| fs::copy(&program, &kept))
-            .map_err(|error| format!("{} cannot be copied: {error}", program.display()))?;
-        Ok(kept)
-    };
-    let armed = built("armed", &["--features", "fail-points"])?;
-    Ok(Built { armed, plain: built("plain", if release { &["--release"] } else { &[] })? })
+    let armed = build_as(house, folder, "armed", &["--features", "fail-points"])?;
+    Ok(Built { armed, plain: build_as(house, folder, "plain", if release { &["--release"] } else { &[] })? })
+}
+
+/// Builds `orange` in one way, and keeps it apart: the next build replaces the file.
+fn build_as(house: &House, folder: &Path, name: &str, more: &[&str]) -> Result<PathBuf> {
+    let words = [&["build", "--quiet", "--package", "orange"], more].concat();
+    let mut build = house.cargo(words);
+    let status = build.status().map_err(|error| format!("`{}` cannot be run: {error}", typed(&build)))?;
+    if !status.success() {
+        return Err("orange cannot be built; cargo says why above".to_owned());
+    }
+    let profile = if more == ["--release"] { "release" } else { "debug" };
+    let program = house.metadata()?.target_directory.join(profile).join("orange");
+    let kept = folder.join(name).join("orange");
+    fs::create_dir(folder.join(name))
+        .and_then(|()| fs::copy(&program, &kept))
+        .map_err(|error| format!("{} cannot be copied: {error}", program.display()))?;
+    Ok(kept)
 }

@@ -7,7 +7,7 @@ use std::{fs, thread};
 
 use serde_json::Value;
 
-use super::world::{World, is_alive};
+use super::world::{SOMEBODY_S, World, is_alive};
 use crate::Result;
 use crate::scratch::PROJECT;
 
@@ -18,6 +18,8 @@ pub(super) struct Task {
     branch: String,
     /// Its folder, in the store or in the trash.
     pub(super) folder: PathBuf,
+    /// Whether a person was asked to look at it when this was read.
+    pub(super) has_attention: bool,
     events: Vec<Value>,
     owned: BTreeMap<String, Value>,
 }
@@ -44,6 +46,7 @@ pub(super) struct Outcome {
     worktree: Option<String>,
     holds_slot: bool,
     backups: usize,
+    has_branch: bool,
     merges: usize,
     is_pushed: bool,
 }
@@ -81,7 +84,14 @@ impl Task {
             owned.extend(set.iter().map(|(key, value)| (key.clone(), value.clone())));
         }
         let branch = events.first().and_then(|event| event["branch"].as_str()).unwrap_or_default().to_owned();
-        Ok(Task { id, branch, folder, events, owned })
+        let mut task = Task { id, branch, folder, has_attention: false, events, owned };
+        task.has_attention = task.field("attention").is_ok_and(|value| value.is_some());
+        Ok(task)
+    }
+
+    /// The task as it is now.
+    pub(super) fn reread(&self, world: &World) -> Result<Option<Task>> {
+        Task::find(world, &self.branch)
     }
 
     /// Its worktree.
@@ -170,14 +180,16 @@ impl Task {
     /// disagrees, processes that nobody knows of.
     pub(super) fn outcome(&self, world: &World, expected: Option<&Outcome>) -> Result<Outcome> {
         self.check()?;
+        self.check_kept(world)?;
         self.has_begun(world)?;
         let wanted = expected.map_or(0, |outcome| outcome.heard);
         let start = Instant::now();
-        while self.heard(world) < wanted && start.elapsed() < Duration::from_secs(20) {
+        while self.heard(world) < wanted && start.elapsed() < Duration::from_secs(60) {
             thread::sleep(Duration::from_millis(10));
         }
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (started, alive) = self.agents(world);
+        let place = world.path("").display().to_string();
         let counters = self.owned.iter().filter(|(_, value)| value.is_number());
         // Not `auto.advanced`: where the one who asks is killed, its agent's end may take the same way. `way` has it once.
         let counted = [
@@ -204,7 +216,9 @@ impl Task {
                 .collect(),
             hooks: self
                 .of_type("hook.ended")
-                .map(|event| format!("{} {}", text(&event["hook"]), text(&event["error"])))
+                .map(|event| {
+                    format!("{} {}", text(&event["hook"]), text(&event["error"]).replace(&place, ""))
+                })
                 .collect(),
             events: counted.map(|kind| (kind, self.of_type(kind).count())).into(),
             started,
@@ -214,6 +228,9 @@ impl Task {
             worktree: self.worktree(world).ok().map(|folder| self.checkout(world, &folder)).transpose()?,
             holds_slot: world.note("orange/workspaces/.pool.json").contains(&self.id),
             backups: self.backups(world)?,
+            has_branch: world
+                .git(&world.path(PROJECT), &["rev-parse", "--verify", "--quiet", &self.branch])
+                .is_ok(),
             merges: self.merges(world)?,
             is_pushed: self.is_pushed(world)?,
         })
@@ -235,6 +252,30 @@ impl Task {
             return Err(format!("TASK.md says {status}, the journal {}", self.status()));
         }
         Ok(())
+    }
+
+    /// That nothing is lost which was there before: texts, by the blobs that git would have for them, and branches of the
+    /// remote. It asks git alone.
+    fn check_kept(&self, world: &World) -> Result<()> {
+        let repository = world.path(PROJECT);
+        let reachable = world.git(&repository, &["rev-list", "--objects", "--all"])?;
+        let wanted = world.note(&format!("{}.kept", self.branch));
+        if let Some(lost) = wanted.lines().find(|blob| !reachable.contains(*blob)) {
+            return Err(format!("the blob {lost}, which was in the worktree, is in no commit"));
+        }
+        let others = world.note(&format!("{}.others", self.branch));
+        let is_there = |file: &&str| fs::read_to_string(file).is_ok_and(|text| text == SOMEBODY_S);
+        if let Some(lost) = others.lines().find(|file| !is_there(file)) {
+            return Err(format!("{lost}, which is somebody's own, is not as it was"));
+        }
+        let heads = |place: &str| {
+            world.git(&world.path("toy.git"), &["for-each-ref", "--format=%(refname:lstrip=2)", place])
+        };
+        let (before, now) = (heads("refs/before")?, heads("refs/heads")?);
+        match before.lines().find(|branch| !now.lines().any(|one| one == *branch)) {
+            Some(lost) => Err(format!("the branch {lost} of the remote was deleted")),
+            None => Ok(()),
+        }
     }
 
     /// Whether `TASK.md` has another status than the journal: until somebody locks the task, that may be.
@@ -259,8 +300,10 @@ impl Task {
 
     fn checkout(&self, world: &World, folder: &std::path::Path) -> Result<String> {
         let state = world.git(folder, &["status", "--porcelain", "--branch"])?;
-        let link = fs::read_link(folder.join("TASK.md")).is_ok_and(|to| to == self.folder.join("TASK.md"));
-        Ok(format!("{} link: {link}", state.replace(&self.branch, "BRANCH")))
+        let copy = folder.join("TASK.md");
+        let has_copy = copy.symlink_metadata().is_ok_and(|found| found.is_file())
+            && clockless(&copy) == clockless(&self.folder.join("TASK.md"));
+        Ok(format!("{} copy: {has_copy}", state.replace(&self.branch, "BRANCH")))
     }
 
     fn backups(&self, world: &World) -> Result<usize> {
@@ -289,4 +332,10 @@ impl Task {
         let tip = |folder: &str| world.git(&world.path(folder), &["rev-parse", "main"]);
         Ok(tip(PROJECT)? == tip("toy.git")?)
     }
+}
+
+/// A text without the time of its last change.
+fn clockless(file: &std::path::Path) -> Option<String> {
+    let text = fs::read_to_string(file).ok()?;
+    Some(text.lines().filter(|line| !line.starts_with("updated_at: ")).collect())
 }

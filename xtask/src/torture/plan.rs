@@ -37,15 +37,18 @@ pub(super) enum Place {
 }
 
 /// How many of each there are.
+#[derive(Default)]
 pub(super) struct Amounts {
     pub(super) steps: usize,
     pub(super) moments: usize,
+    /// Full disks.
+    pub(super) disks: usize,
     /// Of each other kind.
     pub(super) others: usize,
 }
 
 /// Numbers that look random and come again with the same seed (splitmix64).
-struct Dice(u64);
+pub(super) struct Dice(u64);
 
 /// Every job, in the order of the table.
 pub(super) fn jobs(measured: &[Measured], amounts: &Amounts, seed: u64) -> Vec<Job> {
@@ -57,17 +60,19 @@ pub(super) fn jobs(measured: &[Measured], amounts: &Amounts, seed: u64) -> Vec<J
         jobs.push(Job { scene: *scene, fault: Fault::Moment { after, with_called: turn % 4 == 3 } });
     }
     let (all, asked) = (scenes(measured, |_| true), scenes(measured, |act| matches!(act, Act::Ask(_))));
-    let mut add = |scenes: &[usize], fault: &mut dyn FnMut(usize) -> Fault| {
-        let turns = if scenes.is_empty() { 0 } else { amounts.others };
+    let mut add = |count: usize, scenes: &[usize], fault: &mut dyn FnMut(usize) -> Fault| {
+        let turns = if scenes.is_empty() { 0 } else { count };
         jobs.extend((0..turns).map(|turn| Job { scene: scenes[turn % scenes.len()], fault: fault(turn) }));
     };
-    add(&all, &mut |_| Fault::Stops);
-    add(&all, &mut |turn| Fault::Clock { by: [3600, -3600, 86_400 * 400, -86_400 * 400][turn % 4] });
+    add(amounts.others, &all, &mut |_| Fault::Stops);
+    add(amounts.others, &all, &mut |turn| Fault::Clock {
+        by: [3600, -3600, 86_400 * 400, -86_400 * 400][turn % 4],
+    });
     if has_small_disks() {
-        add(&asked, &mut |_| Fault::FullDisk { left: dice.below(24) * 4096 });
-        add(&asked, &mut |_| Fault::ReadOnly);
+        add(amounts.disks, &asked, &mut |_| Fault::FullDisk { left: dice.below(24) * 4096 });
+        add(amounts.others, &asked, &mut |_| Fault::ReadOnly);
     } else {
-        add(&asked, &mut |_| Fault::ShortFiles { longest: dice.below(8) });
+        add(amounts.disks, &asked, &mut |_| Fault::ShortFiles { longest: dice.below(8) });
     }
     jobs
 }
@@ -150,7 +155,13 @@ impl Place {
 }
 
 impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
+    /// Those of a seed.
+    pub(super) fn of(seed: u64) -> Dice {
+        Dice(seed)
+    }
+
+    /// A number below this one.
+    pub(super) fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

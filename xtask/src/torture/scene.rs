@@ -1,6 +1,7 @@
 //! The requests that are tortured: what is there before, what is asked, and what there is to ask again.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -24,7 +25,7 @@ pub(super) struct Scene {
     pub(super) to: &'static str,
 }
 
-/// What is done. `BRANCH` stands for the task's.
+/// What is done. `BRANCH` stands for the task's, also as the beginning of a word.
 pub(super) enum Act {
     /// A person runs `orange` with these words.
     Ask(&'static [&'static str]),
@@ -39,6 +40,62 @@ pub(super) const SCENES: &[Scene] = &[
         prepare: |_, _| Ok(()),
         act: Act::Ask(&["task", "create", "BRANCH", "Mend it"]),
         to: "working",
+    },
+    Scene {
+        name: "create, where somebody's folder is in the place of the worktree",
+        prepare: |world, branch| {
+            let place = world.path("orange/workspaces").join(format!("{PROJECT}--1"));
+            // A request before this one may have made a worktree there.
+            let words = ["worktree", "remove", "--force", &place.to_string_lossy()];
+            world.git(&world.path(PROJECT), &words).map(drop).unwrap_or_default();
+            fs::create_dir_all(&place).map_err(|error| error.to_string())?;
+            world.must_stay(branch, &place.join("mine.txt"))
+        },
+        act: Act::Ask(&["task", "create", "BRANCH", "Mend it"]),
+        to: "working",
+    },
+    Scene {
+        name: "merge that makes room, and the next task is started",
+        prepare: |world, branch| {
+            commit_on(world, &before(branch))?;
+            create(world, &before(branch), &["--status", "reviewing"])?;
+            create(world, branch, &["--no-spawn"])
+        },
+        act: Act::Ask(&["task", "merge", "BRANCH-before", "--local", "--strategy", "merge"]),
+        to: "working",
+    },
+    Scene {
+        name: "cancel that makes room in a project that starts what waits",
+        prepare: |world, branch| {
+            world.orange(&["project", "update", PROJECT, "--queue", "auto", "--pool-size", "1"])?;
+            create(world, &before(branch), &[])?;
+            Task::named(world, &before(branch))?.has_begun(world)?;
+            create(world, branch, &[])
+        },
+        act: Act::Ask(&["task", "cancel", "BRANCH-before", "--yes"]),
+        to: "working",
+    },
+    Scene {
+        name: "gc of all that is over, and of what is not merged",
+        prepare: |world, branch| {
+            let (own, kept) = (world.path(PROJECT), before(branch));
+            let (merged, text) = (format!("{branch}.txt"), format!("{branch} is merged\n"));
+            for (name, file, text) in [(branch, &*merged, &*text), (&kept, "idea.txt", "half an idea\n")] {
+                create(world, name, &[])?;
+                write_in(&Task::named(world, name)?.worktree(world)?, file, text)?;
+                world.orange(&["task", "cancel", name, "--yes"])?;
+            }
+            write_in(&own, &merged, &text)?;
+            world.git(&own, &["add", &merged])?;
+            world.git(&own, &["commit", "--quiet", "-m", "The same, by hand"])?;
+            world.git(&own, &["push", "--quiet", "origin", "main"])?;
+            let deleted = format!("{branch}-deleted");
+            create(world, &deleted, &["--no-spawn"])?;
+            world.orange(&["task", "delete", &deleted, "--yes"])?;
+            world.must_be_kept(branch, &["half an idea\n", &text])
+        },
+        act: Act::Ask(&["gc", "--yes", "--older-than", "0"]),
+        to: "cancelled",
     },
     Scene {
         name: "working → agent-review, asked by the agent whose session it ends",
@@ -71,6 +128,147 @@ pub(super) const SCENES: &[Scene] = &[
         },
         act: Act::Ask(&["task", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
+    },
+    Scene {
+        name: "cancel, in a sparse checkout with work outside of it",
+        prepare: |world, branch| {
+            create(world, branch, &[])?;
+            let worktree = Task::named(world, branch)?.worktree(world)?;
+            let git = |words: &[&str]| world.git(&worktree, words);
+            git(&["config", "extensions.worktreeConfig", "true"])?;
+            git(&["sparse-checkout", "set", "inside"])?;
+            write_in(&worktree, "outside/staged.txt", "staged\n")?;
+            git(&["add", "--sparse", "outside/staged.txt"])?;
+            write_in(&worktree, "outside/staged.txt", "then edited\n")?;
+            write_in(&worktree, "outside/new.txt", "new\n")?;
+            world.must_be_kept(branch, &["staged\n", "then edited\n", "new\n"])
+        },
+        act: Act::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        to: "cancelled",
+    },
+    Scene {
+        name: "cancel, where the list of the worktrees knows of none",
+        prepare: |world, branch| {
+            create(world, branch, &[])?;
+            let worktree = Task::named(world, branch)?.worktree(world)?;
+            write_in(&worktree, "idea.txt", "half an idea\n")?;
+            write_in(&world.path("orange/workspaces"), ".pool.json", "{\"slots\": []}\n")?;
+            world.must_be_kept(branch, &["half an idea\n"])
+        },
+        act: Act::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        to: "cancelled",
+    },
+    Scene {
+        name: "cancel, in the middle of a cherry-pick, with a required filter that fails",
+        prepare: |world, branch| {
+            create(world, branch, &[])?;
+            let worktree = Task::named(world, branch)?.worktree(world)?;
+            let git = |words: &[&str]| world.git(&worktree, words);
+            let side = format!("{branch}-side");
+            git(&["switch", "--quiet", "--create", &side])?;
+            for text in ["first\n", "second\n", "third\n"] {
+                write_in(&worktree, "both.txt", &format!("{branch} {text}"))?;
+                git(&["add", "both.txt"])?;
+                git(&["commit", "--quiet", "-m", text])?;
+            }
+            git(&["switch", "--quiet", branch])?;
+            write_in(&worktree, "both.txt", "mine\n")?;
+            git(&["add", "both.txt"])?;
+            git(&["commit", "--quiet", "-m", "Mine"])?;
+            let picked = ["~2", "~1", ""].map(|from| format!("{side}{from}"));
+            if git(&["cherry-pick", &picked[0], &picked[1], &picked[2]]).is_ok() {
+                return Err("what conflicts was picked".to_owned());
+            }
+            git(&["branch", "--quiet", "-D", &side])?;
+            git(&["config", "filter.broken.clean", "false"])?;
+            git(&["config", "filter.broken.required", "true"])?;
+            write_in(&worktree, ".gitattributes", "filtered.txt filter=broken\n")?;
+            write_in(&worktree, "filtered.txt", "filtered\n")?;
+            world.must_be_kept(branch, &[&format!("{branch} third\n"), "mine\n", "filtered\n"])
+        },
+        act: Act::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        to: "cancelled",
+    },
+    Scene {
+        name: "cancel, while the agent writes",
+        prepare: |world, branch| {
+            create(world, branch, &[])?;
+            let task = Task::named(world, branch)?;
+            task.has_begun(world)?;
+            let busy = "do: while :; do for n in 1 2 3 4 5; do echo work >busy-$n; done; done";
+            world.type_at(&task.session(), "worker", busy)?;
+            let worktree = task.worktree(world)?;
+            world.until("it writes", || worktree.join("busy-5").exists())?;
+            world.must_be_kept(branch, &["work\n"])
+        },
+        act: Act::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        to: "cancelled",
+    },
+    Scene {
+        name: "gc of a worktree whose link led to the main checkout, and was put right",
+        prepare: |world, branch| {
+            create(world, branch, &[])?;
+            let task = Task::named(world, branch)?;
+            task.has_begun(world)?;
+            let (worktree, own) = (task.worktree(world)?, world.path(PROJECT));
+            let state = || world.git(&own, &["status", "--porcelain", "--branch"]);
+            write_in(&worktree, "idea.txt", "half an idea\n")?;
+            world.must_be_kept(branch, &["half an idea\n"])?;
+            let before = state()?;
+            let link = fs::read_to_string(worktree.join(".git")).map_err(|error| error.to_string())?;
+            write_in(&worktree, ".git", &format!("gitdir: {}\n", own.join(".git").display()))?;
+            world.orange(&["task", "cancel", branch, "--yes"])?;
+            if state()? != before {
+                return Err("the main checkout was touched".to_owned());
+            }
+            write_in(&worktree, ".git", &link)
+        },
+        act: Act::Ask(&["workspace", "gc"]),
+        to: "cancelled",
+    },
+    Scene {
+        name: "gc that removes a worktree with work in it",
+        prepare: |world, branch| {
+            world.orange(&["project", "update", PROJECT, "--pool-size", "2"])?;
+            world.orange(&["workspace", "init"])?;
+            create(world, branch, &["--no-spawn"])?;
+            let worktree = world.path("orange/workspaces").join(format!("{PROJECT}--2"));
+            write_in(&worktree, "forgotten.txt", &format!("{branch} forgot it\n"))?;
+            world.must_be_kept(branch, &[&format!("{branch} forgot it\n")])?;
+            world.orange(&["project", "update", PROJECT, "--pool-size", "1"]).map(drop)
+        },
+        act: Act::Ask(&["workspace", "gc"]),
+        to: "pending",
+    },
+    Scene {
+        name: "merge, after a TASK.md that was committed is taken out again",
+        prepare: |world, branch| {
+            commit_on(world, branch)?;
+            create(world, branch, &["--no-spawn", "--status", "reviewing"])?;
+            let own = world.path(PROJECT);
+            let clean = world.git(&own, &["rev-parse", &format!("{branch}^{{tree}}")])?;
+            let blob = world.git_with(&own, &["hash-object", "-w", "--stdin"], "a task's\n")?;
+            let tree = world.git_with(&own, &["mktree"], &format!("100644 blob {blob}\tTASK.md\n"))?;
+            let words = ["task", "merge", branch, "--local", "--strategy", "merge"];
+            commit_tree(world, branch, &tree)?;
+            if world.orange(&words).is_ok() {
+                return Err("a committed TASK.md was merged".to_owned());
+            }
+            commit_tree(world, branch, &clean)
+        },
+        act: Act::Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
+        to: "done",
+    },
+    Scene {
+        name: "merge of a branch that the remote had before its task",
+        prepare: |world, branch| {
+            commit_on(world, branch)?;
+            world.git(&world.path(PROJECT), &["push", "--quiet", "origin", branch])?;
+            world.git(&world.path("toy.git"), &["update-ref", &format!("refs/before/{branch}"), branch])?;
+            world.orange(&["task", "create", branch, "Mend it", "--status", "reviewing"]).map(drop)
+        },
+        act: Act::Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
+        to: "done",
     },
     Scene {
         name: "merge and push",
@@ -129,12 +327,24 @@ pub(super) const SCENES: &[Scene] = &[
         to: "working",
     },
     Scene {
+        name: "restart of an agent, asked by a person",
+        prepare: |world, branch| create(world, branch, &[]),
+        act: Act::Ask(&["task", "restart", "BRANCH"]),
+        to: "working",
+    },
+    Scene {
+        name: "stop, asked by a person",
+        prepare: |world, branch| create(world, branch, &[]),
+        act: Act::Ask(&["task", "stop", "BRANCH"]),
+        to: "working",
+    },
+    Scene {
         name: "merge by force, with an agent at work",
         prepare: |world, branch| {
             commit_on(world, branch)?;
             create(world, branch, &[])
         },
-        act: Act::Ask(&["task", "merge", "BRANCH", "--local", "--force", "--strategy", "merge"]),
+        act: Act::Ask(&["task", "merge", "BRANCH", "--local", "--force", "--yes", "--strategy", "merge"]),
         to: "done",
     },
     Scene {
@@ -201,7 +411,7 @@ impl Scene {
     }
 
     /// The words of a request for this branch.
-    pub(super) fn words<'w>(&self, branch: &'w str) -> Option<Vec<&'w str>> {
+    pub(super) fn words(&self, branch: &str) -> Option<Vec<String>> {
         match self.act {
             Act::Ask(words) => Some(with_branch(words, branch)),
             Act::Agent { .. } => None,
@@ -212,16 +422,21 @@ impl Scene {
     pub(super) fn ask_again(&self, world: &World, branch: &str, found: Option<&Task>) -> Result<Value> {
         match self.words(branch) {
             None => Err("there is nobody who could ask again".to_string()),
-            Some(words) if words.contains(&"create") && found.is_some() => {
+            Some(words) if words.iter().any(|word| word == "create") && found.is_some() => {
                 world.orange(&["task", "spawn", branch])
             }
-            Some(words) => world.orange(&words),
+            Some(words) => world.orange(&words.iter().map(String::as_str).collect::<Vec<_>>()),
         }
     }
 }
 
-fn with_branch<'w>(words: &'static [&'static str], branch: &'w str) -> Vec<&'w str> {
-    words.iter().map(|word| if *word == "BRANCH" { branch } else { word }).collect()
+fn with_branch(words: &[&str], branch: &str) -> Vec<String> {
+    words.iter().map(|word| word.replace("BRANCH", branch)).collect()
+}
+
+/// The branch of the task that is in the way of another one.
+fn before(branch: &str) -> String {
+    format!("{branch}-before")
 }
 
 fn create(world: &World, branch: &str, more: &[&str]) -> Result<()> {
@@ -238,6 +453,12 @@ fn write(world: &World, branch: &str, section: &str) -> Result<()> {
     fs::write(&file, format!("{text}\n{section}\n")).map_err(|error| error.to_string())
 }
 
+fn write_in(folder: &Path, name: &str, text: &str) -> Result<()> {
+    let file = folder.join(name);
+    let above = file.parent().unwrap_or(folder);
+    fs::create_dir_all(above).and_then(|()| fs::write(&file, text)).map_err(|error| error.to_string())
+}
+
 /// A task of a workflow that waits.
 fn patient(world: &World, branch: &str) -> Result<()> {
     let folder = world.path("orange/workflows");
@@ -245,6 +466,13 @@ fn patient(world: &World, branch: &str) -> Result<()> {
         .and_then(|()| fs::write(folder.join("patient.yml"), PATIENT))
         .map_err(|error| error.to_string())?;
     create(world, branch, &["--workflow", "patient"])
+}
+
+/// One more commit on a branch, of this tree, made without a checkout.
+fn commit_tree(world: &World, branch: &str, tree: &str) -> Result<()> {
+    let own = world.path(PROJECT);
+    let commit = world.git(&own, &["commit-tree", tree, "-p", branch, "-m", "More"])?;
+    world.git(&own, &["update-ref", &format!("refs/heads/{branch}"), &commit]).map(drop)
 }
 
 /// A branch with one commit, made without a checkout.

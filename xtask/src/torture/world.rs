@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{Seek, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -16,13 +17,47 @@ use crate::scratch::{PROJECT, Scratch};
 
 const AGENT: &str = include_str!("agent.sh");
 
+/// What is in a file of somebody else's.
+pub(super) const SOMEBODY_S: &str = "somebody's\n";
+
 /// How long anything may take before it hangs: no lock is waited for longer than half of this.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A home with one project, in which one task after the other is tortured.
 pub(super) struct World {
     scratch: Scratch,
     orange: PathBuf,
+}
+
+/// What a process of a world is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// An `orange` that carries a request out.
+    Request,
+    /// A git or a tmux that such a one has called.
+    Called,
+    /// The `orange` around an agent.
+    Wrapper,
+    /// An `orange` that lives as long as an agent.
+    Companion,
+    /// An agent.
+    Agent,
+    /// The server of tmux, in which all agents live.
+    Server,
+}
+
+impl Role {
+    /// Every one. Most of what can go wrong is in requests.
+    pub(super) const ALL: [Role; 8] = [
+        Role::Request,
+        Role::Request,
+        Role::Request,
+        Role::Called,
+        Role::Wrapper,
+        Role::Companion,
+        Role::Agent,
+        Role::Server,
+    ];
 }
 
 /// A running process of a world.
@@ -78,6 +113,14 @@ impl World {
         said(command.current_dir(folder))
     }
 
+    /// The same, with something on its standard input.
+    pub(super) fn git_with(&self, folder: &Path, arguments: &[&str], input: &str) -> Result<String> {
+        let mut file = tempfile::tempfile().map_err(|error| error.to_string())?;
+        file.write_all(input.as_bytes()).and_then(|()| file.rewind()).map_err(|error| error.to_string())?;
+        let mut command = self.scratch.command(Path::new("git"), arguments);
+        heard(command.current_dir(folder).stdin(file))
+    }
+
     /// The windows of a session by name, each with its pane.
     pub(super) fn panes(&self, session: &str) -> BTreeMap<String, String> {
         let target = format!("={session}:");
@@ -103,6 +146,28 @@ impl World {
             .map_err(|error| format!("{} cannot be written: {error}", place.display()))
     }
 
+    /// Notes that these texts have to be in a commit when the task of this branch has ended.
+    pub(super) fn must_be_kept(&self, branch: &str, texts: &[&str]) -> Result<()> {
+        let note = self.path(&format!("{branch}.kept"));
+        let scratch = self.path(&format!("{branch}.text"));
+        let mut blobs = String::new();
+        for text in texts {
+            fs::write(&scratch, text).map_err(|error| error.to_string())?;
+            let place = scratch.to_string_lossy();
+            blobs += &format!("{}\n", self.git(&self.path(PROJECT), &["hash-object", &place])?.trim());
+        }
+        fs::write(note, blobs).map_err(|error| error.to_string())
+    }
+
+    /// Writes a file of somebody else's, which has to be as it was when the request for this branch is over.
+    pub(super) fn must_stay(&self, branch: &str, file: &Path) -> Result<()> {
+        fs::write(file, SOMEBODY_S)
+            .and_then(|()| {
+                fs::write(self.path(&format!("{branch}.others")), file.as_os_str().as_encoded_bytes())
+            })
+            .map_err(|error| error.to_string())
+    }
+
     /// A file of ours.
     pub(super) fn note(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_default()
@@ -120,13 +185,32 @@ impl World {
     /// these have called, or only `orange` itself.
     pub(super) fn at_work(&self, with_called: bool) -> Vec<Process> {
         let processes = self.processes();
-        let asks = |process: &&Process| process.is_orange && !process.is_wrapper();
+        let asks =
+            |process: &&Process| process.is_orange && !process.is_wrapper() && !process.is_beside_agent();
         let requests: Vec<i32> = processes.iter().filter(asks).map(|process| process.pid).collect();
         let is_called =
             |process: &Process| parent(process.pid).is_some_and(|parent| requests.contains(&parent));
         let is_meant =
             |process: &Process| requests.contains(&process.pid) || with_called && is_called(process);
         processes.into_iter().filter(is_meant).collect()
+    }
+
+    /// Kills everybody of this role; how many there were.
+    pub(super) fn kill(&self, role: Role) -> usize {
+        let requests: Vec<i32> = self.at_work(false).iter().map(|process| process.pid).collect();
+        let is_called = |process: &Process| parent(process.pid).is_some_and(|it| requests.contains(&it));
+        let is_meant = |process: &&Process| match role {
+            Role::Request => requests.contains(&process.pid),
+            Role::Called => !process.is_orange && is_called(process),
+            Role::Wrapper => process.is_wrapper(),
+            Role::Companion => process.is_beside_agent(),
+            Role::Agent => process.is_agent(),
+            Role::Server => process.is("tmux") && !is_called(process),
+        };
+        let processes = self.processes();
+        let met: Vec<&Process> = processes.iter().filter(is_meant).collect();
+        met.iter().for_each(|process| signal(process.pid, Signal::KILL));
+        met.len()
     }
 
     /// Whether a git runs in this world.
@@ -143,7 +227,7 @@ impl World {
         let mut quiet = 0;
         loop {
             let processes = self.processes();
-            let is_busy = |it: &&Process| it.is_orange && !(it.is_wrapper() && it.has_agent(&processes));
+            let is_busy = |it: &&Process| it.is_orange && !it.attends(&processes);
             let Some(busy) = processes.iter().find(is_busy) else {
                 quiet += 1;
                 if quiet == LOOKS {
@@ -197,7 +281,29 @@ impl World {
 impl Process {
     /// Whether it is the one around an agent.
     fn is_wrapper(&self) -> bool {
-        self.is_orange && self.words.get(1..3).is_some_and(|words| words == ["agent", "run"])
+        self.is_command(["agent", "run"])
+    }
+
+    fn is(&self, program: &str) -> bool {
+        self.words.first().is_some_and(|word| word.rsplit('/').next() == Some(program))
+    }
+
+    fn is_command(&self, command: [&str; 2]) -> bool {
+        self.is_orange && self.words.get(1..3).is_some_and(|words| words == command)
+    }
+
+    /// Whether it is the companion of a wrapper, or records what a pane shows.
+    fn is_beside_agent(&self) -> bool {
+        self.is_command(["agent", "serve"]) || self.is_command(["agent", "record"])
+    }
+
+    /// Whether it is the wrapper of a living agent, or lives as long as one.
+    fn attends(&self, all: &[Process]) -> bool {
+        let has_agent = |it: &Process| it.is_wrapper() && it.has_agent(all);
+        // A recorder is a child of tmux.
+        let is_above =
+            |it: &Process| self.is_command(["agent", "record"]) || Some(it.pid) == parent(self.pid);
+        has_agent(self) || self.is_beside_agent() && all.iter().any(|it| is_above(it) && has_agent(it))
     }
 
     fn has_agent(&self, all: &[Process]) -> bool {
@@ -260,7 +366,11 @@ fn stat(pid: i32) -> Option<(char, i32)> {
 }
 
 fn said(command: &mut Command) -> Result<String> {
-    let output = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+    heard(command.stdin(Stdio::null()))
+}
+
+fn heard(command: &mut Command) -> Result<String> {
+    let output = command.output().map_err(|error| error.to_string())?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned());
     }

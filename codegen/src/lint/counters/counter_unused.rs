@@ -25,7 +25,14 @@ fn read(facts: &Facts<'_>) -> BTreeSet<CounterId> {
     let shown = prompts.filter_map(|piece| match piece {
         Piece::Value(Value::Counter(counter)) => Some(*counter),
         Piece::Value(
-            Value::Summary | Value::Project | Value::Branch | Value::Status | Value::Id | Value::Workflow,
+            Value::Summary
+            | Value::Project
+            | Value::Branch
+            | Value::Status
+            | Value::Id
+            | Value::Workflow
+            | Value::Base
+            | Value::Orange,
         )
         | Piece::Text(_) => None,
     });

@@ -66,7 +66,7 @@ impl<'f> Judge<'f> {
         let judged = self.known.entry(wish).or_insert_with(|| {
             let lets = |content: &Content| {
                 let body = content.text.as_ref().map(|text| format!("{}\n{text}\n", gate.section));
-                check_gate(gate, &body.unwrap_or_default(), None).is_ok()
+                check_gate(gate, &body.unwrap_or_default(), &[]).is_ok()
             };
             contents(self.facts, gate.section).iter().map(lets).collect()
         });

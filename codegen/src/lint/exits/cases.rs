@@ -1,7 +1,9 @@
 //! What can stand in the sections that the exit rules of a state and the gates behind them read, how the agent can end,
 //! and what then happens.
 
-use orange_core::{Condition, Gate, Outcome, StateId, TransitionId, check_gate, fingerprint, section};
+use orange_core::{
+    Condition, Gate, Outcome, Seen, StateId, TransitionId, When, check_gate, fingerprint, section,
+};
 
 use crate::lint::Facts;
 use crate::search::ends::{self, RuleIndex};
@@ -42,7 +44,7 @@ pub enum Standing {
     Empty,
     /// It has.
     Written,
-    /// It has, and a gate has let it through already.
+    /// It has, and it is what stood there before.
     Stale,
 }
 
@@ -86,12 +88,12 @@ pub fn of(facts: &Facts<'_>) -> Vec<Cases> {
         .collect()
 }
 
-/// By state: the sections, a bit each, in which content that a gate has let through can stand there.
+/// By state: the sections, a bit each, in which something stale can stand there.
 fn stale_sections(facts: &Facts<'_>) -> Vec<u8> {
     let mut stale = vec![0; facts.workflow.states.len()];
     for (_, task) in facts.search.configurations() {
         for at in 0..facts.search.sections.len() {
-            stale[usize::from(task.status.0)] |= u8::from(task.section(at).seen) << at;
+            stale[usize::from(task.status.0)] |= u8::from(task.section(at).is_stale()) << at;
         }
     }
     stale
@@ -139,7 +141,7 @@ impl Cases {
             Standing::Empty => format!("an empty `{heading}`"),
             Standing::Written if label.starts_with("without") => format!("a `{heading}` {label}"),
             Standing::Written => format!("a `{heading}` with {}", label.replace(" with ", " and ")),
-            Standing::Stale => format!("a `{heading}` that a gate has let through before"),
+            Standing::Stale => format!("a `{heading}` that is as it was before"),
         })
     }
 
@@ -236,13 +238,17 @@ fn judge(gates: &[&Gate<'_>], content: &Content, seen: bool) -> Judged {
     let Content { label, text } = content;
     let heading = gates.first().map_or("", |gate| gate.section);
     let body = text.as_ref().map(|text| format!("{heading}\n{text}\n")).unwrap_or_default();
-    let last_seen = section(&body, heading).filter(|_| seen).map(fingerprint);
+    let stale = section(&body, heading).filter(|_| seen).map(|content| Seen {
+        section: heading,
+        fingerprint: fingerprint(content),
+        when: When::Passed,
+    });
     let standing = match text {
         None => Standing::Absent,
         Some(_) if seen => Standing::Stale,
         Some(text) if text.is_empty() => Standing::Empty,
         Some(_) => Standing::Written,
     };
-    let passes = gates.iter().map(|gate| check_gate(gate, &body, last_seen).is_ok()).collect();
+    let passes = gates.iter().map(|gate| check_gate(gate, &body, stale.as_slice()).is_ok()).collect();
     Judged { standing, label: label.clone(), passes }
 }

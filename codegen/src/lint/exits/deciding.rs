@@ -1,6 +1,6 @@
 //! Which exit rule decided in a step of the search.
 
-use orange_core::{Condition, Gate, check_gate, fingerprint, section};
+use orange_core::{Condition, Gate, Seen, When, check_gate, fingerprint, section};
 
 use crate::lint::Facts;
 use crate::search::ends;
@@ -18,7 +18,7 @@ pub struct Deciding {
 #[derive(Debug)]
 struct Artifact {
     section: usize,
-    /// By content, first while no gate has seen it, then when one has.
+    /// By content, first while it is fresh, then when it is stale.
     holds: Vec<[bool; 2]>,
 }
 
@@ -52,9 +52,9 @@ impl Deciding {
         self.artifacts[rule].as_ref().is_some_and(|artifact| {
             let wrote = edge.step.wrote().filter(|it| usize::from(it.section) == artifact.section);
             let stands = facts.search.task(edge.from).section(artifact.section);
-            let Written { content, seen } =
-                wrote.map_or(stands, |it| Written { content: it.content, seen: false });
-            artifact.holds[usize::from(content)][usize::from(seen)]
+            let fresh = |content| Written { content, seen: false, stood: false };
+            let written = wrote.map_or(stands, |it| fresh(it.content));
+            artifact.holds[usize::from(written.content)][usize::from(written.is_stale())]
         })
     }
 
@@ -75,6 +75,10 @@ impl Artifact {
 fn judge(gate: &Gate<'_>, content: &Content) -> [bool; 2] {
     let text = content.text.as_ref();
     let body = text.map(|text| format!("{}\n{text}\n", gate.section)).unwrap_or_default();
-    let seen = section(&body, gate.section).map(fingerprint);
-    [None, seen].map(|seen| check_gate(gate, &body, seen).is_ok())
+    let stale = Seen {
+        section: gate.section,
+        fingerprint: section(&body, gate.section).map(fingerprint).unwrap_or_default(),
+        when: When::Passed,
+    };
+    [&[][..], &[stale]].map(|seen| check_gate(gate, &body, seen).is_ok())
 }

@@ -50,7 +50,7 @@ fn gated<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Gated<'f>> {
         let asked = facts.machine.transition(id).gate?;
         let section = facts.search.sections.find(asked.section)?;
         let leads_on = transition.from.value != transition.to.value;
-        (leads_on && check_gate(&asked, "", None).is_err()).then_some(Gated {
+        (leads_on && check_gate(&asked, "", &[]).is_err()).then_some(Gated {
             transition,
             gate: transition.gate.as_ref()?,
             section,

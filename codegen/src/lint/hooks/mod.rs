@@ -8,6 +8,7 @@ mod hook_needs_session;
 mod hook_order;
 mod hook_unneeded;
 mod places;
+mod reduced_permission_worker;
 mod resource_key_mismatch;
 mod session_leak;
 mod spawn_while_alive;
@@ -30,4 +31,5 @@ super::lints! {
     C69 "fallible-hook-uncovered" Warn fallible_hook_uncovered;
     C6B "destructive-ungated" Warn destructive_ungated;
     C6C "full-permission-reviewer" Warn full_permission_reviewer;
+    C6D "reduced-permission-worker" Warn reduced_permission_worker;
 }

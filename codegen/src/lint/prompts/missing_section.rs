@@ -160,7 +160,7 @@ impl Bare {
                 for section in 0..search.sections.len() {
                     let written = task.section(section);
                     bare.absent[prompt] |= u32::from(written.content == ABSENT) << section;
-                    bare.seen[prompt] |= u32::from(written.seen) << section;
+                    bare.seen[prompt] |= u32::from(written.is_stale()) << section;
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Prompts: whether they ask for what the workflow then wants.
 
+mod loose_verdict;
 mod missing_section;
 mod no_exit;
 mod prompt_illegal_status;
@@ -31,6 +32,7 @@ super::lints! {
     C87 "verdict-vocabulary" Warn verdict_vocabulary;
     C88 "verdict-by-prose" Warn verdict_by_prose;
     C89 "same-prompt-respawn" Allow same_prompt_respawn;
+    C8A "loose-verdict" Warn loose_verdict;
 }
 
 /// What several of these lints ask for, found out when the first one does.

@@ -50,7 +50,7 @@ fn misread(gate: &Gate) -> bool {
         fields: &[],
         fresh: false,
     };
-    check_gate(&read(Verdict::Pass), &format!("{section}\n{PROSE}\n"), None).is_ok()
+    check_gate(&read(Verdict::Pass), &format!("{section}\n{PROSE}\n"), &[]).is_ok()
 }
 
 fn finding(it: &Prompted<'_>, gate: &Gate, asked: Span) -> Diagnostic {

@@ -51,7 +51,10 @@ pub(super) fn after_status(text: &str, at: usize, states: &States<'_>) -> Option
 pub(super) fn is_whole(text: &str, flag: usize) -> bool {
     let from = text.floor_char_boundary(flag.saturating_sub(REACH));
     let line = text[from..flag].rsplit('\n').next().unwrap_or_default();
-    let Some((_, arguments)) = line.rsplit_once("orange task update") else { return false };
+    let commands = ["orange task update", "{orange} task update"];
+    let Some((_, arguments)) = commands.iter().find_map(|command| line.rsplit_once(command)) else {
+        return false;
+    };
     let mut values = 0;
     let mut after_flag = false;
     let mut in_quotes = false;

@@ -1,93 +1,253 @@
-//! The command line of `orange`: each command as a value, and its line in the table that it is read by.
+//! The command line of `orange`, as clap reads it.
 
 mod agent;
+mod parse;
 mod project;
 mod task;
 mod workflow;
 mod workspace;
 
-pub use agent::AgentCommand;
+pub use agent::{AgentCommand, EndedArgs, SpawnName};
+pub use parse::{Parsed, asks_for_json, parse};
 pub use project::{ProjectCommand, ProjectSettings};
-pub use task::{CreateArgs, MergeArgs, TaskCommand, TaskName, UpdateArgs, WaitArgs};
+pub use task::{
+    AnswerArgs, CreateArgs, Decision, ListArgs, LogsArgs, MergeArgs, TaskCommand, TaskName, UpdateArgs,
+    WaitArgs,
+};
 pub use workflow::WorkflowCommand;
 pub use workspace::WorkspaceCommand;
 
-use crate::cmd::line::{Arg, Spec, Takes};
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::flow::garbage::Kind;
 use crate::log::Level;
 
-/// What a command line asks for.
-#[derive(Debug)]
+/// Drives the tasks of coding agents: agents write artifacts, the engine decides
+#[derive(Debug, Parser)]
+#[command(
+    name = "orange",
+    version,
+    after_help = "\
+Without a command it lists the tasks, or says what to do first. `--help` behind a command, or `help` before it, says more of that.
+
+Examples:
+  orange project add ~/code/coffee --pool-size 2
+  orange task create add-login \"Implement the login form\"
+  orange task list
+  orange task update --status agent-review      (an agent, in its worktree)
+  orange task merge add-login --local
+
+Environment: ORANGE_HOME (default ~/orange), ORANGE_TMUX_SOCKET (default orange), ORANGE_LOG_LEVEL (default info).
+Exit status: 0 done, 1 refused, 2 usage, 3 not found, 4 locked, 5 environment, 6 corrupt file."
+)]
 pub struct Cli {
-    /// Answer with one JSON value.
+    /// Answer with one JSON value on standard output and nothing else there
+    #[arg(long, global = true)]
     pub json: bool,
-    /// What to do.
-    pub command: Command,
+    /// What to do; without, the tasks are listed.
+    #[command(subcommand)]
+    pub command: Option<Command>,
 }
 
 /// The groups of commands, and those that are in none.
-#[derive(Debug)]
+#[derive(Debug, Subcommand)]
 pub enum Command {
-    /// `orange project …`
+    /// Repositories that tasks belong to
+    #[command(subcommand, arg_required_else_help = false)]
     Project(ProjectCommand),
-    /// `orange task …`
+    /// Tasks and their agents
+    #[command(subcommand, arg_required_else_help = false)]
     Task(TaskCommand),
-    /// `orange workspace …`
+    /// The worktrees of a project's pool
+    #[command(subcommand, arg_required_else_help = false)]
     Workspace(WorkspaceCommand),
-    /// `orange monitor …`
+    /// List tasks, as `orange task list` does
+    #[command(
+        visible_alias = "list",
+        after_help = "\
+Examples:
+  orange ls
+  orange ls --all --json"
+    )]
+    Ls(ListArgs),
+    /// Look after the agents: apply the exit rules to those that died unnoticed
+    #[command(after_help = "\
+Examples:
+  orange monitor                  (until interrupted)
+  orange monitor --once --json    (one look, for cron and scripts)")]
     Monitor(MonitorArgs),
-    /// `orange workflow …`
+    /// The workflows that tasks can follow: compiled-in ones, and those of ORANGE_HOME/workflows
+    #[command(subcommand, arg_required_else_help = false)]
     Workflow(WorkflowCommand),
-    /// Show what processes without a terminal had to say.
+    /// Show what processes without a terminal wrote to the log
+    #[command(after_help = "\
+Examples:
+  orange log
+  orange log --level error --lines 10
+  orange log --component agent --grep crashed --json
+
+ORANGE_LOG_LEVEL sets what is written: error, warn, info (the default) or debug.")]
     Log(LogArgs),
-    /// Write the skill for agents.
+    /// Write the skill for agents, from the workflows as they are
+    #[command(after_help = "\
+Examples:
+  orange install
+  orange install --harness codex
+  orange install --print
+
+Every install writes the skill anew; a file that somebody else wrote is left alone.")]
     Install(InstallArgs),
-    /// Become the server of the Model Context Protocol.
+    /// Show what coding agents would ask before they work, and agree to it
+    #[command(after_help = "\
+Examples:
+  orange setup
+  orange setup --harness claude --yes
+  orange setup --undo
+
+It shows, for each coding agent on PATH and each project, what the agent would ask (a login, trust in the repository,
+permissions) and what would settle it. Agents are started where nobody answers, so what is open refuses a task's start.
+On a terminal it asks for each agent in each project; nothing is changed before the last answer, and --yes agrees to all.
+With a yes it is recorded in ORANGE_HOME/setup.json and passed as arguments of each agent; a file of the agent's own is
+changed only where no argument will do, is named, and comes back with --undo.")]
+    Setup(SetupArgs),
+    /// Answer agents over the Model Context Protocol: task_list, task_show, task_next, task_update
+    #[command(after_help = "\
+Example:
+  orange mcp
+
+It becomes `orange-mcp`, which lies beside `orange` or on PATH. An agent's settings name it as a server:
+claude mcp add orange -- orange mcp")]
     Mcp,
-    /// `orange doctor`
+    /// Look at everything that tasks need, and at what was left behind; changes nothing
+    #[command(after_help = "\
+Examples:
+  orange doctor
+  orange doctor --json
+
+Every finding comes with what to do about it. Exit status: 0 when nothing is broken, 5 when something is.")]
     Doctor,
-    /// Print the completion script of a shell.
+    /// Show what tasks that are over have left, and remove it with --yes
+    #[command(after_help = "\
+Examples:
+  orange gc
+  orange gc --kind backup --older-than 7
+  orange gc --project coffee --yes
+
+Kinds, each with the age after which it may go where nothing else is set:
+  backup      30 days   a backup of a task that is over, all of which is merged
+  branch      30 days   a branch that was made for such a task, and is merged
+  trash       90 days   a deleted task that has no backup
+  definition  30 days   a former definition of a workflow of your own that no task has
+  temporary             a file of a process that has died
+  log                   what was in the log before it grew long
+A project's own ages are set by `orange project update`, and `orange monitor` keeps to those by itself. What is not merged is
+never removed, whatever its age.")]
+    Gc(GcArgs),
+    /// Print the completion script of a shell
+    #[command(after_help = "\
+Examples:
+  source <(orange completions bash)    (in ~/.bashrc; with zsh for bash, in ~/.zshrc below compinit)
+  orange completions fish > ~/.config/fish/completions/orange.fish")]
     Completions {
-        /// Its name.
-        shell: String,
+        /// The shell that runs the script
+        #[arg(value_name = "SHELL")]
+        shell: Shell,
     },
-    /// What could be typed next, for completion scripts.
+    /// Print what could be typed next
+    #[command(hide = true)]
     Complete {
-        /// The words behind `orange` so far; the last is the one that is being typed, and may be empty.
+        /// The words behind `orange` so far, behind `--`; the last is being typed, and may be empty
+        #[arg(value_name = "WORDS")]
         words: Vec<String>,
     },
-    /// What runs inside tmux.
+    /// What orange itself starts inside tmux, and nobody else
+    #[command(subcommand, hide = true, arg_required_else_help = false)]
     Agent(AgentCommand),
 }
 
 /// `orange monitor …`
-#[derive(Debug)]
+#[derive(Debug, Args)]
 pub struct MonitorArgs {
-    /// Look once and end.
+    /// Look once and end
+    #[arg(long)]
     pub once: bool,
-    /// Seconds between two looks.
+    /// Seconds between two looks [default: the smallest of the workflows']
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub interval: Option<u32>,
 }
 
 /// `orange log …`
-#[derive(Debug)]
+#[derive(Debug, Args)]
 pub struct LogArgs {
-    /// Only lines of this level and graver ones.
+    /// Only lines of this level and graver ones
+    #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(Level::NAMES))]
     pub level: Option<String>,
-    /// Only lines that this command wrote.
+    /// Only lines that this command wrote
+    #[arg(long, value_name = "COMMAND", value_parser = ["agent", "complete", "event", "finish", "spawn-next"])]
     pub component: Option<String>,
-    /// Only lines that say this.
+    /// Only lines that contain this
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub grep: Option<String>,
-    /// The last so many.
+    /// How many lines, counted from the end
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "100",
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..=1_000_000)
+    )]
     pub lines: usize,
 }
 
 /// `orange install …`
-#[derive(Debug)]
+#[derive(Debug, Args)]
 pub struct InstallArgs {
-    /// For which harness; for those whose programs are there without.
+    /// For which coding agent [default: every one whose program is on PATH]
+    #[arg(long, value_name = "HARNESS")]
     pub harness: Option<String>,
-    /// Only print it.
+    /// Only print it
+    #[arg(long)]
     pub print: bool,
+}
+
+/// `orange setup …`
+#[derive(Debug, Args)]
+pub struct SetupArgs {
+    /// For which coding agent [default: every one whose program is on PATH]
+    #[arg(long, value_name = "HARNESS")]
+    pub harness: Option<String>,
+    /// Agree without being asked
+    #[arg(long, conflicts_with = "undo")]
+    pub yes: bool,
+    /// Take back what was agreed to, and what was changed for it
+    #[arg(long)]
+    pub undo: bool,
+}
+
+/// `orange gc …`
+#[derive(Debug, Args)]
+pub struct GcArgs {
+    /// Only what belongs to this project
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+    /// Only this kind
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(Kind::NAMES))]
+    pub kind: Option<String>,
+    /// Only what is so many days old or older, whatever is set
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    pub older_than: Option<u32>,
+    /// Remove it
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// A shell that can complete our commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "their docs would be help texts, and the names say it all")]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
 }
 
 impl Command {
@@ -97,15 +257,17 @@ impl Command {
             Command::Agent(_) => "agent",
             Command::Task(TaskCommand::Finish { .. }) => "finish",
             Command::Task(TaskCommand::SpawnNext { .. }) => "spawn-next",
-            Command::Task(_) => "task",
+            Command::Task(_) | Command::Ls(_) => "task",
             Command::Project(_) => "project",
             Command::Workspace(_) => "workspace",
             Command::Monitor(_) => "monitor",
             Command::Workflow(_) => "workflow",
             Command::Log(_) => "log",
             Command::Install(_) => "install",
+            Command::Setup(_) => "setup",
             Command::Mcp => "mcp",
             Command::Doctor => "doctor",
+            Command::Gc(_) => "gc",
             Command::Completions { .. } | Command::Complete { .. } => "completions",
         }
     }
@@ -114,137 +276,16 @@ impl Command {
     pub fn is_detached(&self) -> bool {
         matches!(
             self,
-            Command::Agent(AgentCommand::Ended { .. } | AgentCommand::Resume { .. })
-                | Command::Task(TaskCommand::Finish { .. } | TaskCommand::SpawnNext { .. })
+            Command::Agent(
+                AgentCommand::Serve(_)
+                    | AgentCommand::Detach { .. }
+                    | AgentCommand::Ended(_)
+                    | AgentCommand::Resume(_)
+                    | AgentCommand::Limited(_)
+            ) | Command::Task(TaskCommand::Finish { .. } | TaskCommand::SpawnNext { .. })
         )
     }
 }
 
-/// Everything that can be typed.
-pub static ORANGE: Spec = Spec::group(
-    "orange",
-    "Drives the tasks of coding agents: agents write artifacts, the engine decides",
-    &[
-        project::SPEC,
-        task::SPEC,
-        workspace::SPEC,
-        MONITOR,
-        workflow::SPEC,
-        LOG,
-        INSTALL,
-        MCP,
-        DOCTOR,
-        COMPLETIONS,
-        COMPLETE,
-        agent::SPEC,
-    ],
-)
-.args(&[Arg::flag("version", "Print the version")])
-.examples(&[
-    "orange project add ~/code/coffee --pool-size 2",
-    "orange task create add-login \"Implement the login form\"",
-    "orange task list",
-    "orange task update --status agent-review      (an agent, in its worktree)",
-    "orange task merge add-login --local",
-])
-.notes(
-    "\
-Environment: ORANGE_HOME (default ~/orange), ORANGE_TMUX_SOCKET (default orange), ORANGE_LOG_LEVEL (default info).
-Exit status: 0 done, 1 refused, 2 usage, 3 not found, 4 locked, 5 environment, 6 corrupt file.",
-);
-
-const MONITOR: Spec = Spec::command(
-    "monitor",
-    "Look after the agents: apply the exit rules to those that died unnoticed",
-    |given| Command::Monitor(MonitorArgs { once: given.has("once"), interval: given.number("interval") }),
-)
-.args(&[
-    Arg::flag("once", "Look once and end"),
-    Arg::option(
-        "interval",
-        "SECONDS",
-        Takes::Number(1, 86_400),
-        "Seconds between two looks [default: the smallest of the workflows']",
-    ),
-])
-.examples(&[
-    "orange monitor                  (until interrupted)",
-    "orange monitor --once --json    (one look, for cron and scripts)",
-]);
-
-const LOG: Spec = Spec::command("log", "Show what processes without a terminal had to say", |given| {
-    Command::Log(LogArgs {
-        level: given.text("level"),
-        component: given.text("component"),
-        grep: given.text("grep"),
-        lines: given.number("lines").unwrap_or_default(),
-    })
-})
-.args(&[
-    Arg::option("level", "L", Takes::OneOf(Level::NAMES), "Only lines of this level and graver ones"),
-    Arg::option(
-        "component",
-        "C",
-        Takes::OneOf(&["agent", "finish", "spawn-next"]),
-        "Only lines that it wrote",
-    ),
-    Arg::option("grep", "TEXT", Takes::Text, "Only lines that say this"),
-    Arg::option("lines", "N", Takes::Number(1, 1_000_000), "The last so many").or("100"),
-])
-.examples(&[
-    "orange log",
-    "orange log --level error --lines 10",
-    "orange log --component agent --grep crashed --json",
-])
-.notes("ORANGE_LOG_LEVEL says what is written: error, warn, info (which it is without) or debug.");
-
-const INSTALL: Spec =
-    Spec::command("install", "Write the skill for agents, from the workflows as they are", |given| {
-        Command::Install(InstallArgs { harness: given.text("harness"), print: given.has("print") })
-    })
-    .args(&[
-        Arg::option(
-            "harness",
-            "H",
-            Takes::Harness,
-            "For which coding agent [default: every one whose program is on PATH]",
-        ),
-        Arg::flag("print", "Only print it"),
-    ])
-    .examples(&["orange install", "orange install --harness codex", "orange install --print"])
-    .notes("It is written anew with every install; a file that somebody else wrote is left alone.");
-
-const MCP: Spec = Spec::command(
-    "mcp",
-    "Answer agents over the Model Context Protocol: task_list, task_show, task_next, task_update",
-    |_| Command::Mcp,
-)
-.examples(&["orange mcp"])
-.notes(
-    "\
-It becomes `orange-mcp`, which lies beside `orange` or on PATH. An agent's settings name it as a server:
-claude mcp add orange -- orange mcp",
-);
-
-const DOCTOR: Spec = Spec::command(
-    "doctor",
-    "Look at everything that tasks need, and at what was left behind; changes nothing",
-    |_| Command::Doctor,
-)
-.examples(&["orange doctor", "orange doctor --json"])
-.notes("Every finding comes with what to do about it. Exit status: 0 when nothing is broken, 5 when something is.");
-
-const COMPLETIONS: Spec = Spec::command("completions", "Print a completion script", |given| {
-    Command::Completions { shell: given.needed("SHELL") }
-})
-.args(&[Arg::needed("SHELL", Takes::OneOf(&["bash", "zsh", "fish"]), "The shell that it is for")])
-.examples(&[
-    "source <(orange completions bash)    (in ~/.bashrc; with zsh for bash, in ~/.zshrc below compinit)",
-    "orange completions fish > ~/.config/fish/completions/orange.fish",
-]);
-
-const COMPLETE: Spec = Spec::command("complete", "Print what could be typed next", |given| {
-    Command::Complete { words: given.all("WORDS") }
-})
-.args(&[Arg::word("WORDS", Takes::Text, "The words so far, behind `--`").many()])
-.hidden();
+#[cfg(test)]
+mod tests;

@@ -2,131 +2,100 @@
 
 use std::path::PathBuf;
 
-use crate::cmd::args::Command;
-use crate::cmd::line::{Arg, Given, Spec, Takes};
+use clap::{Args, Subcommand};
 
 /// `orange project …`
-#[derive(Debug)]
+#[derive(Debug, Subcommand)]
 pub enum ProjectCommand {
-    /// Add a repository.
+    /// Add a repository
+    #[command(after_help = "\
+Examples:
+  orange project add
+  orange project add ~/code/coffee --name coffee --pool-size 4 --workflow minimal")]
     Add {
-        /// The repository; the one that one stands in without.
+        /// The repository [default: the one you stand in]
+        #[arg(value_name = "PATH")]
         path: Option<PathBuf>,
-        /// What to call it; the folder's name without.
+        /// What to call it [default: the folder's name]
+        #[arg(long, value_name = "NAME")]
         name: Option<String>,
         /// What is set for it.
+        #[command(flatten)]
         settings: ProjectSettings,
     },
-    /// List them.
+    /// List them
+    #[command(visible_alias = "ls", after_help = "Example:\n  orange project list --json")]
     List,
-    /// Change the settings of one.
+    /// Change the settings of one
+    #[command(after_help = "\
+Examples:
+  orange project update coffee --pool-size 4
+  orange project update coffee --path ~/code/coffee")]
     Update {
-        /// Which one; the one that one stands in without.
+        /// Which one [default: the one you stand in]
+        #[arg(value_name = "PROJECT")]
         name: Option<String>,
-        /// Where its repository is now.
+        /// Where its repository is now; its worktrees are linked to it again
+        #[arg(long, value_name = "PATH")]
         path: Option<PathBuf>,
         /// What is set for it.
+        #[command(flatten)]
         settings: ProjectSettings,
     },
-    /// Forget one.
+    /// Forget one; its repository and its finished tasks stay as they are
+    #[command(after_help = "Example:\n  orange project remove coffee")]
     Remove {
-        /// Which one.
+        /// Which one
+        #[arg(value_name = "PROJECT")]
         name: String,
     },
 }
 
 /// What can be set for a project.
-#[derive(Debug)]
+#[derive(Debug, Args)]
 pub struct ProjectSettings {
-    /// How many tasks may hold a worktree at once.
+    /// How many tasks may hold a worktree at once; 2 in a new project
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub pool_size: Option<u32>,
-    /// The workflow of its new tasks.
+    /// The workflow of its new tasks; `default` in a new project
+    #[arg(long, value_name = "WORKFLOW")]
     pub workflow: Option<String>,
-    /// The branch that work is based on and merged into.
+    /// The branch that work is based on and merged into; in a new project the default branch of `origin`, else the one
+    /// that is checked out
+    #[arg(long, value_name = "BRANCH")]
     pub default_branch: Option<String>,
+    /// How many millions of bytes the transcripts of a task may have together; 20 in a new project
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    pub transcripts_mb: Option<u32>,
+    /// Whether `orange task answer` may type on the screen of an agent that cannot be answered otherwise; `false` in a new project
+    #[arg(long, value_name = "true|false")]
+    pub type_answers: Option<bool>,
+    /// Who starts tasks that wait: `auto` gives them every worktree that is free, `manual` leaves them to people and to
+    /// `spawn_next`; `manual` in a new project
+    #[arg(long, value_name = "QUEUE", value_parser = ["auto", "manual"])]
+    pub queue: Option<String>,
+    /// After how many days the monitor removes merged backups of tasks that are over, or `never`
+    #[arg(long, value_name = "DAYS", value_parser = days)]
+    pub backup_days: Option<Days>,
+    /// The same for merged branches of such tasks
+    #[arg(long, value_name = "DAYS", value_parser = days)]
+    pub branch_days: Option<Days>,
+    /// The same for deleted tasks without a backup
+    #[arg(long, value_name = "DAYS", value_parser = days)]
+    pub trash_days: Option<Days>,
 }
 
-pub(super) const SPEC: Spec =
-    Spec::group("project", "Repositories that tasks belong to", &[ADD, LIST, UPDATE, REMOVE]);
+/// An age, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Days(pub Option<u32>);
 
-const ADD: Spec = Spec::command("add", "Add a repository", |given| {
-    Command::Project(ProjectCommand::Add {
-        path: given.text("PATH").map(PathBuf::from),
-        name: given.text("name"),
-        settings: settings(given),
-    })
-})
-.args(&[
-    Arg::word("PATH", Takes::Path, "The repository [default: the one you stand in]"),
-    Arg::option("name", "NAME", Takes::Name, "What to call it [default: the folder's name]"),
-    POOL_SIZE,
-    WORKFLOW,
-    DEFAULT_BRANCH,
-])
-.examples(&[
-    "orange project add",
-    "orange project add ~/code/coffee --name coffee --pool-size 4 --workflow minimal",
-]);
-
-const LIST: Spec = Spec::command("list", "List them", |_| Command::Project(ProjectCommand::List))
-    .examples(&["orange project list --json"]);
-
-const UPDATE: Spec = Spec::command("update", "Change the settings of one", |given| {
-    Command::Project(ProjectCommand::Update {
-        name: given.text("NAME"),
-        path: given.text("path").map(PathBuf::from),
-        settings: settings(given),
-    })
-})
-.args(&[
-    Arg::word("NAME", Takes::Project, "Which one [default: the one you stand in]"),
-    Arg::option(
-        "path",
-        "PATH",
-        Takes::Path,
-        "Where its repository is now; its worktrees are linked to it again",
-    ),
-    POOL_SIZE,
-    WORKFLOW,
-    DEFAULT_BRANCH,
-])
-.examples(&[
-    "orange project update coffee --pool-size 4",
-    "orange project update coffee --path ~/code/coffee",
-]);
-
-const REMOVE: Spec =
-    Spec::command("remove", "Forget one; its repository and its finished tasks stay as they are", |given| {
-        Command::Project(ProjectCommand::Remove { name: given.needed("NAME") })
-    })
-    .args(&[Arg::needed("NAME", Takes::Project, "Which one")])
-    .examples(&["orange project remove coffee"]);
-
-const POOL_SIZE: Arg = Arg::option(
-    "pool-size",
-    "N",
-    Takes::Number(1, 1000),
-    "How many tasks may hold a worktree at once; 2 in a new project",
-);
-
-const WORKFLOW: Arg = Arg::option(
-    "workflow",
-    "W",
-    Takes::Workflow,
-    "The workflow of its new tasks; `default` in a new project",
-);
-
-const DEFAULT_BRANCH: Arg = Arg::option(
-    "default-branch",
-    "B",
-    Takes::Name,
-    "The branch that work is based on and merged into; in a new project the default branch of `origin`, else the one that is checked out",
-);
-
-fn settings(given: &Given) -> ProjectSettings {
-    ProjectSettings {
-        pool_size: given.number("pool-size"),
-        workflow: given.text("workflow"),
-        default_branch: given.text("default-branch"),
+fn days(text: &str) -> Result<Days, String> {
+    const LONGEST: u32 = 100_000;
+    if text == "never" {
+        return Ok(Days(None));
     }
+    let number = text.parse().ok().filter(|days| *days <= LONGEST);
+    number
+        .map(|days| Days(Some(days)))
+        .ok_or_else(|| format!("it is a number from 0 to {LONGEST}, or `never`"))
 }

@@ -1,152 +1,401 @@
-//! The commands of `orange task`, as values.
+//! The arguments of `orange task`.
 
-mod table;
-
-pub(super) use table::SPEC;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::drive::git::Strategy;
+use crate::store::task::DEFAULT_HARNESS;
 
 /// `orange task …`
-#[derive(Debug)]
+#[derive(Debug, Subcommand)]
 pub enum TaskCommand {
-    /// Create a task and start its agent.
+    /// Create a task and start its agent
+    #[command(after_help = "\
+Examples:
+  orange task create add-login \"Implement the login form\"
+  orange task create --project coffee fix-42 -- \"-v is ignored\"
+  git log -1 | orange task create explain \"Explain this commit\" --context - --no-spawn
+
+The summary is one argument, in quotes: further words are refused. Without one, the agent asks what is to be done. Work goes on on a
+branch that exists. With `--status agent-review` (in the default workflow) a reviewer looks at it first, with `--status reviewing` it
+waits for you.")]
     Create(CreateArgs),
-    /// List tasks.
-    List {
-        /// Only those with this status.
-        status: Option<String>,
-        /// Only those of this project.
-        project: Option<String>,
-        /// Finished ones too.
+    /// List tasks
+    #[command(
+        visible_alias = "ls",
+        after_help = "\
+Examples:
+  orange task list
+  orange task list --status stuck --all --json
+
+Tasks of all projects that are not over, the oldest first, wherever you stand; those that cannot be read come last."
+    )]
+    List(ListArgs),
+    /// Show a task: its fields, sections, history and what needs attention
+    #[command(after_help = "\
+Examples:
+  orange task show add-login
+  orange task show add-login --all
+
+Of the history it shows the last 200 events.")]
+    Show {
+        /// Which task.
+        #[command(flatten)]
+        task: TaskName,
+        /// The whole history
+        #[arg(long)]
         all: bool,
     },
-    /// Show a task: its fields, sections, history and what needs attention.
-    Show(TaskName),
-    /// Every status it can go to from here, and what is still missing.
+    /// Every status it can go to from here, and what is still missing
+    #[command(after_help = "Example:\n  orange task next --json")]
     Next(TaskName),
-    /// Wait until it has come to a status.
+    /// Wait until it has come to a status, hooks and all
+    #[command(after_help = "\
+Examples:
+  orange task wait add-login --status working --timeout 5
+  orange task wait add-login --status reviewing --status stuck --timeout 3600
+
+It ends with status 1 when the time is over, and when the task can never come to that status any more.")]
     Wait(WaitArgs),
-    /// Tell what happens to it, or to all tasks, as it happens.
-    Watch(TaskName),
-    /// Start the agent of a pending task.
+    /// Tell what happens to it, or to all tasks, as it happens
+    #[command(after_help = "\
+Examples:
+  orange task watch                     (until interrupted)
+  orange task watch add-login --json    (until it is over; an object a line)")]
+    Watch {
+        /// Its id, the start of its id, or its branch [default: all tasks]
+        #[arg(id = "ID", value_name = "ID")]
+        name: Option<String>,
+    },
+    /// Show what an agent of it did: its conversation, or what its pane has shown
+    #[command(after_help = "\
+Examples:
+  orange task logs add-login
+  orange task logs add-login --spawn 1 --json
+  orange task logs add-login --raw
+  orange task logs add-login --follow    (until the agent has ended)
+
+Tools' arguments and answers are shortened for people. What agents did is kept when they end, and after the task, too.")]
+    Logs(LogsArgs),
+    /// Answer what an agent asks: whether it may use a tool
+    #[command(after_help = "\
+Examples:
+  orange task answer k3v9qa8b2c7d1e6f0g5h4.1.9f2c allow
+  orange task answer k3v9qa8b2c7d1e6f0g5h4.1.9f2c deny --message \"Not the network, please\"
+
+`orange task list --json` and `orange task show` name the request. An answer is for that one alone; a request that was answered
+already, or on the agent's screen, is refused. Only a person answers.")]
+    Answer(AnswerArgs),
+    /// Start the agent of a pending task
+    #[command(after_help = "Example:\n  orange task spawn add-login")]
     Spawn(TaskName),
-    /// Start the agent of a task again after its session has died.
-    Respawn(TaskName),
-    /// Change a task's status, summary or branch.
+    /// Start the agent of a task again after its session has died
+    #[command(after_help = "\
+Examples:
+  orange task respawn add-login
+  orange task respawn add-login --fresh
+
+The agent continues the conversation of the one before, where its harness can do that and still knows it; the answer says
+if not.")]
+    Respawn {
+        /// Which task.
+        #[command(flatten)]
+        task: TaskName,
+        /// Begin a new conversation
+        #[arg(long)]
+        fresh: bool,
+    },
+    /// End a task's agent, if it is alive, and start it again
+    #[command(after_help = "\
+Examples:
+  orange task restart add-login
+  orange task restart add-login --fresh
+
+For an agent that hangs. What it has written stays in the worktree; status and counters stay as they are. The agent is told
+what the `respawn_prompt` of the task's status says; without one, what it was told at first.")]
+    Restart {
+        /// Which task.
+        #[command(flatten)]
+        task: TaskName,
+        /// Begin a new conversation
+        #[arg(long)]
+        fresh: bool,
+    },
+    /// End a task's agents, and leave the task where it is
+    #[command(after_help = "\
+Example:
+  orange task stop add-login
+
+No exit rule is applied, and no agent starts by itself: `orange task respawn` starts it again, and so does any transition that
+starts an agent.")]
+    Stop(TaskName),
+    /// Change a task's status, summary or branch
+    #[command(after_help = "\
+Examples:
+  orange task update --status agent-review
+  orange task update --summary \"Log in with a passkey\" --status working
+  orange task update --branch                   (take over the name of the checked-out branch)
+  orange task update add-login --status done --dry-run
+
+`--branch NAME` renames the task's branch, in its worktree, too, as long as no remote and no pull request has it. A branch that is
+there already becomes the task's when its worktree was switched to it, or when it has none.")]
     Update(UpdateArgs),
-    /// Attach the terminal to a task's session.
+    /// Ask for the one transition that completes the task's status
+    #[command(after_help = "\
+Example:
+  orange task complete                          (an agent, in its worktree)
+
+That is the one whose gate reads what the status asks to be written: from `working` of the default workflow to `agent-review`, with a
+verdict in `## Review` to where that leads. Where there are several, they are listed and none is asked for.")]
+    Complete(TaskName),
+    /// Attach the terminal to a task's session
+    #[command(after_help = "Example:\n  orange task attach add-login")]
     Attach(TaskName),
-    /// Cancel a task.
+    /// Cancel a task: its session ends, its worktree is given back, its work is kept
+    #[command(after_help = "Example:\n  orange task cancel add-login --yes")]
     Cancel {
         /// Which task.
+        #[command(flatten)]
         task: TaskName,
-        /// Do not ask.
+        /// Do not ask
+        #[arg(long)]
         yes: bool,
     },
-    /// Move a task that is over, or was never started, to the trash.
+    /// Move a task that is over, or was never started, to the trash; its branch and its backups stay
+    #[command(after_help = "\
+Example:
+  orange task delete add-login --yes
+
+A task that is under way is refused: cancel it first.")]
     Delete {
         /// Which task.
+        #[command(flatten)]
         task: TaskName,
-        /// Do not ask.
+        /// Do not ask
+        #[arg(long)]
         yes: bool,
     },
-    /// Bring a deleted task back, or make a branch of work that was backed up.
+    /// Bring a deleted task back, or make a branch of work that was backed up
+    #[command(after_help = "\
+Examples:
+  orange task restore add-login
+  orange task restore add-login --backup 2
+
+A deleted task comes back as it was. Of any other one, the work that was kept when its worktree was given back
+becomes a branch; worktrees and existing branches stay as they are. With several backups, `--backup` says which.")]
     Restore {
         /// Which task.
+        #[command(flatten)]
         task: TaskName,
-        /// Which backup: the last part of its ref.
+        /// Which backup: the last part of its ref
+        #[arg(long, value_name = "N")]
         backup: Option<u32>,
     },
-    /// Move a task to a status of its workflow as it is now.
+    /// Move a task to a status of its workflow as it is now, when that has changed under it
+    #[command(after_help = "\
+Examples:
+  orange task migrate add-login --to working
+  orange task migrate add-login --to reviewing --workflow minimal
+
+No gate is asked and no hook is run: worktree, session and agents stay as they are.")]
     Migrate {
         /// Which task.
+        #[command(flatten)]
         task: TaskName,
-        /// The status that it gets.
+        /// The status that it gets
+        #[arg(long, value_name = "STATUS")]
         to: String,
-        /// The workflow that it follows from now on; the one that it follows without.
+        /// The workflow that it follows from now on [default: the one that it follows]
+        #[arg(long, value_name = "WORKFLOW")]
         workflow: Option<String>,
     },
-    /// Merge a task's branch and finish the task.
+    /// Merge a task's branch into the default branch, push it, and finish the task
+    #[command(after_help = "\
+Examples:
+  orange task merge add-login --local
+  orange task merge add-login --local --strategy merge
+
+A task with a pull request is merged on GitHub: this asks what has become of that, and then only cleans up. Where `gh` is in
+use, it finds the one that somebody has opened by hand for the branch, too.
+What is not reviewed is merged with `--force`, by a person; the task's history says so. It ends agents that are alive, and
+asks before that, unless `--yes` is there. A task that was finished without a merge is merged, too, and stays where it is.")]
     Merge(MergeArgs),
-    /// Push a task's branch and open a pull request for it.
+    /// Push a task's branch and open a pull request for it
+    #[command(after_help = "\
+Example:
+  orange task create-pr add-login
+
+Its title is the task's summary; its text, the summary, the section `## Context` and the repository's template. A branch
+that has an open pull request keeps it. This needs `gh`, the GitHub command line.")]
     CreatePr(TaskName),
-    /// Finish a transition that was begun; what `orange` starts in a process of its own.
+    /// Finish a transition that was begun; what `orange` starts in a process of its own
+    #[command(hide = true)]
     Finish {
-        /// The task's id.
+        /// The task's id
+        #[arg(value_name = "ID")]
         id: String,
     },
-    /// Start the next task that waits; what `orange` starts in a process of its own when a task is done.
+    /// Start the next task that waits; what `orange` starts in a process of its own when a task is done
+    #[command(hide = true)]
     SpawnNext {
-        /// The id of the task that is done.
+        /// The id of the task that is done
+        #[arg(value_name = "ID")]
         id: String,
     },
 }
 
+/// `orange task list …`
+#[derive(Debug, Default, Args)]
+pub struct ListArgs {
+    /// Only those with this status
+    #[arg(long, value_name = "STATUS")]
+    pub status: Option<String>,
+    /// Only those of this project
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+    /// Finished ones too
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// `orange task answer …`
+#[derive(Debug, Args)]
+pub struct AnswerArgs {
+    /// The request
+    #[arg(value_name = "REQUEST")]
+    pub request: String,
+    /// Whether the agent may
+    #[arg(value_name = "ANSWER")]
+    pub decision: Decision,
+    /// What the agent is told when it may not
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub message: Option<String>,
+}
+
+/// What a person says to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "their docs would be help texts, and the names say it all")]
+pub enum Decision {
+    Allow,
+    Deny,
+}
+
 /// Names a task.
-#[derive(Debug)]
+#[derive(Debug, Args)]
 pub struct TaskName {
-    /// Its id, the start of its id, or its branch; without, the task whose worktree one stands in.
+    /// Its id, the start of its id, or its branch [default: the task whose worktree you stand in]
+    #[arg(id = "ID", value_name = "ID")]
     pub name: Option<String>,
 }
 
 /// `orange task create …`
-#[derive(Debug)]
+#[derive(Debug, Args)]
 pub struct CreateArgs {
-    /// The branch to work on.
+    /// The branch to work on [default: orange-tasks/ID]
+    #[arg(value_name = "BRANCH")]
     pub branch: Option<String>,
-    /// What is to be done; without it, the agent asks.
+    /// What is to be done; without it, the agent asks
+    #[arg(value_name = "SUMMARY")]
     pub summary: Option<String>,
-    /// The project; the one that one stands in without.
+    /// The project [default: the one you stand in]
+    #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,
-    /// The workflow; the project's without.
+    /// The workflow [default: the project's]
+    #[arg(long, value_name = "WORKFLOW")]
     pub workflow: Option<String>,
-    /// What runs the worker.
+    /// What runs the worker
+    #[arg(long, value_name = "HARNESS", default_value = DEFAULT_HARNESS)]
     pub harness: String,
-    /// What runs the reviewer.
+    /// What runs the reviewer
+    #[arg(long, value_name = "HARNESS", default_value = DEFAULT_HARNESS)]
     pub review_harness: String,
-    /// More about the task, for its `## Context`; `-` reads standard input.
+    /// More about the task, for its `## Context`; `-` reads standard input
+    #[arg(long, value_name = "-|TEXT", allow_hyphen_values = true)]
     pub context: Option<String>,
-    /// Where the task begins.
+    /// Where the task begins [default: the workflow's initial status]
+    #[arg(long, value_name = "STATUS")]
     pub status: Option<String>,
-    /// Only create it.
+    /// Only create it
+    #[arg(long)]
     pub no_spawn: bool,
 }
 
 /// `orange task update …`
-#[derive(Debug)]
+#[derive(Debug, Args)]
 pub struct UpdateArgs {
     /// Which task.
+    #[command(flatten)]
     pub task: TaskName,
-    /// Ask for this status.
+    /// Ask for this status
+    #[arg(long, value_name = "STATUS")]
     pub status: Option<String>,
-    /// Say what is to be done.
+    /// Say what is to be done
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub summary: Option<String>,
-    /// Say which branch it is on; without a name, the one that is checked out.
+    /// Rename the task's branch; without a name, take over the one that is checked out
+    #[arg(long, value_name = "BRANCH")]
     pub branch: Option<Option<String>>,
-    /// Only say what would happen.
+    /// Only say what would happen
+    #[arg(long)]
     pub dry_run: bool,
 }
 
+/// `orange task logs …`
+#[derive(Debug, Args)]
+pub struct LogsArgs {
+    /// Which task.
+    #[command(flatten)]
+    pub task: TaskName,
+    /// The number of the agent [default: the last one]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub spawn: Option<u32>,
+    /// Go on until the agent has ended
+    #[arg(long)]
+    pub follow: bool,
+    /// Print it as it is kept: the harness's own file, or what the terminal got
+    #[arg(long)]
+    pub raw: bool,
+}
+
 /// `orange task merge …`
-#[derive(Debug)]
+#[derive(Debug, Args)]
 pub struct MergeArgs {
     /// Which task.
+    #[command(flatten)]
     pub task: TaskName,
-    /// How.
+    /// ff: only fast-forward; merge: with a merge commit
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "ff",
+        value_parser = PossibleValuesParser::new(["ff", "merge"]).map(|how| strategy(&how))
+    )]
     pub strategy: Strategy,
-    /// Merge here, whatever a pull request says.
+    /// Merge here, whatever a pull request says
+    #[arg(long)]
     pub local: bool,
-    /// Merge although the workflow, or a branch without commits, says no.
+    /// Merge from a status that does not lead there, or a branch without commits
+    #[arg(long)]
     pub force: bool,
+    /// With --force: do not ask, though agents are alive, which it ends
+    #[arg(long)]
+    pub yes: bool,
 }
 
 /// `orange task wait …`
-#[derive(Debug)]
+#[derive(Debug, Args)]
 pub struct WaitArgs {
     /// Which task.
+    #[command(flatten)]
     pub task: TaskName,
-    /// The statuses, one of which it has to come to; not empty.
+    /// This status; given more than once, any of them
+    #[arg(long, value_name = "STATUS", required = true)]
     pub status: Vec<String>,
-    /// For how many seconds at most.
+    /// Give up after so many seconds [default: never]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(0..=31_536_000))]
     pub timeout: Option<u32>,
+}
+
+fn strategy(how: &str) -> Strategy {
+    if how == "merge" { Strategy::Merge } else { Strategy::FastForward }
 }

@@ -1,47 +1,25 @@
 //! The arguments of `orange workflow`.
 
-use crate::cmd::args::Command;
-use crate::cmd::line::{Arg, Spec, Takes};
+use clap::Subcommand;
 
 /// `orange workflow …`
-#[derive(Debug)]
+#[derive(Debug, Subcommand)]
 pub enum WorkflowCommand {
-    /// List them with their sizes and hashes.
+    /// List them with their sizes and hashes
+    #[command(visible_alias = "ls", after_help = "Example:\n  orange workflow list")]
     List,
-    /// Show the states and transitions of one.
+    /// Show the states and transitions of one
+    #[command(after_help = "Example:\n  orange workflow show default")]
     Show {
-        /// Its name.
+        /// Its name
+        #[arg(value_name = "WORKFLOW")]
         name: String,
     },
-    /// What agents must write and call, status by status.
+    /// What agents must write and call, status by status
+    #[command(after_help = "Example:\n  orange workflow contract default")]
     Contract {
-        /// Its name.
+        /// Its name
+        #[arg(value_name = "WORKFLOW")]
         name: String,
     },
 }
-
-pub(super) const SPEC: Spec = Spec::group(
-    "workflow",
-    "The workflows that tasks can follow: compiled-in ones, and those of ORANGE_HOME/workflows",
-    &[LIST, SHOW, CONTRACT],
-);
-
-const LIST: Spec = Spec::command("list", "List them with their sizes and hashes", |_| {
-    Command::Workflow(WorkflowCommand::List)
-})
-.examples(&["orange workflow list"]);
-
-const SHOW: Spec = Spec::command("show", "Show the states and transitions of one", |given| {
-    Command::Workflow(WorkflowCommand::Show { name: given.needed("NAME") })
-})
-.args(&[NAME])
-.examples(&["orange workflow show default"]);
-
-const CONTRACT: Spec =
-    Spec::command("contract", "What agents must write and call, status by status", |given| {
-        Command::Workflow(WorkflowCommand::Contract { name: given.needed("NAME") })
-    })
-    .args(&[NAME])
-    .examples(&["orange workflow contract default"]);
-
-const NAME: Arg = Arg::needed("NAME", Takes::Workflow, "Its name");

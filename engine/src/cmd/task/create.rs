@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::CreateArgs;
 use crate::cmd::project;
+use crate::cmd::task::with_hints;
 use crate::drive::git::{BranchState, Git};
 use crate::flow::snapshot::state_named;
 use crate::flow::{self, Goal};
@@ -90,12 +91,25 @@ fn entry_of(machine: &Machine<'_>, status: Option<&str>) -> Result<StateId> {
 fn check(orange: &Orange, project: &Project, args: &CreateArgs) -> Result<()> {
     orange.harness(&args.harness)?;
     orange.harness(&args.review_harness)?;
+    check_summary(args.summary.as_deref(), "leave it out: then the agent asks what is to be done")?;
     args.branch.as_ref().map_or(Ok(()), |branch| check_branch(project, branch))
+}
+
+/// Refuses an empty summary: whoever means none does not give one.
+pub(super) fn check_summary(summary: Option<&str>, help: &str) -> Result<()> {
+    match summary {
+        Some(text) if text.trim().is_empty() => {
+            Err(Error::new(Kind::Usage, "the summary is empty").help(help))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Refuses what no task of the project can have for its branch.
 pub(super) fn check_branch(project: &Project, branch: &str) -> Result<()> {
-    Git::at(&project.path).check_branch_name(branch)?;
+    let git = Git::at(&project.path);
+    git.check_branch_name(branch)?;
+    git.check_room_for(branch)?;
     if branch != project.default_branch {
         return Ok(());
     }
@@ -259,5 +273,6 @@ fn answer(orange: &Orange, dir: &TaskDir, waits_for: Option<&Error>) -> Result<A
     if let Some(attention) = &task.attention {
         text += &format!("\nattention: {attention}");
     }
-    Ok(Answer::new(json, text))
+    let answer = Answer::new(json, text);
+    if task.owned.tmux_session.is_some() { with_hints(orange, answer, dir) } else { Ok(answer) }
 }

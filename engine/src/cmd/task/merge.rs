@@ -2,24 +2,79 @@
 
 use serde_json::json;
 
+use super::cancel::confirm;
+use super::doings;
+use crate::caller::Caller;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::MergeArgs;
+use crate::drive::git::Git;
 use crate::flow::merge::{Merged, Wish, merge};
-use crate::flow::settled;
+use crate::flow::refusal::short;
 use crate::flow::snapshot::status_of;
+use crate::flow::{Moved, settled};
 use crate::hooks::pull_request;
 use crate::orange::Orange;
-use crate::store::TaskDir;
+use crate::store::projects::Project;
+use crate::store::{Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// Merges a task's branch and finishes the task.
-pub fn run(orange: &Orange, dir: &TaskDir, args: &MergeArgs) -> Result<Answer> {
-    let MergeArgs { strategy, local, force, .. } = *args;
-    let Merged { moved, pushed, commit } = merge(orange, dir, Wish { strategy, local, force })?;
+pub fn run(orange: &Orange, dir: &TaskDir, args: &MergeArgs, as_json: bool) -> Result<Answer> {
+    let MergeArgs { strategy, local, force, yes, .. } = *args;
+    if force && !yes && orange.caller == Caller::Person {
+        confirm_ends(orange, dir, as_json)?;
+    }
+    let Merged { moved, branch, into, strategy, pushed, commit } =
+        merge(orange, dir, Wish { strategy, local, force })?;
+    let at = commit.as_deref().map(|commit| format!(", {}", short(commit))).unwrap_or_default();
+    let then = if pushed { "; pushed" } else { "" };
+    let text = format!("{}\nmerged {branch} into {into} ({strategy}{at}){then}", moved.text());
     let mut json = moved.json();
+    json["branch"] = branch.into();
+    json["into"] = into.into();
+    json["strategy"] = strategy.into();
     json["pushed"] = pushed.into();
     json["commit"] = commit.into();
-    Ok(Answer::new(json, moved.text()))
+    Ok(Answer::new(json, text))
+}
+
+/// What does not go through a review may still be in the hands of agents, and they are ended.
+fn confirm_ends(orange: &Orange, dir: &TaskDir, as_json: bool) -> Result<()> {
+    let (task, _) = Task::read(&orange.home, dir)?;
+    let agents = doings::of(orange, dir, &task, || orange.tmux.panes().ok());
+    let agents: Vec<_> =
+        agents.iter().map(|agent| format!("agent {} ({})", agent.spawn, agent.actor)).collect();
+    if agents.is_empty() {
+        return Ok(());
+    }
+    confirm(&format!("End {} and merge", agents.join(" and ")), &task, as_json)
+}
+
+/// The answer to a transition. One to where merged tasks go says if the branch is not merged.
+pub fn moved_answer(orange: &Orange, dir: &TaskDir, moved: &Moved) -> Answer {
+    let mut answer = Answer::new(moved.json(), moved.text());
+    if let Some(hint) = unmerged(orange, dir, &moved.to) {
+        answer.text += &format!("\n{hint}");
+        answer.json["merged"] = false.into();
+        answer.json["hints"] = json!([hint]);
+    }
+    answer
+}
+
+/// What cannot be told is no reason to fail: the transition is made.
+fn unmerged(orange: &Orange, dir: &TaskDir, to: &str) -> Option<String> {
+    let (task, journal) = Task::read(&orange.home, dir).ok()?;
+    let machine = orange.machine_of(&task.owned).ok()?;
+    let is_end = machine.commands.merge.is_some_and(|merge| machine.state(merge).name == to);
+    if !is_end || journal.log().is_merged {
+        return None;
+    }
+    let Project { path, default_branch, .. } = orange.project_of(&task).ok()?;
+    let branch = &task.branch;
+    let is_merged = Git::at(&path).is_merged(branch, &default_branch).ok()?;
+    (!is_merged).then(|| {
+        format!("{branch} is not merged into {default_branch}: `orange task merge {}` merges it", task.id)
+    })
 }
 
 /// Opens a pull request for a task, or finds the one that is open.

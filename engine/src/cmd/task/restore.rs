@@ -15,6 +15,9 @@ use crate::{Error, Kind, Result};
 /// Brings a deleted task back; of any other, and with the number of a backup, makes a branch of the work in it.
 pub fn run(orange: &Orange, task: &TaskName, backup: Option<u32>) -> Result<Answer> {
     let missing = match named_or_here(orange, task) {
+        Ok(dir) if let Some(there) = deleted_instead(orange, task, &dir, backup)? => {
+            return bring_back(orange, &there);
+        }
         Ok(dir) => return make_branch(orange, &dir, backup),
         Err(error) if error.kind != Kind::NotFound => return Err(error),
         Err(error) => error,
@@ -24,6 +27,24 @@ pub fn run(orange: &Orange, task: &TaskName, backup: Option<u32>) -> Result<Answ
     match backup {
         Some(_) => make_branch(orange, &there, backup),
         None => bring_back(orange, &there),
+    }
+}
+
+/// The deleted task of this name, where the other one that has it is over: it is the one that can come back.
+fn deleted_instead(
+    orange: &Orange,
+    task: &TaskName,
+    dir: &TaskDir,
+    backup: Option<u32>,
+) -> Result<Option<TaskDir>> {
+    let is_branch = |name: &&String| backup.is_none() && !dir.id.starts_with(name.as_str());
+    let Some(name) = task.name.as_ref().filter(is_branch) else { return Ok(None) };
+    if !orange.is_over(&Task::read(&orange.home, dir)?.0.owned) {
+        return Ok(None);
+    }
+    match find::deleted(&orange.home, name) {
+        Err(error) if error.kind == Kind::NotFound => Ok(None),
+        found => found.map(Some),
     }
 }
 

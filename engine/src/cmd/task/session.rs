@@ -5,11 +5,18 @@ use crate::drive::tmux::Pane;
 use crate::hooks::attended::Attended;
 use crate::store::{Task, TaskDir};
 
+/// Whether a task can have agents by its journal: only one that has a worktree, or a session.
+pub fn may_have_agents(task: &Task) -> bool {
+    task.owned.workspace.is_some() || task.owned.tmux_session.is_some()
+}
+
 /// What is known of a task's session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Session {
     /// An agent is alive in it.
     Active,
+    /// A person has stopped its agents.
+    Stopped,
     /// It should be there, and no agent is alive in it.
     Crashed,
     /// There is none.
@@ -22,7 +29,7 @@ impl Session {
     /// The session of this task. Where it can have no agents, nothing is looked for; where its agents' processes are on
     /// record, tmux is not asked for its `panes`.
     pub fn of<P: AsRef<[Pane]>>(dir: &TaskDir, task: &Task, panes: impl FnOnce() -> Result<P>) -> Session {
-        if task.owned.workspace.is_none() && task.owned.tmux_session.is_none() {
+        if !may_have_agents(task) {
             return Session::Inactive;
         }
         let is_agent_s = |pane: &Pane| pane.belongs_to(&task.id) && pane.agent.is_some() && !pane.dead;
@@ -32,6 +39,7 @@ impl Session {
         });
         match is_active {
             Ok(true) => Session::Active,
+            Ok(false) if task.owned.stopped_at.is_some() => Session::Stopped,
             Ok(false) if task.owned.tmux_session.is_some() => Session::Crashed,
             Ok(false) => Session::Inactive,
             Err(_) => Session::Unknown,
@@ -42,6 +50,7 @@ impl Session {
     pub fn as_str(self) -> &'static str {
         match self {
             Session::Active => "active",
+            Session::Stopped => "stopped",
             Session::Crashed => "crashed",
             Session::Inactive => "inactive",
             Session::Unknown => "unknown",
@@ -54,6 +63,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::hooks::attended::Room;
     use crate::store::{Event, Open, Set, tests};
     use crate::{Error, Kind};
 
@@ -67,6 +77,7 @@ mod tests {
             tty: PathBuf::new(),
             pid: 1,
             dead,
+            changed: 0,
             task: Some(open.dir().id.clone()),
             agent: agent.map(str::to_owned),
         }
@@ -98,7 +109,7 @@ mod tests {
         let mut open = tests::task(&home, "fix");
         open.append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
         let own = crate::drive::process::Process::alive(std::process::id().cast_signed()).unwrap();
-        Attended::note(open.dir(), 1, own).unwrap();
+        Room::make(open.dir(), 1).unwrap().note(own).unwrap();
         check(&open, Err(Error::new(Kind::Environment, "tmux says nothing")), Session::Active);
     }
 }

@@ -5,21 +5,29 @@ use std::collections::BTreeMap;
 use orange_core::Heading;
 use serde_json::{Value, json};
 
+use super::doings;
 use super::session::Session;
 use crate::Result;
 use crate::cmd::answer::{Answer, one_line};
+use crate::flow::activity::{self, Agent};
 use crate::flow::definition::compare;
 use crate::flow::refusal::short;
 use crate::flow::snapshot::status_of;
 use crate::orange::Orange;
-use crate::store::event::{Event, Pass, Record, Waiting};
+use crate::store::event::{Event, Pass, Record, Spent, Waiting};
+use crate::store::journal::Journal;
 use crate::store::{Log, Task, TaskDir};
 
+/// How many of its last events a task is shown with.
+const SHOWN: usize = 200;
+
 /// Shows a task: its fields, its body's sections, its history, what needs attention.
-pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
-    let (task, journal) = Task::read(&orange.home, dir)?;
-    let session = Session::of(dir, &task, || orange.tmux.panes()).as_str();
+pub fn run(orange: &Orange, dir: &TaskDir, all: bool) -> Result<Answer> {
+    let (task, journal) = Task::read_last(&orange.home, dir, if all { usize::MAX } else { SHOWN })?;
+    let session = Session::of(dir, &task, || orange.tmux.panes());
     let log = journal.log();
+    let agents = doings::with_log(orange, dir, &task, &log, || orange.tmux.panes().ok());
+    let spent = activity::spent(orange, dir, &task, &log);
     let history: Vec<Value> = journal.records.iter().map(Record::to_json).collect();
     let json = json!({
         "id": task.id,
@@ -35,8 +43,13 @@ pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
         "counters": task.owned.counters,
         "workspace": task.owned.workspace,
         "tmux_session": task.owned.tmux_session,
-        "session": session,
+        "session": session.as_str(),
+        "unnoticed": doings::unnoticed(dir, &log, session),
+        "your_turn": doings::your_turn(orange, &task, session),
+        "agents": doings::to_json(&agents),
+        "spent": doings::spent_to_json(&spent),
         "waiting_until": task.owned.waiting_until,
+        "stopped_at": task.owned.stopped_at,
         "attention": task.attention,
         "pr_url": task.pr_url,
         "created_at": task.created_at,
@@ -45,11 +58,21 @@ pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
         "sections": sections(&task.body),
         "gates": gates(&log, &task.body),
         "history": history,
+        "history_left_out": journal.left_out,
     });
-    Ok(Answer::new(json, text(orange, &task, dir, session, &journal.records, &log)))
+    let agents = agent_lines(&agents, &spent);
+    Ok(Answer::new(json, text(orange, &task, dir, session, agents, &journal, &log)))
 }
 
-fn text(orange: &Orange, task: &Task, dir: &TaskDir, session: &str, records: &[Record], log: &Log) -> String {
+fn text(
+    orange: &Orange,
+    task: &Task,
+    dir: &TaskDir,
+    session: Session,
+    agents: Vec<String>,
+    journal: &Journal,
+    log: &Log,
+) -> String {
     let mut lines = vec![format!("{}  {}  {}", task.id, task.status(), one_line(&task.summary, 80))];
     if let Some(attention) = &task.attention {
         lines.push(format!("attention: {}", one_line(attention, 1000)));
@@ -61,7 +84,14 @@ fn text(orange: &Orange, task: &Task, dir: &TaskDir, session: &str, records: &[R
     lines.push(format!("workflow   {} ({})", task.owned.workflow, task.owned.definition));
     lines.extend(workflow_note(orange, task).map(|note| format!("           {note}")));
     lines.push(format!("counters   {}", counters.join(", ")));
-    lines.push(format!("session    {} ({session})", task.owned.tmux_session.as_deref().unwrap_or("none")));
+    let name = task.owned.tmux_session.as_deref().unwrap_or("none");
+    lines.push(format!("session    {name} ({})", session.as_str()));
+    lines.extend(doings::unnoticed(dir, log, session).map(|what| format!("           {what}")));
+    lines.extend(
+        doings::your_turn(orange, task, session).map(|command| format!("your turn  `{command}` goes on")),
+    );
+    lines.extend(task.owned.stopped_at.as_ref().map(|time| format!("stopped    by a person at {time}")));
+    lines.extend(agents);
     if let Some(Waiting { until, reason, .. }) = &log.waiting {
         lines.push(format!("waiting    until {until}: {}", one_line(reason, 200)));
     }
@@ -75,11 +105,26 @@ fn text(orange: &Orange, task: &Task, dir: &TaskDir, session: &str, records: &[R
         let passed = log.passes.get(&heading).map(|pass| passed(pass, &content)).unwrap_or_default();
         lines.push(format!("{heading}: {}{passed}", one_line(first, 80)));
     }
+    let Journal { records, left_out, .. } = journal;
     lines.extend(last_end(records));
-    lines.push("history:".to_owned());
+    lines.push(match left_out {
+        0 => "history:".to_owned(),
+        more => format!("history, after {more} events that --all shows, too:"),
+    });
     let line = |record: &Record| format!("  {:>3} {}  {}", record.seq, record.timestamp, event_words(record));
     lines.extend(records.iter().map(line));
     lines.join("\n")
+}
+
+/// What the living agents do, how to answer what they ask, and what all have taken.
+fn agent_lines(agents: &[Agent], spent: &BTreeMap<u32, Spent>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for agent in agents {
+        lines.push(format!("agent      {}", one_line(&doings::line(agent), 400)));
+        lines.extend(doings::how_to_answer(agent).map(|how| format!("           `{how}`, or `deny`")));
+    }
+    lines.extend(doings::spent_line(spent).map(|spent| format!("taken      {spent}")));
+    lines
 }
 
 /// What stands between the task and its workflow, if anything does.
@@ -124,8 +169,11 @@ pub fn event_words(record: &Record) -> String {
         "actor",
         "prompt",
         "spawn",
+        "spawns",
+        "state",
         "reason",
         "until",
+        "request",
         "duration",
         "branch",
         "field",

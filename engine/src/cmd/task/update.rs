@@ -2,16 +2,17 @@
 
 use serde_json::json;
 
-use super::create::{admit, check_branch};
+use super::create::{admit, check_branch, check_summary};
+use super::merge::moved_answer;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::UpdateArgs;
 use crate::drive::git::Git;
 use crate::flow::foresee::{Ahead, foresee};
-use crate::flow::{Goal, request, settled, waiting};
+use crate::flow::{Goal, rebranch, request, settled, waiting};
 use crate::orange::Orange;
 use crate::store::scalar::Value;
-use crate::store::{Task, TaskDir, list, rebranch};
-use crate::{Error, Kind, Result};
+use crate::store::{Open, Task, TaskDir, list};
+use crate::{Error, Kind, Result, store};
 
 /// Refuses what asks for nothing, before any task is looked for.
 ///
@@ -22,7 +23,7 @@ pub fn check(args: &UpdateArgs) -> Result<()> {
         return Err(Error::new(Kind::Usage, "nothing to update")
             .help("give --status, --summary or --branch; `orange task next` shows the statuses"));
     }
-    Ok(())
+    check_summary(args.summary.as_deref(), "say in it what is to be done")
 }
 
 /// Changes a task's summary and branch, then asks for its status.
@@ -39,7 +40,7 @@ pub fn run(orange: &Orange, dir: &TaskDir, args: &UpdateArgs) -> Result<Answer> 
     };
     let ask = if args.dry_run { foresee } else { request };
     let moved = ask(orange, dir, Goal::Named(status))?;
-    Ok(Answer::new(moved.json(), moved.text()))
+    Ok(moved_answer(orange, dir, &moved))
 }
 
 fn edit(orange: &Orange, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'static str>> {
@@ -55,6 +56,8 @@ fn edit(orange: &Orange, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'stati
         orange.check_caller(&task, &log)?;
         if let Some(branch) = &branch {
             admit(orange, &list::others_of_branch(&orange.home, dir, branch)?)?;
+            let worktree = task.owned.workspace.as_ref().map(|name| orange.home.workspace(name));
+            rebranch::plan(orange, &task, worktree.as_deref(), branch)?;
         }
     } else if !changes.is_empty() {
         let mut open = settled(orange, dir)?;
@@ -62,7 +65,11 @@ fn edit(orange: &Orange, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'stati
         if let Some(branch) = &branch {
             // The project's lock comes before the task's.
             drop(open);
-            rebranch(&orange.home, dir, branch, &changes, |others| admit(orange, others))?;
+            let prepare = |open: &Open| {
+                let change = rebranch::plan(orange, open.task(), open.worktree().as_deref(), branch)?;
+                change.make(orange, open.task(), branch)
+            };
+            store::rebranch(&orange.home, dir, branch, &changes, |others| admit(orange, others), prepare)?;
         } else {
             open.edit(&changes)?;
             drop(open);

@@ -5,21 +5,24 @@ use std::time::{Duration, Instant};
 use orange_core::StateId;
 use serde_json::json;
 
+use super::doings;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::WaitArgs;
 use crate::flow::snapshot::state_named;
+use crate::flow::{abandoned, settled};
 use crate::orange::Orange;
-use crate::store::{Log, TaskDir, task};
+use crate::store::{Log, Task, TaskDir, task};
 use crate::{Error, Kind, Result};
 
 /// How long a change may go unnoticed. A look is one `stat`, so that a wait of hours costs nothing.
 const POLL: Duration = Duration::from_millis(100);
 
-/// Waits until the task has one of the statuses, with the hooks that lead there done.
+/// Waits until the task has one of the statuses, with the hooks that lead there done. A transition that nobody finishes any
+/// more would be waited for in vain: it is gone on with.
 pub fn run(orange: &Orange, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
     let deadline =
         args.timeout.map(|seconds| (seconds, Instant::now() + Duration::from_secs(seconds.into())));
-    let mut seen = None;
+    let (mut seen, mut pending) = (None, None);
     loop {
         let length = std::fs::metadata(dir.history()).map(|metadata| metadata.len()).ok();
         if seen != Some(length) {
@@ -29,11 +32,15 @@ pub fn run(orange: &Orange, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
                 let json = json!({ "success": true, "id": dir.id, "status": log.owned.status });
                 return Ok(Answer::new(json, format!("{} is {}", dir.id, log.owned.status)));
             }
+            pending = Some(log).filter(|log| log.open.is_some());
+        }
+        if pending.as_ref().is_some_and(|log| abandoned(dir, log).is_some()) {
+            drop(settled(orange, dir)?);
         }
         if let Some((seconds, deadline)) = deadline
             && Instant::now() >= deadline
         {
-            return Err(timed_out(dir, &args.status, seconds)?);
+            return Err(timed_out(orange, dir, &args.status, seconds)?);
         }
         std::thread::sleep(POLL);
     }
@@ -61,9 +68,18 @@ fn has_come(orange: &Orange, dir: &TaskDir, log: &Log, statuses: &[String]) -> R
     Ok(false)
 }
 
-fn timed_out(dir: &TaskDir, statuses: &[String], seconds: u32) -> Result<Error> {
-    let status = task::read_journal(dir)?.log().owned.status;
+fn timed_out(orange: &Orange, dir: &TaskDir, statuses: &[String], seconds: u32) -> Result<Error> {
+    let log = task::read_journal(dir)?.log();
+    let status = &log.owned.status;
     let message = format!("{} is still {status} after {seconds} s, not {}", dir.id, statuses.join(" or "));
+    // An agent may be in the middle of writing the file: then nothing is said of what it does.
+    let panes = || orange.tmux.panes().ok();
+    let agents =
+        Task::read(&orange.home, dir).map(|(task, _)| doings::with_log(orange, dir, &task, &log, panes));
+    let agents = agents.unwrap_or_default();
+    let message = agents.iter().fold(message, |message, agent| format!("{message}; {}", doings::line(agent)));
+    let answer = agents.iter().find_map(doings::how_to_answer);
+    let answer = answer.map(|how| format!("`{how}`, or `deny`, answers it; ")).unwrap_or_default();
     Ok(Error::new(Kind::TimedOut, message)
-        .help("wait again, or longer; `orange task watch` shows what happens"))
+        .help(format!("{answer}wait again, or longer; `orange task watch` shows what happens")))
 }

@@ -1,16 +1,19 @@
 //! `orange task watch`: what happens to tasks, as it happens.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
+use super::doings;
 use super::named_or_here;
 use super::show::event_words;
 use crate::cmd::answer::{Answer, error_json};
 use crate::cmd::args::TaskName;
+use crate::flow::activity::Agent;
+use crate::flow::doing::Told;
 use crate::orange::Orange;
-use crate::store::{Follow, Record, TaskDir, list, task};
+use crate::store::{Follow, Record, Task, TaskDir, clock, list, task};
 use crate::{Error, Kind, Result};
 
 /// How long an event may go unnoticed.
@@ -27,9 +30,10 @@ pub fn run(orange: &Orange, task: &TaskName, tell: &dyn Fn(&Answer) -> Result<bo
 
 fn one(orange: &Orange, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
     let mut follow = Follow::from_now(dir.clone())?;
+    let mut doings = Doings::default();
     while is_under_way(orange, dir)? {
         let Some(records) = follow.more()? else { return Ok(()) };
-        if !tell_each(dir, &records, tell)? {
+        if !tell_each(dir, &records, tell)? || !doings.tell(orange, dir, tell)? {
             return Ok(());
         }
         if records.is_empty() {
@@ -43,6 +47,7 @@ fn one(orange: &Orange, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -
 /// Tasks that come to be meanwhile are followed from their first event on. One that cannot be read stops no other.
 fn all(orange: &Orange, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
     let mut follows: BTreeMap<String, Follow> = BTreeMap::new();
+    let mut doings: BTreeMap<String, Doings> = BTreeMap::new();
     for dir in list::dirs(&orange.home, None)? {
         follows.insert(
             dir.id.clone(),
@@ -56,7 +61,8 @@ fn all(orange: &Orange, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
                 Ok(records) => tell_each(&dir, &records.unwrap_or_default(), tell)?,
                 Err(error) => tell(&broken(&dir, &error))?,
             };
-            if !is_heard {
+            let doings = doings.entry(dir.id.clone()).or_default();
+            if !is_heard || !doings.tell(orange, &dir, tell)? {
                 return Ok(());
             }
         }
@@ -70,6 +76,54 @@ fn is_under_way(orange: &Orange, dir: &TaskDir) -> Result<bool> {
         Err(error) if error.kind == Kind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// What was told of what the agents of a task do.
+#[derive(Default)]
+struct Doings {
+    /// What the file was when it was last looked at.
+    looked_at: Option<(u64, SystemTime)>,
+    told: BTreeMap<u32, String>,
+}
+
+impl Doings {
+    /// Tells what agents have come to do since; whether somebody still listens. What cannot be read is not told.
+    fn tell(
+        &mut self,
+        orange: &Orange,
+        dir: &TaskDir,
+        tell: &dyn Fn(&Answer) -> Result<bool>,
+    ) -> Result<bool> {
+        let file = std::fs::metadata(dir.activity());
+        let found = file.and_then(|file| Ok((file.len(), file.modified()?))).ok();
+        if found.is_none() || std::mem::replace(&mut self.looked_at, found) == found {
+            return Ok(true);
+        }
+        let Ok((task, journal)) = Task::read(&orange.home, dir) else { return Ok(true) };
+        for agent in doings::with_log(orange, dir, &task, &journal.log(), || None) {
+            let Told { state, reason, .. } = &agent.told;
+            // Of an agent that works, not each of its steps.
+            let word = if state.is_well() {
+                state.as_str().to_owned()
+            } else {
+                format!("{} {reason}", state.as_str())
+            };
+            if self.told.insert(agent.spawn, word.clone()) != Some(word) && !tell(&doing(dir, &agent))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn doing(dir: &TaskDir, agent: &Agent) -> Answer {
+    let mut json = doings::to_json(std::slice::from_ref(agent))[0].take();
+    let now = clock::now();
+    json["type"] = "agent.doing".into();
+    json["task"] = dir.id.as_str().into();
+    json["timestamp"] = now.as_str().into();
+    let answer = doings::how_to_answer(agent).map(|how| format!(" (`{how}`, or `deny`)")).unwrap_or_default();
+    Answer::new(json, format!("{now} {} {}{answer}", dir.id, doings::line(agent)))
 }
 
 /// Whether somebody still listens.

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
+use super::kept::{Bound, Kept};
+
 /// How long a program may keep its pipes open after it has ended: something it left in the background,
 /// an `ssh` connection master for instance, may hold them for ever.
 const LINGER: Duration = Duration::from_millis(500);
@@ -20,7 +22,7 @@ pub(super) struct Gathering {
     stderr: Gathered,
 }
 
-type Gathered = Arc<Mutex<Vec<u8>>>;
+type Gathered = Arc<Mutex<Kept>>;
 
 enum Event {
     Exited,
@@ -28,12 +30,12 @@ enum Event {
 }
 
 impl Gathering {
-    /// Begins to gather what the child writes, and to feed it this input.
-    pub(super) fn begin(child: &mut Child, input: Vec<u8>) -> Gathering {
+    /// Begins to gather what the child writes, within this bound, and to feed it this input.
+    pub(super) fn begin(child: &mut Child, input: Vec<u8>, bound: Option<Bound>) -> Gathering {
         let (sender, events) = mpsc::channel();
         feed(child.stdin.take(), input);
-        let stdout = drain(child.stdout.take(), &sender);
-        let stderr = drain(child.stderr.take(), &sender);
+        let stdout = drain(child.stdout.take(), bound.clone(), &sender);
+        let stderr = drain(child.stderr.take(), bound, &sender);
         announce_exit(child, sender);
         Gathering { events, stdout, stderr }
     }
@@ -69,14 +71,14 @@ fn feed(pipe: Option<impl Write + Send + 'static>, bytes: Vec<u8>) {
     }
 }
 
-fn drain(pipe: Option<impl Read + Send + 'static>, events: &Sender<Event>) -> Gathered {
-    let gathered = Arc::new(Mutex::new(Vec::new()));
+fn drain(pipe: Option<impl Read + Send + 'static>, bound: Option<Bound>, events: &Sender<Event>) -> Gathered {
+    let gathered = Arc::new(Mutex::new(Kept::new(bound)));
     let (sink, events) = (Arc::clone(&gathered), events.clone());
     thread::spawn(move || {
         let mut chunk = vec![0; 1 << 16];
         let mut pipe = pipe;
         while let Some(length) = pipe.as_mut().and_then(|pipe| read_some(pipe, &mut chunk)) {
-            sink.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&chunk[..length]);
+            sink.lock().unwrap_or_else(PoisonError::into_inner).push(&chunk[..length]);
         }
         events.send(Event::Closed)
     });
@@ -103,6 +105,6 @@ fn announce_exit(child: &Child, events: Sender<Event>) {
     });
 }
 
-fn taken(gathered: &Mutex<Vec<u8>>) -> Vec<u8> {
-    std::mem::take(&mut *gathered.lock().unwrap_or_else(PoisonError::into_inner))
+fn taken(gathered: &Mutex<Kept>) -> Vec<u8> {
+    gathered.lock().unwrap_or_else(PoisonError::into_inner).take()
 }

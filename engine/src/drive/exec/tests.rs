@@ -7,6 +7,18 @@ fn sh(script: &str) -> Call {
     Call::new("sh").arg("-c").arg(script)
 }
 
+/// Runs a call that does not end by itself until it is cut short after it has begun, which may take long on a busy machine.
+#[track_caller]
+fn cut_short(call: impl Fn() -> Call, has_begun: impl Fn() -> bool) -> Error {
+    for bound in [1, 10, 100].map(Duration::from_secs) {
+        let error = call().bound(bound).run().unwrap_err();
+        if has_begun() {
+            return error;
+        }
+    }
+    panic!("it has never begun")
+}
+
 #[test]
 fn a_call_gives_what_the_program_wrote_and_how_it_ended() {
     let output = sh("cat; printf 'no\\n' >&2; exit 3").input(b"a\0b\n").run().unwrap();
@@ -36,9 +48,10 @@ fn a_program_that_does_not_end_is_killed_with_all_it_started() {
     let folder = tempfile::tempdir().unwrap();
     let note = folder.path().join("pid");
     let script = format!("sleep 1000 & echo $! > '{}'; wait", note.display());
-    let error = sh(&script).bound(Duration::from_millis(700)).run().unwrap_err();
+    let noted = || std::fs::read_to_string(&note).unwrap_or_default();
+    let error = cut_short(|| sh(&script), || noted().ends_with('\n'));
     assert!(error.message.contains("did not end"), "{error}");
-    let pid: i32 = std::fs::read_to_string(&note).unwrap().trim().parse().unwrap();
+    let pid: i32 = noted().trim().parse().unwrap();
     eventually("the grandchild ends", || process::Process::alive(pid).is_none());
 }
 
@@ -68,27 +81,51 @@ fn variables_are_set_and_taken_away() {
 }
 
 #[test]
-fn a_detached_process_writes_to_its_log() {
+fn a_detached_process_writes_to_its_log_and_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
-    let mut detached = sh("cat; echo out; echo err >&2; exit 4").detach(&log).unwrap();
-    assert_eq!(detached.wait().unwrap().code(), Some(4));
+    // The end of the one that it leaves running is its end.
+    sh("exec 3<&0; (sleep 0.2; echo out; echo err >&2) & exit 0").detach(&log).unwrap().wait().unwrap();
     assert_eq!(std::fs::read_to_string(&log).unwrap(), "out\nerr\n");
 }
 
 #[test]
-fn a_detached_process_is_waited_for_until_it_is_independent_or_gone() {
+fn a_go_between_that_fails_is_told() {
     let log = tempfile::NamedTempFile::new().unwrap();
-    let mut gone = sh("exit 3").detach(log.path()).unwrap();
-    gone.until_independent().unwrap();
-    assert_eq!(gone.wait().unwrap().code(), Some(3));
+    let error = sh("exit 3").detach(log.path()).unwrap().until_independent().unwrap_err();
+    assert!(error.message.contains("was not started") && error.message.contains('3'), "{error}");
+}
 
-    let mut alone = Call::new("setsid").args(["sleep", "1000"]).detach(log.path()).unwrap();
-    alone.until_independent().unwrap();
-    let pid = Pid::from_child(&alone.child);
-    assert!(process::leads_session(pid));
-    rustix::process::kill_process(pid, Signal::KILL).unwrap();
-    alone.wait().unwrap();
+#[test]
+fn what_is_left_running_is_no_descendant_and_has_no_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, note) = (folder.path().join("log"), folder.path().join("pid"));
+    let script = format!("echo $$ >'{}'; exec sleep 1000", note.display());
+    let go_between = Call::new(std::env::current_exe().unwrap())
+        .args(["drive::exec::tests::goes_between", "--exact"])
+        .env(GO_BETWEEN, script);
+    let mut detached = go_between.detach(&log).unwrap();
+    detached.until_independent().unwrap();
+    eventually("it runs", || std::fs::read_to_string(&note).is_ok_and(|pid| pid.ends_with('\n')));
+    let pid: i32 = std::fs::read_to_string(&note).unwrap().trim().parse().unwrap();
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    // Behind the name: the state, the parent, the group, the session, the terminal.
+    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    let own = std::process::id().to_string();
+    assert!(fields[1] != own && fields[4] == "0", "{stat}");
+    rustix::process::kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    detached.wait().unwrap();
+}
+
+const GO_BETWEEN: &str = "ORANGE_TEST_GO_BETWEEN";
+
+/// Not a test by itself: the one above starts this binary again, with this variable, as the go-between.
+#[test]
+fn goes_between() {
+    if let Some(script) = std::env::var_os(GO_BETWEEN) {
+        become_independent().unwrap();
+        Call::new("sh").arg("-c").arg(script).leave_running().unwrap();
+    }
 }
 
 #[test]
@@ -102,4 +139,25 @@ fn programs_are_found_on_the_path_given() {
     assert_eq!(find_on_path("notes", &path), None);
     assert_eq!(find_on_path("codex", &path), None);
     assert_eq!(find_on_path(program.to_str().unwrap(), OsStr::new("")), Some(program));
+}
+
+#[test]
+fn of_a_bounded_call_both_ends_are_kept_and_more_is_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = |name: &str| folder.path().join(name);
+    let long = sh("echo begin; head -c 30000000 /dev/zero; echo end").copied(1000, &copy("long"), 100_000);
+    let output = long.run().unwrap();
+    assert!(output.stdout.starts_with(b"begin\n") && output.stdout.ends_with(b"end\n"));
+    assert!(output.stdout.len() < 4000, "{}", output.stdout.len());
+    assert!(output.text().contains(" bytes …"));
+    assert_eq!(std::fs::metadata(copy("long")).unwrap().len(), 100_000);
+
+    let short = sh("echo out; echo err >&2").copied(1000, &copy("short"), 100_000).run().unwrap();
+    assert_eq!((short.text().as_str(), short.complaint().as_str()), ("out", "err"));
+    assert_eq!(std::fs::read_to_string(copy("short")).unwrap().len(), 8);
+
+    // What it wrote until then is there when it takes too long.
+    let slow = || sh("echo begun; sleep 1000").copied(1000, &copy("slow"), 100_000);
+    let kept = || std::fs::read_to_string(copy("slow")).unwrap_or_default();
+    cut_short(slow, || kept() == "begun\n");
 }

@@ -1,16 +1,20 @@
 //! Keeping what is only in one worktree: every file that git does not ignore, every commit that is on no remote.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::super::exec::Call;
-use super::inner::Inner;
-use super::parse::{self, Change, Entry};
-use super::{Git, Worktree, without_task_file};
-use crate::files::{entries, is_same};
-use crate::{Error, Result};
+use super::look::{Found, Look, Tree, is_as_found};
+use super::parse::{self, Entry, Object};
+use super::{Git, TASK_FILE, Worktree};
+use crate::{Error, Kind, Result};
+
+/// Who makes the commits of backups.
+pub(super) const KEEPER: &str = "orange@localhost";
 
 /// Work that was kept under a ref.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +46,8 @@ pub struct Keeper<'k> {
     pub note: &'k mut dyn FnMut(Kept) -> Result<()>,
 }
 
-const BACKUPS: &str = "refs/orange/backup";
+/// The refs of all backups.
+pub(super) const BACKUPS: &str = "refs/orange/backup";
 
 /// What git keeps beside the refs while it is in the middle of something: what is being merged or rebased, and what it
 /// has stashed by itself for the time.
@@ -57,7 +62,72 @@ const LOOSE_ENDS: [&str; 8] = [
     "rebase-apply/autostash",
 ];
 
+/// What git has still to do of a rebase, a cherry-pick or a revert of several commits, and what of it was undone.
+const SEQUENCES: [&str; 7] = [
+    "sequencer/todo",
+    "sequencer/head",
+    "rebase-merge/git-rebase-todo",
+    "rebase-merge/git-rebase-todo.backup",
+    "rebase-merge/done",
+    "rebase-merge/stopped-sha",
+    "rebase-apply/original-commit",
+];
+
+/// Refs that belong to one worktree alone.
+const OWN_REFS: [&str; 3] = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"];
+
+/// How long it may take to read everything that is to be kept.
+const LONG: Duration = Duration::from_secs(3600);
+
+/// A path, and what git has for it.
+pub(super) type Held = (PathBuf, Object);
+
+/// A checkout whose work is to be kept.
+pub(super) struct Seen<'s> {
+    /// The checkout.
+    pub(super) git: Git,
+    pub(super) look: &'s Look,
+    /// The files that were moved away from it, and the folder where each is under its path.
+    pub(super) captured: &'s [Found],
+    pub(super) place: &'s Path,
+    /// Submodules that were moved away, with the commits that they stood on.
+    pub(super) modules: &'s [(PathBuf, String)],
+}
+
+impl Seen<'_> {
+    /// What the index has to be told to have everything as it was in the files.
+    fn changes(&self, held: &[Held]) -> Vec<u8> {
+        let captured: BTreeSet<&Path> = held.iter().map(|(path, _)| &**path).collect();
+        let is_there = |entry: &Entry| self.git.repo.join(&entry.path).symlink_metadata().is_ok();
+        let is_removed = |entry: &&Entry| {
+            let is_passed_over = entry.is_repository()
+                || entry.path == Path::new(TASK_FILE)
+                // A file that git was told to pass over, and that is not there, is none that anybody has removed.
+                || entry.is_hidden() && !is_there(entry) && !captured.contains(&*entry.path);
+            entry.is_conflict() || !self.look.is_as_in_index(entry) && !is_passed_over
+        };
+        let removed = self.look.entries.iter().filter(is_removed);
+        let removals = removed.flat_map(|entry| parse::info(&entry.path, &entry.object().none_beside()));
+        let added = held.iter().flat_map(|(path, object)| parse::info(path, object));
+        let module = |commit: &String| Object { mode: "160000".to_owned(), id: commit.clone() };
+        let modules = self.modules.iter().flat_map(|(path, commit)| parse::info(path, &module(commit)));
+        removals.chain(added).chain(modules).collect()
+    }
+}
+
+/// The words of some lines that look like the name of a commit, which git may have abbreviated.
+fn words_of(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let is_name = |word: &&str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let lines = text.lines().filter(|line| wanted(line));
+    lines.flat_map(|line| line.split_whitespace().take(3).filter(is_name)).map(str::to_owned).collect()
+}
+
 impl Backup {
+    /// The task that it is of, or the worktree where that is not known.
+    pub fn task(&self) -> &str {
+        self.reference.rsplit('/').nth(1).unwrap_or_default()
+    }
+
     /// Its number among those of its task.
     pub fn number(&self) -> Option<u32> {
         self.reference.rsplit('/').next()?.parse().ok()
@@ -106,19 +176,31 @@ impl Git {
         Ok(name)
     }
 
-    /// Keeps what is only in a worktree, and leaves the worktree as it is.
+    /// Keeps what is only in a checkout, of which some files are in another place by now, each under its path.
     ///
     /// # Errors
-    /// `environment` when git fails; those of taking notice.
-    pub(super) fn back_up(&self, worktree: &Path, inner: &[Inner], keeper: &mut Keeper<'_>) -> Result<()> {
-        for repository in inner {
-            self.back_up_inner(repository, keeper)?;
-        }
-        let snapshot = self.snapshot(worktree, keeper.task)?;
-        if let Some(commit) = snapshot.or(self.head(worktree)?) {
+    /// `environment` when git fails, or when a captured file is not in what was kept; those of taking notice.
+    pub(super) fn back_up(&self, seen: &Seen<'_>, keeper: &mut Keeper<'_>) -> Result<()> {
+        let (commit, held) = seen.git.snapshot(seen, keeper.task)?;
+        if let Some(commit) = commit.or(seen.git.head(&seen.git.repo)?) {
             self.keep_tip(&commit, keeper)?;
+            self.check_held(&commit, &held)?;
         }
-        self.keep_loose_ends(&self.git_dir(worktree)?, keeper)
+        self.keep_loose_ends(&seen.git, keeper)
+    }
+
+    /// That a commit has every one of these files, as it is.
+    fn check_held(&self, commit: &str, files: &[Held]) -> Result<()> {
+        let tree = if files.is_empty() { Tree::new() } else { self.tree(commit)? };
+        match files.iter().find(|(path, object)| tree.get(path) != Some(object)) {
+            Some((path, _)) => {
+                let message =
+                    format!("{} is not in the backup {commit}, so nothing is removed", path.display());
+                Err(Error::new(Kind::Environment, message)
+                    .help("move that file away; then `orange workspace gc` gives the worktree back"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Keeps what git still knows of a worktree whose folder is gone: its commit, and what was staged in it.
@@ -138,7 +220,7 @@ impl Git {
         if let Some(commit) = commit.as_deref().or(head) {
             self.keep_tip(commit, keeper)?;
         }
-        self.keep_loose_ends(&folder, keeper)
+        self.keep_loose_ends(&self.bound(&folder, &self.repo), keeper)
     }
 
     /// Gives a commit a ref, unless it is on a remote or part of the default branch.
@@ -176,46 +258,107 @@ impl Git {
         Ok(format!("{BACKUPS}/{task}/{}", last + 1))
     }
 
-    /// A commit of everything in the worktree, made beside its index so that nothing there changes; none
-    /// when that is the same as its head.
-    pub(super) fn snapshot(&self, worktree: &Path, task: &str) -> Result<Option<String>> {
-        let changes = self.changes(worktree)?;
-        let entries = self.entries(worktree)?;
-        // A file that git was told to pass over, and that is not there, is none that anybody has removed.
-        let is_there = |entry: &&Entry| worktree.join(&entry.path).symlink_metadata().is_ok();
-        let hidden: Vec<&Entry> = entries.iter().filter(|entry| entry.is_hidden()).filter(is_there).collect();
-        if changes.is_empty() && hidden.is_empty() {
-            return Ok(None);
-        }
-        let head = self.head(worktree)?;
-        let index = Scratch::of(&self.git_dir(worktree)?.join("index"))?;
-        let at = || self.call_in(worktree).env("GIT_INDEX_FILE", &index.path);
+    /// A commit of everything in the checkout, made beside its index so that nothing there changes; none when that is the
+    /// same as its head. And what it has of each captured file.
+    pub(super) fn snapshot(&self, seen: &Seen<'_>, task: &str) -> Result<(Option<String>, Vec<Held>)> {
+        let index = Scratch::of(&self.git_dir(&self.repo)?.join("index"))?;
+        // Git looks again into files that are as old as the index, and filters them for that.
+        let quiet = self.without_filters()?;
+        let at = || {
+            let call = self.call().env("GIT_INDEX_FILE", &index.path);
+            call.preset(&quiet).preset(["-c", "core.protectNTFS=false"])
+        };
+        let told = ["-z", "--index-info"];
         // An index with conflicts has no tree.
-        let conflicts: Vec<&Entry> = entries.iter().filter(|entry| entry.is_conflict()).collect();
-        self.update_index(&at, &["-z", "--index-info"], &parse::sides(&conflicts))?;
+        let conflicts: Vec<&Entry> = seen.look.entries.iter().filter(|entry| entry.is_conflict()).collect();
+        self.update_index(&at, &told, &parse::sides(&conflicts))?;
         let staged = at().arg("write-tree").text()?;
-        self.show_again(&at, &hidden)?;
-        self.add_all(worktree, &at, &changes)?;
-        let there: Vec<&Entry> =
-            conflicts.into_iter().filter(|entry| worktree.join(&entry.path).is_file()).collect();
-        self.update_index(&at, &["--add", "-z", "--stdin"], &parse::lines(&there))?;
+        let index = index.again()?;
+        let at = || {
+            let call = self.call().env("GIT_INDEX_FILE", &index.path);
+            call.preset(&quiet).preset(["-c", "core.protectNTFS=false"])
+        };
+        let held = self.held(seen)?;
+        self.update_index(&at, &told, &seen.changes(&held))?;
         let whole = at().arg("write-tree").text()?;
         let states = [(staged, "staged in the index"), (whole, "uncommitted work")];
-        self.commit_on(head.as_deref(), &states, task, &index)
+        let head = self.head(&self.repo)?;
+        Ok((self.commit_on(head.as_deref(), &states, task, &index)?, held))
     }
 
-    /// Adds every file that is not ignored to the index, byte for byte.
-    fn add_all(&self, worktree: &Path, at: &dyn Fn() -> Call, changes: &[Change]) -> Result<()> {
-        let empty = self.call_in(worktree).args(["hash-object", "-t", "tree", "/dev/null"]).text()?;
-        let nested = changes.iter().filter(|change| change.is_nested_repository());
-        at().env("GIT_ATTR_SOURCE", empty)
-            .preset(["-c", "core.autocrlf=false", "-c", "core.eol=lf", "-c", "core.safecrlf=false"])
-            .preset(["-c", "core.attributesFile=/dev/null"])
-            .args(["add", "--all", "--", ":/", without_task_file()])
-            .args(nested.map(|change| format!(":(top,exclude,literal){}", change.path.display())))
-            .run()?
-            .checked()
-            .map(drop)
+    /// What git has of each captured file: of one that is as the index has it, that; of every other one, its bytes.
+    fn held(&self, seen: &Seen<'_>) -> Result<Vec<Held>> {
+        let known: BTreeMap<&Path, &Entry> = seen
+            .look
+            .entries
+            .iter()
+            .filter(|entry| seen.look.is_as_in_index(entry))
+            .map(|entry| (&*entry.path, entry))
+            .collect();
+        let as_known = |found: &Found| {
+            let entry = known.get(&*found.path)?;
+            is_as_found(found, &seen.look.walk.files).then(|| entry.object())
+        };
+        let mut held = Vec::new();
+        let mut others = Vec::new();
+        for found in seen.captured {
+            match as_known(found) {
+                Some(object) => held.push((found.path.clone(), object)),
+                None => others.push(found),
+            }
+        }
+        let (links, files): (Vec<&Found>, Vec<&Found>) =
+            others.into_iter().partition(|found| found.print.is_link);
+        let lines: Vec<u8> =
+            files.iter().flat_map(|file| parse::quoted(&seen.place.join(&file.path))).collect();
+        let hash = |words: &[&str], input: &[u8]| {
+            self.call().bound(LONG).args(["hash-object", "-w"]).args(words).input(input).text()
+        };
+        // Without filters: what comes back are the bytes that were there, and one that fails is in nobody's way.
+        let printed =
+            if files.is_empty() { String::new() } else { hash(&["--no-filters", "--stdin-paths"], &lines)? };
+        if printed.lines().count() != files.len() {
+            return Err(Error::new(Kind::Environment, "`git hash-object` has not read every file"));
+        }
+        for (found, id) in files.iter().zip(printed.lines()) {
+            held.push((found.path.clone(), Object { mode: found.mode().to_owned(), id: id.to_owned() }));
+        }
+        held.extend(self.held_links(seen.place, &links)?);
+        Ok(held)
+    }
+
+    /// What git has of these links, all at once: there may be thousands.
+    fn held_links(&self, place: &Path, links: &[&Found]) -> Result<Vec<Held>> {
+        if links.is_empty() {
+            return Ok(Vec::new());
+        }
+        let index = Scratch::empty(&self.git_dir(&self.repo)?.join("links"))?;
+        let at = || {
+            let call = self.call().env("GIT_INDEX_FILE", &index.path).env("GIT_WORK_TREE", place).bound(LONG);
+            call.preset(["-c", "core.symlinks=true", "-c", "core.protectNTFS=false"])
+        };
+        let paths: Vec<u8> =
+            links.iter().flat_map(|link| [link.path.as_os_str().as_bytes(), &[0]].concat()).collect();
+        self.update_index(&at, &["--add", "-z", "--stdin"], &paths)?;
+        let listed = at().args(["ls-files", "-v", "--stage", "-z"]).run()?.checked()?;
+        let held = parse::parse_entries(&listed.stdout).into_iter();
+        Ok(held.map(|entry| (entry.path.clone(), entry.object())).collect())
+    }
+
+    /// Sets an index aside that git cannot read, as the end of a machine may leave it, and makes one that has what is committed.
+    ///
+    /// # Errors
+    /// `environment` when that fails; those of taking notice.
+    pub(super) fn set_broken_index_aside(&self, keeper: &mut Keeper<'_>) -> Result<()> {
+        let read = self.call().args(["ls-files", "--stage", "-z"]).run()?;
+        if read.success() || !parse::says_broken_index(&read.complaint()) {
+            return Ok(());
+        }
+        keeper.set_aside(&self.git_dir(&self.repo)?.join("index"))?;
+        match self.head(&self.repo)? {
+            Some(head) => self.patiently(|| self.call().args(["read-tree", &head]))?.checked().map(drop),
+            None => Ok(()),
+        }
     }
 
     /// A commit for each of these trees that differs from the one before it, on top of each other; the last one, if
@@ -238,7 +381,7 @@ impl Git {
             let message = format!("{what} of task {task}");
             let call = ["AUTHOR", "COMMITTER"].iter().fold(self.call(), |call, who| {
                 call.env(format!("GIT_{who}_NAME"), "orange")
-                    .env(format!("GIT_{who}_EMAIL"), "orange@localhost")
+                    .env(format!("GIT_{who}_EMAIL"), KEEPER)
                     .env(format!("GIT_{who}_DATE"), format!("@{} +0000", index.seconds()))
             });
             let call = call.args(["commit-tree", tree, "-m", &message]);
@@ -263,11 +406,26 @@ impl Git {
         self.patiently(|| at().arg("update-index").args(words).input(lines))?.checked().map(drop)
     }
 
-    fn keep_loose_ends(&self, git_dir: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
-        for name in LOOSE_ENDS {
-            let Ok(text) = fs::read_to_string(git_dir.join(name)) else { continue };
-            for commit in text.lines().filter(|line| line.bytes().all(|byte| byte.is_ascii_hexdigit())) {
-                self.keep_loose(commit, keeper)?;
+    /// Keeps what a checkout is in the middle of, and what only refs of its own have, such as those of a bisection.
+    fn keep_loose_ends(&self, checkout: &Git, keeper: &mut Keeper<'_>) -> Result<()> {
+        let own = checkout.git_dir(&checkout.repo)?;
+        let read = |name: &&str| fs::read_to_string(own.join(name)).ok();
+        let of_heads = LOOSE_ENDS.iter().filter_map(read).flat_map(|text| words_of(&text, |_| true));
+        let mut commits: Vec<String> = of_heads.collect();
+        // The last one first: in most sequences it stands on all others.
+        commits.extend(
+            SEQUENCES
+                .iter()
+                .filter_map(read)
+                .flat_map(|text| words_of(&text, |line| !line.starts_with('#')))
+                .rev(),
+        );
+        commits.extend(checkout.refs(&OWN_REFS)?.into_iter().map(|one| one.commit));
+        let mut looked_at = BTreeSet::new();
+        for commit in commits.into_iter().filter(|commit| looked_at.insert(commit.clone())) {
+            // What looks like a commit may be a word of a subject.
+            if let Some(commit) = self.commit_in(&self.repo, &commit)? {
+                self.keep_loose(&commit, keeper)?;
             }
         }
         Ok(())
@@ -299,36 +457,42 @@ impl Git {
         let output = self.call_in(worktree).args(["ls-files", "-v", "--stage", "--full-name", "-z"]).run()?;
         Ok(parse::parse_entries(&output.checked()?.stdout))
     }
-
-    /// Where git keeps what belonged to a worktree whose folder is gone.
-    fn remembered(&self, worktree: &Path) -> Result<Option<PathBuf>> {
-        let folder = self.common_dir()?.join("worktrees");
-        let link = worktree.join(".git");
-        let is_it = |folder: &PathBuf| {
-            fs::read_to_string(folder.join("gitdir"))
-                .is_ok_and(|text| is_same(&folder.join(text.trim_end()), &link))
-        };
-        Ok(entries(&folder)?.into_iter().map(|entry| entry.path()).find(is_it))
-    }
 }
 
 /// A copy of an index, gone when dropped.
-struct Scratch {
-    path: PathBuf,
+pub(super) struct Scratch {
+    pub(super) path: PathBuf,
+    of: PathBuf,
     exists: bool,
     written: SystemTime,
 }
 
 impl Scratch {
-    fn of(index: &Path) -> Result<Scratch> {
-        let path = index.with_extension(format!("orange-{}", std::process::id()));
+    pub(super) fn of(index: &Path) -> Result<Scratch> {
+        let (path, of) = (index.with_extension(format!("orange-{}", std::process::id())), index.to_owned());
         match copy_with_time(index, &path) {
-            Ok(written) => Ok(Scratch { path, exists: true, written }),
+            Ok(written) => Ok(Scratch { path, of, exists: true, written }),
             Err(cause) if cause.kind() == ErrorKind::NotFound => {
-                Ok(Scratch { path, exists: false, written: SystemTime::now() })
+                Ok(Scratch { path, of, exists: false, written: SystemTime::now() })
             }
             Err(cause) => Err(Error::io("copy", index, &cause)),
         }
+    }
+
+    /// One that has nothing yet.
+    fn empty(index: &Path) -> Result<Scratch> {
+        let scratch = Scratch::of(index)?;
+        if scratch.exists {
+            fs::remove_file(&scratch.path).map_err(|cause| Error::io("remove", &scratch.path, &cause))?;
+        }
+        Ok(scratch)
+    }
+
+    /// The same anew, as the index is now.
+    fn again(self) -> Result<Scratch> {
+        let index = self.of.clone();
+        drop(self);
+        Scratch::of(&index)
     }
 
     fn seconds(&self) -> u64 {

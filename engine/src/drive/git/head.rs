@@ -18,6 +18,13 @@ pub fn stands_on(worktree: &Path) -> Result<Option<String>> {
     }
 }
 
+/// Whether the index of a worktree may have a file of this name, which has no folder: only git can tell for sure, but a request
+/// has no time for that.
+pub fn may_have(worktree: &Path, name: &str) -> bool {
+    let index = git_folder(worktree).and_then(|folder| fs::read(folder.join("index")).ok());
+    index.is_some_and(|index| index.windows(name.len()).any(|part| part == name.as_bytes()))
+}
+
 /// What the files say; `None` when only git can tell.
 pub(super) fn from_files(worktree: &Path) -> Option<String> {
     let folder = git_folder(worktree)?;

@@ -1,98 +1,120 @@
 //! Repositories inside a worktree: git neither reads nor cleans those, so they are kept on their own.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::backup::{Backup, Keeper, Kept};
-use super::{Git, Worktree};
+use super::backup::{BACKUPS, Backup, Keeper, Kept, Seen};
+use super::capture::{Capture, until_nobody_writes};
+use super::link::link_of;
+use super::look::{self, Tree};
+use super::{Git, Worktree, parse, refused};
 use crate::files::{is_same, real};
 use crate::{Error, Result};
 
-/// A repository inside a worktree, by its folder.
+/// A repository inside a checkout.
 pub(super) enum Inner {
     /// Another worktree of the same repository.
     Linked(Worktree),
-    /// A submodule: its repository is in the folder that git keeps for the worktree around it, and goes with that.
+    /// A submodule, with its repository, which is in the folder that git keeps for the checkout around it, and goes with that.
     Submodule(PathBuf),
-    /// One with a repository of its own.
-    Foreign(PathBuf),
+    /// One with a repository of its own, or of which git does not know whose it is.
+    Foreign,
 }
 
 impl Git {
-    /// The repositories inside a worktree that git does not ignore, and every worktree of this repository there.
+    /// What the repository in this folder of the checkout of `there` is.
     ///
     /// # Errors
     /// `environment` when git fails.
-    pub(super) fn inner(&self, worktree: &Path) -> Result<Vec<Inner>> {
-        let around = real(worktree);
-        let linked: Vec<Worktree> = self
-            .worktrees()?
-            .into_iter()
-            .filter(|one| {
-                one.path.is_dir() && real(&one.path) != around && real(&one.path).starts_with(&around)
-            })
-            .collect();
-        let modules = self.git_dir(worktree)?.join("modules");
-        let entries = self.entries(worktree)?;
-        let known = entries.into_iter().filter(|entry| entry.is_repository()).map(|entry| entry.path);
-        let changes = self.changes(worktree)?;
-        let untracked = changes.into_iter().filter(|it| it.is_nested_repository()).map(|change| change.path);
-        let mut inner = Vec::new();
-        for path in known.chain(untracked).map(|path| worktree.join(path)) {
-            let is_linked = linked.iter().any(|one| is_same(&one.path, &path));
-            // What a link leads to is not inside, whatever it is.
-            let is_inside = real(&path).starts_with(&around) && !path.is_symlink();
-            if is_linked || !is_inside || !path.join(".git").exists() {
-                continue;
-            }
-            let is_module = real(&self.git_dir(&path)?).starts_with(real(&modules));
-            inner.push(if is_module { Inner::Submodule(path) } else { Inner::Foreign(path) });
+    pub(super) fn inner(&self, there: &Git, folder: &Path) -> Result<Inner> {
+        let linked = self.worktrees()?.into_iter().skip(1).find(|one| is_same(&one.path, folder));
+        if let Some(linked) = linked.filter(|_| self.own_part(folder).is_ok()) {
+            return Ok(Inner::Linked(linked));
         }
-        inner.extend(linked.into_iter().map(Inner::Linked));
-        Ok(inner)
+        let modules = real(&there.git_dir(&there.repo)?.join("modules"));
+        let own = link_of(folder).filter(|own| own.starts_with(&modules) && own.join("HEAD").is_file());
+        Ok(own.map_or(Inner::Foreign, Inner::Submodule))
     }
 
-    /// Keeps what is in such a repository and on no remote of it.
-    pub(super) fn back_up_inner(&self, inner: &Inner, keeper: &mut Keeper<'_>) -> Result<()> {
-        match inner {
-            Inner::Linked(found) => self.back_up(&found.path, &self.inner(&found.path)?, keeper),
-            Inner::Submodule(path) => self.back_up_submodule(path, keeper),
-            Inner::Foreign(path) => keeper.set_aside(path),
-        }
-    }
-
-    /// Clears such a repository away, which has been kept.
-    pub(super) fn clear(&self, inner: &Inner) -> Result<()> {
-        match inner {
-            Inner::Linked(found) => self.forget(found),
-            Inner::Submodule(path) => {
-                let emptied = fs::remove_dir_all(path).and_then(|()| fs::create_dir(path));
-                emptied.map_err(|cause| Error::io("empty the submodule", path, &cause))
-            }
-            Inner::Foreign(_) => Ok(()),
-        }
-    }
-
-    fn back_up_submodule(&self, path: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
-        let theirs = Git { repo: path.to_path_buf(), env: self.env.clone() };
-        for inner in theirs.inner(path)? {
-            match inner {
-                Inner::Linked(Worktree { path, .. }) | Inner::Submodule(path) => {
-                    self.back_up_submodule(&path, keeper)?;
+    /// Keeps what is in the repositories of a worktree and on no remote of theirs, and takes them out of it. The commits that
+    /// submodules stood on.
+    pub(super) fn take_repositories(
+        &self,
+        there: &Git,
+        paths: &[PathBuf],
+        capture: &Capture,
+        keeper: &mut Keeper<'_>,
+    ) -> Result<Vec<(PathBuf, String)>> {
+        let mut modules = Vec::new();
+        for path in paths {
+            let folder = there.repo.join(path);
+            match self.inner(there, &folder)? {
+                Inner::Linked(found) => self.remove(&found.path, keeper)?,
+                Inner::Foreign => keeper.set_aside(&folder)?,
+                Inner::Submodule(own) => {
+                    capture.take([&**path])?;
+                    let moved = capture.taken().join(path);
+                    let head = self.keep_submodule(&own, &moved, keeper)?;
+                    fs::create_dir_all(&folder).map_err(|cause| Error::io("create", &folder, &cause))?;
+                    modules.extend(head.map(|head| (path.clone(), head)));
                 }
-                Inner::Foreign(path) => keeper.set_aside(&path)?,
             }
         }
-        let snapshot = theirs.snapshot(path, keeper.task)?;
-        let mut tips: Vec<String> = snapshot.or(theirs.head(path)?).into_iter().collect();
-        tips.extend(theirs.refs(&["refs/heads", "refs/stash"])?.into_iter().map(|one| one.commit));
+        Ok(modules)
+    }
+
+    /// Keeps what a submodule has that is on none of its remotes; the commit that it stands on.
+    fn keep_submodule(&self, own: &Path, folder: &Path, keeper: &mut Keeper<'_>) -> Result<Option<String>> {
+        let theirs = self.bound(own, folder);
+        until_nobody_writes(folder, folder)?;
+        let look = theirs.look(&Tree::new())?;
+        for path in &look.walk.repositories {
+            let inside = folder.join(path);
+            match self.inner(&theirs, &inside)? {
+                Inner::Submodule(own) => self.keep_submodule(&own, &inside, keeper).map(drop)?,
+                Inner::Linked(_) | Inner::Foreign => keeper.set_aside(&inside)?,
+            }
+        }
+        for special in &look.walk.special {
+            keeper.set_aside(&folder.join(special))?;
+        }
+        let captured = look.uncommitted();
+        let seen =
+            Seen { git: theirs.clone(), look: &look, captured: &captured, place: folder, modules: &[] };
+        let snapshot = theirs.snapshot(&seen, keeper.task)?.0;
+        let head = theirs.head(folder)?;
+        let mut tips: Vec<String> = snapshot.or(head.clone()).into_iter().collect();
+        for found in theirs.refs(&["refs/heads", "refs/tags"])? {
+            // A tag may be of a file.
+            tips.extend(theirs.commit_in(folder, &found.name)?);
+        }
+        tips.extend(theirs.stashes()?);
         tips.dedup();
         for tip in tips {
             if theirs.is_beyond(&tip, ["--remotes".to_owned()])? {
-                self.adopt(path, &tip, keeper)?;
+                self.adopt(own, &tip, keeper)?;
             }
         }
-        Ok(())
+        until_nobody_writes(folder, folder)?;
+        let now = theirs.look(&Tree::new())?.uncommitted();
+        match now.iter().find(|found| !look::has(&captured, found)) {
+            Some(found) => {
+                Err(refused(format!("{} was written while it was kept", folder.join(&found.path).display()))
+                    .help("end what writes there, then try again"))
+            }
+            None => Ok(head),
+        }
+    }
+
+    /// The commits of all stashes.
+    fn stashes(&self) -> Result<Vec<String>> {
+        if self.refs(&["refs/stash"])?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let listed = self.call().args(["log", "--walk-reflogs", "--format=%H", "refs/stash", "--"]).text()?;
+        Ok(listed.lines().map(str::to_owned).collect())
     }
 
     /// Gives a commit of another repository a ref in this one, with everything that it stands on.
@@ -101,9 +123,22 @@ impl Git {
         let backup = match known {
             Some(backup) => backup,
             None => {
+                // A fetch would go through the settings of that repository, which name the place where its files were.
+                let theirs = parse::quoted(&from.join("objects"));
+                let packs = self.common_dir()?.join("objects/pack/pack");
+                let call = self
+                    .call()
+                    .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", OsStr::from_bytes(theirs.trim_ascii_end()));
+                let known =
+                    self.refs(&[&format!("{BACKUPS}/")])?.into_iter().map(|one| format!("^{}\n", one.commit));
+                let wanted = format!("{commit}\n{}", known.collect::<String>());
+                call.args(["pack-objects", "--quiet", "--revs"])
+                    .arg(packs)
+                    .input(wanted.as_bytes())
+                    .run()?
+                    .checked()?;
                 let reference = self.next_backup(keeper.task)?;
-                let call = self.call().args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]);
-                call.arg(from).arg(format!("{commit}:{reference}")).run()?.checked()?;
+                self.patiently(|| self.call().args(["update-ref", &reference, commit, ""]))?.checked()?;
                 Backup { reference, commit: commit.to_owned() }
             }
         };

@@ -18,6 +18,16 @@ pub enum Strategy {
     Merge,
 }
 
+impl Strategy {
+    /// The word for it, in arguments, answers and journals.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Strategy::FastForward => "ff",
+            Strategy::Merge => "merge",
+        }
+    }
+}
+
 /// A merge that can be made: its commit stands, and no branch has moved yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merge {
@@ -37,7 +47,7 @@ impl Git {
     /// `worktree` is the task's, where it has one.
     ///
     /// # Errors
-    /// `refused` when the worktree has uncommitted work or is not on the branch, when the branches conflict, when `ff` is
+    /// `refused` when the worktree has uncommitted work or is not on the branch, when the branch has the task's own file, when the branches conflict, when `ff` is
     /// wanted and not possible, when the default branch and the remote's have diverged, while it is being rebased, and when
     /// a commit lacks the signature that the user's settings ask for;
     /// `not_found` when there is no such branch; `environment` when git fails.
@@ -53,6 +63,7 @@ impl Git {
         }
         self.check_no_rebase(default_branch)?;
         let theirs = self.tip(branch)?;
+        self.check_no_task_file(&theirs, branch)?;
         let from = self.commit_in(&self.repo, &format!("refs/heads/{default_branch}"))?;
         let remote = self.commit_in(&self.repo, &format!("refs/remotes/{REMOTE}/{default_branch}"))?;
         let ours = match (&from, &remote) {
@@ -93,12 +104,13 @@ impl Git {
         }
     }
 
-    /// Refuses a branch that has nothing beyond the default branch.
+    /// Refuses a branch that has nothing beyond the default branch, or has the task's own file.
     ///
     /// # Errors
     /// `refused` for such a branch; `not_found` when there is no such branch; `environment` when git fails.
     pub fn check_has_work(&self, branch: &str, default_branch: &str) -> Result<()> {
         let (base, tip) = (self.base(default_branch)?, self.tip(branch)?);
+        self.check_no_task_file(&tip, branch)?;
         if !self.is_ancestor(&tip, &base)? {
             return Ok(());
         }
@@ -280,7 +292,8 @@ impl Git {
             "--no-verify-signatures",
             commit,
         ];
-        let output = self.patiently(|| self.call_in(checkout).args(verb))?;
+        let there = self.inside(checkout)?;
+        let output = there.patiently(|| there.call().args(verb))?;
         if output.success() {
             return Ok(());
         }
@@ -305,6 +318,20 @@ impl Git {
             .into_iter()
             .find(|worktree| !worktree.bare && on_it(worktree))
             .map(|worktree| worktree.path))
+    }
+
+    /// Whether the default branch, here or as the remote last had it, has all that a branch has.
+    ///
+    /// # Errors
+    /// `not_found` when there is no such branch; `environment` when git fails.
+    pub fn is_merged(&self, branch: &str, default_branch: &str) -> Result<bool> {
+        let tip = self.tip(branch)?;
+        for into in self.tips(default_branch)? {
+            if self.is_ancestor(&tip, &into)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Where a branch is here, else on the remote.

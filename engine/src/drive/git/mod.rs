@@ -5,8 +5,12 @@
 
 mod backup;
 mod busy;
+mod capture;
+mod garbage;
 mod head;
 mod inner;
+mod link;
+mod look;
 mod merge;
 mod parse;
 mod release;
@@ -26,7 +30,7 @@ use super::exec::{Call, GIT_VARIABLES};
 use crate::{Error, Kind, Result};
 
 pub use backup::{Backup, Keeper, Kept};
-pub use head::stands_on;
+pub use head::{may_have, stands_on};
 pub use merge::{Merge, Strategy};
 pub use parse::{Change, Version, Worktree};
 pub use template::Template;
@@ -41,8 +45,11 @@ pub const REMOTE: &str = "origin";
 /// How many bytes there may be between two `/` of a branch's name: it is a file's name, and git adds `.lock` to it.
 const LONGEST_PART: usize = 250;
 
-/// The link to the task's file in a worktree; it is never part of the work.
+/// The copy of the task's text in a worktree; it is never part of the work.
 pub const TASK_FILE: &str = "TASK.md";
+
+/// The folder in a worktree with a folder for each agent, `.orange/<spawn>`, in which a sandboxed one leaves its requests.
+pub const REQUEST_FOLDER: &str = ".orange";
 
 /// One project's repository.
 #[derive(Clone, Debug)]
@@ -175,6 +182,11 @@ impl Git {
     /// # Errors
     /// `usage` for such a name; `environment` when git cannot be asked.
     pub fn check_branch_name(&self, branch: &str) -> Result<()> {
+        if let Some(name) = branch.strip_prefix("refs/") {
+            let name = name.strip_prefix("heads/").unwrap_or(name);
+            return Err(Error::new(Kind::Usage, format!("`{}` is a ref", branch.escape_debug()))
+                .help(format!("give the branch's own name: `{}`", name.escape_debug())));
+        }
         let fits = !branch.starts_with('-')
             && !branch.contains('\0')
             && branch.split('/').all(|part| part.len() <= LONGEST_PART)
@@ -210,6 +222,34 @@ impl Git {
         Ok(!listed.is_empty())
     }
 
+    /// Whether what is checked out in a worktree has this file.
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub fn is_tracked(&self, worktree: &Path, path: &str) -> Result<bool> {
+        if !worktree.is_dir() {
+            return Ok(false);
+        }
+        let listed = self.inside(worktree)?.call().args(["ls-files", "--", path]).text()?;
+        Ok(!listed.is_empty())
+    }
+
+    /// Refuses a branch on which the copy of the task's text is committed: on the default branch, it would keep every task of
+    /// the project from its own.
+    ///
+    /// # Errors
+    /// `refused` for such a one; `environment` when git fails.
+    pub fn check_no_task_file(&self, commit: &str, branch: &str) -> Result<()> {
+        let listed =
+            self.call().args(["ls-tree", "--full-tree", "--name-only", commit, "--", TASK_FILE]).text()?;
+        if listed.is_empty() {
+            return Ok(());
+        }
+        Err(refused(format!("{TASK_FILE} is committed on `{branch}`, and it is no part of the work")).help(format!(
+            "in the task's worktree, run `git rm --cached {TASK_FILE}` and commit that; the file stays where it is"
+        )))
+    }
+
     /// Where a branch is, as far as the last fetch knows.
     ///
     /// # Errors
@@ -222,6 +262,14 @@ impl Git {
         }
         let on_remote = refs.iter().any(|one| one.name == remote);
         Ok(if on_remote { BranchState::OnlyRemote(REMOTE.to_owned()) } else { BranchState::Nowhere })
+    }
+
+    /// Gives a local branch another name, in the worktree that is on it, too.
+    ///
+    /// # Errors
+    /// `environment` when git fails, as while the branch is being rebased.
+    pub fn rename_branch(&self, from: &str, to: &str) -> Result<()> {
+        self.patiently(|| self.call().args(["branch", "--move", "--", from, to]))?.checked().map(drop)
     }
 
     /// The branch that a worktree is on; none when it is detached.
@@ -241,13 +289,35 @@ impl Git {
         self.commit_in(worktree, "HEAD")
     }
 
+    /// The commit at which the work in a worktree leaves the default branch, in short; the tip of that branch where they
+    /// have nothing in common.
+    ///
+    /// # Errors
+    /// `not_found` when there is no such branch; `environment` when git fails.
+    pub fn fork_point(&self, worktree: &Path, default_branch: &str) -> Result<String> {
+        let base = self.base(default_branch)?;
+        let there = self.inside(worktree)?;
+        let output = there.call().args(["merge-base", "HEAD", &base]).run()?;
+        let commit = if output.code() == Some(1) { base } else { output.checked()?.text() };
+        there.call().args(["rev-parse", "--short=12", &commit]).text()
+    }
+
+    /// Whether the repository has a commit of this name.
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub fn has_commit(&self, revision: &str) -> Result<bool> {
+        self.commit_in(&self.repo, revision).map(|commit| commit.is_some())
+    }
+
     /// What is uncommitted in a worktree: changed, staged and untracked files, not ignored ones and not
     /// the task's own file.
     ///
     /// # Errors
     /// `environment` when git fails.
     pub fn changes(&self, worktree: &Path) -> Result<Vec<Change>> {
-        let call = self.call_in(worktree).args(["status", "--porcelain", "-z", "--untracked-files=all"]);
+        let call =
+            self.inside(worktree)?.call().args(["status", "--porcelain", "-z", "--untracked-files=all"]);
         let output = call.args(["--", ":/", without_task_file()]).run()?.checked()?;
         Ok(parse::parse_status(&output.stdout))
     }
@@ -311,7 +381,7 @@ impl Git {
     }
 
     fn symbolic_ref(&self, folder: &Path, name: &str) -> Result<Option<String>> {
-        let output = self.call_in(folder).args(["symbolic-ref", "--quiet", name]).run()?;
+        let output = self.inside(folder)?.call().args(["symbolic-ref", "--quiet", name]).run()?;
         match output.code() {
             Some(1) => Ok(None),
             _ => Ok(Some(output.checked()?.text())),
@@ -320,7 +390,7 @@ impl Git {
 
     fn commit_in(&self, folder: &Path, revision: &str) -> Result<Option<String>> {
         let wanted = format!("{revision}^{{commit}}");
-        let output = self.call_in(folder).args(["rev-parse", "--verify", "--quiet", &wanted]).run()?;
+        let output = self.inside(folder)?.call().args(["rev-parse", "--verify", "--quiet", &wanted]).run()?;
         match output.code() {
             Some(1) => Ok(None),
             _ => Ok(Some(output.checked()?.text())),
@@ -329,7 +399,10 @@ impl Git {
 
     /// The commit that new work starts from and a released worktree goes back to: the default branch of
     /// the remote, else the local one.
-    fn base(&self, default_branch: &str) -> Result<String> {
+    ///
+    /// # Errors
+    /// `not_found` when there is neither; `environment` when git fails.
+    pub fn base(&self, default_branch: &str) -> Result<String> {
         let names =
             [format!("refs/remotes/{REMOTE}/{default_branch}"), format!("refs/heads/{default_branch}")];
         let refs = self.refs(&[&names[0], &names[1]])?;

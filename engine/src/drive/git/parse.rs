@@ -1,9 +1,10 @@
 //! Reading what git prints, without side effects.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A version of git, as far as features depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,13 +79,6 @@ pub struct Change {
     pub path: PathBuf,
 }
 
-impl Change {
-    /// Is it a repository of its own inside the worktree? Git neither reads nor cleans those.
-    pub(super) fn is_nested_repository(&self) -> bool {
-        self.code == "??" && self.path.as_os_str().as_bytes().ends_with(b"/")
-    }
-}
-
 /// The changes in what `git status --porcelain -z` printed.
 pub(super) fn parse_status(printed: &[u8]) -> Vec<Change> {
     let mut fields = printed.split(|&byte| byte == 0);
@@ -99,6 +93,20 @@ pub(super) fn parse_status(printed: &[u8]) -> Vec<Change> {
         changes.push(Change { code, path: path(file) });
     }
     changes
+}
+
+/// What git has at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Object {
+    pub(super) mode: String,
+    pub(super) id: String,
+}
+
+impl Object {
+    /// What stands for nothing at all, in a repository that has this.
+    pub(super) fn none_beside(&self) -> Object {
+        Object { mode: "0".to_owned(), id: "0".repeat(self.id.len()) }
+    }
 }
 
 /// One file in an index; with a conflict, one side of it.
@@ -116,6 +124,11 @@ impl Entry {
     /// Is it a repository of its own, such as a submodule?
     pub(super) fn is_repository(&self) -> bool {
         self.mode == "160000"
+    }
+
+    /// What it has.
+    pub(super) fn object(&self) -> Object {
+        Object { mode: self.mode.clone(), id: self.object.clone() }
     }
 
     /// Is it one side of a conflict?
@@ -143,6 +156,41 @@ fn parse_entry(line: &[u8]) -> Option<Entry> {
     let object = text(fields.next()?);
     let stage = *fields.next()?.first()?;
     Some(Entry { tag, mode, object, stage, path: path(&line[tab + 1..]) })
+}
+
+/// The entries in what `git ls-tree -r -z` printed, each `<mode> <type> <object><tab>path`.
+pub(super) fn parse_tree(printed: &[u8]) -> BTreeMap<PathBuf, Object> {
+    let entry = |line: &[u8]| {
+        let tab = line.iter().position(|&byte| byte == b'\t')?;
+        let about = text(&line[..tab]);
+        let mut fields = about.split(' ');
+        let mode = fields.next()?.to_owned();
+        let id = fields.nth(1)?.to_owned();
+        Some((path(&line[tab + 1..]), Object { mode, id }))
+    };
+    printed.split(|&byte| byte == 0).filter_map(entry).collect()
+}
+
+/// Paths, each with a zero byte behind it; of a folder, without the last slash.
+pub(super) fn parse_paths(printed: &[u8]) -> BTreeSet<PathBuf> {
+    let paths = printed.split(|&byte| byte == 0).filter(|line| !line.is_empty());
+    paths.map(|line| path(line.strip_suffix(b"/").unwrap_or(line))).collect()
+}
+
+/// A path as a line of its own, in quotes as git reads them.
+pub(super) fn quoted(path: &Path) -> Vec<u8> {
+    let quote = |byte: &u8| match byte {
+        b'"' | b'\\' => vec![b'\\', *byte],
+        b'\n' => b"\\n".to_vec(),
+        byte => vec![*byte],
+    };
+    let inside: Vec<u8> = path.as_os_str().as_bytes().iter().flat_map(quote).collect();
+    [b"\"", &inside[..], b"\"\n"].concat()
+}
+
+/// A line for `git update-index --index-info -z`: what the index shall have at a path.
+pub(super) fn info(path: &Path, object: &Object) -> Vec<u8> {
+    [format!("{} {} 0\t", object.mode, object.id).as_bytes(), path.as_os_str().as_bytes(), &[0]].concat()
 }
 
 /// The paths of these entries, each with a zero byte behind it.
@@ -181,6 +229,11 @@ pub(super) fn says_busy(complaint: &str) -> bool {
     complaint.contains("could not lock config file")
         || (complaint.contains(".lock") && complaint.contains("File exists"))
         || (complaint.contains("failed to read") && complaint.contains("/commondir"))
+}
+
+/// Does this complaint mean that an index is no index?
+pub(super) fn says_broken_index(complaint: &str) -> bool {
+    complaint.contains("index file corrupt") || complaint.contains("index file smaller than expected")
 }
 
 /// The lock file that this complaint names as being in the way.
@@ -258,7 +311,6 @@ mod tests {
         let seen: Vec<_> =
             changes.iter().map(|change| (change.code.as_str(), change.path.to_str().unwrap())).collect();
         assert_eq!(seen, [(" M", "a b"), ("R ", "new"), ("??", "nested/"), ("UU", "c")]);
-        assert!(changes[2].is_nested_repository() && !changes[0].is_nested_repository());
         assert_eq!(parse_status(b""), []);
     }
 
@@ -276,6 +328,17 @@ mod tests {
         assert!(ours.is_conflict() && theirs.is_conflict());
         assert_eq!(lines(&[plain, ours, theirs]), b"a\tb\0c\0");
         assert_eq!(sides(&[theirs]), b"0 0000 0\tc\x00100644 0a1b 0\tc~theirs\0");
+    }
+
+    #[test]
+    fn trees_and_paths() {
+        let tree = parse_tree(b"100644 blob 0a1b\ta\tb\x00160000 commit 0c\tsub\0");
+        let object = &tree[Path::new("a\tb")];
+        assert_eq!((object.mode.as_str(), object.id.as_str(), tree.len()), ("100644", "0a1b", 2));
+        assert_eq!(info(Path::new("x"), &object.none_beside()), b"0 0000 0\tx\0");
+        let paths = parse_paths(b"build/\0a b\0");
+        assert!(paths.contains(Path::new("build")) && paths.contains(Path::new("a b")) && paths.len() == 2);
+        assert_eq!(quoted(Path::new("a\"\\\nb")), b"\"a\\\"\\\\\\nb\"\n");
     }
 
     #[test]

@@ -1,37 +1,53 @@
 //! Giving a worktree back to the pool, or taking it out: first everything in it is kept.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::backup::Keeper;
-use super::inner::Inner;
+use super::backup::{Keeper, Seen};
+use super::capture::{Capture, until_nobody_writes};
+use super::look::{Found, Look};
+use super::parse::Object;
 use super::worktree::Place;
-use super::{Git, TASK_FILE};
-use crate::{Error, Result};
+use super::{Git, REQUEST_FOLDER, Worktree};
+use crate::{Error, Result, fault};
+
+/// Of a sparse checkout, everything.
+const WHOLE: [&str; 4] = ["-c", "core.sparseCheckout=false", "-c", "index.sparse=false"];
+
+/// How often a worktree is looked at anew when files were written there meanwhile.
+const ROUNDS: usize = 6;
 
 impl Git {
     /// Gives a worktree back: keeps its uncommitted and untracked (not ignored) files and the commits that
     /// are on no remote under `refs/orange/backup/<task>/<n>`, ends a rebase or merge that was under way, and detaches
-    /// it, clean, at the default branch. The task's branch stays, and so do ignored files. Repositories inside it are
-    /// set aside, submodules emptied. A worktree whose folder was removed by hand counts as given back. Only when the
-    /// keeper has taken notice of all that was kept is the worktree cleaned. Nobody else uses it meanwhile.
+    /// it, clean, at the default branch. The task's branch stays, and so do ignored files. Repositories and special files
+    /// inside it are set aside, submodules emptied. A worktree whose folder was removed by hand counts as given back.
+    ///
+    /// Nothing is removed that is not kept, whoever writes there meanwhile: a file is moved beside the worktree, kept from
+    /// there, compared with what was kept, and only then removed; git itself only adds files that are not there.
     ///
     /// # Errors
-    /// `refused` when the folder is not a pooled worktree of this repository; `environment` when git
-    /// fails; those of taking notice. Nothing is cleaned before it is kept.
+    /// `refused` when the folder is not a pooled worktree of this repository, or files are written there all the time;
+    /// `environment` when git fails; those of taking notice.
     pub fn release(&self, worktree: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
-        match self.place(worktree)? {
+        match self.leaving(worktree)? {
             Place::Free => Ok(()),
-            Place::Removed(found) => {
-                self.back_up_removed(&found, keeper)?;
-                self.forget(&found)
-            }
+            Place::Removed(found) => self.forget_removed(&found, keeper),
             Place::Ours(_) => {
-                let inner = self.inner(worktree)?;
-                self.back_up(worktree, &inner, keeper)?;
-                self.clean(worktree, &inner, keeper)
+                self.set_requests_aside(worktree, keeper)?;
+                remove_requests(worktree);
+                self.empty(worktree, keeper, Git::fill)
             }
         }
+    }
+
+    /// Puts back into a worktree what a release has taken out of it that did not come to its end: its task goes on.
+    ///
+    /// # Errors
+    /// `environment` when that cannot be moved.
+    pub fn give_back_released(worktree: &Path) -> Result<()> {
+        Capture::of(worktree).give_all_back()
     }
 
     /// Takes a worktree out of the repository, after keeping what [`Git::release`] keeps. Ignored files go with it.
@@ -39,37 +55,168 @@ impl Git {
     /// # Errors
     /// As [`Git::release`].
     pub fn remove(&self, worktree: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
-        let found = match self.place(worktree)? {
+        let found = match self.leaving(worktree)? {
             Place::Free => return Ok(()),
-            Place::Removed(found) => {
-                self.back_up_removed(&found, keeper)?;
-                found
-            }
-            Place::Ours(found) => {
-                let inner = self.inner(worktree)?;
-                self.back_up(worktree, &inner, keeper)?;
-                inner.iter().try_for_each(|one| self.clear(one))?;
-                found
-            }
+            Place::Removed(found) => return self.forget_removed(&found, keeper),
+            Place::Ours(found) => found,
         };
-        self.forget(&found)
+        // A filter of the project that fails is in the way of its files, and not of their end.
+        self.empty(worktree, keeper, |there, base| there.fill(base).or(Ok(())))?;
+        let (own, capture) = (self.own_part(worktree)?, Capture::of(worktree));
+        let gone = self.bound(&own, &capture.take_whole()?);
+        let written = gone.check_nothing_to_keep(&self.base(keeper.default_branch)?, &capture);
+        if let Err(error) = written.and_then(|()| self.forget(&found)) {
+            capture.give_back_whole()?;
+            return Err(error);
+        }
+        capture.remove_whole()
     }
 
-    fn clean(&self, worktree: &Path, inner: &[Inner], keeper: &mut Keeper<'_>) -> Result<()> {
-        let base = self.base(keeper.default_branch)?;
-        inner.iter().try_for_each(|one| self.clear(one))?;
-        self.remove_untracked(worktree)?;
-        self.forget_settings(worktree)?;
-        // A hook of the project may refuse a checkout; giving a worktree back must not depend on it.
-        let at = || self.call_in(worktree).preset(["-c", "core.hooksPath=/dev/null"]);
-        self.patiently(|| at().args(["checkout", "--quiet", "--force", "--detach", &base]))?.checked()?;
-        self.end_operations(worktree)?;
-        // What only the branch ignored is untracked now.
-        if self.is_dirty(worktree)? {
-            self.back_up(worktree, &[], keeper)?;
-            self.remove_untracked(worktree)?;
+    /// Removes the files of these patterns, such as `.claude/settings.local.json`, that git ignores in a worktree. What git tracks
+    /// stays, and so does every other ignored file.
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub fn remove_ignored(&self, worktree: &Path, patterns: &[String]) -> Result<()> {
+        if patterns.is_empty() || !worktree.is_dir() {
+            return Ok(());
+        }
+        fault::step("remove", patterns.join(", "));
+        let places = patterns.iter().map(|pattern| format!(":(top,glob){pattern}"));
+        let words =
+            ["clean", "--quiet", "--force", "-d", "-X", "--"].map(str::to_owned).into_iter().chain(places);
+        let words: Vec<String> = words.collect();
+        let there = self.inside(worktree)?;
+        there.patiently(|| there.call().args(&words))?.checked().map(drop)
+    }
+
+    /// Sets what is in the place of the folder of requests aside, where git passes it over: the next agent could ask for nothing.
+    fn set_requests_aside(&self, worktree: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
+        let place = worktree.join(REQUEST_FOLDER);
+        let is_in_the_way = place.symlink_metadata().is_ok_and(|found| !found.is_dir());
+        if is_in_the_way && !self.is_tracked(worktree, REQUEST_FOLDER).unwrap_or(false) {
+            return keeper.set_aside(&place);
         }
         Ok(())
+    }
+
+    /// What is at the place of a worktree that is to go, where a killed removal has put it back first.
+    fn leaving(&self, worktree: &Path) -> Result<Place> {
+        let capture = Capture::of(worktree);
+        if self.remembered(worktree)?.is_some() {
+            capture.give_back_whole()?;
+        }
+        self.place(worktree)
+    }
+
+    fn forget_removed(&self, found: &Worktree, keeper: &mut Keeper<'_>) -> Result<()> {
+        if let Some(left) = Capture::of(&found.path).left() {
+            keeper.set_aside(left)?;
+        }
+        self.back_up_removed(found, keeper)?;
+        self.forget(found)
+    }
+
+    /// Keeps everything in a worktree, and leaves it clean and detached at the default branch. What is written meanwhile is
+    /// found by the next look.
+    fn empty(
+        &self,
+        worktree: &Path,
+        keeper: &mut Keeper<'_>,
+        fill: fn(&Git, &str) -> Result<()>,
+    ) -> Result<()> {
+        let there = self.inside(worktree)?;
+        let base = self.base(keeper.default_branch)?;
+        let tree = self.tree(&base)?;
+        let capture = Capture::of(worktree);
+        if capture.is_kept() {
+            there.settle(&base, &capture, fill)?;
+        }
+        capture.give_back()?;
+        there.set_broken_index_aside(keeper)?;
+        let mut written = None;
+        for round in 0..ROUNDS {
+            let look = there.look(&tree)?;
+            let going = look.going(&tree);
+            if round > 0 && going.is_empty() && look.walk.is_plain() {
+                return Ok(());
+            }
+            written = going.last().map(|found| found.path.clone());
+            let kept = self.capture(&there, &look, &going, &capture, keeper);
+            if let Err(error) = kept {
+                capture.give_back()?;
+                return Err(error);
+            }
+            there.settle(&base, &capture, fill)?;
+        }
+        Err(capture.restless(written.as_deref()))
+    }
+
+    /// Moves what has to go beside the worktree, and keeps it from there.
+    fn capture(
+        &self,
+        there: &Git,
+        look: &Look,
+        going: &[Found],
+        capture: &Capture,
+        keeper: &mut Keeper<'_>,
+    ) -> Result<()> {
+        let modules = self.take_repositories(there, &look.walk.repositories, capture, keeper)?;
+        for special in &look.walk.special {
+            keeper.set_aside(&there.repo.join(special))?;
+        }
+        capture.take(going.iter().map(|found| &*found.path))?;
+        let captured = capture.at_rest()?;
+        let is_new = |path: &&PathBuf| !look.walk.repositories.contains(path);
+        if let Some(made) = captured.repositories.iter().find(is_new) {
+            return Err(capture.restless(Some(made)));
+        }
+        let place = capture.taken();
+        let seen =
+            Seen { git: there.clone(), look, captured: &captured.files, place: &place, modules: &modules };
+        self.back_up(&seen, keeper)?;
+        capture.check_unchanged(&captured)?;
+        capture.set_kept()
+    }
+
+    /// Puts the checkout of this `Git` on a commit. Files that are there stay as they are.
+    fn settle(&self, base: &str, capture: &Capture, fill: fn(&Git, &str) -> Result<()>) -> Result<()> {
+        self.forget_settings(&self.repo)?;
+        let quiet = self.without_filters()?;
+        self.patiently(|| self.call().preset(&quiet).preset(WHOLE).args(["read-tree", "--reset", base]))?
+            .checked()?;
+        let words = ["update-ref", "--no-deref", "-m", "orange: given back", "HEAD", base];
+        self.patiently(|| self.call().args(words))?.checked()?;
+        self.end_operations()?;
+        fill(self, base)?;
+        capture.remove_kept()
+    }
+
+    /// Adds the files of the index that are not there.
+    fn fill(&self, base: &str) -> Result<()> {
+        let output =
+            self.patiently(|| self.call().preset(WHOLE).args(["checkout-index", "--all", "--quiet", "-u"]))?;
+        // It complains of what is in the way, too, which the next look finds.
+        let is_missing = |path: &PathBuf| self.repo.join(path).symlink_metadata().is_err();
+        let is_module = |object: &Object| object.mode == "160000";
+        let is_lacking = || {
+            let tree = self.tree(base)?;
+            Ok(tree.iter().any(|(path, object)| !is_module(object) && is_missing(path)))
+        };
+        if output.success() || !is_lacking()? { Ok(()) } else { Err(output.failure()) }
+    }
+
+    /// Refuses when there is anything in the checkout of this `Git` that this commit has not.
+    fn check_nothing_to_keep(&self, base: &str, capture: &Capture) -> Result<()> {
+        let tree = self.tree(base)?;
+        until_nobody_writes(&self.repo, &self.repo)?;
+        let look = self.look(&tree)?;
+        let going = look.going(&tree);
+        if going.is_empty() && look.walk.is_plain() {
+            Ok(())
+        } else {
+            Err(capture.restless(going.last().map(|found| &*found.path)))
+        }
     }
 
     /// Takes back what git was told of this worktree alone: which files not to look at, which ones not to check out.
@@ -82,31 +229,45 @@ impl Git {
         }
         let entries = self.entries(worktree)?;
         let hidden: Vec<_> = entries.iter().filter(|entry| entry.is_hidden()).collect();
-        self.show_again(&|| self.call_in(worktree), &hidden)
+        let quiet = self.without_filters()?;
+        self.show_again(&|| self.call().preset(&quiet), &hidden)
     }
 
-    fn remove_untracked(&self, worktree: &Path) -> Result<()> {
-        let task_file = format!("--exclude=/{TASK_FILE}");
-        let verb = ["clean", "--quiet", "--force", "-d", &task_file];
-        self.patiently(|| self.call_in(worktree).args(verb))?.checked().map(drop)
-    }
-
-    /// Ends what a worktree may be in the middle of, without moving anything. A merge has ended with the
-    /// forced checkout.
-    fn end_operations(&self, worktree: &Path) -> Result<()> {
-        let folder = self.git_dir(worktree)?;
+    /// Ends what a checkout may be in the middle of, without moving anything.
+    fn end_operations(&self) -> Result<()> {
+        let folder = self.git_dir(&self.repo)?;
         let under_way: &[(&str, &[&str])] = &[
             ("rebase-apply/applying", &["am", "--quit"]),
             ("rebase-apply", &["rebase", "--quit"]),
             ("rebase-merge", &["rebase", "--quit"]),
             ("sequencer", &["cherry-pick", "--quit"]),
+            ("CHERRY_PICK_HEAD", &["cherry-pick", "--quit"]),
+            ("REVERT_HEAD", &["revert", "--quit"]),
+            ("MERGE_HEAD", &["merge", "--quit"]),
             ("BISECT_LOG", &["bisect", "reset", "HEAD"]),
         ];
         for (name, verb) in under_way {
             if folder.join(name).exists() {
-                self.patiently(|| self.call_in(worktree).args(*verb))?.checked()?;
+                self.patiently(|| self.call().args(*verb))?.checked()?;
             }
         }
         Ok(())
     }
+}
+
+/// Removes the folders of requests, and nothing else that a project may keep beside them. What an agent has made
+/// unremovable there stays: git does not see it, and the next agent of that number begins by clearing its folder.
+fn remove_requests(worktree: &Path) {
+    let root = worktree.join(REQUEST_FOLDER);
+    if !root.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        return;
+    }
+    let is_spawn = |name: &OsStr| name.to_str().is_some_and(|name| name.parse::<u32>().is_ok());
+    let entries = fs::read_dir(&root).into_iter().flatten().flatten();
+    for folder in entries.filter(|entry| is_spawn(&entry.file_name())) {
+        fault::step("remove", folder.path().display());
+        fs::remove_dir_all(folder.path()).unwrap_or_default();
+    }
+    // It is not empty where the project has files of its own in it.
+    fs::remove_dir(&root).unwrap_or_default();
 }

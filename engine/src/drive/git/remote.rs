@@ -12,6 +12,11 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// How long a push may take: a project's hooks may run its tests first.
 const LONG_PATIENCE: Duration = Duration::from_secs(1800);
 
+/// The branches that are never deleted, whoever made them; `release/*` is every one below `release/`. Projects name more with
+/// git's setting `orange.protected`.
+const PROTECTED: [&str; 8] =
+    ["main", "master", "trunk", "develop", "development", "staging", "production", "release/*"];
+
 impl Git {
     /// Is there a remote to fetch from and push to?
     ///
@@ -66,20 +71,25 @@ impl Git {
         call.args(["push", "--quiet", "--no-follow-tags", remote, &spec]).run()?.checked().map(drop)
     }
 
-    /// Deletes a branch on the remote. False when there is no remote, or no such branch there.
+    /// Deletes a branch on the remote that was made at the commit `from`. False when there is no remote, when there is no such
+    /// branch, when it is another one of this name, which does not stand on that commit, and when it is protected.
     ///
     /// # Errors
-    /// `refused` for the default branch, and when the remote's branch has commits that are not here;
+    /// `refused` for the default branch, by the project or by the remote, and when the remote's branch has commits that are not here;
     /// `environment` when the remote cannot be reached.
-    pub fn delete_remote_branch(&self, branch: &str, default_branch: &str) -> Result<bool> {
+    pub fn delete_remote_branch(&self, branch: &str, default_branch: &str, from: &str) -> Result<bool> {
+        let never = || refused(format!("`{branch}` is the default branch: it is never deleted"));
         if branch == default_branch {
-            return Err(refused(format!("`{branch}` is the default branch: it is never deleted")));
+            return Err(never());
         }
-        if !self.has_remote()? {
+        if !self.has_remote()? || self.is_protected(branch)? {
             return Ok(false);
         }
         let name = format!("refs/heads/{branch}");
-        let listed = self.remote_call().args(["ls-remote", REMOTE, &name]).text()?;
+        let listed = self.remote_call().args(["ls-remote", "--symref", REMOTE, "HEAD", &name]).text()?;
+        if listed.lines().any(|line| line == format!("ref: {name}\tHEAD")) {
+            return Err(never());
+        }
         let Some(commit) =
             listed.lines().find_map(|line| line.split_once('\t').filter(|(_, full)| *full == name))
         else {
@@ -90,6 +100,9 @@ impl Git {
                 format!("fetch and merge them, or delete it yourself: `git push {REMOTE} --delete {branch}`"),
             ));
         }
+        if !self.is_ancestor(from, commit.0)? {
+            return Ok(false);
+        }
         // The lease makes the remote refuse when somebody has pushed since.
         let lease = format!("--force-with-lease={name}:{}", commit.0);
         let output = self
@@ -97,6 +110,16 @@ impl Git {
             .args(["push", "--quiet", "--no-follow-tags", &lease, REMOTE, &format!(":{name}")])
             .run()?;
         if says_no_branch(&output) { Ok(false) } else { output.checked().map(|_| true) }
+    }
+
+    fn is_protected(&self, branch: &str) -> Result<bool> {
+        // Where nothing is set, git says nothing.
+        let set = self.call().args(["config", "--get-all", "orange.protected"]).run()?.text();
+        let covers = |pattern: &str| match pattern.strip_suffix('*') {
+            Some(start) => branch.starts_with(start),
+            None => branch == pattern,
+        };
+        Ok(PROTECTED.into_iter().chain(set.lines()).any(covers))
     }
 
     /// Is this commit of the remote's branch part of the local branch or of the default branch?

@@ -7,8 +7,11 @@ mod fuzz;
 mod head;
 mod keep;
 mod merge;
+mod odd;
 mod release;
 mod template;
+mod whole;
+mod writers;
 
 use tempfile::TempDir;
 

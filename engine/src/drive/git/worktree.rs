@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::backup::Keeper;
 use super::busy::Patience;
+use super::capture::Capture;
 use super::{BranchState, Git, Worktree, parse, refused};
-use crate::Result;
 use crate::files::{is_empty, is_same};
+use crate::{Kind, Result};
 
 /// A worktree that stands on the task's branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +44,8 @@ impl Git {
 
     /// Makes `worktree` a worktree of this repository, unless it is one, and puts it on `branch`: the
     /// local branch, else a new one that tracks the remote's, else a new one from the remote's (else the
-    /// local) default branch. On the branch already, it is left exactly as it is. Nobody else uses
-    /// the worktree meanwhile.
+    /// local) default branch. On the branch already, it is left exactly as it is, with what a
+    /// release that did not come to its end has taken out of it. Nobody else uses the worktree meanwhile.
     ///
     /// # Errors
     /// `refused` when the branch is checked out elsewhere, when the folder is something else than a
@@ -57,7 +58,10 @@ impl Git {
         self.check_free_for(worktree, branch, &state)?;
         let is_local = is_here(&state);
         let created_worktree = match &place {
-            Place::Ours(found) if found.branch.as_deref() == Some(branch) => false,
+            Place::Ours(found) if found.branch.as_deref() == Some(branch) => {
+                Capture::of(worktree).give_all_back()?;
+                false
+            }
             Place::Ours(found) => {
                 self.check_idle(found)?;
                 false
@@ -91,6 +95,31 @@ impl Git {
         Ok(true)
     }
 
+    /// Whether a task could have this worktree: nothing is at its place, or a worktree of this repository without anybody's
+    /// work in it.
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub fn is_usable(&self, worktree: &Path) -> Result<bool> {
+        let looked_at = self.place(worktree).and_then(|place| match place {
+            Place::Ours(found) => self.check_idle(&found),
+            Place::Free | Place::Removed(_) => Ok(()),
+        });
+        match looked_at {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind == Kind::Refused => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Refuses a worktree that does not lead to its own part of this repository, or that this part does not lead back to.
+    ///
+    /// # Errors
+    /// `refused`, with what to do; `environment` when git fails.
+    pub fn check_link(&self, worktree: &Path) -> Result<()> {
+        self.own_part(worktree).map(drop)
+    }
+
     /// Does the repository know this folder as a worktree, whether or not the folder is there?
     ///
     /// # Errors
@@ -113,6 +142,13 @@ impl Git {
     /// `refused` when it is the main checkout, another repository or another folder with something in it.
     pub(super) fn place(&self, worktree: &Path) -> Result<Place> {
         let shown = worktree.display();
+        if worktree.is_symlink() {
+            return Err(refused(format!(
+                "{shown} is a symbolic link, not a worktree of {}",
+                self.repo.display()
+            ))
+            .help("move that link away"));
+        }
         let known = self.worktrees()?;
         let position = known.iter().position(|one| is_same(&one.path, worktree));
         let found = position.and_then(|position| known.into_iter().nth(position));
@@ -121,14 +157,7 @@ impl Git {
                 Err(refused(format!("{shown} is the project's main checkout, not a pooled worktree")))
             }
             (_, Some(found)) if !worktree.exists() => Ok(Place::Removed(found)),
-            (_, Some(found)) if self.is_intact(worktree)? => Ok(Place::Ours(found)),
-            (_, Some(_)) => Err(refused(format!(
-                "{shown} has lost its link to the repository (its `.git` file)"
-            ))
-            .help(format!(
-                "run `git -C '{}' worktree repair`, or move the folder away",
-                self.repo.display()
-            ))),
+            (_, Some(found)) => self.own_part(worktree).map(|_| Place::Ours(found)),
             (_, None) if is_empty(worktree) => Ok(Place::Free),
             (_, None) => {
                 Err(refused(format!("{shown} exists and is not a worktree of {}", self.repo.display()))
@@ -166,13 +195,17 @@ impl Git {
         }
     }
 
-    /// Refuses a new branch whose name git cannot have beside another's: `fix` and `fix/login` are a file and a folder.
-    fn check_room_for(&self, branch: &str) -> Result<()> {
+    /// Refuses a branch whose name git cannot have beside another's: `fix` and `fix/login` are a file and a folder.
+    ///
+    /// # Errors
+    /// `refused`, naming the other one; `environment` when git fails.
+    pub fn check_room_for(&self, branch: &str) -> Result<()> {
         let name = format!("refs/heads/{branch}");
         let above = name.match_indices('/').skip(2).map(|(at, _)| &name[..at]);
         let names: Vec<&str> = above.chain([&*name]).collect();
         let below = format!("{name}/");
-        let is_in_the_way = |other: &str| names.contains(&other) || other.starts_with(&below);
+        let is_in_the_way =
+            |other: &str| other != name && (names.contains(&other) || other.starts_with(&below));
         match self.refs(&names)?.iter().find(|other| is_in_the_way(&other.name)) {
             Some(other) => {
                 let other = other.name.strip_prefix("refs/heads/").unwrap_or(&other.name);
@@ -206,19 +239,17 @@ impl Git {
         let call = || self.call().args(["worktree", "add", "--quiet", "--detach"]).arg(worktree).arg(commit);
         let output = self.patiently(call)?;
         // A post-checkout hook has no say, whatever it ends with: git takes back what it could not check out itself.
-        let is_done = output.success() || worktree.is_dir() && self.is_intact(worktree)?;
+        let is_done = output.success() || self.own_part(worktree).is_ok();
         if is_done { Ok(()) } else { Err(output.failure()) }
     }
 
     /// Puts a clean worktree on the branch. A git process that met a lock may have done half of it, so each
     /// attempt looks again where the branch is.
     fn switch(&self, worktree: &Path, branch: &str, default_branch: &str) -> Result<()> {
+        let there = self.inside(worktree)?;
         let mut patience = Patience::new();
         loop {
-            let call = self
-                .call_in(worktree)
-                .preset(["-c", "branch.autoSetupMerge=true"])
-                .args(["switch", "--quiet"]);
+            let call = there.call().preset(["-c", "branch.autoSetupMerge=true"]).args(["switch", "--quiet"]);
             let call = match self.branch_state(branch)? {
                 BranchState::CheckedOutAt(path) if is_same(&path, worktree) => return Ok(()),
                 BranchState::Local | BranchState::CheckedOutAt(_) => call.args(["--no-guess", branch]),
@@ -232,30 +263,20 @@ impl Git {
                 }
             };
             let output = call.run()?;
-            if output.success() {
-                continue;
-            }
-            if self.current_branch(worktree)?.as_deref() == Some(branch) {
-                // It was the post-checkout hook that failed.
+            // Where it failed and is there all the same, that was the post-checkout hook.
+            if there.current_branch(worktree)?.as_deref() == Some(branch) {
                 return Ok(());
+            }
+            if output.success() {
+                let shown = worktree.display();
+                return Err(refused(format!("{shown} is not on `{branch}`, though git has put it there"))
+                    .help("another process changes it at the same time: end that, then try again"));
             }
             if !parse::says_busy(&output.complaint()) {
                 return Err(output.failure());
             }
             patience.wait(self, &output)?;
         }
-    }
-
-    /// Without its `.git` file, git would take a worktree's folder for a part of whatever repository is
-    /// around it.
-    fn is_intact(&self, worktree: &Path) -> Result<bool> {
-        let asked = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"];
-        let output = self.call_in(worktree).args(asked).run()?;
-        let text = output.text();
-        let Some((top, common)) = text.split_once('\n').filter(|_| output.success()) else {
-            return Ok(false);
-        };
-        Ok(is_same(Path::new(top), worktree) && is_same(Path::new(common), &self.common_dir()?))
     }
 }
 

@@ -1,23 +1,20 @@
 //! `harnesses.toml`: harnesses of one's own, and built-in ones that are called in another way.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::toml::{self, Entry, Table, Value};
-use super::{EFFORT, HARNESSES, Harness, PROMPT, PROMPT_FILE};
+use super::built_in;
+use super::keys::{Harness, KEYS};
+use super::toml::{self, Table};
 use crate::store::suggest;
-use crate::{Error, Kind, Result};
-
-const KEYS: &[&str] =
-    &["binary", "full", "reduced", "review", "effort", "workspace_files", "unset", "install"];
+use crate::{Error, Kind, Result, nofollow};
 
 /// The harnesses that are built in, with what the file says of them, and those of the file alone.
 ///
 /// # Errors
 /// `corrupt` with the line when the file cannot be understood; `environment` when it cannot be read.
 pub fn all(path: &Path) -> Result<Vec<Harness>> {
-    let mut harnesses: Vec<Harness> = HARNESSES.iter().map(Harness::from).collect();
+    let mut harnesses = built_in();
     for table in &read(path)? {
         let known = harnesses.iter_mut().find(|known| known.name == table.name);
         match known {
@@ -45,7 +42,7 @@ pub fn named(path: &Path, name: &str) -> Result<Harness> {
 }
 
 fn read(path: &Path) -> Result<Vec<Table>> {
-    let bytes = match fs::read(path) {
+    let bytes = match nofollow::read_linked(path, nofollow::LONGEST) {
         Ok(bytes) => bytes,
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(cause) => return Err(Error::io("read", path, &cause)),
@@ -63,7 +60,7 @@ fn new(path: &Path, table: &Table) -> Result<Harness> {
         return Err(broken(path, table.line, "a harness's name has letters, digits, `_` and `-`"));
     }
     for key in ["binary", "full", "reduced"] {
-        if !table.entries.iter().any(|entry| entry.key == key) {
+        if !table.has(key) {
             return Err(broken(path, table.line, &format!("a new harness says its `{key}`")));
         }
     }
@@ -72,67 +69,21 @@ fn new(path: &Path, table: &Table) -> Result<Harness> {
 }
 
 fn apply(path: &Path, table: &Table, harness: &mut Harness) -> Result<()> {
+    if table.has("report") {
+        // These went with other arguments.
+        harness.report_set.clear();
+        harness.report_defaults.clear();
+        harness.report_version.clear();
+    }
     for entry in &table.entries {
-        let flaw = |what: &str| broken(path, entry.line, what);
-        match entry.key.as_str() {
-            "binary" => {
-                harness.binary = text(entry)
-                    .filter(|text| !text.is_empty())
-                    .ok_or_else(|| flaw("`binary` is the name or path of a program"))?
-            }
-            "install" => harness.install = text(entry).ok_or_else(|| flaw("`install` is one string"))?,
-            "full" => harness.full = prompted(path, entry)?,
-            "reduced" => harness.reduced = prompted(path, entry)?,
-            "review" => harness.review = Some(prompted(path, entry)?),
-            "effort" => harness.effort = with_effort(path, entry)?,
-            "workspace_files" => harness.workspace_files = list(path, entry)?,
-            "unset" => harness.unset = list(path, entry)?,
-            other => {
-                return Err(flaw(&format!(
-                    "`{other}` is no key of a harness: {}",
-                    suggest::help(other, KEYS, "keys")
-                )));
-            }
-        }
+        let Some(key) = KEYS.iter().find(|key| key.name == entry.key) else {
+            let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+            let help = suggest::help(&entry.key, &names, "keys");
+            return Err(broken(path, entry.line, &format!("`{}` is no key of a harness: {help}", entry.key)));
+        };
+        (key.set)(harness, entry).map_err(|flaw| broken(path, entry.line, &flaw))?;
     }
     Ok(())
-}
-
-fn text(entry: &Entry) -> Option<String> {
-    match &entry.value {
-        Value::Text(text) => Some(text.clone()),
-        Value::List(_) => None,
-    }
-}
-
-fn list(path: &Path, entry: &Entry) -> Result<Vec<String>> {
-    match &entry.value {
-        Value::List(list) => Ok(list.clone()),
-        Value::Text(_) => {
-            Err(broken(path, entry.line, &format!("`{}` is a list: [\"…\", \"…\"]", entry.key)))
-        }
-    }
-}
-
-fn prompted(path: &Path, entry: &Entry) -> Result<Vec<String>> {
-    let args = list(path, entry)?;
-    let places = args.iter().flat_map(|arg| [PROMPT, PROMPT_FILE].map(|place| arg.matches(place).count()));
-    if places.sum::<usize>() == 1 {
-        return Ok(args);
-    }
-    let what = format!(
-        "`{}` has the place of the prompt once: `{PROMPT}`, or `{PROMPT_FILE}` for a file with it",
-        entry.key
-    );
-    Err(broken(path, entry.line, &what))
-}
-
-fn with_effort(path: &Path, entry: &Entry) -> Result<Vec<String>> {
-    let args = list(path, entry)?;
-    if args.is_empty() || args.iter().any(|arg| arg.contains(EFFORT)) {
-        return Ok(args);
-    }
-    Err(broken(path, entry.line, &format!("`effort` has the place of the level: `{EFFORT}`")))
 }
 
 fn broken(path: &Path, line: usize, what: &str) -> Error {
@@ -142,6 +93,8 @@ fn broken(path: &Path, line: usize, what: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use std::path::PathBuf;
 
     use super::*;
@@ -166,9 +119,11 @@ mod tests {
     fn without_a_file_there_are_the_built_in_ones() {
         let path = Path::new("/nowhere/harnesses.toml");
         let names: Vec<String> = all(path).unwrap().into_iter().map(|harness| harness.name).collect();
-        assert_eq!(names, ["claude", "codex", "opencode", "pi"]);
+        assert_eq!(names, ["claude", "codex", "opencode", "pi", "gemini", "copilot"]);
         assert!(named(path, "cluade").unwrap_err().help.starts_with("did you mean `claude`?"));
-        assert!(named(path, "cursor").unwrap_err().help.contains("claude, codex, opencode, pi"));
+        assert!(
+            named(path, "cursor").unwrap_err().help.contains("claude, codex, opencode, pi, gemini, copilot")
+        );
     }
 
     #[test]
@@ -181,9 +136,19 @@ mod tests {
         assert_eq!((aider.binary.as_str(), aider.full.len(), &aider.review), ("aider", 2, &None));
         assert_eq!(aider.workspace_files, [".aider*"]);
         let claude = named(&path, "claude").unwrap();
-        let built_in = Harness::from(&HARNESSES[0]);
-        assert_eq!(claude, Harness { binary: "/opt/claude".to_owned(), ..built_in });
-        assert_eq!(all(&path).unwrap().len(), 5);
+        assert_eq!(claude, Harness { binary: "/opt/claude".to_owned(), ..built_in().remove(0) });
+        assert_eq!(all(&path).unwrap().len(), built_in().len() + 1);
+    }
+
+    #[test]
+    fn a_version_belongs_to_the_arguments_that_it_is_said_with() {
+        let version = |text: &str| {
+            let (_folder, path) = file(text);
+            named(&path, "codex").unwrap().report_version
+        };
+        assert_eq!(version("[codex]\nbinary = '/opt/codex'\n"), built_in().remove(1).report_version);
+        assert_eq!(version("[codex]\nreport = ['--hooks']\n"), "");
+        assert_eq!(version("[codex]\nreport_version = '1.'\nreport = ['--hooks']\n"), "1.");
     }
 
     #[test]
@@ -196,8 +161,17 @@ mod tests {
         check_flaw(&format!("[x]\n{WHOLE}review = ['{{prompt}} {{prompt_file}}']"), "5", "once");
         check_flaw(&format!("[x]\n{WHOLE}unset = 'A'"), "5", "is a list");
         check_flaw(&format!("[x]\n{WHOLE}effort = ['--high']"), "5", "level");
+        check_flaw(&format!("[x]\n{WHOLE}set = ['A']"), "5", "NAME=value");
+        check_flaw(&format!("[x]\n{WHOLE}set = ['ORANGE_TASK=t2']"), "5", "its own");
+        check_flaw(&format!("[x]\n{WHOLE}set = ['A={{prompt}}']"), "5", "prompt_file");
+        check_flaw(&format!("[x]\n{WHOLE}overrides = ['A=b']"), "5", "names");
+        check_flaw(&format!("[x]\n{WHOLE}overrides = ['ORANGE_HOME']"), "5", "its own");
         check_flaw(&format!("['a b']\n{WHOLE}"), "1", "name");
+        check_flaw("[claude]\nconsent = ['{rpeo:json}']", "2", "did you mean `{repo}`?");
         check_flaw("[claude]\nfull = []", "2", "once");
+        check_flaw("[claude]\nresume = ['--continue']", "2", "`{session}`");
+        check_flaw("[claude]\ntranscripts = ['sessions/{session}.jsonl']", "2", "begins with");
+        check_flaw("[claude]\ntranscripts = ['~/{session}/x.jsonl']", "2", "once");
         check_flaw("[claude]\nfull = 1", "2", "string in quotes");
     }
 }

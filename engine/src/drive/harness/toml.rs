@@ -11,6 +11,12 @@ pub(super) struct Table {
     pub(super) entries: Vec<Entry>,
 }
 
+impl Table {
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|entry| entry.key == key)
+    }
+}
+
 /// One `key = value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -52,7 +58,7 @@ pub(super) fn parse(text: &str) -> Read<Vec<Table>> {
             (Some(_), None) => return reader.flaw("a key needs a table before it, such as `[aider]`"),
             (Some(_), Some(table)) => {
                 let entry = reader.entry()?;
-                if table.entries.iter().any(|known| known.key == entry.key) {
+                if table.has(&entry.key) {
                     return reader.flaw(format!("the key `{}` is there twice", entry.key));
                 }
                 table.entries.push(entry);

@@ -11,8 +11,9 @@ use rustix::process::{Pid, Signal};
 use serde::Serialize;
 
 use self::table::Table;
-pub use self::users::may_use;
+pub use self::users::{User, may_use, users, writers};
 use crate::members::{Members, Object};
+pub use crate::store::clock::boot;
 use crate::{Error, Kind, Result, caller, fault};
 
 /// How long processes may take to end by themselves once asked to, before they are killed.
@@ -42,6 +43,8 @@ pub enum Family {
     Group(Pid),
     /// This one process.
     Process(Process),
+    /// This one process, if it has the mark of this agent: in its environment, or as the wrapper that was started for it.
+    Marked(Process, String, u32),
     /// Everything with this task's id in its environment: its agents, whatever they have started, wherever it went.
     Task(String),
     /// The same for one of its agents alone, by the number of its spawn.
@@ -165,11 +168,11 @@ impl Family {
             Family::Session(leader) => table.session(process.pid) == Some(leader.as_raw_nonzero().get()),
             Family::Group(leader) => table.group(process.pid) == Some(leader.as_raw_nonzero().get()),
             Family::Process(one) => *one == process,
-            Family::Task(task) => table::environment(process.pid).has(caller::TASK, task),
-            Family::Agent(task, spawn) => {
-                let environment = table::environment(process.pid);
-                environment.has(caller::TASK, task) && environment.has(caller::SPAWN, &spawn.to_string())
+            Family::Marked(one, task, spawn) => {
+                *one == process && table::is_marked(process.pid, task, *spawn)
             }
+            Family::Task(task) => table::environment(process.pid).has(caller::TASK, task),
+            Family::Agent(task, spawn) => table::is_agent(process.pid, task, *spawn),
         }
     }
 }
@@ -189,14 +192,27 @@ pub fn ended_children(parent: Pid) -> Vec<Pid> {
     table.ended_children(parent.as_raw_nonzero().get()).filter_map(Pid::from_raw).collect()
 }
 
-/// Which run of the system this is: numbers and start times of processes mean nothing beyond it. Empty where unknown.
-pub fn boot() -> String {
-    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    id.trim().to_owned()
+/// Anybody can set a variable, and so it takes the program, too: ours, or the tmux that it has started.
+fn is_the_engine_s(pid: i32) -> bool {
+    table::environment(pid).has(caller::ACTOR, caller::ENGINE) && (table::is_own(pid) || table::is_tmux(pid))
 }
 
-fn is_the_engine_s(pid: i32) -> bool {
-    table::environment(pid).has(caller::ACTOR, caller::ENGINE)
+/// Has whatever loses its parent below this process become its child, wherever it has gone: so it can be found.
+///
+/// # Errors
+/// `environment` when the system refuses.
+pub fn adopt_orphans() -> Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|cause| {
+        Error::new(Kind::Environment, format!("cannot look after what a program starts: {cause}"))
+    })?;
+    Ok(())
+}
+
+/// The children of this process, those that it has adopted included.
+pub fn children() -> BTreeSet<Process> {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    Table::read().map(|table| table.children(own).collect()).unwrap_or_default()
 }
 
 /// A process that is already gone is what is wanted. A number below zero stands for a whole group.
@@ -211,7 +227,7 @@ fn send(pid: i32, signal: Signal) {
 fn leaders(families: &[Family]) -> Vec<Process> {
     let group = |family: &Family| match family {
         Family::Session(leader) | Family::Group(leader) => Some(*leader),
-        Family::Process(_) | Family::Task(_) | Family::Agent(..) => None,
+        Family::Process(_) | Family::Marked(..) | Family::Task(_) | Family::Agent(..) => None,
     };
     let own = rustix::process::getpid();
     let has_processes =

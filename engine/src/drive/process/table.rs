@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use super::Process;
+use crate::caller;
 
 /// Every process, by number.
 #[derive(Clone, Debug, Default)]
@@ -87,6 +88,36 @@ pub(super) fn stat(pid: i32) -> Option<Stat> {
 /// Nothing for a process of somebody else, or one that is gone.
 pub(super) fn environment(pid: i32) -> Environment {
     Environment(fs::read(format!("/proc/{pid}/environ")).unwrap_or_default())
+}
+
+/// Whether a process has this agent's mark in its environment.
+pub(super) fn is_agent(pid: i32, task: &str, spawn: u32) -> bool {
+    let environment = environment(pid);
+    environment.has(caller::TASK, task) && environment.has(caller::SPAWN, &spawn.to_string())
+}
+
+/// The same, or whether it is the wrapper that was started for this agent.
+pub(super) fn is_marked(pid: i32, task: &str, spawn: u32) -> bool {
+    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
+    let spawn_word = spawn.to_string();
+    let wrapper = ["agent", "run", "--task", task, "--spawn", &spawn_word].map(str::as_bytes);
+    words.windows(wrapper.len()).any(|some| some == wrapper) || is_agent(pid, task, spawn)
+}
+
+/// Whether it runs the program that this process runs, even where another version has taken its place since.
+pub(super) fn is_own(pid: i32) -> bool {
+    const REPLACED: &str = " (deleted)";
+    let program = |name: &str| {
+        let path = fs::read_link(format!("/proc/{name}/exe")).ok()?.into_os_string().into_string().ok()?;
+        Some(path.strip_suffix(REPLACED).map_or(path.clone(), str::to_owned))
+    };
+    program("self").is_some_and(|own| program(&pid.to_string()) == Some(own))
+}
+
+/// Whether it is a tmux, client or server.
+pub(super) fn is_tmux(pid: i32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.starts_with("tmux"))
 }
 
 fn parse(bytes: &[u8]) -> Option<Stat> {

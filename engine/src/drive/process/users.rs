@@ -1,8 +1,12 @@
 //! Who may be using a file: those who have it open, and a program that is at work around it.
 
+use std::ffi::OsStr;
+use std::fmt;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
+
+use crate::files::real;
 
 /// Whether a process has this file open, or is one of a program whose name begins like this and stands in a folder for which
 /// `is_around` holds; one of that program that does not show where it stands counts, too. None where there is no `/proc`.
@@ -11,6 +15,59 @@ pub fn may_use(file: &Path, program: &str, is_around: &dyn Fn(&Path) -> bool) ->
     let uses_it =
         |process: &Path| has_open(process, file) || runs(process, program) && may_stand(process, is_around);
     Some(entries.any(|entry| is_process(&entry) && uses_it(&entry)))
+}
+
+/// A process that uses a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    pid: i32,
+    name: String,
+}
+
+impl fmt::Display for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (process {})", self.name, self.pid)
+    }
+}
+
+/// The processes that have a file below this folder open to write it, this one excepted. Those of other users are not seen;
+/// none is where there is no `/proc`.
+pub fn writers(folder: &Path) -> Vec<User> {
+    let folder = real(folder);
+    those(&|process| has_open_below(process, &folder, &|descriptor| is_for_writing(process, descriptor)))
+}
+
+/// The processes that have any file below this folder open, or stand in it; as [`writers`].
+pub fn users(folder: &Path) -> Vec<User> {
+    let folder = real(folder);
+    let stands = |process: &Path| fs::read_link(process.join("cwd")).is_ok_and(|at| at.starts_with(&folder));
+    those(&|process| stands(process) || has_open_below(process, &folder, &|_| true))
+}
+
+fn those(wanted: &dyn Fn(&Path) -> bool) -> Vec<User> {
+    let own = std::process::id().to_string();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
+    let others = entries.filter(|entry| is_process(entry) && !entry.ends_with(&own));
+    others.filter(|process| wanted(process)).filter_map(|process| user(&process)).collect()
+}
+
+fn user(process: &Path) -> Option<User> {
+    let pid = process.file_name()?.to_str()?.parse().ok()?;
+    let name = fs::read(process.join("comm")).unwrap_or_default();
+    Some(User { pid, name: String::from_utf8_lossy(&name).trim_end().to_owned() })
+}
+
+fn has_open_below(process: &Path, folder: &Path, wanted: &dyn Fn(&OsStr) -> bool) -> bool {
+    let open = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+    let is_below = |link: &Path| fs::read_link(link).is_ok_and(|file| file.starts_with(folder));
+    open.filter(|entry| is_below(&entry.path())).any(|entry| wanted(&entry.file_name()))
+}
+
+/// By the flags that the system shows in octal digits: the last two bits are 0 for who only reads.
+fn is_for_writing(process: &Path, descriptor: &OsStr) -> bool {
+    let about = fs::read_to_string(process.join("fdinfo").join(descriptor)).unwrap_or_default();
+    let flags = about.lines().find_map(|line| line.strip_prefix("flags:"));
+    flags.and_then(|flags| u64::from_str_radix(flags.trim(), 8).ok()).is_some_and(|flags| flags & 3 != 0)
 }
 
 fn is_process(folder: &Path) -> bool {

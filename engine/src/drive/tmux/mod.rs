@@ -4,6 +4,7 @@
 //! `@orange_agent`. Nothing without the right mark is ever killed or written to, whatever it is called:
 //! names can be taken, changed by hand and matched by prefix, marks cannot.
 
+mod attach;
 mod names;
 mod parse;
 mod spawn;
@@ -11,9 +12,9 @@ mod spawn;
 mod tests;
 
 use std::ffi::{OsStr, OsString};
-use std::io::IsTerminal;
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::iter;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use std::time::Duration;
 use super::exec::{Call, GIT_VARIABLES, Output};
 use crate::{Error, Kind, Result, caller};
 
+pub use attach::Shown;
 pub use names::session_name;
 pub use parse::{Pane, Version};
 pub use spawn::{PaneRef, Spawn};
@@ -42,7 +44,7 @@ enum Socket {
 }
 
 /// What is ours alone and must not leak into a server that this call may start.
-const OWN_VARIABLES: &[&str] = &["TMUX", "TMUX_PANE", caller::TASK, caller::SPAWN];
+const OWN_VARIABLES: &[&str] = &["TMUX", "TMUX_PANE", caller::TASK, caller::SPAWN, caller::RELAYED];
 
 /// A program that reads a paste and Enter in one go takes the Enter for a part of the paste.
 const SECONDS_BEFORE_ENTER: &str = "0.3";
@@ -228,6 +230,16 @@ impl Tmux {
         checked(output).map(drop)
     }
 
+    /// Presses a key in a pane, by tmux's name for it.
+    ///
+    /// # Errors
+    /// `environment` when tmux fails or the pane is gone.
+    pub fn press(&self, pane_id: &str, key: &str) -> Result<()> {
+        let leave_history = ["copy-mode", "-q", "-t", pane_id, ";"];
+        let output = self.run(|call| call.args(leave_history).args(["send-keys", "-t", pane_id, key]))?;
+        checked(output).map(drop)
+    }
+
     /// The last lines of what a pane shows, without the empty ones at its end. A line that the pane was too narrow for
     /// is one line.
     ///
@@ -241,28 +253,25 @@ impl Tmux {
         Ok(rows[rows.len().saturating_sub(lines)..].join("\n"))
     }
 
-    /// Shows a task's session on this terminal, whatever it is called by now: switches to it when the terminal is already
-    /// inside this server (`inside` is the value of `TMUX`), and otherwise becomes `tmux attach-session` and never returns.
+    /// Has a program read what a pane shows from now on, until the pane is gone. False for a pane that a person has piped already,
+    /// which is left alone.
     ///
     /// # Errors
-    /// `not_found` when there is no such session; `environment` when this is no terminal, or tmux fails.
-    pub fn attach(&self, task: &str, inside: Option<&OsStr>) -> Result<()> {
-        let panes = self.panes_of(task)?;
-        let Some(Pane { session, session_id, .. }) = panes.first() else {
-            return Err(Error::new(Kind::NotFound, format!("task {task} has no tmux session"))
-                .help("the agent has ended; start it again with `orange task respawn`"));
-        };
-        let call = Call::new("tmux").preset(self.socket_args());
-        match inside {
-            Some(tmux) if self.is_inside(tmux)? => {
-                checked(call.args(["switch-client", "-t", session_id]).run()?).map(drop)
-            }
-            Some(_) | None if std::io::stdin().is_terminal() => {
-                Err(call.without(OWN_VARIABLES).args(["attach-session", "-t", session_id]).become_it())
-            }
-            Some(_) | None => Err(Error::new(Kind::Environment, "this is no terminal to show a session on")
-                .help(format!("run the command in a terminal; the session is `{session}`"))),
+    /// `environment` when tmux fails.
+    pub fn pipe(&self, pane_id: &str, program: &Path, args: &[&OsStr]) -> Result<bool> {
+        let words = iter::once(program.as_os_str()).chain(args.iter().copied());
+        let line: Vec<OsString> = words.map(quoted_twice).collect();
+        // tmux gives the line to a shell, in its own environment, which may be that of an agent.
+        let mut command =
+            OsString::from("unset ORANGE_TASK ORANGE_SPAWN ORANGE_SECRET; ORANGE_ACTOR=engine exec ");
+        command.push(line.join(OsStr::new(" ")));
+        let is_piped =
+            self.run(|call| call.args(["display-message", "-p", "-t", pane_id, "#{pane_pipe}"]))?;
+        if checked(is_piped)?.text() == "1" {
+            return Ok(false);
         }
+        let output = self.run(|call| call.args(["pipe-pane", "-t", pane_id]).arg(&command))?;
+        checked(output).map(|_| true)
     }
 
     fn read_panes(&self, output: &Output) -> Result<Vec<Pane>> {
@@ -283,11 +292,6 @@ impl Tmux {
             let output = self.run(|call| call.args(["kill-pane", "-t", &pane.pane_id]))?;
             if parse::says_no_target(&output.complaint()) { Ok(()) } else { checked(output).map(drop) }
         })
-    }
-
-    fn is_inside(&self, tmux: &OsStr) -> Result<bool> {
-        let own = checked(self.run(|call| call.args(["display-message", "-p", "#{socket_path}"]))?)?.text();
-        Ok(tmux.as_bytes().split(|&byte| byte == b',').next() == Some(own.as_bytes()))
     }
 
     /// Runs a call that needs no terminal. A server ends with its last session, and whoever asks it just then
@@ -347,6 +351,20 @@ fn without_paste_end(text: &[u8]) -> Vec<u8> {
         }
     }
     kept
+}
+
+/// A word of a shell's line, in quotes, as tmux leaves it when it has looked for formats and times in the line.
+fn quoted_twice(word: &OsStr) -> OsString {
+    let mut quoted = vec![b'\''];
+    for byte in word.as_bytes() {
+        match byte {
+            b'\'' => quoted.extend_from_slice(br"'\''"),
+            b'#' | b'%' => quoted.extend([*byte, *byte]),
+            other => quoted.push(*other),
+        }
+    }
+    quoted.push(b'\'');
+    OsString::from_vec(quoted)
 }
 
 /// The condition that every pane of a session has an agent.

@@ -31,6 +31,8 @@ pub struct Pane {
     pub pid: i32,
     /// Has that process ended? (Only under `remain-on-exit` is such a pane kept.)
     pub dead: bool,
+    /// When something was last written in its window, in seconds since 1970.
+    pub changed: u64,
     /// The task whose session it is; none for a session that is not ours.
     pub task: Option<String>,
     /// The window name under which we started an agent here; none for a pane that a person split off.
@@ -39,7 +41,7 @@ pub struct Pane {
 
 /// The format behind [`parse_panes`]. Session names cannot contain a colon, the fields before them are
 /// ids and numbers, or ours; a window's name can contain anything but a line break and comes last.
-pub(super) const PANE_FORMAT: &str = "#{session_id}:#{window_id}:#{pane_id}:#{pane_pid}:#{pane_dead}:#{pane_tty}:\
+pub(super) const PANE_FORMAT: &str = "#{session_id}:#{window_id}:#{pane_id}:#{pane_pid}:#{pane_dead}:#{window_activity}:#{pane_tty}:\
                                       #{@orange_task}:#{@orange_agent}:#{session_name}:#{window_name}";
 
 /// The panes in what tmux printed by [`PANE_FORMAT`]; none when a line is not of that form.
@@ -48,7 +50,7 @@ pub(super) fn parse_panes(printed: &str) -> Option<Vec<Pane>> {
 }
 
 fn parse_pane(line: &str) -> Option<Pane> {
-    let mut fields = line.splitn(10, ':');
+    let mut fields = line.splitn(11, ':');
     let mut text = || fields.next().map(str::to_owned);
     let marked = |mark: String| Some(mark).filter(|mark| !mark.is_empty());
     let pane = Pane {
@@ -57,6 +59,7 @@ fn parse_pane(line: &str) -> Option<Pane> {
         pane_id: text()?,
         pid: text()?.parse().ok()?,
         dead: text()? == "1",
+        changed: text()?.parse().unwrap_or_default(),
         tty: text()?.into(),
         task: marked(text()?),
         agent: marked(text()?),
@@ -128,8 +131,8 @@ mod tests {
 
     #[test]
     fn panes() {
-        let printed = "$0:@0:%0:3861:0:/dev/pts/7:k3v9Qa:worker:p/fix:worker\n\
-                       $1:@4:%7:3870:1::::mine:a: strange \"name\"\n";
+        let printed = "$0:@0:%0:3861:0:1700000000:/dev/pts/7:k3v9Qa:worker:p/fix:worker\n\
+                       $1:@4:%7:3870:1:::::mine:a: strange \"name\"\n";
         let panes = parse_panes(printed).unwrap();
         let [ours, foreign] = panes.as_slice() else { panic!("{panes:?}") };
         assert_eq!((ours.task.as_deref(), ours.agent.as_deref()), (Some("k3v9Qa"), Some("worker")));

@@ -417,7 +417,7 @@ fn attaches() {
     let told = told.to_str().unwrap();
     let (socket, session) = told.split_once(' ').unwrap();
     let tmux = Tmux::new(Some(OsStr::new(socket)));
-    tmux.attach(session, std::env::var_os("TMUX").as_deref()).unwrap();
+    tmux.attach(session, std::env::var_os("TMUX").as_deref(), |_| Ok(())).unwrap();
 }
 
 /// Starts one who attaches to a session of a server, in a session of this server.
@@ -475,11 +475,33 @@ fn a_message_waits_for_nothing_that_a_person_has_tmux_do() {
 #[test]
 fn attaching_needs_a_session_and_a_terminal() {
     let server = Server::new();
-    let error = server.tmux.attach("T1", None).unwrap_err();
+    let error = server.tmux.attach("T1", None, |_| Ok(())).unwrap_err();
     assert_eq!(error.kind, Kind::NotFound);
     server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap();
     let call = Call::new(std::env::current_exe().unwrap()).args(["drive::tmux::tests::attaches", "--exact"]);
     let told = [server.socket(), OsStr::new("T1")].join(OsStr::new(" "));
     let output = call.env(ATTACH, told).without(&["TMUX"]).run().unwrap();
     assert!(output.text().contains("no terminal"), "{}", output.text());
+}
+
+#[test]
+fn a_pane_is_piped_to_a_program_whose_name_means_nothing() {
+    let server = Server::new();
+    let folder = server.path().join("it's #{pane_id} #(touch x) %H $(touch y); `z`");
+    fs::create_dir(&folder).unwrap();
+    let (program, file) = (folder.join("record"), folder.join("shown"));
+    write_program(&program, "#!/bin/sh\nenv >\"$1.env\"\nexec cat >\"$1\"\n");
+    let args = scripted("until [ -e go ]; do sleep 0.05; done; echo shown; exec sleep 1000", &[]);
+    let pane = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &args)).unwrap().pane_id;
+    server.tmux.pipe(&pane, &program, &[file.as_os_str()]).unwrap();
+    eventually("it is piped", || folder.join("shown.env").exists());
+    fs::write(server.path().join("go"), "").unwrap();
+    eventually("it is recorded", || fs::read_to_string(&file).is_ok_and(|text| text.contains("shown")));
+    let env = fs::read_to_string(folder.join("shown.env")).unwrap();
+    assert!(env.contains("ORANGE_ACTOR=engine") && !env.contains("ORANGE_TASK="), "{env}");
+    // A pipe that is there already stays.
+    server.tmux.pipe(&pane, Path::new("/bin/false"), &[]).unwrap();
+    assert_eq!(server.raw(&["display-message", "-p", "-t", &pane, "#{pane_pipe}"]).trim(), "1");
+    assert!(!server.path().join("x").exists() && !server.path().join("y").exists());
+    server.tmux.kill_session("p/fix", "T1").unwrap();
 }

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Deserializer};
 
-use super::{CounterValue, Event, Pass, PlannedHook, Record, Spawn, Transition, Waiting};
+use super::{
+    CounterValue, Event, Pass, PlannedHook, Record, Report, Spawn, Spent, Trace, Transition, Waiting,
+};
 use crate::members::{self, Members, Object};
 use crate::store::set::Set;
 
@@ -14,12 +16,11 @@ impl<'de> Deserialize<'de> for Record {
 
 impl Object for Record {
     fn take(from: &mut Members) -> Record {
-        Record {
-            seq: from.must("seq"),
-            timestamp: from.must("timestamp"),
-            event: Event::take(from),
-            set: Set(from.may("set")),
+        let set = Set(from.may("set"));
+        if let Some((key, value)) = set.misnamed() {
+            from.refuse(format!("its `{key}` is no name: {value}"));
         }
+        Record { seq: from.must("seq"), timestamp: from.must("timestamp"), event: Event::take(from), set }
     }
 }
 
@@ -41,6 +42,12 @@ impl Object for Event {
                 reason: from.may("reason"),
                 duration: from.may("duration"),
                 last_lines: from.may("last_lines"),
+                trace: Trace::take(from),
+            },
+            "agent.not_resumed" => Event::AgentNotResumed {
+                spawn: from.must("spawn"),
+                conversation: from.must("conversation"),
+                reason: from.may("reason"),
             },
             "agent.crashed" => Event::AgentCrashed {
                 spawn: from.may("spawn"),
@@ -51,6 +58,11 @@ impl Object for Event {
             "agent.waiting" => Event::AgentWaiting(Waiting::take(from)),
             "agent.given_up" => {
                 Event::AgentGivenUp { spawn: from.must("spawn"), reason: from.must("reason") }
+            }
+            "agent.stopped" => Event::AgentStopped { spawns: from.must("spawns"), actor: from.may("actor") },
+            "agent.activity" => Event::AgentActivity(Report::take(from)),
+            "agent.continued" => {
+                Event::AgentContinued { spawn: from.must("spawn"), reason: from.may("reason") }
             }
             "transition.started" => Event::TransitionStarted(Transition::take(from)),
             "hook.ended" => Event::HookEnded {
@@ -75,6 +87,7 @@ impl Object for Event {
                 found: from.may("found"),
                 kept: from.may("kept"),
             },
+            "branch.made" => Event::BranchMade { branch: from.must("branch"), commit: from.must("commit") },
             "merge.started" => Event::MergeStarted { into: from.must("into"), commit: from.must("commit") },
             "task.merged" => Event::TaskMerged {
                 strategy: from.must("strategy"),
@@ -107,6 +120,7 @@ impl Object for Event {
                 argv: from.must("argv"),
                 code: from.may("code"),
                 output: from.may("output"),
+                file: from.may("file"),
             },
             "work.backed_up" => {
                 Event::WorkBackedUp { reference: from.must("reference"), commit: from.may("commit") }
@@ -129,6 +143,38 @@ impl Object for Spawn {
             session: from.may("session"),
             window: from.may("window"),
             permissions: from.may("permissions"),
+            conversation: from.may("conversation"),
+            resumed: from.may("resumed"),
+            not_resumed: from.may("not_resumed"),
+            stood: from.may("stood"),
+            answers: from.may("answers"),
+        }
+    }
+}
+
+impl Object for Trace {
+    fn take(from: &mut Members) -> Trace {
+        Trace {
+            conversation: from.may("conversation"),
+            transcript: from.may("transcript"),
+            not_kept: from.may("not_kept"),
+            spent: Spent { tokens: from.may("tokens"), cost: from.may("cost") },
+        }
+    }
+}
+
+impl Object for Report {
+    fn take(from: &mut Members) -> Report {
+        Report {
+            spawn: from.must("spawn"),
+            state: from.must("state"),
+            reason: from.may("reason"),
+            until: from.may("until"),
+            request: from.may("request"),
+            conversation: from.may("conversation"),
+            transcript: from.may("transcript"),
+            tokens: from.may("tokens"),
+            cost: from.may("cost"),
         }
     }
 }
@@ -154,6 +200,7 @@ impl Object for Transition {
             actor: from.may("actor"),
             hooks: from.may("hooks"),
             gate: from.may("gate"),
+            stood: from.may("stood"),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Journals are read, mended and appended to, and nothing that was written is read as something else.
 
 use std::cell::Cell;
+use std::fs;
 
 use super::*;
 
@@ -44,7 +45,9 @@ fn a_torn_last_line_is_cut_off() {
 #[test]
 fn nothing_is_appended_to_a_full_disk_or_a_torn_line() {
     let event = || super::records(0, vec![Event::Unknown.into()]);
-    let error = append(Path::new("/dev/full"), &event()).unwrap_err();
+    let full = Path::new("/dev/full");
+    let file = File::options().read(true).append(true).open(full).unwrap();
+    let error = append_to(file, full, b"{}\n").unwrap_err();
     assert_eq!(error.kind, Kind::Environment);
     assert!(error.message.contains("No space left"), "{}", error.message);
     let folder = tempfile::tempdir().unwrap();
@@ -125,6 +128,7 @@ fn every_event_reads_back() {
         actor: text(),
         hooks: vec![PlannedHook { name: text(), index: 1, counter }],
         gate: pass(),
+        stood: pass().into_iter().collect(),
     };
     let spawn = Spawn {
         spawn: 1,
@@ -134,6 +138,11 @@ fn every_event_reads_back() {
         session: text(),
         window: text(),
         permissions: text(),
+        conversation: some(),
+        resumed: true,
+        not_resumed: some(),
+        stood: pass().into_iter().collect(),
+        answers: some(),
     };
     let events = vec![
         Event::TaskCreated { branch: text(), actor: text(), creator: some() },
@@ -146,15 +155,36 @@ fn every_event_reads_back() {
             reason: text(),
             duration: Some(9),
             last_lines: vec![text(), "\"set\":{}".to_owned()],
+            trace: Trace {
+                conversation: some(),
+                transcript: some(),
+                not_kept: some(),
+                spent: Spent { tokens: Some(7), cost: Some(9) },
+            },
         },
+        Event::AgentNotResumed { spawn: 1, conversation: text(), reason: text() },
         Event::AgentWaiting(Waiting { spawn: 1, until: text(), after: 9, reason: text() }),
         Event::AgentGivenUp { spawn: 1, reason: text() },
+        Event::AgentStopped { spawns: vec![1], actor: text() },
+        Event::AgentActivity(Report {
+            spawn: 1,
+            state: text(),
+            reason: text(),
+            until: some(),
+            request: some(),
+            conversation: some(),
+            transcript: some(),
+            tokens: Some(7),
+            cost: Some(8),
+        }),
+        Event::AgentContinued { spawn: 1, reason: text() },
         Event::AgentCrashed { spawn: Some(1), status: text(), crash_count: 1, reason: text() },
         Event::TransitionStarted(plan),
         Event::HookEnded { hook: text(), index: 1, error: some() },
         Event::StatusChanged { from: text(), to: text(), cause: text(), actor: text(), gate: pass() },
         Event::AutoAdvanced { from: text(), to: text(), reason: text() },
         Event::TaskRepaired { field: text(), found: some(), kept: some() },
+        Event::BranchMade { branch: text(), commit: text() },
         Event::MergeStarted { into: text(), commit: text() },
         Event::TaskMerged { strategy: text(), into: text(), commit: some() },
         Event::TaskForceMerged { from: text(), strategy: text(), into: text(), commit: some() },
@@ -169,7 +199,7 @@ fn every_event_reads_back() {
             actor: text(),
             dropped_hooks: vec![text()],
         },
-        Event::CommandEnded { argv: vec![text()], code: Some(1), output: text() },
+        Event::CommandEnded { argv: vec![text()], code: Some(1), output: text(), file: Some(text()) },
         Event::WorkBackedUp { reference: text(), commit: text() },
         Event::WorkSetAside { folder: text() },
         Event::TaskDeleted { actor: text() },
@@ -183,4 +213,42 @@ fn every_event_reads_back() {
     let written = super::records(0, events.into_iter().map(|event| (event, set.clone())).collect());
     append(&path, &written).unwrap();
     assert_eq!(read(&path).unwrap().records, written);
+}
+
+#[test]
+fn the_last_records_are_kept_and_all_are_added_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.jsonl");
+    let events = (0..1000).map(|number| (Event::Unknown, Set::new().counter("review_round", number)));
+    let written = super::records(0, events.collect());
+    append(&path, &written).unwrap();
+    let whole = read(&path).unwrap();
+    assert_eq!((whole.records.len(), whole.left_out), (1000, 0));
+    for keep in [0, 1, 7, 999] {
+        let last = read_last(&path, keep).unwrap();
+        assert_eq!((last.records.len(), last.left_out), (keep, 1000 - keep), "{keep}");
+        assert_eq!(last.records, written[1000 - keep..], "{keep}");
+        assert_eq!(last.log(), whole.log(), "{keep}");
+    }
+    // What is wrong in front of those that are kept is still wrong.
+    let text = fs::read_to_string(&path).unwrap().replacen("\"seq\":500,", "\"seq\":400,", 1);
+    fs::write(&path, text).unwrap();
+    assert!(read_last(&path, 7).unwrap_err().message.contains(":500: "));
+}
+
+#[test]
+fn whole_lines_are_measured_and_what_follows_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.jsonl");
+    assert_eq!((length(&path), since(&path, 0)), (0, vec![]));
+    let long = format!("{{\"torn\":\"{}", "x".repeat(200_000));
+    for (text, expect) in [("", 0), ("torn", 0), ("a\n", 2), ("a\ntorn", 2), (&format!("a\n{long}"), 2)] {
+        fs::write(&path, text).unwrap();
+        assert_eq!(length(&path), expect);
+    }
+    append(&folder.path().join("new"), &super::records(0, vec![Event::Unknown.into()])).unwrap();
+    let line = fs::read_to_string(folder.path().join("new")).unwrap();
+    fs::write(&path, format!("a\n{line}")).unwrap();
+    assert_eq!(since(&path, 2).len(), 1);
+    assert_eq!(since(&path, length(&path)), []);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::store::tests::{Process, draft, editors, home, task};
-use crate::store::{Event, Home, Open, Pool, Set, Task, TaskDir, atomic, create, journal, list};
+use crate::store::{Event, Home, Open, Pool, Set, Task, TaskDir, activity, atomic, create, journal, list};
 use crate::{Error, Kind};
 
 const ROUNDS: u32 = 20;
@@ -28,6 +28,7 @@ fn role() {
         "bind" => bind(&home),
         "many" => change_many(&home),
         "edit" => editors::edit(&home),
+        "note" => activity::tests::note_many(&only_task(&home)),
         "move" => editors::move_until_told(&home),
         other => panic!("no role {other}"),
     }
@@ -48,6 +49,26 @@ fn a_killed_writer_leaves_a_whole_file() {
     }
     atomic::sweep(home.root());
     assert_eq!(names(home.root()), ["file"]);
+}
+
+#[test]
+fn room_that_was_made_takes_what_fits_and_is_given_back() {
+    let (_folder, home) = home();
+    home.prepare().unwrap();
+    let path = file(&home);
+    let room = atomic::make_room(&path, 8).unwrap();
+    assert!(!path.exists());
+    room.write(b"noted").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"noted   ");
+    atomic::make_room(&path, 4).unwrap().write(b"too long").unwrap_err();
+    drop(atomic::make_room(&path, 4).unwrap());
+    assert_eq!(
+        (fs::read(&path).unwrap(), names(home.root())),
+        (b"noted   ".to_vec(), vec!["file".to_owned()])
+    );
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert!(atomic::make_room(&path, 8).is_err());
 }
 
 #[test]
@@ -213,7 +234,12 @@ fn change_once(open: &mut Open) {
 }
 
 fn bind(home: &Home) {
-    let bound = Pool::lock(home).unwrap().bind("coffee", 2, &std::process::id().to_string());
+    let bound = Pool::lock(home).unwrap().bind(
+        "coffee",
+        2,
+        &std::process::id().to_string(),
+        crate::store::tests::usable,
+    );
     assert!(bound.is_ok() || bound.is_err_and(|error| error.kind == Kind::Refused));
 }
 

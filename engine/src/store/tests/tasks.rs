@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::Kind;
 use crate::store::scalar::Value;
 use crate::store::tests::{draft, home, task};
-use crate::store::{Event, Home, Open, Set, Task, TaskDir, create, edit, journal, list};
+use crate::store::{Event, Open, Set, Task, TaskDir, create, edit, journal, list};
 
 #[test]
 fn a_new_task_is_whole() {
@@ -275,20 +275,23 @@ fn any_summary_is_data() {
 }
 
 #[test]
-fn files_keep_their_mode_and_links_their_place() {
+fn files_keep_their_mode_and_no_link_is_written_through() {
     let (folder, home) = home();
     let mut open = task(&home, "fix");
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(home.root()), 0o700);
     assert_eq!(mode(&open.dir().task_md()), 0o600);
+    fs::set_permissions(open.dir().task_md(), fs::Permissions::from_mode(0o640)).unwrap();
+    open.append(Event::Unknown, Set::new().status("working")).unwrap();
+    assert_eq!(mode(&open.dir().task_md()), 0o640);
+
     let elsewhere = folder.path().join("elsewhere.md");
     fs::rename(open.dir().task_md(), &elsewhere).unwrap();
-    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o640)).unwrap();
     symlink(&elsewhere, open.dir().task_md()).unwrap();
-    open.append(Event::Unknown, Set::new().status("working")).unwrap();
-    assert!(open.dir().task_md().is_symlink());
-    assert!(fs::read_to_string(&elsewhere).unwrap().contains("status: working"));
-    assert_eq!(mode(&elsewhere), 0o640);
+    let before = fs::read_to_string(&elsewhere).unwrap();
+    let error = open.append(Event::Unknown, Set::new().status("done")).unwrap_err();
+    assert_eq!(error.kind, Kind::Corrupt, "{error}");
+    assert_eq!(fs::read_to_string(&elsewhere).unwrap(), before);
 }
 
 #[test]
@@ -307,93 +310,6 @@ fn prompts_are_kept() {
     let open = task(&home, "fix");
     open.write_prompt(1, "# Task: {x}\n").unwrap();
     assert_eq!(fs::read_to_string(open.dir().prompt(1)).unwrap(), "# Task: {x}\n");
-}
-
-/// A locked task with a worktree that has its link.
-fn linked() -> (tempfile::TempDir, Home, Open, PathBuf) {
-    let (folder, home) = home();
-    let mut open = task(&home, "fix");
-    let worktree = home.workspace("coffee--1");
-    fs::create_dir_all(&worktree).unwrap();
-    open.link_into(&worktree).unwrap();
-    open.append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
-    (folder, home, open, worktree.join("TASK.md"))
-}
-
-#[test]
-fn a_worktree_has_a_link_to_the_task() {
-    let (_folder, home, open, link) = linked();
-    assert_eq!(fs::read_link(&link).unwrap(), open.dir().task_md());
-    open.link_into(link.parent().unwrap()).unwrap();
-    let dir = open.dir().clone();
-    drop(open);
-
-    let other = task(&home, "other");
-    other.link_into(link.parent().unwrap()).unwrap();
-    assert_eq!(fs::read_link(&link).unwrap(), other.dir().task_md(), "a slot that is used again");
-    drop(other);
-
-    fs::remove_file(&link).unwrap();
-    Open::lock(&home, &dir).unwrap();
-    assert_eq!(fs::read_link(&link).unwrap(), dir.task_md(), "a link that was removed comes back");
-
-    fs::remove_file(&link).unwrap();
-    symlink("/elsewhere/tasks/coffee/x/TASK.md", &link).unwrap();
-    Open::lock(&home, &dir).unwrap();
-    assert_eq!(fs::read_link(&link).unwrap(), dir.task_md(), "a home that was moved");
-
-    fs::remove_file(&link).unwrap();
-    fs::create_dir(&link).unwrap();
-    Open::lock(&home, &dir).unwrap();
-    assert!(link.is_dir(), "what is not ours stays");
-}
-
-#[test]
-fn a_projects_own_file_is_not_replaced() {
-    let (folder, home) = home();
-    let open = task(&home, "fix");
-    fs::write(folder.path().join("TASK.md"), "ours").unwrap();
-    assert_eq!(open.link_into(folder.path()).unwrap_err().kind, Kind::Refused);
-    assert_eq!(fs::read_to_string(folder.path().join("TASK.md")).unwrap(), "ours");
-}
-
-/// An editor saves over the link: what the task's body becomes, and that the link is back.
-#[track_caller]
-fn check_taken_back(edit: impl Fn(&str) -> String, body: &str) {
-    let (_folder, home, open, link) = linked();
-    let edited = edit(&fs::read_to_string(&link).unwrap());
-    fs::remove_file(&link).unwrap();
-    fs::write(&link, edited).unwrap();
-    let dir = open.dir().clone();
-    drop(open);
-    assert_eq!(Task::read(&home, &dir).unwrap().0.body, body);
-    assert!(link.is_file() && !link.is_symlink(), "a reader changes nothing");
-    let open = Open::lock(&home, &dir).unwrap();
-    assert_eq!((open.task().body.as_str(), open.task().status()), (body, "pending"));
-    assert_eq!(fs::read_link(&link).unwrap(), dir.task_md());
-    assert!(fs::read_to_string(dir.task_md()).unwrap().ends_with(body));
-}
-
-#[test]
-fn an_editors_file_is_taken_back() {
-    check_taken_back(|text| format!("{text}## Handoff\n"), "\n## Context\n\nToo sour.\n## Handoff\n");
-    check_taken_back(|text| text.replace("status: pending", "status: done"), "\n## Context\n\nToo sour.\n");
-    check_taken_back(|_| "## Handoff\nDONE: it\n".to_owned(), "## Handoff\nDONE: it\n");
-}
-
-#[test]
-fn an_editors_broken_file_is_left_alone() {
-    let (_folder, home, open, link) = linked();
-    let dir = open.dir().clone();
-    drop(open);
-    for broken in ["", "---\nid: x\n", "---\nid: another\n---\n", "text\n<<<<<<< HEAD\n"] {
-        fs::remove_file(&link).unwrap();
-        fs::write(&link, broken).unwrap();
-        let error = Open::lock(&home, &dir).unwrap_err();
-        assert_eq!(error.kind, Kind::Corrupt);
-        assert!(error.message.starts_with(&link.display().to_string()), "{}", error.message);
-        assert_eq!(fs::read_to_string(&link).unwrap(), broken);
-    }
 }
 
 #[test]

@@ -122,6 +122,7 @@ fn fingerprints_stay_when_lines_move() {
 #[test]
 fn paths_begin_at_the_root_of_the_repository() {
     let scratch = Scratch::with(&[("repo/.git/HEAD", ""), ("repo/a b/deep/broken.yml", BROKEN)]);
+    fs::create_dir(scratch.path().join("repo/a b/.git")).unwrap();
     let run = |folder: &str, args: &[&str]| {
         let mut command = scratch.command(&[&["check"], args].concat());
         String::from_utf8(command.current_dir(scratch.path().join(folder)).output().unwrap().stdout).unwrap()

@@ -10,6 +10,9 @@ use super::*;
 const ROUNDS: u64 = 6;
 const STEPS: usize = 40;
 
+/// The blob of an empty file.
+const NOTHING: &str = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
+
 #[test]
 fn nothing_that_was_there_is_ever_lost() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
@@ -130,7 +133,7 @@ impl Life {
         }
         let (file, other, branch) = (self.file(), self.file(), self.branch());
         let inner = format!("inner{}", self.pick(2));
-        match self.pick(32) {
+        match self.pick(36) {
             0..=5 => self.edit(&folder, &file),
             6..=7 => self.git(&folder, &["add", "--", &file]),
             8 => self.git(&folder, &["add", "--all"]),
@@ -163,6 +166,13 @@ impl Life {
                 self.git(&folder.join(&inner), &["commit", "--quiet", "-m", "inner"]);
             }
             30 => self.git(&folder, &["update-index", "--assume-unchanged", "--", &file]),
+            31 => {
+                let mode = ["--cone", "--no-cone"][self.pick(2)];
+                self.git(&folder, &["sparse-checkout", "set", mode, "dir"]);
+            }
+            32 => self.git(&folder, &["add", "--sparse", "--intent-to-add", "--", &file]),
+            33 => self.git(&folder, &["add", "--sparse", "--", &file]),
+            34 => self.git(&folder, &["cherry-pick", "--no-commit", &format!("{branch}~1"), &branch]),
             _ => match self.pick(4) {
                 0 => self.edit(&folder, ".gitignore"),
                 1 => {
@@ -218,7 +228,9 @@ impl Life {
             return blobs;
         }
         let staged = self.lab.run(folder, &["ls-files", "-z", "--stage"]);
-        for line in staged.split('\0').filter(|line| line.starts_with("100")) {
+        // What is only intended to be added stands there as an empty file.
+        let is_staged = |line: &&str| line.starts_with("100") && !line.contains(NOTHING);
+        for line in staged.split('\0').filter(is_staged) {
             let blob = line.split(' ').nth(1).unwrap();
             blobs.insert(blob.to_owned(), format!("staged in {}: {line}", folder.display()));
         }

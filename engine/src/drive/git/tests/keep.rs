@@ -171,15 +171,17 @@ fn a_branch_that_the_agent_renamed_or_left_is_kept_where_it_stands() {
 }
 
 #[test]
-fn another_git_at_work_in_the_index_does_not_hold_a_backup() {
+fn a_backup_does_not_wait_for_another_git_in_the_index() {
     let (lab, folder) = acquired();
     lab.write(&folder.join("new"), "n\n");
-    lab.write(&lab.repo().join(".git/worktrees/p--1/index.lock"), "");
-    let inner = lab.git.inner(&folder).unwrap();
-    let kept = lab.kept(|git, keeper| git.back_up(&folder, &inner, keeper)).unwrap();
-    let [Kept::Work(backup)] = &kept[..] else { panic!("{kept:?}") };
+    let lock = lab.repo().join(".git/worktrees/p--1/index.lock");
+    lab.write(&lock, "");
+    refuses(lab.released(1), Kind::Environment, "index.lock");
+    let [backup] = &lab.git.backups("T1").unwrap()[..] else { panic!() };
     assert_eq!(lab.text_in(&backup.commit, "new"), "n");
-    assert!(folder.join("new").exists());
+    fs::remove_file(lock).unwrap();
+    assert_eq!(lab.release(1), None, "it is kept already");
+    lab.check_pristine(1);
 }
 
 /// A lab whose worktree 1 has a submodule, checked out.

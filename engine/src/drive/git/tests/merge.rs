@@ -105,13 +105,38 @@ fn uncommitted_work_anywhere_in_the_way_refuses_a_merge() {
 fn branches_are_pushed_and_deleted_on_the_remote() {
     let lab = Lab::new();
     let commit = task_with_commit(&lab);
-    assert!(!lab.git.delete_remote_branch("fix", "main").unwrap());
+    assert!(!lab.git.delete_remote_branch("fix", "main", &lab.commit_of("main~0")).unwrap());
     lab.git.push(REMOTE, "fix").unwrap();
     assert_eq!(lab.run(&lab.path("origin.git"), &["rev-parse", "fix"]), commit);
-    refuses(lab.git.delete_remote_branch("main", "main"), Kind::Refused, "never deleted");
-    assert!(lab.git.delete_remote_branch("fix", "main").unwrap());
-    assert!(!lab.git.delete_remote_branch("fix", "main").unwrap());
-    assert!(!Lab::without_remote().git.delete_remote_branch("fix", "main").unwrap());
+    refuses(lab.git.delete_remote_branch("main", "main", "main"), Kind::Refused, "never deleted");
+    assert!(lab.git.delete_remote_branch("fix", "main", &lab.commit_of("main~0")).unwrap());
+    assert!(!lab.git.delete_remote_branch("fix", "main", &lab.commit_of("main~0")).unwrap());
+    assert!(
+        !Lab::without_remote().git.delete_remote_branch("fix", "main", &lab.commit_of("main~0")).unwrap()
+    );
+}
+
+#[test]
+fn protected_branches_stay_on_the_remote() {
+    let lab = Lab::new();
+    lab.run(&lab.repo(), &["config", "--add", "orange.protected", "lts-*"]);
+    lab.run(&lab.repo(), &["config", "--add", "orange.protected", "demo"]);
+    let from = lab.commit_of("main");
+    let has = |branch: &str| !lab.run(&lab.path("origin.git"), &["branch", "--list", branch]).is_empty();
+    for (branch, stays) in [
+        ("develop", true),
+        ("release/1.2", true),
+        ("lts-3", true),
+        ("demo", true),
+        ("developer", false),
+        ("releases", false),
+        ("demo2", false),
+    ] {
+        lab.run(&lab.repo(), &["branch", branch, "main"]);
+        lab.git.push(REMOTE, branch).unwrap();
+        assert_eq!(lab.git.delete_remote_branch(branch, "main", &from).unwrap(), !stays, "{branch}");
+        assert_eq!(has(branch), stays, "{branch}");
+    }
 }
 
 #[test]
@@ -125,7 +150,11 @@ fn a_remote_branch_with_somebody_elses_commits_is_not_deleted() {
     );
     lab.commit(&lab.path("other"), "theirs", "t\n");
     lab.run(&lab.path("other"), &["push", "--quiet", "origin", "fix"]);
-    refuses(lab.git.delete_remote_branch("fix", "main"), Kind::Refused, "commits that are not here");
+    refuses(
+        lab.git.delete_remote_branch("fix", "main", &lab.commit_of("main~0")),
+        Kind::Refused,
+        "commits that are not here",
+    );
 }
 
 #[test]

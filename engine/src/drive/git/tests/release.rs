@@ -56,7 +56,7 @@ fn everything_uncommitted_is_backed_up() {
     lab.write(&folder.join("new dir/ü\n#"), "untracked\n");
     lab.write(&folder.join("ignored"), "i\n");
     fs::remove_file(folder.join("readme")).unwrap();
-    lab.write(&folder.join(TASK_FILE), "an editor replaced the link\n");
+    lab.write(&folder.join(TASK_FILE), "as an editor saved it\n");
     // A person's settings must not get in the way of a backup.
     for (key, value) in [
         ("core.safecrlf", "true"),
@@ -78,7 +78,7 @@ fn everything_uncommitted_is_backed_up() {
     assert_eq!(lab.commit_of(&format!("{}^^", backup.commit)), tip);
     assert_eq!(lab.run(&lab.repo(), &["log", "-1", "--format=%an", &backup.commit]), "orange");
     assert!(folder.join("ignored").exists() && !folder.join("new dir").exists());
-    assert_eq!(fs::read_to_string(folder.join(TASK_FILE)).unwrap(), "an editor replaced the link\n");
+    assert_eq!(fs::read_to_string(folder.join(TASK_FILE)).unwrap(), "as an editor saved it\n");
     assert_eq!(lab.git.changes(&folder).unwrap(), []);
 
     lab.acquire(1, "fix").unwrap();

@@ -1,0 +1,34 @@
+//! What to ask for when the work of a state is done.
+
+use alloc::vec::Vec;
+
+use crate::{Actor, Choice, Machine, Rejection, View};
+
+impl Machine<'_> {
+    /// The choices that complete the state of this view for the actor: those with a gate, which reads what the state's agent
+    /// writes. Where no transition from here has one, those that lead on: neither to questions, nor to where tasks are stuck
+    /// or cancelled. Of several, those that would be accepted now, if any.
+    pub fn forward(&self, view: &View<'_>, actor: Actor) -> Vec<Choice> {
+        let mut choices = self.options(view, actor);
+        choices.retain(|choice| match choice.rejection {
+            None | Some(Rejection::GateFailed { .. }) => true,
+            Some(
+                Rejection::NoTransition { .. } | Rejection::NotAllowed { .. } | Rejection::GuardFailed { .. },
+            ) => false,
+        });
+        let has_gate = |choice: &Choice| self.transition(choice.transition).gate.is_some();
+        if choices.iter().any(has_gate) {
+            choices.retain(has_gate);
+        } else {
+            let commands = &self.commands;
+            let questions = commands.clarify.filter(|state| Some(*state) != commands.spawn);
+            let aside = [questions, commands.crash, commands.cancel];
+            choices.retain(|choice| !aside.contains(&Some(choice.to)));
+        }
+        let is_accepted = |choice: &Choice| choice.rejection.is_none();
+        if choices.iter().any(is_accepted) {
+            choices.retain(is_accepted);
+        }
+        choices
+    }
+}

@@ -1,0 +1,95 @@
+//! From words to a command, or to what is wrong with them.
+
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
+
+use super::Cli;
+use crate::{Error, Kind, Result};
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub enum Parsed {
+    /// A command.
+    Cli(Cli),
+    /// A text: help, or the version.
+    Text(String),
+}
+
+/// Reads the words behind the program's name.
+///
+/// # Errors
+/// `usage` for what no command takes, with what would be right.
+pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Parsed> {
+    let words: Vec<String> = words
+        .into_iter()
+        .map(|word| word.into_string().map_err(|word| not_text(&word)))
+        .collect::<Result<_>>()?;
+    let words = helping(words);
+    match Cli::try_parse_from(std::iter::once("orange").chain(words.iter().map(String::as_str))) {
+        Ok(cli) => Ok(Parsed::Cli(cli)),
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            Ok(Parsed::Text(error.to_string().trim_end().to_owned()))
+        }
+        Err(error) if error.kind() == ErrorKind::MissingSubcommand => Err(incomplete(&words)),
+        Err(error) if error.kind() == ErrorKind::UnknownArgument && is_unquoted(&words) => {
+            let error = usage(&error.to_string());
+            let help = format!("quote the summary: `orange task create BRANCH \"…\"`\n{}", error.help);
+            Err(error.help(help))
+        }
+        Err(error) => Err(usage(&error.to_string())),
+    }
+}
+
+/// Whether these words create a task and have more behind its branch than one summary.
+fn is_unquoted(words: &[String]) -> bool {
+    let plain: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
+    matches!(plain[..], ["task", "create", _, _, _, ..])
+}
+
+/// Options that every command has say nothing to `help`, which clap has take none.
+fn helping(mut words: Vec<String>) -> Vec<String> {
+    let is_option = |word: &String| ["--json", "--help", "-h"].contains(&word.as_str());
+    if words.iter().find(|word| !is_option(word)).is_some_and(|word| word == "help") {
+        words.retain(|word| !is_option(word));
+    }
+    words
+}
+
+/// A group without a command: which ones there are, without those that nobody types.
+fn incomplete(words: &[String]) -> Error {
+    let root = Cli::command();
+    let (mut group, mut path) = (&root, "orange".to_owned());
+    for word in words {
+        if let Some(below) = group.find_subcommand(word) {
+            group = below;
+            path = format!("{path} {word}");
+        }
+    }
+    let shown: Vec<_> =
+        group.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name).collect();
+    Error::new(Kind::Usage, format!("`{path}` needs a command"))
+        .help(format!("it has: {}; `{path} --help` tells more", shown.join(", ")))
+}
+
+/// Whether the answer is to be JSON, even if the line makes no sense.
+pub fn asks_for_json(words: impl IntoIterator<Item = OsString>) -> bool {
+    words.into_iter().take_while(|word| word != "--").any(|word| word == "--json")
+}
+
+/// clap's text as our error: its first paragraph says what is wrong, the others what would be right.
+fn usage(text: &str) -> Error {
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let (message, help) = text.split_once("\n\n").unwrap_or((text, ""));
+    let lines =
+        |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    let (message, help): (Vec<String>, Vec<String>) = (lines(message), lines(help));
+    let help: Vec<_> = help.iter().map(|line| line.strip_prefix("tip: ").unwrap_or(line)).collect();
+    Error::new(Kind::Usage, message.join(" ")).help(help.join("\n"))
+}
+
+fn not_text(word: &OsString) -> Error {
+    Error::new(Kind::Usage, format!("an argument is not UTF-8: {word:?}"))
+        .help("give it as UTF-8; a file of such a name needs another one")
+}

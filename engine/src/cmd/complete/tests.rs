@@ -1,0 +1,100 @@
+//! Lines that are being typed, and what could follow.
+
+use clap::CommandFactory;
+
+use super::{Candidate, Names, candidates, task_in};
+use crate::cmd::args::Cli;
+
+fn words(line: &str) -> Vec<String> {
+    line.split(' ').map(str::to_owned).collect()
+}
+
+fn some(names: Names) -> Vec<Candidate> {
+    let words: &[&str] = match names {
+        Names::Statuses => &["working", "done"],
+        Names::Tasks => &["add-login", "fix"],
+        Names::Files => &[""],
+        Names::Projects | Names::Workflows | Names::Harnesses => &[],
+    };
+    words.iter().map(|word| Candidate::new(*word, "")).collect()
+}
+
+/// The candidates for a line whose last word is being typed.
+#[track_caller]
+fn check(line: &str, expect: &str) {
+    let found: Vec<_> = candidates(&words(line), some).into_iter().map(|it| it.word).collect();
+    assert_eq!(found.join(" "), expect, "{line:?}");
+}
+
+#[test]
+fn what_could_follow_is_offered() {
+    check("pro", "project");
+    check("task resp", "respawn");
+    check("agent", "");
+    check("task fin", "");
+    check("task update --st", "--status");
+    check("task update --status w", "working");
+    check("task update --status ", "working done");
+    check("task update --status=d", "--status=done");
+    check("task show a", "add-login");
+    check("task show ", "add-login fix");
+    check("task show add-login a", "");
+    check("task merge --strategy ", "ff merge");
+    check("completions z", "zsh");
+    check("task show -- --j", "");
+    check("task cancel --bogus add", "add-login");
+}
+
+#[test]
+fn files_are_left_to_the_shell() {
+    let files = |line: &str| candidates(&words(line), some).iter().any(|it| it.word.is_empty());
+    assert!(files("project add ./som"));
+    assert!(files("project update coffee --path ~/co"));
+    assert!(files("project update coffee --path=~/co"));
+    assert!(!files("project add --name "));
+    assert!(!files("task create bra"));
+}
+
+#[test]
+fn the_task_of_an_unfinished_line_is_found() {
+    let name = |line: &str| task_in(&words(line)).map(|task| task.name);
+    assert_eq!(name("task update fix --status "), Some(Some("fix".to_owned())));
+    assert_eq!(name("task update --status w"), Some(None));
+    assert_eq!(name("task wait fix --status"), Some(Some("fix".to_owned())));
+    assert_eq!(name("task list --status w"), None);
+}
+
+/// Each placeholder that the help shows is one that is completed, or one that is known to be free.
+#[test]
+fn every_placeholder_is_known() {
+    const FREE: &[&str] = &[
+        "-|TEXT",
+        "ANSWER",
+        "BRANCH",
+        "COMMAND",
+        "DAYS",
+        "HOW",
+        "KIND",
+        "LEVEL",
+        "N",
+        "NAME",
+        "QUEUE",
+        "REQUEST",
+        "SECONDS",
+        "SHELL",
+        "SUMMARY",
+        "TEXT",
+        "WORD",
+        "WORDS",
+        "true|false",
+    ];
+    fn look(command: &clap::Command) {
+        for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
+            let placeholder = arg.get_value_names().unwrap()[0].as_str();
+            let is_known = Names::of(arg).is_some() || FREE.contains(&placeholder);
+            assert!(is_known, "{}: {placeholder}", command.get_name());
+        }
+        command.get_subcommands().for_each(look);
+    }
+    look(&Cli::command());
+}

@@ -1,0 +1,80 @@
+//! `orange gc`: what tasks that are over have left, and what is needed by nobody.
+
+use serde_json::{Value, json};
+
+use crate::cmd::answer::{Answer, table};
+use crate::cmd::args::GcArgs;
+use crate::files::size;
+use crate::flow::garbage::{self, Garbage, Kind, Wanted};
+use crate::orange::Orange;
+use crate::store::projects;
+use crate::{Error, Kind as Failure, Result};
+
+/// Says what could go, and removes it with `--yes`.
+pub fn run(orange: &Orange, args: &GcArgs) -> Result<Answer> {
+    if args.yes {
+        orange.caller.check_person("remove what tasks have left")?;
+    }
+    if let Some(name) = &args.project {
+        projects::get(&orange.home, name)?;
+    }
+    let kind = args.kind.as_deref().and_then(Kind::named);
+    let wanted =
+        Wanted { project: args.project.as_deref(), kind, days: args.older_than, is_automatic: false };
+    let found = garbage::find(orange, &wanted)?;
+    let outcome = |one: &Garbage| if args.yes { garbage::remove(orange, one).err() } else { None };
+    let failures: Vec<Option<Error>> = found.iter().map(outcome).collect();
+    let json = found.iter().zip(&failures).map(|(one, failure)| to_json(one, failure.as_ref(), !args.yes));
+    let answer = Answer::new(Value::Array(json.collect()), told(&found, &failures, args));
+    let has_failed = failures.iter().any(Option::is_some);
+    Ok(if has_failed { answer.wrong(Failure::Environment) } else { answer })
+}
+
+fn to_json(one: &Garbage, failure: Option<&Error>, dry_run: bool) -> Value {
+    json!({
+        "kind": one.kind.name(),
+        "project": one.project,
+        "name": one.name,
+        "age_days": days(one),
+        "bytes": one.bytes,
+        "removed": !dry_run && failure.is_none(),
+        "error": failure.map(Error::one_line),
+        "dry_run": dry_run,
+    })
+}
+
+fn told(found: &[Garbage], failures: &[Option<Error>], args: &GcArgs) -> String {
+    let Some(summary) = garbage::summary(found) else {
+        return "nothing is old enough to go and kept elsewhere".to_owned();
+    };
+    let row = |one: &Garbage| {
+        [one.kind.name().to_owned(), format!("{} d", days(one)), size(one.bytes), one.name.clone()]
+    };
+    let rows: Vec<_> = found.iter().map(row).collect();
+    let mut text = table(["KIND", "AGE", "SIZE", "NAME"], &rows);
+    for (one, failure) in found.iter().zip(failures) {
+        if let Some(error) = failure {
+            text += &format!("\n{}: cannot be removed: {error}", one.name);
+        }
+    }
+    if args.yes {
+        return text + &format!("\nremoved: {summary}");
+    }
+    text + &format!("\n{summary} could go; `{} --yes` removes it", asked(args))
+}
+
+/// The command as it was given.
+fn asked(args: &GcArgs) -> String {
+    let GcArgs { project, kind, older_than, yes: _ } = args;
+    let option = |name: &str, value: Option<String>| value.map(|value| format!(" --{name} {value}"));
+    let options = [
+        option("project", project.clone()),
+        option("kind", kind.clone()),
+        option("older-than", older_than.map(|days| days.to_string())),
+    ];
+    format!("orange gc{}", options.into_iter().flatten().collect::<String>())
+}
+
+fn days(one: &Garbage) -> u64 {
+    one.age.as_secs() / 86_400
+}

@@ -1,0 +1,65 @@
+//! Commands that an agent in a sandbox has its companion run.
+
+use crate::caller::Caller;
+use crate::cmd::args::{Command, Parsed, TaskCommand, parse};
+use crate::relay::{Asker, Reply, only_some};
+use crate::store::Home;
+use crate::{Error, Kind, Result};
+
+/// Has the companion run this command, where an agent in a sandbox asks for one that it runs.
+pub fn asked(command: &Command) -> Option<Result<Reply>> {
+    if !is_relayed(command) {
+        return None;
+    }
+    with_asker(|asker| asker.ask(words()?))
+}
+
+/// Says what else an agent in a sandbox can do, where its sandbox is why a command has failed.
+pub fn explain(error: Error) -> Error {
+    let is_confined = error.kind == Kind::Environment && with_asker(|_| ()).is_some();
+    if is_confined { only_some(error) } else { error }
+}
+
+/// Whether the companion runs what these words ask for.
+///
+/// # Errors
+/// `not_allowed` for any other command; `usage` for what is none.
+pub fn check(words: &[String]) -> Result<()> {
+    match parse(words.iter().map(Into::into))? {
+        Parsed::Cli(cli) if cli.command.as_ref().is_some_and(is_relayed) => Ok(()),
+        Parsed::Cli(_) | Parsed::Text(_) => Err(only_some(Error::new(
+            Kind::NotAllowed,
+            format!("an agent in a sandbox may not ask for `orange {}`", words.join(" ")),
+        ))),
+    }
+}
+
+fn is_relayed(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Task(
+            TaskCommand::Update(_)
+                | TaskCommand::Complete(_)
+                | TaskCommand::Next(_)
+                | TaskCommand::Show { .. }
+        )
+    )
+}
+
+fn with_asker<T>(run: impl FnOnce(&Asker<'_>) -> T) -> Option<T> {
+    let caller = Caller::from_env();
+    caller.task()?;
+    let (home, folder) = (Home::from_env().ok()?, std::env::current_dir().ok()?);
+    Asker::of(&home, &caller, &folder).map(|asker| run(&asker))
+}
+
+/// The words behind `orange`.
+fn words() -> Result<Vec<String>> {
+    let word = |word: std::ffi::OsString| {
+        word.into_string().map_err(|word| {
+            Error::new(Kind::Usage, format!("`{}` is not UTF-8", word.to_string_lossy()))
+                .help("say it in UTF-8: a request from inside a sandbox is text")
+        })
+    };
+    std::env::args_os().skip(1).map(word).collect()
+}

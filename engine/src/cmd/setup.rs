@@ -1,0 +1,247 @@
+//! `orange setup`: shows what coding agents would ask before they work, and agrees to it where a person says so.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::around::Around;
+use crate::cmd::answer::Answer;
+use crate::cmd::args::{InstallArgs, SetupArgs};
+use crate::cmd::install;
+use crate::drive::exec::find_on_path;
+use crate::drive::harness::built_in;
+use crate::orange::Orange;
+use crate::setup::{self, Matter, Record, Remedy, skill};
+use crate::store::projects::{self, Project};
+use crate::{Error, Kind, Result};
+
+/// What one harness would do in one project.
+struct Plan<'h> {
+    harness: &'h str,
+    project: Project,
+    matters: Vec<Matter>,
+}
+
+/// Shows it, agrees to it, or takes it back.
+pub fn run(orange: &Orange, args: &SetupArgs, as_json: bool) -> Result<Answer> {
+    let harnesses = chosen(orange, args.harness.as_deref())?;
+    if args.undo {
+        let files = setup::undo(&orange.home, args.harness.as_deref())?;
+        let text = format!("nothing is agreed to any more{}", listed(&files, "; changed back: "));
+        return Ok(Answer::new(json!({ "success": true, "agreed": false, "changed": shown(&files) }), text));
+    }
+    let around = orange.around()?;
+    let plans = plans(orange, &harnesses, &around)?;
+    let names = harnesses.iter().map(String::as_str);
+    let missing: Vec<&str> = names.filter(|harness| skill::missing(harness, &around).is_some()).collect();
+    let lines = shown_all(&plans, &harnesses, &missing);
+    let open = open(&plans, &missing);
+    let consent = if open.is_empty() {
+        Consent::default()
+    } else if args.yes {
+        Consent::all(&plans, &missing)
+    } else if can_ask(as_json) {
+        ask(&lines, &open)?
+    } else {
+        Consent::default()
+    };
+    let mut told = if consent.is_asked { Vec::new() } else { lines };
+    let mut changed = Vec::new();
+    for plan in &consent.plans {
+        // What one plan has changed, the next one sees.
+        let record = Record::read(&orange.home)?;
+        let matters = setup::matters(plan.harness, &plan.project.path, &record, &around)?;
+        for file in setup::agree(&orange.home, plan.harness, &plan.project.path, &matters)? {
+            if !changed.contains(&file) {
+                changed.push(file);
+            }
+        }
+    }
+    for harness in &consent.skills {
+        let args = InstallArgs { harness: Some((*harness).to_owned()), print: false };
+        told.push(install::run(orange, &args)?.text);
+    }
+    let left = open.iter().filter(|open| !consent.has(open)).count();
+    told.push(match (open.len(), left) {
+        (0, _) => "nothing is left to agree to".to_owned(),
+        (_, 0) => format!("agreed{}", listed(&changed, "; changed: ")),
+        (all, left) if left == all => {
+            "nothing was changed: `orange setup --yes` agrees to what is open".to_owned()
+        }
+        (_, left) => {
+            let changed = listed(&changed, "; changed: ");
+            format!("agreed in part, {left} left open: `orange setup` asks for that again{changed}")
+        }
+    });
+    let json = json!({
+        "success": true,
+        "agreed": left == 0,
+        "changed": shown(&changed),
+        "harnesses": plans.iter().map(plan_json).collect::<Vec<Value>>(),
+        "missing_skills": missing,
+    });
+    Ok(Answer::new(json, told.join("\n")))
+}
+
+/// The harness that is named, or those whose programs are there.
+fn chosen(orange: &Orange, named: Option<&str>) -> Result<Vec<String>> {
+    let known = built_in().into_iter();
+    let Some(name) = named else {
+        let there = known.filter(|harness| find_on_path(&harness.binary, orange.path()).is_some());
+        return Ok(there.map(|harness| harness.name).collect());
+    };
+    let name = orange.harness(name)?.name;
+    if known.map(|harness| harness.name).any(|it| it == name) {
+        return Ok(vec![name]);
+    }
+    Err(Error::new(Kind::Refused, format!("what {name} asks before it works is not known"))
+        .help("run it once in the repository, and answer what it asks"))
+}
+
+fn plans<'h>(orange: &Orange, harnesses: &'h [String], around: &Around) -> Result<Vec<Plan<'h>>> {
+    let record = Record::read(&orange.home)?;
+    let mut plans = Vec::new();
+    for project in projects::read(&orange.home)? {
+        for harness in harnesses {
+            let matters = setup::matters(harness, &project.path, &record, around)?;
+            plans.push(Plan { harness, project: project.clone(), matters });
+        }
+    }
+    Ok(plans)
+}
+
+fn is_to_agree(matter: &Matter) -> bool {
+    !matter.is_settled && matter.is_ours()
+}
+
+/// Everything that matters, settled or open.
+fn shown_all(plans: &[Plan<'_>], harnesses: &[String], missing: &[&str]) -> Vec<String> {
+    let mut lines: Vec<String> = plans.iter().flat_map(told).collect();
+    lines.extend(
+        missing.iter().map(|harness| format!("{harness}: its skill is missing, which every prompt names")),
+    );
+    if harnesses.is_empty() {
+        lines.push(
+            "no coding agent is on PATH: install one; `orange doctor` says how, `orange setup --harness claude` looks all the same"
+                .to_owned(),
+        );
+    } else if plans.is_empty() {
+        lines.push(
+            "there is no project yet: `orange project add` in a repository, then `orange setup` again"
+                .to_owned(),
+        );
+    }
+    lines
+}
+
+/// Something that a person can agree to by itself.
+#[derive(Clone, Copy)]
+enum Open<'p> {
+    /// What a harness asks in a repository.
+    Plan(&'p Plan<'p>),
+    /// The skill of a harness.
+    Skill(&'p str),
+}
+
+/// What a person has agreed to.
+#[derive(Default)]
+struct Consent<'p> {
+    plans: Vec<&'p Plan<'p>>,
+    skills: Vec<&'p str>,
+    is_asked: bool,
+}
+
+impl<'p> Consent<'p> {
+    fn all(plans: &'p [Plan<'p>], missing: &[&'p str]) -> Consent<'p> {
+        Consent { plans: plans.iter().collect(), skills: missing.to_vec(), is_asked: false }
+    }
+
+    fn has(&self, open: &Open<'_>) -> bool {
+        match open {
+            Open::Plan(plan) => self.plans.iter().any(|it| std::ptr::eq(*it, *plan)),
+            Open::Skill(harness) => self.skills.contains(harness),
+        }
+    }
+}
+
+fn open<'p>(plans: &'p [Plan<'p>], missing: &[&'p str]) -> Vec<Open<'p>> {
+    let plans = plans.iter().filter(|plan| plan.matters.iter().any(is_to_agree)).map(Open::Plan);
+    plans.chain(missing.iter().copied().map(Open::Skill)).collect()
+}
+
+fn can_ask(as_json: bool) -> bool {
+    !as_json && std::io::stdin().is_terminal()
+}
+
+/// Asks on the terminal for each by itself, after showing what it is about. Nothing is changed before the last answer.
+fn ask<'p>(lines: &[String], open: &[Open<'p>]) -> Result<Consent<'p>> {
+    let cannot = |cause| Error::new(Kind::Usage, format!("cannot ask: {cause}")).help("repeat it with --yes");
+    let mut consent = Consent { is_asked: true, ..Consent::default() };
+    let mut terminal = std::io::stderr();
+    writeln!(terminal, "{}\n", lines.join("\n")).map_err(cannot)?;
+    for open in open {
+        let question = match open {
+            Open::Plan(plan) => format!("Allow {} what is open in {}?", plan.harness, plan.project.name),
+            Open::Skill(harness) => format!("Install the skill for {harness}?"),
+        };
+        let mut answer = String::new();
+        write!(terminal, "{question} [y/N] ")
+            .and_then(|()| std::io::stdin().lock().read_line(&mut answer))
+            .map_err(cannot)?;
+        match (answer.trim(), open) {
+            ("y" | "Y" | "yes", Open::Plan(plan)) => consent.plans.push(plan),
+            ("y" | "Y" | "yes", Open::Skill(harness)) => consent.skills.push(harness),
+            _ => {}
+        }
+    }
+    Ok(consent)
+}
+
+fn told(plan: &Plan) -> Vec<String> {
+    let Plan { harness, project, matters } = plan;
+    let mut lines = vec![format!("{harness} in {} ({})", project.name, project.path.display())];
+    lines.extend(matters.iter().map(|matter| {
+        let state = if matter.is_settled { "settled" } else { "open" };
+        let how =
+            if matter.is_settled { String::new() } else { format!("\n{:19}→ {}", "", remedy(matter)) };
+        format!("  {state:<8} {:<7} {}{how}", matter.name, matter.allows)
+    }));
+    if matters.is_empty() {
+        lines.push("  asks nothing".to_owned());
+    }
+    lines
+}
+
+fn remedy(matter: &Matter) -> String {
+    match &matter.remedy {
+        Remedy::Argument => "an argument of each agent says it; no file is changed".to_owned(),
+        Remedy::File { file, path, .. } => format!("sets `{}` in {}", path.join("."), file.display()),
+        Remedy::Person(help) => help.clone(),
+    }
+}
+
+fn plan_json(plan: &Plan) -> Value {
+    let matters = plan.matters.iter().map(|matter| {
+        json!({
+            "name": matter.name,
+            "allows": matter.allows,
+            "settled": matter.is_settled,
+            "remedy": remedy(matter),
+        })
+    });
+    json!({
+        "harness": plan.harness,
+        "project": plan.project.name,
+        "repo": plan.project.path.display().to_string(),
+        "matters": matters.collect::<Vec<Value>>(),
+    })
+}
+
+fn shown(files: &[PathBuf]) -> Vec<String> {
+    files.iter().map(|file| file.display().to_string()).collect()
+}
+
+fn listed(files: &[PathBuf], before: &str) -> String {
+    if files.is_empty() { String::new() } else { format!("{before}{}", shown(files).join(", ")) }
+}

@@ -1,0 +1,53 @@
+//! `orange task complete`
+
+use orange_core::{Choice, Machine, StateId};
+
+use super::merge::moved_answer;
+use crate::cmd::answer::Answer;
+use crate::flow::{Goal, Snapshot, refusal, request};
+use crate::orange::Orange;
+use crate::store::{Task, TaskDir};
+use crate::{Error, Kind, Result};
+
+/// Asks for the one transition that completes the status of the task. Where there are several, it names them and asks for
+/// none.
+pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
+    let (task, journal) = Task::read(&orange.home, dir)?;
+    let machine = orange.machine_of(&task.owned)?;
+    let log = journal.log();
+    let snapshot = Snapshot::of(machine, &task, &log)?;
+    let view = snapshot.view();
+    let choices = machine.forward(&view, orange.caller.actor_for(&task.id, &log));
+    let worktree = task.owned.workspace.as_ref().map(|name| orange.home.workspace(name));
+    let line = |choice: &Choice| {
+        let message = |no| refusal::message(no, machine, &view, &log, worktree.as_deref());
+        let missing = choice.rejection.map(message).map(|missing| format!("    ({missing})"));
+        format!("{}{}", command(machine, &task.id, choice.to), missing.unwrap_or_default())
+    };
+    match &choices[..] {
+        [one] => {
+            let moved = request(orange, dir, Goal::Named(machine.state(one.to).name))?;
+            Ok(moved_answer(orange, dir, &moved))
+        }
+        [] => Err(Error::new(
+            Kind::Refused,
+            format!("nothing that you may ask for completes {}", task.status()),
+        )
+        .help(format!("`orange task next {}` shows every status it can go to", task.id))),
+        [..] => {
+            let lines: Vec<_> = choices.iter().map(line).collect();
+            let message = format!("{} can be completed in more than one way", task.status());
+            Err(Error::new(Kind::Refused, message).help(format!("choose one:\n  {}", lines.join("\n  "))))
+        }
+    }
+}
+
+/// What a person or an agent types to go there.
+pub(super) fn command(machine: &Machine<'_>, id: &str, to: StateId) -> String {
+    let commands = &machine.commands;
+    match Some(to) {
+        to if to == commands.merge => format!("orange task merge {id}"),
+        to if to == commands.cancel => format!("orange task cancel {id}"),
+        Some(_) | None => format!("orange task update {id} --status {}", machine.state(to).name),
+    }
+}

@@ -1,0 +1,321 @@
+//! `orange task logs`: what an agent did.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::cmd::answer::{Answer, one_line};
+use crate::cmd::args::LogsArgs;
+use crate::drive::changes::Changes;
+use crate::drive::transcript::pane::plain;
+use crate::drive::transcript::turns::{self, Turn, What};
+use crate::files::open_regular;
+use crate::flow::{Source, Transcript, transcript};
+use crate::orange::Orange;
+use crate::store::transcripts::{self, Form};
+use crate::store::{TaskDir, task};
+use crate::{Error, Kind, Result};
+
+/// After so long it is looked at again what an agent does, even if no file has changed.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// Shows what the agent did; with `--follow`, what it does until it has ended.
+pub fn run(
+    orange: &Orange,
+    dir: &TaskDir,
+    args: &LogsArgs,
+    as_json: bool,
+    tell: &dyn Fn(&Answer) -> Result<bool>,
+) -> Result<Answer> {
+    if args.raw && as_json {
+        return Err(Error::new(Kind::Usage, "`--raw` and `--json` are two forms of one answer")
+            .help("leave one of them out; the raw transcript of most agents is a JSON object a line"));
+    }
+    let found = transcript(orange, dir, args.spawn)?;
+    if args.follow && found.is_alive {
+        return follow(orange, dir, args, found, tell);
+    }
+    let Some(source) = &found.source else { return Err(nothing(dir, &found)) };
+    let contents = match source {
+        Source::Kept(kept) => kept.read()?,
+        Source::Growing(_, path) => open_regular(path)
+            .and_then(|mut file| transcripts::end_of(&mut file, transcripts::LONGEST))
+            .map_err(|cause| Error::io("read", path, &cause))?,
+    };
+    Ok(match args.raw {
+        true => Answer::raw(contents),
+        false => whole(dir, &found, source.form(), &contents),
+    })
+}
+
+fn whole(dir: &TaskDir, found: &Transcript, form: Form, contents: &[u8]) -> Answer {
+    let mut text = heading(found);
+    let mut json = json!({
+        "id": dir.id,
+        "spawn": found.agent.spawn,
+        "actor": found.agent.actor,
+        "harness": found.agent.harness,
+        "conversation": found.conversation,
+        "resumed": found.agent.resumed,
+        "alive": found.is_alive,
+        "form": form.to_string(),
+    });
+    match form {
+        Form::Pane => {
+            let shown = without_repeats(&plain(contents));
+            text.push_str(&shown);
+            json["text"] = shown.into();
+        }
+        Form::Jsonl => {
+            let turns = turns::of(contents);
+            json["turns"] = turns.iter().map(to_json).collect();
+            text.push_str(&turns.iter().map(to_text).collect::<Vec<_>>().join("\n"));
+        }
+    }
+    Answer::new(json, text.trim_end())
+}
+
+fn heading(found: &Transcript) -> String {
+    let agent = &found.agent;
+    let conversation = found.conversation.as_ref().map(|id| format!(", conversation {id}"));
+    let resumed = if agent.resumed { ", continued" } else { "" };
+    let alive = if found.is_alive { ", alive" } else { "" };
+    format!(
+        "agent {} ({}, {}{}{resumed}{alive})\n\n",
+        agent.spawn,
+        agent.actor,
+        agent.harness,
+        conversation.unwrap_or_default()
+    )
+}
+
+fn nothing(dir: &TaskDir, found: &Transcript) -> Error {
+    let spawn = found.agent.spawn;
+    Error::new(Kind::NotFound, format!("there is no transcript of agent {spawn}")).help(format!(
+        "it has shown nothing, or newer ones have taken its place; `orange task show {}` has its end",
+        dir.id
+    ))
+}
+
+/// A file that is read on while it grows.
+struct Growing {
+    file: File,
+    form: Form,
+    path: PathBuf,
+    read: u64,
+    rest: Vec<u8>,
+}
+
+impl Growing {
+    fn open(source: &Source) -> Result<Option<Growing>> {
+        let Source::Growing(form, path) = source else { return Ok(None) };
+        let file = open_regular(path).map_err(|cause| Error::io("read", path, &cause))?;
+        Ok(Some(Growing { file, path: path.clone(), form: *form, read: 0, rest: Vec::new() }))
+    }
+
+    /// The whole lines that came since; what comes in no lines, as it comes.
+    fn more(&mut self, whole_lines: bool) -> io::Result<Vec<u8>> {
+        let length = self.file.metadata()?.len();
+        if length < self.read {
+            // Who records a pane has dropped the first half.
+            self.read = length;
+        }
+        self.file.seek(SeekFrom::Start(self.read))?;
+        self.read += (&self.file).take(transcripts::LONGEST).read_to_end(&mut self.rest)? as u64;
+        let end = match whole_lines {
+            true => self.rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1),
+            false => self.rest.len(),
+        };
+        Ok(self.rest.drain(..end).collect())
+    }
+}
+
+fn follow(
+    orange: &Orange,
+    dir: &TaskDir,
+    args: &LogsArgs,
+    found: Transcript,
+    tell: &dyn Fn(&Answer) -> Result<bool>,
+) -> Result<Answer> {
+    let spawn = found.agent.spawn;
+    let done = Answer::new(Value::Null, "");
+    let Some(mut growing) = first(orange, dir, found)? else { return Ok(done) };
+    let folder = growing.path.parent().unwrap_or(&dir.path);
+    let changes = Changes::of(&[&dir.path, folder]);
+    loop {
+        // What the agent did last was there before its end was on record.
+        let is_alive = match task::read_journal(dir) {
+            Ok(journal) => journal.log().agents.contains_key(&spawn),
+            Err(error) if error.kind == Kind::NotFound => false,
+            Err(error) => return Err(error),
+        };
+        let new = growing.more(!args.raw && is_alive);
+        let new = new.map_err(|cause| Error::new(Kind::Environment, format!("cannot read on: {cause}")))?;
+        if !new.is_empty() && !tell_new(growing.form, args.raw, spawn, new, tell)? || !is_alive {
+            return Ok(done);
+        }
+        changes.wait(LONGEST_WAIT);
+    }
+}
+
+/// A harness makes its file when its conversation begins. One that does not begin one shows why in its pane.
+fn first(orange: &Orange, dir: &TaskDir, mut found: Transcript) -> Result<Option<Growing>> {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let until = Instant::now() + PATIENCE;
+    let transcripts = dir.transcripts();
+    let folders = [&dir.path, &transcripts].map(PathBuf::as_path);
+    let changes = Changes::of(folders.get(..if transcripts.is_dir() { 2 } else { 1 }).unwrap_or_default());
+    loop {
+        let is_own = found.source.as_ref().is_some_and(|source| source.form() == Form::Jsonl);
+        if is_own || !found.is_alive || Instant::now() >= until {
+            return found.source.as_ref().map_or(Ok(None), Growing::open);
+        }
+        changes.wait(until.saturating_duration_since(Instant::now()));
+        found = transcript(orange, dir, Some(found.agent.spawn))?;
+    }
+}
+
+/// Whether somebody still listens.
+fn tell_new(
+    form: Form,
+    raw: bool,
+    spawn: u32,
+    new: Vec<u8>,
+    tell: &dyn Fn(&Answer) -> Result<bool>,
+) -> Result<bool> {
+    if raw {
+        return tell(&Answer::raw(new));
+    }
+    if form == Form::Pane {
+        let text = without_repeats(&plain(&new));
+        return tell(&Answer::new(json!({ "spawn": spawn, "text": text }), text.trim_end()));
+    }
+    for turn in turns::of(&new) {
+        let mut json = to_json(&turn);
+        json["spawn"] = spawn.into();
+        if !tell(&Answer::new(json, to_text(&turn)))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn to_json(turn: &Turn) -> Value {
+    let mut json = json!({ "time": turn.time, "kind": turn.what.kind() });
+    match &turn.what {
+        What::Asked(text) | What::Said(text) | What::Thought(text) => json["text"] = text.as_str().into(),
+        What::Called { tool, arguments } => {
+            json["tool"] = tool.as_str().into();
+            json["arguments"] = arguments.as_str().into();
+        }
+        What::Answered { text, failed } => {
+            json["text"] = text.as_str().into();
+            json["failed"] = (*failed).into();
+        }
+    }
+    json
+}
+
+/// Results and arguments are shortened; what was written to the agent, and what it wrote, is not.
+fn to_text(turn: &Turn) -> String {
+    const WIDTH: usize = 200;
+    let time = turn.time.as_deref().and_then(|time| time.get(11..19)).unwrap_or("        ");
+    let body = match &turn.what {
+        What::Asked(text) => indented("> ", text),
+        What::Said(text) => indented("", text),
+        What::Thought(text) => indented("~ ", text),
+        What::Called { tool, arguments } => {
+            format!("$ {}: {}", one_line(tool, WIDTH), one_line(arguments, WIDTH))
+        }
+        What::Answered { text, failed } => answer(text, *failed, WIDTH),
+    };
+    format!("{time} {body}")
+}
+
+const INDENT: &str = "\n         ";
+
+fn indented(mark: &str, text: &str) -> String {
+    let text = plain(text.as_bytes());
+    let lines: Vec<String> = text.trim().lines().map(|line| format!("{mark}{line}")).collect();
+    lines.join(INDENT)
+}
+
+fn answer(text: &str, failed: bool, width: usize) -> String {
+    const LINES: usize = 4;
+    let text = plain(text.as_bytes());
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let mark = if failed { "! " } else { "| " };
+    let shown = lines.iter().take(LINES).map(|line| format!("{mark}{}", one_line(line, width)));
+    let left = lines.len().saturating_sub(LINES);
+    let more = (left > 0).then(|| format!("{mark}… {left} more lines"));
+    let shown: Vec<String> = shown.chain(more).collect();
+    if shown.is_empty() { mark.trim_end().to_owned() } else { shown.join(INDENT) }
+}
+
+/// A program that draws its screen again and again says the same lines again and again.
+fn without_repeats(text: &str) -> String {
+    let mut lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    lines.dedup();
+    let mut text = lines.join("\n");
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(what: What, expect: &str) {
+        assert_eq!(to_text(&Turn { time: Some("2026-11-22T13:40:17.294Z".to_owned()), what }), expect);
+    }
+
+    #[test]
+    fn turns_are_short_lines() {
+        check(What::Asked("Do it.\nNow.\n".to_owned()), "13:40:17 > Do it.\n         > Now.");
+        check(What::Said("\u{1b}[31mDone.".to_owned()), "13:40:17 Done.");
+        let call =
+            |arguments: &str| What::Called { tool: "Bash".to_owned(), arguments: arguments.to_owned() };
+        check(call("ls\n\u{7}-l"), "13:40:17 $ Bash: ls -l");
+        let answer = |text: &str, failed| What::Answered { text: text.to_owned(), failed };
+        check(
+            answer("a\n\nb\nc\nd\ne\nf", false),
+            "13:40:17 | a\n         | b\n         | c\n         | d\n         | … 2 more lines",
+        );
+        check(answer("no", true), "13:40:17 ! no");
+        check(answer("", false), "13:40:17 |");
+        let long = "x".repeat(1000);
+        assert!(to_text(&Turn { time: None, what: call(&long) }).len() < 250);
+    }
+
+    #[test]
+    fn a_growing_file_is_read_by_lines() {
+        use std::io::Write;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let mut file = File::create(&path).unwrap();
+        let source = Source::Growing(Form::Jsonl, path);
+        let mut growing = Growing::open(&source).unwrap().unwrap();
+        let mut more = |growing: &mut Growing, bytes: &[u8], whole| {
+            file.write_all(bytes).unwrap();
+            String::from_utf8(growing.more(whole).unwrap()).unwrap()
+        };
+        assert_eq!(more(&mut growing, b"one\ntw", true), "one\n");
+        assert_eq!(more(&mut growing, b"o\n", true), "two\n");
+        assert_eq!(more(&mut growing, b"th", true), "");
+        assert_eq!(more(&mut growing, b"ree", false), "three");
+        file.set_len(0).unwrap();
+        assert_eq!(growing.more(false).unwrap(), b"");
+    }
+
+    #[test]
+    fn repeated_lines_are_shown_once() {
+        assert_eq!(without_repeats("a  \na\nb\na\n"), "a\nb\na\n");
+        assert_eq!(without_repeats(""), "");
+    }
+}

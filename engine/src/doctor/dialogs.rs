@@ -1,0 +1,65 @@
+//! What would hang an agent that is started: dialogs, a login that is missing, root; and the skill that prompts name.
+
+use std::collections::BTreeSet;
+
+use crate::Result;
+use crate::doctor::{Finding, Level, Seen, or_fine};
+use crate::setup::{self, Matter, Record, Remedy, skill};
+
+pub(super) fn dialogs(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    open(seen, &["trust", "bypass", "key"], "what agents would ask is settled")
+}
+
+pub(super) fn logins(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    open(seen, &["login"], "agents are logged in, as far as their files say")
+}
+
+pub(super) fn root(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    open(seen, &["root"], "no agent is refused for running as root")
+}
+
+pub(super) fn skills(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let around = seen.orange.around()?;
+    let names: BTreeSet<&str> = used(seen)?.into_iter().map(|(harness, _)| harness).collect();
+    let findings = names.into_iter().filter_map(|name| {
+        let file = skill::missing(name, &around)?;
+        let message = format!("{name} has no orange skill, which every prompt names: {}", file.display());
+        let remedy = format!("`orange install --harness {name}` writes it");
+        Some(Finding::new(Level::Warning, message).remedy(remedy))
+    });
+    Ok(or_fine(findings.collect(), "agents have the orange skill"))
+}
+
+/// Each harness that an unfinished task names, with the task's project.
+fn used<'s>(seen: &'s Seen<'_>) -> Result<BTreeSet<(&'s str, &'s str)>> {
+    let tasks = seen.tasks()?.into_iter().filter(|task| !seen.orange.is_over(&task.owned));
+    let both = tasks.flat_map(|task| [(&task.harness, &task.project), (&task.review_harness, &task.project)]);
+    Ok(both.map(|(harness, project)| (harness.as_str(), project.as_str())).collect())
+}
+
+/// Every matter of these names that is open.
+fn open(seen: &Seen<'_>, names: &[&str], fine: &str) -> Result<Vec<Finding>> {
+    let (record, around) = (Record::read(&seen.orange.home)?, seen.orange.around()?);
+    let mut findings = Vec::new();
+    for (harness, name) in used(seen)? {
+        let Some(project) = seen.projects()?.iter().find(|project| project.name == name) else { continue };
+        let matters = setup::matters(harness, &project.path, &record, &around)?;
+        let open = matters.iter().filter(|matter| !matter.is_settled && names.contains(&matter.name));
+        findings.extend(open.map(|matter| found(harness, name, matter)));
+    }
+    Ok(or_fine(findings, fine))
+}
+
+fn found(harness: &str, project: &str, matter: &Matter) -> Finding {
+    let level = if matter.blocks { Level::Broken } else { Level::Warning };
+    let message = format!("{harness} in {project}: not settled whether it may {}", matter.allows);
+    let remedy = match &matter.remedy {
+        Remedy::Person(help) => help.clone(),
+        Remedy::Argument | Remedy::File { .. } => {
+            format!(
+                "`orange setup --harness {harness} --yes` agrees to it; `orange setup` shows what that is"
+            )
+        }
+    };
+    Finding::new(level, message).remedy(remedy)
+}

@@ -1,0 +1,73 @@
+//! Waiting until something in a folder changes.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// Wakes up when a file in one of its folders is made, written or renamed. Where the system cannot tell, it wakes up every
+/// now and then.
+#[derive(Debug)]
+pub struct Changes {
+    #[cfg(target_os = "linux")]
+    notify: Option<std::os::fd::OwnedFd>,
+}
+
+/// How long it waits where the system does not tell.
+const OFTEN: Duration = Duration::from_millis(200);
+
+impl Changes {
+    /// Watches these folders, which have to be there.
+    pub fn of(folders: &[&Path]) -> Changes {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
+
+            let changes = WatchFlags::CREATE | WatchFlags::MODIFY | WatchFlags::MOVED_TO;
+            let notify = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok();
+            let watches = |notify: &std::os::fd::OwnedFd| {
+                folders.iter().all(|folder| add_watch(notify, *folder, changes).is_ok())
+            };
+            Changes { notify: notify.filter(watches) }
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = folders;
+            Changes {}
+        }
+    }
+
+    /// Waits until something has changed, or may have, and no longer than this.
+    pub fn wait(&self, longest: Duration) {
+        #[cfg(target_os = "linux")]
+        if let Some(notify) = &self.notify {
+            let longest = Timespec::try_from(longest).ok();
+            let mut waited = [PollFd::new(notify, PollFlags::IN)];
+            // A wait that is interrupted has seen nothing: the caller looks and waits again.
+            poll(&mut waited, longest.as_ref()).unwrap_or_default();
+            let mut told = [0; 4096];
+            while matches!(rustix::io::read(notify, &mut told), Ok(1..)) {}
+            return;
+        }
+        std::thread::sleep(longest.min(OFTEN));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn it_wakes_up_for_a_change_and_else_when_the_time_is_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let changes = Changes::of(&[folder.path()]);
+        let begun = Instant::now();
+        changes.wait(Duration::from_millis(1));
+        fs::write(folder.path().join("a"), "x").unwrap();
+        changes.wait(Duration::from_secs(3600));
+        assert!(begun.elapsed() < Duration::from_secs(3000));
+    }
+}

@@ -1,0 +1,313 @@
+//! Files that are on their way out of a worktree: they are moved beside it first, where nobody finds them by name, and are
+//! removed from there when a backup has them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags, openat, renameat};
+use rustix::io::Errno;
+
+use super::super::process::{self, User};
+use super::look::{self, Walk};
+use super::refused;
+use crate::files::{entries, is_empty, remove_folder};
+use crate::{Error, Result, fault};
+
+/// The folder beside the worktrees.
+const FOLDER: &str = ".released";
+
+/// How long a file that somebody writes just now is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The place of one worktree's captured files.
+///
+/// A kill may come at any moment: what is in `taken` goes back into the worktree then, what is in `kept` is in a backup that
+/// was noted, and what is in `gone` was a whole worktree.
+pub(super) struct Capture {
+    worktree: PathBuf,
+    folder: PathBuf,
+}
+
+impl Capture {
+    pub(super) fn of(worktree: &Path) -> Capture {
+        let place = worktree.parent().unwrap_or(worktree).join(FOLDER);
+        let name = worktree.file_name().unwrap_or_default();
+        Capture { worktree: worktree.to_owned(), folder: place.join(name) }
+    }
+
+    /// Where captured files are, each under its path in the worktree.
+    pub(super) fn taken(&self) -> PathBuf {
+        self.folder.join("taken")
+    }
+
+    fn kept(&self) -> PathBuf {
+        self.folder.join("kept")
+    }
+
+    fn gone(&self) -> PathBuf {
+        self.folder.join("gone")
+    }
+
+    /// Whether a release was killed when everything that it had captured was in a backup.
+    pub(super) fn is_kept(&self) -> bool {
+        self.kept().is_dir()
+    }
+
+    /// Moves files and whole folders out of the worktree. Those that are gone by now are passed over, and so are those above
+    /// which there is a link by now: it may lead anywhere.
+    ///
+    /// # Errors
+    /// `environment` when one cannot be moved.
+    pub(super) fn take<'p>(&self, paths: impl IntoIterator<Item = &'p Path>) -> Result<()> {
+        for path in paths {
+            let (from, to) = (self.worktree.join(path), self.taken().join(path));
+            make_room(&to)?;
+            fault::step("capture", path.display());
+            match move_out(&self.worktree, path, &to) {
+                Ok(()) => remove_empty_above(&from, &self.worktree),
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
+                Err(cause) => return Err(Error::io("move", &from, &cause.into())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything that was captured. Waits until nobody writes any of it any more.
+    ///
+    /// # Errors
+    /// `refused`, with who does, when that takes too long; `environment` when it cannot be looked at.
+    pub(super) fn at_rest(&self) -> Result<Walk> {
+        let taken = self.taken();
+        if !taken.is_dir() {
+            return Ok(Walk::default());
+        }
+        until_nobody_writes(&taken, &self.worktree)?;
+        look::walk(&taken, &|_, _| false)
+    }
+
+    /// Refuses when any of what was found is not as it was, or when there is more.
+    ///
+    /// # Errors
+    /// `refused` for that; `environment` when it cannot be looked at.
+    pub(super) fn check_unchanged(&self, before: &Walk) -> Result<()> {
+        let now = self.at_rest()?;
+        match now.files.iter().find(|found| !look::has(&before.files, found)) {
+            Some(found) => Err(refused(format!(
+                "{} was written while {} was given back",
+                found.path.display(),
+                self.worktree.display()
+            ))
+            .help(REMEDY)),
+            None => Ok(()),
+        }
+    }
+
+    /// Says that everything captured is in a backup that was noted.
+    ///
+    /// # Errors
+    /// `environment` when the folder cannot be renamed.
+    pub(super) fn set_kept(&self) -> Result<()> {
+        if !self.taken().exists() {
+            return Ok(());
+        }
+        fault::step("set kept", self.taken().display());
+        fs::rename(self.taken(), self.kept()).map_err(|cause| Error::io("rename", &self.taken(), &cause))
+    }
+
+    /// Removes what is in a backup.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be removed.
+    pub(super) fn remove_kept(&self) -> Result<()> {
+        remove(&self.kept())?;
+        self.tidy();
+        Ok(())
+    }
+
+    /// Puts everything that was captured back where it was; beside that, under another name, where there is a new file.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be moved.
+    pub(super) fn give_back(&self) -> Result<()> {
+        if self.taken().is_dir() {
+            fault::step("give back", self.taken().display());
+            put_back(&self.taken(), &self.worktree)?;
+        }
+        self.tidy();
+        Ok(())
+    }
+
+    /// The same with what is in a backup already: whose worktree it is goes on with it.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be moved.
+    pub(super) fn give_all_back(&self) -> Result<()> {
+        self.give_back()?;
+        if self.is_kept() {
+            fault::step("give back", self.kept().display());
+            put_back(&self.kept(), &self.worktree)?;
+        }
+        self.tidy();
+        Ok(())
+    }
+
+    /// Moves the whole worktree away; where it is now.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be moved.
+    pub(super) fn take_whole(&self) -> Result<PathBuf> {
+        let gone = self.gone();
+        remove(&gone)?;
+        make_room(&gone)?;
+        fault::step("capture", self.worktree.display());
+        fs::rename(&self.worktree, &gone).map_err(|cause| Error::io("move", &self.worktree, &cause))?;
+        Ok(gone)
+    }
+
+    /// Puts the whole worktree back, if it was moved away and its place is free.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be moved.
+    pub(super) fn give_back_whole(&self) -> Result<()> {
+        if self.gone().is_dir() && is_empty(&self.worktree) {
+            fs::rename(self.gone(), &self.worktree)
+                .map_err(|cause| Error::io("move", &self.gone(), &cause))?;
+        }
+        Ok(())
+    }
+
+    /// Removes the worktree that was moved away.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be removed.
+    pub(super) fn remove_whole(&self) -> Result<()> {
+        remove(&self.gone())?;
+        self.tidy();
+        Ok(())
+    }
+
+    /// The folder of everything captured, if there is anything.
+    pub(super) fn left(&self) -> Option<&Path> {
+        Some(&*self.folder).filter(|folder| !is_empty(folder))
+    }
+
+    /// The error that a worktree does not come to rest.
+    pub(super) fn restless(&self, written: Option<&Path>) -> Error {
+        let what = written.map(|path| format!(" (the last was {})", path.display())).unwrap_or_default();
+        let who = named(&process::users(&self.worktree));
+        let shown = self.worktree.display();
+        refused(format!("{shown} cannot be given back: files are written there all the time{what}{who}"))
+            .help(REMEDY)
+    }
+
+    /// Removes the folders of ours that have nothing in them.
+    fn tidy(&self) {
+        for folder in self.folder.ancestors().take(2) {
+            // It is not empty where other worktrees are given back at the same time.
+            fs::remove_dir(folder).unwrap_or_default();
+        }
+    }
+}
+
+const REMEDY: &str = "end what writes there, then `orange workspace gc` gives it back; nothing was lost";
+
+/// Waits until no process has a file below this folder open to write it.
+///
+/// # Errors
+/// `refused`, with who has, when that takes too long.
+pub(super) fn until_nobody_writes(folder: &Path, worktree: &Path) -> Result<()> {
+    let start = Instant::now();
+    loop {
+        let writers = process::writers(folder);
+        if writers.is_empty() {
+            return Ok(());
+        }
+        if start.elapsed() > PATIENCE {
+            let shown = worktree.display();
+            return Err(refused(format!(
+                "{shown} cannot be given back: files in it are written{}",
+                named(&writers)
+            ))
+            .help(REMEDY));
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn named(users: &[User]) -> String {
+    let names: Vec<String> = users.iter().map(ToString::to_string).collect();
+    if names.is_empty() { String::new() } else { format!(", by {}", names.join(", ")) }
+}
+
+fn make_room(for_it: &Path) -> Result<()> {
+    let folder = for_it.parent().unwrap_or(for_it);
+    fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, &cause))
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    if folder.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    fault::step("remove", folder.display());
+    remove_folder(folder).map_err(|cause| Error::io("remove", folder, &cause))
+}
+
+/// Moves something out of a folder, wherever it is below it. No link above it is followed.
+fn move_out(top: &Path, path: &Path, to: &Path) -> std::result::Result<(), Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut folder = openat(CWD, top, flags, Mode::empty())?;
+    for part in path.parent().into_iter().flat_map(Path::components) {
+        folder = openat(&folder, part.as_os_str(), flags, Mode::empty())?;
+    }
+    renameat(&folder, path.file_name().unwrap_or_default(), CWD, to)
+}
+
+/// Removes the folders that a path has left empty.
+fn remove_empty_above(path: &Path, top: &Path) {
+    for folder in path.ancestors().skip(1).take_while(|folder| *folder != top) {
+        if fs::remove_dir(folder).is_err() {
+            return;
+        }
+    }
+}
+
+fn put_back(from: &Path, to: &Path) -> Result<()> {
+    for entry in entries(from)? {
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let is_repository = is_folder && from.join(".git").symlink_metadata().is_ok();
+        let has_folder = || to.symlink_metadata().is_ok_and(|found| found.is_dir());
+        if is_folder && !is_repository && (fs::create_dir(&to).is_ok() || has_folder()) {
+            put_back(&from, &to)?;
+        } else {
+            move_beside(&from, &to)?;
+        }
+    }
+    fs::remove_dir(from).map_err(|cause| Error::io("remove", from, &cause))
+}
+
+/// Moves something to its place, or beside it where there is something else.
+fn move_beside(from: &Path, wanted: &Path) -> Result<()> {
+    for number in 0_u32.. {
+        let to = match (number, wanted.file_name()) {
+            (1.., Some(name)) => wanted.with_file_name(format!("{}~{number}", name.to_string_lossy())),
+            (0, _) | (_, None) => wanted.to_owned(),
+        };
+        if is_empty(&to) {
+            // An empty folder may be all that was left of a repository.
+            fs::remove_dir(&to).unwrap_or_default();
+        }
+        match rustix::fs::renameat_with(CWD, from, CWD, &to, RenameFlags::NOREPLACE) {
+            Ok(()) => return Ok(()),
+            Err(Errno::EXIST | Errno::NOTEMPTY) => {}
+            Err(Errno::INVAL | Errno::NOSYS) if to.symlink_metadata().is_err() => {
+                return fs::rename(from, &to).map_err(|cause| Error::io("move", from, &cause));
+            }
+            Err(Errno::INVAL | Errno::NOSYS) => {}
+            Err(cause) => return Err(Error::io("move", from, &cause.into())),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! The link between a worktree and its repository. It has to hold both ways before anything is done in the worktree.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::{Git, head, refused};
+use crate::Result;
+use crate::files::{entries, is_same, open_regular};
+
+/// More than any `.git` file has.
+const LONGEST: u64 = 64 * 1024;
+
+impl Git {
+    /// This repository as one of its worktrees has it. Every call names the worktree's own part of the repository, so that
+    /// nothing that is written into the `.git` file of the worktree afterwards leads a call elsewhere.
+    ///
+    /// # Errors
+    /// As [`Git::own_part`], unless it is the folder of this `Git` itself.
+    pub(super) fn inside(&self, worktree: &Path) -> Result<Git> {
+        if is_same(worktree, &self.repo) {
+            return Ok(self.clone());
+        }
+        Ok(self.bound(&self.own_part(worktree)?, worktree))
+    }
+
+    /// A checkout by its folder and its own part of a repository, whatever the `.git` file in the folder says.
+    pub(super) fn bound(&self, own: &Path, folder: &Path) -> Git {
+        let git = Git { repo: folder.to_owned(), env: self.env.clone() };
+        git.env("GIT_DIR", own).env("GIT_WORK_TREE", folder)
+    }
+
+    /// The part of this repository that belongs to a worktree alone.
+    ///
+    /// # Errors
+    /// `refused` unless the folder is there, its `.git` file leads to such a part, and that part leads back to the folder.
+    pub(super) fn own_part(&self, worktree: &Path) -> Result<PathBuf> {
+        let is_folder = worktree.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let parts = self.shared_part()?.join("worktrees");
+        let own = link_of(worktree).filter(|_| is_folder);
+        let leads_back = |own: &PathBuf| {
+            own.parent().is_some_and(|parent| is_same(parent, &parts)) && leads_to(own, worktree)
+        };
+        own.clone().filter(leads_back).ok_or_else(|| {
+            let shown = worktree.display();
+            let says = match own {
+                Some(own) => format!("its `.git` file leads to {}", own.display()),
+                None => "it has no `.git` file of a worktree".to_owned(),
+            };
+            refused(format!("{shown} has lost its link to the repository: {says}")).help(format!(
+                "`git -C '{}' worktree repair` links it again if its files are the task's; else move that folder away",
+                self.repo.display()
+            ))
+        })
+    }
+
+    /// Where git keeps what belongs, or has belonged, to a worktree at this place.
+    ///
+    /// # Errors
+    /// `environment` when git fails, or its files cannot be read.
+    pub(super) fn remembered(&self, worktree: &Path) -> Result<Option<PathBuf>> {
+        let known = entries(&self.shared_part()?.join("worktrees"))?;
+        Ok(known.into_iter().map(|entry| entry.path()).find(|own| leads_to(own, worktree)))
+    }
+
+    fn shared_part(&self) -> Result<PathBuf> {
+        head::repository(&self.repo).map_or_else(|| self.common_dir(), Ok)
+    }
+}
+
+/// Where the `.git` file of a folder leads; none unless it is a regular file that says so.
+pub(super) fn link_of(folder: &Path) -> Option<PathBuf> {
+    let mut text = String::new();
+    open_regular(&folder.join(".git")).ok()?.take(LONGEST).read_to_string(&mut text).ok()?;
+    let link = text.trim_end().strip_prefix("gitdir: ")?;
+    fs::canonicalize(folder.join(link)).ok()
+}
+
+fn leads_to(own: &Path, worktree: &Path) -> bool {
+    fs::read_to_string(own.join("gitdir"))
+        .is_ok_and(|text| is_same(&own.join(text.trim_end()), &worktree.join(".git")))
+}

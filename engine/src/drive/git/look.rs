@@ -1,0 +1,265 @@
+//! What is in a checkout, by a plain walk through its folder, beside what git says of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::io::ErrorKind;
+use std::ops::Bound;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::backup::Scratch;
+use super::parse::{self, Entry, Object};
+use super::{Git, TASK_FILE};
+use crate::files::{entries, permit};
+use crate::{Error, Result};
+
+/// What a commit has, by path.
+pub(super) type Tree = BTreeMap<PathBuf, Object>;
+
+/// A regular file or a link, from the top of the checkout, as it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    pub(super) print: Print,
+}
+
+/// What shows that a file was not written since: two that are the same are of one file with one content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Print {
+    pub(super) is_link: bool,
+    pub(super) is_executable: bool,
+    file: (u64, u64, i64, i64),
+    changed: (i64, i64),
+}
+
+/// Everything in a folder that is not passed over.
+#[derive(Debug, Default)]
+pub(super) struct Walk {
+    pub(super) files: Vec<Found>,
+    /// Pipes, sockets, devices, and what git would take for a part of itself: no commit can have them.
+    pub(super) special: Vec<PathBuf>,
+    /// Folders with a `.git` in them. The walk does not go into them.
+    pub(super) repositories: Vec<PathBuf>,
+}
+
+/// A checkout: what is there, and what git has of it.
+#[derive(Debug)]
+pub(super) struct Look {
+    pub(super) walk: Walk,
+    /// The index.
+    pub(super) entries: Vec<Entry>,
+    /// What is not as the index has it, or not there.
+    modified: BTreeSet<PathBuf>,
+}
+
+impl Git {
+    /// Looks at the checkout of this `Git`. Ignored files are passed over, unless they are in the way of what `wanted` has.
+    ///
+    /// # Errors
+    /// `environment` when git fails, or a folder cannot be read.
+    pub(super) fn look(&self, wanted: &Tree) -> Result<Look> {
+        let ignored = self.ignored()?;
+        // The walk comes first: what is written after it looks newer than what it has found.
+        let walk = walk(&self.repo, &|path, is_folder| {
+            path == Path::new(TASK_FILE) && !is_folder
+                || ignored.contains(path) && !is_in_the_way(wanted, path, is_folder)
+        })?;
+        let entries = self.entries(&self.repo)?;
+        let modified = self.modified(&entries)?;
+        Ok(Look { walk, entries, modified })
+    }
+
+    /// What a commit has.
+    ///
+    /// # Errors
+    /// `environment` when git fails.
+    pub(super) fn tree(&self, commit: &str) -> Result<Tree> {
+        let listed = self.call().args(["ls-tree", "-r", "-z", "--full-tree", commit]).run()?.checked()?;
+        Ok(parse::parse_tree(&listed.stdout))
+    }
+
+    /// What git ignores, a folder of which it ignores everything as one.
+    fn ignored(&self) -> Result<BTreeSet<PathBuf>> {
+        let words = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+        let listed = self.call().args(words).run()?.checked()?;
+        Ok(parse::parse_paths(&listed.stdout))
+    }
+
+    /// The files that are not as the index has them. No filter runs: one that fails is in nobody's way.
+    fn modified(&self, entries: &[Entry]) -> Result<BTreeSet<PathBuf>> {
+        let index = Scratch::of(&self.git_dir(&self.repo)?.join("index"))?;
+        let quiet = self.without_filters()?;
+        let at = || {
+            self.call().env("GIT_INDEX_FILE", &index.path).preset(&quiet).preset([
+                "-c",
+                "core.trustctime=true",
+                "-c",
+                "core.checkStat=default",
+            ])
+        };
+        let hidden: Vec<&Entry> = entries.iter().filter(|entry| entry.is_hidden()).collect();
+        self.show_again(&at, &hidden)?;
+        // Its exit status only says whether there are any.
+        at().args(["update-index", "-q", "--unmerged", "--ignore-submodules", "--refresh"]).run()?;
+        let words = ["diff-files", "--name-only", "--ignore-submodules=all", "--no-renames", "-z"];
+        Ok(parse::parse_paths(&at().args(words).run()?.checked()?.stdout))
+    }
+
+    /// The settings under which no filter of the user's runs.
+    ///
+    /// # Errors
+    /// `environment` when git cannot be run.
+    pub(super) fn without_filters(&self) -> Result<Vec<String>> {
+        let words =
+            ["config", "--name-only", "-z", "--get-regexp", r"^filter\..*\.(clean|process|required)$"];
+        let named = self.call().args(words).run()?;
+        let names = String::from_utf8_lossy(&named.stdout).into_owned();
+        let off = |name: &str| {
+            let value = if name.ends_with(".required") { "false" } else { "" };
+            ["-c".to_owned(), format!("{name}={value}")]
+        };
+        Ok(names.split('\0').filter(|name| !name.is_empty()).flat_map(off).collect())
+    }
+}
+
+impl Look {
+    /// What has to go for the checkout to become this tree: everything that is not in it already.
+    pub(super) fn going(&self, base: &Tree) -> Vec<Found> {
+        let staying: BTreeSet<&Path> = self
+            .entries
+            .iter()
+            .filter(|entry| self.is_as_in_index(entry) && base.get(&entry.path) == Some(&entry.object()))
+            .map(|entry| &*entry.path)
+            .collect();
+        self.walk.files.iter().filter(|found| !staying.contains(&*found.path)).cloned().collect()
+    }
+
+    /// What the index does not have as it is.
+    pub(super) fn uncommitted(&self) -> Vec<Found> {
+        let known: BTreeSet<&Path> = self
+            .entries
+            .iter()
+            .filter(|entry| self.is_as_in_index(entry))
+            .map(|entry| &*entry.path)
+            .collect();
+        self.walk.files.iter().filter(|found| !known.contains(&*found.path)).cloned().collect()
+    }
+
+    pub(super) fn is_as_in_index(&self, entry: &Entry) -> bool {
+        !entry.is_conflict() && !entry.is_repository() && !self.modified.contains(&entry.path)
+    }
+}
+
+impl Walk {
+    /// Whether there is nothing but files.
+    pub(super) fn is_plain(&self) -> bool {
+        self.special.is_empty() && self.repositories.is_empty()
+    }
+}
+
+impl Found {
+    /// The mode that git has for it.
+    pub(super) fn mode(&self) -> &'static str {
+        match (self.print.is_link, self.print.is_executable) {
+            (true, _) => "120000",
+            (false, true) => "100755",
+            (false, false) => "100644",
+        }
+    }
+}
+
+impl Print {
+    pub(super) fn of(found: &Metadata) -> Print {
+        Print {
+            is_link: found.is_symlink(),
+            is_executable: found.permissions().mode() & 0o100 != 0,
+            file: (found.ino(), found.size(), found.mtime(), found.mtime_nsec()),
+            changed: (found.ctime(), found.ctime_nsec()),
+        }
+    }
+
+    /// Whether this is the same file with the same content, though it may have got another name.
+    pub(super) fn is_renamed(&self, from: &Print) -> bool {
+        self.file == from.file && self.is_link == from.is_link
+    }
+}
+
+/// Everything in a folder, without what is to be passed over. What the user has kept themselves from reading can be read then.
+///
+/// # Errors
+/// `environment` when something cannot be read.
+pub(super) fn walk(top: &Path, passes_over: &dyn Fn(&Path, bool) -> bool) -> Result<Walk> {
+    let mut walk = Walk::default();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let is_top = folder.as_os_str().is_empty();
+        if is_top {
+            readable(top)?;
+        }
+        let inside = entries(&top.join(&folder))?;
+        if !is_top && inside.iter().any(|entry| is_git(&entry.file_name())) {
+            walk.repositories.push(folder);
+            continue;
+        }
+        for entry in inside {
+            let (name, path) = (entry.file_name(), folder.join(entry.file_name()));
+            if is_top && name == ".git" {
+                continue;
+            }
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if passes_over(&path, is_folder) {
+                continue;
+            }
+            // What is gone by now was removed by somebody else.
+            let Some(found) = readable(&entry.path())? else { continue };
+            if is_git(&name) {
+                walk.special.push(path);
+            } else if found.is_dir() {
+                folders.push(path);
+            } else if found.is_file() || found.is_symlink() {
+                walk.files.push(Found { path, print: Print::of(&found) });
+            } else {
+                walk.special.push(path);
+            }
+        }
+    }
+    walk.files.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    Ok(walk)
+}
+
+/// What something is like when this user may read it; none if it is gone.
+fn readable(path: &Path) -> Result<Option<Metadata>> {
+    let found = path.symlink_metadata().and_then(|found| permit(path, found));
+    match found {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        found => found.map(Some).map_err(|cause| Error::io("read", path, &cause)),
+    }
+}
+
+/// Whether one of these, which are in the order of their paths, is this one.
+pub(super) fn has(files: &[Found], wanted: &Found) -> bool {
+    by_path(files, &wanted.path) == Some(wanted)
+}
+
+fn by_path<'f>(files: &'f [Found], path: &Path) -> Option<&'f Found> {
+    files.binary_search_by(|one| (*one.path).cmp(path)).ok().map(|at| &files[at])
+}
+
+/// Whether a captured file is the one that was found before, with the same content.
+pub(super) fn is_as_found(captured: &Found, found: &[Found]) -> bool {
+    by_path(found, &captured.path).is_some_and(|before| captured.print.is_renamed(&before.print))
+}
+
+/// A name that no commit can have.
+fn is_git(name: &OsStr) -> bool {
+    name.eq_ignore_ascii_case(".git")
+}
+
+/// Whether a tree has this path, or has a file where this is a folder, or the other way round.
+fn is_in_the_way(wanted: &Tree, path: &Path, is_folder: bool) -> bool {
+    let next = || wanted.range::<Path, _>((Bound::Excluded(path), Bound::Unbounded)).next();
+    let has_below = || next().is_some_and(|(below, _)| below.starts_with(path));
+    let is_below_file = || path.ancestors().skip(1).any(|above| wanted.contains_key(above));
+    wanted.contains_key(path) || is_below_file() || !is_folder && has_below()
+}

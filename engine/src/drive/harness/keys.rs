@@ -1,0 +1,175 @@
+//! The keys of a harness: what each is, and how it is read from a line of `harnesses.toml`.
+
+use super::template::{self, Name};
+use super::toml::{Entry, Value};
+
+/// Defines [`Harness`] and [`KEYS`]: a line for each key with its type and the function that reads it.
+macro_rules! keys {
+    ($($(#[$doc:meta])* $key:ident: $type:ty = $read:expr,)*) => {
+        /// A coding agent that can be started with a prompt in a terminal.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct Harness {
+            /// What a task calls it.
+            pub name: String,
+            $($(#[$doc])* pub $key: $type,)*
+        }
+
+        /// Every key that a table of `harnesses.toml` can have.
+        pub(super) const KEYS: &[Key] = &[$(Key {
+            name: stringify!($key),
+            set: |harness, entry| $read(entry).map(|value| harness.$key = value),
+        }),*];
+    };
+}
+
+/// A key of a table in `harnesses.toml`.
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    /// Gives the harness what the entry says, or says what is wrong with it.
+    pub(super) set: fn(&mut Harness, &Entry) -> Read<()>,
+}
+
+/// What was read, or what is wrong.
+type Read<T> = Result<T, String>;
+
+keys! {
+    /// Its program: a name that is looked up on `PATH`, or a path.
+    binary: String = program,
+    /// Its arguments when it may do everything unasked, as all of these with placeholders. `{prompt}` or `{prompt_file}` is
+    /// in them once.
+    full: Vec<String> = prompted,
+    /// Its arguments when it asks before what goes beyond editing, reading history and calling `orange`.
+    reduced: Vec<String> = prompted,
+    /// Its arguments when it reviews, where these are others.
+    review: Option<Vec<String>> = |entry| prompted(entry).map(Some),
+    /// Its arguments for how hard to think, before the others; empty if it has none.
+    effort: Vec<String> = |entry| with(Name::Effort, "the level: `{effort}`", entry),
+    /// Its arguments where a person has agreed to what it would ask in its first dialogs, before the others.
+    consent: Vec<String> = template,
+    /// Its arguments by which it reports what it does, before the others; empty if it cannot.
+    report: Vec<String> = template,
+    /// Variables by which it reports what it does, as `NAME=value` with placeholders; empty if it needs none.
+    report_set: Vec<String> = variables,
+    /// Variables that it gets when it reports, unless it has them already: what shortens a start that reporting makes longer.
+    report_defaults: Vec<String> = variables,
+    /// What its `--version` has to say for `report` to be used; empty if that does not matter.
+    report_version: String = text,
+    /// What its screen shows, from the start of a line, when it asks for a permission, with `{text}` for what it asks about; empty
+    /// if answers cannot be typed.
+    answer_screen: String = text,
+    /// The keys that say yes and no to that, as tmux names them.
+    answer_keys: Vec<String> = list,
+    /// Its arguments that add `orange mcp` to its servers of the Model Context Protocol, before the others.
+    mcp: Vec<String> = template,
+    /// Files that it keeps in a worktree for itself and that are no part of the work.
+    workspace_files: Vec<String> = list,
+    /// Its arguments that give a new conversation an id of ours, before the others; empty if it chooses one itself.
+    session: Vec<String> = |entry| with(Name::Session, "the conversation's id: `{session}`", entry),
+    /// Its arguments that continue a conversation, before the others; empty if it cannot.
+    resume: Vec<String> = |entry| with(Name::Session, "the conversation's id: `{session}`", entry),
+    /// What it says when it does not find the conversation that it is to continue.
+    resume_errors: Vec<String> = list,
+    /// Where it keeps its transcripts: paths with `{session}` in them.
+    transcripts: Vec<String> = transcripts,
+    /// Variables by which it would take itself for nested in another one, and refuse.
+    unset: Vec<String> = list,
+    /// Variables that it gets, as `NAME=value` with placeholders.
+    set: Vec<String> = variables,
+    /// Variables that it changes for its agent's commands. They say nothing about the user, so `orange` drops them before
+    /// it works on its own behalf.
+    overrides: Vec<String> = names,
+    /// How to install it.
+    install: String = text,
+}
+
+fn text(entry: &Entry) -> Read<String> {
+    match &entry.value {
+        Value::Text(text) => Ok(text.clone()),
+        Value::List(_) => Err(format!("`{}` is one string", entry.key)),
+    }
+}
+
+fn program(entry: &Entry) -> Read<String> {
+    text(entry)
+        .ok()
+        .filter(|text| !text.is_empty())
+        .ok_or_else(|| format!("`{}` is the name or path of a program", entry.key))
+}
+
+fn list(entry: &Entry) -> Read<Vec<String>> {
+    match &entry.value {
+        Value::List(list) => Ok(list.clone()),
+        Value::Text(_) => Err(format!("`{}` is a list: [\"…\", \"…\"]", entry.key)),
+    }
+}
+
+fn template(entry: &Entry) -> Read<Vec<String>> {
+    let args = list(entry)?;
+    args.iter().find_map(|arg| template::flaw(arg)).map_or(Ok(args), Err)
+}
+
+fn prompted(entry: &Entry) -> Read<Vec<String>> {
+    let args = template(entry)?;
+    let places =
+        args.iter().flat_map(|arg| [Name::Prompt, Name::PromptFile].map(|name| template::count(arg, name)));
+    if places.sum::<usize>() == 1 {
+        return Ok(args);
+    }
+    Err(format!(
+        "`{}` has the place of the prompt once: `{{prompt}}`, or `{{prompt_file}}` for a file with it",
+        entry.key
+    ))
+}
+
+/// A template that is empty or has this placeholder.
+fn with(name: Name, what: &str, entry: &Entry) -> Read<Vec<String>> {
+    let args = template(entry)?;
+    if args.is_empty() || args.iter().any(|arg| template::count(arg, name) > 0) {
+        return Ok(args);
+    }
+    Err(format!("`{}` has the place of {what}", entry.key))
+}
+
+fn variables(entry: &Entry) -> Read<Vec<String>> {
+    let variables = template(entry)?;
+    let is_one = |variable: &String| {
+        variable.split_once('=').is_some_and(|(name, _)| is_variable(name))
+            && template::count(variable, Name::Prompt) == 0
+    };
+    if variables.iter().all(is_one) {
+        return Ok(variables);
+    }
+    Err(format!(
+        "`{}` is a list of variables: [\"NAME=value\"]; those of `orange` are its own, and the prompt is none: \
+         `{{prompt_file}}` names its file",
+        entry.key
+    ))
+}
+
+fn names(entry: &Entry) -> Read<Vec<String>> {
+    let names = list(entry)?;
+    if names.iter().all(|name| is_variable(name)) {
+        return Ok(names);
+    }
+    Err(format!("`{}` is a list of variables' names: [\"NAME\"]; those of `orange` are its own", entry.key))
+}
+
+fn is_variable(name: &str) -> bool {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    !name.is_empty() && name.chars().all(plain) && !name.starts_with("ORANGE_")
+}
+
+fn transcripts(entry: &Entry) -> Read<Vec<String>> {
+    let paths = list(entry)?;
+    let is_place = |path: &String| {
+        path.starts_with(['/', '$', '~'])
+            && path.rsplit_once('/').is_some_and(|(_, name)| name.matches("{session}").count() == 1)
+    };
+    if paths.iter().all(is_place) {
+        return Ok(paths);
+    }
+    Err(format!(
+        "a path in `{}` begins with `/`, `~/` or `$NAME/` and has `{{session}}` in the file's name once",
+        entry.key
+    ))
+}

@@ -1,0 +1,157 @@
+//! What harnesses report of themselves: the JSON that their hooks are given, as notes.
+
+use std::time::SystemTime;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::until::until;
+use crate::store::activity::{Kind, Note};
+use crate::store::clock;
+
+/// The parts of what a hook is given that matter here. What else there is may be large, and is passed over.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Given {
+    hook_event_name: Value,
+    notification_type: Value,
+    tool_name: Value,
+    tool_input: Value,
+    session_id: Value,
+    transcript_path: Value,
+    error: Value,
+    last_assistant_message: Value,
+    message: Value,
+    reason: Value,
+    until: Value,
+    tokens: Value,
+    cost: Value,
+}
+
+/// The note in what a hook of a harness was given; none where it says nothing that matters.
+pub fn read(spawn: u32, given: &[u8]) -> Option<Note> {
+    let given: Given = serde_json::from_slice(given).ok()?;
+
+    let kind = kind(&given)?;
+    let text = match kind {
+        Kind::Tool | Kind::ToolEnded | Kind::Permission | Kind::Question => argument(&given.tool_input),
+        Kind::Failed | Kind::Limit => {
+            text_of(&given.last_assistant_message).or_else(|| text_of(&given.error))
+        }
+        Kind::Idle if given.hook_event_name == "Interrupt" => Some("interrupted".to_owned()),
+        Kind::Ended => text_of(&given.reason),
+        Kind::Started | Kind::Prompt | Kind::Answered | Kind::Idle | Kind::Reports | Kind::Other => None,
+    };
+    let until_of_text = || until(text.as_ref()?, SystemTime::now()).map(clock::rfc3339);
+    let until = text_of(&given.until).or_else(|| until_of_text().filter(|_| kind == Kind::Limit));
+    Some(Note {
+        tool: text_of(&given.tool_name),
+        text: text.or_else(|| text_of(&given.message)),
+        session: text_of(&given.session_id),
+        transcript: text_of(&given.transcript_path),
+        tokens: given.tokens.as_u64(),
+        cost: given.cost.as_u64(),
+        until,
+        ..Note::now(spawn, kind)
+    })
+}
+
+/// claude and codex give their hooks the same kinds of events; our own extensions of other harnesses do as well.
+fn kind(given: &Given) -> Option<Kind> {
+    Some(match given.hook_event_name.as_str()? {
+        "SessionStart" => Kind::Started,
+        "UserPromptSubmit" => Kind::Prompt,
+        "PreToolUse" => Kind::Tool,
+        "PostToolUse" | "PostToolUseFailure" | "PermissionDenied" => Kind::ToolEnded,
+        "PermissionRequest" if given.tool_name == "AskUserQuestion" => Kind::Question,
+        "PermissionRequest" => Kind::Permission,
+        "Elicitation" => Kind::Question,
+        "Stop" | "Interrupt" => Kind::Idle,
+        "StopFailure" if is_limit(given) => Kind::Limit,
+        "StopFailure" => Kind::Failed,
+        "SessionEnd" => Kind::Ended,
+        // A minute after a turn that a person has interrupted, which no other event tells.
+        "Notification" if given.notification_type == "idle_prompt" => Kind::Idle,
+        _ => return None,
+    })
+}
+
+/// What passes by itself: a limit of the account, and a provider that is overloaded or out of order.
+fn is_limit(given: &Given) -> bool {
+    ["rate_limit", "overloaded", "server_error"].iter().any(|error| given.error == *error)
+}
+
+fn text_of(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+/// What a tool is given, in one text: its command, file, address or question where it has one, and else all of it.
+fn argument(input: &Value) -> Option<String> {
+    const NAMES: [&str; 8] =
+        ["command", "file_path", "filePath", "path", "url", "pattern", "query", "prompt"];
+    let question = input.pointer("/questions/0/question").and_then(Value::as_str);
+    let named = NAMES.iter().find_map(|name| input.get(name)?.as_str());
+    let whole = || (!input.is_null()).then(|| input.to_string());
+    question.or(named).map(str::to_owned).or_else(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(given: &str, expect: Option<(Kind, Option<&str>, Option<&str>)>) {
+        let note = read(3, given.as_bytes());
+        let read = note.as_ref().map(|note| (note.kind, note.tool.as_deref(), note.text.as_deref()));
+        assert_eq!(read, expect, "{given}");
+    }
+
+    #[test]
+    fn events_of_claude_and_codex_become_notes() {
+        check(r#"{"hook_event_name":"SessionStart","source":"startup"}"#, Some((Kind::Started, None, None)));
+        check(r#"{"hook_event_name":"UserPromptSubmit","prompt":"go"}"#, Some((Kind::Prompt, None, None)));
+        check(
+            r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls","description":"x"}}"#,
+            Some((Kind::Tool, Some("Bash"), Some("ls"))),
+        );
+        check(
+            r#"{"hook_event_name":"PermissionRequest","tool_name":"Edit","tool_input":{"file_path":"/a","new_string":"b"}}"#,
+            Some((Kind::Permission, Some("Edit"), Some("/a"))),
+        );
+        check(
+            r#"{"hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which?"}]}}"#,
+            Some((Kind::Question, Some("AskUserQuestion"), Some("Which?"))),
+        );
+        check(r#"{"hook_event_name":"Stop"}"#, Some((Kind::Idle, None, None)));
+        check(
+            r#"{"hook_event_name":"StopFailure","error":"rate_limit","last_assistant_message":"API Error: 429"}"#,
+            Some((Kind::Limit, None, Some("API Error: 429"))),
+        );
+        check(
+            r#"{"hook_event_name":"StopFailure","error":"authentication_failed"}"#,
+            Some((Kind::Failed, None, Some("authentication_failed"))),
+        );
+        check(
+            r#"{"hook_event_name":"SessionEnd","reason":"other"}"#,
+            Some((Kind::Ended, None, Some("other"))),
+        );
+    }
+
+    #[test]
+    fn the_conversation_is_told_with_each_event() {
+        let given = r#"{"hook_event_name":"Stop","session_id":"s1","transcript_path":"/t.jsonl"}"#;
+        let note = read(3, given.as_bytes()).unwrap();
+        assert_eq!(
+            (note.spawn, note.session.as_deref(), note.transcript.as_deref()),
+            (3, Some("s1"), Some("/t.jsonl"))
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_no_note() {
+        for given in ["{}", "[]", "7", r#"{"hook_event_name":7}"#, r#"{"hook_event_name":"Moon"}"#] {
+            check(given, None);
+        }
+        check(r#"{"hook_event_name":"Notification","notification_type":"permission_prompt"}"#, None);
+    }
+}

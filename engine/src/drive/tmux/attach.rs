@@ -1,0 +1,125 @@
+//! Showing a task's session on the terminal that one is at.
+
+use std::ffi::OsStr;
+use std::io::IsTerminal;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use super::{OWN_VARIABLES, Pane, Tmux, checked, parse};
+use crate::drive::exec::Call;
+use crate::{Error, Kind, Result};
+
+/// How showing a session came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// The terminal is inside this server, and was switched to the session.
+    Switched,
+    /// The person has detached; the session goes on.
+    Detached,
+    /// The session has ended.
+    Ended,
+}
+
+/// Where a terminal is.
+enum Place {
+    /// In no tmux.
+    Outside,
+    /// In a pane of the server that has the session.
+    SameServer,
+    /// In a pane of another server, behind this socket.
+    Nested(PathBuf),
+}
+
+impl Tmux {
+    /// Shows a task's session on this terminal, whatever it is called by now, with the window of its newest agent: switches
+    /// to it when the terminal is already inside this server (`inside` is the value of `TMUX`), and otherwise shows it until
+    /// the person detaches or the session ends. `before` gets the keys that detach, before anything is shown.
+    ///
+    /// # Errors
+    /// `not_found` when there is no such session; `environment` when this is no terminal, or tmux fails.
+    pub fn attach(
+        &self,
+        task: &str,
+        inside: Option<&OsStr>,
+        before: impl FnOnce(&str) -> Result<()>,
+    ) -> Result<Shown> {
+        let panes = self.panes_of(task)?;
+        let Some(pane) = panes.iter().rev().find(|pane| pane.agent.is_some()).or(panes.first()) else {
+            return Err(Error::new(Kind::NotFound, format!("task {task} has no tmux session"))
+                .help("the agent has ended; start it again with `orange task respawn`"));
+        };
+        let place = self.place(inside)?;
+        let id = pane.session_id.as_str();
+        if matches!(place, Place::SameServer) {
+            before("")?;
+            let back = ["set-option", "-t", id, "detach-on-destroy", "off", ";"];
+            let output = self.run(|call| {
+                let call = call.args(back).args(["select-window", "-t", &pane.window_id, ";"]);
+                // Of the clients, it is the one of the pane that asks.
+                call.args(["switch-client", "-t", id])
+            })?;
+            return checked(output).map(|_| Shown::Switched);
+        }
+        if !std::io::stdin().is_terminal() {
+            return Err(Error::new(Kind::Environment, "this is no terminal to show a session on")
+                .help(format!("run the command in a terminal; the session is `{}`", pane.session)));
+        }
+        let keys = self.keys_that_detach(&place);
+        before(&keys)?;
+        self.show(pane, &keys)?;
+        let is_there = self.panes()?.iter().any(|other| other.session_id == id && other.belongs_to(task));
+        Ok(if is_there { Shown::Detached } else { Shown::Ended })
+    }
+
+    /// Shows the session of this pane with a status line that says whose it is and how to leave it, until the client ends.
+    fn show(&self, pane: &Pane, keys: &str) -> Result<()> {
+        let id = pane.session_id.as_str();
+        let hint = format!(" {keys}: detach ");
+        let options = [
+            ("status", "on"),
+            ("status-left-length", "100"),
+            ("status-left", "[#{session_name}] "),
+            ("status-right-length", "40"),
+            ("status-right", hint.as_str()),
+            // Else the client would go on to another task's session.
+            ("detach-on-destroy", "on"),
+        ];
+        let call = Call::new("tmux").preset(self.socket_args()).without(OWN_VARIABLES);
+        let call = options
+            .into_iter()
+            .fold(call, |call, (option, value)| call.args(["set-option", "-t", id, option, value, ";"]));
+        let call = call.args(["select-window", "-t", &pane.window_id, ";", "attach-session", "-t", id]);
+        let mut client = call.attended(Some(rustix::process::getpgrp()))?;
+        let ended = client.wait();
+        ended
+            .map(drop)
+            .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for tmux: {cause}")))
+    }
+
+    fn place(&self, inside: Option<&OsStr>) -> Result<Place> {
+        let socket = inside.and_then(|tmux| tmux.as_bytes().split(|&byte| byte == b',').next());
+        let Some(socket) = socket.filter(|socket| !socket.is_empty()) else { return Ok(Place::Outside) };
+        let own = checked(self.run(|call| call.args(["display-message", "-p", "#{socket_path}"]))?)?.text();
+        let nested = || Place::Nested(PathBuf::from(OsStr::from_bytes(socket)));
+        Ok(if socket == own.as_bytes() { Place::SameServer } else { nested() })
+    }
+
+    /// As tmux spells them. Inside another tmux with the same prefix, that one takes the first.
+    fn keys_that_detach(&self, place: &Place) -> String {
+        let prefix = self.prefix();
+        match place {
+            Place::Nested(outer) if Tmux::new(Some(outer.as_os_str())).prefix() == prefix => {
+                format!("{prefix} {prefix} d")
+            }
+            Place::Outside | Place::SameServer | Place::Nested(_) => format!("{prefix} d"),
+        }
+    }
+
+    /// The key before each of tmux's own; what it is unless somebody has set it, where the server cannot tell.
+    fn prefix(&self) -> String {
+        let asked = self.run(|call| call.args(["show-options", "-gv", "prefix"]));
+        let told = asked.ok().filter(|output| !parse::says_no_server(&output.complaint()));
+        let key = told.map(|output| output.text()).unwrap_or_default();
+        if key.is_empty() { "C-b".to_owned() } else { key }
+    }
+}

@@ -1,0 +1,209 @@
+//! What the living agents of a task do, gathered from what their harnesses report, from tmux and from the gates of the task.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use orange_core::{Actor, Rejection};
+
+use crate::Result;
+use crate::drive::process::Process;
+use crate::drive::tmux::Pane;
+use crate::flow::Snapshot;
+use crate::flow::doing::{Facts, State, Told, Wants};
+use crate::flow::snapshot::status_of;
+use crate::flow::typed;
+use crate::hooks::attended::Attended;
+use crate::hooks::trace;
+use crate::orange::Orange;
+use crate::store::activity::{self, Activity, Note};
+use crate::store::event::{Report, Spawn, Spent};
+use crate::store::{Event, Log, Open, Task, TaskDir, clock};
+
+/// A living agent and what it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agent {
+    /// Its number.
+    pub spawn: u32,
+    /// `worker` or `reviewer`.
+    pub actor: String,
+    /// What it does.
+    pub told: Told,
+}
+
+/// What each agent of a task has taken so far, by spawn number: those that have ended, by the journal, and those on record as
+/// living, by what their harnesses tell.
+pub fn spent(orange: &Orange, dir: &TaskDir, task: &Task, log: &Log) -> BTreeMap<u32, Spent> {
+    let mut all = log.spent.clone();
+    for record in log.agents.values() {
+        let spent = trace::spent(dir, record, trace::own_file(orange, dir, task, record).as_ref());
+        if spent != Spent::default() {
+            all.insert(record.spawn, spent);
+        }
+    }
+    all
+}
+
+/// What the agents of a task do whose processes are alive. `panes` is asked only where a screen matters.
+pub fn of_task(
+    orange: &Orange,
+    dir: &TaskDir,
+    task: &Task,
+    log: &Log,
+    panes: impl Fn() -> Option<Vec<Pane>>,
+) -> Vec<Agent> {
+    let alive: Vec<_> = log.agents.values().filter(|record| is_alive(dir, record)).collect();
+    if alive.is_empty() {
+        return Vec::new();
+    }
+    let notes = activity::read(dir);
+    let now = SystemTime::now();
+    let known_panes = OnceCell::new();
+    let of = |record: &&Spawn| {
+        let mut activity = known(&notes, record.spawn);
+        typed::name_requests(orange, dir, task, record, &mut activity);
+        let mut facts = Facts {
+            reports: activity.reports,
+            age: Attended::age(dir, record.spawn).ok().flatten(),
+            heard: since(&activity.since, now),
+            still: None,
+            wants: wants(orange, task, log, record),
+            activity: &activity,
+        };
+        if facts.depends_on_screen() {
+            let panes = known_panes.get_or_init(&panes).as_deref();
+            facts.still = panes.and_then(|panes| still(panes, &task.id, &record.window, now));
+        }
+        Agent { spawn: record.spawn, actor: record.actor.clone(), told: facts.told() }
+    };
+    alive.iter().map(of).collect()
+}
+
+/// What is known of an agent by its harness: a request that nobody waits for any more was answered on the screen.
+pub fn known(notes: &[Note], spawn: u32) -> Activity {
+    let mut activity = Activity::of(notes, spawn);
+    activity.asked.retain(is_asked);
+    activity
+}
+
+/// Whether the process that waits for the answer is still there; a request without one stands on the screen alone.
+pub fn is_asked(note: &Note) -> bool {
+    match (note.pid, note.start) {
+        (Some(pid), Some(start)) => Process { pid, start }.is_alive(),
+        (None, _) | (_, None) => true,
+    }
+}
+
+/// Takes what matters of it into the journal of a locked task. Gives what is new, in words.
+///
+/// # Errors
+/// Those of writing.
+pub fn take_in(orange: &Orange, open: &mut Open) -> Result<Vec<String>> {
+    let news = news(orange, open.dir(), open.task(), open.log());
+    let stories = news.iter().map(words).collect();
+    let events: Vec<_> = news.into_iter().map(|report| Event::AgentActivity(report).into()).collect();
+    if !events.is_empty() {
+        open.append_many(events)?;
+    }
+    Ok(stories)
+}
+
+/// One report in a line.
+pub fn words(report: &Report) -> String {
+    format!("agent {} is {}: {}", report.spawn, report.state, report.reason)
+}
+
+/// What of it is not in the journal yet.
+pub fn news(orange: &Orange, dir: &TaskDir, task: &Task, log: &Log) -> Vec<Report> {
+    if log.agents.is_empty() {
+        return Vec::new();
+    }
+    let notes = activity::read(dir);
+    let agents = of_task(orange, dir, task, log, || None).into_iter();
+    let reports = agents.map(|agent| (report(&agent, &known(&notes, agent.spawn)), agent.told.state));
+    reports
+        .filter(|(report, state)| is_news(log.reports.get(&report.spawn), report, *state))
+        .map(|(report, _)| report)
+        .collect()
+}
+
+/// The journal keeps what an agent waits for, and that it went on; not each of its steps.
+fn is_news(last: Option<&Report>, report: &Report, state: State) -> bool {
+    let key = |report: &Report| (report.state.clone(), report.reason.clone(), report.request.clone());
+    let was_kept = last.is_some_and(|last| last.state != "busy" && last.state != "idle");
+    match (state.is_kept(), state.is_well()) {
+        (true, _) => last.map(key) != Some(key(report)),
+        (false, true) => was_kept,
+        (false, false) => false,
+    }
+}
+
+/// What the journal keeps of it.
+fn report(agent: &Agent, activity: &Activity) -> Report {
+    Report {
+        spawn: agent.spawn,
+        state: agent.told.state.as_str().to_owned(),
+        reason: agent.told.reason.clone(),
+        until: agent.told.until.clone(),
+        request: agent.told.request.clone(),
+        conversation: activity.session.clone(),
+        transcript: activity.transcript.clone(),
+        tokens: activity.tokens,
+        cost: activity.cost,
+    }
+}
+
+/// What the journal keeps of the conversation of an agent that has ended; nothing where its harness reported none.
+pub fn at_its_end(dir: &TaskDir, spawn: u32, reason: &str) -> Option<Event> {
+    let activity = Activity::of(&activity::read(dir), spawn);
+    activity.session.as_ref()?;
+    Some(Event::AgentActivity(Report {
+        spawn,
+        state: State::Ended.as_str().to_owned(),
+        reason: reason.to_owned(),
+        until: None,
+        request: None,
+        conversation: activity.session,
+        transcript: activity.transcript,
+        tokens: activity.tokens,
+        cost: activity.cost,
+    }))
+}
+
+fn is_alive(dir: &TaskDir, record: &Spawn) -> bool {
+    Attended::read(dir, record.spawn).ok().flatten().is_some_and(|attended| attended.is_alive())
+}
+
+fn since(time: &str, now: SystemTime) -> Option<Duration> {
+    now.duration_since(clock::parse(time)?).ok()
+}
+
+fn still(panes: &[Pane], task: &str, window: &str, now: SystemTime) -> Option<Duration> {
+    let pane = panes.iter().find(|pane| pane.belongs_to(task) && pane.hosts(window))?;
+    let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(pane.changed);
+    (pane.changed > 0).then(|| now.duration_since(changed).unwrap_or_default())
+}
+
+/// What the task asks of this agent: what the gates of the transitions need that it may ask for.
+fn wants(orange: &Orange, task: &Task, log: &Log, record: &Spawn) -> Wants {
+    let actor = Actor::from_name(&record.actor).unwrap_or(Actor::Worker);
+    let Ok(machine) = orange.machine_of(&task.owned) else { return Wants::Turn };
+    let Ok(status) = status_of(machine, task) else { return Wants::Turn };
+    if machine.state(status).agent != actor {
+        return Wants::Nothing { status: task.status().to_owned() };
+    }
+    let Ok(snapshot) = Snapshot::of(machine, task, log) else { return Wants::Turn };
+    let view = snapshot.view();
+    let mut missing = None;
+    for choice in machine.options(&view, actor) {
+        let has_gate = machine.transition(choice.transition).gate.is_some();
+        match choice.rejection {
+            None if has_gate => return Wants::Request { status: machine.state(choice.to).name.to_owned() },
+            Some(Rejection::GateFailed { .. }) => {
+                missing = missing.or_else(|| choice.missing(machine, &view))
+            }
+            None | Some(_) => {}
+        }
+    }
+    missing.map_or(Wants::Turn, |missing| Wants::Artifact { missing })
+}

@@ -1,0 +1,137 @@
+//! Answers of a person to what an agent asks: a file in the task's folder, which the process reads that holds the question.
+
+use std::fs::DirEntry;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::flow::activity::is_asked;
+use crate::flow::{settled, typed};
+use crate::members::{self, Members, Object};
+use crate::orange::Orange;
+use crate::store::activity::{self, Activity, Note};
+use crate::store::event::Report;
+use crate::store::{Event, Open, Set, TaskDir, atomic, find, home};
+use crate::{Error, Kind, Result, nofollow};
+
+/// What a person says to a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Answer {
+    /// Whether the agent may.
+    pub allow: bool,
+    /// What the agent is told beside that.
+    pub message: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for Answer {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Answer, D::Error> {
+        members::deserialize(from)
+    }
+}
+
+impl Object for Answer {
+    fn take(from: &mut Members) -> Answer {
+        Answer { allow: from.must("allow"), message: from.may("message") }
+    }
+}
+
+/// A request's name has its task, its agent and a mark: `<task>.<spawn>.<mark>`.
+pub fn name(dir: &TaskDir, spawn: u32, mark: &str) -> String {
+    format!("{}.{spawn}.{mark}", dir.id)
+}
+
+/// Where the answer to this request is written.
+pub fn path(dir: &TaskDir, request: &str) -> PathBuf {
+    let own = request.strip_prefix(&dir.id).unwrap_or(request).trim_start_matches('.');
+    dir.answers().join(format!("{}.json", own.replace('/', "-")))
+}
+
+/// The answer to this request, if somebody has given one.
+pub fn given(dir: &TaskDir, request: &str) -> Option<Answer> {
+    serde_json::from_slice(&nofollow::read(&path(dir, request), nofollow::LONGEST).ok()?).ok()
+}
+
+/// Answers a request. It has to be open: nobody has answered it, and the agent waits for that.
+///
+/// # Errors
+/// `not_allowed` for an agent; `not_found` for a request of no task; `refused` for one that is not open, with those that
+/// are; those of the store.
+pub fn answer(orange: &Orange, request: &str, answer: &Answer) -> Result<Note> {
+    orange.caller.check_person("answer what an agent asks")?;
+    let task = request.split('.').next().unwrap_or_default();
+    let dir = find::by_id(&orange.home, task).map_err(|error| {
+        Error::new(error.kind, format!("there is no request `{request}`"))
+            .help("`orange task list` and `orange task show` name each with `waiting`")
+    })?;
+    let mut open = settled(orange, &dir)?;
+    let asked = open_requests(orange, &open);
+    let Some(note) = asked.iter().find(|note| note.request.as_deref() == Some(request)) else {
+        return Err(not_open(&dir, request, &asked));
+    };
+    if note.pid.is_none() {
+        typed::answer(orange, &open, note, answer)?;
+    }
+    home::make_folder(&dir.answers())?;
+    let text = serde_json::to_vec(answer).unwrap_or_default();
+    let word = if answer.allow { "allow" } else { "deny" };
+    let tool = note.tool.as_deref().unwrap_or("a tool");
+    let report = Report {
+        spawn: note.spawn,
+        state: "answered".to_owned(),
+        reason: format!("{word}: {tool}: {}", note.text.as_deref().unwrap_or_default()),
+        request: Some(request.to_owned()),
+        ..Report::default()
+    };
+    open.append(Event::AgentActivity(report), Set::new())?;
+    atomic::write(&path(&dir, request), &text)?;
+    Ok(note.clone())
+}
+
+/// The requests of the task's agents that can be answered.
+fn open_requests(orange: &Orange, open: &Open) -> Vec<Note> {
+    let dir = open.dir();
+    let notes = activity::read(dir);
+    let asked = open.log().agents.values().flat_map(|record| {
+        let mut activity = Activity::of(&notes, record.spawn);
+        typed::name_requests(orange, dir, open.task(), record, &mut activity);
+        activity.asked
+    });
+    let is_open = |note: &Note| {
+        let is_answered = |request: &String| path(dir, request).symlink_metadata().is_ok();
+        is_asked(note) && note.request.as_ref().is_some_and(|request| !is_answered(request))
+    };
+    asked.filter(is_open).collect()
+}
+
+fn not_open(dir: &TaskDir, request: &str, asked: &[Note]) -> Error {
+    let was_answered = path(dir, request).symlink_metadata().is_ok();
+    let why = if was_answered { "was answered already" } else { "is not open, or not any more" };
+    let help = match asked {
+        [] => format!("the agents of {} ask nothing that can be answered now", dir.id),
+        [..] => {
+            let names = asked.iter().filter_map(|note| {
+                let text = note.text.as_deref().unwrap_or_default();
+                Some(format!(
+                    "{} ({}: {text})",
+                    note.request.as_deref()?,
+                    note.tool.as_deref().unwrap_or("?")
+                ))
+            });
+            format!("open now: {}", names.collect::<Vec<_>>().join(", "))
+        }
+    };
+    Error::new(Kind::Refused, format!("the request `{request}` {why}")).help(help)
+}
+
+/// Removes the answers to requests of an agent that has ended.
+///
+/// # Errors
+/// `environment` when one cannot be removed.
+pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
+    let of_spawn = format!("{spawn}.");
+    let folder = dir.answers();
+    let entries =
+        nofollow::entries(&folder).map_err(|cause| Error::io("read the folder", &folder, &cause))?;
+    let is_its = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(&of_spawn);
+    entries.iter().filter(|entry| is_its(entry)).try_for_each(|entry| atomic::remove(&entry.path()))
+}

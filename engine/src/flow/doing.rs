@@ -1,0 +1,358 @@
+//! What an agent is doing, from what is known of it: values in, values out.
+
+use std::time::Duration;
+
+use crate::store::activity::{Activity, Doing, Kind, Note};
+
+/// After so long without a word and without a change on its screen, an agent is called quiet.
+const QUIET: Duration = Duration::from_secs(120);
+
+/// A tool may be silent for longer: builds and tests are.
+const QUIET_IN_TOOL: Duration = Duration::from_secs(600);
+
+/// So long a harness may take until it reports its beginning.
+const BEGINNING: Duration = Duration::from_secs(30);
+
+/// What is known of a living agent.
+#[derive(Clone, Debug)]
+pub struct Facts<'f> {
+    /// What its harness reports, without requests that nobody waits for any more.
+    pub activity: &'f Activity,
+    /// Whether its harness reports at all.
+    pub reports: bool,
+    /// How long it has lived.
+    pub age: Option<Duration>,
+    /// How long ago it began what it was last heard to do.
+    pub heard: Option<Duration>,
+    /// How long its screen has not changed.
+    pub still: Option<Duration>,
+    /// What its task asks of it.
+    pub wants: Wants,
+}
+
+/// What the status of a task asks of an agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Wants {
+    /// Nothing: the task has this status, in which another one works.
+    Nothing {
+        /// The status.
+        status: String,
+    },
+    /// It is its turn, and no gate is in its way.
+    #[default]
+    Turn,
+    /// Something is still missing.
+    Artifact {
+        /// What, in words.
+        missing: String,
+    },
+    /// What has to be written is written, and nobody has asked for this status.
+    Request {
+        /// The status.
+        status: String,
+    },
+}
+
+/// What an agent does, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It works.
+    Busy,
+    /// It waits for a person.
+    Waiting,
+    /// It waits for the end of a limit.
+    Limit,
+    /// It is not its turn.
+    Idle,
+    /// Its conversation is over, and its program is still there.
+    Ended,
+    /// Nothing has been heard of it or seen on its screen for a while: a guess.
+    Quiet,
+    /// Nothing is known.
+    Unknown,
+}
+
+/// What an agent does, and why that is said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// In one word.
+    pub state: State,
+    /// In a sentence without how long: it changes only with the state.
+    pub reason: String,
+    /// How long it has done so.
+    pub lasts: Option<Duration>,
+    /// When a limit is over, RFC 3339 UTC.
+    pub until: Option<String>,
+    /// The request that can be answered.
+    pub request: Option<String>,
+}
+
+impl State {
+    /// As answers have it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            State::Busy => "busy",
+            State::Waiting => "waiting",
+            State::Limit => "limit",
+            State::Idle => "idle",
+            State::Ended => "ended",
+            State::Quiet => "quiet",
+            State::Unknown => "unknown",
+        }
+    }
+
+    /// Whether it goes on by itself, as far as anybody knows.
+    pub fn is_well(self) -> bool {
+        matches!(self, State::Busy | State::Idle)
+    }
+
+    /// Whether the journal keeps it.
+    pub fn is_kept(self) -> bool {
+        matches!(self, State::Waiting | State::Limit | State::Ended)
+    }
+}
+
+impl Facts<'_> {
+    /// Whether what is said depends on how long its screen has not changed.
+    pub fn depends_on_screen(&self) -> bool {
+        match self.activity.doing {
+            Doing::Unknown => self.age.is_some_and(|age| age >= BEGINNING) && !self.reports,
+            Doing::Thinking | Doing::Tool { .. } => self.heard.is_some_and(|time| time >= QUIET),
+            Doing::Started | Doing::Idle | Doing::Failed { .. } | Doing::Limit(_) | Doing::Ended => false,
+        }
+    }
+
+    /// What the agent does.
+    pub fn told(&self) -> Told {
+        if let Some(asked) = self.activity.asked.first() {
+            return Told { request: asked.request.clone(), ..self.say(State::Waiting, question(asked)) };
+        }
+        match &self.activity.doing {
+            Doing::Unknown => self.unheard(),
+            Doing::Started => self.begun(),
+            Doing::Thinking => self.working("it thinks".to_owned(), QUIET),
+            Doing::Tool { tool, text } => self.working(format!("{tool}: {text}"), QUIET_IN_TOOL),
+            Doing::Idle => self.at_its_prompt(),
+            Doing::Failed { text } => {
+                self.say(State::Waiting, format!("its turn ended with an error: {text}"))
+            }
+            Doing::Limit(limit) => {
+                Told { until: limit.until.clone(), ..self.say(State::Limit, limit.text.clone()) }
+            }
+            Doing::Ended => {
+                self.say(State::Ended, "its conversation is over, and its program still runs".to_owned())
+            }
+        }
+    }
+
+    fn say(&self, state: State, reason: String) -> Told {
+        Told { state, reason, lasts: self.heard, until: None, request: None }
+    }
+
+    fn quiet(&self, reason: String) -> Told {
+        Told { lasts: self.still, ..self.say(State::Quiet, reason) }
+    }
+
+    /// It was heard to work; a screen that has not changed for so long makes that doubtful.
+    fn working(&self, reason: String, longest: Duration) -> Told {
+        let is_longer = |time: Option<Duration>| time.is_some_and(|time| time >= longest);
+        if is_longer(self.heard) && is_longer(self.still) {
+            return self.quiet(format!("{reason}, and its screen does not change: it may hang"));
+        }
+        self.say(State::Busy, reason)
+    }
+
+    fn begun(&self) -> Told {
+        if self.heard.is_some_and(|time| time >= BEGINNING) {
+            return self.say(State::Waiting, "it has begun and has no prompt".to_owned());
+        }
+        self.say(State::Busy, "it has just begun".to_owned())
+    }
+
+    fn unheard(&self) -> Told {
+        let said = |state, reason: &str| Told { lasts: self.age, ..self.say(state, reason.to_owned()) };
+        let is_young = self.age.is_none_or(|age| age < BEGINNING);
+        match self.still {
+            _ if is_young => said(State::Busy, "it has just begun"),
+            _ if self.reports => {
+                said(State::Quiet, "it has reported nothing since it began: a dialog of its may be open")
+            }
+            Some(still) if still >= QUIET => {
+                self.quiet("its screen does not change: it may wait for somebody".to_owned())
+            }
+            Some(_) => said(State::Busy, "its screen changes; its harness does not report what it does"),
+            None => said(State::Unknown, "its harness does not report what it does"),
+        }
+    }
+
+    fn at_its_prompt(&self) -> Told {
+        match &self.wants {
+            Wants::Nothing { status } => {
+                self.say(State::Idle, format!("it is at its prompt: the task is {status}"))
+            }
+            Wants::Turn => self.say(State::Waiting, "it is at its prompt".to_owned()),
+            Wants::Artifact { missing } => {
+                self.say(State::Waiting, format!("it is at its prompt, and {missing}"))
+            }
+            Wants::Request { status } => self.say(
+                State::Waiting,
+                format!("it is at its prompt, has written what {status} needs, and has not asked for it"),
+            ),
+        }
+    }
+}
+
+fn question(asked: &Note) -> String {
+    let text = asked.text.as_deref().unwrap_or_default();
+    match (asked.kind, &asked.tool) {
+        (Kind::Question, _) => format!("it asks: {text}"),
+        (_, Some(tool)) => format!("it asks whether it may use {tool}: {text}"),
+        (_, None) => format!("it asks for a permission: {text}"),
+    }
+}
+
+/// A duration as people say it: `5 s`, `12 min`, `3 h`, `2 d`.
+pub fn words(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..100 => format!("{seconds} s"),
+        seconds @ 100..6000 => format!("{} min", seconds / 60),
+        seconds @ 6000..172_800 => format!("{} h", seconds / 3600),
+        seconds => format!("{} d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::activity::Limit;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    #[derive(Clone, Default)]
+    struct Known {
+        doing: Doing,
+        asked: Option<(Kind, &'static str)>,
+        reports: bool,
+        age: Option<Duration>,
+        heard: Option<Duration>,
+        still: Option<Duration>,
+        wants: Wants,
+    }
+
+    #[track_caller]
+    fn check(known: Known, state: State, reason: &str) {
+        let note = |(kind, text): (Kind, &str)| Note {
+            tool: Some("Bash".to_owned()),
+            text: Some(text.to_owned()),
+            request: Some("r1".to_owned()),
+            ..Note::now(1, kind)
+        };
+        let asked = known.asked.map(note).into_iter().collect();
+        let activity = Activity { doing: known.doing, asked, ..Activity::default() };
+        let Known { reports, age, heard, still, wants, .. } = known;
+        let told = Facts { activity: &activity, reports, age, heard, still, wants }.told();
+        assert_eq!((told.state, told.reason.as_str()), (state, reason));
+    }
+
+    fn long(doing: Doing) -> Known {
+        Known {
+            doing,
+            reports: true,
+            age: Some(HOUR),
+            heard: Some(HOUR),
+            still: Some(HOUR),
+            ..Known::default()
+        }
+    }
+
+    fn tool() -> Doing {
+        Doing::Tool { tool: "Bash".to_owned(), text: "sleep 100000".to_owned() }
+    }
+
+    #[test]
+    fn a_request_comes_before_everything_else() {
+        let asked = Some((Kind::Permission, "rm -r x"));
+        let reason = "it asks whether it may use Bash: rm -r x";
+        check(Known { asked, ..long(tool()) }, State::Waiting, reason);
+        check(
+            Known { asked: Some((Kind::Question, "Which?")), ..long(tool()) },
+            State::Waiting,
+            "it asks: Which?",
+        );
+    }
+
+    #[test]
+    fn a_silent_tool_is_busy_until_its_screen_stands_still() {
+        let reason = "Bash: sleep 100000";
+        check(Known { still: None, ..long(tool()) }, State::Busy, reason);
+        check(Known { still: Some(Duration::ZERO), ..long(tool()) }, State::Busy, reason);
+        check(Known { heard: Some(Duration::ZERO), ..long(tool()) }, State::Busy, reason);
+        let guess = "Bash: sleep 100000, and its screen does not change: it may hang";
+        check(long(tool()), State::Quiet, guess);
+        let thinks = "it thinks, and its screen does not change: it may hang";
+        check(long(Doing::Thinking), State::Quiet, thinks);
+    }
+
+    #[test]
+    fn an_idle_agent_is_judged_by_what_its_status_asks_for() {
+        let wants = |wants| Known { wants, ..long(Doing::Idle) };
+        let nothing = Wants::Nothing { status: "agent-review".to_owned() };
+        check(wants(nothing), State::Idle, "it is at its prompt: the task is agent-review");
+        check(wants(Wants::Turn), State::Waiting, "it is at its prompt");
+        let missing = Wants::Artifact { missing: "`## Handoff` is missing from TASK.md".to_owned() };
+        check(
+            wants(missing),
+            State::Waiting,
+            "it is at its prompt, and `## Handoff` is missing from TASK.md",
+        );
+        let request = Wants::Request { status: "agent-review".to_owned() };
+        let reason = "it is at its prompt, has written what agent-review needs, and has not asked for it";
+        check(wants(request), State::Waiting, reason);
+    }
+
+    #[test]
+    fn limits_errors_and_ends_are_told() {
+        let limit = Doing::Limit(Limit { until: Some("2026".to_owned()), text: "429".to_owned() });
+        check(long(limit), State::Limit, "429");
+        let failed = Doing::Failed { text: "not logged in".to_owned() };
+        check(long(failed), State::Waiting, "its turn ended with an error: not logged in");
+        check(long(Doing::Ended), State::Ended, "its conversation is over, and its program still runs");
+        check(long(Doing::Started), State::Waiting, "it has begun and has no prompt");
+    }
+
+    #[test]
+    fn an_agent_that_never_reports_is_guessed_at_by_its_screen() {
+        let silent = Known { reports: false, ..long(Doing::Unknown) };
+        check(silent.clone(), State::Quiet, "its screen does not change: it may wait for somebody");
+        let moving = Known { still: Some(Duration::ZERO), ..silent.clone() };
+        check(moving, State::Busy, "its screen changes; its harness does not report what it does");
+        check(Known { still: None, ..silent }, State::Unknown, "its harness does not report what it does");
+        let dialog = "it has reported nothing since it began: a dialog of its may be open";
+        check(long(Doing::Unknown), State::Quiet, dialog);
+        let young = Known { age: Some(Duration::ZERO), ..long(Doing::Unknown) };
+        check(young, State::Busy, "it has just begun");
+    }
+
+    #[test]
+    fn nothing_is_said_without_a_reason() {
+        let doings = [Doing::Unknown, Doing::Started, Doing::Thinking, tool(), Doing::Idle, Doing::Ended];
+        let times = [None, Some(Duration::ZERO), Some(HOUR)];
+        for doing in doings {
+            for (age, heard, still) in
+                times.iter().flat_map(|a| times.iter().flat_map(move |h| times.map(|s| (*a, *h, s))))
+            {
+                for reports in [false, true] {
+                    let activity = Activity { doing: doing.clone(), ..Activity::default() };
+                    let facts = Facts { activity: &activity, reports, age, heard, still, wants: Wants::Turn };
+                    assert!(!facts.told().reason.is_empty());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn durations_are_short() {
+        let said = [5, 99, 100, 3600, 7200, 200_000].map(|seconds| words(Duration::from_secs(seconds)));
+        assert_eq!(said, ["5 s", "99 s", "1 min", "60 min", "2 h", "2 d"]);
+    }
+}

@@ -1,0 +1,393 @@
+//! What tasks that are over have left, and files that nobody needs any more. It is removed when a person says so, and by the
+//! monitor as far as the project says; never what is the last copy of anything that is not merged.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::drive::git::{Backup, Git};
+use crate::files::{bytes_in, size};
+use crate::orange::Orange;
+use crate::store::projects::{self, Project};
+use crate::store::{Home, Task, TaskDir, atomic, home, list};
+use crate::{Error, Result, fault, nofollow};
+
+/// How many bytes the log may have before it becomes the former one.
+pub const LONGEST_LOG: u64 = 8 * 1024 * 1024;
+
+const A_DAY: Duration = Duration::from_secs(86_400);
+
+/// What kind of thing it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A ref with a backup of a task that is over, whose content is part of the default branch.
+    Backup,
+    /// A branch that was made for a task that is over, and is part of the default branch.
+    Branch,
+    /// A deleted task that has no backup any more.
+    Trash,
+    /// A definition of a custom workflow that no task is pinned to.
+    Definition,
+    /// A temporary file of a process that is dead.
+    Temporary,
+    /// The log, when it has grown long: its former part is replaced by it.
+    Log,
+}
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted<'w> {
+    /// What belongs to this project alone.
+    pub project: Option<&'w str>,
+    /// This kind alone.
+    pub kind: Option<Kind>,
+    /// What is older than so many days, whatever the project says.
+    pub days: Option<u32>,
+    /// Only that which its project says an age for, and what needs none.
+    pub is_automatic: bool,
+}
+
+/// One thing that could go.
+#[derive(Clone, Debug)]
+pub struct Garbage {
+    /// What it is.
+    pub kind: Kind,
+    /// The project that it belongs to; `None` for what belongs to the whole home.
+    pub project: Option<String>,
+    /// Its ref or its path.
+    pub name: String,
+    /// How old it is.
+    pub age: Duration,
+    /// How many bytes of the home it takes.
+    pub bytes: u64,
+    place: Place,
+}
+
+#[derive(Clone, Debug)]
+enum Place {
+    Backup(Git, Backup, String),
+    Branch(Git, String, String),
+    Deleted(TaskDir),
+    Definition(PathBuf),
+    File(PathBuf),
+    Log,
+}
+
+/// What is known of all tasks.
+#[derive(Debug, Default)]
+struct Known {
+    /// Those that are over or deleted.
+    over: Vec<Over>,
+    /// The ids of those that are not, or that cannot be read.
+    live: BTreeSet<String>,
+    /// The projects and branches of those that are not over.
+    branches: BTreeSet<(String, String)>,
+    /// The definitions that some task is pinned to.
+    definitions: BTreeSet<String>,
+    /// Whether every task could be read.
+    is_whole: bool,
+}
+
+#[derive(Debug)]
+struct Over {
+    dir: TaskDir,
+    branch: String,
+    /// Whether the branch was made for the task.
+    is_own_branch: bool,
+    age: Duration,
+    is_deleted: bool,
+}
+
+impl Kind {
+    /// The names of all kinds.
+    pub const NAMES: [&'static str; 6] = ["backup", "branch", "trash", "definition", "temporary", "log"];
+
+    const ALL: [Kind; 6] =
+        [Kind::Backup, Kind::Branch, Kind::Trash, Kind::Definition, Kind::Temporary, Kind::Log];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Backup => "backup",
+            Kind::Branch => "branch",
+            Kind::Trash => "trash",
+            Kind::Definition => "definition",
+            Kind::Temporary => "temporary",
+            Kind::Log => "log",
+        }
+    }
+
+    /// The kind of this name.
+    pub fn named(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// After how many days it may go where nobody says.
+    pub fn default_days(self) -> u32 {
+        match self {
+            Kind::Backup | Kind::Branch | Kind::Definition => 30,
+            Kind::Trash => 90,
+            Kind::Temporary | Kind::Log => 0,
+        }
+    }
+
+    fn set_by(self, project: &Project) -> Option<u32> {
+        match self {
+            Kind::Backup => project.backup_days,
+            Kind::Branch => project.branch_days,
+            Kind::Trash => project.trash_days,
+            Kind::Definition | Kind::Temporary | Kind::Log => None,
+        }
+    }
+}
+
+impl Wanted<'_> {
+    /// How old something of this kind has to be; `None` where it stays.
+    fn age(&self, kind: Kind, project: Option<&Project>) -> Option<Duration> {
+        let is_wanted = self.kind.is_none_or(|wanted| wanted == kind)
+            && self.project.is_none_or(|name| project.is_some_and(|project| project.name == name));
+        let set = project.and_then(|project| kind.set_by(project));
+        let days = match self.days.or(set) {
+            None if self.is_automatic && kind.default_days() > 0 => None,
+            days => Some(days.unwrap_or(kind.default_days())),
+        };
+        days.filter(|_| is_wanted).map(|days| A_DAY * days)
+    }
+}
+
+/// Everything that is wanted and could go. Nothing is changed.
+///
+/// # Errors
+/// `corrupt` or `environment` when the projects or a folder cannot be read, or git fails.
+pub fn find(orange: &Orange, wanted: &Wanted<'_>) -> Result<Vec<Garbage>> {
+    let projects = projects::read(&orange.home)?;
+    let of_tasks = [Kind::Backup, Kind::Branch, Kind::Trash];
+    let is_asked =
+        |project: &&Project| of_tasks.iter().any(|kind| wanted.age(*kind, Some(project)).is_some());
+    let projects: Vec<&Project> = projects.iter().filter(is_asked).collect();
+    let of_definitions = wanted.age(Kind::Definition, None);
+    let mut found = Vec::new();
+    if !projects.is_empty() || of_definitions.is_some() {
+        let known = Known::of(orange)?;
+        for project in projects.into_iter().filter(|project| project.path.is_dir()) {
+            found.extend(of_project(orange, wanted, project, &known)?);
+        }
+        if let Some(age) = of_definitions.filter(|_| known.is_whole) {
+            found.extend(definitions(orange, age, &known)?);
+        }
+    }
+    if wanted.age(Kind::Temporary, None).is_some() {
+        found.extend(leftovers(&orange.home)?.into_iter().map(temporary));
+    }
+    if wanted.age(Kind::Log, None).is_some() {
+        found.extend(long_log(orange));
+    }
+    Ok(found)
+}
+
+/// Removes one of them, after another look at what may have changed since.
+///
+/// # Errors
+/// `environment` when git or the disk refuses; it is still there then, or in the folder of the trash that the next
+/// removal empties.
+pub fn remove(orange: &Orange, garbage: &Garbage) -> Result<()> {
+    fault::step("remove", &garbage.name);
+    match &garbage.place {
+        Place::Backup(git, backup, default_branch) => {
+            if git.is_backup_merged(backup, default_branch)? {
+                git.remove_ref(&backup.reference, &backup.commit)?;
+            }
+            Ok(())
+        }
+        Place::Branch(git, branch, commit) => git.remove_ref(&format!("refs/heads/{branch}"), commit),
+        Place::Deleted(dir) => remove_deleted(&orange.home, dir),
+        Place::Definition(folder) => remove_folder(folder),
+        Place::File(file) => nofollow::remove(file).map_err(|cause| Error::io("remove", file, &cause)),
+        Place::Log => {
+            let log = orange.home.log_file();
+            nofollow::rename(&log, &orange.home.former_log()).map_err(|cause| Error::io("move", &log, &cause))
+        }
+    }
+}
+
+/// Removes what the projects say, and what needs no age; what was done, and what failed, each with the project.
+pub fn sweep(orange: &Orange) -> Vec<(String, Result<String>)> {
+    let wanted = Wanted { is_automatic: true, ..Wanted::default() };
+    let found = match find(orange, &wanted) {
+        Ok(found) => found,
+        Err(error) => return vec![("gc".to_owned(), Err(error))],
+    };
+    let each = found.into_iter().map(|garbage| {
+        let outcome = remove(orange, &garbage);
+        let story = outcome.map(|()| format!("removed {} {}", garbage.kind.name(), garbage.name));
+        (garbage.project.unwrap_or_else(|| "gc".to_owned()), story)
+    });
+    each.collect()
+}
+
+/// How much of which kind, such as `2 backup, 1 trash (3 MiB)`; `None` for nothing.
+pub fn summary(found: &[Garbage]) -> Option<String> {
+    let counts = Kind::ALL.into_iter().filter_map(|kind| {
+        let count = found.iter().filter(|garbage| garbage.kind == kind).count();
+        (count > 0).then(|| format!("{count} {}", kind.name()))
+    });
+    let counts: Vec<String> = counts.collect();
+    let bytes = found.iter().map(|garbage| garbage.bytes).sum();
+    (!counts.is_empty()).then(|| format!("{} ({})", counts.join(", "), size(bytes)))
+}
+
+/// Temporary files of dead processes.
+///
+/// # Errors
+/// `environment` when the folder of the tasks cannot be read.
+pub fn leftovers(home: &Home) -> Result<Vec<PathBuf>> {
+    let mut folders = vec![home.root().to_owned(), home.workspaces()];
+    for dir in list::dirs(home, None)? {
+        folders.push(dir.path.join("prompts"));
+        folders.push(dir.path);
+    }
+    Ok(folders.iter().flat_map(|folder| atomic::leftovers(folder)).collect())
+}
+
+impl Known {
+    fn of(orange: &Orange) -> Result<Known> {
+        let mut known = Known { is_whole: true, ..Known::default() };
+        for (folder, is_deleted) in [(orange.home.tasks(), false), (orange.home.trash(), true)] {
+            for dir in list::below(&folder, None)? {
+                known.add(orange, dir, is_deleted);
+            }
+        }
+        Ok(known)
+    }
+
+    fn add(&mut self, orange: &Orange, dir: TaskDir, is_deleted: bool) {
+        let Ok((task, journal)) = Task::read_last(&orange.home, &dir, 0) else {
+            self.is_whole = false;
+            self.live.insert(dir.id);
+            return;
+        };
+        self.definitions.insert(task.owned.definition.clone());
+        let holds_something = task.owned.workspace.is_some() || task.owned.tmux_session.is_some();
+        if holds_something || !is_deleted && !orange.is_over(&task.owned) {
+            self.branches.insert((dir.project, task.branch));
+            self.live.insert(dir.id);
+            return;
+        }
+        let is_own_branch = journal.log().made.contains_key(&task.branch);
+        let age = age_of(&dir.history());
+        self.over.push(Over { dir, branch: task.branch, is_own_branch, age, is_deleted });
+    }
+}
+
+/// What is left of the tasks of one project.
+fn of_project(
+    orange: &Orange,
+    wanted: &Wanted<'_>,
+    project: &Project,
+    known: &Known,
+) -> Result<Vec<Garbage>> {
+    let git = Git::at(&project.path);
+    let of = |kind, name: &str, age, bytes, place| Garbage {
+        kind,
+        project: Some(project.name.clone()),
+        name: name.to_owned(),
+        age,
+        bytes,
+        place,
+    };
+    let over: Vec<&Over> = known.over.iter().filter(|over| over.dir.project == project.name).collect();
+    let (mut found, mut staying) = (Vec::new(), BTreeSet::new());
+    for backup in git.all_backups()? {
+        let age = match over.iter().find(|over| over.dir.id == backup.task()) {
+            Some(over) => over.age,
+            None => git.age_of(&backup.commit)?,
+        };
+        let is_old = wanted.age(Kind::Backup, Some(project)).is_some_and(|wanted| age >= wanted);
+        let may_go = is_old && !known.live.contains(backup.task());
+        if may_go && git.is_backup_merged(&backup, &project.default_branch)? {
+            let name = backup.reference.clone();
+            let place = Place::Backup(git.clone(), backup, project.default_branch.clone());
+            found.push(of(Kind::Backup, &name, age, 0, place));
+        } else {
+            staying.insert(backup.task().to_owned());
+        }
+    }
+    let mut branches = BTreeSet::new();
+    for over in &over {
+        let is_old = wanted.age(Kind::Branch, Some(project)).is_some_and(|wanted| over.age >= wanted);
+        let is_used = known.branches.contains(&(project.name.clone(), over.branch.clone()));
+        let may_go = is_old && over.is_own_branch && !is_used && branches.insert(&over.branch);
+        if may_go && let Some(commit) = git.merged_branch(&over.branch, &project.default_branch)? {
+            let place = Place::Branch(git.clone(), over.branch.clone(), commit);
+            found.push(of(Kind::Branch, &over.branch, over.age, 0, place));
+        }
+    }
+    for over in over.iter().filter(|over| over.is_deleted) {
+        let is_old = wanted.age(Kind::Trash, Some(project)).is_some_and(|wanted| over.age >= wanted);
+        let has_work = staying.contains(&over.dir.id) || orange.home.set_aside(&over.dir.id).exists();
+        if is_old && !has_work {
+            let name = over.dir.path.display().to_string();
+            let place = Place::Deleted(over.dir.clone());
+            found.push(of(Kind::Trash, &name, over.age, bytes_in(&over.dir.path)?, place));
+        }
+    }
+    Ok(found)
+}
+
+fn definitions(orange: &Orange, wanted: Duration, known: &Known) -> Result<Vec<Garbage>> {
+    let mut found = Vec::new();
+    for (hash, folder) in orange.machines.former_definitions()? {
+        let age = age_of(&folder);
+        if !known.definitions.contains(&hash) && age >= wanted {
+            let (name, bytes) = (folder.display().to_string(), bytes_in(&folder)?);
+            let place = Place::Definition(folder);
+            found.push(Garbage { kind: Kind::Definition, project: None, name, age, bytes, place });
+        }
+    }
+    Ok(found)
+}
+
+fn temporary(file: PathBuf) -> Garbage {
+    let bytes = file.symlink_metadata().map_or(0, |found| found.len());
+    let (name, age) = (file.display().to_string(), age_of(&file));
+    Garbage { kind: Kind::Temporary, project: None, name, age, bytes, place: Place::File(file) }
+}
+
+/// The log when it is too long. What goes is the part before it.
+fn long_log(orange: &Orange) -> Option<Garbage> {
+    let length = |path: &Path| path.symlink_metadata().map_or(0, |found| found.len());
+    let (log, former) = (orange.home.log_file(), orange.home.former_log());
+    let (name, age, bytes) = (log.display().to_string(), age_of(&former), length(&former));
+    let place = Place::Log;
+    (length(&log) > LONGEST_LOG).then_some(Garbage {
+        kind: Kind::Log,
+        project: None,
+        name,
+        age,
+        bytes,
+        place,
+    })
+}
+
+/// Since when nobody has written it; no time at all when the clock was set back since, or it is gone.
+fn age_of(path: &Path) -> Duration {
+    let written = path.symlink_metadata().and_then(|found| found.modified()).ok();
+    written.and_then(|written| SystemTime::now().duration_since(written).ok()).unwrap_or_default()
+}
+
+/// Takes a deleted task out of the trash before anything of it is removed, so that nobody brings half of it back.
+fn remove_deleted(home: &Home, dir: &TaskDir) -> Result<()> {
+    let leaving = home.leaving();
+    home::make_folder(&leaving)?;
+    let there = leaving.join(&dir.id);
+    if there.symlink_metadata().is_ok() {
+        remove_folder(&there)?;
+    }
+    nofollow::rename(&dir.path, &there).map_err(|cause| Error::io("move", &dir.path, &cause))?;
+    remove_folder(&there)
+}
+
+fn remove_folder(folder: &Path) -> Result<()> {
+    fs::remove_dir_all(folder).map_err(|cause| Error::io("remove", folder, &cause))
+}

@@ -1,0 +1,94 @@
+//! Giving a task another branch: git is changed first, so that the record never names a branch that is not there.
+
+use std::path::Path;
+
+use crate::drive::git::{BranchState, Git};
+use crate::files::is_same;
+use crate::orange::Orange;
+use crate::store::Task;
+use crate::{Error, Kind, Result};
+
+/// What has to happen to git before a task's record can name its new branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing: the branch is where the task's work is, or the task has none yet.
+    None,
+    /// The branch of this name gets the new one.
+    Rename(String),
+}
+
+/// Finds out what has to happen to git. Nothing is changed here.
+///
+/// # Errors
+/// `refused` when the task's worktree is on another branch than the record or the new name say, and when others may know
+/// the branch by its old name; `environment` when git fails.
+pub fn plan(orange: &Orange, task: &Task, worktree: Option<&Path>, to: &str) -> Result<Change> {
+    let project = orange.project_of(task)?;
+    let git = Git::at(&project.path);
+    let worktree = worktree.filter(|worktree| worktree.exists());
+    let head = match worktree {
+        Some(worktree) => git.current_branch(worktree)?,
+        None => None,
+    };
+    let from = &task.branch;
+    if from == to || head.as_deref() == Some(to) {
+        return Ok(Change::None);
+    }
+    let is_taken = git.branch_state(to)? != BranchState::Nowhere;
+    if let Some(worktree) = worktree.filter(|_| is_taken || head.as_ref() != Some(from)) {
+        return Err(elsewhere(worktree, head.as_deref(), to));
+    }
+    match git.branch_state(from)? {
+        BranchState::Nowhere | BranchState::OnlyRemote(_) => Ok(Change::None),
+        BranchState::Local | BranchState::CheckedOutAt(_) if is_taken => Ok(Change::None),
+        BranchState::CheckedOutAt(path) if !worktree.is_some_and(|worktree| is_same(worktree, &path)) => {
+            Err(refused(format!("branch `{from}` is checked out at {}", path.display()))
+                .help(format!("run `git -C '{}' switch --detach` first", path.display())))
+        }
+        BranchState::Local | BranchState::CheckedOutAt(_) => {
+            check_unknown_to_others(&git, task, &project.default_branch, to)?;
+            Ok(Change::Rename(from.clone()))
+        }
+    }
+}
+
+impl Change {
+    /// Carries it out. Killed behind this, the same request again finds git as it should be and goes on.
+    ///
+    /// # Errors
+    /// `environment` when git fails; nothing is renamed then.
+    pub fn make(&self, orange: &Orange, task: &Task, to: &str) -> Result<()> {
+        match self {
+            Change::None => Ok(()),
+            Change::Rename(from) => Git::at(&orange.project_of(task)?.path).rename_branch(from, to),
+        }
+    }
+}
+
+/// Refuses to rename a branch that others know.
+fn check_unknown_to_others(git: &Git, task: &Task, default_branch: &str, to: &str) -> Result<()> {
+    let from = &task.branch;
+    let why = if from == default_branch {
+        format!("`{from}` is the default branch")
+    } else if let Some(url) = &task.pr_url {
+        format!("`{from}` has a pull request: {url}")
+    } else if git.is_on_remote(from)? {
+        format!("the remote has `{from}` already")
+    } else {
+        return Ok(());
+    };
+    Err(refused(why).help(format!(
+        "keep the name; or rename the branch yourself, here (`git branch -m {from} {to}`) and there, then say this again"
+    )))
+}
+
+fn elsewhere(worktree: &Path, head: Option<&str>, to: &str) -> Error {
+    let shown = worktree.display();
+    let on = head.map_or("on no branch".to_owned(), |head| format!("on `{head}`"));
+    refused(format!("the task's worktree is {on}: its branch cannot be `{to}` while it is there"))
+        .help(format!("run `git -C '{shown}' switch {to}`, then `orange task update --branch` there"))
+}
+
+fn refused(message: String) -> Error {
+    Error::new(Kind::Refused, message)
+}

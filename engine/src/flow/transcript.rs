@@ -1,0 +1,98 @@
+//! Which transcript there is of an agent, alive or not.
+
+use std::path::PathBuf;
+
+use crate::hooks::trace;
+use crate::orange::Orange;
+use crate::store::event::Spawn;
+use crate::store::transcripts::{self, Form, Kept};
+use crate::store::{Event, Log, Record, Task, TaskDir};
+use crate::{Error, Kind, Result, nofollow};
+
+/// An agent, and where it can be read what it did.
+#[derive(Clone, Debug)]
+pub struct Transcript {
+    /// The record of its start.
+    pub agent: Spawn,
+    /// Its conversation, where that is known.
+    pub conversation: Option<String>,
+    /// Whether its end is not on record yet.
+    pub is_alive: bool,
+    /// Where it can be read, if anywhere.
+    pub source: Option<Source>,
+}
+
+/// Where it can be read what an agent did.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// In the file that was kept.
+    Kept(Kept),
+    /// In a file that may still grow: the harness's own, or what the pane has shown so far.
+    Growing(Form, PathBuf),
+}
+
+impl Source {
+    /// What it is.
+    pub fn form(&self) -> Form {
+        match self {
+            Source::Kept(kept) => kept.form,
+            Source::Growing(form, _) => *form,
+        }
+    }
+}
+
+/// The transcript of this agent of a task, or of its last one.
+///
+/// # Errors
+/// `not_found` when the task has had no such agent; those of the store.
+pub fn transcript(orange: &Orange, dir: &TaskDir, spawn: Option<u32>) -> Result<Transcript> {
+    let (task, journal) = Task::read(&orange.home, dir)?;
+    let log = journal.log();
+    let agents: Vec<Spawn> = journal.records.iter().filter_map(started).collect();
+    let wanted = spawn.unwrap_or(log.last_spawn);
+    let Some(agent) = agents.iter().find(|agent| agent.spawn == wanted).cloned() else {
+        return Err(no_agent(dir, &agents, spawn));
+    };
+    let source = source(orange, dir, &task, &log, &agent)?;
+    let is_alive = log.agents.contains_key(&wanted);
+    let found = journal.records.iter().find_map(|record| conversation(record, wanted));
+    let conversation = found.or_else(|| agent.conversation.clone());
+    Ok(Transcript { agent, conversation, is_alive, source })
+}
+
+fn started(record: &Record) -> Option<Spawn> {
+    if let Event::AgentSpawned(spawn) | Event::AgentRespawned(spawn) = &record.event {
+        return Some(spawn.clone());
+    }
+    None
+}
+
+fn conversation(record: &Record, wanted: u32) -> Option<String> {
+    if let Event::AgentExited { spawn, trace, .. } = &record.event {
+        return trace.conversation.clone().filter(|_| *spawn == wanted);
+    }
+    None
+}
+
+fn source(orange: &Orange, dir: &TaskDir, task: &Task, log: &Log, agent: &Spawn) -> Result<Option<Source>> {
+    let own = || trace::own_file(orange, dir, task, agent).map(|it| Source::Growing(Form::Jsonl, it.path));
+    let pane = || {
+        let path = dir.pane(agent.spawn);
+        nofollow::metadata(&path).is_ok().then_some(Source::Growing(Form::Pane, path))
+    };
+    if log.agents.contains_key(&agent.spawn) {
+        return Ok(own().or_else(pane));
+    }
+    let kept = transcripts::all(dir)?.into_iter().rfind(|kept| kept.spawn == agent.spawn);
+    Ok(kept.map(Source::Kept).or_else(pane).or_else(own))
+}
+
+fn no_agent(dir: &TaskDir, agents: &[Spawn], spawn: Option<u32>) -> Error {
+    let error = |message: String| Error::new(Kind::NotFound, message);
+    match (agents.len(), spawn) {
+        (0, _) | (_, None) => error(format!("task {} has had no agent", dir.id))
+            .help("`orange task next` shows what starts one"),
+        (count, Some(spawn)) => error(format!("task {} has had no agent {spawn}", dir.id))
+            .help(format!("they are numbered from 1 to {count}; `orange task show {}` lists them", dir.id)),
+    }
+}

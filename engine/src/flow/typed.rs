@@ -1,0 +1,121 @@
+//! Answers that are typed on an agent's screen: the only way where a harness asks there alone.
+
+use crate::drive::harness::Harness;
+use crate::flow::answer::{Answer, name};
+use crate::orange::Orange;
+use crate::store::activity::{Activity, Kind as Happened, Note};
+use crate::store::event::Spawn;
+use crate::store::{Open, Task, TaskDir};
+use crate::{Error, Kind, Result};
+
+/// How many lines of a screen are looked at.
+const LINES: usize = 100;
+
+/// Names the requests for a permission that stand on the screen alone, where they can be answered: the project allows it, and
+/// it is known what the harness shows. A name has the time of its request.
+pub fn name_requests(orange: &Orange, dir: &TaskDir, task: &Task, record: &Spawn, activity: &mut Activity) {
+    let is_on_screen = |note: &&mut Note| note.kind == Happened::Permission && note.pid.is_none();
+    let mut requests = activity.asked.iter_mut().filter(is_on_screen).peekable();
+    if requests.peek().is_none() || !may_type(orange, task) || Dialog::of(orange, record).is_none() {
+        return;
+    }
+    for note in requests {
+        let time: String = note.time.chars().filter(char::is_ascii_digit).collect();
+        note.request = Some(name(dir, record.spawn, &time));
+    }
+}
+
+fn may_type(orange: &Orange, task: &Task) -> bool {
+    orange.project_of(task).is_ok_and(|project| project.type_answers)
+}
+
+/// What a harness shows when it asks, and which keys answer that.
+struct Dialog {
+    screen: String,
+    yes: String,
+    no: String,
+}
+
+impl Dialog {
+    /// That of an agent's harness, if it is known.
+    fn of(orange: &Orange, record: &Spawn) -> Option<Dialog> {
+        let Harness { answer_screen, answer_keys, .. } = orange.harness(&record.harness).ok()?;
+        let [yes, no] = <[String; 2]>::try_from(answer_keys).ok()?;
+        (!answer_screen.is_empty()).then_some(Dialog { screen: answer_screen, yes, no })
+    }
+}
+
+/// Presses the key for this answer, and types its message after a no, if the dialog of this very request is on the agent's screen.
+///
+/// # Errors
+/// `refused` where something else is there; `environment` when tmux fails.
+pub fn answer(orange: &Orange, open: &Open, note: &Note, answer: &Answer) -> Result<()> {
+    let record = open.log().agents.get(&note.spawn);
+    let panes = orange.tmux.panes_of(&open.dir().id)?;
+    let of_agent = record.and_then(|record| {
+        let pane = panes.iter().find(|pane| pane.hosts(&record.window) && !pane.dead)?;
+        Some((Dialog::of(orange, record)?, pane))
+    });
+    let text = note.text.as_deref().unwrap_or_default();
+    let gone = || {
+        let message = format!("the dialog for `{text}` is not on the screen of agent {}", note.spawn);
+        Error::new(Kind::Refused, message)
+            .help(format!("`orange task attach {}` shows what is there", open.dir().id))
+    };
+    let (dialog, pane) = of_agent.ok_or_else(gone)?;
+    if !shows(&orange.tmux.capture(&pane.pane_id, LINES)?, &dialog.screen, text) {
+        return Err(gone());
+    }
+    orange.tmux.press(&pane.pane_id, if answer.allow { &dialog.yes } else { &dialog.no })?;
+    match answer.message.as_ref().filter(|_| !answer.allow) {
+        Some(message) => orange.tmux.send_text(&pane.pane_id, &mark(note), message.as_bytes()),
+        None => Ok(()),
+    }
+}
+
+/// What a message to this pane is told apart by: digits and dots.
+fn mark(note: &Note) -> String {
+    let digits = |letter: &char| letter.is_ascii_digit();
+    format!("{}.{}", note.spawn, note.time.chars().filter(digits).collect::<String>())
+}
+
+/// Whether a screen shows the dialog about this text. How lines are broken and where the cursor stands says nothing.
+fn shows(screen: &str, dialog: &str, text: &str) -> bool {
+    let words = |text: &str| {
+        let words = text.split_whitespace().filter(|word| !["›", "❯", ">"].contains(word));
+        words.map(|word| format!("{word} ")).collect::<String>()
+    };
+    let wanted = words(&dialog.replace("{text}", text));
+    !text.trim().is_empty()
+        && screen.lines().enumerate().any(|(at, _)| {
+            let from_here: Vec<&str> = screen.lines().skip(at).collect();
+            words(&from_here.join("\n")).starts_with(&wanted)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIALOG: &str = "$ {text} 1. Yes, proceed (y)";
+
+    #[track_caller]
+    fn check(shown: &str, text: &str, expect: bool) {
+        let screen = format!("• I do it.\n\n  Would you like to run the following command?\n\n  {shown}\n");
+        assert_eq!(shows(&screen, DIALOG, text), expect, "{screen}");
+    }
+
+    #[test]
+    fn a_dialog_is_that_of_its_own_request_alone() {
+        const MENU: &str = "› 1. Yes, proceed (y)\n  2. No (esc)";
+        check(&format!("$ rm -r a\n\n{MENU}"), "rm -r a", true);
+        check(&format!("$ rm -r\n    a\n\n{MENU}"), "rm -r a", true);
+        check("$ rm -r a\n\n  1. Yes, proceed (y)\n› 2. No (esc)", "rm -r a", true);
+        check(&format!("$ rm -r ab\n\n{MENU}"), "rm -r a", false);
+        check(&format!("$ sudo rm -r a\n\n{MENU}"), "rm -r a", false);
+        check(&format!("$ rm -r a; rm -r b\n\n{MENU}"), "rm -r a", false);
+        check(&format!("$ echo $ rm -r a\n\n{MENU}"), "rm -r a", false);
+        check("$ rm -r a", "rm -r a", false);
+        check(MENU, "", false);
+    }
+}

@@ -1,0 +1,197 @@
+//! What an agent leaves: its transcript, kept before its end goes on record, and the conversation that the next one may continue.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use crate::drive::harness::Harness;
+use crate::drive::transcript::{self, Found, Sought, is_id};
+use crate::files::open_regular;
+use crate::orange::Orange;
+use crate::store::activity::{self, Activity};
+use crate::store::event::{Spawn, Spent, Trace};
+use crate::store::transcripts::{self, Form};
+use crate::store::{Conversation, Open, Task, TaskDir, id};
+use crate::{Error, Kind, Result, fault, nofollow};
+
+/// Two file systems may tell the time a little differently.
+const SLACK: Duration = Duration::from_secs(2);
+
+/// How an agent's conversation begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Beginning {
+    /// Its id, where it is known beforehand.
+    pub conversation: Option<String>,
+    /// Whether it continues that one.
+    pub resumed: bool,
+    /// Why it does not continue one, where it should have.
+    pub not_resumed: Option<String>,
+}
+
+/// Keeps what an agent did that has ended, and finds out which conversation it had. A kill between this and the record of its end
+/// does no harm: it is kept again. What cannot be kept is no reason not to record the end; it is told in the answer.
+pub fn keep(orange: &Orange, open: &Open, spawn: u32) -> Trace {
+    let Some(record) = open.log().agents.get(&spawn) else { return Trace::default() };
+    let found = own_file(orange, open.dir(), open.task(), record);
+    let spent = spent(open.dir(), record, found.as_ref());
+    let conversation = found.as_ref().map(|found| found.id.clone());
+    let kept = keep_one(orange, open, spawn, found.as_ref());
+    keep_left(orange, open);
+    match kept {
+        Ok(transcript) => Trace { conversation, transcript, not_kept: None, spent },
+        Err(error) => Trace { conversation, transcript: None, not_kept: Some(error.one_line()), spent },
+    }
+}
+
+/// What this agent has taken so far: as its harness reports it, else as its record of the conversation has it.
+pub fn spent(dir: &TaskDir, record: &Spawn, found: Option<&Found>) -> Spent {
+    let Activity { tokens, cost, .. } = Activity::of(&activity::read(dir), record.spawn);
+    let of_record = || {
+        let contents = transcript::read(&found?.path).ok()?;
+        transcript::spent::tokens(&contents, begun(dir, record))
+    };
+    Spent { tokens: tokens.or_else(of_record), cost }
+}
+
+/// When this agent was about to begin. What was not written to since is the conversation as the agent before has left it.
+fn begun(dir: &TaskDir, record: &Spawn) -> Option<SystemTime> {
+    let begun = fs::metadata(dir.prompt(record.spawn)).and_then(|metadata| metadata.modified()).ok();
+    let slack = if record.resumed { Duration::ZERO } else { SLACK };
+    begun.and_then(|begun| begun.checked_sub(slack))
+}
+
+/// The file that the harness keeps of the conversation of this agent, where there is one: the one that it has reported, else one
+/// that is found by its contents.
+pub fn own_file(orange: &Orange, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<Found> {
+    reported_file(dir, record).or_else(|| sought_file(orange, dir, task, record))
+}
+
+fn reported_file(dir: &TaskDir, record: &Spawn) -> Option<Found> {
+    let Activity { session, transcript, .. } = Activity::of(&activity::read(dir), record.spawn);
+    let (id, path) = session.zip(transcript.map(PathBuf::from))?;
+    (is_id(&id) && open_regular(&path).is_ok()).then_some(Found { id, path })
+}
+
+fn sought_file(orange: &Orange, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<Found> {
+    let harness = orange.harness(&record.harness).ok()?;
+    let prompt = nofollow::read(&dir.prompt(record.spawn), nofollow::LONGEST).ok();
+    let prompt = prompt.and_then(|prompt| String::from_utf8(prompt).ok());
+    let file = dir.prompt(record.spawn);
+    let since = begun(dir, record);
+    let worktree = worktree_of(orange, task)?;
+    let id = record.conversation.as_deref();
+    let prompt = match id {
+        Some(_) => None,
+        None => Some((prompt.as_deref()?, file.as_path())),
+    };
+    let sought = Sought { patterns: &harness.transcripts, id, worktree: &worktree, since, prompt };
+    transcript::find(&sought, &variable)
+}
+
+/// How the conversation of an agent begins that replaces another one of its actor, or that is new.
+///
+/// # Errors
+/// `environment` when there are no random numbers.
+pub fn beginning(
+    orange: &Orange,
+    open: &Open,
+    harness: &Harness,
+    actor: &str,
+    resumes: bool,
+) -> Result<Beginning> {
+    let mut not_resumed = None;
+    if resumes && !harness.resume.is_empty() {
+        match resumable(orange, open, harness, actor) {
+            Ok(conversation) => {
+                return Ok(Beginning { conversation: Some(conversation), resumed: true, not_resumed });
+            }
+            Err(why) => not_resumed = Some(why),
+        }
+    }
+    let conversation = if harness.session.is_empty() { None } else { Some(id::uuid()?) };
+    Ok(Beginning { conversation, resumed: false, not_resumed })
+}
+
+/// The conversation that the next agent of this actor continues, or why there is none.
+fn resumable(
+    orange: &Orange,
+    open: &Open,
+    harness: &Harness,
+    actor: &str,
+) -> std::result::Result<String, String> {
+    let known = open.log().conversations.get(actor);
+    let Conversation { spawn, id, harness: name, workspace } =
+        known.ok_or_else(|| format!("the conversation of the {actor} before it is not known"))?;
+    if *name != harness.name {
+        return Err(format!("agent {spawn} had its conversation with {name}"));
+    }
+    if *workspace != open.task().owned.workspace {
+        return Err(format!("agent {spawn} had its conversation in another worktree"));
+    }
+    if !is_id(id) {
+        return Err(format!("the conversation of agent {spawn} has a name that no program can be given"));
+    }
+    let worktree = worktree_of(orange, open.task()).ok_or("the task has no worktree")?;
+    let patterns = &harness.transcripts;
+    let sought = Sought { patterns, id: Some(id), worktree: &worktree, since: None, prompt: None };
+    let is_there = patterns.is_empty() || transcript::find(&sought, &variable).is_some();
+    if is_there { Ok(id.clone()) } else { Err(format!("the conversation of agent {spawn} is gone")) }
+}
+
+fn worktree_of(orange: &Orange, task: &Task) -> Option<PathBuf> {
+    task.owned.workspace.as_ref().map(|name| orange.home.workspace(name))
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    match name {
+        "HOME" => std::env::home_dir().map(PathBuf::into_os_string),
+        _ => std::env::var_os(name).filter(|value| !value.is_empty()),
+    }
+}
+
+/// The harness's own file; where there is none, what the pane has shown.
+fn keep_one(orange: &Orange, open: &Open, spawn: u32, found: Option<&Found>) -> Result<Option<String>> {
+    let dir = open.dir();
+    let limit = limit(orange, open.task());
+    if let Some(Found { path, .. }) = found {
+        let contents = transcript::read(path).map_err(|cause| Error::io("read", path, &cause));
+        let kept = contents.and_then(|contents| transcripts::keep(dir, spawn, Form::Jsonl, &contents, limit));
+        return kept.and_then(|name| transcripts::forget_pane(dir, spawn).map(|()| Some(name)));
+    }
+    let Some(contents) = transcripts::pane(dir, spawn)? else { return Ok(None) };
+    if contents.is_empty() {
+        return transcripts::forget_pane(dir, spawn).map(|()| None);
+    }
+    let name = transcripts::keep(dir, spawn, Form::Pane, &contents, limit)?;
+    fault::step("forget", "the pane");
+    transcripts::forget_pane(dir, spawn).map(|()| Some(name))
+}
+
+/// Panes that were recorded and could not be kept when their agents ended: there may be room now.
+fn keep_left(orange: &Orange, open: &Open) {
+    let left = transcripts::panes(open.dir()).unwrap_or_default();
+    for spawn in left.into_iter().filter(|spawn| !open.log().agents.contains_key(spawn)) {
+        keep_one(orange, open, spawn, None).map(drop).unwrap_or_default();
+    }
+}
+
+fn limit(orange: &Orange, task: &Task) -> u64 {
+    let said = orange.project_of(task).ok().and_then(|project| project.transcripts_mb);
+    u64::from(said.unwrap_or(transcripts::DEFAULT_MB)) * 1_000_000
+}
+
+/// That an agent is to continue a conversation that its harness does not know, so far as anybody can tell by its end.
+pub fn could_not_resume(harness: &Harness, record: &Spawn, lived: Option<u64>, shown: &[String]) -> bool {
+    /// A harness that looks for a conversation and does not find it ends at once.
+    const AT_ONCE: u64 = 30;
+    let says_so = |line: &String| harness.resume_errors.iter().any(|error| line.contains(error.as_str()));
+    let is_known = harness.resume_errors.is_empty() || shown.iter().any(says_so);
+    record.resumed && lived.is_some_and(|lived| lived <= AT_ONCE) && is_known
+}
+
+/// The error of an agent that is to continue a conversation, and cannot be given its id.
+pub fn no_such_id(id: &str) -> Error {
+    Error::new(Kind::Corrupt, format!("`{id}` is no id of a conversation"))
+        .help("`orange task respawn --fresh` starts the agent without it")
+}

@@ -1,0 +1,398 @@
+//! The files of the home, reached without following a link: whatever somebody has put in the place of one, it makes nobody wait,
+//! fills no memory, and leads no write and no removal to another place.
+
+use std::ffi::OsStr;
+use std::fs::{DirEntry, File, Metadata};
+use std::io::{self, ErrorKind, Read};
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+use std::{error, fmt};
+
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, linkat, mkdirat, openat, openat2, renameat_with,
+    statat, unlinkat,
+};
+use rustix::io::Errno;
+
+use crate::files;
+
+/// How long a file may be that no page gives another length.
+pub(crate) const LONGEST: u64 = 64 * MIB;
+
+const MIB: u64 = 1024 * 1024;
+
+const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Why something is not read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// It is a symbolic link, or it is behind one.
+    Link,
+    /// It is a folder, a pipe, a socket or a device.
+    NoFile,
+    /// It is longer than this many bytes.
+    TooLong(u64),
+}
+
+impl Unfit {
+    /// Why the operation failed, if it is this.
+    pub(crate) fn of(cause: &io::Error) -> Option<Unfit> {
+        cause.get_ref()?.downcast_ref().copied()
+    }
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unfit::Link => f.write_str("it is a symbolic link, or behind one"),
+            Unfit::NoFile => f.write_str("it is no regular file"),
+            Unfit::TooLong(limit) => write!(f, "it is longer than {} MiB", limit / MIB),
+        }
+    }
+}
+
+impl error::Error for Unfit {}
+
+impl From<Unfit> for io::Error {
+    fn from(unfit: Unfit) -> io::Error {
+        io::Error::new(ErrorKind::InvalidInput, unfit)
+    }
+}
+
+/// Opens a regular file in this way; one that is created is its owner's alone.
+///
+/// # Errors
+/// [`Unfit`] for a link and for what is no regular file; those of the system.
+pub(crate) fn open(path: &Path, how: OFlags) -> io::Result<File> {
+    const AT_ONCE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+    let mode = if how.contains(OFlags::CREATE) { Mode::RUSR | Mode::WUSR } else { Mode::empty() };
+    let file = File::from(reach(path, how | AT_ONCE, mode)?);
+    is_regular(&file.metadata()?).map(|()| file)
+}
+
+/// All of a regular file that has this many bytes at most.
+///
+/// # Errors
+/// [`Unfit`]; those of the system.
+pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    read_all(&open(path, OFlags::RDONLY)?, limit)
+}
+
+/// The same of a file that a person keeps, and may have put elsewhere: links are followed, and lead to a regular file.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_linked(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    read(&files::real(path), limit)
+}
+
+/// The same of a file that is open.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_all(file: &File, limit: u64) -> io::Result<Vec<u8>> {
+    let length = file.metadata()?.len();
+    let mut bytes = Vec::with_capacity(length.min(limit).try_into().unwrap_or_default());
+    let is_longer = |length: u64| length > limit;
+    if !is_longer(length) {
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    }
+    if is_longer(length) || is_longer(bytes.len() as u64) {
+        Err(Unfit::TooLong(limit).into())
+    } else {
+        Ok(bytes)
+    }
+}
+
+/// What is known of what is there, a link included.
+///
+/// # Errors
+/// [`Unfit::Link`] when it is behind a link; those of the system.
+pub(crate) fn metadata(path: &Path) -> io::Result<Metadata> {
+    within(path)?;
+    path.symlink_metadata()
+}
+
+/// What is in a folder, in no order; nothing when there is no such folder.
+///
+/// # Errors
+/// [`Unfit::Link`]; those of the system.
+pub(crate) fn entries(path: &Path) -> io::Result<Vec<DirEntry>> {
+    match folder(path) {
+        Ok(_) => files::read_folder(path),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(cause) => Err(cause),
+    }
+}
+
+/// What is in this folder and in those below it that is never opened: links, pipes, sockets and devices.
+///
+/// # Errors
+/// [`Unfit::Link`]; those of the system.
+pub(crate) fn unfit(path: &Path) -> io::Result<Vec<(PathBuf, Unfit)>> {
+    let mut found = Vec::new();
+    for entry in entries(path)? {
+        match entry.file_type()? {
+            kind if kind.is_symlink() => found.push((entry.path(), Unfit::Link)),
+            kind if kind.is_dir() => found.extend(unfit(&entry.path())?),
+            kind if !kind.is_file() => found.push((entry.path(), Unfit::NoFile)),
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+/// Makes a folder and those above it, readable by their owner alone; one that exists is left as it is.
+///
+/// # Errors
+/// [`Unfit::Link`]; those of the system.
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
+    match folder(path) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => {}
+        there => return there.map(drop),
+    }
+    path.parent().map_or(Ok(()), make_folder)?;
+    let (parent, name) = within(path)?;
+    match mkdirat(parent, name, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => folder(path).map(drop),
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+/// Removes a file, or a link.
+///
+/// # Errors
+/// [`Unfit::Link`] when it is behind a link; those of the system.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    let (folder, name) = within(path)?;
+    Ok(unlinkat(folder, name, AtFlags::empty())?)
+}
+
+/// Gives a file or a folder another name.
+///
+/// # Errors
+/// As [`remove`].
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    rename_with(from, to, RenameFlags::empty())
+}
+
+/// The same in this way.
+///
+/// # Errors
+/// As [`remove`]; `Unsupported` where the file system cannot do that.
+pub(crate) fn rename_with(from: &Path, to: &Path, how: RenameFlags) -> io::Result<()> {
+    let ((old_folder, old), (new_folder, new)) = (within(from)?, within(to)?);
+    match renameat_with(old_folder, old, new_folder, new, how) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if !how.is_empty() => {
+            Err(ErrorKind::Unsupported.into())
+        }
+        renamed => Ok(renamed?),
+    }
+}
+
+/// Gives a file a second name.
+///
+/// # Errors
+/// As [`remove`].
+pub(crate) fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
+    let ((old_folder, old), (new_folder, new)) = (within(from)?, within(to)?);
+    Ok(linkat(old_folder, old, new_folder, new, AtFlags::empty())?)
+}
+
+/// Waits until names in this folder are on the disk.
+///
+/// # Errors
+/// [`Unfit::Link`]; those of the system.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    File::from(reach(path, how, Mode::empty())?).sync_all()
+}
+
+/// That these are of a regular file.
+fn is_regular(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_file() { Ok(()) } else { Err(Unfit::NoFile.into()) }
+}
+
+fn folder(path: &Path) -> io::Result<OwnedFd> {
+    reach(path, FOLDER, Mode::empty())
+}
+
+/// The folder of a path, and the name in it.
+fn within(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(Errno::ISDIR.into());
+    };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    Ok((folder(parent)?, name))
+}
+
+/// Opens a path with no link anywhere in it.
+fn reach(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+    const NOWHERE_ELSE: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
+    if path.components().any(|part| part == Component::ParentDir) {
+        return Err(Unfit::Link.into());
+    }
+    let opened = match openat2(CWD, path, flags, mode, NOWHERE_ELSE) {
+        // An old kernel, or a sandbox that was made for one.
+        Err(Errno::NOSYS | Errno::PERM) => walk(path, flags, mode),
+        opened => opened,
+    };
+    opened.map_err(|cause| match cause {
+        Errno::LOOP => Unfit::Link.into(),
+        Errno::NXIO | Errno::ISDIR => Unfit::NoFile.into(),
+        cause => cause.into(),
+    })
+}
+
+/// The same, step by step.
+fn walk(path: &Path, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
+    let mut names = Vec::new();
+    for part in path.components() {
+        if let Component::Normal(name) = part {
+            names.push(name);
+        }
+    }
+    let start = if path.is_absolute() { "/" } else { "." };
+    let mut folder = openat(CWD, start, FOLDER, Mode::empty())?;
+    let Some(last) = names.pop() else { return openat(CWD, start, flags, mode) };
+    let next = |folder: &OwnedFd, name: &OsStr, flags, mode| match openat(
+        folder,
+        name,
+        flags | OFlags::NOFOLLOW,
+        mode,
+    ) {
+        Err(Errno::NOTDIR) if is_link(folder, name) => Err(Errno::LOOP),
+        opened => opened,
+    };
+    for name in names {
+        folder = next(&folder, name, FOLDER, Mode::empty())?;
+    }
+    next(&folder, last, flags, mode)
+}
+
+fn is_link(folder: &OwnedFd, name: &OsStr) -> bool {
+    statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+        .is_ok_and(|found| rustix::fs::FileType::from_raw_mode(found.st_mode).is_symlink())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    use rustix::fs::mkfifoat;
+
+    use super::*;
+
+    /// A folder with a file, a folder, and everything that must not be followed or read.
+    fn folder() -> (tempfile::TempDir, PathBuf) {
+        let made = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(made.path()).unwrap();
+        let at = |name: &str| root.join(name);
+        fs::write(at("file"), "text").unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        fs::write(at("folder/inner"), "inner").unwrap();
+        symlink(at("file"), at("link")).unwrap();
+        symlink(at("nothing"), at("dangling")).unwrap();
+        symlink(at("folder"), at("linked")).unwrap();
+        mkfifoat(CWD, at("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+        drop(UnixListener::bind(at("socket")).unwrap());
+        (made, root)
+    }
+
+    #[track_caller]
+    fn refuses(done: io::Result<impl fmt::Debug>, expect: Unfit) {
+        assert_eq!(Unfit::of(&done.unwrap_err()), Some(expect));
+    }
+
+    #[test]
+    fn a_regular_file_is_read_and_nothing_else() {
+        let (_made, root) = folder();
+        let read = |name: &str| read(&root.join(name), 4);
+        assert_eq!(read("file").unwrap(), b"text");
+        assert_eq!(read_linked(&root.join("link"), 4).unwrap(), b"text");
+        refuses(read_linked(&root.join("pipe"), 4), Unfit::NoFile);
+        assert_eq!(read("nothing").unwrap_err().kind(), ErrorKind::NotFound);
+        refuses(read("folder/inner"), Unfit::TooLong(4));
+        for link in ["link", "dangling", "linked/inner", "linked/nothing", "folder/../file"] {
+            refuses(read(link), Unfit::Link);
+        }
+        for other in ["pipe", "socket", "folder"] {
+            refuses(read(other), Unfit::NoFile);
+        }
+        refuses(super::read(Path::new("/dev/zero"), 4), Unfit::NoFile);
+    }
+
+    #[test]
+    fn what_is_larger_than_memory_is_not_read() {
+        let (_made, root) = folder();
+        fs::OpenOptions::new().write(true).open(root.join("file")).unwrap().set_len(1 << 40).unwrap();
+        refuses(read(&root.join("file"), LONGEST), Unfit::TooLong(LONGEST));
+    }
+
+    #[test]
+    fn nothing_is_written_or_removed_behind_a_link() {
+        let (_made, root) = folder();
+        let at = |name: &str| root.join(name);
+        let create = OFlags::RDWR | OFlags::CREATE;
+        for link in ["link", "dangling", "linked/inner", "linked/new"] {
+            refuses(open(&at(link), create), Unfit::Link);
+        }
+        refuses(open(&at("pipe"), OFlags::WRONLY | OFlags::APPEND), Unfit::NoFile);
+        refuses(remove(&at("linked/inner")), Unfit::Link);
+        refuses(rename(&at("file"), &at("linked/file")), Unfit::Link);
+        refuses(rename(&at("linked/inner"), &at("inner")), Unfit::Link);
+        refuses(hard_link(&at("file"), &at("linked/file")), Unfit::Link);
+        refuses(make_folder(&at("linked/new")), Unfit::Link);
+        refuses(make_folder(&at("linked")), Unfit::Link);
+        refuses(entries(&at("linked")), Unfit::Link);
+        refuses(sync_folder(&at("linked")), Unfit::Link);
+        refuses(metadata(&at("linked/inner")), Unfit::Link);
+        assert_eq!(fs::read_dir(at("folder")).unwrap().count(), 1);
+        assert!(!at("nothing").exists());
+
+        remove(&at("link")).unwrap();
+        make_folder(&at("a/b")).unwrap();
+        rename(&at("file"), &at("a/b/file")).unwrap();
+        assert_eq!(entries(&at("a/b")).unwrap().len(), 1);
+        assert_eq!(entries(&at("gone")).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn an_old_kernel_makes_no_difference() {
+        let (_made, root) = folder();
+        let names = ["file", "nothing", "folder/inner", "link", "dangling", "linked/inner", "pipe", "file/x"];
+        let how = OFlags::RDONLY | OFlags::NONBLOCK;
+        for name in names {
+            let path = root.join(name);
+            let known = reach(&path, how, Mode::empty()).map_err(|cause| cause.kind());
+            let walked = walk(&path, how, Mode::empty()).map_err(|cause| match cause {
+                Errno::LOOP => ErrorKind::InvalidInput,
+                cause => io::Error::from(cause).kind(),
+            });
+            assert_eq!(walked.err(), known.err(), "{name}");
+        }
+        let step = |name: &str| walk(&root.join(name), FOLDER, Mode::empty());
+        assert!(step("folder").is_ok() && step("").is_ok());
+        assert_eq!(step("linked").unwrap_err(), Errno::LOOP);
+        assert_eq!(folder_error(&root.join("linked")), Some(Unfit::Link));
+    }
+
+    #[test]
+    fn what_is_never_opened_is_found_wherever_it_is() {
+        let (_made, root) = folder();
+        symlink("/etc", root.join("folder/deep")).unwrap();
+        let mut found = unfit(&root).unwrap();
+        found.sort_by(|one, other| one.0.cmp(&other.0));
+        let names: Vec<_> =
+            found.iter().map(|(path, _)| path.strip_prefix(&root).unwrap().to_str().unwrap()).collect();
+        assert_eq!(names, ["dangling", "folder/deep", "link", "linked", "pipe", "socket"]);
+        let links = found.iter().filter(|(_, why)| *why == Unfit::Link).count();
+        assert_eq!(links, 4);
+    }
+
+    fn folder_error(path: &Path) -> Option<Unfit> {
+        Unfit::of(&super::folder(path).unwrap_err())
+    }
+}

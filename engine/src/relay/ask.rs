@@ -1,0 +1,173 @@
+//! The agent's side: whether to ask, leaving a request, and waiting for its reply.
+
+use std::io::{self, ErrorKind};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::confinement;
+use super::folder::{Folder, Name, Part, open_worktree};
+use super::message::{LONGEST_REPLY, Reply, Request, in_doubt};
+use rustix::fs::OFlags;
+
+use crate::caller::{Caller, RELAYED};
+use crate::drive::git::REQUEST_FOLDER;
+use crate::store::{Home, list, pool};
+use crate::{Error, Kind, Result, nofollow};
+
+/// How long a companion may take to claim a request.
+const TO_CLAIM: Duration = Duration::from_secs(20);
+
+/// How long a command may take that was claimed. The companion gives up before.
+const TO_REPLY: Duration = Duration::from_secs(45 * 60);
+
+/// An agent that has to ask, since it is in a sandbox.
+#[derive(Debug)]
+pub struct Asker<'c> {
+    task: &'c str,
+    spawn: u32,
+    secret: Option<&'c str>,
+    folder: &'c Path,
+    worktree: Option<PathBuf>,
+}
+
+impl<'c> Asker<'c> {
+    /// Whether this caller, standing in this folder, is an agent in a sandbox: the store cannot be written, or the agent is
+    /// confined in another way than its companion.
+    pub fn of(home: &Home, caller: &'c Caller, folder: &'c Path) -> Option<Asker<'c>> {
+        let Caller::Agent { task, spawn: Some(spawn), secret, .. } = caller else { return None };
+        if std::env::var_os(RELAYED).is_some() {
+            return None;
+        }
+        let worktree = worktree_of(home, task, *spawn, folder);
+        let asker = Asker { task, spawn: *spawn, secret: secret.as_deref(), folder, worktree };
+        (asker.is_confined() || is_out_of_reach(home, task)).then_some(asker)
+    }
+
+    /// Has the companion run `orange` with these words.
+    ///
+    /// # Errors
+    /// `environment` when nobody answers, or nobody answers any more.
+    pub fn ask(&self, words: Vec<String>) -> Result<Reply> {
+        let request = Request {
+            task: self.task.to_owned(),
+            spawn: self.spawn,
+            secret: self.secret.map(str::to_owned),
+            folder: self.folder.to_owned(),
+            words,
+        };
+        let bytes = serde_json::to_vec(&request)
+            .map_err(|cause| Error::new(Kind::Environment, format!("cannot write the request: {cause}")))?;
+        let folder = self.request_folder().filter(Folder::is_answered).ok_or_else(|| self.nobody())?;
+        let fail = |cause: io::Error| Error::io("leave a request in", &self.place(), &cause);
+        let name = Name::random()?;
+        folder.create(&name, Part::Request, &bytes).map_err(fail)?;
+        self.wait(&folder, &name)
+    }
+
+    fn wait(&self, folder: &Folder, name: &Name) -> Result<Reply> {
+        let asked = Instant::now();
+        let mut nap = Nap::default();
+        loop {
+            if let Some(reply) = taken(folder, name) {
+                return Ok(reply);
+            }
+            let late =
+                asked.elapsed() > TO_REPLY || asked.elapsed() > TO_CLAIM && folder.has(name, Part::Request);
+            if late || nap.has_looked_long() && !folder.is_answered() {
+                return self.withdraw(folder, name);
+            }
+            nap.sleep();
+        }
+    }
+
+    /// Takes a request back that nobody answers; a reply that came at the last moment counts.
+    fn withdraw(&self, folder: &Folder, name: &Name) -> Result<Reply> {
+        if folder.remove(name, Part::Request) {
+            return Err(self.nobody());
+        }
+        let unknown = || in_doubt("the process that carries requests out has ended while it was at this one");
+        taken(folder, name).ok_or_else(unknown)
+    }
+
+    fn nobody(&self) -> Error {
+        let message = format!(
+            "the store cannot be written from here, as in a sandbox, and nobody answers requests in {}: nothing was done",
+            self.place().display()
+        );
+        Error::new(Kind::Environment, message).help(format!(
+            "stop here; a person runs this command outside, or `orange task respawn {}`; `orange log` may say more",
+            self.task
+        ))
+    }
+
+    fn place(&self) -> PathBuf {
+        self.worktree.as_deref().unwrap_or(self.folder).join(REQUEST_FOLDER).join(self.spawn.to_string())
+    }
+
+    fn request_folder(&self) -> Option<Folder> {
+        let worktree = open_worktree(self.worktree.as_ref()?).ok()?;
+        Folder::open(worktree.as_fd(), self.spawn).ok()
+    }
+
+    /// Whether the companion is confined in another way than this process.
+    fn is_confined(&self) -> bool {
+        let answered = self.request_folder().and_then(|folder| folder.answered_from());
+        answered.is_some_and(|other| !other.is_empty() && other != confinement::own())
+    }
+}
+
+/// The worktree of the task: the one that it holds, else the one that the folder is in.
+fn worktree_of(home: &Home, task: &str, spawn: u32, folder: &Path) -> Option<PathBuf> {
+    let held = pool::worktree_of(home, task).unwrap_or_default();
+    let bound = held.map(|name| home.workspace(&name));
+    let requests = Path::new(REQUEST_FOLDER).join(spawn.to_string());
+    bound.or_else(|| folder.ancestors().find(|above| above.join(&requests).is_dir()).map(Path::to_owned))
+}
+
+/// Whether the store cannot be written, or not even be seen.
+fn is_out_of_reach(home: &Home, task: &str) -> bool {
+    let Ok(Some(dir)) = list::with_id(&home.tasks(), None, task).map(|mut dirs| dirs.pop()) else {
+        return !home.root().is_dir();
+    };
+    let opened = nofollow::open(&dir.lock_file(), OFlags::RDWR);
+    let kinds = [ErrorKind::ReadOnlyFilesystem, ErrorKind::PermissionDenied];
+    opened.is_err_and(|cause| kinds.contains(&cause.kind()))
+}
+
+/// The reply to this request, if it is there; it is removed.
+fn taken(folder: &Folder, name: &Name) -> Option<Reply> {
+    let reply = Reply::from_bytes(&folder.read(name, Part::Reply, LONGEST_REPLY).ok()?)?;
+    folder.remove(name, Part::Reply);
+    Some(reply)
+}
+
+/// The pauses between two looks, which become longer.
+#[derive(Default)]
+struct Nap(u32);
+
+impl Nap {
+    fn sleep(&mut self) {
+        self.0 = self.0.saturating_add(1);
+        let pause = match self.0 {
+            0..50 => 1,
+            50..200 => 5,
+            _ => 20,
+        };
+        thread::sleep(Duration::from_millis(pause));
+    }
+
+    /// Every so often, since whether somebody answers is asked less often than whether there is a reply.
+    fn has_looked_long(&self) -> bool {
+        self.0 % 20 == 19
+    }
+}
+
+/// The same error with what an agent can do about a sandbox that keeps it from doing what it wants.
+pub fn only_some(error: Error) -> Error {
+    error.help(
+        "inside its sandbox an agent may ask for `orange task update`, `complete`, `next` and `show`, which are run outside; leave \
+         anything else to a person",
+    )
+}

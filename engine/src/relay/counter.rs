@@ -1,0 +1,137 @@
+//! The companion's counter: requests are taken there, carried out by a command each, and answered.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::folder::{Folder, Listing, Name, Part};
+use super::message::{LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, in_doubt};
+use crate::caller::{self, check_secret};
+use crate::drive::exec::Call;
+use crate::orange::Orange;
+use crate::store::TaskDir;
+use crate::{Error, Kind, Result, fault};
+
+/// Whether an agent may ask for what these words say.
+pub type Check = fn(&[String]) -> Result<()>;
+
+/// How many commands run at once; what is asked for meanwhile waits.
+const AT_ONCE: usize = 8;
+
+/// How long a command may take.
+const BOUND: Duration = Duration::from_secs(40 * 60);
+
+/// Takes the requests of one agent.
+pub(super) struct Counter<'o> {
+    orange: &'o Orange,
+    dir: &'o TaskDir,
+    spawn: u32,
+    actor: String,
+    check: Check,
+    /// Names that were claimed: none is carried out twice, whatever is put into the folder.
+    seen: BTreeSet<Name>,
+    at_work: Vec<JoinHandle<()>>,
+}
+
+impl<'o> Counter<'o> {
+    /// Takes requests of this agent.
+    pub(super) fn new(
+        orange: &'o Orange,
+        dir: &'o TaskDir,
+        spawn: u32,
+        actor: &str,
+        check: Check,
+    ) -> Counter<'o> {
+        let actor = actor.to_owned();
+        Counter { orange, dir, spawn, actor, check, seen: BTreeSet::new(), at_work: Vec::new() }
+    }
+
+    /// Answers what a companion that was killed had begun with: nobody knows what came of it, so nobody does it again.
+    pub(super) fn settle(&mut self, folder: &Folder) {
+        let unknown = in_doubt("the process that carries requests out was killed while it was at this one");
+        for name in folder.list().unwrap_or_default().claimed {
+            // One that this process is at itself is in a folder that was put back.
+            if self.seen.insert(name.clone()) {
+                answer(folder, &name, &Reply::Failed(unknown.clone()));
+            }
+        }
+    }
+
+    /// Begins with what is asked for, as far as there is room. Whether there was.
+    pub(super) fn take(&mut self, folder: &Arc<Folder>) -> bool {
+        self.at_work.retain(|thread| !thread.is_finished());
+        let Listing { requests, .. } = folder.list().unwrap_or_default();
+        for name in requests {
+            if self.at_work.len() >= AT_ONCE {
+                return false;
+            }
+            fault::step("claim", "a request");
+            if !folder.claim(&name).unwrap_or_default() || !self.seen.insert(name.clone()) {
+                continue;
+            }
+            fault::step("read", "a request");
+            match self.call(folder, &name) {
+                Ok(call) => self.begin(call, Arc::clone(folder), name),
+                Err(error) => answer(folder, &name, &Reply::Failed(error)),
+            }
+        }
+        true
+    }
+
+    /// Waits until all that was begun is answered.
+    pub(super) fn close(self) {
+        for thread in self.at_work {
+            // A command's thread does not panic; if it did, its agent would be told that nobody answers.
+            thread.join().unwrap_or_default();
+        }
+    }
+
+    fn begin(&mut self, call: Call, folder: Arc<Folder>, name: Name) {
+        self.at_work.push(thread::spawn(move || {
+            fault::step("carry out", "a request");
+            let reply = call.run().map_or_else(Reply::Failed, |output| Reply::of(&output));
+            fault::step("answer", "a request");
+            answer(&folder, &name, &reply);
+        }));
+    }
+
+    /// The command that a request asks for.
+    fn call(&self, folder: &Folder, name: &Name) -> Result<Call> {
+        let wrong = |what: String| {
+            Error::new(Kind::Usage, format!("the request cannot be taken: {what}"))
+                .help("run `orange`; it writes requests by itself")
+        };
+        let bytes =
+            folder.read(name, Part::Claimed, LONGEST_REQUEST).map_err(|cause| wrong(cause.to_string()))?;
+        let request: Request = serde_json::from_slice(&bytes).map_err(|cause| wrong(cause.to_string()))?;
+        let Request { task, spawn, secret, folder, words } = request;
+        if (&task, spawn) != (&self.dir.id, self.spawn) {
+            let TaskDir { id, .. } = self.dir;
+            let message =
+                format!("agent {} of task {id} asks here, and not agent {spawn} of task {task}", self.spawn);
+            return Err(Error::new(Kind::NotAllowed, message)
+                .help("ask in your own task's worktree, from the environment that you were started with"));
+        }
+        check_secret(&self.orange.home, &task, Some(spawn), secret.as_deref())?;
+        (self.check)(&words)?;
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let call = self.orange.as_engine(&words, self.dir).folder(&folder).bound(BOUND);
+        let call = call.env(caller::TASK, &task).env(caller::SPAWN, spawn.to_string());
+        let call = call.env(caller::ACTOR, &self.actor).env(caller::RELAYED, "yes");
+        Ok(secret.into_iter().fold(call, |call, secret| call.env(caller::SECRET, secret)))
+    }
+}
+
+fn answer(folder: &Folder, name: &Name, reply: &Reply) {
+    let mut bytes = reply.to_bytes();
+    if bytes.len() as u64 > LONGEST_REPLY {
+        let message = format!("the answer has {} bytes, which is too much for a reply", bytes.len());
+        bytes = Reply::Failed(Error::new(Kind::Environment, message).help("what was asked for is done"))
+            .to_bytes();
+    }
+    // The agent may have removed the folder, or filled the disk: then it is told that nobody answers when this process ends.
+    folder.create(name, Part::Reply, &bytes).unwrap_or_default();
+    fault::step("forget", "a request");
+    folder.remove(name, Part::Claimed);
+}

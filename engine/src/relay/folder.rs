@@ -1,0 +1,369 @@
+//! The request folder of one spawn, `.orange/<spawn>/` in a worktree: an agent can put anything there.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+use crate::drive::git::REQUEST_FOLDER;
+use crate::store::secret;
+
+/// Who holds this file locked answers the requests.
+const LOCK: &str = "lock";
+
+/// The most that is looked at in one go; an agent that leaves more than this waits longer.
+const MOST_ENTRIES: usize = 1024;
+
+/// How old what nobody has fetched may become where there is much of it.
+const STALE: Duration = Duration::from_secs(10 * 60);
+
+/// The name of a request, and of all that belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Name(String);
+
+/// What can belong to a request, each a file `<name>.<part>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// What is asked for.
+    Request,
+    /// The same once somebody has begun with it.
+    Claimed,
+    /// What came of it.
+    Reply,
+    /// A request or a reply that is being written.
+    Draft,
+}
+
+/// What is in a request folder.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// What is asked for.
+    pub requests: Vec<Name>,
+    /// What somebody has begun with.
+    pub claimed: Vec<Name>,
+}
+
+/// An open request folder. It stays the same folder when its path is made to lead elsewhere.
+#[derive(Debug)]
+pub(super) struct Folder {
+    dir: OwnedFd,
+}
+
+/// A request folder that this process answers in, for as long as it has this.
+#[derive(Debug)]
+pub(super) struct Office {
+    /// The folder.
+    pub folder: Arc<Folder>,
+    lock: File,
+}
+
+/// Opens a folder by its path.
+///
+/// # Errors
+/// Those of the system.
+pub(super) fn open_worktree(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(CWD, path, flags, Mode::empty())?)
+}
+
+impl Folder {
+    /// The folder of this spawn in a worktree. No link is followed on the way.
+    ///
+    /// # Errors
+    /// Those of the system: `NotFound` where there is none.
+    pub(super) fn open(worktree: BorrowedFd<'_>, spawn: u32) -> io::Result<Folder> {
+        let root = open_folder(worktree, REQUEST_FOLDER)?;
+        let dir = open_folder(root.as_fd(), &spawn.to_string())?;
+        Ok(Folder { dir })
+    }
+
+    /// The same, made where it is missing.
+    ///
+    /// # Errors
+    /// Those of the system, such as for a file in its place.
+    pub(super) fn make(worktree: BorrowedFd<'_>, spawn: u32) -> io::Result<Folder> {
+        make_folder(worktree, REQUEST_FOLDER)?;
+        let root = open_folder(worktree, REQUEST_FOLDER)?;
+        let name = spawn.to_string();
+        make_folder(root.as_fd(), &name)?;
+        match open_folder(root.as_fd(), &name) {
+            Ok(dir) => Ok(Folder { dir }),
+            // The project may have a file called `.orange`; what is called as a spawn below it is nobody else's.
+            Err(Errno::NOTDIR | Errno::LOOP) => {
+                rustix::fs::unlinkat(&root, &name, AtFlags::empty())?;
+                make_folder(root.as_fd(), &name)?;
+                Ok(Folder { dir: open_folder(root.as_fd(), &name)? })
+            }
+            Err(cause) => Err(cause.into()),
+        }
+    }
+
+    /// Becomes the one who answers in this folder, confined like this; none while somebody else is.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub(super) fn occupy(self, confinement: &str) -> io::Result<Option<Office>> {
+        const PAUSE: Duration = Duration::from_millis(1);
+        if self.is_answered() {
+            return Ok(None);
+        }
+        // A new file: one that is there may be a hard link to another file, and would be written to.
+        self.clear(LOCK);
+        let mut lock = self.open_regular(LOCK, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
+        if !lock_beside_askers(&lock, || thread::sleep(PAUSE))? {
+            return Ok(None);
+        }
+        lock.write_all(confinement.as_bytes())?;
+        Ok(Some(Office { folder: Arc::new(self), lock }))
+    }
+
+    /// Whether somebody answers in this folder.
+    pub(super) fn is_answered(&self) -> bool {
+        self.open_regular(LOCK, OFlags::RDONLY)
+            .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// How the one who answers is confined; none where nobody answers.
+    pub(super) fn answered_from(&self) -> Option<String> {
+        const LONGEST: u64 = 1024;
+        let lock = self.open_regular(LOCK, OFlags::RDONLY).ok().filter(|_| self.is_answered())?;
+        let mut text = String::new();
+        lock.take(LONGEST).read_to_string(&mut text).ok().map(|_| text)
+    }
+
+    /// What is in it. What has no business there is removed, and so is what nobody has fetched for long where there is much.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub(super) fn list(&self) -> io::Result<Listing> {
+        const MUCH: usize = 128;
+        let mut listing = Listing::default();
+        for (number, entry) in Dir::read_from(&self.dir)?.take(MOST_ENTRIES).enumerate() {
+            let entry = entry?;
+            let name = entry.file_name().to_str().unwrap_or_default();
+            match parse(name) {
+                Some((name, Part::Request)) => listing.requests.push(name),
+                Some((name, Part::Claimed)) => listing.claimed.push(name),
+                Some((_, Part::Reply | Part::Draft)) if number > MUCH => self.clear_stale(name),
+                Some((_, Part::Reply | Part::Draft)) => {}
+                None if [".", "..", LOCK].contains(&name) => {}
+                None => self.clear(entry.file_name()),
+            }
+        }
+        Ok(listing)
+    }
+
+    /// Begins with a request: false when somebody else has, or had, or it was taken back.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub(super) fn claim(&self, name: &Name) -> io::Result<bool> {
+        match self.rename_new(&name.of(Part::Request), &name.of(Part::Claimed)) {
+            Ok(()) => Ok(true),
+            Err(Errno::NOENT) => Ok(false),
+            Err(Errno::EXIST) => {
+                self.remove(name, Part::Request);
+                Ok(false)
+            }
+            Err(cause) => Err(cause.into()),
+        }
+    }
+
+    /// Writes a new file, which is whole when it has its name. What has that name already stays.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub(super) fn create(&self, name: &Name, part: Part, contents: &[u8]) -> io::Result<()> {
+        let draft = name.of(Part::Draft);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.dir, &draft, flags, Mode::RUSR | Mode::WUSR)?;
+        let written = File::from(file).write_all(contents);
+        let named = written.and_then(|()| Ok(self.rename_new(&draft, &name.of(part))?));
+        if named.is_err() {
+            self.remove(name, Part::Draft);
+        }
+        named
+    }
+
+    /// What stands in a regular file of at most this many bytes.
+    ///
+    /// # Errors
+    /// Those of the system; `InvalidData` for what is larger, or no regular file.
+    pub(super) fn read(&self, name: &Name, part: Part, longest: u64) -> io::Result<Vec<u8>> {
+        let file = self.open_regular(&name.of(part), OFlags::RDONLY)?;
+        let mut contents = Vec::new();
+        file.take(longest + 1).read_to_end(&mut contents)?;
+        if contents.len() as u64 > longest {
+            return Err(io::Error::new(ErrorKind::InvalidData, format!("it has more than {longest} bytes")));
+        }
+        Ok(contents)
+    }
+
+    /// Whether something of this name is there.
+    pub(super) fn has(&self, name: &Name, part: Part) -> bool {
+        rustix::fs::statat(&self.dir, name.of(part), AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// Removes it, and says whether it was there.
+    pub(super) fn remove(&self, name: &Name, part: Part) -> bool {
+        rustix::fs::unlinkat(&self.dir, name.of(part), AtFlags::empty()).is_ok()
+    }
+
+    /// Removes a file or an empty folder; what cannot be removed is in nobody's way.
+    fn clear(&self, name: impl rustix::path::Arg + Copy) {
+        let removed = rustix::fs::unlinkat(&self.dir, name, AtFlags::empty());
+        removed.or_else(|_| rustix::fs::unlinkat(&self.dir, name, AtFlags::REMOVEDIR)).unwrap_or_default();
+    }
+
+    fn clear_stale(&self, name: &str) {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let written = rustix::fs::statat(&self.dir, name, AtFlags::SYMLINK_NOFOLLOW);
+        let written = written.ok().and_then(|found| u64::try_from(found.st_mtime).ok()).unwrap_or_default();
+        if written < now.saturating_sub(STALE).as_secs() {
+            self.clear(name);
+        }
+    }
+
+    /// Renames, and replaces nothing.
+    fn rename_new(&self, from: &str, to: &str) -> rustix::io::Result<()> {
+        match rustix::fs::renameat_with(&self.dir, from, &self.dir, to, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                // Some file systems cannot do it in one step. Names are random: nobody else takes this one in between.
+                match rustix::fs::statat(&self.dir, to, AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(_) => Err(Errno::EXIST),
+                    Err(_) => rustix::fs::renameat(&self.dir, from, &self.dir, to),
+                }
+            }
+            renamed => renamed,
+        }
+    }
+
+    /// Opens a regular file in it, and nothing else: no link is followed, and nothing of another kind is waited for.
+    fn open_regular(&self, name: &str, flags: OFlags) -> io::Result<File> {
+        match rustix::fs::statat(&self.dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) => check_regular(found.st_mode)?,
+            Err(Errno::NOENT) if flags.contains(OFlags::CREATE) => {}
+            Err(cause) => return Err(cause.into()),
+        }
+        let safe = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.dir, name, flags | safe, Mode::RUSR | Mode::WUSR)?;
+        check_regular(rustix::fs::fstat(&file)?.st_mode)?;
+        Ok(File::from(file))
+    }
+}
+
+impl Name {
+    /// A name that nobody has.
+    ///
+    /// # Errors
+    /// `environment` without random numbers.
+    pub(super) fn random() -> crate::Result<Name> {
+        secret::random().map(Name)
+    }
+
+    fn of(&self, part: Part) -> String {
+        format!("{}.{}", self.0, part.as_str())
+    }
+}
+
+impl Part {
+    const ALL: [Part; 4] = [Part::Request, Part::Claimed, Part::Reply, Part::Draft];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Part::Request => "request",
+            Part::Claimed => "claimed",
+            Part::Reply => "reply",
+            Part::Draft => "draft",
+        }
+    }
+}
+
+/// What a file of this name is to which request.
+fn parse(name: &str) -> Option<(Name, Part)> {
+    const DIGITS: usize = 32;
+    let (name, part) = name.split_once('.')?;
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let part = Part::ALL.into_iter().find(|known| known.as_str() == part)?;
+    (name.len() == DIGITS && name.bytes().all(is_digit)).then(|| (Name(name.to_owned()), part))
+}
+
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.dir.as_fd()
+    }
+}
+
+impl Office {
+    /// Whether the folder and its lock are still where somebody who asks finds them.
+    pub(super) fn is_in_place(&self, worktree: BorrowedFd<'_>, spawn: u32) -> bool {
+        let found = Folder::open(worktree, spawn);
+        let lock = |folder: &Folder| folder.open_regular(LOCK, OFlags::RDONLY);
+        found.is_ok_and(|found| {
+            is_same(&found, &*self.folder) && lock(&found).is_ok_and(|lock| is_same(lock, &self.lock))
+        })
+    }
+}
+
+/// Locks a file that nobody else locks for long: whoever asks whether a folder is answered holds its lock for a moment. False
+/// when somebody holds it all the same.
+fn lock_beside_askers(file: &File, mut pause: impl FnMut()) -> io::Result<bool> {
+    const PATIENCE: Duration = Duration::from_secs(2);
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => pause(),
+            Err(TryLockError::WouldBlock) => return Ok(false),
+            Err(TryLockError::Error(cause)) => return Err(cause),
+        }
+    }
+}
+
+fn open_folder(parent: BorrowedFd<'_>, name: &str) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(parent, name, flags, Mode::empty())
+}
+
+fn make_folder(parent: BorrowedFd<'_>, name: &str) -> io::Result<()> {
+    match rustix::fs::mkdirat(parent, name, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+fn check_regular(mode: rustix::fs::RawMode) -> io::Result<()> {
+    if FileType::from_raw_mode(mode) == FileType::RegularFile {
+        return Ok(());
+    }
+    Err(io::Error::new(ErrorKind::InvalidData, "it is not a regular file"))
+}
+
+fn is_same(one: impl AsFd, other: impl AsFd) -> bool {
+    match (rustix::fs::fstat(one), rustix::fs::fstat(other)) {
+        (Ok(one), Ok(other)) => (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino),
+        (Err(_), _) | (_, Err(_)) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_whether_a_folder_is_answered_keeps_nobody_from_it() {
+        let worktree = tempfile::tempdir().unwrap();
+        let path = worktree.path().join(LOCK);
+        let lock = File::create(&path).unwrap();
+        let mut asker = Some(File::open(&path).unwrap());
+        asker.as_ref().unwrap().try_lock_shared().unwrap();
+        assert!(lock_beside_askers(&lock, || drop(asker.take())).unwrap());
+        assert!(asker.is_none(), "the first try has met the one who asks");
+    }
+}

@@ -1,0 +1,151 @@
+//! The companion: waits for requests in the folder of one spawn, and for saves of the worktree's `TASK.md`.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use super::confinement;
+use super::counter::{Check, Counter};
+use super::folder::{Folder, Office, open_worktree};
+use super::watch::Watch;
+use crate::drive::git::REQUEST_FOLDER;
+use crate::flow::{self, limit};
+use crate::orange::Orange;
+use crate::store::{Task, TaskDir};
+use crate::{Error, Kind, Result};
+
+/// How long a folder that was removed stays away.
+const CLEANING: Duration = Duration::from_millis(300);
+
+/// Answers until its standard input is closed. `ready` is called when it does, and `check` says what an agent may ask for.
+///
+/// # Errors
+/// `refused` without a worktree, for an agent that is not on record, or while another process answers; `environment` when the
+/// folder cannot be made.
+pub fn serve(
+    orange: &Orange,
+    dir: &TaskDir,
+    spawn: u32,
+    check: Check,
+    ready: impl FnOnce() -> io::Result<()>,
+) -> Result<()> {
+    let (task, journal) = Task::read(&orange.home, dir)?;
+    let Some(actor) = journal.log().agents.get(&spawn).map(|record| record.actor.clone()) else {
+        return Err(Error::new(Kind::Refused, format!("task {} has no live agent {spawn}", dir.id)));
+    };
+    let mut place = Place::of(orange, &task, spawn)?;
+    let mut counter = Counter::new(orange, dir, spawn, &actor, check);
+    let folder = place.settle()?;
+    counter.settle(&folder);
+    ready()
+        .map_err(|cause| Error::new(Kind::Environment, format!("nobody waits for the companion: {cause}")))?;
+    let pipe = io::stdin();
+    let mut saved = Saved::of(&place.path);
+    loop {
+        // The agent may have cleaned its worktree. If the folder cannot be made again now, the next change may let it.
+        if let Ok(folder) = place.settle() {
+            counter.take(&folder);
+        }
+        agent_may_have_met_a_limit(orange, dir, spawn);
+        if saved.has_changed(&place.path) {
+            task_file_saved(orange, dir);
+        }
+        if !place.watch.wait(pipe.as_fd()) {
+            break;
+        }
+    }
+    // Before the end of the agent is reported: what it asked for last is to be answered, too.
+    while let Some(office) = &place.office {
+        if counter.take(&office.folder) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    counter.close();
+    Ok(())
+}
+
+/// Is called every few seconds: some harnesses tell a limit to their own record alone.
+fn agent_may_have_met_a_limit(orange: &Orange, dir: &TaskDir, spawn: u32) {
+    if limit::look_into_transcript(dir, spawn) {
+        // The task may be locked for long; who fails here leaves it to the monitor.
+        limit::met(orange, dir, spawn).map(drop).unwrap_or_default();
+    }
+}
+
+/// Is called after something was saved as the worktree's `TASK.md`, or removed there.
+fn task_file_saved(orange: &Orange, dir: &TaskDir) {
+    // What cannot be taken in is told by the next command, which tries again.
+    flow::take_in(orange, dir).map(drop).unwrap_or_default();
+}
+
+/// Where requests come to be, and what watches over it.
+struct Place {
+    path: PathBuf,
+    worktree: OwnedFd,
+    spawn: u32,
+    confinement: String,
+    office: Option<Office>,
+    watch: Watch,
+}
+
+impl Place {
+    fn of(orange: &Orange, task: &Task, spawn: u32) -> Result<Place> {
+        let Some(name) = &task.owned.workspace else {
+            return Err(Error::new(Kind::Refused, format!("task {} has no worktree", task.id)));
+        };
+        let path = orange.home.workspace(name);
+        let worktree = open_worktree(&path).map_err(|cause| Error::io("open", &path, &cause))?;
+        let confinement = confinement::own();
+        Ok(Place { path, worktree, spawn, confinement, office: None, watch: Watch::new() })
+    }
+
+    /// The folder, made with its lock where they are missing, and watched.
+    fn settle(&mut self) -> Result<Arc<Folder>> {
+        if let Some(office) = &self.office
+            && office.is_in_place(self.worktree.as_fd(), self.spawn)
+        {
+            return Ok(Arc::clone(&office.folder));
+        }
+        if self.office.take().is_some() {
+            // Whoever removes a folder removes what it is in, too: `git clean` fails for one that comes back at once.
+            thread::sleep(CLEANING);
+        }
+        let folder = Folder::make(self.worktree.as_fd(), self.spawn);
+        let path = self.path.join(REQUEST_FOLDER).join(self.spawn.to_string());
+        let office = folder
+            .and_then(|folder| folder.occupy(&self.confinement))
+            .map_err(|cause| Error::io("make", &path, &cause))?;
+        let Some(office) = office else {
+            let message = format!("another process answers the requests in {}", path.display());
+            return Err(Error::new(Kind::Refused, message));
+        };
+        self.watch = Watch::new();
+        self.watch.add(self.worktree.as_fd());
+        self.watch.add(office.folder.as_fd());
+        let folder = Arc::clone(&office.folder);
+        self.office = Some(office);
+        Ok(folder)
+    }
+}
+
+/// What the worktree's `TASK.md` was when somebody last looked.
+#[derive(PartialEq)]
+struct Saved(Option<(u64, u64, SystemTime)>);
+
+impl Saved {
+    fn of(worktree: &Path) -> Saved {
+        use std::os::unix::fs::MetadataExt;
+        let found = worktree.join("TASK.md").symlink_metadata();
+        Saved(found.and_then(|it| Ok((it.ino(), it.len(), it.modified()?))).ok())
+    }
+
+    fn has_changed(&mut self, worktree: &Path) -> bool {
+        let now = Saved::of(worktree);
+        let before = std::mem::replace(self, now);
+        before != *self
+    }
+}

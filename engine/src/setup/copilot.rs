@@ -1,0 +1,49 @@
+//! What copilot asks before it works: a login, and trust in a repository.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{Matter, Remedy};
+use crate::around::Around;
+
+/// Variables with which it needs no login of its own.
+const LOGINS: &[&str] = &["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_BASE_URL"];
+
+pub(super) fn matters(repo: &Path, around: &Around) -> Vec<Matter> {
+    let file = around.folder("COPILOT_HOME", ".copilot").join("config.json");
+    let config = fs::read_to_string(file).unwrap_or_default();
+    vec![
+        Matter {
+            name: "login",
+            allows: "begin logged in".to_owned(),
+            is_settled: LOGINS.iter().any(|name| around.variable(name).is_some()),
+            is_for_full: false,
+            // It may be kept in a keyring, where nobody sees it from outside.
+            blocks: false,
+            remedy: Remedy::Person("run `copilot login`".to_owned()),
+        },
+        Matter {
+            name: "trust",
+            allows: format!("read, edit and run what is in {}", repo.display()),
+            is_settled: trusts(&config, repo) || around.variable("COPILOT_ALLOW_ALL") == Some("true"),
+            is_for_full: false,
+            blocks: true,
+            remedy: Remedy::Person(format!(
+                "run `copilot` once in {}, and answer \"Yes, and remember this folder\": no argument says it",
+                repo.display()
+            )),
+        },
+    ]
+}
+
+/// Whether its own file, which begins with lines of comment, names the repository or a folder around it. It keeps the main
+/// checkout, and means every worktree.
+fn trusts(config: &str, repo: &Path) -> bool {
+    let plain: String = config.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let config: Value = serde_json::from_str(&plain).unwrap_or_default();
+    let folders = config.get("trustedFolders").and_then(Value::as_array);
+    let mut folders = folders.into_iter().flatten().filter_map(Value::as_str);
+    folders.any(|folder| repo.starts_with(folder))
+}

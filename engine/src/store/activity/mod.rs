@@ -1,0 +1,82 @@
+//! `activity.jsonl`: what the harness of an agent reports while it runs. Many processes append to it without a lock; it is
+//! bounded, and nothing rests on it alone: what matters is taken into the journal by whoever next locks the task.
+
+mod fold;
+mod note;
+#[cfg(test)]
+pub(in crate::store) mod tests;
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
+
+use rustix::fs::{FlockOperation, OFlags, flock};
+
+pub use fold::{Activity, Doing, Limit};
+pub use note::{Kind, Note};
+
+use crate::nofollow;
+use crate::store::TaskDir;
+
+/// When the file is longer than this, it becomes the former one, and the one that was former is gone.
+pub const LONGEST_FILE: u64 = 256 * 1024;
+
+/// A line that is longer is no note of ours.
+const LONGEST_LINE: usize = 24 * 1024;
+
+/// Adds a note with one write, so that the lines of many processes do not mix. The task's folder has to be there.
+///
+/// # Errors
+/// Those of the system.
+pub fn append(dir: &TaskDir, note: &Note) -> io::Result<()> {
+    let path = dir.activity();
+    let mut file = nofollow::open(&path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?;
+    // A line break comes first, too: a torn line before it spoils no other.
+    let mut line = vec![b'\n'];
+    serde_json::to_writer(&mut line, &note.bounded())?;
+    line.push(b'\n');
+    file.write_all(&line)?;
+    if file.metadata()?.len() > LONGEST_FILE { rotate(dir, &file) } else { Ok(()) }
+}
+
+/// Renames the file, unless another process does so or has done it. The lock is the file's own and never waited for.
+fn rotate(dir: &TaskDir, file: &File) -> io::Result<()> {
+    if flock(file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return Ok(());
+    }
+    let path = dir.activity();
+    let is_current = path.symlink_metadata().is_ok_and(|now| is_same(&now, file));
+    if is_current { nofollow::rename(&path, &dir.former_activity()) } else { Ok(()) }
+}
+
+/// The notes that can be understood, oldest first; whatever else stands in the files is passed over.
+pub fn read(dir: &TaskDir) -> Vec<Note> {
+    let current = tail(&dir.activity());
+    let former = tail(&dir.former_activity());
+    // The current file may have become the former one between the two.
+    let is_one = matches!((&current, &former), (Some((a, _)), Some((b, _))) if a == b);
+    let texts = [former.filter(|_| !is_one), current];
+    texts.into_iter().flatten().flat_map(|(_, bytes)| parse(&bytes)).collect()
+}
+
+/// The notes in these bytes.
+pub fn parse(bytes: &[u8]) -> Vec<Note> {
+    let lines =
+        bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && line.len() < LONGEST_LINE);
+    lines.filter_map(|line| serde_json::from_slice(line).ok()).collect()
+}
+
+/// Which file it is, and its last bytes; none where there is no regular file.
+fn tail(path: &std::path::Path) -> Option<((u64, u64), Vec<u8>)> {
+    const MOST: u64 = 2 * LONGEST_FILE;
+    let mut file = nofollow::open(path, OFlags::RDONLY).ok()?;
+    let metadata = file.metadata().ok()?;
+    file.seek(SeekFrom::Start(metadata.len().saturating_sub(MOST))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(MOST).read_to_end(&mut bytes).ok()?;
+    Some(((metadata.dev(), metadata.ino()), bytes))
+}
+
+fn is_same(now: &fs::Metadata, file: &File) -> bool {
+    file.metadata().is_ok_and(|own| (own.dev(), own.ino()) == (now.dev(), now.ino()))
+}

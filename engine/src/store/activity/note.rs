@@ -1,0 +1,166 @@
+//! A line of `activity.jsonl`.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::members::{self, Member, Members, Object};
+use crate::store::clock;
+
+/// What a harness reported of one agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Note {
+    /// When, RFC 3339 UTC.
+    pub time: String,
+    /// The number of the agent's spawn.
+    pub spawn: u32,
+    /// What happened.
+    pub kind: Kind,
+    /// The tool that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The tool's argument, a question, a message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The request that can be answered from outside, by its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    /// The process that waits for that answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<i32>,
+    /// When that process was started, in clock ticks since the system was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<u64>,
+    /// When a limit is over, RFC 3339 UTC, where the harness says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// The harness's name for the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The harness's own record of the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
+    /// How many tokens the conversation has taken so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// What it has cost so far, in millionths of a dollar.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<u64>,
+}
+
+/// What a note tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The harness was started so that it reports.
+    Reports,
+    /// The harness has begun a conversation.
+    Started,
+    /// It works on a prompt.
+    Prompt,
+    /// It runs a tool.
+    Tool,
+    /// A tool has ended.
+    ToolEnded,
+    /// It asks whether it may use a tool.
+    Permission,
+    /// It asks something else.
+    Question,
+    /// A request was answered from outside.
+    Answered,
+    /// Its turn is over: it waits for a prompt.
+    Idle,
+    /// Its turn was ended by an error.
+    Failed,
+    /// Its turn was ended by a limit of its provider.
+    Limit,
+    /// The conversation is over.
+    Ended,
+    /// Only figures, or what a newer version knows.
+    #[default]
+    Other,
+}
+
+const KINDS: [(&str, Kind); 12] = [
+    ("reports", Kind::Reports),
+    ("started", Kind::Started),
+    ("prompt", Kind::Prompt),
+    ("tool", Kind::Tool),
+    ("tool_ended", Kind::ToolEnded),
+    ("permission", Kind::Permission),
+    ("question", Kind::Question),
+    ("answered", Kind::Answered),
+    ("idle", Kind::Idle),
+    ("failed", Kind::Failed),
+    ("limit", Kind::Limit),
+    ("ended", Kind::Ended),
+];
+
+impl Member for Kind {
+    fn of(value: serde_json::Value) -> Option<Kind> {
+        let name = String::of(value)?;
+        let known = KINDS.iter().find(|(known, _)| *known == name);
+        Some(known.map_or(Kind::Other, |(_, kind)| *kind))
+    }
+}
+
+impl Note {
+    /// What happens to this agent now.
+    pub fn now(spawn: u32, kind: Kind) -> Note {
+        Note { time: clock::now(), spawn, kind, ..Note::default() }
+    }
+
+    /// The same, no longer than a line may be.
+    #[must_use]
+    pub fn bounded(&self) -> Note {
+        let cut = |text: &Option<String>, longest| text.as_ref().map(|text| bounded(text, longest));
+        Note {
+            tool: cut(&self.tool, 200),
+            text: cut(&self.text, 2000),
+            request: cut(&self.request, 200),
+            until: cut(&self.until, 40),
+            session: cut(&self.session, 200),
+            transcript: cut(&self.transcript, 4096),
+            ..self.clone()
+        }
+    }
+}
+
+/// The beginning of the text, so many bytes at most, on one line and without control characters.
+fn bounded(text: &str, longest: usize) -> String {
+    let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
+    let mut kept = String::new();
+    for letter in text.chars().map(plain) {
+        if kept.len() + letter.len_utf8() > longest {
+            break;
+        }
+        kept.push(letter);
+    }
+    kept
+}
+
+impl<'de> Deserialize<'de> for Note {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Note, D::Error> {
+        members::deserialize(from)
+    }
+}
+
+impl Object for Note {
+    fn take(from: &mut Members) -> Note {
+        let note = Note {
+            time: from.must("time"),
+            spawn: from.must("spawn"),
+            kind: from.must("kind"),
+            tool: from.may("tool"),
+            text: from.may("text"),
+            request: from.may("request"),
+            pid: from.may("pid"),
+            start: from.may("start"),
+            until: from.may("until"),
+            session: from.may("session"),
+            transcript: from.may("transcript"),
+            tokens: from.may("tokens"),
+            cost: from.may("cost"),
+        };
+        // Whoever wrote the line: what is shown of it is one bounded line.
+        note.bounded()
+    }
+}

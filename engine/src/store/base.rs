@@ -1,0 +1,117 @@
+//! The last text that the worktree's copy of `TASK.md` had in common with the store's: what both are merged against.
+
+use std::fs;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use orange_core::fnv1a;
+
+use crate::store::regular::{self, Found};
+use crate::store::{TaskDir, atomic, clock};
+use crate::{Error, Result};
+
+/// The text, and what tells an older version of the copy from a newer one after a power cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    /// The copy, byte for byte, as it was then.
+    pub text: String,
+    /// When the copy was written, in nanoseconds.
+    saved: u128,
+    /// The run of the system.
+    boot: String,
+}
+
+impl Base {
+    /// What is on record; `None` where nothing is, or where a power cut came before it was whole.
+    ///
+    /// # Errors
+    /// `environment`.
+    pub fn read(dir: &TaskDir) -> Result<Option<Base>> {
+        if let Some((next, merged)) = record(&dir.next_base())?
+            && fingerprint(&contents(&dir.task_md())?) == merged
+        {
+            // Who took this in was killed before it could say so.
+            return Ok(Some(next));
+        }
+        Ok(record(&dir.base())?.map(|(base, _)| base))
+    }
+
+    /// As if a copy with this text had been saved then.
+    pub(crate) fn of(text: String, saved: SystemTime) -> Base {
+        Base { text, saved: nanoseconds(saved), boot: clock::boot() }
+    }
+
+    /// Puts on record that the copy at this path has this text, and that the store has all of it. Nobody waits for the disk:
+    /// what a power cut takes is found out by [`Base::read`] and [`Base::is_older`].
+    ///
+    /// # Errors
+    /// `environment`.
+    pub fn write(dir: &TaskDir, text: &str, copy: &Path) -> Result<()> {
+        put(&dir.base(), text, copy, 0)?;
+        atomic::remove(&dir.next_base())
+    }
+
+    /// Puts on record that the store has all of this text as soon as its own is `merged`.
+    ///
+    /// # Errors
+    /// `environment`.
+    pub fn announce(dir: &TaskDir, text: &str, copy: &Path, merged: &str) -> Result<()> {
+        put(&dir.next_base(), text, copy, fingerprint(merged))
+    }
+
+    /// Forgets it.
+    ///
+    /// # Errors
+    /// `environment`.
+    pub fn forget(dir: &TaskDir) -> Result<()> {
+        atomic::remove(&dir.next_base())?;
+        atomic::remove(&dir.base())
+    }
+
+    /// Whether a copy that was saved then is a version from before this one, which came back with a power cut.
+    pub fn is_older(&self, saved: SystemTime) -> bool {
+        nanoseconds(saved) <= self.saved && self.boot != clock::boot()
+    }
+}
+
+/// A record and the fingerprint in it.
+fn record(path: &Path) -> Result<Option<(Base, u64)>> {
+    Ok(String::from_utf8(contents(path)?).ok().and_then(|record| parse(&record)))
+}
+
+fn contents(path: &Path) -> Result<Vec<u8>> {
+    match regular::read(path).map_err(|cause| Error::io("read", path, &cause))? {
+        Found::File(bytes, _) => Ok(bytes),
+        Found::Nothing | Found::Link | Found::TooLong | Found::Other => Ok(Vec::new()),
+    }
+}
+
+fn put(path: &Path, text: &str, copy: &Path, merged: u64) -> Result<()> {
+    // A copy that has just been removed was written at some time before now.
+    let saved = fs::symlink_metadata(copy).and_then(|found| found.modified()).unwrap_or(SystemTime::now());
+    let (boot, saved, length) = (clock::boot(), nanoseconds(saved), text.len());
+    let hash = fnv1a(text.bytes());
+    let record = format!("{boot} {saved} {length} {hash:016x} {merged:016x}\n{text}");
+    atomic::write_unsynced(path, record.as_bytes())
+}
+
+fn parse(record: &str) -> Option<(Base, u64)> {
+    let (head, text) = record.split_once('\n')?;
+    let mut words = head.split(' ');
+    let (boot, saved) = (words.next()?, words.next()?.parse().ok()?);
+    let length: usize = words.next()?.parse().ok()?;
+    let mut hash = || u64::from_str_radix(words.next()?, 16).ok();
+    let is_whole = text.len() == length && fnv1a(text.bytes()) == hash()?;
+    let base = Base { text: text.to_owned(), saved, boot: boot.to_owned() };
+    is_whole.then_some((base, hash()?))
+}
+
+/// What tells a text of the store from others, whenever it was written.
+fn fingerprint(text: &(impl AsRef<[u8]> + ?Sized)) -> u64 {
+    let lines = text.as_ref().split(|byte| *byte == b'\n');
+    fnv1a(lines.filter(|line| !line.starts_with(b"updated_at:")).flatten().copied())
+}
+
+fn nanoseconds(time: SystemTime) -> u128 {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
+}

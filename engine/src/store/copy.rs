@@ -1,0 +1,408 @@
+//! The copy of `TASK.md` in a worktree: a regular file that agents and editors write as they like. What they save is merged
+//! into the store's text, and that is handed out to the worktree again.
+
+use std::path::{Path, PathBuf};
+
+use orange_core::fnv1a;
+
+use crate::store::base::Base;
+use crate::store::fold::Log;
+use crate::store::frontmatter::{Document, Flaw};
+use crate::store::merge::{self, loses};
+use crate::store::regular::{self, Found};
+use crate::store::scalar::Value;
+use crate::store::task::{self, Task};
+use crate::store::{Event, TaskDir, atomic, home, late};
+use crate::{Error, Kind, Result, nofollow};
+
+/// A worktree's copy, as it was looked at.
+#[derive(Debug)]
+pub struct Copy {
+    path: PathBuf,
+    base: Option<Base>,
+    place: Place,
+    news: News,
+}
+
+/// What stands at the path of the copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    Free,
+    Link,
+    Text(Vec<u8>),
+    /// A folder or the like: nothing that we put there, or take away.
+    Other,
+}
+
+/// What the copy says that the store does not know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    /// Nothing.
+    None,
+    /// Somebody has saved this.
+    Saved(Box<Document>),
+    /// This is no text of the task. It is replaced, and never taken in.
+    Unfit {
+        /// What is wrong with it.
+        why: String,
+        /// What it says; nothing when it is empty.
+        text: Vec<u8>,
+    },
+}
+
+/// The store's text with what was saved in the worktree.
+#[derive(Clone, Debug)]
+pub struct Merged {
+    /// The text.
+    pub text: Document,
+    /// Whether lines of the store's own text had to give way.
+    pub loses: bool,
+}
+
+/// Whether the store's text is in the worktree now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handed {
+    /// It is, or it cannot be.
+    Out,
+    /// Somebody has saved something just before: take that in, and try again.
+    NotYet,
+}
+
+impl Copy {
+    /// Looks at the copy in this worktree, once it is whole; `None` when there is no such folder.
+    ///
+    /// # Errors
+    /// `corrupt` when it cannot be understood or is too long, with what would mend it; `environment`.
+    pub fn look(dir: &TaskDir, log: &Log, worktree: &Path) -> Result<Option<Copy>> {
+        if !worktree.is_dir() {
+            return Ok(None);
+        }
+        let path = worktree.join("TASK.md");
+        let is_broken = |copy: &Result<Copy>| match copy {
+            Ok(copy) => copy.is_incomplete(),
+            Err(error) => error.kind == Kind::Corrupt,
+        };
+        task::once_whole(&path, || Copy::glance(dir, log, &path), is_broken).map(Some)
+    }
+
+    fn glance(dir: &TaskDir, log: &Log, path: &Path) -> Result<Copy> {
+        let base = Base::read(dir)?;
+        let found = regular::read(path).map_err(|cause| Error::io("read", path, &cause))?;
+        let (place, news) = match found {
+            Found::Nothing => (Place::Free, News::None),
+            Found::Link => (Place::Link, News::None),
+            Found::Other => (Place::Other, News::None),
+            Found::TooLong => return Err(too_long(path)),
+            Found::File(bytes, saved) => {
+                let is_older = base.as_ref().is_some_and(|base| base.is_older(saved));
+                let news = match &base {
+                    Some(base) if base.text.as_bytes() == bytes => News::None,
+                    Some(_) if is_older => unfit("a power cut brought back an older version", &bytes),
+                    base => news(dir, log, path, base.as_ref(), &bytes)?,
+                };
+                (Place::Text(bytes), news)
+            }
+        };
+        Ok(Copy { path: path.to_owned(), base, place, news })
+    }
+
+    /// Whether somebody may be in the middle of writing it. Where nothing has ever been handed out, nobody is.
+    fn is_incomplete(&self) -> bool {
+        let is_gone = self.place == Place::Free && self.base.is_some();
+        is_gone || matches!(self.news, News::Unfit { .. })
+    }
+
+    /// What it says that the store does not know.
+    pub fn news(&self) -> &News {
+        &self.news
+    }
+
+    /// Whether a folder or the like stands in its place.
+    pub fn is_something_else(&self) -> bool {
+        self.place == Place::Other
+    }
+
+    /// Whether something is there that is to be taken in or replaced.
+    pub fn has_news(&self) -> bool {
+        self.news != News::None || matches!(self.place, Place::Free | Place::Link)
+    }
+
+    /// Whether nothing is to be taken in, and nothing to be handed out.
+    pub fn is_settled(&self, own: &Document) -> bool {
+        match &self.place {
+            Place::Other => true,
+            Place::Text(bytes) => self.news == News::None && is_same(bytes, own),
+            Place::Free | Place::Link => false,
+        }
+    }
+
+    /// Takes note that what was saved is in the store as soon as the store's text is this one.
+    ///
+    /// # Errors
+    /// `environment`.
+    pub fn announce(&self, dir: &TaskDir, merged: &Document) -> Result<()> {
+        match &self.news {
+            News::Saved(saved) => Base::announce(dir, saved.text(), &self.path, merged.text()),
+            News::None | News::Unfit { .. } => Ok(()),
+        }
+    }
+
+    /// Takes note that what was saved is in the store.
+    pub fn note_taken_in(&mut self) {
+        if matches!(self.news, News::Saved(_)) {
+            self.news = News::None;
+        }
+    }
+
+    /// The engine's keys that somebody has changed in it, as events of their repair.
+    pub fn forged(&self, dir: &TaskDir, log: &Log) -> Vec<Event> {
+        let (News::Saved(saved), Some(base)) = (&self.news, self.base_text()) else { return Vec::new() };
+        let is_changed = |event: &Event| {
+            let Event::TaskRepaired { field, found, .. } = event else { return false };
+            base.get(field).ok().as_ref() != Some(found)
+        };
+        task::differences(dir, saved, &log.owned).into_iter().filter(is_changed).collect()
+    }
+
+    /// The store's text with what was saved in the worktree; `None` when nothing was.
+    ///
+    /// # Errors
+    /// `corrupt` when one of the texts cannot be understood.
+    pub fn merged_into(&self, dir: &TaskDir, log: &Log, own: &Document) -> Result<Option<Merged>> {
+        let News::Saved(saved) = &self.news else { return Ok(None) };
+        let merge = || {
+            let clock = own.get("updated_at")?;
+            let mut fields = task::fields(dir, &log.owned);
+            fields.extend(clock.as_deref().map(|clock| ("updated_at", Value::Plain(clock))));
+            let own = level(own, &fields)?;
+            let saved = level(saved, &fields)?;
+            let base = match self.base_text() {
+                Some(base) => level(&base, &fields)?,
+                None => unknown_base(dir, &self.path, &own, &saved),
+            };
+            let text = merge::merge(&base, &own, &saved)?;
+            let loses = loses(&base, &own, &text);
+            Ok(Some(Merged { text, loses }))
+        };
+        merge().map_err(|flaw| flawed(&self.path, &flaw, 0))
+    }
+
+    fn base_text(&self) -> Option<Document> {
+        Document::of(self.base.as_ref()?.text.clone()).ok()
+    }
+
+    /// Puts the store's text, which has everything that was saved, into the worktree: unless the same stands there but for
+    /// the time of the last change.
+    ///
+    /// # Errors
+    /// `environment`.
+    pub fn hand_out(&mut self, dir: &TaskDir, log: &Log, text: &Document) -> Result<Handed> {
+        match &self.place {
+            Place::Other => return Ok(Handed::Out),
+            Place::Text(bytes) if is_same(bytes, text) => {
+                if self.base.as_ref().is_none_or(|base| base.text.as_bytes() != bytes) {
+                    Base::write(dir, &String::from_utf8_lossy(bytes), &self.path)?;
+                }
+                return Ok(Handed::Out);
+            }
+            Place::Text(_) | Place::Free | Place::Link => {}
+        }
+        let own = dir.task_md();
+        let former = (self.place != Place::Free).then(|| late::name(&own, &self.body_in_place()));
+        match atomic::put(&self.path, text.text().as_bytes(), &own, former.as_deref())? {
+            atomic::Put::Changed => {
+                *self = Copy::glance(dir, log, &self.path)?;
+                return Ok(Handed::NotYet);
+            }
+            atomic::Put::Done => {}
+        }
+        let before = std::mem::replace(&mut self.place, Place::Text(text.text().as_bytes().to_vec()));
+        let handed = self.look_behind(dir, log, former.as_deref(), before)?;
+        if handed == Handed::Out {
+            Base::write(dir, text.text(), &self.path)?;
+        }
+        Ok(handed)
+    }
+
+    /// Looks at what was just replaced or removed: whether it is what was taken in.
+    fn look_behind(
+        &mut self,
+        dir: &TaskDir,
+        log: &Log,
+        former: Option<&Path>,
+        before: Place,
+    ) -> Result<Handed> {
+        let Some(former) = former else { return Ok(Handed::Out) };
+        let found = regular::read(former).map_err(|cause| Error::io("read", former, &cause))?;
+        match (found, before) {
+            (Found::Link, _) => atomic::remove(former).map(|()| Handed::Out),
+            (Found::File(bytes, saved), Place::Text(known)) if bytes != known => {
+                // What is not whole yet is found as a late write when it is.
+                let base = String::from_utf8(known).ok().map(|text| Base::of(text, saved));
+                match news(dir, log, &self.path, base.as_ref(), &bytes) {
+                    Ok(saved @ News::Saved(_)) => {
+                        (self.base, self.news) = (base, saved);
+                        Ok(Handed::NotYet)
+                    }
+                    Ok(News::None | News::Unfit { .. }) | Err(_) => Ok(Handed::Out),
+                }
+            }
+            (Found::File(..) | Found::Nothing | Found::TooLong | Found::Other, _) => Ok(Handed::Out),
+        }
+    }
+
+    /// Removes it from the worktree, after all of it was taken in.
+    ///
+    /// # Errors
+    /// `environment`.
+    pub fn withdraw(&mut self, dir: &TaskDir, log: &Log) -> Result<Handed> {
+        let handed = match &self.place {
+            Place::Free | Place::Other => Handed::Out,
+            Place::Link => atomic::remove(&self.path).map(|()| Handed::Out)?,
+            Place::Text(_) => {
+                let former = late::name(&dir.task_md(), &self.body_in_place());
+                atomic::take_out(&self.path, &former)
+                    .map_err(|cause| Error::io("remove", &self.path, &cause))?;
+                let before = std::mem::replace(&mut self.place, Place::Free);
+                self.look_behind(dir, log, Some(&former), before)?
+            }
+        };
+        if handed == Handed::Out {
+            Base::forget(dir)?;
+        }
+        Ok(handed)
+    }
+
+    /// What late writes into the version in place are compared with. Somebody who has emptied the file is going to write all
+    /// of it.
+    fn body_in_place(&self) -> String {
+        let Place::Text(bytes) = &self.place else { return String::new() };
+        late::body_of(bytes).or_else(|| self.base_text().map(Document::into_body)).unwrap_or_default()
+    }
+}
+
+/// Refuses a worktree that has a file of its own where the copy belongs.
+///
+/// # Errors
+/// `refused`; `environment`.
+pub fn check_place(worktree: &Path) -> Result<()> {
+    let path = worktree.join("TASK.md");
+    let is_ours = match regular::read(&path).map_err(|cause| Error::io("read", &path, &cause))? {
+        Found::Nothing => true,
+        Found::Link => std::fs::read_link(&path).is_ok_and(|target| is_of_a_task(&target)),
+        Found::File(bytes, _) => {
+            Document::parse(&bytes).is_ok_and(|document| matches!(document.get("id"), Ok(Some(_))))
+        }
+        Found::TooLong | Found::Other => false,
+    };
+    if is_ours {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Refused, format!("{} is in the way of the task's own", path.display()))
+        .help("move it away; if it is the project's own file, rename it on the default branch"))
+}
+
+/// Whether a link is one that former versions made: to `…/tasks/<project>/<id>/TASK.md`.
+fn is_of_a_task(target: &Path) -> bool {
+    let tasks = target.ancestors().nth(3).and_then(Path::file_name);
+    target.is_absolute() && target.ends_with("TASK.md") && tasks.is_some_and(|name| name == "tasks")
+}
+
+/// Keeps a text that nobody else has, in a file that is named after it. Gives the file.
+///
+/// # Errors
+/// `environment`.
+pub fn keep(dir: &TaskDir, text: &[u8]) -> Result<PathBuf> {
+    let path = dir.kept().join(format!("{:016x}.md", fnv1a(text.iter().copied())));
+    if !nofollow::metadata(&path).is_ok_and(|found| found.is_file()) {
+        home::make_folder(&dir.kept())?;
+        atomic::write(&path, text)?;
+    }
+    Ok(path)
+}
+
+/// What a text in the place of the copy says.
+fn news(dir: &TaskDir, log: &Log, path: &Path, base: Option<&Base>, bytes: &[u8]) -> Result<News> {
+    if is_torn(bytes) {
+        return Ok(unfit("it was empty or cut off", bytes));
+    }
+    let head = base.and_then(|base| Document::of(base.text.clone()).ok());
+    let head = head.map_or_else(|| "---\n---\n".to_owned(), |base| base.head().to_owned());
+    // An agent that writes the whole file anew may leave the frontmatter out.
+    let without_frontmatter = std::str::from_utf8(bytes)
+        .ok()
+        .filter(|text| !text.trim_start_matches('\u{FEFF}').starts_with("---"));
+    let added = without_frontmatter.map_or(0, |_| head.lines().count());
+    let text = without_frontmatter.map(|body| [&head, body].concat().into_bytes());
+    let flawed = |flaw: Flaw| flawed(path, &flaw, added);
+    let document = Document::parse(text.as_deref().unwrap_or(bytes)).map_err(flawed)?;
+    if let Some(id) = document.get("id").map_err(flawed)?.filter(|id| *id != dir.id) {
+        return Ok(unfit(&format!("it belongs to task {id}"), bytes));
+    }
+    Task::with(dir, document.clone(), log.owned.clone(), ("", "")).map_err(flawed)?;
+    Ok(News::Saved(Box::new(document)))
+}
+
+fn unfit(why: &str, text: &[u8]) -> News {
+    News::Unfit { why: why.to_owned(), text: text.to_vec() }
+}
+
+/// Whether a text is what somebody leaves for an instant who writes it anew: nothing, or a frontmatter that does not end.
+fn is_torn(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{FEFF}');
+    let mut lines = text.lines().map(str::trim_end);
+    match lines.next() {
+        Some("---") => !lines.any(|line| line == "---"),
+        Some(first) => text.trim().is_empty() || text == first && "---".starts_with(first),
+        None => true,
+    }
+}
+
+/// The document with these values.
+fn level(document: &Document, fields: &[(&str, Value)]) -> std::result::Result<Document, Flaw> {
+    let mut level = document.clone();
+    fields.iter().try_for_each(|(key, value)| level.set(key, *value))?;
+    Ok(level)
+}
+
+/// What to merge against where nothing is on record: the store's own text, if the copy was saved later; else what both have, so
+/// that no line of either side goes.
+fn unknown_base(dir: &TaskDir, copy: &Path, own: &Document, saved: &Document) -> Document {
+    let written = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    let mut base = own.clone();
+    if written(copy) < written(&dir.task_md()) {
+        base.set_body(&merge::common(own.body(), saved.body()));
+    }
+    base
+}
+
+/// Whether two texts differ in nothing but the time of the last change.
+fn is_same(bytes: &[u8], text: &Document) -> bool {
+    if bytes == text.text().as_bytes() {
+        return true;
+    }
+    let Ok(mut other) = Document::parse(bytes) else { return false };
+    let clock = text.get("updated_at").ok().flatten();
+    other.set("updated_at", clock.as_deref().map_or(Value::Null, Value::Plain)).is_ok()
+        && other.text() == text.text()
+}
+
+fn flawed(path: &Path, flaw: &Flaw, added_lines: usize) -> Error {
+    let place = match flaw.line.saturating_sub(added_lines) {
+        0 => path.display().to_string(),
+        line => format!("{}:{line}", path.display()),
+    };
+    Error::new(Kind::Corrupt, format!("{place}: {flaw}")).help(format!(
+        "{}, or remove the file: the task's text is written there anew; nothing was changed",
+        flaw.mend
+    ))
+}
+
+fn too_long(path: &Path) -> Error {
+    const MIB: u64 = 1024 * 1024;
+    let message = format!("{} is longer than {} MiB", path.display(), regular::LIMIT / MIB);
+    Error::new(Kind::Corrupt, message).help(
+        "move what is long into a file of its own, or remove this one: the task's text is written there anew; nothing was changed",
+    )
+}

@@ -1,0 +1,227 @@
+//! Three-way merge of a task's text: the store's copy and the worktree's, against the text that both had before.
+
+use std::convert::Infallible;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use similar::algorithms::{DiffHook, myers};
+
+use crate::store::frontmatter::{Document, Flaw};
+
+/// How long the comparison of two texts may look for the shortest difference. After that it takes a longer one.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// The text with what both sides changed. Where they clash, the worktree's copy stands. The engine's own keys must have the
+/// same values in all three.
+///
+/// # Errors
+/// When a key is there twice, or a text cannot be understood any more.
+pub fn merge(base: &Document, own: &Document, copy: &Document) -> Result<Document, Flaw> {
+    let mut merged = head(base, own, copy)?;
+    merged.set_body(&body(base.body(), own.body(), copy.body()));
+    Ok(merged)
+}
+
+/// Whether the store's own text has a line that the base does not have, and that the merged text does not have either.
+pub fn loses(base: &Document, own: &Document, merged: &Document) -> bool {
+    let [base, merged] = [base, merged].map(|document| sorted_lines(document.text()));
+    let own = sorted_lines(own.text());
+    let mut lines = own.iter();
+    lines.any(|line| {
+        let times = count(&own, line);
+        times > count(&base, line) && times > count(&merged, line)
+    })
+}
+
+/// The lines that both bodies have, in their order.
+pub fn common(own: &str, copy: &str) -> String {
+    let [own, copy] = [own, copy].map(|text| text.split('\n').collect::<Vec<_>>());
+    let mut common = Vec::new();
+    let mut at = 0;
+    for change in changes(&own, &copy) {
+        common.extend_from_slice(&own[at..change.base.start]);
+        at = change.base.end;
+    }
+    common.extend_from_slice(&own[at..]);
+    common.join("\n")
+}
+
+fn sorted_lines(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.sort_unstable();
+    lines
+}
+
+fn count(sorted: &[&str], line: &str) -> usize {
+    sorted.partition_point(|other| *other <= line) - sorted.partition_point(|other| *other < line)
+}
+
+/// The frontmatter, with an empty or any other body.
+fn head(base: &Document, own: &Document, copy: &Document) -> Result<Document, Flaw> {
+    if own.head() == base.head() || own.head() == copy.head() {
+        return Ok(copy.clone());
+    }
+    if copy.head() == base.head() {
+        return Ok(own.clone());
+    }
+    let mut merged = copy.clone();
+    for key in own.keys().into_iter().chain(base.keys()) {
+        let [before, ours, theirs] = [base, own, copy].map(|document| document.raw(&key));
+        let (before, ours, theirs) = (before?, ours?, theirs?);
+        if theirs == before && ours != before {
+            merged.put_raw(&key, ours)?;
+        }
+    }
+    Ok(merged)
+}
+
+fn body(base: &str, own: &str, copy: &str) -> String {
+    if own == base || own == copy {
+        return copy.to_owned();
+    }
+    if copy == base {
+        return own.to_owned();
+    }
+    let [base, own, copy] = [base, own, copy].map(|text| text.split('\n').collect::<Vec<_>>());
+    merge_lines(&base, &own, &copy).join("\n")
+}
+
+/// Lines of the base, and the lines of another text that stand in their place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Change {
+    base: Range<usize>,
+    new: Range<usize>,
+}
+
+fn merge_lines<'a>(base: &[&'a str], own: &[&'a str], copy: &[&'a str]) -> Vec<&'a str> {
+    let mut ours = Side::new(base, own);
+    let mut theirs = Side::new(base, copy);
+    let mut merged = Vec::new();
+    let mut at = 0;
+    while let Some(first) = first_of(ours.next(), theirs.next()) {
+        let mut region = first;
+        while ours.joins(&region) || theirs.joins(&region) {
+            let joining = if ours.joins(&region) { &mut ours } else { &mut theirs };
+            region.end = region.end.max(joining.take());
+        }
+        merged.extend_from_slice(&base[at..region.start]);
+        let [before, own, copy] = [&base[region.clone()], ours.lines(&region), theirs.lines(&region)];
+        resolve(before, own, copy, &mut merged);
+        at = region.end;
+    }
+    merged.extend_from_slice(&base[at..]);
+    merged
+}
+
+/// The earlier one of two changes, as the region that a merge begins with: empty, so that it is an insertion's or grows.
+fn first_of(ours: Option<&Change>, theirs: Option<&Change>) -> Option<Range<usize>> {
+    let both = ours.into_iter().chain(theirs);
+    both.map(|change| &change.base).min_by_key(|base| (base.start, base.end)).cloned()
+}
+
+/// What stands in place of a region that at least one side has changed.
+fn resolve<'a>(before: &[&str], own: &[&'a str], copy: &[&'a str], merged: &mut Vec<&'a str>) {
+    let both_insert = before.is_empty();
+    if own == before || own == copy {
+        merged.extend_from_slice(copy);
+    } else if copy == before || (both_insert || !copy.is_empty()) && is_within(copy, own) {
+        merged.extend_from_slice(own);
+    } else if both_insert && !is_within(own, copy) && !have_a_heading_in_common(own, copy) {
+        merged.extend_from_slice(copy);
+        merged.extend_from_slice(own);
+    } else {
+        merged.extend_from_slice(copy);
+    }
+}
+
+/// Whether these lines stand in the others, in the same order.
+fn is_within(lines: &[&str], others: &[&str]) -> bool {
+    let mut others = others.iter();
+    lines.iter().all(|line| others.any(|other| other == line))
+}
+
+/// Two sections of one name would be one section with two texts.
+fn have_a_heading_in_common(own: &[&str], copy: &[&str]) -> bool {
+    own.iter().any(|line| line.starts_with('#') && copy.contains(line))
+}
+
+/// One side's changes, and how far they have been merged.
+struct Side<'t, 'a> {
+    text: &'t [&'a str],
+    changes: Vec<Change>,
+    taken: usize,
+    /// The first change of the region that is being merged.
+    first: usize,
+}
+
+impl<'t, 'a> Side<'t, 'a> {
+    fn new(base: &[&'a str], text: &'t [&'a str]) -> Side<'t, 'a> {
+        Side { text, changes: changes(base, text), taken: 0, first: 0 }
+    }
+
+    fn next(&self) -> Option<&Change> {
+        self.changes.get(self.taken)
+    }
+
+    /// Whether the next change has lines of the region, or is at the same place as the change that the region is.
+    fn joins(&self, region: &Range<usize>) -> bool {
+        self.next().is_some_and(|change| {
+            change.base.start < region.end || change.base == *region && change.base.start == region.start
+        })
+    }
+
+    fn take(&mut self) -> usize {
+        self.taken += 1;
+        self.changes[self.taken - 1].base.end
+    }
+
+    /// This side's lines for a region of the base whose changes have been taken.
+    fn lines(&mut self, region: &Range<usize>) -> &'t [&'a str] {
+        let inside = &self.changes[self.first..self.taken];
+        let before = self.first.checked_sub(1).map(|last| &self.changes[last]);
+        let (base, new) = before.map_or((0, 0), |change| (change.base.end, change.new.end));
+        let start = new + (region.start - base);
+        let (base, new) = inside.last().map_or((region.start, start), |last| (last.base.end, last.new.end));
+        let end = new + (region.end - base);
+        self.first = self.taken;
+        &self.text[start..end]
+    }
+}
+
+/// Collects the differences between two texts, those side by side as one.
+#[derive(Default)]
+struct Changes(Vec<Change>);
+
+impl Changes {
+    fn add(&mut self, base: Range<usize>, new: Range<usize>) {
+        match self.0.last_mut().filter(|last| last.base.end == base.start && last.new.end == new.start) {
+            Some(last) => (last.base.end, last.new.end) = (base.end, new.end),
+            None => self.0.push(Change { base, new }),
+        }
+    }
+}
+
+impl DiffHook for Changes {
+    type Error = Infallible;
+
+    fn delete(&mut self, old: usize, length: usize, new: usize) -> Result<(), Infallible> {
+        self.add(old..old + length, new..new);
+        Ok(())
+    }
+
+    fn insert(&mut self, old: usize, new: usize, length: usize) -> Result<(), Infallible> {
+        self.add(old..old, new..new + length);
+        Ok(())
+    }
+}
+
+fn changes(base: &[&str], new: &[&str]) -> Vec<Change> {
+    let mut changes = Changes::default();
+    let until = Some(Instant::now() + PATIENCE);
+    match myers::diff_deadline(&mut changes, base, 0..base.len(), new, 0..new.len(), until) {
+        Ok(()) => changes.0,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! Names that become part of a path: each is the name of one thing in one folder, and can lead nowhere else.
+
+use std::fmt;
+use std::ops::Deref;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::members::Member;
+
+/// The name of a worktree, a project or a task: no path, and not hidden.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Name(String);
+
+impl Name {
+    /// The name, unless it is more than one, or none.
+    pub fn parse(text: &str) -> Option<Name> {
+        const LONGEST: usize = 255;
+        let fits = (1..=LONGEST).contains(&text.len()) && !text.starts_with('.');
+        let is_plain = !text.chars().any(|letter| letter == '/' || letter.is_control());
+        (fits && is_plain).then(|| Name(text.to_owned()))
+    }
+}
+
+impl Member for Name {
+    fn of(value: Value) -> Option<Name> {
+        Name::parse(value.as_str()?)
+    }
+}
+
+impl Deref for Name {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl PartialEq<str> for Name {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other
+    }
+}
+
+impl PartialEq<Name> for String {
+    fn eq(&self, other: &Name) -> bool {
+        *self == other.0
+    }
+}
+
+impl PartialEq<&str> for Name {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_no_name() {
+        for name in ["coffee--1", "a", "Überall 2", "x..y"] {
+            assert_eq!(Name::parse(name).as_deref(), Some(name));
+        }
+        for other in ["", ".", "..", ".pool.json", "/etc", "a/b", "../a", "a\0", "a\nb", &"a".repeat(256)] {
+            assert_eq!(Name::parse(other), None, "{other}");
+        }
+        assert_eq!(<Name as Member>::of(Value::from("/etc")), None);
+    }
+}

@@ -1,0 +1,89 @@
+//! Starts that are owed: a task has made room for the next one that waits. Each is a file beside the project's tasks until
+//! that one has begun, so that whoever comes next makes up for a process that was killed.
+
+use std::path::PathBuf;
+
+use crate::store::lock::{self, Lock, Rank};
+use crate::store::{Home, TaskDir, atomic, home, list, task};
+use crate::{Error, Result, nofollow};
+
+/// A start that is owed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owed {
+    /// The task that has made room.
+    pub by: String,
+    /// The task that was chosen for it and may have begun.
+    pub chosen: Option<String>,
+    path: PathBuf,
+}
+
+/// Takes the lock under which the next task is chosen and begun.
+///
+/// # Errors
+/// `locked`; `environment`.
+pub fn lock(home: &Home, project: &str) -> Result<Lock> {
+    let folder = home.owed(project);
+    home::make_folder(&folder)?;
+    lock::acquire(home, &folder.join(".lock"), Rank::Queue, &format!("the queue of {project}"))
+}
+
+/// Notes that this task owes a start to the next one of its project.
+///
+/// # Errors
+/// `environment` when it cannot be written.
+pub fn note(home: &Home, dir: &TaskDir) -> Result<()> {
+    let folder = home.owed(&dir.project);
+    home::make_folder(&folder)?;
+    atomic::write(&folder.join(&dir.id), b"")
+}
+
+/// Every start that is owed in a project, by the names of those who owe it.
+///
+/// # Errors
+/// `environment` when that cannot be read.
+pub fn all(home: &Home, project: &str) -> Result<Vec<Owed>> {
+    let mut owed = Vec::new();
+    let folder = home.owed(project);
+    let entries =
+        nofollow::entries(&folder).map_err(|cause| Error::io("read the folder", &folder, &cause))?;
+    for entry in entries {
+        let Ok(by) = entry.file_name().into_string() else { continue };
+        if by.starts_with('.') || !entry.file_type().is_ok_and(|found| found.is_file()) {
+            continue;
+        }
+        let path = entry.path();
+        let chosen = nofollow::read(&path, nofollow::LONGEST);
+        let chosen = chosen.map_err(|cause| Error::io("read", &path, &cause))?;
+        let chosen =
+            Some(String::from_utf8_lossy(&chosen).trim().to_owned()).filter(|chosen| !chosen.is_empty());
+        owed.push(Owed { by, chosen, path });
+    }
+    owed.sort_by(|one, other| one.by.cmp(&other.by));
+    Ok(owed)
+}
+
+impl Owed {
+    /// Whether whoever owes it is done with its transition: until then its hook may be run again.
+    pub fn is_due(&self, home: &Home, project: &str) -> bool {
+        let dir = list::with_id(&home.tasks(), Some(project), &self.by).unwrap_or_default().pop();
+        // One that is gone, or cannot be read, is not going to run anything.
+        let log = dir.and_then(|dir| task::read_journal_last(&dir, 0).ok()).map(|journal| journal.log());
+        log.is_none_or(|log| log.open.is_none())
+    }
+
+    /// Notes which task is about to begin for it.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be written.
+    pub fn choose(&self, task: &str) -> Result<()> {
+        atomic::write(&self.path, task.as_bytes())
+    }
+
+    /// Forgets it: that task has begun, or none waits.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be removed.
+    pub fn settle(&self) -> Result<()> {
+        atomic::remove(&self.path)
+    }
+}

@@ -1,0 +1,114 @@
+//! Reads files where anybody may have put anything: only a bounded regular file is read, and no link is followed.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::time::SystemTime;
+
+use rustix::fs::OFlags;
+
+use crate::nofollow::{self, Unfit};
+use crate::{Error, Kind, Result};
+
+/// How long a `TASK.md` may be.
+pub const LIMIT: u64 = 4 * 1024 * 1024;
+
+/// What is at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing.
+    Nothing,
+    /// A symbolic link.
+    Link,
+    /// A regular file with this text, and when it was last written.
+    File(Vec<u8>, SystemTime),
+    /// A regular file that is longer than [`LIMIT`].
+    TooLong,
+    /// A folder, a pipe, a socket or a device.
+    Other,
+}
+
+/// Looks at a path, and reads what is there if it is a regular file.
+///
+/// # Errors
+/// Those of the system.
+pub fn read(path: &Path) -> io::Result<Found> {
+    let read = || -> io::Result<_> {
+        let file = nofollow::open(path, OFlags::RDONLY)?;
+        let written = file.metadata()?.modified()?;
+        Ok((nofollow::read_all(&file, LIMIT)?, written))
+    };
+    match read() {
+        Ok((bytes, written)) => Ok(Found::File(bytes, written)),
+        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(Found::Nothing)
+        }
+        Err(cause) => match Unfit::of(&cause) {
+            Some(Unfit::Link) => Ok(Found::Link),
+            Some(Unfit::NoFile) => Ok(Found::Other),
+            Some(Unfit::TooLong(_)) => Ok(Found::TooLong),
+            None => Err(cause),
+        },
+    }
+}
+
+/// Refuses a text that no `TASK.md` can have.
+///
+/// # Errors
+/// `refused`, with what to do.
+pub fn check_length(text: &str) -> Result<()> {
+    const MIB: u64 = 1024 * 1024;
+    if text.len() as u64 <= LIMIT {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Refused, format!("the task's text would be longer than {} MiB", LIMIT / MIB))
+        .help("move what is long into a file of its own, and name that here"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_read_again_is_not_written() {
+        let longest = "x".repeat(usize::try_from(LIMIT).unwrap());
+        check_length(&longest).unwrap();
+        assert_eq!(check_length(&(longest + "x")).unwrap_err().kind, Kind::Refused);
+    }
+
+    #[test]
+    fn only_a_bounded_regular_file_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("TASK.md");
+        assert_eq!(read(&path).unwrap(), Found::Nothing);
+        assert_eq!(read(&path.join("below")).unwrap(), Found::Nothing);
+        fs::write(&path, "text").unwrap();
+        assert!(matches!(read(&path).unwrap(), Found::File(text, _) if text == b"text"));
+        fs::write(&path, vec![b'x'; usize::try_from(LIMIT).unwrap()]).unwrap();
+        assert!(matches!(read(&path).unwrap(), Found::File(..)));
+        fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
+        assert_eq!(read(&path).unwrap(), Found::TooLong);
+        fs::remove_file(&path).unwrap();
+
+        fs::write(folder.path().join("secret"), "secret").unwrap();
+        symlink(folder.path().join("secret"), &path).unwrap();
+        assert_eq!(read(&path).unwrap(), Found::Link);
+        fs::remove_file(&path).unwrap();
+        symlink("/nowhere", &path).unwrap();
+        assert_eq!(read(&path).unwrap(), Found::Link);
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert_eq!(read(&path).unwrap(), Found::Other);
+        fs::remove_dir(&path).unwrap();
+        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        assert_eq!(read(&path).unwrap(), Found::Other);
+        fs::remove_file(&path).unwrap();
+        let _socket = UnixListener::bind(&path).unwrap();
+        assert_eq!(read(&path).unwrap(), Found::Other);
+    }
+}

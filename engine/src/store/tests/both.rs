@@ -1,0 +1,104 @@
+//! Both copies of a `TASK.md` are edited at random, and the engine is killed at random: no line is lost.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::store::tests::Process;
+use crate::store::tests::editors::in_a_worktree;
+use crate::store::tests::processes::only_task;
+use crate::store::{Open, Task, TaskDir};
+
+const ROUNDS: u32 = 40;
+
+/// Numbers that look random, and are the same for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+}
+
+/// What people have written, without what people have removed.
+#[derive(Default)]
+struct Written(BTreeSet<String>);
+
+impl Written {
+    /// Changes a file in one of the ways that editors have.
+    fn edit(&mut self, path: &Path, who: &str, dice: &mut Dice) {
+        let text = fs::read_to_string(path).unwrap();
+        let head = text.find("\n---\n").unwrap() + 5;
+        let mut lines: Vec<String> = text[head..].lines().map(str::to_owned).collect();
+        let new = format!("by {who} {}", dice.roll(1 << 30));
+        let place = dice.roll(lines.len() + 1);
+        match dice.roll(8) {
+            0 => lines.push(new.clone()),
+            1 | 2 => lines.insert(place, new.clone()),
+            _ if place < lines.len() => {
+                self.0.remove(&lines[place]);
+                lines[place].clone_from(&new);
+            }
+            _ => lines.push(new.clone()),
+        }
+        self.0.insert(new);
+        let text = format!("{}{}\n", &text[..head], lines.join("\n"));
+        if dice.roll(2) == 0 {
+            fs::write(path, text).unwrap();
+        } else {
+            let new = path.with_extension("new");
+            fs::write(&new, text).unwrap();
+            fs::rename(new, path).unwrap();
+        }
+    }
+
+    /// Every line is in the task's text, or in a file that the journal names.
+    fn check(&self, dir: &TaskDir, body: &str, seed: u64) {
+        let journal = fs::read_to_string(dir.history()).unwrap();
+        let kept = fs::read_dir(dir.kept()).into_iter().flatten().map(|entry| entry.unwrap().path());
+        let named = kept.filter(|path| journal.contains(path.to_str().unwrap()));
+        let kept: Vec<String> = named.map(|path| fs::read_to_string(path).unwrap()).collect();
+        for line in &self.0 {
+            let is_in = |text: &str| text.lines().any(|found| found == line);
+            assert!(
+                is_in(body) || kept.iter().any(|text| is_in(text)),
+                "`{line}` is lost, seed {seed}:\n{body}"
+            );
+        }
+    }
+}
+
+#[test]
+fn no_line_of_either_side_is_lost_by_a_kill() {
+    let seed = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().subsec_nanos().into();
+    let mut dice = Dice(seed);
+    let (_folder, home, copy) = in_a_worktree();
+    let dir = only_task(&home);
+    let mut written = Written::default();
+    for _ in 0..ROUNDS {
+        for _ in 0..dice.roll(3) {
+            written.edit(&dir.task_md(), "a person", &mut dice);
+        }
+        for _ in 0..dice.roll(3) {
+            // A kill may have come before the first text was there.
+            if copy.exists() {
+                written.edit(&copy, "an agent", &mut dice);
+            }
+        }
+        // A reader keeps nothing: what is going to give way stands in the store.
+        let read = Task::read(&home, &dir).unwrap().0.body + &fs::read_to_string(dir.task_md()).unwrap();
+        written.check(&dir, &read, seed);
+        let mut engine = Process::start("append", &home);
+        if dice.roll(4) == 0 {
+            engine.wait_for("1");
+        }
+        std::thread::sleep(Duration::from_micros(dice.roll(60_000).try_into().unwrap()));
+        engine.kill();
+    }
+    let open = Open::lock(&home, &dir).unwrap();
+    written.check(&dir, &open.task().body, seed);
+    drop(open);
+    assert_eq!(fs::read_to_string(&copy).unwrap(), fs::read_to_string(dir.task_md()).unwrap());
+}

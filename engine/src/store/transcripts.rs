@@ -1,0 +1,355 @@
+//! What agents did, kept in the task's folder: a compressed file for each spawn, and the oldest go when there is too much.
+
+use std::fmt;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+
+use rustix::fs::OFlags;
+
+use crate::store::{TaskDir, atomic, home};
+use crate::{Error, Kind, Result, fault, nofollow};
+
+/// How much of one transcript is kept, before it is compressed: the end of a longer one.
+pub const LONGEST: u64 = 64 << 20;
+
+/// How many bytes all transcripts of a task may have when its project does not say, in units of a million.
+pub const DEFAULT_MB: u32 = 20;
+
+/// What a transcript is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Form {
+    /// What the agent's pane has shown, as its terminal got it.
+    Pane,
+    /// The harness's own file: a JSON object a line.
+    Jsonl,
+}
+
+/// A transcript that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The agent.
+    pub spawn: u32,
+    /// What it is.
+    pub form: Form,
+    /// Where.
+    pub path: PathBuf,
+    /// How many bytes it has on disk.
+    pub size: u64,
+}
+
+impl Form {
+    fn named(name: &str) -> Option<Form> {
+        match name {
+            "pane" => Some(Form::Pane),
+            "jsonl" => Some(Form::Jsonl),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Form::Pane => "pane",
+            Form::Jsonl => "jsonl",
+        })
+    }
+}
+
+/// The transcripts of a task, by spawn.
+///
+/// # Errors
+/// `environment` when the folder cannot be read.
+pub fn all(dir: &TaskDir) -> Result<Vec<Kept>> {
+    let mut all: Vec<Kept> = entries(dir)?.iter().filter_map(Kept::of).collect();
+    all.sort_by_key(|kept| (kept.spawn, kept.form));
+    Ok(all)
+}
+
+/// Keeps this as what an agent did, and makes room for it: the transcripts of the oldest agents go. Gives the file's name. Whoever
+/// calls this holds the task's lock.
+///
+/// # Errors
+/// `environment` when it cannot be written; then there is what was there before.
+pub fn keep(dir: &TaskDir, spawn: u32, form: Form, contents: &[u8], limit: u64) -> Result<String> {
+    let folder = dir.transcripts();
+    home::make_folder(&folder)?;
+    atomic::sweep(&folder);
+    let name = format!("{spawn}.{form}.gz");
+    let path = folder.join(&name);
+    let small = compress_within(contents, limit).map_err(|cause| Error::io("compress", &path, &cause))?;
+    make_room(dir, spawn, limit.saturating_sub(small.len() as u64))?;
+    atomic::write(&path, &small)?;
+    Ok(name)
+}
+
+impl Kept {
+    fn of(entry: &fs::DirEntry) -> Option<Kept> {
+        let name = entry.file_name();
+        let (spawn, form) = name.to_str()?.strip_suffix(".gz")?.split_once('.')?;
+        let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+        Some(Kept {
+            spawn: spawn.parse().ok()?,
+            form: Form::named(form)?,
+            path: entry.path(),
+            size: metadata.len(),
+        })
+    }
+
+    /// What it says. Of one that was torn, what is there.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be read.
+    pub fn read(&self) -> Result<Vec<u8>> {
+        let unreadable = |cause: io::Error| Error::io("read", &self.path, &cause);
+        let mut contents = Vec::new();
+        let file = nofollow::open(&self.path, OFlags::RDONLY).map_err(unreadable)?;
+        match GzDecoder::new(file).take(LONGEST).read_to_end(&mut contents) {
+            Err(cause) if !matches!(cause.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidInput) => {
+                Err(unreadable(cause))
+            }
+            Ok(_) | Err(_) => Ok(contents),
+        }
+    }
+}
+
+/// Reads what the pane of an agent has shown, once nobody writes it any more. Nothing where nothing was recorded.
+///
+/// # Errors
+/// `environment` when it cannot be read.
+pub fn pane(dir: &TaskDir, spawn: u32) -> Result<Option<Vec<u8>>> {
+    let path = dir.pane(spawn);
+    let mut file = match nofollow::open(&path, OFlags::RDONLY) {
+        Ok(file) => file,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(cause) => return Err(Error::io("read", &path, &cause)),
+    };
+    until_unlocked(&file);
+    end_of(&mut file, LONGEST).map(Some).map_err(|cause| Error::io("read", &path, &cause))
+}
+
+/// Waits until the one whom tmux starts to record the pane of an agent has begun; where it never does, for ten seconds.
+pub fn until_recorded(dir: &TaskDir, spawn: u32) {
+    const PATIENCE: Duration = Duration::from_secs(10);
+    let path = dir.pane(spawn);
+    wait_while(PATIENCE, || nofollow::metadata(&path).is_err());
+}
+
+/// Removes what the pane of an agent has shown: it is kept in another file.
+///
+/// # Errors
+/// `environment` when it cannot be removed.
+pub fn forget_pane(dir: &TaskDir, spawn: u32) -> Result<()> {
+    atomic::remove(&dir.pane(spawn))
+}
+
+/// The agents whose pane was recorded and not yet kept, alive or not.
+///
+/// # Errors
+/// `environment` when the folder cannot be read.
+pub fn panes(dir: &TaskDir) -> Result<Vec<u32>> {
+    let names = entries(dir)?.into_iter().map(|entry| entry.file_name());
+    Ok(names.filter_map(|name| name.to_str()?.strip_suffix(".pane")?.parse().ok()).collect())
+}
+
+fn entries(dir: &TaskDir) -> Result<Vec<fs::DirEntry>> {
+    let folder = dir.transcripts();
+    nofollow::entries(&folder).map_err(|cause| Error::io("read the folder", &folder, &cause))
+}
+
+/// The end of a file, with no more than this many bytes.
+///
+/// # Errors
+/// Those of the system.
+pub fn end_of(file: &mut File, longest: u64) -> io::Result<Vec<u8>> {
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(longest)))?;
+    let mut contents = Vec::new();
+    file.take(longest).read_to_end(&mut contents)?;
+    if length > longest {
+        contents = from_line(&contents, 0).to_vec();
+    }
+    Ok(contents)
+}
+
+/// Who records a pane holds a lock on its file, and ends with the pane: it is waited for, and not for long.
+fn until_unlocked(file: &File) {
+    const PATIENCE: Duration = Duration::from_secs(2);
+    wait_while(PATIENCE, || matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
+}
+
+fn wait_while(patience: Duration, mut lasts: impl FnMut() -> bool) {
+    const PAUSE: Duration = Duration::from_millis(5);
+    let until = Instant::now() + patience;
+    while lasts() && Instant::now() < until {
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// A transcript that is too large even when it is compressed loses its first half, and again.
+fn compress_within(mut contents: &[u8], limit: u64) -> io::Result<Vec<u8>> {
+    loop {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(contents)?;
+        let small = encoder.finish()?;
+        if small.len() as u64 <= limit || contents.is_empty() {
+            return Ok(small);
+        }
+        contents = from_line(contents, contents.len() / 2 + 1);
+    }
+}
+
+/// The rest from the first line that begins here or later.
+fn from_line(contents: &[u8], at: usize) -> &[u8] {
+    let rest = contents.get(at..).unwrap_or_default();
+    rest.iter().position(|byte| *byte == b'\n').map_or(rest, |end| &rest[end + 1..])
+}
+
+/// Removes the transcripts of the oldest agents until the others have this many bytes at most.
+fn make_room(dir: &TaskDir, but: u32, room: u64) -> Result<()> {
+    let others: Vec<Kept> = all(dir)?.into_iter().filter(|kept| kept.spawn != but).collect();
+    let mut size: u64 = others.iter().map(|kept| kept.size).sum();
+    for oldest in others {
+        if size <= room {
+            break;
+        }
+        fault::step("remove", oldest.path.display());
+        remove(&oldest.path)?;
+        size -= oldest.size;
+    }
+    Ok(())
+}
+
+fn remove(path: &Path) -> Result<()> {
+    nofollow::remove(path).map_err(|cause| {
+        Error::new(Kind::Environment, format!("cannot remove {}: {cause}", path.display()))
+            .help("mend the permissions of its folder")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Home;
+
+    fn task() -> (tempfile::TempDir, TaskDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = Home::at(folder.path()).task("toy", "t1");
+        fs::create_dir_all(&dir.path).unwrap();
+        (folder, dir)
+    }
+
+    /// Bytes that no compression makes smaller, the same for the same seed.
+    fn noise(seed: u64, length: usize) -> Vec<u8> {
+        let mut state = seed | 1;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state.to_le_bytes()[3]
+        };
+        (0..length).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn what_is_kept_is_read_back() {
+        let (_folder, dir) = task();
+        assert_eq!(all(&dir).unwrap(), []);
+        let text = b"{\"a\":1}\n".repeat(10_000);
+        assert_eq!(keep(&dir, 2, Form::Jsonl, &text, 1 << 20).unwrap(), "2.jsonl.gz");
+        assert_eq!(keep(&dir, 1, Form::Pane, b"$ ls", 1 << 20).unwrap(), "1.pane.gz");
+        let kept = all(&dir).unwrap();
+        assert_eq!(
+            kept.iter().map(|it| (it.spawn, it.form)).collect::<Vec<_>>(),
+            [(1, Form::Pane), (2, Form::Jsonl)]
+        );
+        assert_eq!((kept[0].read().unwrap(), kept[1].read().unwrap()), (b"$ ls".to_vec(), text));
+        assert!(kept[1].size < 2_000, "{}", kept[1].size);
+        // Keeping it again, as after a kill, changes nothing.
+        keep(&dir, 1, Form::Pane, b"$ ls", 1 << 20).unwrap();
+        assert_eq!(all(&dir).unwrap(), kept);
+    }
+
+    #[test]
+    fn the_oldest_go_when_there_is_too_much() {
+        let (_folder, dir) = task();
+        for spawn in 1..=11 {
+            keep(&dir, spawn, Form::Pane, &noise(spawn.into(), 10_000), 35_000).unwrap();
+            let size: u64 = all(&dir).unwrap().iter().map(|kept| kept.size).sum();
+            assert!(size <= 35_000, "{size}");
+        }
+        let spawns: Vec<u32> = all(&dir).unwrap().iter().map(|kept| kept.spawn).collect();
+        assert_eq!(spawns, [9, 10, 11]);
+    }
+
+    #[test]
+    fn of_one_that_is_too_large_the_end_is_kept() {
+        let (_folder, dir) = task();
+        let mut contents = noise(7, 50_000);
+        contents.extend_from_slice(b"\nthe last line\n");
+        keep(&dir, 1, Form::Jsonl, &contents, 20_000).unwrap();
+        let kept = all(&dir).unwrap().remove(0);
+        assert!(kept.size <= 20_000, "{}", kept.size);
+        let read = kept.read().unwrap();
+        assert!(contents.ends_with(&read) && read.ends_with(b"the last line\n"), "{}", read.len());
+        assert_eq!(keep(&dir, 1, Form::Jsonl, &contents, 0).unwrap(), "1.jsonl.gz");
+    }
+
+    #[test]
+    fn a_torn_file_gives_what_is_there_and_a_bomb_is_bounded() {
+        let (_folder, dir) = task();
+        keep(&dir, 1, Form::Pane, &noise(3, 100_000), 1 << 20).unwrap();
+        let kept = all(&dir).unwrap().remove(0);
+        let whole = fs::read(&kept.path).unwrap();
+        fs::write(&kept.path, &whole[..whole.len() / 2]).unwrap();
+        assert!(noise(3, 100_000).starts_with(&kept.read().unwrap()));
+        fs::write(&kept.path, "no gzip at all").unwrap();
+        assert_eq!(kept.read().unwrap(), b"");
+        let zeros = vec![0; 1 << 20];
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        (0..LONGEST >> 20 << 1).for_each(|_| encoder.write_all(&zeros).unwrap());
+        fs::write(&kept.path, encoder.finish().unwrap()).unwrap();
+        assert_eq!(kept.read().unwrap().len() as u64, LONGEST);
+    }
+
+    #[test]
+    fn strangers_in_the_folder_are_no_transcripts() {
+        let (_folder, dir) = task();
+        fs::create_dir_all(dir.transcripts().join("3.pane.gz")).unwrap();
+        for name in ["x.pane.gz", "1.txt.gz", "1.pane", ".1.pane.gz.1.1.tmp", "-1.pane.gz"] {
+            fs::write(dir.transcripts().join(name), "x").unwrap();
+        }
+        std::os::unix::fs::symlink("/etc/passwd", dir.transcripts().join("4.pane.gz")).unwrap();
+        assert_eq!(all(&dir).unwrap(), []);
+        assert_eq!(panes(&dir).unwrap(), [1]);
+    }
+
+    #[test]
+    fn a_pane_is_read_when_its_recorder_is_gone() {
+        let (_folder, dir) = task();
+        assert_eq!(pane(&dir, 1).unwrap(), None);
+        fs::create_dir_all(dir.transcripts()).unwrap();
+        fs::write(dir.pane(1), "abc").unwrap();
+        let recorder = File::open(dir.pane(1)).unwrap();
+        recorder.lock().unwrap();
+        let release = std::thread::spawn({
+            let path = dir.pane(1);
+            move || {
+                fs::write(path, "abcdef").unwrap();
+                drop(recorder);
+            }
+        });
+        let read = pane(&dir, 1).unwrap().unwrap();
+        release.join().unwrap();
+        assert_eq!(read, b"abcdef");
+        forget_pane(&dir, 1).unwrap();
+        forget_pane(&dir, 1).unwrap();
+        assert_eq!(pane(&dir, 1).unwrap(), None);
+    }
+}

@@ -1,0 +1,206 @@
+//! What a scripted model does in a conversation: a list of acts, and how the conversation is recognised.
+
+use serde_json::Value;
+
+/// What the model does when it is asked to go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Run a command in the shell.
+    Run(String),
+    /// Run a command in the shell outside of the sandbox, for which the harness asks a person.
+    Asking(String),
+    /// Run `orange` with these arguments, by the name that the prompt has for it before them.
+    Orange(String),
+    /// Run the command of the prompt that begins like this, up to the end of its line or to a dash.
+    Quoted(String),
+    /// Read a file, by its path in the worktree.
+    Read(String),
+    /// Write a whole file.
+    Write {
+        /// Its path in the worktree.
+        path: String,
+        /// All that is in it afterwards.
+        text: String,
+    },
+    /// Replace one text in a file by another.
+    Edit {
+        /// Its path in the worktree.
+        path: String,
+        /// What is there, once.
+        old: String,
+        /// What comes in its place.
+        new: String,
+    },
+    /// Write a file whole: what was last read of it, and this text at its end.
+    Append {
+        /// Its path in the worktree.
+        path: String,
+        /// What comes at the end.
+        text: String,
+    },
+    /// Edit a file: put this text behind its last line, as it was last read.
+    Extend {
+        /// Its path in the worktree.
+        path: String,
+        /// What comes at the end.
+        text: String,
+    },
+    /// Call a tool of the harness, or of a server of the Model Context Protocol.
+    Tool {
+        /// Its name.
+        name: String,
+        /// What it is given.
+        input: Value,
+    },
+    /// Say something and leave the turn to the person.
+    Say(String),
+    /// Give no answer until the gate of this name is opened.
+    Hold(String),
+    /// Fail this many requests in this way, and go on with the next act.
+    Fail(Fault, u32),
+}
+
+/// How a request fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// 429, with the seconds of `retry-after`.
+    RateLimit(u32),
+    /// 529, or 503 where the protocol has no such status.
+    Overloaded,
+    /// 429 as it comes when an account has used up what it may, with the seconds until it may more. It is no use to try again.
+    UsedUp(u32),
+    /// An answer that ends in the middle of its stream.
+    Dropped,
+    /// 400: the conversation is longer than the context window.
+    TooLong,
+}
+
+/// The acts of one conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Texts that all occur in the message which begins it.
+    pub prompt: Vec<String>,
+    /// Texts that all occur somewhere in the person's messages of the same conversation.
+    pub conversation: Vec<String>,
+    /// What is done, in order. After the last one the model says that all is done.
+    pub acts: Vec<Act>,
+}
+
+impl Plan {
+    /// A plan for the conversation whose newest recognised message has all of these texts.
+    pub fn new(prompt: &[&str], acts: Vec<Act>) -> Plan {
+        Plan { prompt: owned(prompt), conversation: Vec::new(), acts }
+    }
+
+    /// The same, only in a conversation that has these texts, too.
+    #[must_use]
+    pub fn within(mut self, conversation: &[&str]) -> Plan {
+        self.conversation = owned(conversation);
+        self
+    }
+
+    /// The place of the newest message that begins this plan.
+    pub(super) fn begins_at(&self, messages: &[String]) -> Option<usize> {
+        let all = messages.concat();
+        let is_within = self.conversation.iter().all(|text| all.contains(text));
+        let begins = |message: &String| self.prompt.iter().all(|text| message.contains(text));
+        messages.iter().rposition(begins).filter(|_| is_within)
+    }
+}
+
+impl Act {
+    /// Run a command in the shell.
+    pub fn run(command: impl Into<String>) -> Act {
+        Act::Run(command.into())
+    }
+
+    /// Run a command in the shell, and ask a person before.
+    pub fn asking(command: impl Into<String>) -> Act {
+        Act::Asking(command.into())
+    }
+
+    /// Run `orange` as the prompt says.
+    pub fn orange(arguments: impl Into<String>) -> Act {
+        Act::Orange(arguments.into())
+    }
+
+    /// Run a command of the prompt.
+    pub fn quoted(begin: &str) -> Act {
+        Act::Quoted(begin.to_owned())
+    }
+
+    /// Read a file.
+    pub fn read(path: &str) -> Act {
+        Act::Read(path.to_owned())
+    }
+
+    /// Write a whole file.
+    pub fn write(path: &str, text: impl Into<String>) -> Act {
+        Act::Write { path: path.to_owned(), text: text.into() }
+    }
+
+    /// Replace a text in a file.
+    pub fn edit(path: &str, old: &str, new: impl Into<String>) -> Act {
+        Act::Edit { path: path.to_owned(), old: old.to_owned(), new: new.into() }
+    }
+
+    /// Write a file whole, with this at its end.
+    pub fn append(path: &str, text: impl Into<String>) -> Act {
+        Act::Append { path: path.to_owned(), text: text.into() }
+    }
+
+    /// Edit a file so that this is at its end.
+    pub fn extend(path: &str, text: impl Into<String>) -> Act {
+        Act::Extend { path: path.to_owned(), text: text.into() }
+    }
+
+    /// Call a tool.
+    pub fn tool(name: &str, input: Value) -> Act {
+        Act::Tool { name: name.to_owned(), input }
+    }
+
+    /// Say something.
+    pub fn say(text: impl Into<String>) -> Act {
+        Act::Say(text.into())
+    }
+
+    /// The act with the command that the person's words have for it.
+    pub(super) fn as_told(&self, prompt: &str) -> Act {
+        match self {
+            Act::Orange(arguments) => Act::Run(format!("{} {arguments}", orange_of(prompt))),
+            Act::Quoted(begin) => {
+                let rest = prompt.split_once(begin.as_str()).map_or("", |(_, rest)| rest);
+                let is_over = |letter: char| "\n`—(".contains(letter);
+                Act::Run(format!("{begin}{}", rest.split(is_over).next().unwrap_or_default().trim_end()))
+            }
+            Act::Run(_)
+            | Act::Asking(_)
+            | Act::Read(_)
+            | Act::Write { .. }
+            | Act::Edit { .. }
+            | Act::Append { .. }
+            | Act::Extend { .. }
+            | Act::Tool { .. }
+            | Act::Say(_)
+            | Act::Hold(_)
+            | Act::Fail(..) => self.clone(),
+        }
+    }
+
+    /// Wait at a gate.
+    pub fn hold(gate: &str) -> Act {
+        Act::Hold(gate.to_owned())
+    }
+}
+
+/// How a prompt calls `orange`: by its name, or by its path.
+fn orange_of(prompt: &str) -> &str {
+    let is_over = |letter: char| letter.is_whitespace() || "`'\"(".contains(letter);
+    let before = prompt.rmatch_indices(" task update").map(|(place, _)| &prompt[..place]);
+    let words = before.filter_map(|before| before.rsplit(is_over).next());
+    words.into_iter().find(|word| word.ends_with("orange")).unwrap_or("orange")
+}
+
+fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}

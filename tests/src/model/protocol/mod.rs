@@ -1,0 +1,193 @@
+//! The wire protocols of models: what a request says, and how an answer is written.
+
+mod chat;
+mod messages;
+mod responses;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use super::http::Answer;
+use super::plan::Fault;
+use super::tools::{Call, Tool};
+
+/// A wire protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protocol {
+    /// Anthropic's messages.
+    Messages,
+    /// OpenAI's responses.
+    Responses,
+    /// OpenAI's chat completions.
+    Chat,
+}
+
+/// What a request says, in whichever protocol.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    /// What the person said, message by message.
+    pub(super) messages: Vec<String>,
+    /// What tools answered, each with the id of its call.
+    pub(super) results: Vec<(String, ToolAnswer)>,
+    /// The tools that are offered.
+    pub(super) tools: Vec<Tool>,
+    /// The answer is to be a stream.
+    pub(super) stream: bool,
+    /// The request as it came.
+    pub(super) raw: String,
+}
+
+/// What a tool answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ToolAnswer {
+    pub(super) text: String,
+    /// The harness says that the call has failed or was refused.
+    pub(super) is_error: bool,
+}
+
+/// What the model says.
+#[derive(Debug)]
+pub(super) enum Reply {
+    Text(String),
+    Call { id: String, call: Call },
+}
+
+impl Protocol {
+    /// The protocol of a path.
+    pub(super) fn of(path: &str) -> Option<Protocol> {
+        let protocols = [
+            ("/messages", Protocol::Messages),
+            ("/responses", Protocol::Responses),
+            ("/chat/completions", Protocol::Chat),
+        ];
+        protocols.into_iter().find(|(end, _)| path.ends_with(end)).map(|(_, protocol)| protocol)
+    }
+
+    pub(super) fn read(self, body: &Value, raw: String) -> Asked {
+        let asked = match self {
+            Protocol::Messages => messages::read(body),
+            Protocol::Responses => responses::read(body),
+            Protocol::Chat => chat::read(body),
+        };
+        Asked { raw, stream: body["stream"].as_bool().unwrap_or_default(), ..asked }
+    }
+
+    pub(super) fn write(self, asked: &Asked, reply: &Reply) -> Answer {
+        match self {
+            Protocol::Messages => messages::write(asked, reply),
+            Protocol::Responses => responses::write(asked, reply),
+            Protocol::Chat => chat::write(asked, reply),
+        }
+    }
+
+    pub(super) fn fail(self, asked: &Asked, fault: Fault) -> Answer {
+        let (status, kind, message) = match fault {
+            Fault::UsedUp(seconds) => return self.used_up(seconds),
+            Fault::RateLimit(_) => (429, "rate_limit_error", "This request would exceed your rate limit."),
+            Fault::Overloaded if self == Protocol::Messages => (529, "overloaded_error", "Overloaded"),
+            Fault::Overloaded => (503, "server_error", "The server is overloaded."),
+            Fault::TooLong if self == Protocol::Messages => {
+                (400, "invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum")
+            }
+            Fault::TooLong => {
+                (400, "context_length_exceeded", "Your input exceeds the context window of this model.")
+            }
+            Fault::Dropped => return cut(self.write(asked, &Reply::Text("This is never said".to_owned()))),
+        };
+        let mut answer = Answer::json(status, &self.error(kind, message));
+        if let Fault::RateLimit(seconds) = fault {
+            answer.headers.push(("retry-after", seconds.to_string()));
+        }
+        answer
+    }
+
+    /// As each provider says it, with the headers that it has for this.
+    fn used_up(self, seconds: u32) -> Answer {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let (kind, message) = match self {
+            Protocol::Messages => {
+                ("rate_limit_error", format!("You've hit your limit; try again in {seconds} seconds."))
+            }
+            Protocol::Responses => ("usage_limit_reached", "The usage limit has been reached".to_owned()),
+            Protocol::Chat => {
+                ("rate_limit_exceeded", format!("Rate limit reached. Please try again in {seconds}s."))
+            }
+        };
+        let mut answer = Answer::json(429, &self.error(kind, &message));
+        let reset = (now + u64::from(seconds)).to_string();
+        let headers = match self {
+            Protocol::Messages => vec![
+                ("anthropic-ratelimit-unified-status", "rejected".to_owned()),
+                ("anthropic-ratelimit-unified-reset", reset),
+                ("x-should-retry", "false".to_owned()),
+            ],
+            Protocol::Responses => vec![
+                ("x-codex-primary-used-percent", "100".to_owned()),
+                ("x-codex-primary-window-minutes", "300".to_owned()),
+                ("x-codex-primary-reset-at", reset),
+            ],
+            Protocol::Chat => Vec::new(),
+        };
+        answer.headers.extend(headers);
+        answer.headers.push(("retry-after", seconds.to_string()));
+        answer
+    }
+
+    fn error(self, kind: &str, message: &str) -> Value {
+        match self {
+            Protocol::Messages => json!({ "type": "error", "error": { "type": kind, "message": message } }),
+            Protocol::Responses | Protocol::Chat => {
+                json!({ "error": { "message": message, "type": kind, "code": kind, "param": null } })
+            }
+        }
+    }
+}
+
+impl Asked {
+    /// Where the agent works, as its harness tells the model.
+    pub(super) fn folder(&self) -> &str {
+        let marks = ["orking directory: ", "<cwd>"];
+        let found = marks.iter().find_map(|mark| self.raw.split_once(mark)).map(|(_, rest)| rest);
+        let is_over = |letter: char| letter.is_whitespace() || "\\\"<".contains(letter);
+        found.and_then(|rest| rest.split(is_over).next()).unwrap_or_default()
+    }
+
+    /// What the tool answered to the call of this id.
+    pub(super) fn result(&self, id: &str) -> Option<&ToolAnswer> {
+        self.results.iter().find(|(call, _)| call == id).map(|(_, answer)| answer)
+    }
+
+    /// A guess at its length in tokens, as good as any without the model's own table.
+    pub(super) fn tokens(&self) -> usize {
+        self.raw.len() / 4
+    }
+}
+
+/// All the text in a value: a string, or a list of parts with texts.
+fn text_of(value: &Value) -> String {
+    let parts = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+    value.as_str().map_or_else(|| texts.join("\n"), str::to_owned)
+}
+
+/// The elements of a list; none where there is no list.
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Events as a stream has them, each with its name where it has one.
+fn events(events: &[(&str, Value)]) -> Answer {
+    let one = |(name, data): &(&str, Value)| match *name {
+        "" => format!("data: {data}\n\n"),
+        name => format!("event: {name}\ndata: {data}\n\n"),
+    };
+    Answer::events(events.iter().map(one).collect())
+}
+
+fn cut(mut answer: Answer) -> Answer {
+    let half = answer.body.len() / 2;
+    answer.body.truncate(half);
+    answer.cut = true;
+    answer
+}

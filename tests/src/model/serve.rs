@@ -1,0 +1,187 @@
+//! The model as a server on the loopback interface, a thread for each connection.
+
+use std::io::{self, BufReader};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::conversation::{Book, Next, Report};
+use super::http::{self, Answer, Request};
+use super::plan::{Fault, Plan};
+use super::protocol::{Asked, Protocol, Reply};
+
+/// A request that belongs to no plan.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// Its method and path.
+    pub target: String,
+    /// The beginning of what it says.
+    pub text: String,
+}
+
+/// A running model. It ends with the process; what belongs to it ends when it is dropped.
+#[derive(Debug)]
+pub struct Model {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    book: Book,
+    sides: Vec<Side>,
+    is_over: bool,
+}
+
+impl Model {
+    /// Starts one on this port of the loopback interface, or on any that is free.
+    ///
+    /// # Errors
+    /// The port cannot be had.
+    pub fn start(port: u16) -> io::Result<Model> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared::default());
+        let served = Arc::clone(&shared);
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                if served.lock().is_over {
+                    return;
+                }
+                let served = Arc::clone(&served);
+                thread::spawn(move || converse(&served, stream));
+            }
+        });
+        Ok(Model { shared, address })
+    }
+
+    /// Its address: `http://127.0.0.1:PORT`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Adds a plan; gives its place.
+    pub fn add(&self, plan: Plan) -> usize {
+        self.shared.lock().book.add(plan)
+    }
+
+    /// Lets those go on who wait at this gate, or come to it later.
+    pub fn open(&self, gate: &str) {
+        self.shared.lock().book.open.push(gate.to_owned());
+        self.shared.changed.notify_all();
+    }
+
+    /// Whether somebody has come to this gate.
+    pub fn is_reached(&self, gate: &str) -> bool {
+        self.shared.lock().book.reached.iter().any(|reached| reached == gate)
+    }
+
+    /// How a plan was followed so far.
+    pub fn report(&self, plan: usize) -> Report {
+        self.shared.lock().book.reports[plan].clone()
+    }
+
+    /// The requests that belonged to no plan.
+    pub fn sides(&self) -> Vec<Side> {
+        self.shared.lock().sides.clone()
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        self.shared.lock().is_over = true;
+        self.shared.changed.notify_all();
+        // The listener notices with the next connection.
+        drop(TcpStream::connect_timeout(&self.address, Duration::from_secs(1)));
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Answers the requests of one connection. One that breaks off is the harness's affair.
+fn converse(shared: &Shared, stream: TcpStream) {
+    let Ok(copy) = stream.try_clone() else { return };
+    let (mut from, mut to) = (BufReader::new(copy), stream);
+    while let Ok(Some(request)) = http::read(&mut from) {
+        let Some(answer) = answer(shared, &request) else { return };
+        if !http::write(&mut to, &answer).unwrap_or(false) {
+            return;
+        }
+    }
+}
+
+/// The answer to a request; nothing when the model is over.
+fn answer(shared: &Shared, request: &Request) -> Option<Answer> {
+    let raw = String::from_utf8_lossy(&request.body).into_owned();
+    let body: Value = serde_json::from_str(&raw).unwrap_or_default();
+    let protocol = Protocol::of(&request.path).filter(|_| request.method == "POST");
+    let Some(protocol) = protocol else {
+        shared.note(request, &raw);
+        return Some(other(request, &raw));
+    };
+    let asked = protocol.read(&body, raw);
+    let mut state = shared.lock();
+    let Some(plan) = state.book.plan_of(&asked) else {
+        drop(state);
+        shared.note(request, &asked.raw);
+        let text = shared.lock().book.summary(&asked).unwrap_or_else(|| aside(&asked));
+        return Some(protocol.write(&asked, &Reply::Text(text)));
+    };
+    loop {
+        if state.is_over {
+            return None;
+        }
+        match state.book.next(plan, &asked) {
+            Next::Reply(reply) => return Some(protocol.write(&asked, &reply)),
+            Next::Fail(fault) => {
+                let mut answer = protocol.fail(&asked, fault);
+                answer.cut |= fault == Fault::Dropped;
+                return Some(answer);
+            }
+            Next::Wait => {
+                state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+}
+
+/// What is said to those who ask beside any plan: titles, names of branches, whether a command is safe.
+fn aside(asked: &Asked) -> String {
+    if asked.raw.contains("json_schema") {
+        "{\"title\":\"Scripted\"}".to_owned()
+    } else {
+        "Scripted".to_owned()
+    }
+}
+
+/// What is no conversation.
+fn other(request: &Request, raw: &str) -> Answer {
+    if request.path.ends_with("/count_tokens") {
+        return Answer::json(200, &json!({ "input_tokens": raw.len() / 4 }));
+    }
+    if request.path.ends_with("/models") {
+        let model = json!({ "id": "scripted", "object": "model", "type": "model" });
+        return Answer::json(200, &json!({ "object": "list", "data": [model], "models": [] }));
+    }
+    Answer::json(200, &json!({}))
+}
+
+impl Shared {
+    fn note(&self, request: &Request, raw: &str) {
+        let target = format!("{} {}", request.method, request.path);
+        self.lock().sides.push(Side { target, text: raw.chars().take(2000).collect() });
+    }
+}

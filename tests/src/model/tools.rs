@@ -1,0 +1,167 @@
+//! Acts as calls of the tools that a harness offers.
+
+use serde_json::{Value, json};
+
+use super::plan::Act;
+
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) tool: String,
+    pub(super) input: Value,
+}
+
+/// A tool that is offered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tool {
+    pub(super) name: String,
+    /// The group of tools that it is in, where its harness has such.
+    pub(super) group: Option<String>,
+    /// What it can be given, by name; empty for one that takes plain text.
+    pub(super) fields: Vec<String>,
+    /// It takes plain text.
+    pub(super) is_plain: bool,
+}
+
+impl Tool {
+    /// A tool with this name and JSON Schema.
+    pub(super) fn new(name: &str, schema: &Value) -> Tool {
+        let fields = schema["properties"].as_object().map(|fields| fields.keys().cloned().collect());
+        Tool { name: name.to_owned(), fields: fields.unwrap_or_default(), ..Tool::default() }
+    }
+}
+
+/// The call that carries out an act with one of these tools; nothing for an act that calls none. `folder` is where the
+/// agent works, `seen` what was last read of the file.
+pub(super) fn call(act: &Act, tools: &[Tool], folder: &str, seen: Option<&str>) -> Option<Call> {
+    let mut call = of_harness(act, tools, folder, seen)?;
+    let tool = tools.iter().find(|tool| tool.name == call.tool);
+    if let (Some(tool), Some(input)) = (tool.filter(|tool| !tool.is_plain), call.input.as_object_mut()) {
+        // Harnesses have different names for the same things, and refuse those that they do not know.
+        input.retain(|field, _| tool.fields.contains(field));
+    }
+    Some(call)
+}
+
+fn of_harness(act: &Act, tools: &[Tool], folder: &str, seen: Option<&str>) -> Option<Call> {
+    let has = |tool: &str| has(tools, tool);
+    let at = |path: &str| if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") };
+    let seen = seen.unwrap_or_default();
+    let only_a_shell = !["Write", "write"].into_iter().any(has);
+    Some(match act {
+        Act::Run(command) => shell(command, tools),
+        Act::Asking(command) => asking(command, tools),
+        Act::Read(path) if only_a_shell => shell(&format!("cat {path}"), tools),
+        Act::Read(path) if has("Read") => of("Read", json!({ "file_path": at(path) })),
+        Act::Read(path) => of("read", json!({ "filePath": at(path), "path": path })),
+        Act::Write { path, text } => write(path, text, &at(path), tools),
+        Act::Append { path, text } => {
+            write(path, &format!("{}\n\n{text}\n", seen.trim_end()), &at(path), tools)
+        }
+        Act::Edit { path, old, new } => edit(path, old, new, &at(path), tools),
+        Act::Extend { path, text } => {
+            let end = unique_end(seen.trim_end());
+            edit(path, end, &format!("{end}\n\n{text}"), &at(path), tools)
+        }
+        Act::Tool { name, input } => of(name, input.clone()),
+        Act::Orange(_) | Act::Quoted(_) | Act::Say(_) | Act::Hold(_) | Act::Fail(..) => return None,
+    })
+}
+
+fn has(tools: &[Tool], name: &str) -> bool {
+    tools.iter().any(|tool| tool.name == name)
+}
+
+fn of(tool: &str, input: Value) -> Call {
+    Call { tool: tool.to_owned(), input }
+}
+
+fn shell(command: &str, tools: &[Tool]) -> Call {
+    let has = |tool: &str| has(tools, tool);
+    if has("exec_command") {
+        return of("exec_command", json!({ "cmd": command, "yield_time_ms": 30_000 }));
+    }
+    if has("shell_command") {
+        return of("shell_command", json!({ "command": command }));
+    }
+    if has("shell") {
+        return of("shell", json!({ "command": ["bash", "-lc", command] }));
+    }
+    let description = "Do what the plan says";
+    let tool = if has("Bash") { "Bash" } else { "bash" };
+    of(tool, json!({ "command": command, "description": description }))
+}
+
+/// Where the sandbox is the tool's own, the model says that it wants out of it.
+fn asking(command: &str, tools: &[Tool]) -> Call {
+    let mut call = shell(command, tools);
+    if ["exec_command", "shell_command", "shell"].contains(&call.tool.as_str()) {
+        call.input["sandbox_permissions"] = json!("require_escalated");
+        call.input["justification"] = json!("May it do so?");
+    }
+    call
+}
+
+fn write(path: &str, text: &str, absolute: &str, tools: &[Tool]) -> Call {
+    let has = |tool: &str| has(tools, tool);
+    if has("Write") {
+        return of("Write", json!({ "file_path": absolute, "content": text }));
+    }
+    if has("write") {
+        return of("write", json!({ "filePath": absolute, "path": path, "content": text }));
+    }
+    let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
+    patch(&format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch"), tools)
+}
+
+fn edit(path: &str, old: &str, new: &str, absolute: &str, tools: &[Tool]) -> Call {
+    let has = |tool: &str| has(tools, tool);
+    if has("Edit") {
+        return of("Edit", json!({ "file_path": absolute, "old_string": old, "new_string": new }));
+    }
+    if has("edit") {
+        let input = json!({ "filePath": absolute, "oldString": old, "newString": new,
+            "path": path, "edits": [{ "oldText": old, "newText": new }] });
+        return of("edit", input);
+    }
+    let marked =
+        |mark: char, text: &str| -> String { text.lines().map(|line| format!("{mark}{line}\n")).collect() };
+    let change = format!("{}{}", marked('-', old), marked('+', new));
+    patch(&format!("*** Begin Patch\n*** Update File: {path}\n@@\n{change}*** End Patch"), tools)
+}
+
+/// The last lines of a text, as few as occur only once in it.
+fn unique_end(text: &str) -> &str {
+    let begins = text.rmatch_indices('\n').map(|(newline, _)| newline + 1);
+    let mut ends = begins.map(|begin| &text[begin..]);
+    ends.find(|end| text.matches(end).count() == 1).unwrap_or(text)
+}
+
+/// A patch as codex takes it: a tool of its own, or a command that it recognises.
+fn patch(patch: &str, tools: &[Tool]) -> Call {
+    if has(tools, "apply_patch") {
+        return of("apply_patch", json!({ "input": patch }));
+    }
+    shell(&format!("apply_patch <<'END_OF_PATCH'\n{patch}\nEND_OF_PATCH"), tools)
+}
+
+/// What a file had, from what the tool that read it answered: without numbers of lines and without what the harness adds.
+pub(super) fn contents(answer: &str) -> String {
+    let begins = ["<content>\n", "\nOutput:\n"];
+    let body = begins.iter().find_map(|begin| answer.split_once(begin)).map_or(answer, |(_, rest)| rest);
+    let body = body.split("</content>").next().unwrap_or(body);
+    let body = body.split("\n<system-reminder>").next().unwrap_or(body);
+    let lines: Vec<&str> = body.lines().collect();
+    let numbered: Vec<&str> = lines.iter().filter_map(|line| unnumbered(line)).collect();
+    if numbered.is_empty() { lines.join("\n") } else { numbered.join("\n") }
+}
+
+/// A line without its number: `12→text`, `12\ttext`, `00012| text`, `12: text`.
+fn unnumbered(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let rest = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let is_numbered = rest.len() < line.len();
+    let text = ["→", "\t", "| ", ": "].iter().find_map(|mark| rest.strip_prefix(mark));
+    let text = text.or_else(|| [":", "|"].contains(&rest).then_some(""));
+    text.filter(|_| is_numbered)
+}

@@ -1,0 +1,82 @@
+//! Several tasks of one harness at the same time.
+
+use orange_tests::model::{Act, Plan};
+
+use super::Pair;
+use crate::plans::{came_through, is_written, paint, reviewer, worker};
+use crate::suite::Suite;
+use crate::world::{PROJECT, World};
+
+/// Three workers at once, each reviewed.
+pub(super) fn three(suite: &'static Suite, Pair(works, reviews): Pair) {
+    let world = World::new(suite);
+    let summaries = ["Paint the first door", "Paint the second door", "Paint the third door"];
+    let plans = summaries.map(|summary| {
+        [worker(&world, summary, "agent-review"), reviewer(&world, summary, 1, "PASS", "reviewing")]
+    });
+    let options = ["--harness", works, "--review-harness", reviews];
+    let begin = |(summary, branch)| world.create(branch, summary, &options);
+    let mut rest = summaries.into_iter().zip(["first", "second", "third"]);
+    let mut tasks: Vec<_> = rest.by_ref().take(1).map(begin).collect();
+    if works == "opencode" {
+        // Of several that start for the first time at the same moment, one may hang with an empty screen (1.18).
+        world.until("the first one has begun", || world.report(plans[0][0]).requests > 0);
+    }
+    tasks.extend(rest.map(begin));
+    for ((task, summary), plans) in tasks.iter().zip(summaries).zip(plans) {
+        task.reaches("reviewing");
+        plans.into_iter().for_each(|plan| came_through(&world, plan, summary));
+        is_written(task, &[summary, "DONE: the door is painted", "Verdict: PASS"]);
+    }
+}
+
+/// In one fresh home: two tasks at once with the one harness, then with the other, then with one that works and one that
+/// reviews.
+pub(super) fn two_for_each(suite: &'static Suite, Pair(one, other): Pair) {
+    let world = World::new(suite);
+    world.ok(&["project", "update", PROJECT, "--pool-size", "6"]);
+    for (works, reviews) in [(one, one), (other, other), (one, other)] {
+        let summaries =
+            ["left", "right"].map(|side| format!("Paint the {side} door of {works} and {reviews}"));
+        let plans = summaries.each_ref().map(|summary| {
+            [worker(&world, summary, "agent-review"), reviewer(&world, summary, 1, "PASS", "reviewing")]
+        });
+        let tasks = ["left", "right"].map(|side| format!("{side}-{works}-{reviews}"));
+        let options = ["--harness", works, "--review-harness", reviews];
+        let create = |place: usize| world.create(&tasks[place], &summaries[place], &options);
+        for ((task, summary), plans) in [create(0), create(1)].iter().zip(&summaries).zip(plans) {
+            task.reaches("reviewing");
+            assert_eq!(task.path(), ["working", "agent-review", "reviewing"]);
+            plans.into_iter().for_each(|plan| came_through(&world, plan, summary));
+            is_written(task, &[summary, "DONE: the door is painted", "Verdict: PASS"]);
+        }
+    }
+}
+
+/// Two workers are in the middle of it when one of the tasks is cancelled: the other one's goes on.
+pub(super) fn cancel_one(suite: &'static Suite, Pair(works, _): Pair) {
+    let world = World::new(suite);
+    let work = |summary: &str, gate: &str| {
+        let acts = vec![
+            Act::read("TASK.md"),
+            Act::hold(gate),
+            paint("door"),
+            Act::extend("TASK.md", "## Handoff\n\nDONE: all"),
+            Act::orange("task update --status reviewing"),
+        ];
+        world.plan(Plan::new(&[&format!("# Task: {summary}")], acts))
+    };
+    let (doomed, lucky) = (work("Paint the old door", "old"), work("Paint the new door", "new"));
+    let options = ["--workflow", "minimal", "--harness", works];
+    let first = world.create("old", "Paint the old door", &options);
+    world.until_held("old");
+    let second = world.create("new", "Paint the new door", &options);
+    world.until_held("new");
+    first.ok("cancel", &["--yes"]);
+    first.reaches("cancelled");
+    world.model.open("new");
+    second.reaches("reviewing");
+    came_through(&world, lucky, "Paint the new door");
+    assert_eq!(world.report(doomed).exchanges.len(), 1, "the cancelled one did nothing more");
+    assert!(second.events_of("agent.crashed").is_empty());
+}

@@ -1,0 +1,147 @@
+//! What all lives share: the agents, the user that runs them, the `orange` of this build; and what cannot be had.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use orange_tests::harnesses::{self, ALL, Harness, Installed};
+use tempfile::TempDir;
+
+use crate::record;
+use crate::user::User;
+
+/// What all lives share.
+#[derive(Debug)]
+pub(crate) struct Suite {
+    pub(crate) installed: Installed,
+    pub(crate) user: User,
+    /// A folder with the program `orange`.
+    pub(crate) bin: PathBuf,
+    /// A folder with `orange` and, beside it, `orange-mcp`.
+    pub(crate) bin_with_server: PathBuf,
+    /// Why a harness cannot be run, for those that cannot.
+    missing: Vec<(&'static str, String)>,
+}
+
+static SUITE: OnceLock<Result<Suite, String>> = OnceLock::new();
+static FOLDER: Mutex<Option<TempDir>> = Mutex::new(None);
+static SKIPPED: AtomicUsize = AtomicUsize::new(0);
+
+/// The suite, if these harnesses can be run.
+pub(crate) fn get(harnesses: &[&str]) -> Result<&'static Suite, String> {
+    let suite = SUITE.get_or_init(make).as_ref().map_err(String::clone)?;
+    let missing = suite.missing.iter().find(|(name, _)| harnesses.contains(name));
+    missing.map_or(Ok(suite), |(name, why)| Err(format!("{name} cannot be run: {why}")))
+}
+
+/// Says that a life is skipped, past everything that catches the output of tests.
+pub(crate) fn skip(life: &str, why: &str) {
+    SKIPPED.fetch_add(1, Ordering::Relaxed);
+    eprintln!("SKIPPED: {life}: {why}");
+}
+
+/// Why a life that has begun is skipped all the same.
+#[derive(Debug)]
+pub(crate) struct Lacking(pub(crate) String);
+
+/// Ends a life that needs what cannot be had here. It is skipped, and nothing is called a failure.
+pub(crate) fn give_up(why: String) -> ! {
+    std::panic::resume_unwind(Box::new(Lacking(why)))
+}
+
+/// How many lives were skipped.
+pub(crate) fn skipped() -> usize {
+    SKIPPED.load(Ordering::Relaxed)
+}
+
+/// Removes what the suite has made for this run.
+pub(crate) fn clean() {
+    drop(FOLDER.lock().unwrap_or_else(PoisonError::into_inner).take());
+}
+
+fn make() -> Result<Suite, String> {
+    for program in ["tmux", "git", "npm"] {
+        let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
+        if !found.is_ok_and(|found| found.status.success()) {
+            return Err(format!("{program} is not installed"));
+        }
+    }
+    let user = User::find()?;
+    let cache = target_folder().join("agents");
+    let installed = match std::env::var("ORANGE_AGENTS").as_deref() {
+        Ok("latest") => harnesses::latest_below(&cache)?,
+        _ => harnesses::pinned_below(&cache)?,
+    };
+    let (bin, bin_with_server) = copies_of_orange()?;
+    fs::create_dir(bin.join("home")).map_err(|error| error.to_string())?;
+    user.owns(&bin.join("home"));
+    let mut suite = Suite { installed, user, bin, bin_with_server, missing: Vec::new() };
+    suite.missing = ALL.iter().filter_map(|harness| Some((harness.name, suite.lacks(*harness)?))).collect();
+    record::versions(&suite);
+    Ok(suite)
+}
+
+impl Suite {
+    /// Why this harness does not even say its version.
+    fn lacks(&self, harness: Harness) -> Option<String> {
+        let mut command = Command::new(self.installed.programs().join(harness.name));
+        command.arg("--version").env("HOME", self.bin.join("home")).current_dir("/");
+        self.user.runs(&mut command);
+        match command.output() {
+            Ok(output) if output.status.success() => None,
+            Ok(output) => {
+                Some(String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or("it fails").to_owned())
+            }
+            Err(error) => Some(error.to_string()),
+        }
+    }
+}
+
+/// `orange` where the user can run it: the folder of the build may be closed to others. Beside the second one is `orange-mcp`.
+fn copies_of_orange() -> Result<(PathBuf, PathBuf), String> {
+    let built = build_orange()?;
+    let folder = tempfile::Builder::new().prefix("orange-agents-bin-").tempdir_in("/tmp");
+    let folder = folder.map_err(|error| error.to_string())?;
+    let path = folder.path().to_path_buf();
+    let with_server = path.join("with-server");
+    let copy = |from: &str, to: &Path| fs::copy(built.join(from), to.join(from));
+    let copied = fs::create_dir(&with_server)
+        .and_then(|()| copy("orange", &path))
+        .and_then(|_| fs::hard_link(path.join("orange"), with_server.join("orange")))
+        .and_then(|()| copy("orange-mcp", &with_server))
+        .and_then(|_| fs::set_permissions(&path, fs::Permissions::from_mode(0o755)));
+    copied.map_err(|error| error.to_string())?;
+    *FOLDER.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder);
+    Ok((path, with_server))
+}
+
+/// The folder with both programs as they are now.
+fn build_orange() -> Result<PathBuf, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build
+        .args(["build", "--quiet", "--package", "orange", "--package", "orange-mcp", "--target-dir"])
+        .arg(target_folder());
+    if profile_folder().ends_with("release") {
+        build.arg("--release");
+    }
+    // The build itself failing is no reason to skip anything.
+    assert!(build.status().map_err(|error| error.to_string())?.success(), "orange cannot be built");
+    Ok(profile_folder())
+}
+
+fn target_folder() -> PathBuf {
+    profile_folder().parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+fn profile_folder() -> PathBuf {
+    let program = std::env::current_exe().unwrap_or_default();
+    program.ancestors().nth(2).map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// How long anything may take before a life is given up.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(600);

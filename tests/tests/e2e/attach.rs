@@ -1,0 +1,197 @@
+//! `orange task attach`, on a terminal that a person sits at: a pane of another tmux.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::task::is_alive;
+use crate::world::{World, text};
+
+/// A terminal, with what runs on it.
+pub(crate) struct Terminal<'w> {
+    world: &'w World,
+    socket: PathBuf,
+}
+
+impl<'w> Terminal<'w> {
+    /// One that is in no tmux, and runs this script of the shell, in which `orange` is ours.
+    pub(crate) fn plain(world: &'w World, script: &str) -> Terminal<'w> {
+        Terminal::inside(world, &format!("unset TMUX TMUX_PANE; {script}"))
+    }
+
+    /// The same inside a tmux of the person's own.
+    fn inside(world: &'w World, script: &str) -> Terminal<'w> {
+        // One server for each: the one before may still be on its way out.
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let terminal = Terminal { world, socket: world.path(&format!("persons-tmux-{number}")) };
+        let orange = format!("orange() {{ {} \"$@\"; }}", world.program.display());
+        let script = format!("{orange}; {script}; echo \"LEFT $?\"; exec sleep 1000000");
+        terminal.tmux(&["new-session", "-d", "-x", "120", "-y", "30", "-s", "person", &script]);
+        terminal
+    }
+
+    fn tmux(&self, args: &[&str]) -> String {
+        let mut command = self.world.command("tmux");
+        command.arg("-S").arg(&self.socket).args(["-f", "/dev/null"]).args(args);
+        text(&command.current_dir(self.world.repo()).output().unwrap().stdout)
+    }
+
+    pub(crate) fn screen(&self) -> String {
+        self.tmux(&["capture-pane", "-p", "-t", "=person:"])
+    }
+
+    #[track_caller]
+    pub(crate) fn shows(&self, what: &str) -> String {
+        let mut screen = String::new();
+        let until = format!("the terminal shows {what:?}");
+        self.world.until(&until, || {
+            screen = self.screen();
+            screen.contains(what)
+        });
+        screen
+    }
+
+    pub(crate) fn press(&self, keys: &[&str]) {
+        self.tmux(&[&["send-keys", "-t", "=person:"], keys].concat());
+    }
+}
+
+impl Drop for Terminal<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- the terminal\n{}", self.screen().trim_end());
+        }
+        self.tmux(&["kill-server"]);
+    }
+}
+
+const LONG: &str = "a-branch-whose-name-is-much-longer-than-a-status-line-has-room-for";
+
+#[test]
+fn it_names_the_branch_and_the_keys_that_detach() {
+    let world = World::new();
+    let task = world.create(LONG, "Mend it [agents: hang]", &[]);
+    let agent = task.agent(1).begun();
+    let terminal = Terminal::plain(&world, &format!("orange task attach {LONG}"));
+    let screen = terminal.shows("C-b d: detach");
+    assert!(screen.contains(&format!("[toy/{LONG}]")), "{screen}");
+    terminal.press(&["C-b", "d"]);
+    let screen = terminal.shows("LEFT 0");
+    assert!(screen.contains(&format!("{LONG} (working): C-b d detaches")), "{screen}");
+    assert!(screen.contains("the agent goes on") && is_alive(agent), "{screen}");
+}
+
+#[test]
+fn inside_another_tmux_the_prefix_is_pressed_twice() {
+    let world = World::new();
+    let task = world.create(LONG, "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    let terminal = Terminal::inside(&world, "orange task attach");
+    // There is no worktree here to tell which task is meant.
+    terminal.shows("LEFT 2");
+    drop(terminal);
+    let terminal = Terminal::inside(&world, &format!("orange task attach {LONG}"));
+    let screen = terminal.shows("C-b C-b d: detach");
+    assert!(screen.contains(&format!("[toy/{LONG}]")), "{screen}");
+    terminal.press(&["C-b", "d"]);
+    terminal.shows("LEFT 0");
+    drop(terminal);
+    // With another prefix than the person's, it is pressed once.
+    world.tmux(&["set-option", "-g", "prefix", "C-a"]);
+    let terminal = Terminal::inside(&world, &format!("orange task attach {LONG}"));
+    terminal.shows(" C-a d: detach");
+}
+
+#[test]
+fn it_follows_the_task_from_agent_to_agent() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang hang]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    let terminal = Terminal::plain(&world, "orange task attach fix");
+    terminal.shows("0:worker*");
+    task.write("## Handoff\n\nDONE: all of it");
+    task.ok("update", &["--status", "agent-review"]);
+    terminal.shows("0:review-1*");
+
+    task.write("## Review\n\nVerdict: PASS");
+    task.ok("update", &["--status", "reviewing"]);
+    let screen = terminal.shows("LEFT 0");
+    assert!(screen.contains("Agent 2 (reviewer) has ended: killed."), "{screen}");
+    assert!(screen.contains("fix is reviewing."), "{screen}");
+    assert!(screen.contains(&format!("orange task merge {}", task.id)), "{screen}");
+    assert!(!screen.contains("respawn"), "nothing starts again in reviewing: {screen}");
+}
+
+#[test]
+fn it_follows_a_restart() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang hang]", &[]);
+    let first = task.agent(1).begun();
+    let terminal = Terminal::plain(&world, "orange task attach fix");
+    terminal.shows("0:worker*");
+    task.ok("restart", &[]);
+    let second = task.agent(2).begun();
+    world.until("the terminal shows the second", || {
+        world.tmux(&["list-clients", "-F", "#{client_session}"]).stdout == b"toy/fix\n"
+    });
+    assert!(!is_alive(first) && is_alive(second));
+    assert!(!terminal.screen().contains("LEFT"));
+}
+
+#[test]
+fn it_says_why_the_agent_ended_and_what_can_be_done() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: told told]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    let terminal = Terminal::plain(&world, "orange task attach fix");
+    terminal.shows("0:worker*");
+    task.agent(1).tell("exit 3");
+    let screen = terminal.shows("LEFT 0");
+    assert!(screen.contains("Agent 1 (worker) has ended: exited with 3."), "{screen}");
+    assert!(screen.contains("fix is working."), "{screen}");
+    assert!(screen.contains(&format!("orange task respawn {}", task.id)), "{screen}");
+    assert!(screen.contains(&format!("orange task update {} --status stuck", task.id)), "{screen}");
+    drop(terminal);
+
+    task.ok("respawn", &[]);
+    task.agent(2).begun();
+    let terminal = Terminal::plain(&world, "orange task attach fix");
+    terminal.shows("0:worker*");
+    task.ok("stop", &[]);
+    let screen = terminal.shows("LEFT 0");
+    assert!(screen.contains("Agent 2 (worker) has ended: stopped."), "{screen}");
+}
+
+#[test]
+fn where_nobody_is_left_it_names_respawn() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: crash crash]", &[]);
+    task.has_events(1, "agent.crashed");
+    task.ok("respawn", &[]);
+    task.reaches("stuck");
+    let refused = task.fails(1, "refused", "attach", &[]);
+    assert!(refused.contains("it is stuck"), "{refused}");
+    assert!(refused.contains(&format!("orange task respawn {}", task.id)), "{refused}");
+}
+
+#[test]
+fn inside_our_own_tmux_it_switches_and_comes_back() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    let orange = world.program.display();
+    let shell = format!("{orange} task attach fix; echo \"LEFT $?\"; exec sleep 1000000");
+    let repo = world.repo();
+    world.tmux(&["new-session", "-d", "-s", "mine", "-c", &repo.to_string_lossy(), "sleep 1000000"]);
+    let socket = world.path("tmux");
+    let terminal = Terminal::plain(&world, &format!("tmux -S {} attach-session -t =mine", socket.display()));
+    let client = || text(&world.tmux(&["list-clients", "-F", "#{client_session}"]).stdout);
+    world.until("the person is in a session of their own", || client() == "mine\n");
+    world.tmux(&["respawn-pane", "-k", "-t", "=mine:", &shell]);
+    world.until("the client is switched", || client() == "toy/fix\n");
+    task.ok("cancel", &["--yes"]);
+    world.until("it is back in the person's own", || client() == "mine\n");
+    terminal.shows("LEFT 0");
+}

@@ -1,0 +1,105 @@
+//! Tasks that wait to be started: who starts them, how many at once, and what is said of them.
+
+use std::fs::{self, File};
+
+use serde_json::json;
+
+use crate::processes;
+use crate::said::Said;
+use crate::task::{Task, try_kill};
+use crate::world::{PROJECT, World};
+
+/// Two tasks that are worked on, and more that wait for their worktrees.
+fn crowded(world: &World, waiting: usize) -> (Vec<Task<'_>>, Vec<Task<'_>>) {
+    let create = |name: String, agents: &str| {
+        let summary = format!("Mend it [agents: {agents}]");
+        world.create(&name, &summary, &["--workflow", "minimal"])
+    };
+    let done: Vec<_> = (0..2).map(|n| create(format!("done-{n}"), "work")).collect();
+    done.iter().for_each(|task| task.reaches("reviewing"));
+    let waiting = (0..waiting).map(|n| create(format!("next-{n}"), "hang")).collect();
+    (done, waiting)
+}
+
+fn started(tasks: &[Task<'_>]) -> Vec<bool> {
+    tasks.iter().map(|task| task.status() == "working").collect()
+}
+
+/// The processes that start the next task after this one.
+fn starters(task: &Task<'_>) -> Vec<i32> {
+    processes::that(|folder| processes::runs(folder, &["task", "spawn-next", &task.id]))
+}
+
+#[test]
+fn two_that_make_room_at_once_start_two() {
+    let world = World::new();
+    let (done, waiting) = crowded(&world, 3);
+    assert_eq!(started(&waiting), [false; 3]);
+    let merges = done.iter().map(|task| {
+        let mut merge = world.command(world.program);
+        merge.args(["--json", "task", "merge", &task.id, "--local", "--strategy", "merge"]);
+        merge.current_dir(world.repo()).stdout(std::process::Stdio::piped()).spawn().unwrap()
+    });
+    for merge in merges.collect::<Vec<_>>() {
+        Said::from(merge.wait_with_output().unwrap()).ok();
+    }
+    waiting[..2].iter().for_each(|task| task.reaches("working"));
+    for task in &waiting[..2] {
+        task.agent(1).begun();
+        assert_eq!(task.events_of("agent.spawned").len(), 1);
+    }
+    assert_eq!(waiting[2].status(), "pending", "there is no third worktree");
+}
+
+#[test]
+fn a_start_that_is_owed_is_made_by_whoever_comes_next() {
+    let world = World::new();
+    let (done, waiting) = crowded(&world, 1);
+    let folder = world.home().join("tasks").join(PROJECT).join(".owed");
+    fs::create_dir_all(&folder).unwrap();
+    let lock = File::create(folder.join(".lock")).unwrap();
+    lock.lock().unwrap();
+    done[0].ok("merge", &["--local"]);
+    world.until("somebody wants to start the next one", || !starters(&done[0]).is_empty());
+    world.until("it is killed", || {
+        starters(&done[0]).into_iter().for_each(|pid| _ = try_kill(pid));
+        starters(&done[0]).is_empty()
+    });
+    drop(lock);
+    assert_eq!(waiting[0].status(), "pending");
+    let doctor = world.orange(&["doctor"]).out;
+    assert!(doctor.contains(&format!("task {} has made room", done[0].id)), "{doctor}");
+
+    world.ok(&["monitor", "--once"]);
+    waiting[0].reaches("working");
+    world.ok(&["monitor", "--once"]);
+    assert_eq!(waiting[0].events_of("agent.spawned").len(), 1);
+    assert!(fs::read_dir(&folder).unwrap().flatten().all(|entry| entry.file_name() == ".lock"));
+}
+
+#[test]
+fn a_task_waits_until_it_is_somebodys_part_to_start_it() {
+    let world = World::new();
+    let (working, waiting) = crowded(&world, 2);
+    let told = || {
+        let listed = world.ok(&["task", "list"]);
+        let row = listed.as_array().unwrap().iter().find(|row| row["id"] == waiting[0].id.as_str());
+        row.unwrap()["waits_for"].as_str().unwrap_or_default().to_owned()
+    };
+    assert_eq!(told(), "waits for one of the 2 worktrees of toy");
+    working[0].ok("cancel", &["--yes"]);
+    world.ok(&["monitor", "--once"]);
+    assert_eq!(started(&waiting), [false, false], "a cancellation starts nothing");
+    assert!(told().contains("orange task spawn"), "{}", told());
+    let doctor = world.orange(&["doctor"]).out;
+    assert!(doctor.contains(&format!("task {} waits for", waiting[0].id)), "{doctor}");
+
+    let changed = world.ok(&["project", "update", PROJECT, "--queue", "auto"]);
+    assert_eq!(changed["queue"], json!("auto"));
+    assert!(changed["hints"][0].as_str().is_some_and(|hint| hint.contains("`orange monitor`")), "{changed}");
+    world.ok(&["monitor", "--once"]);
+    waiting[0].reaches("working");
+    assert_eq!(told(), "");
+    working[1].ok("cancel", &["--yes"]);
+    waiting[1].reaches("working");
+}

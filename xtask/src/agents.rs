@@ -1,0 +1,51 @@
+//! `cargo xtask agents`: lives of tasks with the coding agents that people have, and the table that says how they went.
+
+mod table;
+
+use std::fs;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use self::table::Record;
+use crate::Result;
+use crate::house::House;
+
+/// Run the lives of tasks with real coding agents against a scripted model, and write down how each went.
+#[derive(Args)]
+pub(crate) struct Agents {
+    /// Only the lives with this one: claude, codex, opencode, pi. The page stays as it is.
+    #[arg(long, value_name = "NAME")]
+    harness: Option<String>,
+    /// Their newest versions instead of the pinned ones; prints what changed. The page stays as it is.
+    #[arg(long)]
+    latest: bool,
+}
+
+/// Where the table stands.
+const PAGE: &str = "docs/agents.md";
+
+pub(crate) fn run(house: &House, arguments: &Agents) -> Result<ExitCode> {
+    let folder = house.metadata()?.target_directory.join("agents");
+    let file = folder.join("record.jsonl");
+    fs::create_dir_all(&folder).and_then(|()| fs::write(&file, "")).map_err(|error| error.to_string())?;
+    let mut test = house.cargo(["test", "--package", "orange-tests", "--test", "agents", "--"]);
+    test.args(&arguments.harness).env("ORANGE_AGENTS_RECORD", &file);
+    if arguments.latest {
+        test.env("ORANGE_AGENTS", "latest");
+    }
+    let status = test.status().map_err(|error| format!("cargo cannot be run: {error}"))?;
+    let record = Record::read(&fs::read_to_string(&file).map_err(|error| error.to_string())?)?;
+    let page = house.read(PAGE)?;
+    let table = record.table();
+    print!("\n{table}\n");
+    if arguments.latest {
+        print!("{}", record.changes(&page.text));
+    } else if arguments.harness.is_none() {
+        let text = table::replaced(&page.text, &table)
+            .ok_or_else(|| format!("{PAGE} has no place for the table"))?;
+        fs::write(house.root.join(PAGE), text).map_err(|error| format!("{PAGE}: {error}"))?;
+        println!("It stands in {PAGE}.");
+    }
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
