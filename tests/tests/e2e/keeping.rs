@@ -82,7 +82,8 @@ fn a_backup_becomes_a_branch_and_nothing_else_moves() {
     assert_eq!(world.git(&worktree, &["rev-parse", "HEAD"]), before);
     assert_eq!(world.git(&worktree, &["status", "--porcelain"]), "");
 
-    world.git(&world.repo(), &["update-ref", &kept.replace("/1", "/2"), "main"]);
+    let second = format!("refs/orange/backup/{}/2", task.id);
+    world.git(&world.repo(), &["update-ref", &second, "main"]);
     let several = task.fails(2, "usage", "restore", &[]);
     assert!(several.contains(&kept) && several.contains("--backup"), "{several}");
     assert!(task.fails(3, "not_found", "restore", &["--backup", "3"]).contains("no backup 3"));
