@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::Kind;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::{Answer, one_line};
 use crate::doctor::{self, Finding, Level};
 use crate::orange::Orange;
 
@@ -31,7 +31,7 @@ fn to_json(finding: &Finding) -> Value {
 
 fn told(finding: &Finding) -> String {
     let Finding { check, level, message, remedy } = finding;
-    let line = format!("{:<8} {check:<12} {message}", word(*level));
+    let line = format!("{:<8} {check:<12} {}", word(*level), one_line(message, 1000));
     if remedy.is_empty() { line } else { format!("{line}\n{:<21} → {remedy}", "") }
 }
 

@@ -100,6 +100,7 @@ fn list(orange: &Orange) -> Result<Answer> {
                 project.default_branch.clone(),
                 project.pool_size.to_string(),
                 project.workflow().to_owned(),
+                settings_of(project),
                 project.path.display().to_string(),
             ]
         })
@@ -108,7 +109,22 @@ fn list(orange: &Orange) -> Result<Answer> {
     if rows.is_empty() {
         return Ok(Answer::new(json, "no projects yet; add one with `orange project add PATH`"));
     }
-    Ok(Answer::new(json, table(["PROJECT", "BRANCH", "POOL", "WORKFLOW", "PATH"], &rows)))
+    Ok(Answer::new(json, table(["PROJECT", "BRANCH", "POOL", "WORKFLOW", "SETTINGS", "PATH"], &rows)))
+}
+
+/// What is set otherwise than in a new project, as one would type it.
+fn settings_of(project: &Project) -> String {
+    let days = |option: &str, days: Option<u32>| Some(format!("--{option} {}", days?));
+    let set = [
+        project.is_auto().then(|| "--queue auto".to_owned()),
+        project.type_answers.then(|| "--type-answers true".to_owned()),
+        project.transcripts_mb.map(|megabytes| format!("--transcripts-mb {megabytes}")),
+        days("backup-days", project.backup_days),
+        days("branch-days", project.branch_days),
+        days("trash-days", project.trash_days),
+    ];
+    let set: Vec<String> = set.into_iter().flatten().collect();
+    if set.is_empty() { "-".to_owned() } else { set.join(" ") }
 }
 
 fn update(

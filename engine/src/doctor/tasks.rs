@@ -109,12 +109,18 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(findings, "every agent has one, every one a task"))
 }
 
-/// Agents that live and do not go on by themselves.
+/// Tasks that call for a person, and agents that live and do not go on by themselves.
 pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let panes = || seen.panes().ok().map(<[Pane]>::to_vec);
     for listed in seen.listed()? {
         let Ok(task) = &listed.task else { continue };
+        if let Some(attention) = &task.attention {
+            let message = format!("task {}: {attention}", task.id);
+            let remedy =
+                format!("`orange task attach {}` shows its agent, or says what can be done", task.id);
+            findings.push(Finding::new(Level::Warning, message).remedy(remedy));
+        }
         let log = task::read_journal(&listed.dir)?.log();
         for Agent { spawn, told, .. } in activity::of_task(seen.orange, &listed.dir, task, &log, panes) {
             if !told.state.is_well() {

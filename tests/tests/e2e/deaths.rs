@@ -12,8 +12,15 @@ fn a_worker_without_a_handoff_crashes_and_the_second_time_is_stuck() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: crash crash]", &[]);
     task.has_events(1, "agent.crashed");
-    assert!(task.show()["attention"].is_string());
     let show = task.show();
+    let attention = show["attention"].as_str().unwrap();
+    let doctor = world.ok(&["doctor"]);
+    let findings = doctor["findings"].as_array().unwrap();
+    let told = findings.iter().find(|finding| finding["check"] == "agents").unwrap();
+    assert_eq!(
+        (&told["level"], &told["message"]),
+        (&json!("warning"), &json!(format!("task {}: {attention}", task.id)))
+    );
     assert_eq!((&show["status"], &show["session"]), (&json!("working"), &json!("crashed")));
     assert_eq!(show["counters"]["crash_count"], 1);
     let exited = &task.events_of("agent.exited")[0];

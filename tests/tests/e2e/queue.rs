@@ -95,6 +95,8 @@ fn a_task_waits_until_it_is_somebodys_part_to_start_it() {
     assert!(doctor.contains(&format!("task {} waits for", waiting[0].id)), "{doctor}");
 
     let changed = world.ok(&["project", "update", PROJECT, "--queue", "auto"]);
+    let listed = world.orange(&["project", "list"]);
+    assert!(listed.out.contains(" --queue auto "), "{listed:?}");
     assert_eq!(changed["queue"], json!("auto"));
     assert!(changed["hints"][0].as_str().is_some_and(|hint| hint.contains("`orange monitor`")), "{changed}");
     world.ok(&["monitor", "--once"]);
