@@ -74,3 +74,17 @@ pub fn files(url: &str) -> Vec<(&'static str, String)> {
         (".pi/agent/settings.json", pi_settings.to_string()),
     ]
 }
+
+/// The files of a home directory by which opencode sees that its own package is installed. No plugin of the tests uses that.
+pub fn opencode_package() -> Vec<(&'static str, String)> {
+    const NAME: &str = "@opencode-ai/plugin";
+    let version = ALL.into_iter().find(|harness| harness.name == "opencode").map(pinned).unwrap_or_default();
+    let dependencies = json!({ "dependencies": { NAME: version } });
+    let lock = json!({ "lockfileVersion": 3, "packages": { "": dependencies } });
+    let package = json!({ "name": NAME, "version": version });
+    vec![
+        (".config/opencode/package.json", dependencies.to_string()),
+        (".config/opencode/package-lock.json", lock.to_string()),
+        (".config/opencode/node_modules/@opencode-ai/plugin/package.json", package.to_string()),
+    ]
+}

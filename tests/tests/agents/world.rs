@@ -69,6 +69,17 @@ impl World {
         world
     }
 
+    /// The same, made ready for several opencode at a time as `docs/agents.md` says: its package is installed beside its
+    /// configuration, and each task has a database of its own.
+    pub(crate) fn for_several(suite: &'static Suite) -> World {
+        let world = World::new(suite);
+        for (file, text) in harnesses::opencode_package() {
+            world.write(&format!("home/{file}"), &text);
+        }
+        world.write("orange/harnesses.toml", "[opencode]\nset = [\"OPENCODE_DB={task_dir}/opencode.db\"]\n");
+        world
+    }
+
     /// A place in this world.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)

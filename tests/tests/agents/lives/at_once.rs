@@ -9,21 +9,15 @@ use crate::world::{PROJECT, World};
 
 /// Three workers at once, each reviewed.
 pub(super) fn three(suite: &'static Suite, Pair(works, reviews): Pair) {
-    let world = World::new(suite);
+    let world = World::for_several(suite);
     let summaries = ["Paint the first door", "Paint the second door", "Paint the third door"];
     let plans = summaries.map(|summary| {
         [worker(&world, summary, "agent-review"), reviewer(&world, summary, 1, "PASS", "reviewing")]
     });
     let options = ["--harness", works, "--review-harness", reviews];
-    let begin = |(summary, branch)| world.create(branch, summary, &options);
-    let mut rest = summaries.into_iter().zip(["first", "second", "third"]);
-    let mut tasks: Vec<_> = rest.by_ref().take(1).map(begin).collect();
-    if works == "opencode" {
-        // Of several that start for the first time at the same moment, one may hang with an empty screen (1.18).
-        world.until("the first one has begun", || world.report(plans[0][0]).requests > 0);
-    }
-    tasks.extend(rest.map(begin));
-    for ((task, summary), plans) in tasks.iter().zip(summaries).zip(plans) {
+    let branches = ["first", "second", "third"];
+    let begin = |place: usize| world.create(branches[place], summaries[place], &options);
+    for ((task, summary), plans) in [0, 1, 2].map(begin).iter().zip(summaries).zip(plans) {
         task.reaches("reviewing");
         plans.into_iter().for_each(|plan| came_through(&world, plan, summary));
         is_written(task, &[summary, "DONE: the door is painted", "Verdict: PASS"]);
@@ -33,7 +27,7 @@ pub(super) fn three(suite: &'static Suite, Pair(works, reviews): Pair) {
 /// In one fresh home: two tasks at once with the one harness, then with the other, then with one that works and one that
 /// reviews.
 pub(super) fn two_for_each(suite: &'static Suite, Pair(one, other): Pair) {
-    let world = World::new(suite);
+    let world = World::for_several(suite);
     world.ok(&["project", "update", PROJECT, "--pool-size", "6"]);
     for (works, reviews) in [(one, one), (other, other), (one, other)] {
         let summaries =
@@ -55,7 +49,7 @@ pub(super) fn two_for_each(suite: &'static Suite, Pair(one, other): Pair) {
 
 /// Two workers are in the middle of it when one of the tasks is cancelled: the other one's goes on.
 pub(super) fn cancel_one(suite: &'static Suite, Pair(works, _): Pair) {
-    let world = World::new(suite);
+    let world = World::for_several(suite);
     let work = |summary: &str, gate: &str| {
         let acts = vec![
             Act::read("TASK.md"),
