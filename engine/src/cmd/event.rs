@@ -31,15 +31,12 @@ pub fn run(hold: bool, open: impl FnOnce() -> Result<Orange>) {
 }
 
 fn note(hold: bool, open: impl FnOnce() -> Result<Orange>) -> Result<()> {
+    let given = given()
+        .map_err(|cause| Error::new(crate::Kind::Environment, format!("cannot read the event: {cause}")))?;
     let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
     let spawn = variable(caller::SPAWN).and_then(|number| number.parse().ok());
     // Outside of a task, or from an agent of somebody else's, nothing is noted.
     let Some((task, spawn)) = variable(caller::TASK).zip(spawn) else { return Ok(()) };
-    let mut given = Vec::new();
-    io::stdin()
-        .take(LONGEST_INPUT)
-        .read_to_end(&mut given)
-        .map_err(|cause| Error::new(crate::Kind::Environment, format!("cannot read the event: {cause}")))?;
     let Some(note) = report::read(spawn, &given) else { return Ok(()) };
     let home = Home::from_env()?;
     let dir = find::by_id(&home, &task)?;
@@ -49,6 +46,15 @@ fn note(hold: bool, open: impl FnOnce() -> Result<Orange>) -> Result<()> {
     }
     append(&dir, &note)?;
     if note.kind == Kind::Limit { wake_up(&open()?, &dir, spawn) } else { Ok(()) }
+}
+
+/// Standard input, read to its end even where nothing comes of it: a harness that writes to a hook that has ended gets an error.
+fn given() -> io::Result<Vec<u8>> {
+    let mut given = Vec::new();
+    let mut input = io::stdin().lock();
+    input.by_ref().take(LONGEST_INPUT).read_to_end(&mut given)?;
+    io::copy(&mut input, &mut io::sink())?;
+    Ok(given)
 }
 
 fn append(dir: &TaskDir, note: &Note) -> Result<()> {

@@ -285,7 +285,9 @@ fn an_event_stands_in_nobodys_way() {
             "{output:?}"
         );
     }
-    let stop = event("Stop");
+    // More than a pipe holds: writing it fails where it is not read.
+    let mut stop = event("Stop");
+    stop["last_assistant_message"] = "x".repeat(1 << 20).into();
     for (name, value) in [("ORANGE_TASK", "gone"), ("ORANGE_SPAWN", "x"), ("ORANGE_HOME", "/proc/none")] {
         let mut command = task.as_agent("worker", "1");
         let mut child =
