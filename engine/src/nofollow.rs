@@ -125,6 +125,15 @@ pub(crate) fn entries(path: &Path) -> io::Result<Vec<DirEntry>> {
     }
 }
 
+/// Why what stands in the place of a file is never opened; `None` where a regular file or nothing is.
+pub(crate) fn unfit_for_file(path: &Path) -> Option<Unfit> {
+    match metadata(path) {
+        Ok(found) if found.is_symlink() => Some(Unfit::Link),
+        Ok(found) => is_regular(&found).err().and_then(|cause| Unfit::of(&cause)),
+        Err(cause) => Unfit::of(&cause),
+    }
+}
+
 /// What is in this folder and in those below it that is never opened: links, pipes, sockets and devices.
 ///
 /// # Errors
@@ -383,6 +392,10 @@ mod tests {
     fn what_is_never_opened_is_found_wherever_it_is() {
         let (_made, root) = folder();
         symlink("/etc", root.join("folder/deep")).unwrap();
+        let why = |name: &str| unfit_for_file(&root.join(name));
+        assert_eq!(["file", "nothing", "folder/inner"].map(why), [None; 3]);
+        assert_eq!(["link", "dangling", "linked/inner"].map(why), [Some(Unfit::Link); 3]);
+        assert_eq!(["folder", "pipe", "socket"].map(why), [Some(Unfit::NoFile); 3]);
         let mut found = unfit(&root).unwrap();
         found.sort_by(|one, other| one.0.cmp(&other.0));
         let names: Vec<_> =

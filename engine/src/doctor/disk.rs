@@ -3,7 +3,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access, statvfs};
 
@@ -11,7 +11,7 @@ use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::files::{bytes_in, size};
 use crate::flow::garbage::{self, Wanted};
 use crate::store::{Home, list, lock};
-use crate::{Error, Result};
+use crate::{Error, Result, nofollow};
 
 /// Below this many bytes, nothing can be relied on.
 const TOO_LITTLE: u64 = 100 << 20;
@@ -48,7 +48,15 @@ pub(super) fn home(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         findings
             .push(Finding::new(Level::Broken, format!("the file system of {shown} has no locks: {cause}")));
     }
+    let home = &seen.orange.home;
+    findings.extend([home.log_file(), home.former_log()].iter().filter_map(|log| in_the_place_of(log)));
     Ok(or_fine(findings, format!("{shown}")))
+}
+
+/// What stands in the place of a file and is none: it is never opened.
+fn in_the_place_of(file: &Path) -> Option<Finding> {
+    let unfit = nofollow::unfit_for_file(file)?;
+    Some(Finding::of(Level::Broken, &Error::io("open", file, &unfit.into())))
 }
 
 pub(super) fn space(seen: &Seen<'_>) -> Result<Vec<Finding>> {
@@ -67,21 +75,27 @@ pub(super) fn space(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     }])
 }
 
-/// A lock that is held is no fault, and one whose holder is dead is free. One that is held for long may hang.
+/// A lock that is held is no fault, and one whose holder is dead is free. One that is held for long may hang, and whoever needs one
+/// fails where something else is in the place of its file.
 pub(super) fn locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let home = &seen.orange.home;
     let mut files = vec![home.root().join(".projects.lock"), home.workspaces().join(".pool.lock")];
+    for project in seen.projects().unwrap_or_default() {
+        let folder = home.tasks().join(&project.name);
+        files.extend([".lock", ".merge.lock", ".owed/.lock"].map(|name| folder.join(name)));
+    }
     for dir in list::dirs(home, None)? {
         files.extend(dir.path.parent().map(|project| project.join(".lock")));
         files.push(dir.lock_file());
     }
     files.sort_unstable();
     files.dedup();
+    let replaced: Vec<Finding> = files.iter().filter_map(|file| in_the_place_of(file)).collect();
     let held = files.iter().filter_map(|file| Some((file, lock::held_longer(file, home.patience())?)));
     let told = |(file, holder): (&PathBuf, String)| {
         Finding::new(Level::Warning, format!("{} is held by {holder}", file.display()))
     };
-    Ok(or_fine(held.map(told).collect(), "none is held for long"))
+    Ok(or_fine(replaced.into_iter().chain(held.map(told)).collect(), "none is held for long"))
 }
 
 pub(super) fn leftovers(seen: &Seen<'_>) -> Result<Vec<Finding>> {

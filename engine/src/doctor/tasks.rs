@@ -140,13 +140,17 @@ pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for project in seen.projects()? {
-        for owed in owed::all(&seen.orange.home, &project.name)? {
-            let message = format!(
-                "task {} has made room for the next task of {}, and none is started yet",
-                owed.by, project.name
-            );
-            findings.push(Finding::new(Level::Warning, message));
-        }
+        let owed = owed::all(&seen.orange.home, &project.name).unwrap_or_else(|error| vec![Err(error)]);
+        findings.extend(owed.into_iter().map(|owed| match owed {
+            Ok(owed) => {
+                let message = format!(
+                    "task {} has made room for the next task of {}, and none is started yet",
+                    owed.by, project.name
+                );
+                Finding::new(Level::Warning, message)
+            }
+            Err(error) => Finding::of(Level::Broken, &error),
+        }));
     }
     let queue = Queue::read(&seen.orange.home)?;
     for task in seen.tasks()? {

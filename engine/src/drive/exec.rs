@@ -17,7 +17,8 @@ use rustix::process::{Pid, Signal};
 use self::gather::Gathering;
 use self::kept::{Bound, Copied};
 use super::process;
-use crate::{Error, Kind, Result, fault, nofollow};
+use crate::nofollow::{self, Unfit};
+use crate::{Error, Kind, Result, fault};
 
 /// How the log is opened.
 const LOG: OFlags = OFlags::WRONLY.union(OFlags::APPEND).union(OFlags::CREATE);
@@ -232,8 +233,7 @@ impl Call {
     /// # Errors
     /// `environment` when the log cannot be opened or the program cannot be started.
     pub fn companion(mut self, log: &Path) -> Result<Child> {
-        let err = nofollow::open(log, LOG).map_err(|cause| Error::io("open", log, &cause))?;
-        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(err);
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(open_log(log)?);
         fault::step("start", "a companion");
         self.command.spawn().map_err(|cause| self.cannot_start(&cause))
     }
@@ -251,8 +251,7 @@ impl Call {
     /// # Errors
     /// `environment` when the log cannot be opened or the go-between cannot be started.
     pub fn detach(mut self, log: &Path) -> Result<Detached> {
-        let out = nofollow::open(log, LOG).map_err(|cause| Error::io("open", log, &cause))?;
-        let err = out.try_clone().map_err(|cause| Error::io("open", log, &cause))?;
+        let (out, err) = (open_log(log)?, open_log(log)?);
         let (end, held) = io::pipe().map_err(|cause| self.cannot_start(&cause))?;
         self.command.stdin(held).stdout(out).stderr(err);
         fault::step("detach", "itself");
@@ -283,6 +282,16 @@ impl Call {
         } else {
             broken(format!("cannot start `{}`: {cause}", self.program))
         }
+    }
+}
+
+/// Opens the log to add to it. Where something else stands in its place, what would be added is lost: nobody's work depends on
+/// the log, and `orange doctor` reports what is in its place.
+fn open_log(log: &Path) -> Result<Stdio> {
+    match nofollow::open(log, LOG) {
+        Ok(file) => Ok(file.into()),
+        Err(cause) if Unfit::of(&cause).is_some() => Ok(Stdio::null()),
+        Err(cause) => Err(Error::io("open", log, &cause)),
     }
 }
 

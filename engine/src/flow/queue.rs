@@ -78,11 +78,16 @@ impl Queues {
 }
 
 fn is_to_be_served(orange: &Orange, project: &str, dir: &TaskDir, some_wait: bool) -> Result<bool> {
-    if !owed::all(&orange.home, project)?.is_empty() {
+    let owed = owed::all(&orange.home, project)?;
+    if owed.iter().any(Result::is_ok) {
         return Ok(true);
     }
     let is_auto = || Ok(orange_project(orange, project)?.is_some_and(|project| project.is_auto()));
-    Ok(some_wait && is_auto()? && workspace::is_free(orange, project, &dir.id)?)
+    if some_wait && is_auto()? && workspace::is_free(orange, project, &dir.id)? {
+        return Ok(true);
+    }
+    // One that cannot be read is reported only when nothing else is to be done: who makes the others reports it, too.
+    owed.into_iter().find_map(Result::err).map_or(Ok(false), Err)
 }
 
 /// A project that has been removed is no trouble of its tasks' here.

@@ -66,11 +66,20 @@ enum Begun {
 }
 
 /// Chooses the next task and begins it, in one step of the project's queue: of many who come, each begins another one. `None`
-/// when nothing is owed, or nothing more can be started.
+/// when nothing is owed, or nothing more can be started. A start that is owed and cannot be read is an error when all others are
+/// made.
 fn begin_next(orange: &Orange, project: &str) -> Result<Option<Begun>> {
     let _queue = owed::lock(&orange.home, project)?;
     let is_auto = projects::get(&orange.home, project)?.is_auto();
+    let mut untold = Ok(None);
     for owed in owed::all(&orange.home, project)? {
+        let owed = match owed {
+            Ok(owed) => owed,
+            Err(error) => {
+                untold = untold.and(Err(error));
+                continue;
+            }
+        };
         if !owed.is_due(&orange.home, project) {
             continue;
         }
@@ -85,7 +94,8 @@ fn begin_next(orange: &Orange, project: &str) -> Result<Option<Begun>> {
             return Ok(begun);
         }
     }
-    if is_auto { begin_oldest(orange, project, &|_| Ok(())) } else { Ok(None) }
+    let begun = if is_auto { begin_oldest(orange, project, &|_| Ok(()))? } else { None };
+    if begun.is_some() { Ok(begun) } else { untold }
 }
 
 /// Begins the oldest task that waits and can be started; `None` when none does, or no worktree is free. One that cannot be

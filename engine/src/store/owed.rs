@@ -1,6 +1,7 @@
 //! Starts that are owed: a task has made room for the next one that waits. Each is a file beside the project's tasks until
 //! that one has begun, so that whoever comes next makes up for a process that was killed.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use crate::store::lock::{self, Lock, Rank};
@@ -37,32 +38,34 @@ pub fn note(home: &Home, dir: &TaskDir) -> Result<()> {
     atomic::write(&folder.join(&dir.id), b"")
 }
 
-/// Every start that is owed in a project, by the names of those who owe it.
+/// Every start that is owed in a project, by the names of those who owe it. One that cannot be read is an error of its own and
+/// keeps nobody from the others.
 ///
 /// # Errors
-/// `environment` when that cannot be read.
-pub fn all(home: &Home, project: &str) -> Result<Vec<Owed>> {
-    let mut owed = Vec::new();
+/// `environment` when the folder cannot be read; `corrupt` when something else is in its place.
+pub fn all(home: &Home, project: &str) -> Result<Vec<Result<Owed>>> {
     let folder = home.owed(project);
     let entries =
         nofollow::entries(&folder).map_err(|cause| Error::io("read the folder", &folder, &cause))?;
-    for entry in entries {
-        let Ok(by) = entry.file_name().into_string() else { continue };
-        if by.starts_with('.') || !entry.file_type().is_ok_and(|found| found.is_file()) {
-            continue;
-        }
-        let path = entry.path();
-        let chosen = nofollow::read(&path, nofollow::LONGEST);
-        let chosen = chosen.map_err(|cause| Error::io("read", &path, &cause))?;
-        let chosen =
-            Some(String::from_utf8_lossy(&chosen).trim().to_owned()).filter(|chosen| !chosen.is_empty());
-        owed.push(Owed { by, chosen, path });
-    }
-    owed.sort_by(|one, other| one.by.cmp(&other.by));
-    Ok(owed)
+    let names = entries.into_iter().filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
+    names.sort_unstable();
+    Ok(names.into_iter().filter_map(|by| Owed::read(folder.join(&by), by).transpose()).collect())
 }
 
 impl Owed {
+    /// `None` for one that has just been settled.
+    fn read(path: PathBuf, by: String) -> Result<Option<Owed>> {
+        match nofollow::read(&path, nofollow::LONGEST) {
+            Ok(bytes) => {
+                let chosen = String::from_utf8_lossy(&bytes).trim().to_owned();
+                Ok(Some(Owed { by, chosen: Some(chosen).filter(|chosen| !chosen.is_empty()), path }))
+            }
+            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(Error::io("read", &path, &cause)),
+        }
+    }
+
     /// Whether whoever owes it is done with its transition: until then its hook may be run again.
     pub fn is_due(&self, home: &Home, project: &str) -> bool {
         let dir = list::with_id(&home.tasks(), Some(project), &self.by).unwrap_or_default().pop();

@@ -108,11 +108,12 @@ impl Drop for Replaced {
     }
 }
 
-/// Runs `orange --json …`, which has to end by itself.
+/// Runs `orange --json …`, which has to end by itself, with much less memory than what may be put into a place.
 #[track_caller]
 fn ends(world: &World, at: &str, args: &[&str]) -> Said {
-    let mut command = world.command("timeout");
-    command.args(["--signal=KILL", "120"]).arg(world.program).arg("--json").args(args);
+    let mut command = world.command("sh");
+    command.args(["-c", "ulimit -v 1048576; exec timeout --signal=KILL 120 \"$0\" --json \"$@\""]);
+    command.arg(world.program).args(args);
     let said = world.said(command.current_dir(world.repo()));
     assert!((0..=6).contains(&said.status), "{at}: orange {args:?} hangs or breaks: {said:#?}");
     said
@@ -220,6 +221,92 @@ fn a_home_with_something_else_in_it_makes_nobody_wait_and_leads_nothing_outside(
         }
     }
     good.ok("cancel", &["--yes"]);
+}
+
+/// Runs `orange doctor`, which has to name this place.
+#[track_caller]
+fn is_reported(world: &World, place: &Path) {
+    let at = place.display().to_string();
+    let doctor = ends(world, &at, &["doctor"]);
+    assert!(doctor.status == 5 && doctor.out.contains(&at), "{at}: {}", doctor.out);
+}
+
+#[test]
+fn a_log_that_is_no_file_stops_no_task_and_is_reported() {
+    let world = world();
+    let before = contents(&world.path("outside"));
+    let log = world.home().join("orange.log");
+    for (number, kind) in KINDS.iter().filter(|kind| **kind != "huge file").enumerate() {
+        let replaced = Replaced::by(&world, log.clone(), kind);
+        let task = world.create(&format!("fix-{number}"), "Mend it [agents: hang]", &[]);
+        task.agent(1).begun();
+        task.reaches("working");
+        task.ok("cancel", &["--yes"]);
+        is_reported(&world, &log);
+        assert_eq!(contents(&world.path("outside")), before, "{kind}");
+        drop(replaced);
+    }
+}
+
+#[test]
+fn a_lock_that_is_no_file_is_reported_and_another_project_goes_on() {
+    let world = world();
+    let other = world.path("other");
+    world.git(Path::new("/"), &["init", "--quiet", &other.to_string_lossy()]);
+    world.git(&other, &["commit", "--quiet", "--allow-empty", "--message", "Begin"]);
+    world.orange_in(&other, &["project", "add", "--name", "other", "--json"]).ok();
+    let create = ["task", "create", "fix", "Mend it", "--no-spawn", "--json"];
+    let task = world.task(&world.orange_in(&other, &create).ok());
+    let locks = [
+        ".projects.lock",
+        "workspaces/.pool.lock",
+        "tasks/toy/.lock",
+        "tasks/toy/.merge.lock",
+        "tasks/toy/.owed/.lock",
+    ];
+    for lock in locks {
+        for kind in ["pipe", "link to a file", "folder"] {
+            let place = world.home().join(lock);
+            let replaced = Replaced::by(&world, place.clone(), kind);
+            is_reported(&world, &place);
+            let needs: &[&str] = match lock {
+                ".projects.lock" => &["project", "update", "toy", "--pool-size", "2"],
+                "workspaces/.pool.lock" => &["workspace", "gc"],
+                "tasks/toy/.lock" => &["task", "create", "third", "More", "--no-spawn"],
+                _ => &[],
+            };
+            if !needs.is_empty() {
+                let told = ends(&world, lock, needs).fails(6, "corrupt");
+                assert!(
+                    told.contains(&place.display().to_string()) && told.contains("move it away"),
+                    "{told}"
+                );
+            }
+            world.ok(&["task", "update", &task.id, "--summary", &format!("{lock}: {kind}")]);
+            drop(replaced);
+        }
+    }
+}
+
+#[test]
+fn an_owed_start_that_cannot_be_read_is_reported_and_holds_up_no_other() {
+    let world = world();
+    let [good, _] = tasks(&world);
+    world.ok(&["project", "update", "toy", "--pool-size", "3"]);
+    let place = world.home().join("tasks/toy/.owed/0-hostile");
+    for (number, kind) in ["pipe", "link to a file", "folder", "huge file"].iter().enumerate() {
+        let replaced = Replaced::by(&world, place.clone(), kind);
+        let waiting = world.create(&format!("next-{number}"), "Mend it [agents: hang]", &["--no-spawn"]);
+        fs::write(place.with_file_name(&good.id), "").unwrap();
+        ends(&world, kind, &["monitor", "--once"]);
+        waiting.reaches("working");
+        let looked = ends(&world, kind, &["monitor", "--once"]).ok();
+        let errors = looked["errors"].to_string();
+        assert!(errors.contains(&place.display().to_string()), "{kind}: {looked}");
+        is_reported(&world, &place);
+        waiting.ok("cancel", &["--yes"]);
+        drop(replaced);
+    }
 }
 
 #[test]
