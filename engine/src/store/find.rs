@@ -179,6 +179,18 @@ mod tests {
     }
 
     #[test]
+    fn a_task_without_a_journal_keeps_the_branch_of_its_file() {
+        let (_folder, home) = home();
+        let broken = task(&home, "fix").dir().clone();
+        std::fs::remove_file(broken.history()).unwrap();
+        std::fs::create_dir(broken.history()).unwrap();
+        assert_eq!(named(&home, "fix", None, is_over).unwrap(), broken);
+        let error = create(&home, &draft("fix"), |_| Ok(())).unwrap_err();
+        assert_eq!(error.kind, Kind::Corrupt);
+        assert!(error.message.contains("history.jsonl"), "{}", error.message);
+    }
+
+    #[test]
     fn a_task_is_found_from_its_workspace() {
         let (folder, home) = home();
         let dir = task(&home, "fix").dir().clone();

@@ -24,11 +24,15 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Its branch; the one that it was created for when its `TASK.md` cannot be read.
+    /// Its branch; the one that it was created for when its `TASK.md` cannot be read, and what that says when its journal cannot.
     pub fn branch(&self) -> Option<Cow<'_, str>> {
         match &self.task {
             Ok(task) => Some(Cow::Borrowed(&task.branch)),
-            Err(_) => task::read_journal(&self.dir).ok().map(|journal| Cow::Owned(journal.log().branch)),
+            Err(_) => {
+                let created = task::read_journal(&self.dir).ok().map(|journal| journal.log().branch);
+                let written = || branch_of(&self.dir, &mut Vec::new());
+                created.filter(|branch| !branch.is_empty()).or_else(written).map(Cow::Owned)
+            }
         }
     }
 }

@@ -165,6 +165,8 @@ fn one_bad_task_makes_nobody_wait_leads_nothing_outside_and_stops_no_other() {
                 || place == ".lock" && kind != "huge file";
             assert_eq!(update.status == 6, is_needed, "{at}: {update:#?}");
             ends(&world, &at, &["task", "logs", &bad.id]);
+            let of_branch = ends(&world, &at, &["task", "show", "bad"]);
+            assert!(of_branch.status != 3, "{at}: {of_branch:#?}");
             ends(&world, &at, &["task", "next", &bad.id]);
             if matches!(kind, "pipe" | "link to a folder") {
                 assert_eq!(ends(&world, &at, &["monitor", "--once"]).status, 0, "{at}");
