@@ -24,6 +24,8 @@ pub(crate) struct Scratch {
     root: TempDir,
     /// The `orange` that is run.
     orange: PathBuf,
+    /// What stands before it on every command line.
+    launcher: Vec<String>,
     /// What is in every program's environment beside the usual.
     environment: Vec<(&'static str, OsString)>,
 }
@@ -41,7 +43,8 @@ impl Scratch {
         // A socket's path can have 107 bytes at most, and some systems' temporary folders are far down.
         let root = tempfile::Builder::new().prefix("orange-demo-").tempdir_in("/tmp");
         let root = root.map_err(|error| format!("no scratch folder can be made in /tmp: {error}"))?;
-        let scratch = Scratch { root, orange: orange.to_path_buf(), environment: Vec::new() };
+        let scratch =
+            Scratch { root, orange: orange.to_path_buf(), launcher: Vec::new(), environment: Vec::new() };
         scratch.furnish(agent).map_err(|error| format!("the scratch home cannot be written: {error}"))?;
         scratch.make_repository()?;
         Ok(scratch)
@@ -51,6 +54,21 @@ impl Scratch {
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<OsString>) -> Scratch {
         self.environment.push((name, value.into()));
         self
+    }
+
+    /// The same home, in which these words stand before every `orange`.
+    pub(crate) fn through(mut self, launcher: &[String]) -> Scratch {
+        self.launcher = launcher.to_vec();
+        self
+    }
+
+    /// `orange`, behind these words.
+    pub(crate) fn behind(&self, launcher: &[&str], arguments: &[&str]) -> Command {
+        let orange = self.orange.to_string_lossy();
+        let own = self.launcher.iter().map(String::as_str);
+        let words: Vec<&str> =
+            own.chain(launcher.iter().copied()).chain([&*orange]).chain(arguments.iter().copied()).collect();
+        self.command(Path::new(words[0]), &words[1..])
     }
 
     /// Another program, with this home's environment.
@@ -67,7 +85,7 @@ impl Scratch {
 
     /// What `orange … --json` answers, in the project's main checkout.
     pub(crate) fn orange(&self, arguments: &[&str]) -> Result<Value> {
-        let mut command = self.command(&self.orange, arguments);
+        let mut command = self.behind(&[], arguments);
         let shown = arguments.join(" ");
         let output =
             command.arg("--json").output().map_err(|error| format!("orange cannot be run: {error}"))?;

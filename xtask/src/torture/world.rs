@@ -72,12 +72,22 @@ pub(super) struct Process {
 impl World {
     /// A world of this `orange`.
     pub(super) fn new(orange: &Path) -> Result<World> {
-        World::furnished(orange, |_| Ok(()))
+        World::made(orange, &[], |_| Ok(()))
     }
 
     /// The same; `furnish` sees the place of `ORANGE_HOME` before anything is in it.
     pub(super) fn furnished(orange: &Path, furnish: impl FnOnce(&Path) -> Result<()>) -> Result<World> {
-        let scratch = Scratch::empty(orange, AGENT)?;
+        World::made(orange, &[], furnish)
+    }
+
+    /// A world in which no `orange`, and nobody that one starts, can have more address space than so many KiB.
+    pub(super) fn of_memory(orange: &Path, most: u64) -> Result<World> {
+        let script = format!("ulimit -v {most}; exec \"$@\"");
+        World::made(orange, &["/bin/sh", "-c", &script, "sh"].map(str::to_owned), |_| Ok(()))
+    }
+
+    fn made(orange: &Path, launcher: &[String], furnish: impl FnOnce(&Path) -> Result<()>) -> Result<World> {
+        let scratch = Scratch::empty(orange, AGENT)?.through(launcher);
         let faults = scratch.path("faults");
         fs::create_dir(&faults).map_err(|error| format!("{} cannot be made: {error}", faults.display()))?;
         furnish(&scratch.path("orange"))?;
@@ -100,11 +110,9 @@ impl World {
 
     /// Starts `orange … --json`; `launcher` stands before it.
     pub(super) fn start(&self, launcher: &[&str], arguments: &[&str]) -> Result<Child> {
-        let orange = self.orange.to_string_lossy();
-        let words = [launcher, &[&orange], arguments, &["--json"]].concat();
-        let mut command = self.scratch.command(Path::new(words[0]), &words[1..]);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.spawn().map_err(|error| format!("{} cannot be run: {error}", words[0]))
+        let mut command = self.scratch.behind(launcher, arguments);
+        command.arg("--json").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().map_err(|error| format!("{} cannot be run: {error}", crate::house::typed(&command)))
     }
 
     /// What git says.
@@ -221,13 +229,22 @@ impl World {
 
     /// Waits until nobody is at work: no request, and no wrapper without a living agent.
     pub(super) fn quiet(&self) -> Result<()> {
+        self.quiet_without(|_| false)
+    }
+
+    /// The same without those who only wait until an agent is to be started again, which may be minutes away.
+    pub(super) fn calm(&self) -> Result<()> {
+        self.quiet_without(|process| process.is_command(["agent", "resume"]))
+    }
+
+    fn quiet_without(&self, waits: impl Fn(&Process) -> bool) -> Result<()> {
         // Who was started while others were looked at may have been overlooked.
         const LOOKS: usize = 3;
         let start = Instant::now();
         let mut quiet = 0;
         loop {
             let processes = self.processes();
-            let is_busy = |it: &&Process| it.is_orange && !it.attends(&processes);
+            let is_busy = |it: &&Process| it.is_orange && !it.attends(&processes) && !waits(it);
             let Some(busy) = processes.iter().find(is_busy) else {
                 quiet += 1;
                 if quiet == LOOKS {

@@ -1,11 +1,14 @@
 //! Lives of tasks: something is asked for, everybody may be killed, and then it comes to its end.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::process::{Child, Output};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
+
+use rustix::process::Signal;
 
 use super::super::attempt::unlock;
 use super::super::outcome::Task;
@@ -46,12 +49,18 @@ pub(super) const KINDS: [Kind; 6] = [
 /// How often somebody is killed while a request runs, at most.
 const KILLS: u64 = 10;
 
+/// The highest exit status that `orange` documents.
+const MOST: i32 = 6;
+
 /// How often a person asks again before it counts as not to be had.
 const PATIENCE: usize = 6;
 
+/// How much address space a process may have, in KiB: far more than any needs, and far less than a hostile file has bytes.
+const MEMORY: u64 = 1 << 20;
+
 /// A world with something in its repository, and a person's own work beside it.
 pub(super) fn world(orange: &Path) -> Result<World> {
-    let world = World::new(orange)?;
+    let world = World::of_memory(orange, MEMORY)?;
     let own = world.path(PROJECT);
     for folder in ["inside", "outside"] {
         fs::create_dir(own.join(folder)).map_err(|error| error.to_string())?;
@@ -253,12 +262,21 @@ fn under_kills(world: &World, dice: &mut Dice, begin: impl FnOnce() -> Result<Ve
                 met.fetch_add(usize::from(has_met), Ordering::Relaxed);
             }
         });
-        let ended = children.into_iter().map(|child| end_of(child).map(drop)).collect::<Result<Vec<()>>>();
-        let quiet = ended.and_then(|_| world.quiet());
+        let ended = children.into_iter().map(|child| check_end(&end_of(child)?)).collect::<Result<Vec<()>>>();
+        let quiet = ended.and_then(|_| world.calm());
         is_over.store(true, Ordering::Relaxed);
         quiet
     })?;
     Ok(met.load(Ordering::Relaxed))
+}
+
+/// That a process has ended by itself, or was killed: one that lacks memory, or panics, has not.
+pub(super) fn check_end(output: &Output) -> Result<()> {
+    let killed = output.status.signal() == Some(Signal::KILL.as_raw());
+    if killed || output.status.code().is_some_and(|code| code <= MOST) {
+        return Ok(());
+    }
+    Err(format!("a request breaks off, {}: {}", output.status, String::from_utf8_lossy(&output.stderr)))
 }
 
 /// What comes along next, and a person who asks again, until the task is over and its worktree given back. How many locks of
@@ -267,7 +285,7 @@ pub(super) fn come_to_an_end(world: &World, branch: &str, words: &[&str]) -> Res
     let (mut unlocked, mut said) = (0, String::new());
     for _ in 0..PATIENCE {
         end_of(world.start(&[], &["monitor", "--once"])?)?;
-        world.quiet()?;
+        world.calm()?;
         unlocked += unlock(world)?;
         let task = Task::named(world, branch)?;
         let is_over = ["done", "cancelled"].contains(&task.status().as_str());
@@ -277,7 +295,7 @@ pub(super) fn come_to_an_end(world: &World, branch: &str, words: &[&str]) -> Res
         let words = if is_over { &["workspace", "gc"][..] } else { words };
         let output = end_of(world.start(&[], words)?)?;
         said = String::from_utf8_lossy(&output.stdout).into_owned();
-        world.quiet()?;
+        world.calm()?;
     }
     Err(format!("{branch} does not come to its end: {said}"))
 }

@@ -2,41 +2,102 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Output;
 
 use rustix::fs::{CWD, FileType, Mode, makedev, mkfifoat, mknodat};
+use serde_json::Value;
 
 use super::super::outcome::Task;
 use super::super::plan::Dice;
 use super::super::world::{World, end_of};
 use super::evidence::{Evidence, others};
-use super::life::{Lived, cancel, come_to_an_end, nobody_is_left, same};
+use super::life::{Lived, cancel, check_end, come_to_an_end, nobody_is_left, same};
 use crate::Result;
 use crate::scratch::PROJECT;
 
-/// What the engine reads of a task, in its folder.
-const PLACES: [&str; 14] = [
-    "TASK.md",
-    "history.jsonl",
-    ".lock",
-    ".TASK.md.base",
-    ".TASK.md.next",
-    "prompts",
-    "prompts/1.md",
-    "agents",
-    "agents/1.json",
-    "agents/1.secret",
-    "transcripts",
-    "activity.jsonl",
-    "kept",
-    "answers",
+/// A second project, whose tasks have nothing to do with those of the first.
+const NEXT: &str = "next";
+
+/// Whose work may fail while something else is in a place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hits {
+    /// The task's alone.
+    Task,
+    /// What needs a lock or a note of the project.
+    Project,
+    /// Every start of an agent.
+    Starts,
+    /// None but what is about the file itself.
+    Nobody,
+}
+
+/// What the engine reads and writes: of a task in its folder, of a project beside its tasks, and of all in the home.
+const PLACES: [(Hits, &str); 30] = [
+    (Hits::Task, "TASK.md"),
+    (Hits::Task, "history.jsonl"),
+    (Hits::Task, ".lock"),
+    (Hits::Task, ".TASK.md.base"),
+    (Hits::Task, ".TASK.md.next"),
+    (Hits::Task, "prompts"),
+    (Hits::Task, "prompts/1.md"),
+    (Hits::Task, "agents"),
+    (Hits::Task, "agents/1.json"),
+    (Hits::Task, "agents/1.secret"),
+    (Hits::Task, "transcripts"),
+    (Hits::Task, "activity.jsonl"),
+    (Hits::Task, "activity.old.jsonl"),
+    (Hits::Task, "kept"),
+    (Hits::Task, "answers"),
+    (Hits::Project, ".lock"),
+    (Hits::Project, ".merge.lock"),
+    (Hits::Project, ".owed"),
+    (Hits::Project, ".owed/.lock"),
+    (Hits::Project, ".owed/OWER"),
+    (Hits::Starts, "projects.json"),
+    (Hits::Nobody, ".projects.lock"),
+    (Hits::Starts, "workspaces/.pool.lock"),
+    (Hits::Starts, "workspaces/.pool.json"),
+    (Hits::Starts, "harnesses.toml"),
+    (Hits::Starts, "setup.json"),
+    (Hits::Nobody, "orange.log"),
+    (Hits::Nobody, "orange.old.log"),
+    // A second time, as nobody's task goes on without it.
+    (Hits::Starts, "projects.json"),
+    (Hits::Nobody, "orange.log"),
 ];
 
-/// Puts something into one of these places, or an old list of the worktrees into its own. No command may hang, what is not the
-/// engine's stays, and another task goes on. Then it is put right, as a person would.
+/// What only a person writes, or only on request.
+const PERSON_S: [&str; 3] = ["projects.json", "harnesses.toml", "setup.json"];
+
+/// How long a huge file is.
+const HUGE: u64 = 1 << 33;
+
+/// Reports of a harness that no harness makes.
+const REPORTS: &str = r#"
+{"time":"9999-12-31T23:59:59.999Z","spawn":1,"kind":"idle"}
+{"time":"0000-00-00T00:00:00.000Z","spawn":1,"kind":"permission","tool":"\u001b[2J","text":"a\nb","request":"../../../projects.json","pid":1,"start":0}
+{"time":"","spawn":1,"kind":"limit","until":"9999-12-31T23:59:59.999Z","text":"no end"}
+{"time":"2026-01-01T00:00:00.000Z","spawn":4294967295,"kind":"question","text":"who?"}
+{"time":"2026-01-01T00:00:00.000Z","spawn":1,"kind":"tool","pid":-1,"tokens":18446744073709551615,"cost":18446744073709551615}
+{"time":"2026-01-01T00:00:00.000Z","spawn":1,"kind":"started","session":"--help","transcript":"/dev/zero"}
+"#;
+
+/// One thing in one place.
+struct Trap {
+    kind: u64,
+    name: &'static str,
+    hits: Hits,
+    place: PathBuf,
+    away: PathBuf,
+}
+
+/// Puts something into one of these places, or an old list of the worktrees into its own. No command may hang, take much memory or
+/// keep to itself what is wrong; what is not the engine's stays, and another task goes on. Then it is put right, as a person would.
 pub(super) fn hostile(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> {
-    let (before, other) = (others(world)?, format!("{branch}-other"));
+    let (next, other) = (next_project(world)?, format!("{branch}-other"));
+    let before = untouched(world, &next)?;
     world.orange(&["task", "create", branch, "Mend it"])?;
     let task = Task::named(world, branch)?;
     let mut evidence = Evidence::default();
@@ -44,76 +105,208 @@ pub(super) fn hostile(world: &World, dice: &mut Dice, branch: &str) -> Result<Li
     write(&mut evidence, work, branch)?;
     world.orange(&["task", "create", &other, "Mend it"])?;
     write(&mut evidence, Task::named(world, &other)?.worktree(world)?.join("idea.txt"), &other)?;
+    let neighbour = format!("{branch}-neighbour");
+    world.orange(&["task", "create", "--project", NEXT, &neighbour, "Mend it"])?;
 
     let kind = dice.below(8);
-    let name = PLACES[dice.below(PLACES.len() as u64) as usize];
-    let place = task.folder.join(name);
-    let (away, pool) = (world.path(&format!("{branch}.away")), world.path("orange/workspaces/.pool.json"));
-    if kind == 0 {
-        fs::write(&pool, "{\"slots\": []}\n").map_err(|error| error.to_string())?;
-    } else {
-        // Not all of them are there.
-        fs::rename(&place, &away).unwrap_or_default();
-        put(world, kind, &place).map_err(|error| format!("{}: {error}", place.display()))?;
-    }
+    let (hits, name) = PLACES[dice.below(PLACES.len() as u64) as usize];
+    let folder = match hits {
+        Hits::Task => task.folder.clone(),
+        Hits::Project => task.folder.with_file_name(""),
+        Hits::Starts | Hits::Nobody => world.path("orange"),
+    };
+    let place = folder.join(name.replace("/OWER", &format!("/{}", task.id)));
+    let trap = Trap { kind, name, hits, place, away: world.path(&format!("{branch}.away")) };
+    trap.set(world)?;
     let told = |error: String| format!("kind {kind} in the place of {name}: {error}");
+    let seen = meanwhile(world, dice, branch, [&other, &neighbour], &trap);
+    // A pipe that stays would make whoever reads what is lost wait.
+    trap.put_right().map_err(|error| told(error.to_string()))?;
+    let kills = seen.map_err(told)?;
+    same(&before, &untouched(world, &next)?).map_err(told)?;
 
-    let kills = cancel(world, dice, branch).map_err(told)?;
-    for look in
-        [&["task", "list"][..], &["doctor"], &["task", "show", branch], &["monitor", "--once"], &["gc"]]
-    {
-        end_of(world.start(&[], look)?).map_err(|_| told(format!("`orange {}` hangs", look.join(" "))))?;
-    }
-    world.orange(&["task", "update", &other, "--summary", "It goes on"]).map_err(told)?;
-    world.quiet().map_err(told)?;
-    same(&before, &others(world)?).map_err(told)?;
-
-    if kind != 0 {
-        put_right(&place, &away).map_err(|error| told(error.to_string()))?;
-    }
     let mut unlocked = 0;
     for name in [branch, &other] {
         unlocked += come_to_an_end(world, name, &["task", "cancel", name, "--yes"]).map_err(told)?;
     }
+    for name in [neighbour, started(branch)] {
+        let output = end_of(world.start(&[], &["task", "cancel", &name, "--yes"])?)?;
+        // It may never have come to be.
+        if !output.status.success() && error_of(&output).0 != "not_found" {
+            return Err(told(format!("{name} cannot be cancelled: {}", said(&output))));
+        }
+    }
+    world.calm()?;
     evidence.check(world).map_err(told)?;
     nobody_is_left(world).map_err(told)?;
-    same(&before, &others(world)?).map_err(told)?;
-    Ok(Lived { kills, texts: evidence.len(), unlocked })
+    same(&before, &untouched(world, &next)?).map_err(told)?;
+    let log = world.note("orange/orange.log");
+    match log.lines().find(|line| line.contains("memory allocation of") || line.contains("panicked at")) {
+        Some(line) => Err(told(line.to_owned())),
+        None => Ok(Lived { kills, texts: evidence.len(), unlocked }),
+    }
 }
 
-fn write(evidence: &mut Evidence, file: std::path::PathBuf, branch: &str) -> Result<()> {
+/// What is asked for while the trap is set, and what must hold of the answers. How often somebody was killed.
+fn meanwhile(world: &World, dice: &mut Dice, branch: &str, others: [&str; 2], trap: &Trap) -> Result<usize> {
+    let before = trap.fingerprint();
+    let kills = cancel(world, dice, branch)?;
+    for look in [
+        &["task", "list"][..],
+        &["task", "show", branch],
+        &["project", "list"],
+        &["monitor", "--once"],
+        &["gc"],
+        &["workspace", "gc"],
+        &["log"],
+    ] {
+        trap.check(&ask(world, look)?, look)?;
+    }
+    for other in others {
+        world.orange(&["task", "update", other, "--summary", "It goes on"])?;
+    }
+    let create = ["task", "create", "--project", NEXT, &started(branch), "Mend it"];
+    let created = ask(world, &create)?;
+    trap.check(&created, &create)?;
+    if !created.status.success() && trap.hits != Hits::Starts {
+        return Err(format!("no task of another project can be started: {}", said(&created)));
+    }
+    world.calm()?;
+    let doctor = ask(world, &["doctor"])?;
+    if trap.is_never_opened() && !String::from_utf8_lossy(&doctor.stdout).contains(&trap.shown()) {
+        return Err(format!("`orange doctor` does not report it: {}", said(&doctor)));
+    }
+    let is_person_s = PERSON_S.iter().any(|name| trap.name.ends_with(name));
+    if is_person_s && trap.fingerprint() != before {
+        return Err("what a person has put there was changed".to_owned());
+    }
+    Ok(kills)
+}
+
+/// The name of the task that is started meanwhile.
+fn started(branch: &str) -> String {
+    format!("{branch}-started")
+}
+
+/// A second project in this world, with what its agents would ask settled. Its repository.
+fn next_project(world: &World) -> Result<PathBuf> {
+    let own = world.path(NEXT);
+    if !own.exists() {
+        fs::create_dir(&own).map_err(|error| error.to_string())?;
+        world.git(&own, &["init", "--quiet"])?;
+        world.git(&own, &["commit", "--quiet", "--allow-empty", "--message", "Begin"])?;
+        fs::write(own.join("mine"), "a person's\n").map_err(|error| error.to_string())?;
+        world.orange(&["project", "add", "--name", NEXT, "--pool-size", "4", &own.to_string_lossy()])?;
+        world.orange(&["setup", "--yes", "--harness", "claude"])?;
+    }
+    Ok(own)
+}
+
+/// What nobody may touch, in both projects.
+fn untouched(world: &World, next: &Path) -> Result<String> {
+    let state = world.git(next, &["status", "--porcelain", "--branch", "--untracked-files=all"])?;
+    let mine = fs::read_to_string(next.join("mine")).unwrap_or_default();
+    Ok(format!("{} {state} {mine}", others(world)?))
+}
+
+/// What a command answers that nobody kills.
+fn ask(world: &World, words: &[&str]) -> Result<Output> {
+    let output =
+        end_of(world.start(&[], words)?).map_err(|_| format!("`orange {}` hangs", words.join(" ")))?;
+    check_end(&output).map(|()| output)
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Code and help of an error.
+fn error_of(output: &Output) -> (String, String) {
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let of = |key| answer["error"][key].as_str().unwrap_or_default().to_owned();
+    (of("code"), of("help"))
+}
+
+fn write(evidence: &mut Evidence, file: PathBuf, branch: &str) -> Result<()> {
     let text = format!("{branch} has half an idea\n");
     fs::write(&file, &text).map_err(|error| error.to_string())?;
     evidence.note(file, 0, text);
     Ok(())
 }
 
-fn put(world: &World, kind: u64, place: &Path) -> io::Result<()> {
-    const HUGE: u64 = 1 << 33;
-    let own = world.path(PROJECT);
-    match kind {
-        1 => mkfifoat(CWD, place, Mode::RWXU).map_err(io::Error::from),
-        2 => symlink(own.join("mine"), place),
-        3 => symlink(&own, place),
-        // Who may not make a device makes a link to one.
-        4 => mknodat(CWD, place, FileType::CharacterDevice, Mode::RWXU, makedev(1, 5))
-            .or_else(|_| symlink("/dev/zero", place).map_err(|_| rustix::io::Errno::PERM))
-            .map_err(io::Error::from),
-        5 => File::create(place)?.set_len(HUGE),
-        6 => fs::create_dir(place),
-        _ => fs::write(place, [0xff, 0x00, b'{', b'\n', 0xfe]),
+impl Trap {
+    fn shown(&self) -> String {
+        self.place.display().to_string()
     }
-}
 
-/// Takes away what stands there, and puts back what was there before; what has been written there since stays where nothing was.
-fn put_right(place: &Path, away: &Path) -> io::Result<()> {
-    let Ok(found) = place.symlink_metadata() else {
-        return if away.exists() { fs::rename(away, place) } else { Ok(()) };
-    };
-    if found.is_dir() {
-        fs::remove_dir_all(place)?
-    } else {
-        fs::remove_file(place)?
+    fn set(&self, world: &World) -> Result<()> {
+        if self.kind == 0 {
+            let pool = world.path("orange/workspaces/.pool.json");
+            return fs::write(&pool, "{\"slots\": []}\n").map_err(|error| error.to_string());
+        }
+        // Not all of them are there.
+        fs::rename(&self.place, &self.away).unwrap_or_default();
+        fs::create_dir_all(self.place.parent().unwrap_or(&self.place))
+            .and_then(|()| self.put(world))
+            .map_err(|error| format!("{}: {error}", self.shown()))
     }
-    if away.symlink_metadata().is_ok() { fs::rename(away, place) } else { Ok(()) }
+
+    fn put(&self, world: &World) -> io::Result<()> {
+        let (own, place) = (world.path(PROJECT), &self.place);
+        match self.kind {
+            1 => mkfifoat(CWD, place, Mode::RWXU).map_err(io::Error::from),
+            2 => symlink(own.join("mine"), place),
+            3 => symlink(&own, place),
+            // Who may not make a device makes a link to one.
+            4 => mknodat(CWD, place, FileType::CharacterDevice, Mode::RWXU, makedev(1, 5))
+                .or_else(|_| symlink("/dev/zero", place).map_err(|_| rustix::io::Errno::PERM))
+                .map_err(io::Error::from),
+            5 => File::create(place)?.set_len(HUGE),
+            6 => fs::create_dir(place),
+            _ if self.name.starts_with("activity") => fs::write(place, REPORTS),
+            _ => fs::write(place, [0xff, 0x00, b'{', b'\n', 0xfe]),
+        }
+    }
+
+    /// Takes away what stands there, and puts back what was there before; what has been written there since stays where nothing was.
+    fn put_right(&self) -> io::Result<()> {
+        if self.kind == 0 {
+            return Ok(());
+        }
+        let has_former = self.away.symlink_metadata().is_ok();
+        // The engine may have made room for a new file with a rename.
+        let beside = self.place.parent().map(fs::read_dir).into_iter().flatten().flatten().flatten();
+        for entry in beside {
+            if entry.metadata().is_ok_and(|found| found.is_file() && found.len() >= HUGE) {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        match self.place.symlink_metadata() {
+            Ok(found) if found.is_dir() => fs::remove_dir_all(&self.place)?,
+            Ok(_) => fs::remove_file(&self.place)?,
+            Err(_) => {}
+        }
+        if has_former { fs::rename(&self.away, &self.place) } else { Ok(()) }
+    }
+
+    /// Whether what is there now is neither a file nor a folder, nor what a person may have put elsewhere.
+    fn is_never_opened(&self) -> bool {
+        let Ok(found) = self.place.symlink_metadata() else { return false };
+        let kind = found.file_type();
+        self.kind != 0 && (kind.is_fifo() || kind.is_symlink() || kind.is_char_device())
+    }
+
+    fn fingerprint(&self) -> Option<(u64, u64, u32)> {
+        self.place.symlink_metadata().ok().map(|found| (found.ino(), found.len(), found.mode()))
+    }
+
+    /// That an error says what stands where, and what to do about it. One about several things has each in a list.
+    fn check(&self, output: &Output, words: &[&str]) -> Result<()> {
+        let (code, help) = error_of(output);
+        let is_named = said(output).contains(&self.shown()) && (code.is_empty() || !help.is_empty());
+        if output.status.success() || self.kind == 0 || is_named {
+            return Ok(());
+        }
+        Err(format!("`orange {}` does not say what is wrong: {}", words.join(" "), said(output)))
+    }
 }
