@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access, statvfs};
 
 use crate::doctor::{Finding, Level, Seen, or_fine};
+use crate::drive::process::Process;
 use crate::files::{bytes_in, size};
 use crate::flow::garbage::{self, Wanted};
+use crate::store::lock::Holder;
 use crate::store::{Home, list, lock};
 use crate::{Error, Result, nofollow};
 
@@ -92,8 +94,14 @@ pub(super) fn locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     files.dedup();
     let replaced: Vec<Finding> = files.iter().filter_map(|file| in_the_place_of(file)).collect();
     let held = files.iter().filter_map(|file| Some((file, lock::held_longer(file, home.patience())?)));
-    let told = |(file, holder): (&PathBuf, String)| {
-        Finding::new(Level::Warning, format!("{} is held by {holder}", file.display()))
+    // Where the clock was set forwards, a lock seems to be held since before its holder was started.
+    let is_old = |holder: &Holder| {
+        let age = Process::alive(holder.pid).and_then(Process::age);
+        age.is_none_or(|age| age >= home.patience())
+    };
+    let held = held.filter(|(_, holder)| is_old(holder));
+    let told = |(file, holder): (&PathBuf, Holder)| {
+        Finding::new(Level::Warning, format!("{} is held by {}", file.display(), holder.told))
     };
     Ok(or_fine(replaced.into_iter().chain(held.map(told)).collect(), "none is held for long"))
 }

@@ -1,7 +1,7 @@
 //! Tasks, their journals, and their sessions.
 
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::tmux::Pane;
@@ -12,7 +12,7 @@ use crate::hooks::agents as live;
 use crate::nofollow::{self, Unfit};
 use crate::store::event::Event;
 use crate::store::{Listed, Log, TaskDir, clock as time, owed, task};
-use crate::{Error, Result};
+use crate::{Error, Result, fault};
 
 pub(super) fn readable(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let listed = seen.listed()?;
@@ -162,7 +162,7 @@ pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 
 pub(super) fn clock(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     // Two processes may read the clock in another order than they write.
-    let soon = time::rfc3339(SystemTime::now() + Duration::from_secs(60));
+    let soon = time::rfc3339(fault::now() + Duration::from_secs(60));
     let mut findings = Vec::new();
     for dir in readable_dirs(seen)? {
         let journal = task::read_journal(dir)?;

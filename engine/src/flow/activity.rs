@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime};
 
 use orange_core::{Actor, Rejection};
 
-use crate::Result;
 use crate::drive::process::Process;
 use crate::drive::tmux::Pane;
 use crate::flow::Snapshot;
@@ -19,6 +18,7 @@ use crate::orange::Orange;
 use crate::store::activity::{self, Activity, Note};
 use crate::store::event::{Report, Spawn, Spent};
 use crate::store::{Event, Log, Open, Task, TaskDir, clock};
+use crate::{Result, fault};
 
 /// A living agent and what it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,22 +57,24 @@ pub fn of_task(
         return Vec::new();
     }
     let notes = activity::read(dir);
-    let now = SystemTime::now();
+    let now = fault::now();
     let known_panes = OnceCell::new();
     let of = |record: &&Spawn| {
         let mut activity = known(&notes, record.spawn);
         typed::name_requests(orange, dir, task, record, &mut activity);
+        let age = Attended::age(dir, record.spawn).ok().flatten();
         let mut facts = Facts {
             reports: activity.reports,
-            age: Attended::age(dir, record.spawn).ok().flatten(),
-            heard: since(&activity.since, now),
+            age,
+            heard: since(&activity.since, now).map(|heard| within(heard, age)),
             still: None,
             wants: wants(orange, task, log, record),
             activity: &activity,
         };
         if facts.depends_on_screen() {
             let panes = known_panes.get_or_init(&panes).as_deref();
-            facts.still = panes.and_then(|panes| still(panes, &task.id, &record.window, now));
+            let still = panes.and_then(|panes| still(panes, &task.id, &record.window, now));
+            facts.still = still.map(|still| within(still, age));
         }
         Agent { spawn: record.spawn, actor: record.actor.clone(), told: facts.told() }
     };
@@ -174,6 +176,12 @@ fn is_alive(dir: &TaskDir, record: &Spawn) -> bool {
     Attended::read(dir, record.spawn).ok().flatten().is_some_and(|attended| attended.is_alive())
 }
 
+/// A clock that was set forwards makes nothing last longer than the agent has lived.
+fn within(time: Duration, age: Option<Duration>) -> Duration {
+    age.map_or(time, |age| time.min(age))
+}
+
+/// How long ago this was; unknown where the clock was set back since.
 fn since(time: &str, now: SystemTime) -> Option<Duration> {
     now.duration_since(clock::parse(time)?).ok()
 }

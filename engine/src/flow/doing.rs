@@ -163,7 +163,8 @@ impl Facts<'_> {
     }
 
     fn begun(&self) -> Told {
-        if self.heard.is_some_and(|time| time >= BEGINNING) {
+        // A clock that was set back makes it unknown when that was heard: an agent begins when it is started.
+        if self.heard.or(self.age).is_some_and(|time| time >= BEGINNING) {
             return self.say(State::Waiting, "it has begun and has no prompt".to_owned());
         }
         self.say(State::Busy, "it has just begun".to_owned())
@@ -318,6 +319,8 @@ mod tests {
         check(long(failed), State::Waiting, "its turn ended with an error: not logged in");
         check(long(Doing::Ended), State::Ended, "its conversation is over, and its program still runs");
         check(long(Doing::Started), State::Waiting, "it has begun and has no prompt");
+        let set_back = Known { heard: None, ..long(Doing::Started) };
+        check(set_back, State::Waiting, "it has begun and has no prompt");
     }
 
     #[test]

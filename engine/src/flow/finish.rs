@@ -73,7 +73,9 @@ pub fn abandoned<'l>(dir: &TaskDir, log: &'l Log) -> Option<&'l OpenTransition> 
     /// Nobody holds the task's lock between a request and the process that carries it out.
     const HANDING_OVER: Duration = Duration::from_secs(2);
     let written = || fs::metadata(dir.history()).and_then(|metadata| metadata.modified()).ok();
-    let is_new = || written().and_then(|time| time.elapsed().ok()).is_none_or(|age| age < HANDING_OVER);
+    // A time that is to come is one from before the clock was set back.
+    let distance = |time| fault::now().duration_since(time).unwrap_or_else(|ahead| ahead.duration());
+    let is_new = || written().map(distance).is_none_or(|distance| distance < HANDING_OVER);
     let is_held = || lock::held_longer(&dir.lock_file(), Duration::ZERO).is_some();
     log.open.as_ref().filter(|_| !is_new() && !is_held())
 }

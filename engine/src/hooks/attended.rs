@@ -77,17 +77,14 @@ impl Attended {
         }
     }
 
-    /// How long ago the agent of this spawn has begun; none where that was not noted, or the clock was put back.
+    /// How long ago the agent of this spawn has begun, whatever the clock was set to since; none where that was not noted, or it
+    /// was before the system was started.
     ///
     /// # Errors
-    /// `environment` when that cannot be told.
+    /// As [`Attended::read`].
     pub fn age(dir: &TaskDir, spawn: u32) -> Result<Option<Duration>> {
-        let path = dir.agent(spawn);
-        match nofollow::metadata(&path).and_then(|metadata| metadata.modified()) {
-            Ok(begun) => Ok(begun.elapsed().ok()),
-            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(Error::io("look at", &path, &cause)),
-        }
+        let attended = Attended::read(dir, spawn)?.filter(Attended::is_of_this_boot);
+        Ok(attended.and_then(|attended| attended.agent.age()))
     }
 
     /// Those of all agents of the task whose end is not on record yet.
@@ -154,9 +151,12 @@ fn spawns(dir: &TaskDir, kind: &str) -> Result<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::time::SystemTime;
 
     use super::*;
     use crate::store::Home;
+
+    const YEAR: Duration = Duration::from_secs(31_536_000);
 
     #[test]
     fn who_is_attended_is_noted_until_the_end_is_on_record() {
@@ -165,12 +165,19 @@ mod tests {
         assert_eq!(Attended::read(&dir, 3).unwrap(), None);
         assert_eq!(Attended::all(&dir).unwrap(), []);
         let own = Process::alive(std::process::id().cast_signed()).unwrap();
+        assert_eq!(Attended::age(&dir, 3).unwrap(), None);
         let room = Room::make(&dir, 3).unwrap();
         assert_eq!(Attended::read(&dir, 3).unwrap(), None);
         room.note(own).unwrap();
         let attended = Attended::read(&dir, 3).unwrap().unwrap();
         assert!(attended.is_alive() && attended.survivor().is_none());
         assert_eq!(Attended::all(&dir).unwrap(), [attended]);
+        // The times of a file are those of a clock that can be set.
+        let file = fs::File::options().append(true).open(dir.agent(3)).unwrap();
+        for time in [SystemTime::UNIX_EPOCH, SystemTime::now() + YEAR] {
+            file.set_modified(time).unwrap();
+            assert!(Attended::age(&dir, 3).unwrap().is_some_and(|age| age < YEAR));
+        }
         Attended::forget(&dir, 3).unwrap();
         Attended::forget(&dir, 3).unwrap();
         assert_eq!(Attended::read(&dir, 3).unwrap(), None);

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Seek, Write};
 use std::marker::PhantomData;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
@@ -77,15 +77,25 @@ pub fn acquire(home: &Home, path: &Path, rank: Rank, what: &str) -> Result<Lock>
     }
 }
 
-/// Who holds the lock of this file, and has for longer than this; nobody when there is no such file.
-pub fn held_longer(path: &Path, patience: Duration) -> Option<String> {
+/// Who holds a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its process.
+    pub pid: i32,
+    /// In words, with its command and since when.
+    pub told: String,
+}
+
+/// Who holds the lock of this file, and has for longer than this by the clock; nobody when there is no such file. Where the clock was
+/// set back since, only that it is held can be told.
+pub fn held_longer(path: &Path, patience: Duration) -> Option<Holder> {
     let mut file = nofollow::open(path, OFlags::RDONLY).ok()?;
     if !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
         return None;
     }
-    let (since, holder) = signed(&mut file)?;
-    let then = SystemTime::now().checked_sub(patience)?;
-    (since < clock::rfc3339(then)).then_some(holder)
+    let (pid, since, told) = signed(&mut file)?;
+    let then = fault::now().checked_sub(patience)?;
+    (patience.is_zero() || since < clock::rfc3339(then)).then_some(Holder { pid, told })
 }
 
 impl Lock {
@@ -175,18 +185,18 @@ fn is_still_there(file: &File, path: &Path) -> bool {
 }
 
 fn held(mut file: File, what: &str, patience: Duration) -> Error {
-    let holder = signed(&mut file).map_or_else(|| "another process".to_owned(), |(_, holder)| holder);
+    let holder = signed(&mut file).map_or_else(|| "another process".to_owned(), |(.., holder)| holder);
     Error::new(Kind::Locked, format!("{what} is locked by {holder}; waited {patience:?}"))
         .help("wait until it is done and try again; if it hangs, end that process: its lock goes with it")
 }
 
-/// When the lock was taken, and by whom.
-fn signed(file: &mut File) -> Option<(String, String)> {
+/// By whom the lock was taken, when, and both in words.
+fn signed(file: &mut File) -> Option<(i32, String, String)> {
     let mut signature = String::new();
     file.rewind().and_then(|()| file.take(LONGEST_SIGNATURE).read_to_string(&mut signature)).ok()?;
     let mut lines = signature.lines();
     let (pid, since, command) = (lines.next()?, lines.next()?, lines.next()?);
-    Some((since.to_owned(), format!("process {pid} (`{command}`) since {since}")))
+    Some((pid.parse().ok()?, since.to_owned(), format!("process {pid} (`{command}`) since {since}")))
 }
 
 #[cfg(test)]
@@ -227,6 +237,23 @@ mod tests {
         let lock = acquire(&home, &path, Rank::Task, "it").unwrap();
         assert_eq!(held_longer(&path, home.patience()), None);
         drop(lock);
+    }
+
+    #[test]
+    fn a_lock_that_was_taken_before_the_clock_was_set_back_is_held() {
+        let (_folder, home) = home();
+        home.prepare().unwrap();
+        let path = home.root().join("a");
+        let lock = acquire(&home, &path, Rank::Task, "it").unwrap();
+        let held = |patience| held_longer(&path, patience).map(|holder| holder.pid);
+        for year in ["2001", "2999"] {
+            let signature = format!("7\n{year}-01-01T00:00:00.000Z\norange\n");
+            std::fs::write(&path, signature).unwrap();
+            assert_eq!(held(Duration::ZERO), Some(7), "{year}");
+            assert_eq!(held(home.patience()), (year == "2001").then_some(7), "{year}");
+        }
+        drop(lock);
+        assert_eq!(held(Duration::ZERO), None);
     }
 
     #[test]

@@ -21,16 +21,16 @@ fn report(task: &Task<'_>, spawn: u32, hold: bool, event: &Value) -> Child {
 }
 
 #[track_caller]
-fn reports(task: &Task<'_>, event: &Value) {
+pub(crate) fn reports(task: &Task<'_>, event: &Value) {
     let output = report(task, 1, false, event).wait_with_output().unwrap();
     assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
 }
 
-fn event(name: &str) -> Value {
+pub(crate) fn event(name: &str) -> Value {
     json!({ "hook_event_name": name, "session_id": "s1", "transcript_path": "/nowhere/s1.jsonl" })
 }
 
-fn tool(name: &str, command: &str) -> Value {
+pub(crate) fn tool(name: &str, command: &str) -> Value {
     let mut event = event(name);
     event["tool_name"] = "Bash".into();
     event["tool_input"] = json!({ "command": command });
@@ -38,7 +38,7 @@ fn tool(name: &str, command: &str) -> Value {
 }
 
 /// What the only agent of a task is said to do: its state and why.
-fn doing(task: &Task<'_>) -> (String, String) {
+pub(crate) fn doing(task: &Task<'_>) -> (String, String) {
     let show = task.show();
     let [agent] = &show["agents"].as_array().unwrap()[..] else { panic!("one agent: {show}") };
     (agent["state"].as_str().unwrap().to_owned(), agent["reason"].as_str().unwrap().to_owned())

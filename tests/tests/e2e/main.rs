@@ -7,6 +7,7 @@ mod agents;
 mod attach;
 mod bad_input;
 mod branches;
+mod clocks;
 mod contract;
 mod creation;
 mod crowd;

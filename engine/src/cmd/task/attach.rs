@@ -1,7 +1,7 @@
 //! `orange task attach`: a task's session on this terminal, from one agent to the next.
 
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use orange_core::{Actor, Machine};
 use serde_json::json;
@@ -14,7 +14,7 @@ use crate::hooks::agents;
 use crate::orange::Orange;
 use crate::store::event::{Event, Record, Waiting};
 use crate::store::{Log, Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, Kind, Result, fault};
 
 /// Shows the session, and after a hand-off that of the next agent. Where nobody is left to look at, it says why, and what
 /// can be done.
@@ -76,7 +76,7 @@ fn is_followed(orange: &Orange, dir: &TaskDir) -> Result<bool> {
             return Ok(true);
         }
         // An end that is not on record yet, and a transition that is not finished, are on their way.
-        let is_due = log.waiting.as_ref().is_some_and(|waiting| waiting.is_due(SystemTime::now()));
+        let is_due = log.waiting.as_ref().is_some_and(|waiting| waiting.is_due(fault::now()));
         let is_moving = log.open.is_some() || !log.agents.is_empty() || is_due;
         if !is_moving || Instant::now() >= until || orange.is_over(&task.owned) && log.open.is_none() {
             return Ok(false);

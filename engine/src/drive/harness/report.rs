@@ -1,11 +1,10 @@
 //! What harnesses report of themselves: the JSON that their hooks are given, as notes.
 
-use std::time::SystemTime;
-
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::until::until;
+use crate::fault;
 use crate::store::activity::{Kind, Note};
 use crate::store::clock;
 
@@ -42,7 +41,7 @@ pub fn read(spawn: u32, given: &[u8]) -> Option<Note> {
         Kind::Ended => text_of(&given.reason),
         Kind::Started | Kind::Prompt | Kind::Answered | Kind::Idle | Kind::Reports | Kind::Other => None,
     };
-    let until_of_text = || until(text.as_ref()?, SystemTime::now()).map(clock::rfc3339);
+    let until_of_text = || until(text.as_ref()?, fault::now()).map(clock::rfc3339);
     let until = text_of(&given.until).or_else(|| until_of_text().filter(|_| kind == Kind::Limit));
     Some(Note {
         tool: text_of(&given.tool_name),

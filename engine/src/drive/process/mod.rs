@@ -78,6 +78,15 @@ impl Process {
         Process::alive(self.pid) == Some(self)
     }
 
+    /// How long ago it was started, by a clock that nobody can set.
+    pub fn age(self) -> Option<Duration> {
+        let ticks = rustix::param::clock_ticks_per_second();
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        let now = Duration::new(now.tv_sec.try_into().ok()?, now.tv_nsec.try_into().ok()?);
+        let started = Duration::from_millis(self.start.checked_mul(1000)?.checked_div(ticks)?);
+        now.checked_sub(started)
+    }
+
     /// Whether it is alive and has not been stopped by a signal.
     pub fn is_running(self) -> bool {
         self.is_alive() && table::stat(self.pid).is_some_and(|stat| !stat.is_stopped())

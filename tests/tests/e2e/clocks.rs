@@ -1,0 +1,162 @@
+//! A clock that is set between two commands, by an hour or by years: no number is given twice, and nothing false is said of agents
+//! or by `orange doctor`.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::activity::{doing, event, reports, tool};
+use crate::task::Task;
+use crate::world::{World, text};
+
+/// By how much the clock is set, in seconds: an hour, and years that each have the days of this one.
+const JUMPS: [i64; 4] = [3600, -3600, 4 * 1461 * 86_400, -4 * 1461 * 86_400];
+
+/// What an agent's harness reports.
+const ACTIVITY: &str = "activity.jsonl";
+
+/// What has happened to a task.
+const JOURNAL: &str = "history.jsonl";
+
+/// How long no test takes.
+const LONG: u64 = 1800;
+
+/// Sets the clock by so many seconds, as far as a task can tell by this file, to which nobody writes now, and by the times of all:
+/// what was written before has times that differ by that.
+fn set_clock(task: &Task<'_>, file: &str, seconds: i64) {
+    let file = task.folder().join(file);
+    if let Ok(text) = fs::read_to_string(&file) {
+        fs::write(&file, moved(&text, -seconds)).unwrap();
+    }
+    for folder in ["", "agents"] {
+        for entry in fs::read_dir(task.folder().join(folder)).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_file() {
+                move_file(&path, -seconds);
+            }
+        }
+    }
+}
+
+fn move_file(path: &Path, seconds: i64) {
+    let (written, distance) =
+        (fs::metadata(path).unwrap().modified().unwrap(), Duration::from_secs(seconds.unsigned_abs()));
+    let time: SystemTime = if seconds < 0 { written - distance } else { written + distance };
+    File::options().append(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
+/// The text with every time in it moved.
+fn moved(text: &str, seconds: i64) -> String {
+    const SIGN: &str = "\"20";
+    const LENGTH: usize = "2026-11-21T22:23:24.025Z".len();
+    let mut moved = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(SIGN) {
+        let (before, time) = rest.split_at(at + 1);
+        moved.push_str(before);
+        let (time, after) = time.split_at(LENGTH);
+        moved.push_str(&date(&format!("{time} {seconds} seconds")));
+        rest = after;
+    }
+    moved + rest
+}
+
+fn date(of: &str) -> String {
+    let output = Command::new("date").args(["-u", "-d", of, "+%Y-%m-%dT%H:%M:%S.%3NZ"]).output().unwrap();
+    assert!(output.status.success(), "{of}: {output:?}");
+    text(&output.stdout).trim().to_owned()
+}
+
+fn working(world: &World) -> Task<'_> {
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    task
+}
+
+/// What these checks of `orange doctor` have found that is not as it should be.
+fn found(world: &World, checks: &[&str]) -> Vec<Value> {
+    let answer = world.orange(&["doctor", "--json"]).json();
+    let findings = answer["findings"].as_array().unwrap().clone();
+    let is_bad = |finding: &Value| {
+        checks.contains(&finding["check"].as_str().unwrap_or_default()) && finding["level"] != "ok"
+    };
+    findings.into_iter().filter(is_bad).collect()
+}
+
+#[test]
+fn an_agent_is_not_said_to_do_anything_for_longer_than_it_lives() {
+    let world = World::new();
+    let task = working(&world);
+    let told = |expect: (&str, &str), jump: i64| {
+        assert_eq!(doing(&task), (expect.0.to_owned(), expect.1.to_owned()), "{jump}");
+        let seconds = task.show()["agents"][0]["seconds"].as_u64();
+        assert!(seconds.is_none_or(|seconds| seconds < LONG), "{jump}: {seconds:?}");
+        assert_eq!(
+            found(&world, &["agents", "sessions", "transitions", "locks"]),
+            [json!(null); 0],
+            "{jump}"
+        );
+    };
+    for jump in JUMPS {
+        set_clock(&task, ACTIVITY, jump);
+        told(("busy", "it has just begun"), jump);
+        set_clock(&task, ACTIVITY, -jump);
+    }
+    for jump in JUMPS {
+        reports(&task, &event("UserPromptSubmit"));
+        reports(&task, &tool("PreToolUse", "make"));
+        told(("busy", "Bash: make"), jump);
+        set_clock(&task, ACTIVITY, jump);
+        told(("busy", "Bash: make"), jump);
+        // What comes next has the new clock's times.
+        reports(&task, &tool("PostToolUse", "make"));
+        told(("busy", "it thinks"), jump);
+        reports(&task, &event("Stop"));
+        assert_eq!(doing(&task).0, "waiting", "{jump}");
+    }
+}
+
+#[test]
+fn the_doctor_says_only_that_a_journal_ends_in_the_future() {
+    let world = World::new();
+    let checks = ["clock", "locks", "journals", "tasks", "queue", "leftovers", "pool", "worktrees"];
+    for (number, jump) in JUMPS.into_iter().enumerate() {
+        let task = world.create(&format!("fix-{number}"), "Mend it", &["--no-spawn"]);
+        set_clock(&task, JOURNAL, jump);
+        let told = found(&world, &checks);
+        let names: Vec<_> = told.iter().filter_map(|finding| finding["check"].as_str()).collect();
+        let is_set_back = jump < 0;
+        assert_eq!(names, ["clock"][..usize::from(is_set_back)], "{jump}: {told:?}");
+        // Its journal ends with the new clock's time now.
+        task.ok("cancel", &["--yes"]);
+        assert_eq!(found(&world, &checks), [json!(null); 0], "{jump}");
+    }
+}
+
+#[test]
+fn no_number_is_given_twice() {
+    let world = World::new();
+    let mut ids = BTreeSet::new();
+    for (number, jump) in JUMPS.into_iter().enumerate() {
+        let [before, after] = ["before", "after"].map(|name| {
+            let task = world.create(&format!("{name}-{number}"), "Mend it", &["--no-spawn"]);
+            set_clock(&task, JOURNAL, jump);
+            task
+        });
+        for task in [before, after] {
+            task.ok("cancel", &["--yes"]);
+            let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+            assert!(task.id.len() == 21 && task.id.bytes().all(is_letter), "{}", task.id);
+            assert!(task.events().iter().zip(1..).all(|(event, seq)| event["seq"] == seq), "{jump}");
+            assert!(ids.insert(task.id.clone()), "{}", task.id);
+        }
+    }
+    let listed = world.ok(&["task", "list", "--all"]);
+    let listed = listed.as_array().unwrap().iter().filter_map(|task| Some(task["id"].as_str()?.to_owned()));
+    assert_eq!(listed.collect::<BTreeSet<_>>(), ids);
+}
