@@ -37,7 +37,7 @@ fn never_opened(dir: &TaskDir) -> Result<Vec<Finding>> {
 pub(super) fn workflows(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for task in seen.tasks()? {
-        let known = seen.orange.machine_of(&task.owned).and_then(|machine| status_of(machine, task));
+        let known = seen.app.machine_of(&task.owned).and_then(|machine| status_of(machine, task));
         if let Err(error) = known {
             let finding = Finding::of(Level::Warning, &error);
             findings.push(Finding { message: format!("task {}: {}", task.id, finding.message), ..finding });
@@ -104,7 +104,7 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     findings.extend(strays.into_iter().map(|(id, session)| {
         let message = format!("the tmux session {session} is of task {id}, which is gone");
         Finding::new(Level::Warning, message)
-            .remedy(format!("look at it, then `{} kill-session -t '={session}'`", seen.orange.tmux.shown()))
+            .remedy(format!("look at it, then `{} kill-session -t '={session}'`", seen.app.tmux.shown()))
     }));
     Ok(or_fine(findings, "every agent has one, every one a task"))
 }
@@ -122,7 +122,7 @@ pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             findings.push(Finding::new(Level::Warning, message).remedy(remedy));
         }
         let log = task::read_journal(&listed.dir)?.log();
-        for Agent { spawn, told, .. } in activity::of_task(seen.orange, &listed.dir, task, &log, panes) {
+        for Agent { spawn, told, .. } in activity::of_task(seen.app, &listed.dir, task, &log, panes) {
             if !told.state.is_well() {
                 let message =
                     format!("task {}: agent {spawn} is {}: {}", task.id, told.state.as_str(), told.reason);
@@ -140,7 +140,7 @@ pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for project in seen.projects()? {
-        for owed in owed::all(&seen.orange.home, &project.name)? {
+        for owed in owed::all(&seen.app.home, &project.name)? {
             let message = format!(
                 "task {} has made room for the next task of {}, and none is started yet",
                 owed.by, project.name
@@ -148,9 +148,9 @@ pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             findings.push(Finding::new(Level::Warning, message));
         }
     }
-    let queue = Queue::read(&seen.orange.home)?;
+    let queue = Queue::read(&seen.app.home)?;
     for task in seen.tasks()? {
-        let what = queue.waits_for(seen.orange, task);
+        let what = queue.waits_for(seen.app, task);
         findings.extend(what.map(|what| Finding::fine(format!("task {} {what}", task.id))));
     }
     Ok(or_fine(findings, "no task waits to be started"))

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use orange_core::{Actor, Rejection};
 
 use crate::Result;
+use crate::app::App;
 use crate::drive::process::Process;
 use crate::drive::tmux::Pane;
 use crate::flow::Snapshot;
@@ -15,7 +16,6 @@ use crate::flow::snapshot::status_of;
 use crate::flow::typed;
 use crate::hooks::attended::Attended;
 use crate::hooks::trace;
-use crate::orange::Orange;
 use crate::store::activity::{self, Activity, Note};
 use crate::store::event::{Report, Spawn, Spent};
 use crate::store::{Event, Log, Open, Task, TaskDir, clock};
@@ -33,10 +33,10 @@ pub struct Agent {
 
 /// What each agent of a task has taken so far, by spawn number: those that have ended, by the journal, and those on record as
 /// living, by what their harnesses tell.
-pub fn spent(orange: &Orange, dir: &TaskDir, task: &Task, log: &Log) -> BTreeMap<u32, Spent> {
+pub fn spent(app: &App, dir: &TaskDir, task: &Task, log: &Log) -> BTreeMap<u32, Spent> {
     let mut all = log.spent.clone();
     for record in log.agents.values() {
-        let spent = trace::spent(dir, record, trace::own_file(orange, dir, task, record).as_ref());
+        let spent = trace::spent(dir, record, trace::own_file(app, dir, task, record).as_ref());
         if spent != Spent::default() {
             all.insert(record.spawn, spent);
         }
@@ -46,7 +46,7 @@ pub fn spent(orange: &Orange, dir: &TaskDir, task: &Task, log: &Log) -> BTreeMap
 
 /// What the agents of a task do whose processes are alive. `panes` is asked only where a screen matters.
 pub fn of_task(
-    orange: &Orange,
+    app: &App,
     dir: &TaskDir,
     task: &Task,
     log: &Log,
@@ -61,13 +61,13 @@ pub fn of_task(
     let known_panes = OnceCell::new();
     let of = |record: &&Spawn| {
         let mut activity = known(&notes, record.spawn);
-        typed::name_requests(orange, dir, task, record, &mut activity);
+        typed::name_requests(app, dir, task, record, &mut activity);
         let mut facts = Facts {
             reports: activity.reports,
             age: Attended::age(dir, record.spawn).ok().flatten(),
             heard: since(&activity.since, now),
             still: None,
-            wants: wants(orange, task, log, record),
+            wants: wants(app, task, log, record),
             activity: &activity,
         };
         if facts.depends_on_screen() {
@@ -98,8 +98,8 @@ pub fn is_asked(note: &Note) -> bool {
 ///
 /// # Errors
 /// Those of writing.
-pub fn take_in(orange: &Orange, open: &mut Open) -> Result<Vec<String>> {
-    let news = news(orange, open.dir(), open.task(), open.log());
+pub fn take_in(app: &App, open: &mut Open) -> Result<Vec<String>> {
+    let news = news(app, open.dir(), open.task(), open.log());
     let stories = news.iter().map(words).collect();
     let events: Vec<_> = news.into_iter().map(|report| Event::AgentActivity(report).into()).collect();
     if !events.is_empty() {
@@ -114,12 +114,12 @@ pub fn words(report: &Report) -> String {
 }
 
 /// What of it is not in the journal yet.
-pub fn news(orange: &Orange, dir: &TaskDir, task: &Task, log: &Log) -> Vec<Report> {
+pub fn news(app: &App, dir: &TaskDir, task: &Task, log: &Log) -> Vec<Report> {
     if log.agents.is_empty() {
         return Vec::new();
     }
     let notes = activity::read(dir);
-    let agents = of_task(orange, dir, task, log, || None).into_iter();
+    let agents = of_task(app, dir, task, log, || None).into_iter();
     let reports = agents.map(|agent| (report(&agent, &known(&notes, agent.spawn)), agent.told.state));
     reports
         .filter(|(report, state)| is_news(log.reports.get(&report.spawn), report, *state))
@@ -185,9 +185,9 @@ fn still(panes: &[Pane], task: &str, window: &str, now: SystemTime) -> Option<Du
 }
 
 /// What the task asks of this agent: what the gates of the transitions need that it may ask for.
-fn wants(orange: &Orange, task: &Task, log: &Log, record: &Spawn) -> Wants {
+fn wants(app: &App, task: &Task, log: &Log, record: &Spawn) -> Wants {
     let actor = Actor::from_name(&record.actor).unwrap_or(Actor::Worker);
-    let Ok(machine) = orange.machine_of(&task.owned) else { return Wants::Turn };
+    let Ok(machine) = app.machine_of(&task.owned) else { return Wants::Turn };
     let Ok(status) = status_of(machine, task) else { return Wants::Turn };
     if machine.state(status).agent != actor {
         return Wants::Nothing { status: task.status().to_owned() };

@@ -2,11 +2,11 @@
 
 use orange_core::{Actor, Machine};
 
+use crate::app::App;
 use crate::flow::forced::Forced;
 use crate::flow::migrate::migration;
 use crate::flow::request::{carry_out, of_command};
 use crate::flow::{Goal, Moved, finish::in_hand, request};
-use crate::orange::Orange;
 use crate::store::{Open, TaskDir};
 use crate::{Error, Result};
 
@@ -16,30 +16,30 @@ use crate::{Error, Result};
 ///
 /// # Errors
 /// Those of the request; `not_allowed` for an agent where there is no transition.
-pub fn cancel(orange: &Orange, dir: &TaskDir) -> Result<Moved> {
-    let mut open = in_hand(orange, dir)?;
-    let machine = match orange.machine_of(&open.task().owned) {
+pub fn cancel(app: &App, dir: &TaskDir) -> Result<Moved> {
+    let mut open = in_hand(app, dir)?;
+    let machine = match app.machine_of(&open.task().owned) {
         Ok(machine) => machine,
-        Err(lost) => return cancel_lost(orange, open, lost),
+        Err(lost) => return cancel_lost(app, open, lost),
     };
     let Some(to) = forced_goal(machine, &open)? else {
         drop(open);
-        return request(orange, dir, Goal::Cancel);
+        return request(app, dir, Goal::Cancel);
     };
-    orange.caller.check_person("cancel a task without a transition")?;
+    app.caller.check_person("cancel a task without a transition")?;
     Forced::Cancel.begin(machine, &mut open, &to, Actor::Human, Vec::new())?;
-    carry_out(orange, open)
+    carry_out(app, open)
 }
 
-fn cancel_lost(orange: &Orange, mut open: Open, lost: Error) -> Result<Moved> {
-    let mut machines = orange.machines.usable()?.into_iter();
+fn cancel_lost(app: &App, mut open: Open, lost: Error) -> Result<Moved> {
+    let mut machines = app.machines.usable()?.into_iter();
     let found = machines.find_map(|machine| Some((machine, machine.state(machine.commands.cancel?).name)));
     let Some((machine, to)) = found else { return Err(lost) };
-    orange.caller.check_person("cancel a task whose workflow cannot be followed")?;
+    app.caller.check_person("cancel a task whose workflow cannot be followed")?;
     let status = open.task().status().to_owned();
     let migrated = migration(machine, &open, &status);
     Forced::Cancel.begin(machine, &mut open, to, Actor::Human, vec![migrated])?;
-    carry_out(orange, open)
+    carry_out(app, open)
 }
 
 /// Where to go without a transition; `None` where there is one, or nothing is left to be done.

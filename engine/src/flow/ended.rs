@@ -3,6 +3,7 @@
 use orange_core::{self as core, Actor, CRASH_COUNT, Decision, ExitDecision, Machine};
 
 use crate::Result;
+use crate::app::App;
 use crate::fault;
 use crate::flow::activity;
 use crate::flow::answer;
@@ -13,7 +14,6 @@ use crate::flow::snapshot::{Snapshot, status_of};
 use crate::flow::waiting::{self, Next};
 use crate::hooks::attended::Attended;
 use crate::hooks::{self, agents, trace};
-use crate::orange::Orange;
 use crate::store::{Event, Open, Set, TaskDir};
 
 /// How an agent ended.
@@ -39,20 +39,20 @@ pub struct End {
 ///
 /// # Errors
 /// Those of the store, and of what the exit rules lead to.
-pub fn ended(orange: &Orange, dir: &TaskDir, end: &End) -> Result<String> {
-    let mut open = settled(orange, dir)?;
+pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
+    let mut open = settled(app, dir)?;
     if open.log().stopped.contains(&end.spawn) {
-        agents::end_stopped(orange, &mut open)?;
+        agents::end_stopped(app, &mut open)?;
         drop(open);
         // A person may have wanted it again, and been killed over it.
-        let restarted = waiting::overdue(orange, dir)?;
+        let restarted = waiting::overdue(app, dir)?;
         return Ok(restarted.unwrap_or_else(|| format!("agent {} was stopped", end.spawn)));
     }
     let story = match open.log().agents.get(&end.spawn) {
         Some(record) => {
-            let machine = orange.machine_of(&open.task().owned)?;
+            let machine = app.machine_of(&open.task().owned)?;
             let actor = Actor::from_name(&record.actor).unwrap_or(Actor::Worker);
-            Case { orange, machine, open, actor, end, on_record: false }.judge()?
+            Case { app, machine, open, actor, end, on_record: false }.judge()?
         }
         None => format!("agent {} has been replaced or is on record as ended", end.spawn),
     };
@@ -62,7 +62,7 @@ pub fn ended(orange: &Orange, dir: &TaskDir, end: &End) -> Result<String> {
 
 /// One agent's end, and the task that it ended in.
 struct Case<'c> {
-    orange: &'c Orange,
+    app: &'c App,
     machine: &'static Machine<'static>,
     open: Open,
     actor: Actor,
@@ -162,7 +162,7 @@ impl Case<'_> {
     }
 
     fn advance(&mut self, decision: &Decision<'_>, reason: String) -> Result<String> {
-        let room = match hooks::preflight(self.orange, self.open.task(), &decision.effects) {
+        let room = match hooks::preflight(self.app, self.open.task(), &decision.effects) {
             Ok(room) => room,
             Err(error) => {
                 self.mark(format!("{reason}, but the way on is blocked: {}", error.one_line()))?;
@@ -172,7 +172,7 @@ impl Case<'_> {
         let advanced = self.advanced(decision, reason);
         let events = self.with_end(vec![advanced]);
         begin(self.machine, &mut self.open, decision, events, room)?;
-        finish(self.orange, &mut self.open)?;
+        finish(self.app, &mut self.open)?;
         Ok(format!("advanced to {}", self.open.task().status()))
     }
 
@@ -197,7 +197,7 @@ impl Case<'_> {
     ) -> Result<String> {
         let next = Next::after(self.open.log(), self.end.spawn, resume_after, &story);
         let events = self.with_end(events);
-        waiting::begin(self.orange, self.machine, &mut self.open, events, next)
+        waiting::begin(self.app, self.machine, &mut self.open, events, next)
     }
 
     /// A conversation that cannot be continued is no crash: the agent is started again, with a new one.
@@ -218,7 +218,7 @@ impl Case<'_> {
         if !record.resumed || self.end.code == Some(0) {
             return Ok(false);
         }
-        let harness = self.orange.harness(&record.harness)?;
+        let harness = self.app.harness(&record.harness)?;
         Ok(trace::could_not_resume(&harness, record, self.end.duration, &self.end.last_lines))
     }
 
@@ -230,7 +230,7 @@ impl Case<'_> {
         let events = self.with_end(vec![crashed, advanced]);
         begin(self.machine, &mut self.open, decision, events, None)?;
         self.open.call_attention(&story)?;
-        finish(self.orange, &mut self.open)?;
+        finish(self.app, &mut self.open)?;
         Ok(story)
     }
 
@@ -260,7 +260,7 @@ impl Case<'_> {
     fn with_end(&mut self, mut events: Vec<(Event, Set)>) -> Vec<(Event, Set)> {
         if !std::mem::replace(&mut self.on_record, true) {
             let End { spawn, code, signal, reason, duration, last_lines } = self.end.clone();
-            let trace = trace::keep(self.orange, &self.open, self.end.spawn);
+            let trace = trace::keep(self.app, &self.open, self.end.spawn);
             fault::step("record the end of", "an agent");
             let exited = Event::AgentExited { spawn, code, signal, reason, duration, last_lines, trace };
             events.insert(0, exited.into());

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use orange_core::{CRASH_COUNT, Hook, Machine, Transition};
 
+use crate::app::App;
 use crate::flow::activity;
 use crate::flow::begin::ESCALATION;
 use crate::flow::definition;
@@ -12,7 +13,6 @@ use crate::flow::forced::Forced;
 use crate::flow::queue;
 use crate::flow::snapshot::left_behind;
 use crate::hooks::{self, Run, agents, workspace};
-use crate::orange::Orange;
 use crate::store::event::{PlannedHook, Transition as Plan};
 use crate::store::{Event, Log, Open, OpenTransition, Set, Task, TaskDir, lock};
 use crate::{Error, Kind, Result, fault};
@@ -23,19 +23,19 @@ use crate::{Error, Kind, Result, fault};
 /// # Errors
 /// Those of the store; `environment` when the transition cannot be finished; `refused` when the workflow has become
 /// another one, in which the task has no place.
-pub fn settled(orange: &Orange, dir: &TaskDir) -> Result<Open> {
+pub fn settled(app: &App, dir: &TaskDir) -> Result<Open> {
     let mut tried = None;
     loop {
-        let mut open = Open::lock(&orange.home, dir)?;
-        let machine = orange.machine_of(&open.task().owned);
+        let mut open = Open::lock(&app.home, dir)?;
+        let machine = app.machine_of(&open.task().owned);
         if let Ok(machine) = machine {
             definition::check(machine, open.task(), open.log())?;
         }
         let Some(pending) = &open.log().open else {
             // A workflow that cannot be followed is told by whoever wants to follow it.
-            machine.map_or(Ok(()), |machine| definition::follow(orange, machine, &mut open))?;
-            agents::take_answered(orange, &mut open)?;
-            activity::take_in(orange, &mut open)?;
+            machine.map_or(Ok(()), |machine| definition::follow(app, machine, &mut open))?;
+            agents::take_answered(app, &mut open)?;
+            activity::take_in(app, &mut open)?;
             return Ok(open);
         };
         machine?;
@@ -44,11 +44,11 @@ pub fn settled(orange: &Orange, dir: &TaskDir) -> Result<Open> {
             let OpenTransition { plan, .. } = pending;
             let message = format!("{} → {} was begun and cannot be finished", plan.from, plan.to);
             return Err(Error::new(Kind::Environment, message)
-                .help(format!("{} says why", orange.home.log_file().display())));
+                .help(format!("{} says why", app.home.log_file().display())));
         }
         tried = Some(pending.seq);
         drop(open);
-        orange.detached(&["task", "finish", &dir.id], dir)?;
+        app.detached(&["task", "finish", &dir.id], dir)?;
     }
 }
 
@@ -56,16 +56,16 @@ pub fn settled(orange: &Orange, dir: &TaskDir) -> Result<Open> {
 ///
 /// # Errors
 /// Those of the store; `environment` as [`settled`].
-pub fn in_hand(orange: &Orange, dir: &TaskDir) -> Result<Open> {
-    let open = Open::lock(&orange.home, dir)?;
-    let has_its_place = orange
+pub fn in_hand(app: &App, dir: &TaskDir) -> Result<Open> {
+    let open = Open::lock(&app.home, dir)?;
+    let has_its_place = app
         .machine_of(&open.task().owned)
         .and_then(|machine| definition::check(machine, open.task(), open.log()));
     if has_its_place.is_err() {
         return Ok(open);
     }
     drop(open);
-    settled(orange, dir)
+    settled(app, dir)
 }
 
 /// The transition that was begun and that nobody is at: who was finishing it has died.
@@ -83,20 +83,20 @@ pub fn abandoned<'l>(dir: &TaskDir, log: &'l Log) -> Option<&'l OpenTransition> 
 ///
 /// # Errors
 /// Those of the store; `refused` when the binary's workflow no longer has the transition.
-pub fn finish(orange: &Orange, open: &mut Open) -> Result<()> {
+pub fn finish(app: &App, open: &mut Open) -> Result<()> {
     let Some(pending) = open.log().open.clone() else { return Ok(()) };
-    let machine = orange.machine_of(&open.task().owned)?;
+    let machine = app.machine_of(&open.task().owned)?;
     let hooks = hooks_of(machine, &pending, &open.dir().id)?;
     let mut errors = Vec::new();
     for (planned, hook) in pending.plan.hooks.iter().zip(hooks) {
         let error = match pending.ended.get(&planned.index) {
             Some(error) => error.clone(),
-            None => run(orange, machine, open, &pending, planned, hook)?,
+            None => run(app, machine, open, &pending, planned, hook)?,
         };
         errors.extend(error.map(|error| format!("{}: {error}", planned.name)));
     }
     fault::step("give back", "the worktree");
-    workspace::give_back(orange, open.task())?;
+    workspace::give_back(app, open.task())?;
     // Before the transition is closed: after that nobody would come back to tell.
     if !errors.is_empty() {
         open.call_attention(&errors.join("; "))?;
@@ -104,14 +104,14 @@ pub fn finish(orange: &Orange, open: &mut Open) -> Result<()> {
     close(machine, open, &pending.plan)?;
     let has = |hook: Hook<'_>| pending.plan.hooks.iter().any(|planned| planned.name == hook.name());
     if has(Hook::ReleaseWorkspace) && !has(Hook::SpawnNext) {
-        queue::after_release(orange, open.dir())?;
+        queue::after_release(app, open.dir())?;
     }
     Ok(())
 }
 
 /// Runs a hook and journals its end; gives why it failed, if it did.
 fn run(
-    orange: &Orange,
+    app: &App,
     machine: &'static Machine<'static>,
     open: &mut Open,
     pending: &OpenTransition,
@@ -119,7 +119,7 @@ fn run(
     hook: &'static Hook<'static>,
 ) -> Result<Option<String>> {
     let counter = planned.counter.as_ref().map(|counter| (counter.name.clone(), counter.value));
-    let run = Run { orange, machine, since: pending.seq, index: planned.index, counter };
+    let run = Run { app, machine, since: pending.seq, index: planned.index, counter };
     fault::step("begin", &planned.name);
     let (set, error) = match hooks::run(&run, open, hook) {
         Ok(set) => (set, None),

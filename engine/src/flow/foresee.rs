@@ -2,11 +2,11 @@
 
 use orange_core::{Decision, Machine};
 
+use crate::app::App;
 use crate::flow::finish::closing;
 use crate::flow::request::decide;
 use crate::flow::{Goal, Moved, definition};
 use crate::hooks;
-use crate::orange::Orange;
 use crate::store::{Event, Log, OpenTransition, Record, Set, Task, TaskDir, journal};
 use crate::{Result, store};
 
@@ -14,11 +14,11 @@ use crate::{Result, store};
 ///
 /// # Errors
 /// Those that the request would have before anything has changed.
-pub fn foresee(orange: &Orange, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
-    let ahead = Ahead::of(orange, dir)?;
-    let machine = orange.machine_of(&ahead.task.owned)?;
-    let decision = decide(orange, machine, &ahead.task, &ahead.log, goal)?;
-    hooks::foresee(orange, &ahead.task, &decision.effects)?;
+pub fn foresee(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
+    let ahead = Ahead::of(app, dir)?;
+    let machine = app.machine_of(&ahead.task.owned)?;
+    let decision = decide(app, machine, &ahead.task, &ahead.log, goal)?;
+    hooks::foresee(app, &ahead.task, &decision.effects)?;
     Ok(ahead.planned(machine, &decision))
 }
 
@@ -37,10 +37,10 @@ impl Ahead {
     ///
     /// # Errors
     /// Those of reading it; `refused` when it has no place in its workflow any more.
-    pub fn of(orange: &Orange, dir: &TaskDir) -> Result<Ahead> {
-        let (task, store::journal::Journal { records, .. }) = Task::read(&orange.home, dir)?;
+    pub fn of(app: &App, dir: &TaskDir) -> Result<Ahead> {
+        let (task, store::journal::Journal { records, .. }) = Task::read(&app.home, dir)?;
         let mut ahead = Ahead { log: Log::fold(&records), task, records };
-        let machine = match orange.machine_of(&ahead.task.owned) {
+        let machine = match app.machine_of(&ahead.task.owned) {
             Ok(machine) => machine,
             // A workflow that cannot be followed is told by whoever wants to follow it.
             Err(_) if ahead.log.open.is_none() => return Ok(ahead),
@@ -51,7 +51,7 @@ impl Ahead {
             let (closed, set) = closing(machine, &ahead.task, &pending.plan);
             ahead.add(closed, with_counters(set, &pending));
         }
-        if let Some((changed, set)) = definition::change(orange, machine, &ahead.task) {
+        if let Some((changed, set)) = definition::change(app, machine, &ahead.task) {
             ahead.add(changed, set);
         }
         Ok(ahead)

@@ -6,13 +6,13 @@ use std::time::SystemTime;
 
 use orange_core::{Machine, Outcome, limit_after};
 
+use crate::app::App;
 use crate::drive::harness::{transcript, until::until};
 use crate::flow::activity::known;
 use crate::flow::settled;
 use crate::flow::snapshot::status_of;
 use crate::flow::waiting::{self, Next};
 use crate::hooks::agents;
-use crate::orange::Orange;
 use crate::store::activity::{self, Activity, Doing, Limit};
 use crate::store::{Event, Log, Open, Set, TaskDir, clock};
 use crate::{Result, fault};
@@ -57,14 +57,14 @@ pub fn rule(machine: &Machine<'_>, open: &Open) -> Option<u32> {
 ///
 /// # Errors
 /// Those of the store; `environment` when the process that wakes it cannot be started.
-pub fn met(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
-    let mut open = settled(orange, dir)?;
+pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
+    let mut open = settled(app, dir)?;
     let Some(record) = open.log().agents.get(&spawn) else { return Ok(None) };
     if open.log().waiting.is_some() {
         return Ok(None);
     }
     let Doing::Limit(limit) = known(&activity::read(dir), spawn).doing else { return Ok(None) };
-    let machine = orange.machine_of(&open.task().owned)?;
+    let machine = app.machine_of(&open.task().owned)?;
     let status = status_of(machine, open.task())?;
     if machine.state(status).agent.as_str() != record.actor {
         return Ok(None);
@@ -72,22 +72,22 @@ pub fn met(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<Option<String>>
     let after = seconds(&limit, rule(machine, &open), open.log(), fault::now());
     let reason = format!("agent {spawn} has met a limit ({})", limit.text);
     let next = Next::after(open.log(), spawn, Some(after), &reason);
-    waiting::begin(orange, machine, &mut open, Vec::new(), next).map(Some)
+    waiting::begin(app, machine, &mut open, Vec::new(), next).map(Some)
 }
 
 /// Has an agent that is alive go on after a limit, unless it has gone on by itself. `None` where it is not alive.
 ///
 /// # Errors
 /// `environment` when tmux fails; `refused` when the agent does not read; those of the store.
-pub fn go_on(orange: &Orange, open: &mut Open, spawn: u32) -> Result<Option<String>> {
+pub fn go_on(app: &App, open: &mut Open, spawn: u32) -> Result<Option<String>> {
     let Some(record) = open.log().agents.get(&spawn).cloned() else { return Ok(None) };
-    let panes = orange.tmux.panes_of(&open.task().id)?;
+    let panes = app.tmux.panes_of(&open.task().id)?;
     if !agents::is_alive(open.dir(), &record, &panes)? {
         return Ok(None);
     }
     let reason = if is_at_one(open.dir(), spawn) {
         let mark = format!("{}.{spawn}", open.log().last_seq);
-        agents::say(orange, open, spawn, &mark, GO_ON)?;
+        agents::say(app, open, spawn, &mark, GO_ON)?;
         "it was told that the limit is over"
     } else {
         "it went on by itself"

@@ -2,6 +2,7 @@
 
 use orange_core::{Actor, Decision, Machine, StateId};
 
+use crate::app::App;
 use crate::caller::Caller;
 use crate::drive::gh::{Gh, PrState, PullRequest};
 use crate::drive::git::{Git, REMOTE, Strategy};
@@ -11,7 +12,6 @@ use crate::flow::request::{Goal, carry_out, decide, of_command};
 use crate::flow::snapshot::status_of;
 use crate::flow::{Moved, pull_request, settled};
 use crate::hooks;
-use crate::orange::Orange;
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::projects::Project;
 use crate::store::{Event, Home, Open, Set, TaskDir};
@@ -52,20 +52,20 @@ pub struct Merged {
 /// # Errors
 /// The rejection of the core; `not_allowed` for an agent that forces; `refused` for a pull request that is not merged, and when
 /// the branch or the default branch is not ready; `locked` while another task of the project is being merged; `environment` when git, gh or the remote fails.
-pub fn merge(orange: &Orange, dir: &TaskDir, wish: Wish) -> Result<Merged> {
-    let mut open = settled(orange, dir)?;
-    let machine = orange.machine_of(&open.task().owned)?;
-    let way = way(orange, machine, &open, wish)?;
+pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
+    let mut open = settled(app, dir)?;
+    let machine = app.machine_of(&open.task().owned)?;
+    let way = way(app, machine, &open, wish)?;
     let room = match &way {
-        Way::Declared(decision) => hooks::preflight(orange, open.task(), &decision.effects)?,
+        Way::Declared(decision) => hooks::preflight(app, open.task(), &decision.effects)?,
         Way::Forced(_) | Way::Late => None,
     };
-    let (branch, into) = (open.task().branch.clone(), orange.project_of(open.task())?.default_branch);
-    let pr = if wish.local { None } else { pull_request(orange, &mut open)? };
+    let (branch, into) = (open.task().branch.clone(), app.project_of(open.task())?.default_branch);
+    let pr = if wish.local { None } else { pull_request(app, &mut open)? };
     let strategy = if pr.is_some() { "pr" } else { wish.strategy.as_str() };
     let (mut events, pushed, commit) = match pr {
-        Some(pr) => (pull_request::merged(orange, open.task(), &pr)?, false, pr.commit),
-        None => merge_here(orange, &mut open, wish)?,
+        Some(pr) => (pull_request::merged(app, open.task(), &pr)?, false, pr.commit),
+        None => merge_here(app, &mut open, wish)?,
     };
     if wish.force {
         let from = open.task().status().to_owned();
@@ -75,11 +75,11 @@ pub fn merge(orange: &Orange, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     let moved = match way {
         Way::Declared(decision) => {
             begin(machine, &mut open, &decision, events, room)?;
-            carry_out(orange, open)?
+            carry_out(app, open)?
         }
         Way::Forced(to) => {
             Forced::Merge.begin(machine, &mut open, machine.state(to).name, Actor::Human, events)?;
-            carry_out(orange, open)?
+            carry_out(app, open)?
         }
         Way::Late => {
             open.append_many(events)?;
@@ -99,16 +99,16 @@ enum Way {
     Late,
 }
 
-fn way(orange: &Orange, machine: &'static Machine<'static>, open: &Open, wish: Wish) -> Result<Way> {
+fn way(app: &App, machine: &'static Machine<'static>, open: &Open, wish: Wish) -> Result<Way> {
     if wish.force {
-        orange.caller.check_person("force a merge")?;
+        app.caller.check_person("force a merge")?;
     }
-    match decide(orange, machine, open.task(), open.log(), Goal::Merge) {
+    match decide(app, machine, open.task(), open.log(), Goal::Merge) {
         Ok(decision) => Ok(Way::Declared(decision)),
         Err(refusal) if refusal.kind == Kind::NoTransition && is_unmerged(machine, open)? => Ok(Way::Late),
         Err(refusal) if !is_forcible(machine, open, &refusal)? => Err(refusal),
         Err(_) if wish.force => of_command(machine, machine.commands.merge, "merge").map(Way::Forced),
-        Err(refusal) if orange.caller == Caller::Person => {
+        Err(refusal) if app.caller == Caller::Person => {
             let help = format!("{}; `orange task merge --force` merges all the same", refusal.help);
             Err(refusal.help(help))
         }
@@ -130,8 +130,8 @@ fn is_forcible(machine: &Machine<'_>, open: &Open, refusal: &Error) -> Result<bo
 }
 
 /// The task's pull request, if it has one: merged, or there is nothing more to be done here.
-fn pull_request(orange: &Orange, open: &mut Open) -> Result<Option<PullRequest>> {
-    let Some(pr) = ask(orange, open).map_err(|error| {
+fn pull_request(app: &App, open: &mut Open) -> Result<Option<PullRequest>> {
+    let Some(pr) = ask(app, open).map_err(|error| {
         let help = format!("{}; or merge here with --local", error.help);
         error.help(help)
     })?
@@ -154,14 +154,14 @@ fn pull_request(orange: &Orange, open: &mut Open) -> Result<Option<PullRequest>>
 }
 
 /// What GitHub says of the task's pull request, else of the one that its branch has, which is the task's from then on.
-fn ask(orange: &Orange, open: &mut Open) -> Result<Option<PullRequest>> {
-    let gh = Gh::at(&orange.project_of(open.task())?.path);
+fn ask(app: &App, open: &mut Open) -> Result<Option<PullRequest>> {
+    let gh = Gh::at(&app.project_of(open.task())?.path);
     if let Some(url) = &open.task().pr_url {
-        orange.progress.step(&format!("asking GitHub about {url}"));
+        app.progress.step(&format!("asking GitHub about {url}"));
         return gh.view(url).map(Some);
     }
-    orange.progress.step(&format!("asking GitHub about {}", open.task().branch));
-    let found = hooks::pull_request::find(orange, &gh, open.task())?;
+    app.progress.step(&format!("asking GitHub about {}", open.task().branch));
+    let found = hooks::pull_request::find(app, &gh, open.task())?;
     if let Some(pr) = &found {
         hooks::pull_request::keep(open, &pr.url)?;
     }
@@ -169,16 +169,16 @@ fn ask(orange: &Orange, open: &mut Open) -> Result<Option<PullRequest>> {
 }
 
 /// Merges here and pushes. The events say so; they belong to the transition that follows.
-fn merge_here(orange: &Orange, open: &mut Open, wish: Wish) -> Result<(Vec<Event>, bool, Option<String>)> {
-    let project = orange.project_of(open.task())?;
+fn merge_here(app: &App, open: &mut Open, wish: Wish) -> Result<(Vec<Event>, bool, Option<String>)> {
+    let project = app.project_of(open.task())?;
     let branch = open.task().branch.clone();
     let into = project.default_branch.clone();
     let git = Git::at(&project.path);
     // Who is merged second begins where the first has left the default branch.
-    let _turn = lock_merges(&orange.home, &project)?;
+    let _turn = lock_merges(&app.home, &project)?;
     let has_remote = git.has_remote()?;
     if has_remote {
-        orange.progress.step(&format!("fetching {into} from {REMOTE}"));
+        app.progress.step(&format!("fetching {into} from {REMOTE}"));
         if let Some(warning) = git.fetch(&[&into, &branch])? {
             return Err(Error::new(Kind::Environment, warning)
                 .help("nothing was merged, since it could not be pushed: mend that, then merge again"));
@@ -189,11 +189,11 @@ fn merge_here(orange: &Orange, open: &mut Open, wish: Wish) -> Result<(Vec<Event
     if !plan.is_new && open.log().merge.is_none() && !wish.force {
         return Err(nothing_to_merge(&branch, &project));
     }
-    orange.progress.step(&format!("merging {branch} into {into}"));
+    app.progress.step(&format!("merging {branch} into {into}"));
     open.append(Event::MergeStarted { into: into.clone(), commit: plan.commit.clone() }, Set::new())?;
     git.merge(&plan, &into)?;
     if has_remote {
-        orange.progress.step(&format!("pushing {into}"));
+        app.progress.step(&format!("pushing {into}"));
         git.push(REMOTE, &into).map_err(not_pushed)?;
     }
     let strategy = wish.strategy.as_str().to_owned();

@@ -4,10 +4,10 @@ use orange_core::{Actor, CRASH_COUNT, Machine};
 use serde_json::{Value as Json, json};
 
 use crate::Result;
+use crate::app::App;
 use crate::flow::definition::new_counters;
 use crate::flow::finish::in_hand;
 use crate::flow::snapshot::state_named;
-use crate::orange::Orange;
 use crate::store::{Event, Open, Set, TaskDir};
 
 /// What a migration came to.
@@ -35,12 +35,12 @@ pub struct Migrated {
 ///
 /// # Errors
 /// `not_allowed` for an agent; `not_found` for a state or a workflow that is not there; those of the store.
-pub fn migrate(orange: &Orange, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
-    orange.caller.check_person("migrate a task")?;
-    let mut open = in_hand(orange, dir)?;
+pub fn migrate(app: &App, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
+    app.caller.check_person("migrate a task")?;
+    let mut open = in_hand(app, dir)?;
     let machine = match workflow {
-        Some(name) => orange.machines.named(name)?,
-        None => orange.machine_of(&open.task().owned)?,
+        Some(name) => app.machines.named(name)?,
+        None => app.machine_of(&open.task().owned)?,
     };
     let state = machine.state(state_named(machine, to)?);
     let migrated = Migrated {
@@ -52,7 +52,7 @@ pub fn migrate(orange: &Orange, dir: &TaskDir, to: &str, workflow: Option<&str>)
         dropped_hooks: dropped_hooks(&open),
         respawnable: state.respawn.is_some(),
     };
-    orange.machines.keep(machine)?;
+    app.machines.keep(machine)?;
     let (event, set) = migration(machine, &open, to);
     open.append(event, set)?;
     open.clear_attention()?;

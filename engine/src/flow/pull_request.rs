@@ -3,6 +3,7 @@
 use orange_core::{Actor, Machine, StateId};
 
 use crate::Result;
+use crate::app::App;
 use crate::drive::gh::{PrState, PullRequest};
 use crate::flow::begin::begin;
 use crate::flow::forced::Forced;
@@ -10,7 +11,6 @@ use crate::flow::request::{carry_out, of_command};
 use crate::flow::snapshot::{Snapshot, status_of};
 use crate::flow::{Moved, settled};
 use crate::hooks;
-use crate::orange::Orange;
 use crate::store::{Event, Open, Task, TaskDir};
 
 /// Ends a task whose pull request has ended, as the engine's own act: merged, it goes to where merged tasks go; closed, it
@@ -18,9 +18,9 @@ use crate::store::{Event, Open, Task, TaskDir};
 ///
 /// # Errors
 /// Those of the store and of what the hooks need; `refused` when the workflow has no such state.
-pub fn follow(orange: &Orange, dir: &TaskDir, pr: &PullRequest) -> Result<Option<String>> {
-    let open = settled(orange, dir)?;
-    let machine = orange.machine_of(&open.task().owned)?;
+pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<String>> {
+    let open = settled(app, dir)?;
+    let machine = app.machine_of(&open.task().owned)?;
     let is_over = machine.state(status_of(machine, open.task())?).terminal;
     if is_over || open.task().pr_url.as_deref() != Some(&pr.url) {
         return Ok(None);
@@ -30,14 +30,14 @@ pub fn follow(orange: &Orange, dir: &TaskDir, pr: &PullRequest) -> Result<Option
         PrState::Open => return Ok(None),
         PrState::Merged => {
             let to = of_command(machine, machine.commands.merge, "merge")?;
-            (to, Forced::Merge, merged(orange, open.task(), pr)?, "merged")
+            (to, Forced::Merge, merged(app, open.task(), pr)?, "merged")
         }
         PrState::Closed => {
             let to = of_command(machine, machine.commands.cancel, "cancel")?;
             (to, Forced::Cancel, vec![Event::PrClosed { url }], "closed")
         }
     };
-    let moved = end(orange, machine, open, to, forced, events)?;
+    let moved = end(app, machine, open, to, forced, events)?;
     Ok(Some(format!("its pull request was {word}: {}", moved.text().replace('\n', "; "))))
 }
 
@@ -46,10 +46,10 @@ pub fn follow(orange: &Orange, dir: &TaskDir, pr: &PullRequest) -> Result<Option
 ///
 /// # Errors
 /// Those of the store and of [`follow`].
-pub fn found(orange: &Orange, dir: &TaskDir, pr: &PullRequest) -> Result<String> {
-    hooks::pull_request::keep(&mut settled(orange, dir)?, &pr.url)?;
+pub fn found(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<String> {
+    hooks::pull_request::keep(&mut settled(app, dir)?, &pr.url)?;
     let linked = format!("its branch has a pull request: {}", pr.url);
-    Ok(match follow(orange, dir, pr)? {
+    Ok(match follow(app, dir, pr)? {
         Some(story) => format!("{linked}; {story}"),
         None => linked,
     })
@@ -59,14 +59,14 @@ pub fn found(orange: &Orange, dir: &TaskDir, pr: &PullRequest) -> Result<String>
 ///
 /// # Errors
 /// `not_found` when the project was removed.
-pub fn merged(orange: &Orange, task: &Task, pr: &PullRequest) -> Result<Vec<Event>> {
-    let into = orange.project_of(task)?.default_branch;
+pub fn merged(app: &App, task: &Task, pr: &PullRequest) -> Result<Vec<Event>> {
+    let into = app.project_of(task)?.default_branch;
     let merged = Event::TaskMerged { strategy: "pr".to_owned(), into, commit: pr.commit.clone() };
     Ok(vec![Event::PrMerged { url: pr.url.clone() }, merged])
 }
 
 fn end(
-    orange: &Orange,
+    app: &App,
     machine: &'static Machine<'static>,
     mut open: Open,
     to: StateId,
@@ -80,11 +80,11 @@ fn end(
     };
     match decision {
         Ok(decision) => {
-            let room = hooks::preflight(orange, open.task(), &decision.effects)?;
+            let room = hooks::preflight(app, open.task(), &decision.effects)?;
             begin(machine, &mut open, &decision, events, room)?;
         }
         // What an agent or a person would still have to do, GitHub has decided.
         Err(_) => forced.begin(machine, &mut open, machine.state(to).name, Actor::Engine, events)?,
     }
-    carry_out(orange, open)
+    carry_out(app, open)
 }

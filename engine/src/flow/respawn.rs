@@ -2,10 +2,10 @@
 
 use orange_core::{Actor, HarnessOf, Hook, Machine, Permissions, Spawn, State};
 
+use crate::app::App;
 use crate::flow::settled;
 use crate::flow::snapshot::status_of;
 use crate::hooks::agents::{self, Occasion, Start};
-use crate::orange::Orange;
 use crate::store::{Open, TaskDir, event};
 use crate::{Error, Kind, Result};
 
@@ -14,14 +14,14 @@ use crate::{Error, Kind, Result};
 ///
 /// # Errors
 /// `not_respawnable` when the state has no respawn prompt, the task no worktree, or its agent is alive; `environment`.
-pub fn respawn(orange: &Orange, dir: &TaskDir, afresh: bool) -> Result<event::Spawn> {
-    let mut open = settled(orange, dir)?;
-    orange.check_caller(open.task(), open.log())?;
-    let machine = orange.machine_of(&open.task().owned)?;
-    check_respawn_prompt(orange, machine, &open)?;
+pub fn respawn(app: &App, dir: &TaskDir, afresh: bool) -> Result<event::Spawn> {
+    let mut open = settled(app, dir)?;
+    app.check_caller(open.task(), open.log())?;
+    let machine = app.machine_of(&open.task().owned)?;
+    check_respawn_prompt(app, machine, &open)?;
     let occasion = if afresh { Occasion::Afresh } else { Occasion::Respawn };
     let answers = open.task().attention.clone();
-    let number = again(orange, machine, &mut open, Start { occasion, answers })?;
+    let number = again(app, machine, &mut open, Start { occasion, answers })?;
     Ok(open.log().agents.get(&number).cloned().unwrap_or_default())
 }
 
@@ -29,22 +29,17 @@ pub fn respawn(orange: &Orange, dir: &TaskDir, afresh: bool) -> Result<event::Sp
 ///
 /// # Errors
 /// As [`respawn`].
-pub fn again(
-    orange: &Orange,
-    machine: &'static Machine<'static>,
-    open: &mut Open,
-    start: Start,
-) -> Result<u32> {
-    let (state, spawn) = restartable(orange, machine, open)?;
-    agents::end_stopped(orange, open)?;
+pub fn again(app: &App, machine: &'static Machine<'static>, open: &mut Open, start: Start) -> Result<u32> {
+    let (state, spawn) = restartable(app, machine, open)?;
+    agents::end_stopped(app, open)?;
     let id = &open.task().id;
-    let panes = orange.tmux.panes_of(id)?;
+    let panes = app.tmux.panes_of(id)?;
     if let Some((number, record)) = agents::live(open, &panes, state.agent)? {
         return Err(refuse(format!("agent {number} is alive in window {}", record.window)).help(format!(
             "`orange task attach {id}` shows it; `orange task restart {id}` ends it and starts it again"
         )));
     }
-    agents::start(orange, machine, open, &Hook::SpawnAgent(spawn), None, start)?;
+    agents::start(app, machine, open, &Hook::SpawnAgent(spawn), None, start)?;
     Ok(open.log().last_spawn)
 }
 
@@ -53,7 +48,7 @@ pub fn again(
 /// # Errors
 /// `not_respawnable` when no agent belongs there or the task has no worktree; `environment`.
 pub fn restartable(
-    orange: &Orange,
+    app: &App,
     machine: &'static Machine<'static>,
     open: &Open,
 ) -> Result<(&'static State<'static>, Spawn)> {
@@ -69,7 +64,7 @@ pub fn restartable(
     if task.owned.workspace.is_none() {
         return Err(refuse("the task has no worktree".to_owned()).help("`orange task spawn` gives it one"));
     }
-    agents::preflight(orange, task, &spawn)?;
+    agents::preflight(app, task, &spawn)?;
     Ok((state, spawn))
 }
 
@@ -84,7 +79,7 @@ fn as_started(machine: &Machine<'_>, record: &event::Spawn) -> Option<Spawn> {
     })
 }
 
-fn check_respawn_prompt(orange: &Orange, machine: &'static Machine<'static>, open: &Open) -> Result<()> {
+fn check_respawn_prompt(app: &App, machine: &'static Machine<'static>, open: &Open) -> Result<()> {
     let state = machine.state(status_of(machine, open.task())?);
     if state.respawn.is_some() {
         return Ok(());
@@ -92,7 +87,7 @@ fn check_respawn_prompt(orange: &Orange, machine: &'static Machine<'static>, ope
     let id = &open.task().id;
     let help = if state.terminal {
         "the task is over: create a new one for what is still to be done".to_owned()
-    } else if restartable(orange, machine, open).is_ok() {
+    } else if restartable(app, machine, open).is_ok() {
         format!(
             "`orange task restart {id}` starts the agent that works there as it was started first; `orange task next {id}` \
              shows where the task can go from here"

@@ -5,9 +5,9 @@
 
 use orange_core::Actor;
 
+use crate::app::App;
 use crate::flow::{respawn, settled};
 use crate::hooks::agents::{self, Occasion};
-use crate::orange::Orange;
 use crate::store::event::Waiting;
 use crate::store::{Event, Open, Set, TaskDir, clock};
 use crate::{Error, Kind, Result, fault};
@@ -16,17 +16,17 @@ use crate::{Error, Kind, Result, fault};
 ///
 /// # Errors
 /// `not_allowed` for an agent; `refused` when no agent is there and none is waited for; `environment`.
-pub fn stop(orange: &Orange, dir: &TaskDir) -> Result<Vec<u32>> {
-    orange.caller.check_person("stop a task's agents")?;
-    let mut open = settled(orange, dir)?;
+pub fn stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
+    app.caller.check_person("stop a task's agents")?;
+    let mut open = settled(app, dir)?;
     let log = open.log();
     let spawns: Vec<u32> = log.agents.keys().copied().collect();
     let is_stopped = log.owned.stopped_at.is_some();
     if spawns.is_empty() && log.waiting.is_none() {
-        return if is_stopped { Ok(spawns) } else { Err(nobody(orange, &open)) };
+        return if is_stopped { Ok(spawns) } else { Err(nobody(app, &open)) };
     }
     open.append(stopped(&spawns), Set::new().stopped_at(Some(&clock::now())))?;
-    agents::end_stopped(orange, &mut open)?;
+    agents::end_stopped(app, &mut open)?;
     Ok(spawns)
 }
 
@@ -35,11 +35,11 @@ pub fn stop(orange: &Orange, dir: &TaskDir) -> Result<Vec<u32>> {
 ///
 /// # Errors
 /// `not_allowed` for an agent; those of [`restartable`](respawn::restartable), before anything is ended.
-pub fn restart(orange: &Orange, dir: &TaskDir, afresh: bool) -> Result<u32> {
-    orange.caller.check_person("restart a task's agent")?;
-    let mut open = settled(orange, dir)?;
-    let machine = orange.machine_of(&open.task().owned)?;
-    let agent = respawn::restartable(orange, machine, &open)?.0.agent;
+pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<u32> {
+    app.caller.check_person("restart a task's agent")?;
+    let mut open = settled(app, dir)?;
+    let machine = app.machine_of(&open.task().owned)?;
+    let agent = respawn::restartable(app, machine, &open)?.0.agent;
     let log = open.log();
     let of_state = log.agents.values().filter(|record| record.actor == agent.as_str());
     let spawns: Vec<u32> = of_state.map(|record| record.spawn).collect();
@@ -55,20 +55,20 @@ pub fn restart(orange: &Orange, dir: &TaskDir, afresh: bool) -> Result<u32> {
         open.append_many(vec![stopped(&spawns).into(), (Event::AgentWaiting(waiting), set)])?;
     }
     let occasion = if afresh { Occasion::Afresh } else { Occasion::Respawn };
-    respawn::again(orange, machine, &mut open, occasion.into())
+    respawn::again(app, machine, &mut open, occasion.into())
 }
 
 /// Goes on with a stop that was cut short. What was done, in words; `None` when nothing was left to do.
 ///
 /// # Errors
 /// Those of the store; `environment` when tmux fails or a process does not end.
-pub fn go_on(orange: &Orange, dir: &TaskDir) -> Result<Option<String>> {
-    let mut open = settled(orange, dir)?;
+pub fn go_on(app: &App, dir: &TaskDir) -> Result<Option<String>> {
+    let mut open = settled(app, dir)?;
     if open.log().stopped.is_empty() {
         return Ok(None);
     }
     let spawns: Vec<String> = open.log().stopped.iter().map(u32::to_string).collect();
-    agents::end_stopped(orange, &mut open)?;
+    agents::end_stopped(app, &mut open)?;
     Ok(Some(format!("ended agent {}, which a person has stopped", spawns.join(", "))))
 }
 
@@ -76,10 +76,10 @@ fn stopped(spawns: &[u32]) -> Event {
     Event::AgentStopped { spawns: spawns.to_vec(), actor: Actor::Human.as_str().to_owned() }
 }
 
-fn nobody(orange: &Orange, open: &Open) -> Error {
+fn nobody(app: &App, open: &Open) -> Error {
     let id = &open.dir().id;
-    let machine = orange.machine_of(&open.task().owned);
-    let restarts = machine.and_then(|machine| respawn::restartable(orange, machine, open)).is_ok();
+    let machine = app.machine_of(&open.task().owned);
+    let restarts = machine.and_then(|machine| respawn::restartable(app, machine, open)).is_ok();
     let restart =
         if restarts { format!("`orange task restart {id}` starts its agent again; ") } else { String::new() };
     Error::new(Kind::Refused, "the task has no agent that is alive or waited for")

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::Result;
-use crate::orange::Orange;
+use crate::app::App;
 use crate::store::frontmatter::Document;
 use crate::store::{Copy, Open, TaskDir, task};
 
@@ -14,25 +14,25 @@ const PATIENCE: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// Those of the store; `locked` soon: whoever holds the lock, or takes it next, does the same.
-pub fn take_in(orange: &Orange, dir: &TaskDir) -> Result<bool> {
-    meet(orange, dir, |copy, _| !copy.has_news())
+pub fn take_in(app: &App, dir: &TaskDir) -> Result<bool> {
+    meet(app, dir, |copy, _| !copy.has_news())
 }
 
 /// Merges both copies where they differ in more than the time of the last change. Says whether they did.
 ///
 /// # Errors
 /// As [`take_in`].
-pub fn even_out(orange: &Orange, dir: &TaskDir) -> Result<bool> {
-    meet(orange, dir, Copy::is_settled)
+pub fn even_out(app: &App, dir: &TaskDir) -> Result<bool> {
+    meet(app, dir, Copy::is_settled)
 }
 
-fn meet(orange: &Orange, dir: &TaskDir, is_done: impl Fn(&Copy, &Document) -> bool) -> Result<bool> {
+fn meet(app: &App, dir: &TaskDir, is_done: impl Fn(&Copy, &Document) -> bool) -> Result<bool> {
     let log = task::read_journal(dir)?.log();
     let Some(workspace) = &log.owned.workspace else { return Ok(false) };
-    let Some(copy) = Copy::look(dir, &log, &orange.home.workspace(workspace))? else { return Ok(false) };
+    let Some(copy) = Copy::look(dir, &log, &app.home.workspace(workspace))? else { return Ok(false) };
     if is_done(&copy, &task::document(dir, &log)?) {
         return Ok(false);
     }
-    drop(Open::lock(&orange.home.clone().patient(PATIENCE), dir)?);
+    drop(Open::lock(&app.home.clone().patient(PATIENCE), dir)?);
     Ok(true)
 }

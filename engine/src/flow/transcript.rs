@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::app::App;
 use crate::hooks::trace;
-use crate::orange::Orange;
 use crate::store::event::Spawn;
 use crate::store::transcripts::{self, Form, Kept};
 use crate::store::{Event, Log, Record, Task, TaskDir};
@@ -45,15 +45,15 @@ impl Source {
 ///
 /// # Errors
 /// `not_found` when the task has had no such agent; those of the store.
-pub fn transcript(orange: &Orange, dir: &TaskDir, spawn: Option<u32>) -> Result<Transcript> {
-    let (task, journal) = Task::read(&orange.home, dir)?;
+pub fn transcript(app: &App, dir: &TaskDir, spawn: Option<u32>) -> Result<Transcript> {
+    let (task, journal) = Task::read(&app.home, dir)?;
     let log = journal.log();
     let agents: Vec<Spawn> = journal.records.iter().filter_map(started).collect();
     let wanted = spawn.unwrap_or(log.last_spawn);
     let Some(agent) = agents.iter().find(|agent| agent.spawn == wanted).cloned() else {
         return Err(no_agent(dir, &agents, spawn));
     };
-    let source = source(orange, dir, &task, &log, &agent)?;
+    let source = source(app, dir, &task, &log, &agent)?;
     let is_alive = log.agents.contains_key(&wanted);
     let found = journal.records.iter().find_map(|record| conversation(record, wanted));
     let conversation = found.or_else(|| agent.conversation.clone());
@@ -74,8 +74,8 @@ fn conversation(record: &Record, wanted: u32) -> Option<String> {
     None
 }
 
-fn source(orange: &Orange, dir: &TaskDir, task: &Task, log: &Log, agent: &Spawn) -> Result<Option<Source>> {
-    let own = || trace::own_file(orange, dir, task, agent).map(|it| Source::Growing(Form::Jsonl, it.path));
+fn source(app: &App, dir: &TaskDir, task: &Task, log: &Log, agent: &Spawn) -> Result<Option<Source>> {
+    let own = || trace::own_file(app, dir, task, agent).map(|it| Source::Growing(Form::Jsonl, it.path));
     let pane = || {
         let path = dir.pane(agent.spawn);
         nofollow::metadata(&path).is_ok().then_some(Source::Growing(Form::Pane, path))

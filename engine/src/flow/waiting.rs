@@ -6,11 +6,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use orange_core::{MAX_RESTARTS, Machine, restart_after};
 
+use crate::app::App;
 use crate::flow::limit;
 use crate::flow::respawn;
 use crate::flow::settled;
 use crate::hooks::agents::{Occasion, Start};
-use crate::orange::Orange;
 use crate::store::event::Waiting;
 use crate::store::{Event, Log, Open, Set, TaskDir, clock, task};
 use crate::{Kind, Result, fault};
@@ -61,7 +61,7 @@ impl Next {
 /// # Errors
 /// Those of the store; `environment` when that process cannot be started, and then the monitor does its work.
 pub fn begin(
-    orange: &Orange,
+    app: &App,
     machine: &'static Machine<'static>,
     open: &mut Open,
     mut events: Vec<(Event, Set)>,
@@ -78,11 +78,11 @@ pub fn begin(
     };
     let Waiting { reason, spawn, until, .. } = &waiting;
     if waiting.is_due(fault::now()) {
-        return Ok(format!("{reason}; {}", start(orange, machine, open, *spawn)?));
+        return Ok(format!("{reason}; {}", start(app, machine, open, *spawn)?));
     }
     let dir = open.dir().clone();
     let resume = ["agent", "resume", "--task", &dir.id, &format!("--spawn={spawn}")];
-    orange.start_detached_for(*spawn, &resume, &dir)?;
+    app.start_detached_for(*spawn, &resume, &dir)?;
     Ok(format!("{reason}; it goes on at {until}"))
 }
 
@@ -90,7 +90,7 @@ pub fn begin(
 ///
 /// # Errors
 /// Those of the store.
-pub fn resume(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
+pub fn resume(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     /// A task may move on meanwhile, a clock may be set, a machine may sleep: so often it is looked.
     const LOOK: Duration = Duration::from_secs(30);
     const SHORTEST: Duration = Duration::from_millis(50);
@@ -99,7 +99,7 @@ pub fn resume(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<Option<Strin
         let pending = task::read_journal(dir)?.log().waiting.filter(|waiting| waiting.spawn == spawn);
         let Some(waiting) = pending else { return Ok(None) };
         if waiting.is_due(fault::now()) {
-            return overdue(orange, dir);
+            return overdue(app, dir);
         }
         let left = Duration::from_secs(waiting.after.into()).saturating_sub(begun.elapsed());
         thread::sleep(left.clamp(SHORTEST, LOOK));
@@ -110,19 +110,19 @@ pub fn resume(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<Option<Strin
 ///
 /// # Errors
 /// Those of the store.
-pub fn overdue(orange: &Orange, dir: &TaskDir) -> Result<Option<String>> {
-    let mut open = settled(orange, dir)?;
+pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
+    let mut open = settled(app, dir)?;
     let due = open.log().waiting.clone().filter(|waiting| waiting.is_due(fault::now()));
     let Some(waiting) = due else { return Ok(None) };
-    let machine = orange.machine_of(&open.task().owned)?;
-    start(orange, machine, &mut open, waiting.spawn).map(Some)
+    let machine = app.machine_of(&open.task().owned)?;
+    start(app, machine, &mut open, waiting.spawn).map(Some)
 }
 
 /// Starts the agent that comes after this one, or has it go on if it is alive. What cannot be started now is tried again later, as after a crash; what can
 /// never be is given up.
-fn start(orange: &Orange, machine: &'static Machine<'static>, open: &mut Open, spawn: u32) -> Result<String> {
-    let started = match limit::go_on(orange, open, spawn) {
-        Ok(None) => respawn::again(orange, machine, open, in_place_of(open.log(), spawn))
+fn start(app: &App, machine: &'static Machine<'static>, open: &mut Open, spawn: u32) -> Result<String> {
+    let started = match limit::go_on(app, open, spawn) {
+        Ok(None) => respawn::again(app, machine, open, in_place_of(open.log(), spawn))
             .map(|number| format!("started again as agent {number}")),
         told => told.map(Option::unwrap_or_default),
     };
@@ -136,7 +136,7 @@ fn start(orange: &Orange, machine: &'static Machine<'static>, open: &mut Open, s
     } else {
         Next::after(open.log(), spawn, None, &reason)
     };
-    begin(orange, machine, open, Vec::new(), next)
+    begin(app, machine, open, Vec::new(), next)
 }
 
 /// The start of the agent that comes after this one. Where that was never there, it still answers what that was to answer.

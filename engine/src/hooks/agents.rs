@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use orange_core::{Actor, HarnessOf, Hook, Machine, ORIGIN_HEAD, Permissions, Prompt, Value, Values, When};
 use rustix::process::Pid;
 
+use crate::app::App;
 use crate::drive::git::Git;
 use crate::drive::harness::shell_word;
 use crate::drive::process::{Family, Kin};
@@ -14,7 +15,6 @@ use crate::drive::terminal;
 use crate::drive::tmux::{self, Pane};
 use crate::hooks::attended::Attended;
 use crate::hooks::{trace, workspace};
-use crate::orange::Orange;
 use crate::setup;
 use crate::store::event::{Pass, Spawn, Trace};
 use crate::store::{Event, Log, Open, Set, Task, TaskDir, secret};
@@ -51,12 +51,12 @@ impl From<Occasion> for Start {
 /// # Errors
 /// `environment`: tmux or the harness is missing, or it would ask what nobody is there to answer; `not_found`: there is no
 /// such harness.
-pub fn preflight(orange: &Orange, task: &Task, spawn: &orange_core::Spawn) -> Result<()> {
-    orange.tmux.check()?;
-    let harness = orange.harness(harness_of(task, spawn))?;
-    harness.check(orange.path())?;
+pub fn preflight(app: &App, task: &Task, spawn: &orange_core::Spawn) -> Result<()> {
+    app.tmux.check()?;
+    let harness = app.harness(harness_of(task, spawn))?;
+    harness.check(app.path())?;
     let is_full = matches!(spawn.permissions, Permissions::Full);
-    setup::check(&orange.home, &orange.around()?, &harness.name, &orange.project_of(task)?.path, is_full)
+    setup::check(&app.home, &app.around()?, &harness.name, &app.project_of(task)?.path, is_full)
 }
 
 /// Starts an agent: writes its prompt and its secret, journals it, then has tmux run the wrapper (`orange agent run`), which
@@ -66,7 +66,7 @@ pub fn preflight(orange: &Orange, task: &Task, spawn: &orange_core::Spawn) -> Re
 /// # Errors
 /// `refused` without a worktree, or while the one before is alive; `environment` when tmux fails.
 pub fn start(
-    orange: &Orange,
+    app: &App,
     machine: &Machine<'_>,
     open: &mut Open,
     hook: &Hook<'_>,
@@ -79,13 +79,13 @@ pub fn start(
             .help("`orange task spawn` gives it one"));
     }
     // Somebody may have removed its folder.
-    workspace::acquire(orange, open)?;
-    make_room(orange, open, spawn.actor())?;
+    workspace::acquire(app, open)?;
+    make_room(app, open, spawn.actor())?;
     // Whoever wrote before this one had no say in its verdict, however late.
     open.sync()?;
 
-    let record = Spawn { answers, ..record(orange, machine, open, spawn, counter, occasion)? };
-    open.write_prompt(record.spawn, &prompt(orange, machine, open.task(), spawn, counter)?)?;
+    let record = Spawn { answers, ..record(app, machine, open, spawn, counter, occasion)? };
+    open.write_prompt(record.spawn, &prompt(app, machine, open.task(), spawn, counter)?)?;
     secret::make(open.dir(), record.spawn)?;
     let set = Set::new().tmux_session(Some(&record.session));
     let set = counter.iter().fold(set, |set, (name, value)| set.counter(name, *value));
@@ -95,20 +95,20 @@ pub fn start(
     };
     open.append(event, set)?;
     // The agent begins with the text as it is now.
-    match open.sync().and_then(|()| run_wrapper(orange, open, &record)) {
+    match open.sync().and_then(|()| run_wrapper(app, open, &record)) {
         Ok(session) => {
             is_answered(open.task(), open.log()).then(|| open.clear_attention()).transpose()?;
             if session == record.session { Ok(()) } else { moved(open, &record.session, &session) }
         }
         Err(error) => {
             // A tmux that was killed may have been obeyed: where nobody can tell, the agent stays on record.
-            if is_there(orange, open, &record)? {
+            if is_there(app, open, &record)? {
                 return Ok(());
             }
             let reason = format!("could not be started: {}", error.message);
-            gone(orange, open, &[record.spawn], &reason)?;
+            gone(app, open, &[record.spawn], &reason)?;
             // One that began meanwhile looks at the journal when it has noted itself, and this looks for it now.
-            kill_agent(orange, open, record.spawn, &record.window)?;
+            kill_agent(app, open, record.spawn, &record.window)?;
             Err(error)
         }
     }
@@ -123,23 +123,23 @@ pub fn is_answered(task: &Task, log: &Log) -> bool {
 ///
 /// # Errors
 /// Those of the store; `environment` when tmux cannot tell.
-pub fn take_answered(orange: &Orange, open: &mut Open) -> Result<()> {
+pub fn take_answered(app: &App, open: &mut Open) -> Result<()> {
     if !is_answered(open.task(), open.log()) {
         return Ok(());
     }
     match open.log().agents.get(&open.log().last_spawn) {
-        Some(record) if is_there(orange, open, record)? => open.clear_attention(),
+        Some(record) if is_there(app, open, record)? => open.clear_attention(),
         Some(_) | None => Ok(()),
     }
 }
 
 /// Whether an agent was started, whatever became of who asked tmux for it: by its mark on a pane, or by what its wrapper
 /// has noted.
-fn is_there(orange: &Orange, open: &Open, record: &Spawn) -> Result<bool> {
+fn is_there(app: &App, open: &Open, record: &Spawn) -> Result<bool> {
     if Attended::read(open.dir(), record.spawn)?.is_some_and(|attended| attended.is_alive()) {
         return Ok(true);
     }
-    Ok(orange.tmux.panes_of(&open.task().id)?.iter().any(|pane| is_alive_in(pane, &record.window)))
+    Ok(app.tmux.panes_of(&open.task().id)?.iter().any(|pane| is_alive_in(pane, &record.window)))
 }
 
 /// Whether this transition has already started the agent of this hook: then a kill came between the start and its record.
@@ -147,7 +147,7 @@ fn is_there(orange: &Orange, open: &Open, record: &Spawn) -> Result<bool> {
 ///
 /// # Errors
 /// `environment` when tmux cannot tell; those of reading which processes it is.
-pub fn started_since(orange: &Orange, open: &Open, hook: &Hook<'_>, since: u64) -> Result<bool> {
+pub fn started_since(app: &App, open: &Open, hook: &Hook<'_>, since: u64) -> Result<bool> {
     let Some(spawn) = hook.spawn() else { return Ok(false) };
     let last = open.log().last_spawn;
     let Some(record) = open.log().agents.get(&last).filter(|_| open.log().last_spawn_seq >= since) else {
@@ -159,7 +159,7 @@ pub fn started_since(orange: &Orange, open: &Open, hook: &Hook<'_>, since: u64) 
     if Attended::read(open.dir(), last)?.is_some() {
         return Ok(true);
     }
-    let panes = orange.tmux.panes_of(&open.task().id)?;
+    let panes = app.tmux.panes_of(&open.task().id)?;
     is_alive(open.dir(), record, &panes)
 }
 
@@ -168,7 +168,7 @@ pub fn started_since(orange: &Orange, open: &Open, hook: &Hook<'_>, since: u64) 
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
-pub fn kill_session(orange: &Orange, open: &mut Open) -> Result<Set> {
+pub fn kill_session(app: &App, open: &mut Open) -> Result<Set> {
     let (session, log) = (open.task().owned.tmux_session.clone(), open.log());
     if session.is_none() && log.last_spawn == 0 {
         return Ok(Set::new());
@@ -176,9 +176,9 @@ pub fn kill_session(orange: &Orange, open: &mut Open) -> Result<Set> {
     let id = open.dir().id.clone();
     let spawns: Vec<u32> = log.agents.keys().copied().collect();
     let kin = Kin::of([families(open, &spawns)?, vec![Family::Task(id.clone())]].concat());
-    let killed = session.map_or(Ok(Vec::new()), |session| orange.tmux.kill_session(&session, &id));
+    let killed = session.map_or(Ok(Vec::new()), |session| app.tmux.kill_session(&session, &id));
     end(kin, killed)?;
-    gone(orange, open, &spawns, "killed")?;
+    gone(app, open, &spawns, "killed")?;
     Ok(Set::new().tmux_session(None))
 }
 
@@ -187,12 +187,12 @@ pub fn kill_session(orange: &Orange, open: &mut Open) -> Result<Set> {
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
-pub fn kill_reviewer(orange: &Orange, open: &mut Open) -> Result<Set> {
+pub fn kill_reviewer(app: &App, open: &mut Open) -> Result<Set> {
     let reviewers: Vec<_> =
         of_actor(open, Actor::Reviewer).map(|(n, record)| (*n, record.window.clone())).collect();
     for (number, window) in &reviewers {
-        kill_agent(orange, open, *number, window)?;
-        gone(orange, open, &[*number], "killed")?;
+        kill_agent(app, open, *number, window)?;
+        gone(app, open, &[*number], "killed")?;
     }
     let is_over = !reviewers.is_empty() && open.log().agents.is_empty();
     Ok(if is_over { Set::new().tmux_session(None) } else { Set::new() })
@@ -203,15 +203,15 @@ pub fn kill_reviewer(orange: &Orange, open: &mut Open) -> Result<Set> {
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
-pub fn end_stopped(orange: &Orange, open: &mut Open) -> Result<()> {
+pub fn end_stopped(app: &App, open: &mut Open) -> Result<()> {
     let log = open.log();
     let stopped: Vec<_> = log.stopped.iter().filter_map(|number| log.agents.get(number)).cloned().collect();
     for Spawn { spawn, window, .. } in &stopped {
         fault::step("stop", format_args!("agent {spawn}"));
-        kill_agent(orange, open, *spawn, window)?;
+        kill_agent(app, open, *spawn, window)?;
         let is_last = open.log().agents.len() == 1;
         let set = if is_last { Set::new().tmux_session(None) } else { Set::new() };
-        let trace = trace::keep(orange, open, *spawn);
+        let trace = trace::keep(app, open, *spawn);
         open.append(exited(*spawn, "stopped", trace), set)?;
         Attended::forget(open.dir(), *spawn)?;
     }
@@ -222,9 +222,9 @@ pub fn end_stopped(orange: &Orange, open: &mut Open) -> Result<()> {
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
-pub fn clear_away(orange: &Orange, open: &Open, spawn: u32) -> Result<()> {
+pub fn clear_away(app: &App, open: &Open, spawn: u32) -> Result<()> {
     let window = open.log().agents.get(&spawn).map(|record| record.window.clone());
-    window.map_or(Ok(()), |window| kill_agent(orange, open, spawn, &window))
+    window.map_or(Ok(()), |window| kill_agent(app, open, spawn, &window))
 }
 
 /// Pastes a message into the worker's window, unless it was told that under this mark already. False where no worker is
@@ -232,10 +232,10 @@ pub fn clear_away(orange: &Orange, open: &Open, spawn: u32) -> Result<()> {
 ///
 /// # Errors
 /// `environment` when tmux fails; `refused` when the worker has no window any more, or does not read.
-pub fn notify_worker(orange: &Orange, open: &Open, mark: &str, message: &str) -> Result<bool> {
-    let panes = orange.tmux.panes_of(&open.task().id)?;
+pub fn notify_worker(app: &App, open: &Open, mark: &str, message: &str) -> Result<bool> {
+    let panes = app.tmux.panes_of(&open.task().id)?;
     match live(open, &panes, Actor::Worker)? {
-        Some((number, _)) => say(orange, open, *number, mark, message).map(|()| true),
+        Some((number, _)) => say(app, open, *number, mark, message).map(|()| true),
         None => Ok(false),
     }
 }
@@ -244,13 +244,13 @@ pub fn notify_worker(orange: &Orange, open: &Open, mark: &str, message: &str) ->
 ///
 /// # Errors
 /// `environment` when tmux fails; `refused` when the agent has no window any more, or does not read.
-pub fn say(orange: &Orange, open: &Open, spawn: u32, mark: &str, message: &str) -> Result<()> {
-    let panes = orange.tmux.panes_of(&open.task().id)?;
+pub fn say(app: &App, open: &Open, spawn: u32, mark: &str, message: &str) -> Result<()> {
+    let panes = app.tmux.panes_of(&open.task().id)?;
     let window = open.log().agents.get(&spawn).map_or("", |record| &record.window);
     match panes.iter().find(|pane| is_alive_in(pane, window)) {
         Some(pane) => {
             until_it_listens(open, spawn, pane)?;
-            orange.tmux.send_text(&pane.pane_id, mark, message.trim_end().as_bytes())?;
+            app.tmux.send_text(&pane.pane_id, mark, message.trim_end().as_bytes())?;
             until_it_has_read(spawn, pane)
         }
         None => Err(Error::new(Kind::Refused, format!("agent {spawn} is alive, and its window is gone"))
@@ -316,11 +316,11 @@ pub fn is_alive(dir: &TaskDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
 ///
 /// # Errors
 /// `refused` for that; `environment` when tmux cannot tell; those of reading which processes it is.
-pub fn check_gone(orange: &Orange, open: &Open) -> Result<()> {
+pub fn check_gone(app: &App, open: &Open) -> Result<()> {
     for record in open.log().agents.values() {
         // Where its processes are on record, tmux need not even be there.
         let is_noted = Attended::read(open.dir(), record.spawn)?.is_some();
-        let panes = if is_noted { Vec::new() } else { orange.tmux.panes_of(&open.task().id)? };
+        let panes = if is_noted { Vec::new() } else { app.tmux.panes_of(&open.task().id)? };
         if is_alive(open.dir(), record, &panes)? {
             let Spawn { spawn, actor, .. } = record;
             return Err(Error::new(Kind::Refused, format!("agent {spawn} ({actor}) is still alive in it"))
@@ -337,8 +337,8 @@ pub fn check_gone(orange: &Orange, open: &Open) -> Result<()> {
 ///
 /// # Errors
 /// Those of writing.
-pub fn gone(orange: &Orange, open: &mut Open, spawns: &[u32], reason: &str) -> Result<()> {
-    let ends = spawns.iter().map(|number| exited(*number, reason, trace::keep(orange, open, *number)).into());
+pub fn gone(app: &App, open: &mut Open, spawns: &[u32], reason: &str) -> Result<()> {
+    let ends = spawns.iter().map(|number| exited(*number, reason, trace::keep(app, open, *number)).into());
     let ends = ends.collect();
     fault::step("record the end of", "agents");
     open.append_many(ends)?;
@@ -367,8 +367,8 @@ fn is_alive_in(pane: &Pane, window: &str) -> bool {
 }
 
 /// Refuses while an agent of this actor is alive; clears away what is left of one that is not.
-fn make_room(orange: &Orange, open: &mut Open, actor: Actor) -> Result<()> {
-    let panes = orange.tmux.panes_of(&open.task().id)?;
+fn make_room(app: &App, open: &mut Open, actor: Actor) -> Result<()> {
+    let panes = app.tmux.panes_of(&open.task().id)?;
     if let Some((number, record)) = live(open, &panes, actor)? {
         let message = format!("agent {number} ({actor}) is still alive in window {}", record.window);
         let help = match panes.iter().any(|pane| pane.hosts(&record.window)) {
@@ -380,8 +380,8 @@ fn make_room(orange: &Orange, open: &mut Open, actor: Actor) -> Result<()> {
     }
     let left: Vec<_> = of_actor(open, actor).map(|(number, _)| *number).collect();
     for number in left {
-        clear_away(orange, open, number)?;
-        gone(orange, open, &[number], "its pane is gone")?;
+        clear_away(app, open, number)?;
+        gone(app, open, &[number], "its pane is gone")?;
     }
     Attended::sweep(open.dir(), |spawn| open.log().agents.contains_key(&spawn))
 }
@@ -397,10 +397,10 @@ fn without_window(open: &Open, spawn: u32) -> Result<String> {
     })
 }
 
-fn kill_agent(orange: &Orange, open: &Open, spawn: u32, window: &str) -> Result<()> {
+fn kill_agent(app: &App, open: &Open, spawn: u32, window: &str) -> Result<()> {
     let id = &open.dir().id;
     let kin = Kin::of([families(open, &[spawn])?, vec![Family::Agent(id.clone(), spawn)]].concat());
-    end(kin, orange.tmux.kill_agent(id, window))
+    end(kin, app.tmux.kill_agent(id, window))
 }
 
 /// The processes of these agents that are on record, with their wrappers.
@@ -426,7 +426,7 @@ fn end(kin: Kin, killed: Result<Vec<Pane>>) -> Result<()> {
 }
 
 fn record(
-    orange: &Orange,
+    app: &App,
     machine: &Machine<'_>,
     open: &Open,
     spawn: &orange_core::Spawn,
@@ -434,10 +434,10 @@ fn record(
     occasion: Occasion,
 ) -> Result<Spawn> {
     let task = open.task();
-    let harness = orange.harness(harness_of(task, spawn))?;
+    let harness = app.harness(harness_of(task, spawn))?;
     let actor = spawn.actor().as_str();
     let resumes = occasion == Occasion::Respawn;
-    let beginning = trace::beginning(orange, open, &harness, actor, resumes)?;
+    let beginning = trace::beginning(app, open, &harness, actor, resumes)?;
     let session = task.owned.tmux_session.clone();
     let permissions = match spawn.permissions {
         Permissions::Full => "full",
@@ -470,7 +470,7 @@ fn stood(machine: &Machine<'_>, task: &Task) -> Vec<Pass> {
 }
 
 fn prompt(
-    orange: &Orange,
+    app: &App,
     machine: &Machine<'_>,
     task: &Task,
     spawn: &orange_core::Spawn,
@@ -479,7 +479,7 @@ fn prompt(
     let counters: Vec<_> =
         machine.counters.iter().map(|known| counter_value(task, known.name, counter)).collect();
     let prompt = machine.prompt(spawn.prompt);
-    let base = base(orange, task, prompt)?;
+    let base = base(app, task, prompt)?;
     Ok(prompt.render(&Values {
         summary: &task.summary,
         project: &task.project,
@@ -488,7 +488,7 @@ fn prompt(
         id: &task.id,
         workflow: &task.owned.workflow,
         base: &base.commit,
-        orange: &shell_word(&orange.program),
+        orange: &shell_word(&app.program),
         origin_head: if base.has_origin_head { ORIGIN_HEAD } else { &base.commit },
         counters: &counters,
     }))
@@ -500,17 +500,17 @@ struct Base {
     has_origin_head: bool,
 }
 
-fn base(orange: &Orange, task: &Task, prompt: &Prompt<'_>) -> Result<Base> {
+fn base(app: &App, task: &Task, prompt: &Prompt<'_>) -> Result<Base> {
     let says_origin_head = prompt.says(ORIGIN_HEAD);
     let Some(workspace) =
         task.owned.workspace.as_ref().filter(|_| says_origin_head || prompt.has(Value::Base))
     else {
         return Ok(Base { commit: String::new(), has_origin_head: true });
     };
-    let project = orange.project_of(task)?;
+    let project = app.project_of(task)?;
     let git = Git::at(&project.path);
     Ok(Base {
-        commit: git.fork_point(&orange.home.workspace(workspace), &project.default_branch)?,
+        commit: git.fork_point(&app.home.workspace(workspace), &project.default_branch)?,
         has_origin_head: !says_origin_head || git.has_commit(ORIGIN_HEAD)?,
     })
 }
@@ -527,11 +527,11 @@ fn harness_of<'t>(task: &'t Task, spawn: &orange_core::Spawn) -> &'t str {
 }
 
 /// Has tmux start the wrapper, in a window of the task's session where there is one. Gives the session's name.
-fn run_wrapper(orange: &Orange, open: &Open, record: &Spawn) -> Result<String> {
+fn run_wrapper(app: &App, open: &Open, record: &Spawn) -> Result<String> {
     let task = open.task();
     let number = record.spawn.to_string();
-    let folder = orange.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
-    let mut env = orange.agent_env();
+    let folder = app.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
+    let mut env = app.agent_env();
     // A tmux server that an agent has started would give what that agent is to all others.
     let of_agents = [caller::TASK, caller::ACTOR, caller::SPAWN];
     env.extend(of_agents.map(|name| (name, OsString::new())));
@@ -545,12 +545,12 @@ fn run_wrapper(orange: &Orange, open: &Open, record: &Spawn) -> Result<String> {
         task: &task.id,
         folder: &folder,
         env: &env,
-        program: orange.program.as_os_str(),
+        program: app.program.as_os_str(),
         args: &args,
     };
-    orange.tmux.kill_agent(&task.id, &record.window)?;
-    let has_session = !orange.tmux.panes_of(&task.id)?.is_empty();
-    let pane = if has_session { orange.tmux.new_window(&spawn) } else { orange.tmux.new_session(&spawn) };
+    app.tmux.kill_agent(&task.id, &record.window)?;
+    let has_session = !app.tmux.panes_of(&task.id)?.is_empty();
+    let pane = if has_session { app.tmux.new_window(&spawn) } else { app.tmux.new_session(&spawn) };
     pane.map(|pane| pane.session)
 }
 

@@ -13,8 +13,8 @@ mod other;
 use orange_core::{Effect, Hook, Machine};
 
 use self::workspace::Room;
+use crate::app::App;
 use crate::drive::harness::shell_word;
-use crate::orange::Orange;
 use crate::store::{Open, Set, Task, owed};
 use crate::{Error, Kind, Result};
 
@@ -22,7 +22,7 @@ use crate::{Error, Kind, Result};
 #[derive(Debug)]
 pub struct Run<'r> {
     /// Everything that commands stand on.
-    pub orange: &'r Orange,
+    pub app: &'r App,
     /// The machine of the task.
     pub machine: &'static Machine<'static>,
     /// The number of the event that began the transition: what happened after it, this transition did.
@@ -38,20 +38,20 @@ pub struct Run<'r> {
 /// # Errors
 /// Why it failed; its caller journals that and goes on.
 pub fn run(run: &Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Result<Set> {
-    let orange = run.orange;
+    let app = run.app;
     let done = match hook {
-        Hook::AcquireWorkspace => return workspace::acquire(orange, open),
-        Hook::ReleaseWorkspace => return workspace::release(orange, open),
-        Hook::KillSession => return agents::kill_session(orange, open),
-        Hook::KillReviewer => return agents::kill_reviewer(orange, open),
+        Hook::AcquireWorkspace => return workspace::acquire(app, open),
+        Hook::ReleaseWorkspace => return workspace::release(app, open),
+        Hook::KillSession => return agents::kill_session(app, open),
+        Hook::KillReviewer => return agents::kill_reviewer(app, open),
         Hook::SpawnAgent(_) | Hook::SpawnReviewer(_) => spawn(run, open, hook),
         Hook::NotifyWorker { message, .. } => notify_worker(run, open, hook, message),
         // No two tasks are ever locked together: that process waits until this one is released.
-        Hook::SpawnNext => owed::note(&orange.home, open.dir())
-            .and_then(|()| orange.start_detached(&["task", "spawn-next", &open.dir().id], open.dir())),
-        Hook::PushBranch => other::push_branch(orange, open),
-        Hook::CreatePr => pull_request::open(orange, open).map(drop),
-        Hook::DeleteRemoteBranch => other::delete_remote_branch(orange, open),
+        Hook::SpawnNext => owed::note(&app.home, open.dir())
+            .and_then(|()| app.start_detached(&["task", "spawn-next", &open.dir().id], open.dir())),
+        Hook::PushBranch => other::push_branch(app, open),
+        Hook::CreatePr => pull_request::open(app, open).map(drop),
+        Hook::DeleteRemoteBranch => other::delete_remote_branch(app, open),
         // Its counter is in the event that closes the hook.
         Hook::Increment { .. } => Ok(()),
         Hook::SetField { field, value } => other::set_field(open, field, value),
@@ -63,9 +63,9 @@ pub fn run(run: &Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Resu
 
 /// Where no worker is alive to be told, one is started if the hook says with which prompt: that says what to read.
 fn notify_worker(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>, message: &str) -> Result<()> {
-    let message = message.replace("{orange}", &shell_word(&run.orange.program));
-    if agents::started_since(run.orange, open, hook, run.since)?
-        || agents::notify_worker(run.orange, open, &format!("{}.{}", run.since, run.index), &message)?
+    let message = message.replace("{orange}", &shell_word(&run.app.program));
+    if agents::started_since(run.app, open, hook, run.since)?
+        || agents::notify_worker(run.app, open, &format!("{}.{}", run.since, run.index), &message)?
     {
         return Ok(());
     }
@@ -77,10 +77,10 @@ fn notify_worker(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>, message: &str)
 }
 
 fn spawn(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>) -> Result<()> {
-    if agents::started_since(run.orange, open, hook, run.since)? {
+    if agents::started_since(run.app, open, hook, run.since)? {
         return Ok(());
     }
-    agents::start(run.orange, run.machine, open, hook, run.counter.as_ref(), agents::Occasion::Spawn.into())
+    agents::start(run.app, run.machine, open, hook, run.counter.as_ref(), agents::Occasion::Spawn.into())
 }
 
 /// Refuses what cannot work before anything has changed: a harness, tmux or git that is missing or too old, a worktree
@@ -88,23 +88,23 @@ fn spawn(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>) -> Result<()> {
 ///
 /// # Errors
 /// `environment` or `refused`, with what to do.
-pub fn preflight(orange: &Orange, task: &Task, effects: &[Effect<'_>]) -> Result<Option<Room>> {
-    check_spawns(orange, task, effects)?;
-    if acquires(effects) { workspace::preflight(orange, task) } else { Ok(None) }
+pub fn preflight(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<Option<Room>> {
+    check_spawns(app, task, effects)?;
+    if acquires(effects) { workspace::preflight(app, task) } else { Ok(None) }
 }
 
 /// As [`preflight`], without holding what there is room for: nothing is going to be acquired.
 ///
 /// # Errors
 /// The same.
-pub fn foresee(orange: &Orange, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
-    check_spawns(orange, task, effects)?;
-    if acquires(effects) { workspace::foresee(orange, task) } else { Ok(()) }
+pub fn foresee(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
+    check_spawns(app, task, effects)?;
+    if acquires(effects) { workspace::foresee(app, task) } else { Ok(()) }
 }
 
-fn check_spawns(orange: &Orange, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
+fn check_spawns(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
     let mut spawns = effects.iter().filter_map(|effect| effect.hook.spawn());
-    spawns.try_for_each(|spawn| agents::preflight(orange, task, spawn))
+    spawns.try_for_each(|spawn| agents::preflight(app, task, spawn))
 }
 
 fn acquires(effects: &[Effect<'_>]) -> bool {

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::app::App;
 use crate::drive::exec::{Call, GIT_VARIABLES, Output};
 use crate::drive::git::{Git, REMOTE};
 use crate::drive::process::{self, Family};
 use crate::files::entries;
-use crate::orange::Orange;
 use crate::store::home::make_folder;
 use crate::store::scalar::Value;
 use crate::store::{Event, Open, Set, atomic};
@@ -18,10 +18,10 @@ use crate::{Error, Kind, Result};
 ///
 /// # Errors
 /// `environment` when git or the remote fails.
-pub fn delete_remote_branch(orange: &Orange, open: &Open) -> Result<()> {
+pub fn delete_remote_branch(app: &App, open: &Open) -> Result<()> {
     let branch = &open.task().branch;
     let Some(from) = open.log().made.get(branch) else { return Ok(()) };
-    let project = orange.project_of(open.task())?;
+    let project = app.project_of(open.task())?;
     Git::at(&project.path).delete_remote_branch(branch, &project.default_branch, from).map(drop)
 }
 
@@ -29,8 +29,8 @@ pub fn delete_remote_branch(orange: &Orange, open: &Open) -> Result<()> {
 ///
 /// # Errors
 /// `refused` without a remote; `environment` when git or the remote fails.
-pub fn push_branch(orange: &Orange, open: &Open) -> Result<()> {
-    let project = orange.project_of(open.task())?;
+pub fn push_branch(app: &App, open: &Open) -> Result<()> {
+    let project = app.project_of(open.task())?;
     let git = Git::at(&project.path);
     if !git.has_remote()? {
         return Err(Error::new(

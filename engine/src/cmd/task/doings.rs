@@ -5,31 +5,31 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::session::{Session, may_have_agents};
+use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::abandoned;
 use crate::flow::activity::{self, Agent};
 use crate::flow::doing::{State, words};
 use crate::hooks::attended::Attended;
-use crate::orange::Orange;
 use crate::store::event::Spent;
 use crate::store::{Log, Task, TaskDir, task};
 
 /// What the living agents of a task do, the one first that needs somebody most. Without one, nothing is read.
-pub fn of(orange: &Orange, dir: &TaskDir, task: &Task, panes: impl Fn() -> Option<Vec<Pane>>) -> Vec<Agent> {
+pub fn of(app: &App, dir: &TaskDir, task: &Task, panes: impl Fn() -> Option<Vec<Pane>>) -> Vec<Agent> {
     let has_agents = may_have_agents(task) && Attended::all(dir).is_ok_and(|attended| !attended.is_empty());
     let log = has_agents.then(|| task::read_journal(dir).ok()).flatten().map(|journal| journal.log());
-    log.map(|log| with_log(orange, dir, task, &log, panes)).unwrap_or_default()
+    log.map(|log| with_log(app, dir, task, &log, panes)).unwrap_or_default()
 }
 
 /// As [`of`], with the journal at hand.
 pub fn with_log(
-    orange: &Orange,
+    app: &App,
     dir: &TaskDir,
     task: &Task,
     log: &Log,
     panes: impl Fn() -> Option<Vec<Pane>>,
 ) -> Vec<Agent> {
-    let mut agents = activity::of_task(orange, dir, task, log, panes);
+    let mut agents = activity::of_task(app, dir, task, log, panes);
     agents.sort_by_key(|agent| urgency(agent.told.state));
     agents
 }
@@ -56,8 +56,8 @@ pub fn unnoticed(dir: &TaskDir, log: &Log, session: Session) -> Option<String> {
 }
 
 /// What a person types to go on with a task that nobody else goes on with: no agent works in its status, and none is there.
-pub fn your_turn(orange: &Orange, task: &Task, session: Session) -> Option<String> {
-    let machine = orange.machine_of(&task.owned).ok()?;
+pub fn your_turn(app: &App, task: &Task, session: Session) -> Option<String> {
+    let machine = app.machine_of(&task.owned).ok()?;
     let id = machine.state_named(task.status())?;
     let state = machine.state(id);
     let is_nobody_s = session == Session::Inactive && state.respawn.is_none() && !state.terminal;
@@ -69,9 +69,9 @@ pub fn your_turn(orange: &Orange, task: &Task, session: Session) -> Option<Strin
 }
 
 /// What the agents of a task have taken, for programs; null where its journal cannot be read.
-pub fn spent(orange: &Orange, dir: &TaskDir, task: &Task) -> Value {
+pub fn spent(app: &App, dir: &TaskDir, task: &Task) -> Value {
     let journal = task::read_journal(dir);
-    journal.map_or(Value::Null, |journal| spent_to_json(&activity::spent(orange, dir, task, &journal.log())))
+    journal.map_or(Value::Null, |journal| spent_to_json(&activity::spent(app, dir, task, &journal.log())))
 }
 
 /// What agents have taken, for programs: together, and each that is known.
