@@ -229,7 +229,7 @@ fn refusal(message: impl Into<String>) -> Error {
 mod tests {
     use super::*;
     use crate::store::event::Spawn;
-    use crate::store::{Event, Open, Set, TaskDir, tests};
+    use crate::store::{Event, LockedTask, Set, TaskDir, tests};
 
     fn agent_of(task: &str, spawn: Option<u32>) -> Caller {
         Caller::Agent { task: task.to_owned(), spawn, claim: Actor::Worker, secret: None }
@@ -239,11 +239,11 @@ mod tests {
     fn under_review() -> (tempfile::TempDir, Home, TaskDir) {
         let (folder, home) = tests::home();
         let dir = tests::task(&home, "fix").dir().clone();
-        let mut open = Open::lock(&home, &dir).unwrap();
+        let mut locked = LockedTask::lock(&home, &dir).unwrap();
         std::fs::create_dir_all(home.workspace("coffee--1").join("src")).unwrap();
         let record = Spawn { spawn: 2, actor: "reviewer".to_owned(), ..Spawn::default() };
-        open.append(Event::AgentSpawned(record), Set::new().workspace(Some("coffee--1"))).unwrap();
-        drop(open);
+        locked.append(Event::AgentSpawned(record), Set::new().workspace(Some("coffee--1"))).unwrap();
+        drop(locked);
         (folder, home, dir)
     }
 
@@ -256,8 +256,8 @@ mod tests {
         {
             task.clone_from(&dir.id);
         }
-        let open = Open::lock(&home, &dir).unwrap();
-        match (caller.check(&home, &home.root().join(place), open.task(), open.log()), expect) {
+        let locked = LockedTask::lock(&home, &dir).unwrap();
+        match (caller.check(&home, &home.root().join(place), locked.task(), locked.log()), expect) {
             (Ok(actor), Ok(expected)) => assert_eq!(actor, expected),
             (Err(error), Err(part)) => {
                 assert_eq!(error.kind, Kind::NotAllowed);
@@ -282,12 +282,12 @@ mod tests {
         let (_folder, home, dir) = under_review();
         secret::make(&dir, 2).unwrap();
         let kept = secret::read(&dir, 2).unwrap().unwrap();
-        let open = Open::lock(&home, &dir).unwrap();
+        let locked = LockedTask::lock(&home, &dir).unwrap();
         let inside = home.workspace("coffee--1");
         let asks = |secret: Option<&str>| {
             let (task, secret) = (dir.id.clone(), secret.map(str::to_owned));
             let caller = Caller::Agent { task, spawn: Some(2), claim: Actor::Worker, secret };
-            caller.check(&home, &inside, open.task(), open.log()).map_err(|error| error.message.clone())
+            caller.check(&home, &inside, locked.task(), locked.log()).map_err(|error| error.message.clone())
         };
         assert_eq!(asks(Some(&kept)), Ok(Actor::Reviewer));
         assert!(asks(None).unwrap_err().contains("ORANGE_SECRET is not set"));
@@ -306,18 +306,18 @@ mod tests {
     fn a_task_is_its_creators_until_it_has_an_agent() {
         let (_folder, home) = tests::home();
         let dir = tests::task(&home, "fix").dir().clone();
-        let mut open = Open::lock(&home, &dir).unwrap();
+        let mut locked = LockedTask::lock(&home, &dir).unwrap();
         let created = Event::TaskCreated {
             branch: "fix".to_owned(),
             actor: "worker".to_owned(),
             creator: Some("other".to_owned()),
         };
-        open.append(created, Set::new()).unwrap();
+        locked.append(created, Set::new()).unwrap();
         let other = agent_of("other", Some(7));
-        assert_eq!(other.check(&home, home.root(), open.task(), open.log()).unwrap(), Actor::Worker);
-        open.append(Event::AgentSpawned(Spawn { spawn: 1, ..Spawn::default() }), Set::new()).unwrap();
+        assert_eq!(other.check(&home, home.root(), locked.task(), locked.log()).unwrap(), Actor::Worker);
+        locked.append(Event::AgentSpawned(Spawn { spawn: 1, ..Spawn::default() }), Set::new()).unwrap();
         assert_eq!(
-            other.check(&home, home.root(), open.task(), open.log()).unwrap_err().kind,
+            other.check(&home, home.root(), locked.task(), locked.log()).unwrap_err().kind,
             Kind::NotAllowed
         );
     }

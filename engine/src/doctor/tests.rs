@@ -32,9 +32,9 @@ impl Ward {
 
     /// A task of the test workflow.
     fn task(&self) -> TaskDir {
-        let mut open = tests::task(self.home(), "fix");
-        open.append(Event::Unknown, Set::new().workflow("test", "").status("working")).unwrap();
-        open.dir().clone()
+        let mut locked = tests::task(self.home(), "fix");
+        locked.append(Event::Unknown, Set::new().workflow("test", "").status("working")).unwrap();
+        locked.dir().clone()
     }
 
     /// What a check finds that is not fine, as `level message`.
@@ -144,16 +144,16 @@ fn a_task_that_disagrees_with_its_journal_is_found() {
 fn tasks_and_sessions_without_each_other_are_found() {
     let ward = Ward::new();
     let dir = ward.task();
-    let mut open = crate::store::Open::lock(ward.home(), &dir).unwrap();
+    let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
     let spawn = crate::store::event::Spawn { spawn: 1, actor: "worker".to_owned(), ..Default::default() };
-    open.append(Event::AgentSpawned(spawn), Set::new()).unwrap();
+    locked.append(Event::AgentSpawned(spawn), Set::new()).unwrap();
     let plan = crate::store::event::Transition { from: "a".into(), to: "b".into(), ..Default::default() };
-    open.append(Event::TransitionStarted(plan), Set::new()).unwrap();
-    drop(open);
+    locked.append(Event::TransitionStarted(plan), Set::new()).unwrap();
+    drop(locked);
     ward.check("sessions", "agent 1 (worker) is gone");
     ward.check("transitions", "a → b is begun");
-    let mut open = crate::store::Open::lock(ward.home(), &dir).unwrap();
-    open.append(Event::Unknown, Set::new().status("vanished")).unwrap();
+    let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
+    locked.append(Event::Unknown, Set::new().status("vanished")).unwrap();
     ward.check("workflows", "vanished");
 }
 

@@ -18,7 +18,7 @@ use crate::hooks::attended::Attended;
 use crate::hooks::trace;
 use crate::store::activity::{self, Activity, Note};
 use crate::store::event::{Report, Spawn, Spent};
-use crate::store::{Event, Log, Open, Task, TaskDir, clock};
+use crate::store::{Event, LockedTask, Log, Task, TaskDir, clock};
 
 /// A living agent and what it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,12 +98,12 @@ pub fn is_asked(note: &Note) -> bool {
 ///
 /// # Errors
 /// Those of writing.
-pub fn take_in(app: &App, open: &mut Open) -> Result<Vec<String>> {
-    let news = news(app, open.dir(), open.task(), open.log());
+pub fn take_in(app: &App, locked: &mut LockedTask) -> Result<Vec<String>> {
+    let news = news(app, locked.dir(), locked.task(), locked.log());
     let stories = news.iter().map(words).collect();
     let events: Vec<_> = news.into_iter().map(|report| Event::AgentActivity(report).into()).collect();
     if !events.is_empty() {
-        open.append_many(events)?;
+        locked.append_many(events)?;
     }
     Ok(stories)
 }

@@ -11,7 +11,7 @@ use crate::flow::{settled, typed};
 use crate::members::{self, Members, Object};
 use crate::store::activity::{self, Activity, Note};
 use crate::store::event::Report;
-use crate::store::{Event, Open, Set, TaskDir, atomic, find, home};
+use crate::store::{Event, LockedTask, Set, TaskDir, atomic, find, home};
 use crate::{Error, Kind, Result, nofollow};
 
 /// What a person says to a request.
@@ -63,13 +63,13 @@ pub fn answer(app: &App, request: &str, answer: &Answer) -> Result<Note> {
         Error::new(error.kind, format!("there is no request `{request}`"))
             .help("`orange task list` and `orange task show` name each with `waiting`")
     })?;
-    let mut open = settled(app, &dir)?;
-    let asked = open_requests(app, &open);
+    let mut locked = settled(app, &dir)?;
+    let asked = open_requests(app, &locked);
     let Some(note) = asked.iter().find(|note| note.request.as_deref() == Some(request)) else {
         return Err(not_open(&dir, request, &asked));
     };
     if note.pid.is_none() {
-        typed::answer(app, &open, note, answer)?;
+        typed::answer(app, &locked, note, answer)?;
     }
     home::make_folder(&dir.answers())?;
     let text = serde_json::to_vec(answer).unwrap_or_default();
@@ -82,18 +82,18 @@ pub fn answer(app: &App, request: &str, answer: &Answer) -> Result<Note> {
         request: Some(request.to_owned()),
         ..Report::default()
     };
-    open.append(Event::AgentActivity(report), Set::new())?;
+    locked.append(Event::AgentActivity(report), Set::new())?;
     atomic::write(&path(&dir, request), &text)?;
     Ok(note.clone())
 }
 
 /// The requests of the task's agents that can be answered.
-fn open_requests(app: &App, open: &Open) -> Vec<Note> {
-    let dir = open.dir();
+fn open_requests(app: &App, locked: &LockedTask) -> Vec<Note> {
+    let dir = locked.dir();
     let notes = activity::read(dir);
-    let asked = open.log().agents.values().flat_map(|record| {
+    let asked = locked.log().agents.values().flat_map(|record| {
         let mut activity = Activity::of(&notes, record.spawn);
-        typed::name_requests(app, dir, open.task(), record, &mut activity);
+        typed::name_requests(app, dir, locked.task(), record, &mut activity);
         activity.asked
     });
     let is_open = |note: &Note| {

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::app::App;
 use crate::flow::finish::hooks_of;
 use crate::flow::snapshot::status_of;
-use crate::store::{Event, Log, Open, Set, Task};
+use crate::store::{Event, LockedTask, Log, Set, Task};
 
 /// Whether the task can go on under this machine: its status is there, and so is the transition that was begun.
 ///
@@ -24,14 +24,14 @@ pub fn check(machine: &'static Machine<'static>, task: &Task, log: &Log) -> Resu
 ///
 /// # Errors
 /// Those of the store.
-pub fn follow(app: &App, machine: &Machine<'_>, open: &mut Open) -> Result<()> {
-    let Some((changed, set)) = change(app, machine, open.task()) else { return Ok(()) };
+pub fn follow(app: &App, machine: &Machine<'_>, locked: &mut LockedTask) -> Result<()> {
+    let Some((changed, set)) = change(app, machine, locked.task()) else { return Ok(()) };
     app.machines.keep(machine)?;
     // Told first: once it is journaled, nobody would come back to tell.
-    let before = &open.task().owned.definition;
+    let before = &locked.task().owned.definition;
     let story = changed_story(machine.name, &compare(app, machine, before));
-    open.call_attention(&story)?;
-    open.append(changed, set)
+    locked.call_attention(&story)?;
+    locked.append(changed, set)
 }
 
 /// What is journaled of a definition that has become another one; `None` while it is the one that the task is pinned to.

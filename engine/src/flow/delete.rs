@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::flow::settled;
 use crate::flow::snapshot::status_of;
 use crate::hooks::workspace;
-use crate::store::{Event, Open, Set, Task, TaskDir, trash};
+use crate::store::{Event, LockedTask, Set, Task, TaskDir, trash};
 use crate::{Error, Kind, Result};
 
 /// Moves a task to the trash, journal and all. Its branch and its backups stay. Gives where it is now.
@@ -16,13 +16,13 @@ use crate::{Error, Kind, Result};
 /// agent; those of the store.
 pub fn delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
     app.caller.check_person("delete a task")?;
-    let mut open = settled(app, dir)?;
-    check_idle(app, &open)?;
-    workspace::give_back(app, open.task())?;
-    if !open.log().is_deleted {
-        open.append(Event::TaskDeleted { actor: Actor::Human.as_str().to_owned() }, Set::new())?;
+    let mut locked = settled(app, dir)?;
+    check_idle(app, &locked)?;
+    workspace::give_back(app, locked.task())?;
+    if !locked.log().is_deleted {
+        locked.append(Event::TaskDeleted { actor: Actor::Human.as_str().to_owned() }, Set::new())?;
     }
-    trash::delete(&app.home, open)
+    trash::delete(&app.home, locked)
 }
 
 /// Brings a deleted task back as it was. `admit` may refuse one that is not over when others have its branch.
@@ -35,8 +35,8 @@ pub fn restore(app: &App, there: &TaskDir, admit: impl FnOnce(&Task, &[Task]) ->
     trash::restore(&app.home, there, restored, admit)
 }
 
-fn check_idle(app: &App, open: &Open) -> Result<()> {
-    let task = open.task();
+fn check_idle(app: &App, locked: &LockedTask) -> Result<()> {
+    let task = locked.task();
     let machine = app.machine_of(&task.owned)?;
     let status = status_of(machine, task)?;
     let has_something = task.owned.workspace.is_some() || task.owned.tmux_session.is_some();

@@ -14,7 +14,7 @@ use crate::flow::queue;
 use crate::flow::snapshot::left_behind;
 use crate::hooks::{self, Run, agents, workspace};
 use crate::store::event::{PlannedHook, Transition as Plan};
-use crate::store::{Event, Log, Open, OpenTransition, Set, Task, TaskDir, lock};
+use crate::store::{Event, LockedTask, Log, OpenTransition, Set, Task, TaskDir, lock};
 use crate::{Error, Kind, Result, fault};
 
 /// Locks a task that nothing is pending for: a transition that somebody began is finished first, in a process that
@@ -23,20 +23,20 @@ use crate::{Error, Kind, Result, fault};
 /// # Errors
 /// Those of the store; `environment` when the transition cannot be finished; `refused` when the workflow has become
 /// another one, in which the task has no place.
-pub fn settled(app: &App, dir: &TaskDir) -> Result<Open> {
+pub fn settled(app: &App, dir: &TaskDir) -> Result<LockedTask> {
     let mut tried = None;
     loop {
-        let mut open = Open::lock(&app.home, dir)?;
-        let machine = app.machine_of(&open.task().owned);
+        let mut locked = LockedTask::lock(&app.home, dir)?;
+        let machine = app.machine_of(&locked.task().owned);
         if let Ok(machine) = machine {
-            definition::check(machine, open.task(), open.log())?;
+            definition::check(machine, locked.task(), locked.log())?;
         }
-        let Some(pending) = &open.log().open else {
+        let Some(pending) = &locked.log().open else {
             // A workflow that cannot be followed is told by whoever wants to follow it.
-            machine.map_or(Ok(()), |machine| definition::follow(app, machine, &mut open))?;
-            agents::take_answered(app, &mut open)?;
-            activity::take_in(app, &mut open)?;
-            return Ok(open);
+            machine.map_or(Ok(()), |machine| definition::follow(app, machine, &mut locked))?;
+            agents::take_answered(app, &mut locked)?;
+            activity::take_in(app, &mut locked)?;
+            return Ok(locked);
         };
         machine?;
         // Another one may have been begun while the first was being finished.
@@ -47,7 +47,7 @@ pub fn settled(app: &App, dir: &TaskDir) -> Result<Open> {
                 .help(format!("{} says why", app.home.log_file().display())));
         }
         tried = Some(pending.seq);
-        drop(open);
+        drop(locked);
         app.detached(&["task", "finish", &dir.id], dir)?;
     }
 }
@@ -56,15 +56,15 @@ pub fn settled(app: &App, dir: &TaskDir) -> Result<Open> {
 ///
 /// # Errors
 /// Those of the store; `environment` as [`settled`].
-pub fn in_hand(app: &App, dir: &TaskDir) -> Result<Open> {
-    let open = Open::lock(&app.home, dir)?;
+pub fn in_hand(app: &App, dir: &TaskDir) -> Result<LockedTask> {
+    let locked = LockedTask::lock(&app.home, dir)?;
     let has_its_place = app
-        .machine_of(&open.task().owned)
-        .and_then(|machine| definition::check(machine, open.task(), open.log()));
+        .machine_of(&locked.task().owned)
+        .and_then(|machine| definition::check(machine, locked.task(), locked.log()));
     if has_its_place.is_err() {
-        return Ok(open);
+        return Ok(locked);
     }
-    drop(open);
+    drop(locked);
     settled(app, dir)
 }
 
@@ -83,28 +83,28 @@ pub fn abandoned<'l>(dir: &TaskDir, log: &'l Log) -> Option<&'l OpenTransition> 
 ///
 /// # Errors
 /// Those of the store; `refused` when the binary's workflow no longer has the transition.
-pub fn finish(app: &App, open: &mut Open) -> Result<()> {
-    let Some(pending) = open.log().open.clone() else { return Ok(()) };
-    let machine = app.machine_of(&open.task().owned)?;
-    let hooks = hooks_of(machine, &pending, &open.dir().id)?;
+pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
+    let Some(pending) = locked.log().open.clone() else { return Ok(()) };
+    let machine = app.machine_of(&locked.task().owned)?;
+    let hooks = hooks_of(machine, &pending, &locked.dir().id)?;
     let mut errors = Vec::new();
     for (planned, hook) in pending.plan.hooks.iter().zip(hooks) {
         let error = match pending.ended.get(&planned.index) {
             Some(error) => error.clone(),
-            None => run(app, machine, open, &pending, planned, hook)?,
+            None => run(app, machine, locked, &pending, planned, hook)?,
         };
         errors.extend(error.map(|error| format!("{}: {error}", planned.name)));
     }
     fault::step("give back", "the worktree");
-    workspace::give_back(app, open.task())?;
+    workspace::give_back(app, locked.task())?;
     // Before the transition is closed: after that nobody would come back to tell.
     if !errors.is_empty() {
-        open.call_attention(&errors.join("; "))?;
+        locked.call_attention(&errors.join("; "))?;
     }
-    close(machine, open, &pending.plan)?;
+    close(machine, locked, &pending.plan)?;
     let has = |hook: Hook<'_>| pending.plan.hooks.iter().any(|planned| planned.name == hook.name());
     if has(Hook::ReleaseWorkspace) && !has(Hook::SpawnNext) {
-        queue::after_release(app, open.dir())?;
+        queue::after_release(app, locked.dir())?;
     }
     Ok(())
 }
@@ -113,7 +113,7 @@ pub fn finish(app: &App, open: &mut Open) -> Result<()> {
 fn run(
     app: &App,
     machine: &'static Machine<'static>,
-    open: &mut Open,
+    locked: &mut LockedTask,
     pending: &OpenTransition,
     planned: &PlannedHook,
     hook: &'static Hook<'static>,
@@ -121,7 +121,7 @@ fn run(
     let counter = planned.counter.as_ref().map(|counter| (counter.name.clone(), counter.value));
     let run = Run { app, machine, since: pending.seq, index: planned.index, counter };
     fault::step("begin", &planned.name);
-    let (set, error) = match hooks::run(&run, open, hook) {
+    let (set, error) = match hooks::run(&run, locked, hook) {
         Ok(set) => (set, None),
         Err(error) => (Set::new(), Some(error.one_line())),
     };
@@ -129,7 +129,7 @@ fn run(
     let set = planned.counter.iter().fold(set, |set, counter| set.counter(&counter.name, counter.value));
     fault::step("end", &planned.name);
     let ended = Event::HookEnded { hook: planned.name.clone(), index: planned.index, error: error.clone() };
-    open.append(ended, set)?;
+    locked.append(ended, set)?;
     Ok(error)
 }
 
@@ -170,9 +170,9 @@ pub fn hooks_of(
     })
 }
 
-fn close(machine: &Machine<'_>, open: &mut Open, plan: &Plan) -> Result<()> {
-    let (changed, set) = closing(machine, open.task(), plan);
-    open.append(changed, set)
+fn close(machine: &Machine<'_>, locked: &mut LockedTask, plan: &Plan) -> Result<()> {
+    let (changed, set) = closing(machine, locked.task(), plan);
+    locked.append(changed, set)
 }
 
 /// What closes a transition in the journal.

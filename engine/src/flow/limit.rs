@@ -14,7 +14,7 @@ use crate::flow::snapshot::status_of;
 use crate::flow::waiting::{self, Next};
 use crate::hooks::agents;
 use crate::store::activity::{self, Activity, Doing, Limit};
-use crate::store::{Event, Log, Open, Set, TaskDir, clock};
+use crate::store::{Event, LockedTask, Log, Set, TaskDir, clock};
 use crate::{Result, fault};
 
 /// What an agent is told when its limit is over.
@@ -44,8 +44,8 @@ pub fn seconds(limit: &Limit, rule: Option<u32>, log: &Log, now: SystemTime) -> 
 }
 
 /// What the first `wait` rule of the task's state says, in seconds.
-pub fn rule(machine: &Machine<'_>, open: &Open) -> Option<u32> {
-    let state = status_of(machine, open.task()).ok()?;
+pub fn rule(machine: &Machine<'_>, locked: &LockedTask) -> Option<u32> {
+    let state = status_of(machine, locked.task()).ok()?;
     machine.exit_rules_of(state).find_map(|rule| match machine.exit_rules[rule].outcome {
         Outcome::Wait { resume_after } => Some(resume_after),
         Outcome::Then(_) | Outcome::ThenWhen(_) | Outcome::Crash { .. } | Outcome::MarkDead => None,
@@ -58,41 +58,41 @@ pub fn rule(machine: &Machine<'_>, open: &Open) -> Option<u32> {
 /// # Errors
 /// Those of the store; `environment` when the process that wakes it cannot be started.
 pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
-    let mut open = settled(app, dir)?;
-    let Some(record) = open.log().agents.get(&spawn) else { return Ok(None) };
-    if open.log().waiting.is_some() {
+    let mut locked = settled(app, dir)?;
+    let Some(record) = locked.log().agents.get(&spawn) else { return Ok(None) };
+    if locked.log().waiting.is_some() {
         return Ok(None);
     }
     let Doing::Limit(limit) = known(&activity::read(dir), spawn).doing else { return Ok(None) };
-    let machine = app.machine_of(&open.task().owned)?;
-    let status = status_of(machine, open.task())?;
+    let machine = app.machine_of(&locked.task().owned)?;
+    let status = status_of(machine, locked.task())?;
     if machine.state(status).agent.as_str() != record.actor {
         return Ok(None);
     }
-    let after = seconds(&limit, rule(machine, &open), open.log(), fault::now());
+    let after = seconds(&limit, rule(machine, &locked), locked.log(), fault::now());
     let reason = format!("agent {spawn} has met a limit ({})", limit.text);
-    let next = Next::after(open.log(), spawn, Some(after), &reason);
-    waiting::begin(app, machine, &mut open, Vec::new(), next).map(Some)
+    let next = Next::after(locked.log(), spawn, Some(after), &reason);
+    waiting::begin(app, machine, &mut locked, Vec::new(), next).map(Some)
 }
 
 /// Has an agent that is alive go on after a limit, unless it has gone on by itself. `None` where it is not alive.
 ///
 /// # Errors
 /// `environment` when tmux fails; `refused` when the agent does not read; those of the store.
-pub fn go_on(app: &App, open: &mut Open, spawn: u32) -> Result<Option<String>> {
-    let Some(record) = open.log().agents.get(&spawn).cloned() else { return Ok(None) };
-    let panes = app.tmux.panes_of(&open.task().id)?;
-    if !agents::is_alive(open.dir(), &record, &panes)? {
+pub fn go_on(app: &App, locked: &mut LockedTask, spawn: u32) -> Result<Option<String>> {
+    let Some(record) = locked.log().agents.get(&spawn).cloned() else { return Ok(None) };
+    let panes = app.tmux.panes_of(&locked.task().id)?;
+    if !agents::is_alive(locked.dir(), &record, &panes)? {
         return Ok(None);
     }
-    let reason = if is_at_one(open.dir(), spawn) {
-        let mark = format!("{}.{spawn}", open.log().last_seq);
-        agents::say(app, open, spawn, &mark, GO_ON)?;
+    let reason = if is_at_one(locked.dir(), spawn) {
+        let mark = format!("{}.{spawn}", locked.log().last_seq);
+        agents::say(app, locked, spawn, &mark, GO_ON)?;
         "it was told that the limit is over"
     } else {
         "it went on by itself"
     };
-    open.append(Event::AgentContinued { spawn, reason: reason.to_owned() }, Set::new())?;
+    locked.append(Event::AgentContinued { spawn, reason: reason.to_owned() }, Set::new())?;
     Ok(Some(format!("agent {spawn} goes on: {reason}")))
 }
 

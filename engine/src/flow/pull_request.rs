@@ -11,7 +11,7 @@ use crate::flow::request::{carry_out, of_command};
 use crate::flow::snapshot::{Snapshot, status_of};
 use crate::flow::{Moved, settled};
 use crate::hooks;
-use crate::store::{Event, Open, Task, TaskDir};
+use crate::store::{Event, LockedTask, Task, TaskDir};
 
 /// Ends a task whose pull request has ended, as the engine's own act: merged, it goes to where merged tasks go; closed, it
 /// is cancelled. By the workflow's transition where one is open, and else without one. What came of it, in words.
@@ -19,10 +19,10 @@ use crate::store::{Event, Open, Task, TaskDir};
 /// # Errors
 /// Those of the store and of what the hooks need; `refused` when the workflow has no such state.
 pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<String>> {
-    let open = settled(app, dir)?;
-    let machine = app.machine_of(&open.task().owned)?;
-    let is_over = machine.state(status_of(machine, open.task())?).terminal;
-    if is_over || open.task().pr_url.as_deref() != Some(&pr.url) {
+    let locked = settled(app, dir)?;
+    let machine = app.machine_of(&locked.task().owned)?;
+    let is_over = machine.state(status_of(machine, locked.task())?).terminal;
+    if is_over || locked.task().pr_url.as_deref() != Some(&pr.url) {
         return Ok(None);
     }
     let url = pr.url.clone();
@@ -30,14 +30,14 @@ pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<Strin
         PrState::Open => return Ok(None),
         PrState::Merged => {
             let to = of_command(machine, machine.commands.merge, "merge")?;
-            (to, Forced::Merge, merged(app, open.task(), pr)?, "merged")
+            (to, Forced::Merge, merged(app, locked.task(), pr)?, "merged")
         }
         PrState::Closed => {
             let to = of_command(machine, machine.commands.cancel, "cancel")?;
             (to, Forced::Cancel, vec![Event::PrClosed { url }], "closed")
         }
     };
-    let moved = end(app, machine, open, to, forced, events)?;
+    let moved = end(app, machine, locked, to, forced, events)?;
     Ok(Some(format!("its pull request was {word}: {}", moved.text().replace('\n', "; "))))
 }
 
@@ -68,23 +68,23 @@ pub fn merged(app: &App, task: &Task, pr: &PullRequest) -> Result<Vec<Event>> {
 fn end(
     app: &App,
     machine: &'static Machine<'static>,
-    mut open: Open,
+    mut locked: LockedTask,
     to: StateId,
     forced: Forced,
     events: Vec<Event>,
 ) -> Result<Moved> {
     let events = events.into_iter().map(Into::into).collect();
     let decision = {
-        let snapshot = Snapshot::of(machine, open.task(), open.log())?;
+        let snapshot = Snapshot::of(machine, locked.task(), locked.log())?;
         machine.decide(&snapshot.view(), to, Actor::Engine)
     };
     match decision {
         Ok(decision) => {
-            let room = hooks::preflight(app, open.task(), &decision.effects)?;
-            begin(machine, &mut open, &decision, events, room)?;
+            let room = hooks::preflight(app, locked.task(), &decision.effects)?;
+            begin(machine, &mut locked, &decision, events, room)?;
         }
         // What an agent or a person would still have to do, GitHub has decided.
-        Err(_) => forced.begin(machine, &mut open, machine.state(to).name, Actor::Engine, events)?,
+        Err(_) => forced.begin(machine, &mut locked, machine.state(to).name, Actor::Engine, events)?,
     }
-    carry_out(app, open)
+    carry_out(app, locked)
 }

@@ -10,7 +10,7 @@ use crate::flow::begin::begin;
 use crate::flow::snapshot::{Snapshot, state_named, status_of};
 use crate::flow::{Moved, finish, refusal, settled};
 use crate::hooks;
-use crate::store::{Log, Open, Task, TaskDir};
+use crate::store::{LockedTask, Log, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// Where a request wants to go.
@@ -32,20 +32,20 @@ pub enum Goal<'a> {
 /// A rejection of the core as its kind; `environment` or `refused` when what the hooks need is not there, before anything
 /// has changed; those of the store. A hook that fails later is no error: it is in the answer, and shown as `attention`.
 pub fn request(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
-    let open = begun(app, settled(app, dir)?, goal)?;
-    carry_out(app, open)
+    let locked = begun(app, settled(app, dir)?, goal)?;
+    carry_out(app, locked)
 }
 
 /// The same task once the transition is begun, still locked: [`carry_out`] does the rest.
 ///
 /// # Errors
 /// As [`request`].
-pub fn begun(app: &App, mut open: Open, goal: Goal<'_>) -> Result<Open> {
-    let machine = app.machine_of(&open.task().owned)?;
-    let decision = decide(app, machine, open.task(), open.log(), goal)?;
-    let room = hooks::preflight(app, open.task(), &decision.effects)?;
-    begin(machine, &mut open, &decision, Vec::new(), room)?;
-    Ok(open)
+pub fn begun(app: &App, mut locked: LockedTask, goal: Goal<'_>) -> Result<LockedTask> {
+    let machine = app.machine_of(&locked.task().owned)?;
+    let decision = decide(app, machine, locked.task(), locked.log(), goal)?;
+    let room = hooks::preflight(app, locked.task(), &decision.effects)?;
+    begin(machine, &mut locked, &decision, Vec::new(), room)?;
+    Ok(locked)
 }
 
 /// The core's answer to whoever runs this process.
@@ -90,16 +90,16 @@ fn check_no_task_file(app: &App, task: &Task, worktree: Option<&Path>) -> Result
 ///
 /// # Errors
 /// Those of the store, and of starting that process. The transition is begun then: the next command finishes it.
-pub fn carry_out(app: &App, mut open: Open) -> Result<Moved> {
-    let dir = open.dir().clone();
-    let Some(begun) = open.log().open.clone() else {
+pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<Moved> {
+    let dir = locked.dir().clone();
+    let Some(begun) = locked.log().open.clone() else {
         return Err(Error::new(Kind::Refused, "no transition was begun"));
     };
     if begun.plan.hooks.is_empty() {
-        finish(app, &mut open)?;
-        drop(open);
+        finish(app, &mut locked)?;
+        drop(locked);
     } else {
-        drop(open);
+        drop(locked);
         let hooks: Vec<&str> = begun.plan.hooks.iter().map(|hook| hook.name.as_str()).collect();
         app.progress.step(&hooks.join(", "));
         app.detached(&["task", "finish", &dir.id], &dir)?;

@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::flow::settled;
 use crate::flow::snapshot::status_of;
 use crate::hooks::agents::{self, Occasion, Start};
-use crate::store::{Open, TaskDir, event};
+use crate::store::{LockedTask, TaskDir, event};
 use crate::{Error, Kind, Result};
 
 /// Starts the agent of a task's state again, and gives the record of its start. Unless it is to begin `afresh`, it continues the
@@ -15,32 +15,37 @@ use crate::{Error, Kind, Result};
 /// # Errors
 /// `not_respawnable` when the state has no respawn prompt, the task no worktree, or its agent is alive; `environment`.
 pub fn respawn(app: &App, dir: &TaskDir, afresh: bool) -> Result<event::Spawn> {
-    let mut open = settled(app, dir)?;
-    app.check_caller(open.task(), open.log())?;
-    let machine = app.machine_of(&open.task().owned)?;
-    check_respawn_prompt(app, machine, &open)?;
+    let mut locked = settled(app, dir)?;
+    app.check_caller(locked.task(), locked.log())?;
+    let machine = app.machine_of(&locked.task().owned)?;
+    check_respawn_prompt(app, machine, &locked)?;
     let occasion = if afresh { Occasion::Afresh } else { Occasion::Respawn };
-    let answers = open.task().attention.clone();
-    let number = again(app, machine, &mut open, Start { occasion, answers })?;
-    Ok(open.log().agents.get(&number).cloned().unwrap_or_default())
+    let answers = locked.task().attention.clone();
+    let number = again(app, machine, &mut locked, Start { occasion, answers })?;
+    Ok(locked.log().agents.get(&number).cloned().unwrap_or_default())
 }
 
 /// The same for a task that is locked already, and without a person who has looked at it.
 ///
 /// # Errors
 /// As [`respawn`].
-pub fn again(app: &App, machine: &'static Machine<'static>, open: &mut Open, start: Start) -> Result<u32> {
-    let (state, spawn) = restartable(app, machine, open)?;
-    agents::end_stopped(app, open)?;
-    let id = &open.task().id;
+pub fn again(
+    app: &App,
+    machine: &'static Machine<'static>,
+    locked: &mut LockedTask,
+    start: Start,
+) -> Result<u32> {
+    let (state, spawn) = restartable(app, machine, locked)?;
+    agents::end_stopped(app, locked)?;
+    let id = &locked.task().id;
     let panes = app.tmux.panes_of(id)?;
-    if let Some((number, record)) = agents::live(open, &panes, state.agent)? {
+    if let Some((number, record)) = agents::live(locked, &panes, state.agent)? {
         return Err(refuse(format!("agent {number} is alive in window {}", record.window)).help(format!(
             "`orange task attach {id}` shows it; `orange task restart {id}` ends it and starts it again"
         )));
     }
-    agents::start(app, machine, open, &Hook::SpawnAgent(spawn), None, start)?;
-    Ok(open.log().last_spawn)
+    agents::start(app, machine, locked, &Hook::SpawnAgent(spawn), None, start)?;
+    Ok(locked.log().last_spawn)
 }
 
 /// The state that the task is in, and how its agent is started again.
@@ -50,12 +55,12 @@ pub fn again(app: &App, machine: &'static Machine<'static>, open: &mut Open, sta
 pub fn restartable(
     app: &App,
     machine: &'static Machine<'static>,
-    open: &Open,
+    locked: &LockedTask,
 ) -> Result<(&'static State<'static>, Spawn)> {
-    let task = open.task();
+    let task = locked.task();
     let status = status_of(machine, task)?;
     let state = machine.state(status);
-    let last = open.log().agents_here.get(state.agent.as_str());
+    let last = locked.log().agents_here.get(state.agent.as_str());
     let spawn = machine.restart(status, last.and_then(|last| as_started(machine, last)));
     let Some(spawn) = spawn.filter(|_| !state.terminal) else {
         return Err(refuse(format!("no agent works in {}", state.name))
@@ -79,15 +84,15 @@ fn as_started(machine: &Machine<'_>, record: &event::Spawn) -> Option<Spawn> {
     })
 }
 
-fn check_respawn_prompt(app: &App, machine: &'static Machine<'static>, open: &Open) -> Result<()> {
-    let state = machine.state(status_of(machine, open.task())?);
+fn check_respawn_prompt(app: &App, machine: &'static Machine<'static>, locked: &LockedTask) -> Result<()> {
+    let state = machine.state(status_of(machine, locked.task())?);
     if state.respawn.is_some() {
         return Ok(());
     }
-    let id = &open.task().id;
+    let id = &locked.task().id;
     let help = if state.terminal {
         "the task is over: create a new one for what is still to be done".to_owned()
-    } else if restartable(app, machine, open).is_ok() {
+    } else if restartable(app, machine, locked).is_ok() {
         format!(
             "`orange task restart {id}` starts the agent that works there as it was started first; `orange task next {id}` \
              shows where the task can go from here"

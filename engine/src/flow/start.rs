@@ -9,7 +9,7 @@ use crate::flow::snapshot::status_of;
 use crate::flow::{Moved, request, settled};
 use crate::hooks::agents::{self, Occasion};
 use crate::hooks::workspace;
-use crate::store::{self, Event, Log, Open, Task, TaskDir, list, owed, projects, task};
+use crate::store::{self, Event, LockedTask, Log, Task, TaskDir, list, owed, projects, task};
 
 /// Starts a task that is in its workflow's initial state; one without a summary goes to be clarified. A task further on
 /// that has got no worktree yet gets one now, and the agent of the state that it is in. A start that was cut short before
@@ -19,12 +19,12 @@ use crate::store::{self, Event, Log, Open, Task, TaskDir, list, owed, projects, 
 /// `refused` when it was started before; those of the transition, and of the hooks.
 pub fn spawn(app: &App, dir: &TaskDir) -> Result<Moved> {
     let (_, before) = Task::read(&app.home, dir)?;
-    let open = settled(app, dir)?;
-    let machine = app.machine_of(&open.task().owned)?;
-    if let Some(hook) = late_start(machine, open.task())? {
-        return enter(app, machine, open, hook);
+    let locked = settled(app, dir)?;
+    let machine = app.machine_of(&locked.task().owned)?;
+    if let Some(hook) = late_start(machine, locked.task())? {
+        return enter(app, machine, locked, hook);
     }
-    drop(open);
+    drop(locked);
     if let Some(begun) = begun_start(machine, &before.log()) {
         let (_, journal) = Task::read(&app.home, dir)?;
         return Ok(Moved::read(&dir.id, &journal.records, begun));
@@ -50,7 +50,7 @@ pub fn spawn_next(app: &App, project: &str) -> Result<Vec<Moved>> {
     let mut started = Vec::new();
     while let Some(begun) = begin_next(app, project)? {
         started.push(match begun {
-            Begun::Open(open) => carry_out(app, *open)?,
+            Begun::Locked(locked) => carry_out(app, *locked)?,
             Begun::Entered(moved) => *moved,
         });
     }
@@ -60,7 +60,7 @@ pub fn spawn_next(app: &App, project: &str) -> Result<Vec<Moved>> {
 /// A start that is under way.
 enum Begun {
     /// Its transition is on record.
-    Open(Box<Open>),
+    Locked(Box<LockedTask>),
     /// The task stays in its state, and its agent was started there.
     Entered(Box<Moved>),
 }
@@ -100,7 +100,7 @@ fn begin_oldest(app: &App, project: &str, choose: &dyn Fn(&str) -> Result<()>) -
             Err(_) if !workspace::is_free(app, project, &dir.id)? => break,
             Err(error) => {
                 let what = format!("not started: {}", error.one_line());
-                let told = settled(app, &dir).and_then(|mut open| open.call_attention(&what));
+                let told = settled(app, &dir).and_then(|mut locked| locked.call_attention(&what));
                 untold = untold.and(told.map(|()| None));
             }
         }
@@ -114,15 +114,15 @@ fn begin_waiting(app: &App, dir: &TaskDir) -> Result<Option<Begun>> {
     if is_begun {
         return Ok(None);
     }
-    let open = settled(app, dir)?;
-    let machine = app.machine_of(&open.task().owned)?;
-    if let Some(hook) = late_start(machine, open.task())? {
-        return enter(app, machine, open, hook).map(|moved| Some(Begun::Entered(Box::new(moved))));
+    let locked = settled(app, dir)?;
+    let machine = app.machine_of(&locked.task().owned)?;
+    if let Some(hook) = late_start(machine, locked.task())? {
+        return enter(app, machine, locked, hook).map(|moved| Some(Begun::Entered(Box::new(moved))));
     }
-    if status_of(machine, open.task())? != machine.initial {
+    if status_of(machine, locked.task())? != machine.initial {
         return Ok(None);
     }
-    begun(app, open, Goal::Spawn).map(|open| Some(Begun::Open(Box::new(open))))
+    begun(app, locked, Goal::Spawn).map(|locked| Some(Begun::Locked(Box::new(locked))))
 }
 
 /// Whether the task of this id still waits to be started.
@@ -161,37 +161,42 @@ fn late_start(machine: &'static Machine<'static>, task: &Task) -> Result<Option<
 fn enter(
     app: &App,
     machine: &'static Machine<'static>,
-    mut open: Open,
+    mut locked: LockedTask,
     hook: &'static Hook<'static>,
 ) -> Result<Moved> {
-    app.check_caller(open.task(), open.log())?;
+    app.check_caller(locked.task(), locked.log())?;
     if let Some(spawn) = hook.spawn() {
-        agents::preflight(app, open.task(), spawn)?;
+        agents::preflight(app, locked.task(), spawn)?;
     }
-    let room = workspace::preflight(app, open.task())?;
+    let room = workspace::preflight(app, locked.task())?;
     room.map_or(Ok(()), workspace::Room::take)?;
-    open.clear_attention()?;
-    if let Err(error) = acquire_and_start(app, machine, &mut open, hook) {
-        open.call_attention(&error.one_line())?;
+    locked.clear_attention()?;
+    if let Err(error) = acquire_and_start(app, machine, &mut locked, hook) {
+        locked.call_attention(&error.one_line())?;
         return Err(error);
     }
-    let status = open.task().status();
+    let status = locked.task().status();
     Ok(Moved {
-        id: open.dir().id.clone(),
+        id: locked.dir().id.clone(),
         from: status.to_owned(),
         to: status.to_owned(),
-        review_round: open.task().counter("review_round"),
+        review_round: locked.task().counter("review_round"),
         hooks: [&Hook::AcquireWorkspace, hook].map(|hook| hook.name().to_owned()).to_vec(),
         ..Moved::default()
     })
 }
 
-fn acquire_and_start(app: &App, machine: &Machine<'_>, open: &mut Open, hook: &Hook<'_>) -> Result<()> {
-    let bound = workspace::acquire(app, open)?;
+fn acquire_and_start(
+    app: &App,
+    machine: &Machine<'_>,
+    locked: &mut LockedTask,
+    hook: &Hook<'_>,
+) -> Result<()> {
+    let bound = workspace::acquire(app, locked)?;
     let acquired = Event::HookEnded { hook: Hook::AcquireWorkspace.name().to_owned(), index: 0, error: None };
-    open.append(acquired, bound)?;
-    let counter = first_round(machine, open.task(), hook);
-    agents::start(app, machine, open, hook, counter.as_ref(), Occasion::Spawn.into())
+    locked.append(acquired, bound)?;
+    let counter = first_round(machine, locked.task(), hook);
+    agents::start(app, machine, locked, hook, counter.as_ref(), Occasion::Spawn.into())
 }
 
 /// The first review is round 1, as if a transition had led to it.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::Result;
 use crate::app::App;
 use crate::store::frontmatter::Document;
-use crate::store::{Copy, Open, TaskDir, task};
+use crate::store::{Copy, LockedTask, TaskDir, task};
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -33,6 +33,6 @@ fn meet(app: &App, dir: &TaskDir, is_done: impl Fn(&Copy, &Document) -> bool) ->
     if is_done(&copy, &task::document(dir, &log)?) {
         return Ok(false);
     }
-    drop(Open::lock(&app.home.clone().patient(PATIENCE), dir)?);
+    drop(LockedTask::lock(&app.home.clone().patient(PATIENCE), dir)?);
     Ok(true)
 }

@@ -12,7 +12,7 @@ use crate::flow::request::decide;
 use crate::flow::{End, Goal, begin, ended, finish, foresee, request, settled, spawn};
 use crate::machines::Machines;
 use crate::store::event::Spawn as Spawned;
-use crate::store::{self, Draft, Event, Open, Record, Set, Task, TaskDir};
+use crate::store::{self, Draft, Event, LockedTask, Record, Set, Task, TaskDir};
 use crate::{Error, Kind};
 
 const PENDING: StateId = StateId(0);
@@ -140,8 +140,8 @@ impl Lab {
         Lab { _folder: folder, app, dir }
     }
 
-    fn open(&self) -> Open {
-        Open::lock(&self.app.home, &self.dir).unwrap()
+    fn open(&self) -> LockedTask {
+        LockedTask::lock(&self.app.home, &self.dir).unwrap()
     }
 
     fn task(&self) -> Task {
@@ -168,11 +168,11 @@ impl Lab {
         request(&self.app, &self.dir, Goal::Named(to))
     }
 
-    fn begin(&self, to: &str) -> Open {
-        let mut open = settled(&self.app, &self.dir).unwrap();
-        let decision = decide(&self.app, &MACHINE, open.task(), open.log(), Goal::Named(to)).unwrap();
-        begin::begin(&MACHINE, &mut open, &decision, Vec::new(), None).unwrap();
-        open
+    fn begin(&self, to: &str) -> LockedTask {
+        let mut locked = settled(&self.app, &self.dir).unwrap();
+        let decision = decide(&self.app, &MACHINE, locked.task(), locked.log(), Goal::Named(to)).unwrap();
+        begin::begin(&MACHINE, &mut locked, &decision, Vec::new(), None).unwrap();
+        locked
     }
 
     /// As if an agent had been started.
@@ -261,10 +261,10 @@ fn a_dry_run_answers_what_the_real_call_would() {
 #[test]
 fn whoever_finishes_runs_only_the_hooks_that_have_not_ended() {
     let lab = Lab::new(WORKING, "## Handoff\nall");
-    let mut open = lab.begin("agent-review");
+    let mut locked = lab.begin("agent-review");
     let first = Event::HookEnded { hook: "set_field".to_owned(), index: 0, error: None };
-    open.append(first, Set::new()).unwrap();
-    drop(open);
+    locked.append(first, Set::new()).unwrap();
+    drop(locked);
 
     finish(&lab.app, &mut lab.open()).unwrap();
     assert_eq!((lab.field("first"), lab.field("last").as_deref()), (None, Some("done")));
@@ -279,10 +279,10 @@ fn whoever_finishes_runs_only_the_hooks_that_have_not_ended() {
 #[test]
 fn a_counter_rises_once_however_often_its_hook_runs() {
     let lab = Lab::new(WORKING, "## Handoff\nall");
-    let mut open = lab.begin("agent-review");
+    let mut locked = lab.begin("agent-review");
     // Its value was set, and a kill came before that was noted.
-    open.append(Event::Unknown, Set::new().counter("review_round", 1)).unwrap();
-    drop(open);
+    locked.append(Event::Unknown, Set::new().counter("review_round", 1)).unwrap();
+    drop(locked);
     finish(&lab.app, &mut lab.open()).unwrap();
     assert_eq!(lab.task().counter("review_round"), 1);
 }
@@ -290,10 +290,10 @@ fn a_counter_rises_once_however_often_its_hook_runs() {
 #[test]
 fn a_failure_from_before_a_kill_is_told_too() {
     let lab = Lab::new(WORKING, "## Handoff\nall");
-    let mut open = lab.begin("agent-review");
+    let mut locked = lab.begin("agent-review");
     let failed = Event::HookEnded { hook: "set_field".into(), index: 0, error: Some("disk full".into()) };
-    open.append(failed, Set::new()).unwrap();
-    drop(open);
+    locked.append(failed, Set::new()).unwrap();
+    drop(locked);
     finish(&lab.app, &mut lab.open()).unwrap();
     lab.check("agent-review", 0, Some("set_field: disk full; run_command: "));
 }
@@ -310,11 +310,11 @@ fn what_cannot_be_finished_is_an_error_and_not_a_loop() {
 #[test]
 fn the_answer_is_read_from_the_journal_and_from_this_transition_alone() {
     let lab = Lab::new(WORKING, "## Handoff\nall");
-    let mut open = lab.begin("agent-review");
-    let started = open.log().open.as_ref().unwrap().seq;
-    finish(&lab.app, &mut open).unwrap();
-    open.append(Event::Unknown, Set::new().counter("review_round", 7)).unwrap();
-    drop(open);
+    let mut locked = lab.begin("agent-review");
+    let started = locked.log().open.as_ref().unwrap().seq;
+    finish(&lab.app, &mut locked).unwrap();
+    locked.append(Event::Unknown, Set::new().counter("review_round", 7)).unwrap();
+    drop(locked);
     lab.ask("done").unwrap();
 
     let moved = super::Moved::read("T1", &lab.records(), started);
@@ -473,11 +473,11 @@ fn a_way_on_that_is_blocked_is_shown_and_not_taken() {
 #[test]
 fn attention_goes_with_the_next_transition() {
     let lab = Lab::new(WORKING, "");
-    let mut open = lab.open();
+    let mut locked = lab.open();
     for what in ["a", "b", "a"] {
-        open.call_attention(what).unwrap();
+        locked.call_attention(what).unwrap();
     }
-    drop(open);
+    drop(locked);
     lab.check("working", 0, Some("b; a"));
     lab.ask("stuck").unwrap();
     lab.check("stuck", 0, None);
@@ -531,8 +531,8 @@ fn a_task_whose_status_is_lost_can_be_cancelled_by_a_person() {
     lab.open().append(Event::Unknown, Set::new().workspace(None)).unwrap();
     cancelled(&lab);
     lab.check("done", 0, None);
-    let open = lab.open();
-    assert_eq!((&open.task().owned.tmux_session, open.log().agents.len()), (&None, 0));
+    let locked = lab.open();
+    assert_eq!((&locked.task().owned.tmux_session, locked.log().agents.len()), (&None, 0));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::drive::harness::Harness;
 use crate::flow::answer::{Answer, name};
 use crate::store::activity::{Activity, Kind as Happened, Note};
 use crate::store::event::Spawn;
-use crate::store::{Open, Task, TaskDir};
+use crate::store::{LockedTask, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// How many lines of a screen are looked at.
@@ -49,9 +49,9 @@ impl Dialog {
 ///
 /// # Errors
 /// `refused` where something else is there; `environment` when tmux fails.
-pub fn answer(app: &App, open: &Open, note: &Note, answer: &Answer) -> Result<()> {
-    let record = open.log().agents.get(&note.spawn);
-    let panes = app.tmux.panes_of(&open.dir().id)?;
+pub fn answer(app: &App, locked: &LockedTask, note: &Note, answer: &Answer) -> Result<()> {
+    let record = locked.log().agents.get(&note.spawn);
+    let panes = app.tmux.panes_of(&locked.dir().id)?;
     let of_agent = record.and_then(|record| {
         let pane = panes.iter().find(|pane| pane.hosts(&record.window) && !pane.dead)?;
         Some((Dialog::of(app, record)?, pane))
@@ -60,7 +60,7 @@ pub fn answer(app: &App, open: &Open, note: &Note, answer: &Answer) -> Result<()
     let gone = || {
         let message = format!("the dialog for `{text}` is not on the screen of agent {}", note.spawn);
         Error::new(Kind::Refused, message)
-            .help(format!("`orange task attach {}` shows what is there", open.dir().id))
+            .help(format!("`orange task attach {}` shows what is there", locked.dir().id))
     };
     let (dialog, pane) = of_agent.ok_or_else(gone)?;
     if !shows(&app.tmux.capture(&pane.pane_id, LINES)?, &dialog.screen, text) {

@@ -12,7 +12,7 @@ use crate::flow::respawn;
 use crate::flow::settled;
 use crate::hooks::agents::{Occasion, Start};
 use crate::store::event::Waiting;
-use crate::store::{Event, Log, Open, Set, TaskDir, clock, task};
+use crate::store::{Event, LockedTask, Log, Set, TaskDir, clock, task};
 use crate::{Kind, Result, fault};
 
 /// What follows on the end of an agent that is to be started again.
@@ -63,24 +63,24 @@ impl Next {
 pub fn begin(
     app: &App,
     machine: &'static Machine<'static>,
-    open: &mut Open,
+    locked: &mut LockedTask,
     mut events: Vec<(Event, Set)>,
     next: Next,
 ) -> Result<String> {
     if let Next::GiveUp { reason, .. } = &next {
-        open.call_attention(reason)?;
+        locked.call_attention(reason)?;
     }
     events.push(next.clone().event());
-    open.append_many(events)?;
+    locked.append_many(events)?;
     let waiting = match next {
         Next::Wait(waiting) => waiting,
         Next::GiveUp { reason, .. } => return Ok(reason),
     };
     let Waiting { reason, spawn, until, .. } = &waiting;
     if waiting.is_due(fault::now()) {
-        return Ok(format!("{reason}; {}", start(app, machine, open, *spawn)?));
+        return Ok(format!("{reason}; {}", start(app, machine, locked, *spawn)?));
     }
-    let dir = open.dir().clone();
+    let dir = locked.dir().clone();
     let resume = ["agent", "resume", "--task", &dir.id, &format!("--spawn={spawn}")];
     app.start_detached_for(*spawn, &resume, &dir)?;
     Ok(format!("{reason}; it goes on at {until}"))
@@ -111,18 +111,23 @@ pub fn resume(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
 /// # Errors
 /// Those of the store.
 pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
-    let mut open = settled(app, dir)?;
-    let due = open.log().waiting.clone().filter(|waiting| waiting.is_due(fault::now()));
+    let mut locked = settled(app, dir)?;
+    let due = locked.log().waiting.clone().filter(|waiting| waiting.is_due(fault::now()));
     let Some(waiting) = due else { return Ok(None) };
-    let machine = app.machine_of(&open.task().owned)?;
-    start(app, machine, &mut open, waiting.spawn).map(Some)
+    let machine = app.machine_of(&locked.task().owned)?;
+    start(app, machine, &mut locked, waiting.spawn).map(Some)
 }
 
 /// Starts the agent that comes after this one, or has it go on if it is alive. What cannot be started now is tried again later, as after a crash; what can
 /// never be is given up.
-fn start(app: &App, machine: &'static Machine<'static>, open: &mut Open, spawn: u32) -> Result<String> {
-    let started = match limit::go_on(app, open, spawn) {
-        Ok(None) => respawn::again(app, machine, open, in_place_of(open.log(), spawn))
+fn start(
+    app: &App,
+    machine: &'static Machine<'static>,
+    locked: &mut LockedTask,
+    spawn: u32,
+) -> Result<String> {
+    let started = match limit::go_on(app, locked, spawn) {
+        Ok(None) => respawn::again(app, machine, locked, in_place_of(locked.log(), spawn))
             .map(|number| format!("started again as agent {number}")),
         told => told.map(Option::unwrap_or_default),
     };
@@ -134,9 +139,9 @@ fn start(app: &App, machine: &'static Machine<'static>, open: &mut Open, spawn: 
     let next = if error.kind == Kind::NotRespawnable {
         Next::GiveUp { spawn, reason }
     } else {
-        Next::after(open.log(), spawn, None, &reason)
+        Next::after(locked.log(), spawn, None, &reason)
     };
-    begin(app, machine, open, Vec::new(), next)
+    begin(app, machine, locked, Vec::new(), next)
 }
 
 /// The start of the agent that comes after this one. Where that was never there, it still answers what that was to answer.

@@ -17,7 +17,7 @@ use crate::hooks::attended::Attended;
 use crate::hooks::{trace, workspace};
 use crate::setup;
 use crate::store::event::{Pass, Spawn, Trace};
-use crate::store::{Event, Log, Open, Set, Task, TaskDir, secret};
+use crate::store::{Event, LockedTask, Log, Set, Task, TaskDir, secret};
 use crate::{Error, Kind, Result, caller, fault};
 
 /// Why an agent is started.
@@ -68,47 +68,47 @@ pub fn preflight(app: &App, task: &Task, spawn: &orange_core::Spawn) -> Result<(
 pub fn start(
     app: &App,
     machine: &Machine<'_>,
-    open: &mut Open,
+    locked: &mut LockedTask,
     hook: &Hook<'_>,
     counter: Option<&(String, u32)>,
     Start { occasion, answers }: Start,
 ) -> Result<()> {
     let Some(spawn) = hook.spawn() else { return Ok(()) };
-    if open.task().owned.workspace.is_none() {
+    if locked.task().owned.workspace.is_none() {
         return Err(Error::new(Kind::Refused, "the task has no worktree to start an agent in")
             .help("`orange task spawn` gives it one"));
     }
     // Somebody may have removed its folder.
-    workspace::acquire(app, open)?;
-    make_room(app, open, spawn.actor())?;
+    workspace::acquire(app, locked)?;
+    make_room(app, locked, spawn.actor())?;
     // Whoever wrote before this one had no say in its verdict, however late.
-    open.sync()?;
+    locked.sync()?;
 
-    let record = Spawn { answers, ..record(app, machine, open, spawn, counter, occasion)? };
-    open.write_prompt(record.spawn, &prompt(app, machine, open.task(), spawn, counter)?)?;
-    secret::make(open.dir(), record.spawn)?;
+    let record = Spawn { answers, ..record(app, machine, locked, spawn, counter, occasion)? };
+    locked.write_prompt(record.spawn, &prompt(app, machine, locked.task(), spawn, counter)?)?;
+    secret::make(locked.dir(), record.spawn)?;
     let set = Set::new().tmux_session(Some(&record.session));
     let set = counter.iter().fold(set, |set, (name, value)| set.counter(name, *value));
     let event = match occasion {
         Occasion::Spawn => Event::AgentSpawned(record.clone()),
         Occasion::Respawn | Occasion::Afresh => Event::AgentRespawned(record.clone()),
     };
-    open.append(event, set)?;
+    locked.append(event, set)?;
     // The agent begins with the text as it is now.
-    match open.sync().and_then(|()| run_wrapper(app, open, &record)) {
+    match locked.sync().and_then(|()| run_wrapper(app, locked, &record)) {
         Ok(session) => {
-            is_answered(open.task(), open.log()).then(|| open.clear_attention()).transpose()?;
-            if session == record.session { Ok(()) } else { moved(open, &record.session, &session) }
+            is_answered(locked.task(), locked.log()).then(|| locked.clear_attention()).transpose()?;
+            if session == record.session { Ok(()) } else { moved(locked, &record.session, &session) }
         }
         Err(error) => {
             // A tmux that was killed may have been obeyed: where nobody can tell, the agent stays on record.
-            if is_there(app, open, &record)? {
+            if is_there(app, locked, &record)? {
                 return Ok(());
             }
             let reason = format!("could not be started: {}", error.message);
-            gone(app, open, &[record.spawn], &reason)?;
+            gone(app, locked, &[record.spawn], &reason)?;
             // One that began meanwhile looks at the journal when it has noted itself, and this looks for it now.
-            kill_agent(app, open, record.spawn, &record.window)?;
+            kill_agent(app, locked, record.spawn, &record.window)?;
             Err(error)
         }
     }
@@ -123,23 +123,23 @@ pub fn is_answered(task: &Task, log: &Log) -> bool {
 ///
 /// # Errors
 /// Those of the store; `environment` when tmux cannot tell.
-pub fn take_answered(app: &App, open: &mut Open) -> Result<()> {
-    if !is_answered(open.task(), open.log()) {
+pub fn take_answered(app: &App, locked: &mut LockedTask) -> Result<()> {
+    if !is_answered(locked.task(), locked.log()) {
         return Ok(());
     }
-    match open.log().agents.get(&open.log().last_spawn) {
-        Some(record) if is_there(app, open, record)? => open.clear_attention(),
+    match locked.log().agents.get(&locked.log().last_spawn) {
+        Some(record) if is_there(app, locked, record)? => locked.clear_attention(),
         Some(_) | None => Ok(()),
     }
 }
 
 /// Whether an agent was started, whatever became of who asked tmux for it: by its mark on a pane, or by what its wrapper
 /// has noted.
-fn is_there(app: &App, open: &Open, record: &Spawn) -> Result<bool> {
-    if Attended::read(open.dir(), record.spawn)?.is_some_and(|attended| attended.is_alive()) {
+fn is_there(app: &App, locked: &LockedTask, record: &Spawn) -> Result<bool> {
+    if Attended::read(locked.dir(), record.spawn)?.is_some_and(|attended| attended.is_alive()) {
         return Ok(true);
     }
-    Ok(app.tmux.panes_of(&open.task().id)?.iter().any(|pane| is_alive_in(pane, &record.window)))
+    Ok(app.tmux.panes_of(&locked.task().id)?.iter().any(|pane| is_alive_in(pane, &record.window)))
 }
 
 /// Whether this transition has already started the agent of this hook: then a kill came between the start and its record.
@@ -147,20 +147,20 @@ fn is_there(app: &App, open: &Open, record: &Spawn) -> Result<bool> {
 ///
 /// # Errors
 /// `environment` when tmux cannot tell; those of reading which processes it is.
-pub fn started_since(app: &App, open: &Open, hook: &Hook<'_>, since: u64) -> Result<bool> {
+pub fn started_since(app: &App, locked: &LockedTask, hook: &Hook<'_>, since: u64) -> Result<bool> {
     let Some(spawn) = hook.spawn() else { return Ok(false) };
-    let last = open.log().last_spawn;
-    let Some(record) = open.log().agents.get(&last).filter(|_| open.log().last_spawn_seq >= since) else {
+    let last = locked.log().last_spawn;
+    let Some(record) = locked.log().agents.get(&last).filter(|_| locked.log().last_spawn_seq >= since) else {
         return Ok(false);
     };
     if record.actor != spawn.actor().as_str() {
         return Ok(false);
     }
-    if Attended::read(open.dir(), last)?.is_some() {
+    if Attended::read(locked.dir(), last)?.is_some() {
         return Ok(true);
     }
-    let panes = app.tmux.panes_of(&open.task().id)?;
-    is_alive(open.dir(), record, &panes)
+    let panes = app.tmux.panes_of(&locked.task().id)?;
+    is_alive(locked.dir(), record, &panes)
 }
 
 /// Ends the agents of the task with everything that they have started, and the session that they lived in. What a person
@@ -168,17 +168,17 @@ pub fn started_since(app: &App, open: &Open, hook: &Hook<'_>, since: u64) -> Res
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
-pub fn kill_session(app: &App, open: &mut Open) -> Result<Set> {
-    let (session, log) = (open.task().owned.tmux_session.clone(), open.log());
+pub fn kill_session(app: &App, locked: &mut LockedTask) -> Result<Set> {
+    let (session, log) = (locked.task().owned.tmux_session.clone(), locked.log());
     if session.is_none() && log.last_spawn == 0 {
         return Ok(Set::new());
     }
-    let id = open.dir().id.clone();
+    let id = locked.dir().id.clone();
     let spawns: Vec<u32> = log.agents.keys().copied().collect();
-    let kin = Kin::of([families(open, &spawns)?, vec![Family::Task(id.clone())]].concat());
+    let kin = Kin::of([families(locked, &spawns)?, vec![Family::Task(id.clone())]].concat());
     let killed = session.map_or(Ok(Vec::new()), |session| app.tmux.kill_session(&session, &id));
     end(kin, killed)?;
-    gone(app, open, &spawns, "killed")?;
+    gone(app, locked, &spawns, "killed")?;
     Ok(Set::new().tmux_session(None))
 }
 
@@ -187,14 +187,14 @@ pub fn kill_session(app: &App, open: &mut Open) -> Result<Set> {
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
-pub fn kill_reviewer(app: &App, open: &mut Open) -> Result<Set> {
+pub fn kill_reviewer(app: &App, locked: &mut LockedTask) -> Result<Set> {
     let reviewers: Vec<_> =
-        of_actor(open, Actor::Reviewer).map(|(n, record)| (*n, record.window.clone())).collect();
+        of_actor(locked, Actor::Reviewer).map(|(n, record)| (*n, record.window.clone())).collect();
     for (number, window) in &reviewers {
-        kill_agent(app, open, *number, window)?;
-        gone(app, open, &[*number], "killed")?;
+        kill_agent(app, locked, *number, window)?;
+        gone(app, locked, &[*number], "killed")?;
     }
-    let is_over = !reviewers.is_empty() && open.log().agents.is_empty();
+    let is_over = !reviewers.is_empty() && locked.log().agents.is_empty();
     Ok(if is_over { Set::new().tmux_session(None) } else { Set::new() })
 }
 
@@ -203,17 +203,17 @@ pub fn kill_reviewer(app: &App, open: &mut Open) -> Result<Set> {
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
-pub fn end_stopped(app: &App, open: &mut Open) -> Result<()> {
-    let log = open.log();
+pub fn end_stopped(app: &App, locked: &mut LockedTask) -> Result<()> {
+    let log = locked.log();
     let stopped: Vec<_> = log.stopped.iter().filter_map(|number| log.agents.get(number)).cloned().collect();
     for Spawn { spawn, window, .. } in &stopped {
         fault::step("stop", format_args!("agent {spawn}"));
-        kill_agent(app, open, *spawn, window)?;
-        let is_last = open.log().agents.len() == 1;
+        kill_agent(app, locked, *spawn, window)?;
+        let is_last = locked.log().agents.len() == 1;
         let set = if is_last { Set::new().tmux_session(None) } else { Set::new() };
-        let trace = trace::keep(app, open, *spawn);
-        open.append(exited(*spawn, "stopped", trace), set)?;
-        Attended::forget(open.dir(), *spawn)?;
+        let trace = trace::keep(app, locked, *spawn);
+        locked.append(exited(*spawn, "stopped", trace), set)?;
+        Attended::forget(locked.dir(), *spawn)?;
     }
     Ok(())
 }
@@ -222,9 +222,9 @@ pub fn end_stopped(app: &App, open: &mut Open) -> Result<()> {
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
-pub fn clear_away(app: &App, open: &Open, spawn: u32) -> Result<()> {
-    let window = open.log().agents.get(&spawn).map(|record| record.window.clone());
-    window.map_or(Ok(()), |window| kill_agent(app, open, spawn, &window))
+pub fn clear_away(app: &App, locked: &LockedTask, spawn: u32) -> Result<()> {
+    let window = locked.log().agents.get(&spawn).map(|record| record.window.clone());
+    window.map_or(Ok(()), |window| kill_agent(app, locked, spawn, &window))
 }
 
 /// Pastes a message into the worker's window, unless it was told that under this mark already. False where no worker is
@@ -232,10 +232,10 @@ pub fn clear_away(app: &App, open: &Open, spawn: u32) -> Result<()> {
 ///
 /// # Errors
 /// `environment` when tmux fails; `refused` when the worker has no window any more, or does not read.
-pub fn notify_worker(app: &App, open: &Open, mark: &str, message: &str) -> Result<bool> {
-    let panes = app.tmux.panes_of(&open.task().id)?;
-    match live(open, &panes, Actor::Worker)? {
-        Some((number, _)) => say(app, open, *number, mark, message).map(|()| true),
+pub fn notify_worker(app: &App, locked: &LockedTask, mark: &str, message: &str) -> Result<bool> {
+    let panes = app.tmux.panes_of(&locked.task().id)?;
+    match live(locked, &panes, Actor::Worker)? {
+        Some((number, _)) => say(app, locked, *number, mark, message).map(|()| true),
         None => Ok(false),
     }
 }
@@ -244,27 +244,27 @@ pub fn notify_worker(app: &App, open: &Open, mark: &str, message: &str) -> Resul
 ///
 /// # Errors
 /// `environment` when tmux fails; `refused` when the agent has no window any more, or does not read.
-pub fn say(app: &App, open: &Open, spawn: u32, mark: &str, message: &str) -> Result<()> {
-    let panes = app.tmux.panes_of(&open.task().id)?;
-    let window = open.log().agents.get(&spawn).map_or("", |record| &record.window);
+pub fn say(app: &App, locked: &LockedTask, spawn: u32, mark: &str, message: &str) -> Result<()> {
+    let panes = app.tmux.panes_of(&locked.task().id)?;
+    let window = locked.log().agents.get(&spawn).map_or("", |record| &record.window);
     match panes.iter().find(|pane| is_alive_in(pane, window)) {
         Some(pane) => {
-            until_it_listens(open, spawn, pane)?;
+            until_it_listens(locked, spawn, pane)?;
             app.tmux.send_text(&pane.pane_id, mark, message.trim_end().as_bytes())?;
             until_it_has_read(spawn, pane)
         }
         None => Err(Error::new(Kind::Refused, format!("agent {spawn} is alive, and its window is gone"))
-            .help(without_window(open, spawn)?)),
+            .help(without_window(locked, spawn)?)),
     }
 }
 
 /// Waits for an agent that has just begun until it reads its keys; one that leaves them to its terminal is given ten
 /// seconds for that.
-fn until_it_listens(open: &Open, spawn: u32, pane: &Pane) -> Result<()> {
+fn until_it_listens(locked: &LockedTask, spawn: u32, pane: &Pane) -> Result<()> {
     const STARTING: Duration = Duration::from_secs(10);
     let until = Instant::now() + STARTING;
     terminal::until_raw(&pane.tty, || {
-        let age = Attended::age(open.dir(), spawn)?;
+        let age = Attended::age(locked.dir(), spawn)?;
         Ok(age.is_none_or(|age| age < STARTING) && Instant::now() < until)
     })
 }
@@ -292,9 +292,13 @@ fn until_it_has_read(spawn: u32, pane: &Pane) -> Result<()> {
 ///
 /// # Errors
 /// Those of reading that record.
-pub fn live<'o>(open: &'o Open, panes: &[Pane], actor: Actor) -> Result<Option<(&'o u32, &'o Spawn)>> {
-    for (number, record) in of_actor(open, actor) {
-        if is_alive(open.dir(), record, panes)? {
+pub fn live<'o>(
+    locked: &'o LockedTask,
+    panes: &[Pane],
+    actor: Actor,
+) -> Result<Option<(&'o u32, &'o Spawn)>> {
+    for (number, record) in of_actor(locked, actor) {
+        if is_alive(locked.dir(), record, panes)? {
             return Ok(Some((number, record)));
         }
     }
@@ -316,17 +320,17 @@ pub fn is_alive(dir: &TaskDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
 ///
 /// # Errors
 /// `refused` for that; `environment` when tmux cannot tell; those of reading which processes it is.
-pub fn check_gone(app: &App, open: &Open) -> Result<()> {
-    for record in open.log().agents.values() {
+pub fn check_gone(app: &App, locked: &LockedTask) -> Result<()> {
+    for record in locked.log().agents.values() {
         // Where its processes are on record, tmux need not even be there.
-        let is_noted = Attended::read(open.dir(), record.spawn)?.is_some();
-        let panes = if is_noted { Vec::new() } else { app.tmux.panes_of(&open.task().id)? };
-        if is_alive(open.dir(), record, &panes)? {
+        let is_noted = Attended::read(locked.dir(), record.spawn)?.is_some();
+        let panes = if is_noted { Vec::new() } else { app.tmux.panes_of(&locked.task().id)? };
+        if is_alive(locked.dir(), record, &panes)? {
             let Spawn { spawn, actor, .. } = record;
             return Err(Error::new(Kind::Refused, format!("agent {spawn} ({actor}) is still alive in it"))
                 .help(format!(
                     "end it, then `orange task cancel {}` gives the worktree back",
-                    open.task().id
+                    locked.task().id
                 )));
         }
     }
@@ -337,12 +341,12 @@ pub fn check_gone(app: &App, open: &Open) -> Result<()> {
 ///
 /// # Errors
 /// Those of writing.
-pub fn gone(app: &App, open: &mut Open, spawns: &[u32], reason: &str) -> Result<()> {
-    let ends = spawns.iter().map(|number| exited(*number, reason, trace::keep(app, open, *number)).into());
+pub fn gone(app: &App, locked: &mut LockedTask, spawns: &[u32], reason: &str) -> Result<()> {
+    let ends = spawns.iter().map(|number| exited(*number, reason, trace::keep(app, locked, *number)).into());
     let ends = ends.collect();
     fault::step("record the end of", "agents");
-    open.append_many(ends)?;
-    spawns.iter().try_for_each(|number| Attended::forget(open.dir(), *number))
+    locked.append_many(ends)?;
+    spawns.iter().try_for_each(|number| Attended::forget(locked.dir(), *number))
 }
 
 /// The event of an agent's end that did not report itself.
@@ -358,8 +362,8 @@ fn exited(spawn: u32, reason: impl Into<String>, trace: Trace) -> Event {
     }
 }
 
-fn of_actor(open: &Open, actor: Actor) -> impl Iterator<Item = (&u32, &Spawn)> {
-    open.log().agents.iter().filter(move |(_, record)| record.actor == actor.as_str())
+fn of_actor(locked: &LockedTask, actor: Actor) -> impl Iterator<Item = (&u32, &Spawn)> {
+    locked.log().agents.iter().filter(move |(_, record)| record.actor == actor.as_str())
 }
 
 fn is_alive_in(pane: &Pane, window: &str) -> bool {
@@ -367,28 +371,28 @@ fn is_alive_in(pane: &Pane, window: &str) -> bool {
 }
 
 /// Refuses while an agent of this actor is alive; clears away what is left of one that is not.
-fn make_room(app: &App, open: &mut Open, actor: Actor) -> Result<()> {
-    let panes = app.tmux.panes_of(&open.task().id)?;
-    if let Some((number, record)) = live(open, &panes, actor)? {
+fn make_room(app: &App, locked: &mut LockedTask, actor: Actor) -> Result<()> {
+    let panes = app.tmux.panes_of(&locked.task().id)?;
+    if let Some((number, record)) = live(locked, &panes, actor)? {
         let message = format!("agent {number} ({actor}) is still alive in window {}", record.window);
         let help = match panes.iter().any(|pane| pane.hosts(&record.window)) {
             true => "`orange task attach` shows it; the workflow may want `kill_session` before the spawn"
                 .to_owned(),
-            false => without_window(open, *number)?,
+            false => without_window(locked, *number)?,
         };
         return Err(Error::new(Kind::Refused, message).help(help));
     }
-    let left: Vec<_> = of_actor(open, actor).map(|(number, _)| *number).collect();
+    let left: Vec<_> = of_actor(locked, actor).map(|(number, _)| *number).collect();
     for number in left {
-        clear_away(app, open, number)?;
-        gone(app, open, &[number], "its pane is gone")?;
+        clear_away(app, locked, number)?;
+        gone(app, locked, &[number], "its pane is gone")?;
     }
-    Attended::sweep(open.dir(), |spawn| open.log().agents.contains_key(&spawn))
+    Attended::sweep(locked.dir(), |spawn| locked.log().agents.contains_key(&spawn))
 }
 
 /// What can be done about an agent whose window is gone.
-fn without_window(open: &Open, spawn: u32) -> Result<String> {
-    let survivor = Attended::read(open.dir(), spawn)?.and_then(|attended| attended.survivor());
+fn without_window(locked: &LockedTask, spawn: u32) -> Result<String> {
+    let survivor = Attended::read(locked.dir(), spawn)?.and_then(|attended| attended.survivor());
     Ok(match survivor {
         Some(process) => {
             format!("its window is gone: end it with `kill {}`, or cancel the task", process.pid)
@@ -397,19 +401,19 @@ fn without_window(open: &Open, spawn: u32) -> Result<String> {
     })
 }
 
-fn kill_agent(app: &App, open: &Open, spawn: u32, window: &str) -> Result<()> {
-    let id = &open.dir().id;
-    let kin = Kin::of([families(open, &[spawn])?, vec![Family::Agent(id.clone(), spawn)]].concat());
+fn kill_agent(app: &App, locked: &LockedTask, spawn: u32, window: &str) -> Result<()> {
+    let id = &locked.dir().id;
+    let kin = Kin::of([families(locked, &[spawn])?, vec![Family::Agent(id.clone(), spawn)]].concat());
     end(kin, app.tmux.kill_agent(id, window))
 }
 
 /// The processes of these agents that are on record, with their wrappers.
-fn families(open: &Open, spawns: &[u32]) -> Result<Vec<Family>> {
+fn families(locked: &LockedTask, spawns: &[u32]) -> Result<Vec<Family>> {
     let mut families = Vec::new();
     for spawn in spawns {
         families.extend(
-            Attended::read(open.dir(), *spawn)?
-                .map(|attended| attended.families(open.dir(), *spawn))
+            Attended::read(locked.dir(), *spawn)?
+                .map(|attended| attended.families(locked.dir(), *spawn))
                 .unwrap_or_default(),
         );
     }
@@ -428,23 +432,23 @@ fn end(kin: Kin, killed: Result<Vec<Pane>>) -> Result<()> {
 fn record(
     app: &App,
     machine: &Machine<'_>,
-    open: &Open,
+    locked: &LockedTask,
     spawn: &orange_core::Spawn,
     counter: Option<&(String, u32)>,
     occasion: Occasion,
 ) -> Result<Spawn> {
-    let task = open.task();
+    let task = locked.task();
     let harness = app.harness(harness_of(task, spawn))?;
     let actor = spawn.actor().as_str();
     let resumes = occasion == Occasion::Respawn;
-    let beginning = trace::beginning(app, open, &harness, actor, resumes)?;
+    let beginning = trace::beginning(app, locked, &harness, actor, resumes)?;
     let session = task.owned.tmux_session.clone();
     let permissions = match spawn.permissions {
         Permissions::Full => "full",
         Permissions::Reduced => "reduced",
     };
     Ok(Spawn {
-        spawn: open.log().last_spawn + 1,
+        spawn: locked.log().last_spawn + 1,
         actor: actor.to_owned(),
         prompt: machine.prompt(spawn.prompt).name.to_owned(),
         harness: harness.name,
@@ -527,15 +531,15 @@ fn harness_of<'t>(task: &'t Task, spawn: &orange_core::Spawn) -> &'t str {
 }
 
 /// Has tmux start the wrapper, in a window of the task's session where there is one. Gives the session's name.
-fn run_wrapper(app: &App, open: &Open, record: &Spawn) -> Result<String> {
-    let task = open.task();
+fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String> {
+    let task = locked.task();
     let number = record.spawn.to_string();
     let folder = app.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
     let mut env = app.agent_env();
     // A tmux server that an agent has started would give what that agent is to all others.
     let of_agents = [caller::TASK, caller::ACTOR, caller::SPAWN];
     env.extend(of_agents.map(|name| (name, OsString::new())));
-    let secret = secret::read(open.dir(), record.spawn)?.unwrap_or_default();
+    let secret = secret::read(locked.dir(), record.spawn)?.unwrap_or_default();
     env.push((caller::SECRET, secret.into()));
     let env: Vec<(&str, &OsStr)> = env.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
     let args = ["agent", "run", "--task", &task.id, "--spawn", &number].map(OsString::from);
@@ -555,11 +559,11 @@ fn run_wrapper(app: &App, open: &Open, record: &Spawn) -> Result<String> {
 }
 
 /// Another session has the name that was asked for.
-fn moved(open: &mut Open, asked: &str, given: &str) -> Result<()> {
+fn moved(locked: &mut LockedTask, asked: &str, given: &str) -> Result<()> {
     let event = Event::TaskRepaired {
         field: "tmux_session".to_owned(),
         found: Some(asked.to_owned()),
         kept: Some(given.to_owned()),
     };
-    open.append(event, Set::new().tmux_session(Some(given)))
+    locked.append(event, Set::new().tmux_session(Some(given)))
 }

@@ -15,7 +15,7 @@ use orange_core::{Effect, Hook, Machine};
 use self::workspace::Room;
 use crate::app::App;
 use crate::drive::harness::shell_word;
-use crate::store::{Open, Set, Task, owed};
+use crate::store::{LockedTask, Set, Task, owed};
 use crate::{Error, Kind, Result};
 
 /// What a hook knows beside its task and its parameters.
@@ -37,50 +37,50 @@ pub struct Run<'r> {
 ///
 /// # Errors
 /// Why it failed; its caller journals that and goes on.
-pub fn run(run: &Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Result<Set> {
+pub fn run(run: &Run<'_>, locked: &mut LockedTask, hook: &'static Hook<'static>) -> Result<Set> {
     let app = run.app;
     let done = match hook {
-        Hook::AcquireWorkspace => return workspace::acquire(app, open),
-        Hook::ReleaseWorkspace => return workspace::release(app, open),
-        Hook::KillSession => return agents::kill_session(app, open),
-        Hook::KillReviewer => return agents::kill_reviewer(app, open),
-        Hook::SpawnAgent(_) | Hook::SpawnReviewer(_) => spawn(run, open, hook),
-        Hook::NotifyWorker { message, .. } => notify_worker(run, open, hook, message),
+        Hook::AcquireWorkspace => return workspace::acquire(app, locked),
+        Hook::ReleaseWorkspace => return workspace::release(app, locked),
+        Hook::KillSession => return agents::kill_session(app, locked),
+        Hook::KillReviewer => return agents::kill_reviewer(app, locked),
+        Hook::SpawnAgent(_) | Hook::SpawnReviewer(_) => spawn(run, locked, hook),
+        Hook::NotifyWorker { message, .. } => notify_worker(run, locked, hook, message),
         // No two tasks are ever locked together: that process waits until this one is released.
-        Hook::SpawnNext => owed::note(&app.home, open.dir())
-            .and_then(|()| app.start_detached(&["task", "spawn-next", &open.dir().id], open.dir())),
-        Hook::PushBranch => other::push_branch(app, open),
-        Hook::CreatePr => pull_request::open(app, open).map(drop),
-        Hook::DeleteRemoteBranch => other::delete_remote_branch(app, open),
+        Hook::SpawnNext => owed::note(&app.home, locked.dir())
+            .and_then(|()| app.start_detached(&["task", "spawn-next", &locked.dir().id], locked.dir())),
+        Hook::PushBranch => other::push_branch(app, locked),
+        Hook::CreatePr => pull_request::open(app, locked).map(drop),
+        Hook::DeleteRemoteBranch => other::delete_remote_branch(app, locked),
         // Its counter is in the event that closes the hook.
         Hook::Increment { .. } => Ok(()),
-        Hook::SetField { field, value } => other::set_field(open, field, value),
-        Hook::Notify { message } => other::notify(open, message),
-        Hook::RunCommand { argv, timeout } => other::run_command(open, argv, *timeout),
+        Hook::SetField { field, value } => other::set_field(locked, field, value),
+        Hook::Notify { message } => other::notify(locked, message),
+        Hook::RunCommand { argv, timeout } => other::run_command(locked, argv, *timeout),
     };
     done.map(|()| Set::new())
 }
 
 /// Where no worker is alive to be told, one is started if the hook says with which prompt: that says what to read.
-fn notify_worker(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>, message: &str) -> Result<()> {
+fn notify_worker(run: &Run<'_>, locked: &mut LockedTask, hook: &Hook<'_>, message: &str) -> Result<()> {
     let message = message.replace("{orange}", &shell_word(&run.app.program));
-    if agents::started_since(run.app, open, hook, run.since)?
-        || agents::notify_worker(run.app, open, &format!("{}.{}", run.since, run.index), &message)?
+    if agents::started_since(run.app, locked, hook, run.since)?
+        || agents::notify_worker(run.app, locked, &format!("{}.{}", run.since, run.index), &message)?
     {
         return Ok(());
     }
     match hook.spawn() {
-        Some(_) => spawn(run, open, hook),
+        Some(_) => spawn(run, locked, hook),
         None => Err(Error::new(Kind::Refused, "no worker is alive to be told")
             .help("`orange task respawn` starts one that reads TASK.md")),
     }
 }
 
-fn spawn(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>) -> Result<()> {
-    if agents::started_since(run.app, open, hook, run.since)? {
+fn spawn(run: &Run<'_>, locked: &mut LockedTask, hook: &Hook<'_>) -> Result<()> {
+    if agents::started_since(run.app, locked, hook, run.since)? {
         return Ok(());
     }
-    agents::start(run.app, run.machine, open, hook, run.counter.as_ref(), agents::Occasion::Spawn.into())
+    agents::start(run.app, run.machine, locked, hook, run.counter.as_ref(), agents::Occasion::Spawn.into())
 }
 
 /// Refuses what cannot work before anything has changed: a harness, tmux or git that is missing or too old, a worktree

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::drive::gh::{self, Gh, NewPullRequest, PrState, PullRequest};
 use crate::drive::git::{Git, REMOTE, Template};
 use crate::store::scalar::Value;
-use crate::store::{Event, Open, Set, Task};
+use crate::store::{Event, LockedTask, Set, Task};
 use crate::{Error, Kind, Result};
 
 /// The longest title that GitHub takes, in characters.
@@ -33,8 +33,8 @@ pub struct Opened {
 /// # Errors
 /// `refused` without a remote, without commits, and while work in the worktree is not committed; `environment` when git or gh
 /// cannot do their part.
-pub fn open(app: &App, open: &mut Open) -> Result<Opened> {
-    let task = open.task();
+pub fn open(app: &App, locked: &mut LockedTask) -> Result<Opened> {
+    let task = locked.task();
     let project = app.project_of(task)?;
     let (git, gh) = (Git::at(&project.path), Gh::at(&project.path));
     if !git.has_remote()? {
@@ -42,7 +42,7 @@ pub fn open(app: &App, open: &mut Open) -> Result<Opened> {
             .help("add the one on GitHub: `git remote add origin URL`"));
     }
     gh::check(app.path())?;
-    if let Some(worktree) = open.worktree().filter(|worktree| worktree.exists()) {
+    if let Some(worktree) = locked.worktree().filter(|worktree| worktree.exists()) {
         git.check_all_committed(&worktree, &task.branch)?;
     }
     git.check_has_work(&task.branch, &project.default_branch)?;
@@ -65,7 +65,7 @@ pub fn open(app: &App, open: &mut Open) -> Result<Opened> {
             Opened { url: gh.create(&new)?, is_new: true, template }
         }
     };
-    keep(open, &opened.url)?;
+    keep(locked, &opened.url)?;
     Ok(opened)
 }
 
@@ -74,14 +74,14 @@ pub fn open(app: &App, open: &mut Open) -> Result<Opened> {
 ///
 /// # Errors
 /// Those of the store and of git.
-pub fn adopt(app: &App, open: &mut Open) -> Result<()> {
-    let project = app.project_of(open.task())?;
-    let branch = &open.task().branch;
+pub fn adopt(app: &App, locked: &mut LockedTask) -> Result<()> {
+    let project = app.project_of(locked.task())?;
+    let branch = &locked.task().branch;
     if !Git::at(&project.path).is_on_remote(branch)? || gh::check(app.path()).is_err() {
         return Ok(());
     }
     match Gh::at(&project.path).patience(Duration::from_secs(5)).of_branch(branch) {
-        Ok(Some(pr)) if pr.state == PrState::Open => keep(open, &pr.url),
+        Ok(Some(pr)) if pr.state == PrState::Open => keep(locked, &pr.url),
         Ok(_) | Err(_) => Ok(()),
     }
 }
@@ -114,12 +114,12 @@ fn seconds(time: &str) -> &str {
 ///
 /// # Errors
 /// Those of the store.
-pub fn keep(open: &mut Open, url: &str) -> Result<()> {
-    if open.log().pr.as_deref() != Some(url) {
-        open.append(Event::PrCreated { url: url.to_owned() }, Set::new())?;
+pub fn keep(locked: &mut LockedTask, url: &str) -> Result<()> {
+    if locked.log().pr.as_deref() != Some(url) {
+        locked.append(Event::PrCreated { url: url.to_owned() }, Set::new())?;
     }
-    if open.task().pr_url.as_deref() != Some(url) {
-        open.edit(&[("pr_url", Value::Text(url))])?;
+    if locked.task().pr_url.as_deref() != Some(url) {
+        locked.edit(&[("pr_url", Value::Text(url))])?;
     }
     Ok(())
 }

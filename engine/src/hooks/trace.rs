@@ -12,7 +12,7 @@ use crate::files::open_regular;
 use crate::store::activity::{self, Activity};
 use crate::store::event::{Spawn, Spent, Trace};
 use crate::store::transcripts::{self, Form};
-use crate::store::{Conversation, Open, Task, TaskDir, id};
+use crate::store::{Conversation, LockedTask, Task, TaskDir, id};
 use crate::{Error, Kind, Result, fault, nofollow};
 
 /// Two file systems may tell the time a little differently.
@@ -31,13 +31,13 @@ pub struct Beginning {
 
 /// Keeps what an agent did that has ended, and finds out which conversation it had. A kill between this and the record of its end
 /// does no harm: it is kept again. What cannot be kept is no reason not to record the end; it is told in the answer.
-pub fn keep(app: &App, open: &Open, spawn: u32) -> Trace {
-    let Some(record) = open.log().agents.get(&spawn) else { return Trace::default() };
-    let found = own_file(app, open.dir(), open.task(), record);
-    let spent = spent(open.dir(), record, found.as_ref());
+pub fn keep(app: &App, locked: &LockedTask, spawn: u32) -> Trace {
+    let Some(record) = locked.log().agents.get(&spawn) else { return Trace::default() };
+    let found = own_file(app, locked.dir(), locked.task(), record);
+    let spent = spent(locked.dir(), record, found.as_ref());
     let conversation = found.as_ref().map(|found| found.id.clone());
-    let kept = keep_one(app, open, spawn, found.as_ref());
-    keep_left(app, open);
+    let kept = keep_one(app, locked, spawn, found.as_ref());
+    keep_left(app, locked);
     match kept {
         Ok(transcript) => Trace { conversation, transcript, not_kept: None, spent },
         Err(error) => Trace { conversation, transcript: None, not_kept: Some(error.one_line()), spent },
@@ -93,10 +93,16 @@ fn sought_file(app: &App, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<
 ///
 /// # Errors
 /// `environment` when there are no random numbers.
-pub fn beginning(app: &App, open: &Open, harness: &Harness, actor: &str, resumes: bool) -> Result<Beginning> {
+pub fn beginning(
+    app: &App,
+    locked: &LockedTask,
+    harness: &Harness,
+    actor: &str,
+    resumes: bool,
+) -> Result<Beginning> {
     let mut not_resumed = None;
     if resumes && !harness.resume.is_empty() {
-        match resumable(app, open, harness, actor) {
+        match resumable(app, locked, harness, actor) {
             Ok(conversation) => {
                 return Ok(Beginning { conversation: Some(conversation), resumed: true, not_resumed });
             }
@@ -108,20 +114,25 @@ pub fn beginning(app: &App, open: &Open, harness: &Harness, actor: &str, resumes
 }
 
 /// The conversation that the next agent of this actor continues, or why there is none.
-fn resumable(app: &App, open: &Open, harness: &Harness, actor: &str) -> std::result::Result<String, String> {
-    let known = open.log().conversations.get(actor);
+fn resumable(
+    app: &App,
+    locked: &LockedTask,
+    harness: &Harness,
+    actor: &str,
+) -> std::result::Result<String, String> {
+    let known = locked.log().conversations.get(actor);
     let Conversation { spawn, id, harness: name, workspace } =
         known.ok_or_else(|| format!("the conversation of the {actor} before it is not known"))?;
     if *name != harness.name {
         return Err(format!("agent {spawn} had its conversation with {name}"));
     }
-    if *workspace != open.task().owned.workspace {
+    if *workspace != locked.task().owned.workspace {
         return Err(format!("agent {spawn} had its conversation in another worktree"));
     }
     if !is_id(id) {
         return Err(format!("the conversation of agent {spawn} has a name that no program can be given"));
     }
-    let worktree = worktree_of(app, open.task()).ok_or("the task has no worktree")?;
+    let worktree = worktree_of(app, locked.task()).ok_or("the task has no worktree")?;
     let patterns = &harness.transcripts;
     let sought = Sought { patterns, id: Some(id), worktree: &worktree, since: None, prompt: None };
     let is_there = patterns.is_empty() || transcript::find(&sought, &variable).is_some();
@@ -140,9 +151,9 @@ fn variable(name: &str) -> Option<OsString> {
 }
 
 /// The harness's own file; where there is none, what the pane has shown.
-fn keep_one(app: &App, open: &Open, spawn: u32, found: Option<&Found>) -> Result<Option<String>> {
-    let dir = open.dir();
-    let limit = limit(app, open.task());
+fn keep_one(app: &App, locked: &LockedTask, spawn: u32, found: Option<&Found>) -> Result<Option<String>> {
+    let dir = locked.dir();
+    let limit = limit(app, locked.task());
     if let Some(Found { path, .. }) = found {
         let contents = transcript::read(path).map_err(|cause| Error::io("read", path, &cause));
         let kept = contents.and_then(|contents| transcripts::keep(dir, spawn, Form::Jsonl, &contents, limit));
@@ -158,10 +169,10 @@ fn keep_one(app: &App, open: &Open, spawn: u32, found: Option<&Found>) -> Result
 }
 
 /// Panes that were recorded and could not be kept when their agents ended: there may be room now.
-fn keep_left(app: &App, open: &Open) {
-    let left = transcripts::panes(open.dir()).unwrap_or_default();
-    for spawn in left.into_iter().filter(|spawn| !open.log().agents.contains_key(spawn)) {
-        keep_one(app, open, spawn, None).map(drop).unwrap_or_default();
+fn keep_left(app: &App, locked: &LockedTask) {
+    let left = transcripts::panes(locked.dir()).unwrap_or_default();
+    for spawn in left.into_iter().filter(|spawn| !locked.log().agents.contains_key(spawn)) {
+        keep_one(app, locked, spawn, None).map(drop).unwrap_or_default();
     }
 }
 

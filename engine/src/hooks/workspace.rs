@@ -9,7 +9,7 @@ use crate::hooks::agents;
 use crate::store::copy;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{Event, Open, Pool, Set, Task, atomic};
+use crate::store::{Event, LockedTask, Pool, Set, Task, atomic};
 use crate::{Error, Kind, Result};
 
 /// Room for one more task in its project's pool. Nobody else can take it as long as this is held.
@@ -89,34 +89,34 @@ fn check_room(app: &App, project: &Project, task: &Task, slots: &[Slot]) -> Resu
 ///
 /// # Errors
 /// `refused` when the pool is exhausted or the branch is taken; `environment` when git fails. The slot is free again then.
-pub fn acquire(app: &App, open: &mut Open) -> Result<Set> {
-    let bound = open.task().owned.workspace.clone();
+pub fn acquire(app: &App, locked: &mut LockedTask) -> Result<Set> {
+    let bound = locked.task().owned.workspace.clone();
     if bound.as_ref().is_some_and(|name| app.home.workspace(name).is_dir()) {
         Git::give_back_released(&app.home.workspace(bound.as_deref().unwrap_or_default()))?;
         // A worktree that an older version has made ready lacks it.
-        if let Ok(project) = app.project_of(open.task()) {
+        if let Ok(project) = app.project_of(locked.task()) {
             Git::at(project.path).exclude(REQUEST_FOLDER)?;
         }
         return Ok(Set::new());
     }
-    let project = app.project_of(open.task())?;
+    let project = app.project_of(locked.task())?;
     let git = Git::at(&project.path);
     let is_usable = |worktree: &Path| git.is_usable(worktree);
-    let id = open.task().id.clone();
+    let id = locked.task().id.clone();
     let name = Pool::lock(&app.home)?.bind(&project.name, project.pool_size, &id, is_usable)?;
     // The slot is the task's now, so the pool is not held while git works: the remote may be slow.
     let worktree = app.home.workspace(&name);
-    match ready(app, &project, open, &worktree) {
+    match ready(app, &project, locked, &worktree) {
         Ok(warning) => {
             // The remote could not be asked, so the branch begins where this repository last saw it.
-            warning.map_or(Ok(()), |warning| open.call_attention(&warning))?;
+            warning.map_or(Ok(()), |warning| locked.call_attention(&warning))?;
             Ok(Set::new().workspace(Some(&name)))
         }
         Err(error) if bound.is_none() => {
             // A worktree that stayed on the task's branch would keep that branch from every other one.
-            let left = leave(app, &project, open, &worktree);
-            Pool::lock(&app.home)?.unbind(&open.task().id)?;
-            left.or_else(|also| open.call_attention(&also.one_line()))?;
+            let left = leave(app, &project, locked, &worktree);
+            Pool::lock(&app.home)?.unbind(&locked.task().id)?;
+            left.or_else(|also| locked.call_attention(&also.one_line()))?;
             Err(error)
         }
         Err(error) => Err(error),
@@ -124,21 +124,21 @@ pub fn acquire(app: &App, open: &mut Open) -> Result<Set> {
 }
 
 /// Puts the worktree on the task's branch, and what Orange and the agents keep there for themselves out of git's sight.
-fn ready(app: &App, project: &Project, open: &mut Open, worktree: &Path) -> Result<Option<String>> {
+fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path) -> Result<Option<String>> {
     let git = Git::at(&project.path);
-    let branch = open.task().branch.clone();
+    let branch = locked.task().branch.clone();
     let warning = git.catch_up(&branch, &project.default_branch)?;
     // Where the remote could not be asked, it may have that branch.
     if warning.is_none() && git.branch_state(&branch)? == BranchState::Nowhere {
         let commit = git.base(&project.default_branch)?;
-        if open.log().made.get(&branch) != Some(&commit) {
-            open.append(Event::BranchMade { branch: branch.clone(), commit }, Set::new())?;
+        if locked.log().made.get(&branch) != Some(&commit) {
+            locked.append(Event::BranchMade { branch: branch.clone(), commit }, Set::new())?;
         }
     }
     git.acquire(worktree, &branch, &project.default_branch)?;
     git.exclude(TASK_FILE)?;
     git.exclude(REQUEST_FOLDER)?;
-    for file in files_of_harnesses(app, open.task()) {
+    for file in files_of_harnesses(app, locked.task()) {
         git.exclude(&file)?;
     }
     copy::check_place(worktree)?;
@@ -153,21 +153,21 @@ fn ready(app: &App, project: &Project, open: &mut Open, worktree: &Path) -> Resu
 /// # Errors
 /// `refused` while an agent is alive, since the next task's would come into its worktree; `environment` when git fails. The
 /// worktree stays bound then.
-pub fn release(app: &App, open: &mut Open) -> Result<Set> {
-    let Some(name) = open.task().owned.workspace.clone() else { return Ok(Set::new()) };
-    let id = open.task().id.clone();
-    let project = app.project_of(open.task())?;
+pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
+    let Some(name) = locked.task().owned.workspace.clone() else { return Ok(Set::new()) };
+    let id = locked.task().id.clone();
+    let project = app.project_of(locked.task())?;
     let is_own =
         pool::read(&app.home)?.iter().any(|slot| slot.name == name && slot.task.as_ref() == Some(&id));
     if is_own {
-        agents::check_gone(app, open)?;
+        agents::check_gone(app, locked)?;
         let worktree = app.home.workspace(&name);
-        open.sync()?;
-        empty(app, &project, open, &worktree)?;
-        let own = files_of_harnesses(app, open.task());
+        locked.sync()?;
+        empty(app, &project, locked, &worktree)?;
+        let own = files_of_harnesses(app, locked.task());
         Git::at(&project.path).remove_ignored(&worktree, &own)?;
         if !Git::at(&project.path).is_tracked(&worktree, TASK_FILE)? {
-            open.withdraw(&worktree)?;
+            locked.withdraw(&worktree)?;
         }
     }
     Ok(Set::new().workspace(None))
@@ -185,16 +185,16 @@ fn files_of_harnesses(app: &App, task: &Task) -> Vec<String> {
 }
 
 /// Takes a worktree that could not be made ready off the task's branch, if it has come to be on it.
-fn leave(app: &App, project: &Project, open: &mut Open, worktree: &Path) -> Result<()> {
+fn leave(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path) -> Result<()> {
     let is_on_it = worktree.is_dir()
-        && Git::at(&project.path).current_branch(worktree)?.as_ref() == Some(&open.task().branch);
-    if is_on_it { empty(app, project, open, worktree) } else { Ok(()) }
+        && Git::at(&project.path).current_branch(worktree)?.as_ref() == Some(&locked.task().branch);
+    if is_on_it { empty(app, project, locked, worktree) } else { Ok(()) }
 }
 
-fn empty(app: &App, project: &Project, open: &mut Open, worktree: &Path) -> Result<()> {
-    let id = open.task().id.clone();
+fn empty(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path) -> Result<()> {
+    let id = locked.task().id.clone();
     let aside = app.home.set_aside(&id);
-    let mut note = |kept| note(open, kept);
+    let mut note = |kept| note(locked, kept);
     let mut keeper =
         Keeper { task: &id, default_branch: &project.default_branch, aside: &aside, note: &mut note };
     Git::at(&project.path).release(worktree, &mut keeper)?;
@@ -238,7 +238,7 @@ pub fn init(app: &App, project: &Project) -> Result<Vec<String>> {
 }
 
 /// Puts what was kept on record, once in each transition: after a kill, the same is found again.
-fn note(open: &mut Open, kept: Kept) -> Result<()> {
+fn note(locked: &mut LockedTask, kept: Kept) -> Result<()> {
     let (name, event) = match kept {
         Kept::Work(Backup { reference, commit }) => {
             (reference.clone(), Event::WorkBackedUp { reference, commit })
@@ -248,8 +248,8 @@ fn note(open: &mut Open, kept: Kept) -> Result<()> {
             (folder.clone(), Event::WorkSetAside { folder })
         }
     };
-    let is_known = open.log().open.as_ref().is_some_and(|pending| pending.kept.contains(&name));
-    if is_known { Ok(()) } else { open.append(event, Set::new()) }
+    let is_known = locked.log().open.as_ref().is_some_and(|pending| pending.kept.contains(&name));
+    if is_known { Ok(()) } else { locked.append(event, Set::new()) }
 }
 
 /// Makes the place of `TASK.md` free for the next task. A link is one that former versions made; a file of that name may be

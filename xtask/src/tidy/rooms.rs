@@ -53,7 +53,7 @@ mod tests {
         check("engine/src/hooks/other.rs", "use crate::flow::finish::finish;", 1);
         check("engine/src/hooks/other.rs", "use crate::{Error, cmd, store};", 1);
         check("engine/src/hooks/other.rs", "let it = crate::doctor::CHECKS;", 1);
-        check("engine/src/hooks/other.rs", "use crate::{Error, store::Open};", 0);
+        check("engine/src/hooks/other.rs", "use crate::{Error, store::LockedTask};", 0);
         check("engine/src/hooks/other.rs", "// crate::flow does the rest", 0);
         check("engine/src/flow/finish.rs", "use crate::hooks::{self, cmd};", 0);
         check("engine/src/app.rs", "use crate::flow::Moved;", 1);

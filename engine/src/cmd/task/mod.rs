@@ -28,7 +28,7 @@ use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
 use crate::flow;
 use crate::setup::skill;
 use crate::store::event::Spawn;
-use crate::store::{Log, Open, Task, TaskDir, find};
+use crate::store::{LockedTask, Log, Task, TaskDir, find};
 use crate::{Error, Kind, Result};
 
 /// Runs it. `tell` prints what a command has to say before it ends, and whether somebody still reads that.
@@ -176,8 +176,8 @@ fn stop(app: &App, dir: &TaskDir) -> Result<Answer> {
 }
 
 fn finish(app: &App, id: &str) -> Result<Answer> {
-    let mut open = Open::lock(&app.home, &find::by_id(&app.home, id)?)?;
-    flow::finish(app, &mut open)?;
+    let mut locked = LockedTask::lock(&app.home, &find::by_id(&app.home, id)?)?;
+    flow::finish(app, &mut locked)?;
     Ok(Answer::new(json!({ "success": true, "id": id }), ""))
 }
 

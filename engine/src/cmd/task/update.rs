@@ -11,7 +11,7 @@ use crate::drive::git::Git;
 use crate::flow::foresee::{Ahead, foresee};
 use crate::flow::{Goal, rebranch, request, settled, waiting};
 use crate::store::scalar::Value;
-use crate::store::{Open, Task, TaskDir, list};
+use crate::store::{LockedTask, Task, TaskDir, list};
 use crate::{Error, Kind, Result, store};
 
 /// Refuses what asks for nothing, before any task is looked for.
@@ -60,19 +60,19 @@ fn edit(app: &App, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'static str>
             rebranch::plan(app, &task, worktree.as_deref(), branch)?;
         }
     } else if !changes.is_empty() {
-        let mut open = settled(app, dir)?;
-        app.check_caller(open.task(), open.log())?;
+        let mut locked = settled(app, dir)?;
+        app.check_caller(locked.task(), locked.log())?;
         if let Some(branch) = &branch {
             // The project's lock comes before the task's.
-            drop(open);
-            let prepare = |open: &Open| {
-                let change = rebranch::plan(app, open.task(), open.worktree().as_deref(), branch)?;
-                change.make(app, open.task(), branch)
+            drop(locked);
+            let prepare = |locked: &LockedTask| {
+                let change = rebranch::plan(app, locked.task(), locked.worktree().as_deref(), branch)?;
+                change.make(app, locked.task(), branch)
             };
             store::rebranch(&app.home, dir, branch, &changes, |others| admit(app, others), prepare)?;
         } else {
-            open.edit(&changes)?;
-            drop(open);
+            locked.edit(&changes)?;
+            drop(locked);
         }
         // Nobody may have come back for it: the process that was to was killed, and no monitor runs.
         waiting::overdue(app, dir)?;

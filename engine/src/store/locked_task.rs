@@ -14,7 +14,7 @@ use crate::{Error, Kind, Result};
 
 /// A locked task. Dropping it releases the lock.
 #[derive(Debug)]
-pub struct Open {
+pub struct LockedTask {
     home: Home,
     dir: TaskDir,
     task: Task,
@@ -26,7 +26,7 @@ pub struct Open {
     _lock: Lock,
 }
 
-impl Open {
+impl LockedTask {
     /// Locks the task, loads it, takes in what was saved in its worktree, and sets right what is not as the journal has it:
     /// a torn last line, engine-owned values in the frontmatter.
     ///
@@ -34,7 +34,7 @@ impl Open {
     ///
     /// # Errors
     /// `not_found`; `locked` when the home's patience is over; `corrupt`, nothing being changed; `environment`.
-    pub fn lock(home: &Home, dir: &TaskDir) -> Result<Open> {
+    pub fn lock(home: &Home, dir: &TaskDir) -> Result<LockedTask> {
         task::exists(dir)?;
         let lock = lock::acquire(home, &dir.lock_file(), Rank::Task, &format!("task {}", dir.id))?;
         atomic::sweep(&dir.path);
@@ -57,7 +57,7 @@ impl Open {
         let task = Task::of(dir, document.clone(), &log)?;
 
         journal::mend(&dir.history(), &journal)?;
-        let mut open = Open {
+        let mut locked = LockedTask {
             home: home.clone(),
             dir: dir.clone(),
             task,
@@ -67,15 +67,15 @@ impl Open {
             repairs: Vec::new(),
             _lock: lock,
         };
-        open.tell(repairs)?;
-        let mut copy = copy.filter(|copy| !open.is_another_tasks(copy));
+        locked.tell(repairs)?;
+        let mut copy = copy.filter(|copy| !locked.is_another_tasks(copy));
         // What was written late goes on top of what was saved in the worktree.
-        copy.as_mut().map_or(Ok(()), |copy| open.take_in(copy))?;
-        if !open.repairs.is_empty() {
-            open.write(|_| Ok(()))?;
+        copy.as_mut().map_or(Ok(()), |copy| locked.take_in(copy))?;
+        if !locked.repairs.is_empty() {
+            locked.write(|_| Ok(()))?;
         }
-        copy.map_or(Ok(()), |copy| open.hand_out(copy))?;
-        Ok(open)
+        copy.map_or(Ok(()), |copy| locked.hand_out(copy))?;
+        Ok(locked)
     }
 
     /// Where it is.
@@ -203,7 +203,7 @@ impl Open {
     /// Takes in what was last saved in a worktree, and removes its `TASK.md`. What is no file of ours stays.
     ///
     /// # Errors
-    /// As [`Open::sync`].
+    /// As [`LockedTask::sync`].
     pub fn withdraw(&mut self, worktree: &Path) -> Result<()> {
         let Some(mut copy) = Copy::look(&self.dir, &self.log, worktree)? else { return Ok(()) };
         self.take_in(&mut copy)?;
@@ -295,7 +295,7 @@ impl Open {
 
     /// Writes the engine-owned values and this change into the file as it is now, whoever wrote it last.
     fn write(&mut self, change: impl Fn(&mut Document) -> Result<()>) -> Result<()> {
-        let Open { dir, log, .. } = &*self;
+        let LockedTask { dir, log, .. } = &*self;
         let document = edit::edit(dir, log, |before, after| {
             change(after)?;
             let mut fields = task::fields(dir, &log.owned);
@@ -316,7 +316,7 @@ impl Open {
     }
 }
 
-impl Drop for Open {
+impl Drop for LockedTask {
     fn drop(&mut self) {
         if self.is_ahead {
             // Whoever locks the task next tries again, and says why it fails.
