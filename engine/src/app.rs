@@ -13,7 +13,7 @@ use crate::drive::tmux::Tmux;
 use crate::machines::{Built, Machines};
 use crate::progress::Progress;
 use crate::store::projects::{self, Project};
-use crate::store::{Home, Log, Owned, Task, TaskDir, secret};
+use crate::store::{Home, Owned, Task, TaskDir, TaskHistory, secret};
 use crate::{Error, Kind, Result};
 
 /// One run of `orange`: what its environment says, read once.
@@ -99,8 +99,8 @@ impl App {
     ///
     /// # Errors
     /// `not_allowed` for an agent that may not change it, with the reason.
-    pub fn check_caller(&self, task: &Task, log: &Log) -> Result<Actor> {
-        self.caller.check(&self.home, &self.folder, task, log)
+    pub fn check_caller(&self, task: &Task, history: &TaskHistory) -> Result<Actor> {
+        self.caller.check(&self.home, &self.folder, task, history)
     }
 
     /// The harness of this name, built in or in `harnesses.toml`.

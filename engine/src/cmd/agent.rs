@@ -181,7 +181,7 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
 
 /// The record of an agent whose end is not on record.
 fn check_on_record(dir: &TaskDir, number: u32) -> Result<Spawn> {
-    let agents = task::read_journal_last(dir, 0)?.log().agents;
+    let agents = task::read_journal_last(dir, 0)?.history().agents;
     agents.get(&number).cloned().ok_or_else(|| {
         Error::new(crate::Kind::Refused, format!("task {} has no live agent {number}", dir.id))
     })

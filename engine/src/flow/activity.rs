@@ -18,7 +18,7 @@ use crate::hooks::attended::Attended;
 use crate::hooks::trace;
 use crate::store::activity::{self, Activity, Note};
 use crate::store::event::{Report, Spawn, Spent};
-use crate::store::{Event, LockedTask, Log, Task, TaskDir, clock};
+use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory, clock};
 
 /// A living agent and what it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +33,9 @@ pub struct Agent {
 
 /// What each agent of a task has taken so far, by spawn number: those that have ended, by the journal, and those on record as
 /// living, by what their harnesses tell.
-pub fn spent(app: &App, dir: &TaskDir, task: &Task, log: &Log) -> BTreeMap<u32, Spent> {
-    let mut all = log.spent.clone();
-    for record in log.agents.values() {
+pub fn spent(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> BTreeMap<u32, Spent> {
+    let mut all = history.spent.clone();
+    for record in history.agents.values() {
         let spent = trace::spent(dir, record, trace::own_file(app, dir, task, record).as_ref());
         if spent != Spent::default() {
             all.insert(record.spawn, spent);
@@ -49,10 +49,10 @@ pub fn of_task(
     app: &App,
     dir: &TaskDir,
     task: &Task,
-    log: &Log,
+    history: &TaskHistory,
     panes: impl Fn() -> Option<Vec<Pane>>,
 ) -> Vec<Agent> {
-    let alive: Vec<_> = log.agents.values().filter(|record| is_alive(dir, record)).collect();
+    let alive: Vec<_> = history.agents.values().filter(|record| is_alive(dir, record)).collect();
     if alive.is_empty() {
         return Vec::new();
     }
@@ -67,7 +67,7 @@ pub fn of_task(
             age: Attended::age(dir, record.spawn).ok().flatten(),
             heard: since(&activity.since, now),
             still: None,
-            wants: wants(app, task, log, record),
+            wants: wants(app, task, history, record),
             activity: &activity,
         };
         if facts.depends_on_screen() {
@@ -99,7 +99,7 @@ pub fn is_asked(note: &Note) -> bool {
 /// # Errors
 /// Those of writing.
 pub fn take_in(app: &App, locked: &mut LockedTask) -> Result<Vec<String>> {
-    let news = news(app, locked.dir(), locked.task(), locked.log());
+    let news = news(app, locked.dir(), locked.task(), locked.history());
     let stories = news.iter().map(words).collect();
     let events: Vec<_> = news.into_iter().map(|report| Event::AgentActivity(report).into()).collect();
     if !events.is_empty() {
@@ -114,15 +114,15 @@ pub fn words(report: &Report) -> String {
 }
 
 /// What of it is not in the journal yet.
-pub fn news(app: &App, dir: &TaskDir, task: &Task, log: &Log) -> Vec<Report> {
-    if log.agents.is_empty() {
+pub fn news(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Vec<Report> {
+    if history.agents.is_empty() {
         return Vec::new();
     }
     let notes = activity::read(dir);
-    let agents = of_task(app, dir, task, log, || None).into_iter();
+    let agents = of_task(app, dir, task, history, || None).into_iter();
     let reports = agents.map(|agent| (report(&agent, &known(&notes, agent.spawn)), agent.told.state));
     reports
-        .filter(|(report, state)| is_news(log.reports.get(&report.spawn), report, *state))
+        .filter(|(report, state)| is_news(history.reports.get(&report.spawn), report, *state))
         .map(|(report, _)| report)
         .collect()
 }
@@ -185,14 +185,14 @@ fn still(panes: &[Pane], task: &str, window: &str, now: SystemTime) -> Option<Du
 }
 
 /// What the task asks of this agent: what the gates of the transitions need that it may ask for.
-fn wants(app: &App, task: &Task, log: &Log, record: &Spawn) -> Wants {
+fn wants(app: &App, task: &Task, history: &TaskHistory, record: &Spawn) -> Wants {
     let actor = Actor::from_name(&record.actor).unwrap_or(Actor::Worker);
     let Ok(machine) = app.machine_of(&task.owned) else { return Wants::Turn };
     let Ok(status) = status_of(machine, task) else { return Wants::Turn };
     if machine.state(status).agent != actor {
         return Wants::Nothing { status: task.status().to_owned() };
     }
-    let Ok(snapshot) = Snapshot::of(machine, task, log) else { return Wants::Turn };
+    let Ok(snapshot) = Snapshot::of(machine, task, history) else { return Wants::Turn };
     let view = snapshot.view();
     let mut missing = None;
     for choice in machine.options(&view, actor) {

@@ -91,7 +91,7 @@ pub fn answer(app: &App, request: &str, answer: &Answer) -> Result<Note> {
 fn open_requests(app: &App, locked: &LockedTask) -> Vec<Note> {
     let dir = locked.dir();
     let notes = activity::read(dir);
-    let asked = locked.log().agents.values().flat_map(|record| {
+    let asked = locked.history().agents.values().flat_map(|record| {
         let mut activity = Activity::of(&notes, record.spawn);
         typed::name_requests(app, dir, locked.task(), record, &mut activity);
         activity.asked

@@ -49,7 +49,7 @@ fn forced_goal(machine: &Machine<'_>, locked: &LockedTask) -> Result<Option<Stri
         of_command(machine, machine.commands.cancel, "cancel")
             .map(|to| Some(machine.state(to).name.to_owned()))
     };
-    if locked.log().open.is_some() {
+    if locked.history().open.is_some() {
         return cancelled();
     }
     let has_something = task.owned.workspace.is_some() || task.owned.tmux_session.is_some();

@@ -6,14 +6,14 @@ use crate::Result;
 use crate::app::App;
 use crate::flow::finish::hooks_of;
 use crate::flow::snapshot::status_of;
-use crate::store::{Event, LockedTask, Log, Set, Task};
+use crate::store::{Event, LockedTask, Set, Task, TaskHistory};
 
 /// Whether the task can go on under this machine: its status is there, and so is the transition that was begun.
 ///
 /// # Errors
 /// `refused`, with the ways that a person has to move it on.
-pub fn check(machine: &'static Machine<'static>, task: &Task, log: &Log) -> Result<()> {
-    match &log.open {
+pub fn check(machine: &'static Machine<'static>, task: &Task, history: &TaskHistory) -> Result<()> {
+    match &history.open {
         Some(pending) => hooks_of(machine, pending, &task.id).map(drop),
         None => status_of(machine, task).map(drop),
     }

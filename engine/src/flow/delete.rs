@@ -19,7 +19,7 @@ pub fn delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
     let mut locked = settled(app, dir)?;
     check_idle(app, &locked)?;
     workspace::give_back(app, locked.task())?;
-    if !locked.log().is_deleted {
+    if !locked.history().is_deleted {
         locked.append(Event::TaskDeleted { actor: Actor::Human.as_str().to_owned() }, Set::new())?;
     }
     trash::delete(&app.home, locked)

@@ -41,14 +41,14 @@ pub struct End {
 /// Those of the store, and of what the exit rules lead to.
 pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
     let mut locked = settled(app, dir)?;
-    if locked.log().stopped.contains(&end.spawn) {
+    if locked.history().stopped.contains(&end.spawn) {
         agents::end_stopped(app, &mut locked)?;
         drop(locked);
         // A person may have wanted it again, and been killed over it.
         let restarted = waiting::overdue(app, dir)?;
         return Ok(restarted.unwrap_or_else(|| format!("agent {} was stopped", end.spawn)));
     }
-    let story = match locked.log().agents.get(&end.spawn) {
+    let story = match locked.history().agents.get(&end.spawn) {
         Some(record) => {
             let machine = app.machine_of(&locked.task().owned)?;
             let actor = Actor::from_name(&record.actor).unwrap_or(Actor::Worker);
@@ -96,7 +96,7 @@ impl Case<'_> {
             return self.mark(format!("the {} ended in {status} ({})", self.actor, self.end.reason));
         }
         let decision = {
-            let snapshot = Snapshot::of(self.machine, self.locked.task(), self.locked.log())?;
+            let snapshot = Snapshot::of(self.machine, self.locked.task(), self.locked.history())?;
             let End { code, signal, last_lines, .. } = self.end;
             let output = last_lines.join("\n");
             let is_beside = self.is_beside()?;
@@ -135,7 +135,7 @@ impl Case<'_> {
 
     /// Whether it is waited for already, so that who comes when that is over starts another one.
     fn is_waited_for(&self) -> bool {
-        self.locked.log().waiting.as_ref().is_some_and(|waiting| waiting.spawn == self.end.spawn)
+        self.locked.history().waiting.as_ref().is_some_and(|waiting| waiting.spawn == self.end.spawn)
     }
 
     /// How many seconds are left of a limit that the agent has met, where it would else count as a crash or wait as long as a
@@ -152,7 +152,7 @@ impl Case<'_> {
             return None;
         }
         let limit = limit::of(self.locked.dir(), self.end.spawn)?;
-        Some(limit::seconds(&limit, rule, self.locked.log(), fault::now()))
+        Some(limit::seconds(&limit, rule, self.locked.history(), fault::now()))
     }
 
     /// Whether the state says how its agent is started again.
@@ -195,14 +195,16 @@ impl Case<'_> {
         resume_after: Option<u32>,
         story: String,
     ) -> Result<String> {
-        let next = Next::after(self.locked.log(), self.end.spawn, resume_after, &story);
+        let next = Next::after(self.locked.history(), self.end.spawn, resume_after, &story);
         let events = self.with_end(events);
         waiting::begin(self.app, self.machine, &mut self.locked, events, next)
     }
 
     /// A conversation that cannot be continued is no crash: the agent is started again, with a new one.
     fn begin_anew(&mut self) -> Result<String> {
-        let Some(record) = self.locked.log().agents.get(&self.end.spawn) else { return Ok(String::new()) };
+        let Some(record) = self.locked.history().agents.get(&self.end.spawn) else {
+            return Ok(String::new());
+        };
         let (conversation, harness) =
             (record.conversation.clone().unwrap_or_default(), record.harness.clone());
         let End { spawn, reason, .. } = self.end;
@@ -214,7 +216,7 @@ impl Case<'_> {
     }
 
     fn could_not_resume(&self) -> Result<bool> {
-        let Some(record) = self.locked.log().agents.get(&self.end.spawn) else { return Ok(false) };
+        let Some(record) = self.locked.history().agents.get(&self.end.spawn) else { return Ok(false) };
         if !record.resumed || self.end.code == Some(0) {
             return Ok(false);
         }
@@ -272,7 +274,7 @@ impl Case<'_> {
 
     /// Whether another agent of the task is alive: until it has begun, it may be.
     fn is_beside(&self) -> Result<bool> {
-        for other in self.locked.log().agents.keys().filter(|spawn| **spawn != self.end.spawn) {
+        for other in self.locked.history().agents.keys().filter(|spawn| **spawn != self.end.spawn) {
             if Attended::read(self.locked.dir(), *other)?.is_none_or(|attended| attended.is_alive()) {
                 return Ok(true);
             }
@@ -300,7 +302,8 @@ impl Case<'_> {
     /// Whether the state that the task has come to wants this agent, and nothing has taken its place.
     fn is_missed(&self) -> Result<bool> {
         let has_session = self.locked.task().owned.tmux_session.is_some();
-        let is_replaced = self.locked.log().agents.values().any(|agent| agent.actor == self.actor.as_str());
+        let is_replaced =
+            self.locked.history().agents.values().any(|agent| agent.actor == self.actor.as_str());
         Ok(has_session && !is_replaced && !self.is_over()? && self.is_its_state()?)
     }
 }

@@ -14,7 +14,7 @@ use crate::flow::queue;
 use crate::flow::snapshot::left_behind;
 use crate::hooks::{self, Run, agents, workspace};
 use crate::store::event::{PlannedHook, Transition as Plan};
-use crate::store::{Event, LockedTask, Log, OpenTransition, Set, Task, TaskDir, lock};
+use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskDir, TaskHistory, lock};
 use crate::{Error, Kind, Result, fault};
 
 /// Locks a task that nothing is pending for: a transition that somebody began is finished first, in a process that
@@ -29,9 +29,9 @@ pub fn settled(app: &App, dir: &TaskDir) -> Result<LockedTask> {
         let mut locked = LockedTask::lock(&app.home, dir)?;
         let machine = app.machine_of(&locked.task().owned);
         if let Ok(machine) = machine {
-            definition::check(machine, locked.task(), locked.log())?;
+            definition::check(machine, locked.task(), locked.history())?;
         }
-        let Some(pending) = &locked.log().open else {
+        let Some(pending) = &locked.history().open else {
             // A workflow that cannot be followed is told by whoever wants to follow it.
             machine.map_or(Ok(()), |machine| definition::follow(app, machine, &mut locked))?;
             agents::take_answered(app, &mut locked)?;
@@ -60,7 +60,7 @@ pub fn in_hand(app: &App, dir: &TaskDir) -> Result<LockedTask> {
     let locked = LockedTask::lock(&app.home, dir)?;
     let has_its_place = app
         .machine_of(&locked.task().owned)
-        .and_then(|machine| definition::check(machine, locked.task(), locked.log()));
+        .and_then(|machine| definition::check(machine, locked.task(), locked.history()));
     if has_its_place.is_err() {
         return Ok(locked);
     }
@@ -69,13 +69,13 @@ pub fn in_hand(app: &App, dir: &TaskDir) -> Result<LockedTask> {
 }
 
 /// The transition that was begun and that nobody is at: who was finishing it has died.
-pub fn abandoned<'l>(dir: &TaskDir, log: &'l Log) -> Option<&'l OpenTransition> {
+pub fn abandoned<'l>(dir: &TaskDir, history: &'l TaskHistory) -> Option<&'l OpenTransition> {
     /// Nobody holds the task's lock between a request and the process that carries it out.
     const HANDING_OVER: Duration = Duration::from_secs(2);
     let written = || fs::metadata(dir.history()).and_then(|metadata| metadata.modified()).ok();
     let is_new = || written().and_then(|time| time.elapsed().ok()).is_none_or(|age| age < HANDING_OVER);
     let is_held = || lock::held_longer(&dir.lock_file(), Duration::ZERO).is_some();
-    log.open.as_ref().filter(|_| !is_new() && !is_held())
+    history.open.as_ref().filter(|_| !is_new() && !is_held())
 }
 
 /// Runs the hooks that have not ended, in order, and closes the transition. A hook that fails rolls nothing back: it
@@ -84,7 +84,7 @@ pub fn abandoned<'l>(dir: &TaskDir, log: &'l Log) -> Option<&'l OpenTransition> 
 /// # Errors
 /// Those of the store; `refused` when the binary's workflow no longer has the transition.
 pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
-    let Some(pending) = locked.log().open.clone() else { return Ok(()) };
+    let Some(pending) = locked.history().open.clone() else { return Ok(()) };
     let machine = app.machine_of(&locked.task().owned)?;
     let hooks = hooks_of(machine, &pending, &locked.dir().id)?;
     let mut errors = Vec::new();

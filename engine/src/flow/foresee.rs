@@ -7,7 +7,7 @@ use crate::flow::finish::closing;
 use crate::flow::request::decide;
 use crate::flow::{Goal, Moved, definition};
 use crate::hooks;
-use crate::store::{Event, Log, OpenTransition, Record, Set, Task, TaskDir, journal};
+use crate::store::{Event, OpenTransition, Record, Set, Task, TaskDir, TaskHistory, journal};
 use crate::{Result, store};
 
 /// Says what a request would do. Of a transition that was cut short, it supposes that its hooks will have worked.
@@ -17,7 +17,7 @@ use crate::{Result, store};
 pub fn foresee(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
     let ahead = Ahead::of(app, dir)?;
     let machine = app.machine_of(&ahead.task.owned)?;
-    let decision = decide(app, machine, &ahead.task, &ahead.log, goal)?;
+    let decision = decide(app, machine, &ahead.task, &ahead.history, goal)?;
     hooks::foresee(app, &ahead.task, &decision.effects)?;
     Ok(ahead.planned(machine, &decision))
 }
@@ -28,7 +28,7 @@ pub struct Ahead {
     /// The task.
     pub task: Task,
     /// Its journal, added up.
-    pub log: Log,
+    pub history: TaskHistory,
     records: Vec<Record>,
 }
 
@@ -39,15 +39,15 @@ impl Ahead {
     /// Those of reading it; `refused` when it has no place in its workflow any more.
     pub fn of(app: &App, dir: &TaskDir) -> Result<Ahead> {
         let (task, store::journal::Journal { records, .. }) = Task::read(&app.home, dir)?;
-        let mut ahead = Ahead { log: Log::fold(&records), task, records };
+        let mut ahead = Ahead { history: TaskHistory::fold(&records), task, records };
         let machine = match app.machine_of(&ahead.task.owned) {
             Ok(machine) => machine,
             // A workflow that cannot be followed is told by whoever wants to follow it.
-            Err(_) if ahead.log.open.is_none() => return Ok(ahead),
+            Err(_) if ahead.history.open.is_none() => return Ok(ahead),
             Err(error) => return Err(error),
         };
-        definition::check(machine, &ahead.task, &ahead.log)?;
-        if let Some(pending) = ahead.log.open.clone() {
+        definition::check(machine, &ahead.task, &ahead.history)?;
+        if let Some(pending) = ahead.history.open.clone() {
             let (closed, set) = closing(machine, &ahead.task, &pending.plan);
             ahead.add(closed, with_counters(set, &pending));
         }
@@ -58,9 +58,9 @@ impl Ahead {
     }
 
     fn add(&mut self, event: Event, set: Set) {
-        let records = journal::records(self.log.last_seq, vec![(event, set)]);
-        records.iter().for_each(|record| self.log.apply(record));
-        self.task.owned = self.log.owned.clone();
+        let records = journal::records(self.history.last_seq, vec![(event, set)]);
+        records.iter().for_each(|record| self.history.apply(record));
+        self.task.owned = self.history.owned.clone();
         self.records.extend(records);
     }
 

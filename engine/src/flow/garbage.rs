@@ -274,7 +274,7 @@ impl Known {
             self.live.insert(dir.id);
             return;
         }
-        let is_own_branch = journal.log().made.contains_key(&task.branch);
+        let is_own_branch = journal.history().made.contains_key(&task.branch);
         let age = age_of(&dir.history());
         self.over.push(Over { dir, branch: task.branch, is_own_branch, age, is_deleted });
     }

@@ -14,7 +14,7 @@ use crate::flow::snapshot::status_of;
 use crate::flow::waiting::{self, Next};
 use crate::hooks::agents;
 use crate::store::activity::{self, Activity, Doing, Limit};
-use crate::store::{Event, LockedTask, Log, Set, TaskDir, clock};
+use crate::store::{Event, LockedTask, Set, TaskDir, TaskHistory, clock};
 use crate::{Result, fault};
 
 /// What an agent is told when its limit is over.
@@ -32,7 +32,7 @@ pub fn is_at_one(dir: &TaskDir, spawn: u32) -> bool {
 
 /// How many seconds are left of a limit: as its harness says, else as a `wait` rule of the state says, else by how often the
 /// task has waited.
-pub fn seconds(limit: &Limit, rule: Option<u32>, log: &Log, now: SystemTime) -> u32 {
+pub fn seconds(limit: &Limit, rule: Option<u32>, history: &TaskHistory, now: SystemTime) -> u32 {
     const WEEK: u32 = 604_800;
     let said = limit.until.as_deref().and_then(clock::parse).or_else(|| until(&limit.text, now));
     let left = said.map(|time| {
@@ -40,7 +40,7 @@ pub fn seconds(limit: &Limit, rule: Option<u32>, log: &Log, now: SystemTime) -> 
         let left = time.duration_since(now).unwrap_or_default().as_secs().saturating_add(5);
         u32::try_from(left).unwrap_or(WEEK).min(WEEK)
     });
-    left.or(rule).unwrap_or_else(|| limit_after(log.restarts))
+    left.or(rule).unwrap_or_else(|| limit_after(history.restarts))
 }
 
 /// What the first `wait` rule of the task's state says, in seconds.
@@ -59,8 +59,8 @@ pub fn rule(machine: &Machine<'_>, locked: &LockedTask) -> Option<u32> {
 /// Those of the store; `environment` when the process that wakes it cannot be started.
 pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     let mut locked = settled(app, dir)?;
-    let Some(record) = locked.log().agents.get(&spawn) else { return Ok(None) };
-    if locked.log().waiting.is_some() {
+    let Some(record) = locked.history().agents.get(&spawn) else { return Ok(None) };
+    if locked.history().waiting.is_some() {
         return Ok(None);
     }
     let Doing::Limit(limit) = known(&activity::read(dir), spawn).doing else { return Ok(None) };
@@ -69,9 +69,9 @@ pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     if machine.state(status).agent.as_str() != record.actor {
         return Ok(None);
     }
-    let after = seconds(&limit, rule(machine, &locked), locked.log(), fault::now());
+    let after = seconds(&limit, rule(machine, &locked), locked.history(), fault::now());
     let reason = format!("agent {spawn} has met a limit ({})", limit.text);
-    let next = Next::after(locked.log(), spawn, Some(after), &reason);
+    let next = Next::after(locked.history(), spawn, Some(after), &reason);
     waiting::begin(app, machine, &mut locked, Vec::new(), next).map(Some)
 }
 
@@ -80,13 +80,13 @@ pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
 /// # Errors
 /// `environment` when tmux fails; `refused` when the agent does not read; those of the store.
 pub fn go_on(app: &App, locked: &mut LockedTask, spawn: u32) -> Result<Option<String>> {
-    let Some(record) = locked.log().agents.get(&spawn).cloned() else { return Ok(None) };
+    let Some(record) = locked.history().agents.get(&spawn).cloned() else { return Ok(None) };
     let panes = app.tmux.panes_of(&locked.task().id)?;
     if !agents::is_alive(locked.dir(), &record, &panes)? {
         return Ok(None);
     }
     let reason = if is_at_one(locked.dir(), spawn) {
-        let mark = format!("{}.{spawn}", locked.log().last_seq);
+        let mark = format!("{}.{spawn}", locked.history().last_seq);
         agents::say(app, locked, spawn, &mark, GO_ON)?;
         "it was told that the limit is over"
     } else {

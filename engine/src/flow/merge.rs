@@ -103,7 +103,7 @@ fn way(app: &App, machine: &'static Machine<'static>, locked: &LockedTask, wish:
     if wish.force {
         app.caller.check_person("force a merge")?;
     }
-    match decide(app, machine, locked.task(), locked.log(), Goal::Merge) {
+    match decide(app, machine, locked.task(), locked.history(), Goal::Merge) {
         Ok(decision) => Ok(Way::Declared(decision)),
         Err(refusal) if refusal.kind == Kind::NoTransition && is_unmerged(machine, locked)? => Ok(Way::Late),
         Err(refusal) if !is_forcible(machine, locked, &refusal)? => Err(refusal),
@@ -119,7 +119,7 @@ fn way(app: &App, machine: &'static Machine<'static>, locked: &LockedTask, wish:
 /// Whether the task went to where merged tasks go, and no merge of it is on record.
 fn is_unmerged(machine: &Machine<'_>, locked: &LockedTask) -> Result<bool> {
     let is_there = Some(status_of(machine, locked.task())?) == machine.commands.merge;
-    Ok(is_there && !locked.log().is_merged)
+    Ok(is_there && !locked.history().is_merged)
 }
 
 /// Whether it is the workflow that refuses, and the task is not over.
@@ -186,7 +186,7 @@ fn merge_here(app: &App, locked: &mut LockedTask, wish: Wish) -> Result<(Vec<Eve
     }
     let plan = git.plan_merge(&branch, &into, wish.strategy, locked.worktree().as_deref())?;
     // After a merge that was not pushed, or was killed, there is nothing new any more.
-    if !plan.is_new && locked.log().merge.is_none() && !wish.force {
+    if !plan.is_new && locked.history().merge.is_none() && !wish.force {
         return Err(nothing_to_merge(&branch, &project));
     }
     app.progress.step(&format!("merging {branch} into {into}"));

@@ -74,7 +74,7 @@ pub fn migration(machine: &Machine<'_>, locked: &LockedTask, to: &str) -> (Event
 }
 
 fn dropped_hooks(locked: &LockedTask) -> Vec<String> {
-    let Some(pending) = &locked.log().open else { return Vec::new() };
+    let Some(pending) = &locked.history().open else { return Vec::new() };
     let left = pending.plan.hooks.iter().filter(|hook| !pending.ended.contains_key(&hook.index));
     left.map(|hook| hook.name.clone()).collect()
 }

@@ -8,7 +8,7 @@ use crate::flow::polls::{Polls, Watched};
 use crate::flow::queue::Queues;
 use crate::flow::{End, activity, end_leftovers, ended, even_out, garbage, limit, settled, stop, waiting};
 use crate::hooks::agents;
-use crate::store::{Log, Task, TaskDir, list};
+use crate::store::{Task, TaskDir, TaskHistory, list};
 use crate::{Kind, Result, fault};
 
 /// What a look has found, and what came of it.
@@ -34,7 +34,7 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
         let outcome = Task::read_last(&app.home, &dir, 0).and_then(|(task, journal)| {
             pull_requests.extend(Watched::of(app, &dir, &task));
             queues.see(app, &dir, &task);
-            watch(app, &dir, &task, &journal.log(), &mut panes)
+            watch(app, &dir, &task, &journal.history(), &mut panes)
         });
         match outcome {
             Ok(None) => {}
@@ -67,36 +67,36 @@ fn watch(
     app: &App,
     dir: &TaskDir,
     task: &Task,
-    log: &Log,
+    history: &TaskHistory,
     panes: &mut Option<Vec<Pane>>,
 ) -> Result<Option<Vec<String>>> {
     let mut stories = Vec::new();
-    if agents::is_answered(task, log) {
+    if agents::is_answered(task, history) {
         drop(settled(app, dir)?);
     }
     match even_out(app, dir) {
         Err(error) if error.kind != Kind::Locked => return Err(error),
         Ok(_) | Err(_) => {}
     }
-    if let Some(pending) = &log.open {
+    if let Some(pending) = &history.open {
         drop(settled(app, dir)?);
         stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
     } else if is_left_over(app, task) {
         return end_leftovers(app, dir).map(|story| Some(vec![story]));
-    } else if log.agents.is_empty() && log.waiting.is_none() {
+    } else if history.agents.is_empty() && history.waiting.is_none() {
         return Ok(None);
     }
-    if !log.stopped.is_empty() {
+    if !history.stopped.is_empty() {
         stories.extend(stop::go_on(app, dir)?);
     }
-    if log.waiting.as_ref().is_some_and(|waiting| waiting.is_due(fault::now())) {
+    if history.waiting.as_ref().is_some_and(|waiting| waiting.is_due(fault::now())) {
         stories.extend(waiting::overdue(app, dir)?);
     }
-    if panes.is_none() && !log.agents.is_empty() {
+    if panes.is_none() && !history.agents.is_empty() {
         *panes = Some(believable_panes(app)?);
     }
-    stories.extend(look_at_agents(app, dir, task, log)?);
-    for spawn in missing(dir, log, panes.as_deref().unwrap_or_default())? {
+    stories.extend(look_at_agents(app, dir, task, history)?);
+    for spawn in missing(dir, history, panes.as_deref().unwrap_or_default())? {
         // What was seen before the lock may be old: only what is still gone under it counts.
         if is_still_missing(app, dir, spawn)? {
             let end = End { spawn, reason: "its pane is gone".to_owned(), ..End::default() };
@@ -107,18 +107,19 @@ fn watch(
 }
 
 /// What agents have come to do that somebody should know; one that has met a limit is waited for.
-fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, log: &Log) -> Result<Vec<String>> {
-    let spawns: Vec<u32> = log.agents.keys().copied().collect();
+fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Result<Vec<String>> {
+    let spawns: Vec<u32> = history.agents.keys().copied().collect();
     for spawn in &spawns {
         limit::look_into_transcript(dir, *spawn);
     }
-    let news = activity::news(app, dir, task, log);
+    let news = activity::news(app, dir, task, history);
     if !news.is_empty() {
         // Whoever locks the task takes it in.
         drop(settled(app, dir)?);
     }
     let mut stories: Vec<String> = news.iter().map(activity::words).collect();
-    for spawn in spawns.into_iter().filter(|spawn| log.waiting.is_none() && limit::is_at_one(dir, *spawn)) {
+    for spawn in spawns.into_iter().filter(|spawn| history.waiting.is_none() && limit::is_at_one(dir, *spawn))
+    {
         stories.extend(limit::met(app, dir, spawn)?);
     }
     Ok(stories)
@@ -129,9 +130,9 @@ fn is_left_over(app: &App, task: &Task) -> bool {
     task.owned.tmux_session.is_some() && app.is_over(&task.owned)
 }
 
-fn missing(dir: &TaskDir, log: &Log, panes: &[Pane]) -> Result<Vec<u32>> {
+fn missing(dir: &TaskDir, history: &TaskHistory, panes: &[Pane]) -> Result<Vec<u32>> {
     let mut missing = Vec::new();
-    for agent in log.agents.values() {
+    for agent in history.agents.values() {
         if !agents::is_alive(dir, agent, panes)? {
             missing.push(agent.spawn);
         }
@@ -142,7 +143,7 @@ fn missing(dir: &TaskDir, log: &Log, panes: &[Pane]) -> Result<Vec<u32>> {
 /// If it is, what it has left is cleared away.
 fn is_still_missing(app: &App, dir: &TaskDir, spawn: u32) -> Result<bool> {
     let open = settled(app, dir)?;
-    let is_missing = missing(dir, open.log(), &app.tmux.panes()?)?.contains(&spawn);
+    let is_missing = missing(dir, open.history(), &app.tmux.panes()?)?.contains(&spawn);
     if is_missing {
         agents::clear_away(app, &open, spawn)?;
     }

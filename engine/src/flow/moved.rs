@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::flow::definition::changed_story;
 use crate::store::event::{Event, Record};
-use crate::store::{Log, Task};
+use crate::store::{Task, TaskHistory};
 
 /// What a transition came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Moved {
             moved.add(&record.event);
         }
         moved.workflow_changed = changed_before(records, started);
-        moved.review_round = Log::fold(so_far()).owned.counter("review_round");
+        moved.review_round = TaskHistory::fold(so_far()).owned.counter("review_round");
         moved
     }
 

@@ -75,7 +75,7 @@ fn end(
 ) -> Result<Moved> {
     let events = events.into_iter().map(Into::into).collect();
     let decision = {
-        let snapshot = Snapshot::of(machine, locked.task(), locked.log())?;
+        let snapshot = Snapshot::of(machine, locked.task(), locked.history())?;
         machine.decide(&snapshot.view(), to, Actor::Engine)
     };
     match decision {

@@ -10,7 +10,7 @@ use crate::flow::begin::begin;
 use crate::flow::snapshot::{Snapshot, state_named, status_of};
 use crate::flow::{Moved, finish, refusal, settled};
 use crate::hooks;
-use crate::store::{LockedTask, Log, Task, TaskDir};
+use crate::store::{LockedTask, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};
 
 /// Where a request wants to go.
@@ -42,7 +42,7 @@ pub fn request(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
 /// As [`request`].
 pub fn begun(app: &App, mut locked: LockedTask, goal: Goal<'_>) -> Result<LockedTask> {
     let machine = app.machine_of(&locked.task().owned)?;
-    let decision = decide(app, machine, locked.task(), locked.log(), goal)?;
+    let decision = decide(app, machine, locked.task(), locked.history(), goal)?;
     let room = hooks::preflight(app, locked.task(), &decision.effects)?;
     begin(machine, &mut locked, &decision, Vec::new(), room)?;
     Ok(locked)
@@ -57,15 +57,15 @@ pub fn decide(
     app: &App,
     machine: &'static Machine<'static>,
     task: &Task,
-    log: &Log,
+    history: &TaskHistory,
     goal: Goal<'_>,
 ) -> Result<Decision<'static>> {
-    let actor = app.check_caller(task, log)?;
-    let snapshot = Snapshot::of(machine, task, log)?;
+    let actor = app.check_caller(task, history)?;
+    let snapshot = Snapshot::of(machine, task, history)?;
     let view = snapshot.view();
     let to = goal.state(machine, task)?;
     let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
-    let refuse = |no| refusal::error(no, machine, &view, log, worktree.as_deref());
+    let refuse = |no| refusal::error(no, machine, &view, history, worktree.as_deref());
     let decision = machine.decide(&view, to, actor).map_err(refuse)?;
     if decision.seen.is_some() {
         check_no_task_file(app, task, worktree.as_deref())?;
@@ -92,7 +92,7 @@ fn check_no_task_file(app: &App, task: &Task, worktree: Option<&Path>) -> Result
 /// Those of the store, and of starting that process. The transition is begun then: the next command finishes it.
 pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<Moved> {
     let dir = locked.dir().clone();
-    let Some(begun) = locked.log().open.clone() else {
+    let Some(begun) = locked.history().open.clone() else {
         return Err(Error::new(Kind::Refused, "no transition was begun"));
     };
     if begun.plan.hooks.is_empty() {
@@ -105,7 +105,7 @@ pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<Moved> {
         app.detached(&["task", "finish", &dir.id], &dir)?;
     }
     let (_, journal) = Task::read(&app.home, &dir)?;
-    if journal.log().open.is_some_and(|open| open.seq == begun.seq) {
+    if journal.history().open.is_some_and(|open| open.seq == begun.seq) {
         let log = app.home.log_file();
         return Err(Error::new(
             Kind::Environment,

@@ -16,13 +16,13 @@ use crate::{Error, Kind, Result};
 /// `not_respawnable` when the state has no respawn prompt, the task no worktree, or its agent is alive; `environment`.
 pub fn respawn(app: &App, dir: &TaskDir, afresh: bool) -> Result<event::Spawn> {
     let mut locked = settled(app, dir)?;
-    app.check_caller(locked.task(), locked.log())?;
+    app.check_caller(locked.task(), locked.history())?;
     let machine = app.machine_of(&locked.task().owned)?;
     check_respawn_prompt(app, machine, &locked)?;
     let occasion = if afresh { Occasion::Afresh } else { Occasion::Respawn };
     let answers = locked.task().attention.clone();
     let number = again(app, machine, &mut locked, Start { occasion, answers })?;
-    Ok(locked.log().agents.get(&number).cloned().unwrap_or_default())
+    Ok(locked.history().agents.get(&number).cloned().unwrap_or_default())
 }
 
 /// The same for a task that is locked already, and without a person who has looked at it.
@@ -45,7 +45,7 @@ pub fn again(
         )));
     }
     agents::start(app, machine, locked, &Hook::SpawnAgent(spawn), None, start)?;
-    Ok(locked.log().last_spawn)
+    Ok(locked.history().last_spawn)
 }
 
 /// The state that the task is in, and how its agent is started again.
@@ -60,7 +60,7 @@ pub fn restartable(
     let task = locked.task();
     let status = status_of(machine, task)?;
     let state = machine.state(status);
-    let last = locked.log().agents_here.get(state.agent.as_str());
+    let last = locked.history().agents_here.get(state.agent.as_str());
     let spawn = machine.restart(status, last.and_then(|last| as_started(machine, last)));
     let Some(spawn) = spawn.filter(|_| !state.terminal) else {
         return Err(refuse(format!("no agent works in {}", state.name))

@@ -9,7 +9,7 @@ use crate::flow::snapshot::status_of;
 use crate::flow::{Moved, request, settled};
 use crate::hooks::agents::{self, Occasion};
 use crate::hooks::workspace;
-use crate::store::{self, Event, LockedTask, Log, Task, TaskDir, list, owed, projects, task};
+use crate::store::{self, Event, LockedTask, Task, TaskDir, TaskHistory, list, owed, projects, task};
 
 /// Starts a task that is in its workflow's initial state; one without a summary goes to be clarified. A task further on
 /// that has got no worktree yet gets one now, and the agent of the state that it is in. A start that was cut short before
@@ -25,7 +25,7 @@ pub fn spawn(app: &App, dir: &TaskDir) -> Result<Moved> {
         return enter(app, machine, locked, hook);
     }
     drop(locked);
-    if let Some(begun) = begun_start(machine, &before.log()) {
+    if let Some(begun) = begun_start(machine, &before.history()) {
         let (_, journal) = Task::read(&app.home, dir)?;
         return Ok(Moved::read(&dir.id, &journal.records, begun));
     }
@@ -33,8 +33,8 @@ pub fn spawn(app: &App, dir: &TaskDir) -> Result<Moved> {
 }
 
 /// The number of the start that the journal has begun and not ended.
-fn begun_start(machine: &Machine<'_>, log: &Log) -> Option<u64> {
-    let pending = log.open.as_ref()?;
+fn begun_start(machine: &Machine<'_>, history: &TaskHistory) -> Option<u64> {
+    let pending = history.open.as_ref()?;
     let mut starts = [machine.commands.spawn, machine.commands.clarify].into_iter().flatten();
     let is_start = pending.plan.from == machine.state(machine.initial).name
         && starts.any(|state| machine.state(state).name == pending.plan.to);
@@ -110,7 +110,7 @@ fn begin_oldest(app: &App, project: &str, choose: &dyn Fn(&str) -> Result<()>) -
 
 /// Begins a task, if it still waits: somebody else may just be starting it.
 fn begin_waiting(app: &App, dir: &TaskDir) -> Result<Option<Begun>> {
-    let is_begun = task::read_journal_last(dir, 0)?.log().open.is_some();
+    let is_begun = task::read_journal_last(dir, 0)?.history().open.is_some();
     if is_begun {
         return Ok(None);
     }
@@ -129,7 +129,7 @@ fn begin_waiting(app: &App, dir: &TaskDir) -> Result<Option<Begun>> {
 fn is_waiting(app: &App, project: &str, id: &str) -> bool {
     let dir = list::with_id(&app.home.tasks(), Some(project), id).unwrap_or_default().pop();
     let read = dir.and_then(|dir| Task::read_last(&app.home, &dir, 0).ok());
-    read.is_some_and(|(task, journal)| journal.log().open.is_none() && waits(app, &task))
+    read.is_some_and(|(task, journal)| journal.history().open.is_none() && waits(app, &task))
 }
 
 /// Whether a task is still to get a worktree and an agent.
@@ -164,7 +164,7 @@ fn enter(
     mut locked: LockedTask,
     hook: &'static Hook<'static>,
 ) -> Result<Moved> {
-    app.check_caller(locked.task(), locked.log())?;
+    app.check_caller(locked.task(), locked.history())?;
     if let Some(spawn) = hook.spawn() {
         agents::preflight(app, locked.task(), spawn)?;
     }

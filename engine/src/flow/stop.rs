@@ -19,10 +19,10 @@ use crate::{Error, Kind, Result, fault};
 pub fn stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
     app.caller.check_person("stop a task's agents")?;
     let mut locked = settled(app, dir)?;
-    let log = locked.log();
-    let spawns: Vec<u32> = log.agents.keys().copied().collect();
-    let is_stopped = log.owned.stopped_at.is_some();
-    if spawns.is_empty() && log.waiting.is_none() {
+    let history = locked.history();
+    let spawns: Vec<u32> = history.agents.keys().copied().collect();
+    let is_stopped = history.owned.stopped_at.is_some();
+    if spawns.is_empty() && history.waiting.is_none() {
         return if is_stopped { Ok(spawns) } else { Err(nobody(app, &locked)) };
     }
     locked.append(stopped(&spawns), Set::new().stopped_at(Some(&clock::now())))?;
@@ -40,8 +40,8 @@ pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<u32> {
     let mut locked = settled(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
     let agent = respawn::restartable(app, machine, &locked)?.0.agent;
-    let log = locked.log();
-    let of_state = log.agents.values().filter(|record| record.actor == agent.as_str());
+    let history = locked.history();
+    let of_state = history.agents.values().filter(|record| record.actor == agent.as_str());
     let spawns: Vec<u32> = of_state.map(|record| record.spawn).collect();
     locked.clear_attention()?;
     if let Some(last) = spawns.last() {
@@ -64,10 +64,10 @@ pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<u32> {
 /// Those of the store; `environment` when tmux fails or a process does not end.
 pub fn go_on(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let mut locked = settled(app, dir)?;
-    if locked.log().stopped.is_empty() {
+    if locked.history().stopped.is_empty() {
         return Ok(None);
     }
-    let spawns: Vec<String> = locked.log().stopped.iter().map(u32::to_string).collect();
+    let spawns: Vec<String> = locked.history().stopped.iter().map(u32::to_string).collect();
     agents::end_stopped(app, &mut locked)?;
     Ok(Some(format!("ended agent {}, which a person has stopped", spawns.join(", "))))
 }

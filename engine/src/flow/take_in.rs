@@ -27,10 +27,10 @@ pub fn even_out(app: &App, dir: &TaskDir) -> Result<bool> {
 }
 
 fn meet(app: &App, dir: &TaskDir, is_done: impl Fn(&Copy, &Document) -> bool) -> Result<bool> {
-    let log = task::read_journal(dir)?.log();
-    let Some(workspace) = &log.owned.workspace else { return Ok(false) };
-    let Some(copy) = Copy::look(dir, &log, &app.home.workspace(workspace))? else { return Ok(false) };
-    if is_done(&copy, &task::document(dir, &log)?) {
+    let history = task::read_journal(dir)?.history();
+    let Some(workspace) = &history.owned.workspace else { return Ok(false) };
+    let Some(copy) = Copy::look(dir, &history, &app.home.workspace(workspace))? else { return Ok(false) };
+    if is_done(&copy, &task::document(dir, &history)?) {
         return Ok(false);
     }
     drop(LockedTask::lock(&app.home.clone().patient(PATIENCE), dir)?);

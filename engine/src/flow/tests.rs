@@ -170,7 +170,7 @@ impl Lab {
 
     fn begin(&self, to: &str) -> LockedTask {
         let mut locked = settled(&self.app, &self.dir).unwrap();
-        let decision = decide(&self.app, &MACHINE, locked.task(), locked.log(), Goal::Named(to)).unwrap();
+        let decision = decide(&self.app, &MACHINE, locked.task(), locked.history(), Goal::Named(to)).unwrap();
         begin::begin(&MACHINE, &mut locked, &decision, Vec::new(), None).unwrap();
         locked
     }
@@ -311,7 +311,7 @@ fn what_cannot_be_finished_is_an_error_and_not_a_loop() {
 fn the_answer_is_read_from_the_journal_and_from_this_transition_alone() {
     let lab = Lab::new(WORKING, "## Handoff\nall");
     let mut locked = lab.begin("agent-review");
-    let started = locked.log().open.as_ref().unwrap().seq;
+    let started = locked.history().open.as_ref().unwrap().seq;
     finish(&lab.app, &mut locked).unwrap();
     locked.append(Event::Unknown, Set::new().counter("review_round", 7)).unwrap();
     drop(locked);
@@ -391,13 +391,13 @@ fn an_agent_that_ended_as_a_rule_says_is_waited_for() {
     assert!(story.contains("with exit status 75 and \"limit\" in its last lines"), "{story}");
     lab.check("agent-review", 0, None);
     assert_eq!(lab.events()[1..], ["agent.exited", "agent.waiting"]);
-    let waiting = lab.open().log().waiting.clone().unwrap();
+    let waiting = lab.open().history().waiting.clone().unwrap();
     assert_eq!((waiting.spawn, waiting.after), (1, 900));
     assert_eq!(super::waiting::overdue(&lab.app, &lab.dir).unwrap(), None, "it is not due");
 
     lab.ask("stuck").unwrap();
-    let log = lab.open().log().clone();
-    assert_eq!((log.waiting, log.owned.waiting_until, log.restarts), (None, None, 0));
+    let history = lab.open().history().clone();
+    assert_eq!((history.waiting, history.owned.waiting_until, history.restarts), (None, None, 0));
 }
 
 #[test]
@@ -412,8 +412,8 @@ fn agents_are_not_started_again_without_end() {
     assert!(story.contains("started again 20 times"), "{story}");
     lab.check("agent-review", 0, Some("`orange task respawn` tries once more"));
     assert_eq!(lab.events().last().unwrap(), "agent.given_up");
-    let log = lab.open().log().clone();
-    assert_eq!((log.waiting, log.restarts), (None, 0));
+    let history = lab.open().history().clone();
+    assert_eq!((history.waiting, history.restarts), (None, 0));
 }
 
 #[test]
@@ -422,7 +422,7 @@ fn what_can_never_be_started_again_is_given_up() {
     lab.agent(1, Actor::Reviewer);
     lab.end_limited(1);
     let text = std::fs::read_to_string(lab.dir.history()).unwrap();
-    let until = lab.open().log().owned.waiting_until.clone().unwrap();
+    let until = lab.open().history().owned.waiting_until.clone().unwrap();
     std::fs::write(lab.dir.history(), text.replace(&until, "2001-01-01T00:00:00.000Z")).unwrap();
     let story = super::waiting::overdue(&lab.app, &lab.dir).unwrap().unwrap();
     assert!(story.contains("no agent works in agent-review"), "{story}");
@@ -511,7 +511,7 @@ fn a_status_that_the_workflow_lost_is_told() {
     refused(lab.ask("stuck"), Kind::Refused, "no longer has the status elsewhere");
     lab.agent(1, Actor::Worker);
     refused(lab.end(1), Kind::Refused, "elsewhere");
-    assert_eq!(lab.open().log().agents.len(), 1, "the binary that knows the status can still take note");
+    assert_eq!(lab.open().history().agents.len(), 1, "the binary that knows the status can still take note");
 }
 
 /// Cancels, and finishes as the process of its own would.
@@ -532,7 +532,7 @@ fn a_task_whose_status_is_lost_can_be_cancelled_by_a_person() {
     cancelled(&lab);
     lab.check("done", 0, None);
     let locked = lab.open();
-    assert_eq!((&locked.task().owned.tmux_session, locked.log().agents.len()), (&None, 0));
+    assert_eq!((&locked.task().owned.tmux_session, locked.history().agents.len()), (&None, 0));
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl Dialog {
 /// # Errors
 /// `refused` where something else is there; `environment` when tmux fails.
 pub fn answer(app: &App, locked: &LockedTask, note: &Note, answer: &Answer) -> Result<()> {
-    let record = locked.log().agents.get(&note.spawn);
+    let record = locked.history().agents.get(&note.spawn);
     let panes = app.tmux.panes_of(&locked.dir().id)?;
     let of_agent = record.and_then(|record| {
         let pane = panes.iter().find(|pane| pane.hosts(&record.window) && !pane.dead)?;

@@ -12,7 +12,7 @@ use crate::flow::respawn;
 use crate::flow::settled;
 use crate::hooks::agents::{Occasion, Start};
 use crate::store::event::Waiting;
-use crate::store::{Event, LockedTask, Log, Set, TaskDir, clock, task};
+use crate::store::{Event, LockedTask, Set, TaskDir, TaskHistory, clock, task};
 use crate::{Kind, Result, fault};
 
 /// What follows on the end of an agent that is to be started again.
@@ -31,8 +31,8 @@ pub enum Next {
 
 impl Next {
     /// What follows after so many starts. `resume_after` is what a rule says, in seconds; without it the agent has crashed.
-    pub fn after(log: &Log, spawn: u32, resume_after: Option<u32>, reason: &str) -> Next {
-        let Some(after) = restart_after(log.restarts, resume_after) else {
+    pub fn after(history: &TaskHistory, spawn: u32, resume_after: Option<u32>, reason: &str) -> Next {
+        let Some(after) = restart_after(history.restarts, resume_after) else {
             let reason = format!(
                 "{reason}; it has been started again {MAX_RESTARTS} times, and the task has not moved on: \
                  `orange task respawn` tries once more"
@@ -96,7 +96,7 @@ pub fn resume(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     const SHORTEST: Duration = Duration::from_millis(50);
     let begun = Instant::now();
     loop {
-        let pending = task::read_journal(dir)?.log().waiting.filter(|waiting| waiting.spawn == spawn);
+        let pending = task::read_journal(dir)?.history().waiting.filter(|waiting| waiting.spawn == spawn);
         let Some(waiting) = pending else { return Ok(None) };
         if waiting.is_due(fault::now()) {
             return overdue(app, dir);
@@ -112,7 +112,7 @@ pub fn resume(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
 /// Those of the store.
 pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let mut locked = settled(app, dir)?;
-    let due = locked.log().waiting.clone().filter(|waiting| waiting.is_due(fault::now()));
+    let due = locked.history().waiting.clone().filter(|waiting| waiting.is_due(fault::now()));
     let Some(waiting) = due else { return Ok(None) };
     let machine = app.machine_of(&locked.task().owned)?;
     start(app, machine, &mut locked, waiting.spawn).map(Some)
@@ -127,7 +127,7 @@ fn start(
     spawn: u32,
 ) -> Result<String> {
     let started = match limit::go_on(app, locked, spawn) {
-        Ok(None) => respawn::again(app, machine, locked, in_place_of(locked.log(), spawn))
+        Ok(None) => respawn::again(app, machine, locked, in_place_of(locked.history(), spawn))
             .map(|number| format!("started again as agent {number}")),
         told => told.map(Option::unwrap_or_default),
     };
@@ -139,14 +139,14 @@ fn start(
     let next = if error.kind == Kind::NotRespawnable {
         Next::GiveUp { spawn, reason }
     } else {
-        Next::after(locked.log(), spawn, None, &reason)
+        Next::after(locked.history(), spawn, None, &reason)
     };
     begin(app, machine, locked, Vec::new(), next)
 }
 
 /// The start of the agent that comes after this one. Where that was never there, it still answers what that was to answer.
-fn in_place_of(log: &Log, spawn: u32) -> Start {
-    let before = log.agents_here.values().find(|agent| agent.spawn == spawn);
+fn in_place_of(history: &TaskHistory, spawn: u32) -> Start {
+    let before = history.agents_here.values().find(|agent| agent.spawn == spawn);
     Start { occasion: Occasion::Respawn, answers: before.and_then(|agent| agent.answers.clone()) }
 }
 
@@ -182,8 +182,8 @@ mod tests {
 
     #[test]
     fn there_is_an_end_to_it() {
-        let log = |restarts| Log { restarts, ..Log::default() };
-        let after = |restarts, rule| match Next::after(&log(restarts), 7, rule, "crash") {
+        let history = |restarts| TaskHistory { restarts, ..TaskHistory::default() };
+        let after = |restarts, rule| match Next::after(&history(restarts), 7, rule, "crash") {
             Next::Wait(Waiting { spawn: 7, after, .. }) => Some(after),
             Next::Wait(_) | Next::GiveUp { .. } => None,
         };

@@ -17,7 +17,7 @@ use crate::hooks::attended::Attended;
 use crate::hooks::{trace, workspace};
 use crate::setup;
 use crate::store::event::{Pass, Spawn, Trace};
-use crate::store::{Event, LockedTask, Log, Set, Task, TaskDir, secret};
+use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory, secret};
 use crate::{Error, Kind, Result, caller, fault};
 
 /// Why an agent is started.
@@ -97,7 +97,7 @@ pub fn start(
     // The agent begins with the text as it is now.
     match locked.sync().and_then(|()| run_wrapper(app, locked, &record)) {
         Ok(session) => {
-            is_answered(locked.task(), locked.log()).then(|| locked.clear_attention()).transpose()?;
+            is_answered(locked.task(), locked.history()).then(|| locked.clear_attention()).transpose()?;
             if session == record.session { Ok(()) } else { moved(locked, &record.session, &session) }
         }
         Err(error) => {
@@ -115,8 +115,8 @@ pub fn start(
 }
 
 /// Whether the start of an agent, the last thing on record, answers the task's call for attention.
-pub fn is_answered(task: &Task, log: &Log) -> bool {
-    log.answered.is_some() && log.answered == task.attention
+pub fn is_answered(task: &Task, history: &TaskHistory) -> bool {
+    history.answered.is_some() && history.answered == task.attention
 }
 
 /// Takes that call away once the agent is there: who had it started was killed over that.
@@ -124,10 +124,10 @@ pub fn is_answered(task: &Task, log: &Log) -> bool {
 /// # Errors
 /// Those of the store; `environment` when tmux cannot tell.
 pub fn take_answered(app: &App, locked: &mut LockedTask) -> Result<()> {
-    if !is_answered(locked.task(), locked.log()) {
+    if !is_answered(locked.task(), locked.history()) {
         return Ok(());
     }
-    match locked.log().agents.get(&locked.log().last_spawn) {
+    match locked.history().agents.get(&locked.history().last_spawn) {
         Some(record) if is_there(app, locked, record)? => locked.clear_attention(),
         Some(_) | None => Ok(()),
     }
@@ -149,8 +149,10 @@ fn is_there(app: &App, locked: &LockedTask, record: &Spawn) -> Result<bool> {
 /// `environment` when tmux cannot tell; those of reading which processes it is.
 pub fn started_since(app: &App, locked: &LockedTask, hook: &Hook<'_>, since: u64) -> Result<bool> {
     let Some(spawn) = hook.spawn() else { return Ok(false) };
-    let last = locked.log().last_spawn;
-    let Some(record) = locked.log().agents.get(&last).filter(|_| locked.log().last_spawn_seq >= since) else {
+    let last = locked.history().last_spawn;
+    let Some(record) =
+        locked.history().agents.get(&last).filter(|_| locked.history().last_spawn_seq >= since)
+    else {
         return Ok(false);
     };
     if record.actor != spawn.actor().as_str() {
@@ -169,12 +171,12 @@ pub fn started_since(app: &App, locked: &LockedTask, hook: &Hook<'_>, since: u64
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
 pub fn kill_session(app: &App, locked: &mut LockedTask) -> Result<Set> {
-    let (session, log) = (locked.task().owned.tmux_session.clone(), locked.log());
-    if session.is_none() && log.last_spawn == 0 {
+    let (session, history) = (locked.task().owned.tmux_session.clone(), locked.history());
+    if session.is_none() && history.last_spawn == 0 {
         return Ok(Set::new());
     }
     let id = locked.dir().id.clone();
-    let spawns: Vec<u32> = log.agents.keys().copied().collect();
+    let spawns: Vec<u32> = history.agents.keys().copied().collect();
     let kin = Kin::of([families(locked, &spawns)?, vec![Family::Task(id.clone())]].concat());
     let killed = session.map_or(Ok(Vec::new()), |session| app.tmux.kill_session(&session, &id));
     end(kin, killed)?;
@@ -194,7 +196,7 @@ pub fn kill_reviewer(app: &App, locked: &mut LockedTask) -> Result<Set> {
         kill_agent(app, locked, *number, window)?;
         gone(app, locked, &[*number], "killed")?;
     }
-    let is_over = !reviewers.is_empty() && locked.log().agents.is_empty();
+    let is_over = !reviewers.is_empty() && locked.history().agents.is_empty();
     Ok(if is_over { Set::new().tmux_session(None) } else { Set::new() })
 }
 
@@ -204,12 +206,13 @@ pub fn kill_reviewer(app: &App, locked: &mut LockedTask) -> Result<Set> {
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
 pub fn end_stopped(app: &App, locked: &mut LockedTask) -> Result<()> {
-    let log = locked.log();
-    let stopped: Vec<_> = log.stopped.iter().filter_map(|number| log.agents.get(number)).cloned().collect();
+    let history = locked.history();
+    let stopped: Vec<_> =
+        history.stopped.iter().filter_map(|number| history.agents.get(number)).cloned().collect();
     for Spawn { spawn, window, .. } in &stopped {
         fault::step("stop", format_args!("agent {spawn}"));
         kill_agent(app, locked, *spawn, window)?;
-        let is_last = locked.log().agents.len() == 1;
+        let is_last = locked.history().agents.len() == 1;
         let set = if is_last { Set::new().tmux_session(None) } else { Set::new() };
         let trace = trace::keep(app, locked, *spawn);
         locked.append(exited(*spawn, "stopped", trace), set)?;
@@ -223,7 +226,7 @@ pub fn end_stopped(app: &App, locked: &mut LockedTask) -> Result<()> {
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
 pub fn clear_away(app: &App, locked: &LockedTask, spawn: u32) -> Result<()> {
-    let window = locked.log().agents.get(&spawn).map(|record| record.window.clone());
+    let window = locked.history().agents.get(&spawn).map(|record| record.window.clone());
     window.map_or(Ok(()), |window| kill_agent(app, locked, spawn, &window))
 }
 
@@ -246,7 +249,7 @@ pub fn notify_worker(app: &App, locked: &LockedTask, mark: &str, message: &str) 
 /// `environment` when tmux fails; `refused` when the agent has no window any more, or does not read.
 pub fn say(app: &App, locked: &LockedTask, spawn: u32, mark: &str, message: &str) -> Result<()> {
     let panes = app.tmux.panes_of(&locked.task().id)?;
-    let window = locked.log().agents.get(&spawn).map_or("", |record| &record.window);
+    let window = locked.history().agents.get(&spawn).map_or("", |record| &record.window);
     match panes.iter().find(|pane| is_alive_in(pane, window)) {
         Some(pane) => {
             until_it_listens(locked, spawn, pane)?;
@@ -321,7 +324,7 @@ pub fn is_alive(dir: &TaskDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
 /// # Errors
 /// `refused` for that; `environment` when tmux cannot tell; those of reading which processes it is.
 pub fn check_gone(app: &App, locked: &LockedTask) -> Result<()> {
-    for record in locked.log().agents.values() {
+    for record in locked.history().agents.values() {
         // Where its processes are on record, tmux need not even be there.
         let is_noted = Attended::read(locked.dir(), record.spawn)?.is_some();
         let panes = if is_noted { Vec::new() } else { app.tmux.panes_of(&locked.task().id)? };
@@ -363,7 +366,7 @@ fn exited(spawn: u32, reason: impl Into<String>, trace: Trace) -> Event {
 }
 
 fn of_actor(locked: &LockedTask, actor: Actor) -> impl Iterator<Item = (&u32, &Spawn)> {
-    locked.log().agents.iter().filter(move |(_, record)| record.actor == actor.as_str())
+    locked.history().agents.iter().filter(move |(_, record)| record.actor == actor.as_str())
 }
 
 fn is_alive_in(pane: &Pane, window: &str) -> bool {
@@ -387,7 +390,7 @@ fn make_room(app: &App, locked: &mut LockedTask, actor: Actor) -> Result<()> {
         clear_away(app, locked, number)?;
         gone(app, locked, &[number], "its pane is gone")?;
     }
-    Attended::sweep(locked.dir(), |spawn| locked.log().agents.contains_key(&spawn))
+    Attended::sweep(locked.dir(), |spawn| locked.history().agents.contains_key(&spawn))
 }
 
 /// What can be done about an agent whose window is gone.
@@ -448,7 +451,7 @@ fn record(
         Permissions::Reduced => "reduced",
     };
     Ok(Spawn {
-        spawn: locked.log().last_spawn + 1,
+        spawn: locked.history().last_spawn + 1,
         actor: actor.to_owned(),
         prompt: machine.prompt(spawn.prompt).name.to_owned(),
         harness: harness.name,

@@ -20,7 +20,7 @@ use crate::{Error, Kind, Result};
 /// `environment` when git or the remote fails.
 pub fn delete_remote_branch(app: &App, locked: &LockedTask) -> Result<()> {
     let branch = &locked.task().branch;
-    let Some(from) = locked.log().made.get(branch) else { return Ok(()) };
+    let Some(from) = locked.history().made.get(branch) else { return Ok(()) };
     let project = app.project_of(locked.task())?;
     Git::at(&project.path).delete_remote_branch(branch, &project.default_branch, from).map(drop)
 }
@@ -104,7 +104,7 @@ pub fn run_command(locked: &mut LockedTask, argv: &[&str], timeout: u32) -> Resu
 fn new_copy(locked: &LockedTask) -> Result<PathBuf> {
     let folder = locked.dir().commands();
     make_folder(&folder)?;
-    let path = folder.join(format!("{:08}.txt", locked.log().last_seq + 1));
+    let path = folder.join(format!("{:08}.txt", locked.history().last_seq + 1));
     atomic::remove(&path)?;
     Ok(path)
 }

@@ -115,7 +115,7 @@ fn seconds(time: &str) -> &str {
 /// # Errors
 /// Those of the store.
 pub fn keep(locked: &mut LockedTask, url: &str) -> Result<()> {
-    if locked.log().pr.as_deref() != Some(url) {
+    if locked.history().pr.as_deref() != Some(url) {
         locked.append(Event::PrCreated { url: url.to_owned() }, Set::new())?;
     }
     if locked.task().pr_url.as_deref() != Some(url) {

@@ -32,7 +32,7 @@ pub struct Beginning {
 /// Keeps what an agent did that has ended, and finds out which conversation it had. A kill between this and the record of its end
 /// does no harm: it is kept again. What cannot be kept is no reason not to record the end; it is told in the answer.
 pub fn keep(app: &App, locked: &LockedTask, spawn: u32) -> Trace {
-    let Some(record) = locked.log().agents.get(&spawn) else { return Trace::default() };
+    let Some(record) = locked.history().agents.get(&spawn) else { return Trace::default() };
     let found = own_file(app, locked.dir(), locked.task(), record);
     let spent = spent(locked.dir(), record, found.as_ref());
     let conversation = found.as_ref().map(|found| found.id.clone());
@@ -120,7 +120,7 @@ fn resumable(
     harness: &Harness,
     actor: &str,
 ) -> std::result::Result<String, String> {
-    let known = locked.log().conversations.get(actor);
+    let known = locked.history().conversations.get(actor);
     let Conversation { spawn, id, harness: name, workspace } =
         known.ok_or_else(|| format!("the conversation of the {actor} before it is not known"))?;
     if *name != harness.name {
@@ -171,7 +171,7 @@ fn keep_one(app: &App, locked: &LockedTask, spawn: u32, found: Option<&Found>) -
 /// Panes that were recorded and could not be kept when their agents ended: there may be room now.
 fn keep_left(app: &App, locked: &LockedTask) {
     let left = transcripts::panes(locked.dir()).unwrap_or_default();
-    for spawn in left.into_iter().filter(|spawn| !locked.log().agents.contains_key(spawn)) {
+    for spawn in left.into_iter().filter(|spawn| !locked.history().agents.contains_key(spawn)) {
         keep_one(app, locked, spawn, None).map(drop).unwrap_or_default();
     }
 }

@@ -131,7 +131,7 @@ fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
     // Where the remote could not be asked, it may have that branch.
     if warning.is_none() && git.branch_state(&branch)? == BranchState::Nowhere {
         let commit = git.base(&project.default_branch)?;
-        if locked.log().made.get(&branch) != Some(&commit) {
+        if locked.history().made.get(&branch) != Some(&commit) {
             locked.append(Event::BranchMade { branch: branch.clone(), commit }, Set::new())?;
         }
     }
@@ -248,7 +248,7 @@ fn note(locked: &mut LockedTask, kept: Kept) -> Result<()> {
             (folder.clone(), Event::WorkSetAside { folder })
         }
     };
-    let is_known = locked.log().open.as_ref().is_some_and(|pending| pending.kept.contains(&name));
+    let is_known = locked.history().open.as_ref().is_some_and(|pending| pending.kept.contains(&name));
     if is_known { Ok(()) } else { locked.append(event, Set::new()) }
 }
 

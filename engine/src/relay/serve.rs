@@ -33,7 +33,7 @@ pub fn serve(
     ready: impl FnOnce() -> io::Result<()>,
 ) -> Result<()> {
     let (task, journal) = Task::read(&app.home, dir)?;
-    let Some(actor) = journal.log().agents.get(&spawn).map(|record| record.actor.clone()) else {
+    let Some(actor) = journal.history().agents.get(&spawn).map(|record| record.actor.clone()) else {
         return Err(Error::new(Kind::Refused, format!("task {} has no live agent {spawn}", dir.id)));
     };
     let mut place = Place::of(app, &task, spawn)?;

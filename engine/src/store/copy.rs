@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use orange_core::fnv1a;
 
 use crate::store::base::Base;
-use crate::store::fold::Log;
+use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::{Document, Flaw};
 use crate::store::merge::{self, loses};
 use crate::store::regular::{self, Found};
@@ -73,7 +73,7 @@ impl Copy {
     ///
     /// # Errors
     /// `corrupt` when it cannot be understood or is too long, with what would mend it; `environment`.
-    pub fn look(dir: &TaskDir, log: &Log, worktree: &Path) -> Result<Option<Copy>> {
+    pub fn look(dir: &TaskDir, history: &TaskHistory, worktree: &Path) -> Result<Option<Copy>> {
         if !worktree.is_dir() {
             return Ok(None);
         }
@@ -82,10 +82,10 @@ impl Copy {
             Ok(copy) => copy.is_incomplete(),
             Err(error) => error.kind == Kind::Corrupt,
         };
-        task::once_whole(&path, || Copy::glance(dir, log, &path), is_broken).map(Some)
+        task::once_whole(&path, || Copy::glance(dir, history, &path), is_broken).map(Some)
     }
 
-    fn glance(dir: &TaskDir, log: &Log, path: &Path) -> Result<Copy> {
+    fn glance(dir: &TaskDir, history: &TaskHistory, path: &Path) -> Result<Copy> {
         let base = Base::read(dir)?;
         let found = regular::read(path).map_err(|cause| Error::io("read", path, &cause))?;
         let (place, news) = match found {
@@ -98,7 +98,7 @@ impl Copy {
                 let news = match &base {
                     Some(base) if base.text.as_bytes() == bytes => News::None,
                     Some(_) if is_older => unfit("a power cut brought back an older version", &bytes),
-                    base => news(dir, log, path, base.as_ref(), &bytes)?,
+                    base => news(dir, history, path, base.as_ref(), &bytes)?,
                 };
                 (Place::Text(bytes), news)
             }
@@ -155,24 +155,29 @@ impl Copy {
     }
 
     /// The engine's keys that somebody has changed in it, as events of their repair.
-    pub fn forged(&self, dir: &TaskDir, log: &Log) -> Vec<Event> {
+    pub fn forged(&self, dir: &TaskDir, history: &TaskHistory) -> Vec<Event> {
         let (News::Saved(saved), Some(base)) = (&self.news, self.base_text()) else { return Vec::new() };
         let is_changed = |event: &Event| {
             let Event::TaskRepaired { field, found, .. } = event else { return false };
             base.get(field).ok().as_ref() != Some(found)
         };
-        task::differences(dir, saved, &log.owned).into_iter().filter(is_changed).collect()
+        task::differences(dir, saved, &history.owned).into_iter().filter(is_changed).collect()
     }
 
     /// The store's text with what was saved in the worktree; `None` when nothing was.
     ///
     /// # Errors
     /// `corrupt` when one of the texts cannot be understood.
-    pub fn merged_into(&self, dir: &TaskDir, log: &Log, own: &Document) -> Result<Option<Merged>> {
+    pub fn merged_into(
+        &self,
+        dir: &TaskDir,
+        history: &TaskHistory,
+        own: &Document,
+    ) -> Result<Option<Merged>> {
         let News::Saved(saved) = &self.news else { return Ok(None) };
         let merge = || {
             let clock = own.get("updated_at")?;
-            let mut fields = task::fields(dir, &log.owned);
+            let mut fields = task::fields(dir, &history.owned);
             fields.extend(clock.as_deref().map(|clock| ("updated_at", Value::Plain(clock))));
             let own = level(own, &fields)?;
             let saved = level(saved, &fields)?;
@@ -196,7 +201,7 @@ impl Copy {
     ///
     /// # Errors
     /// `environment`.
-    pub fn hand_out(&mut self, dir: &TaskDir, log: &Log, text: &Document) -> Result<Handed> {
+    pub fn hand_out(&mut self, dir: &TaskDir, history: &TaskHistory, text: &Document) -> Result<Handed> {
         match &self.place {
             Place::Other => return Ok(Handed::Out),
             Place::Text(bytes) if is_same(bytes, text) => {
@@ -211,13 +216,13 @@ impl Copy {
         let former = (self.place != Place::Free).then(|| late::name(&own, &self.body_in_place()));
         match atomic::put(&self.path, text.text().as_bytes(), &own, former.as_deref())? {
             atomic::Put::Changed => {
-                *self = Copy::glance(dir, log, &self.path)?;
+                *self = Copy::glance(dir, history, &self.path)?;
                 return Ok(Handed::NotYet);
             }
             atomic::Put::Done => {}
         }
         let before = std::mem::replace(&mut self.place, Place::Text(text.text().as_bytes().to_vec()));
-        let handed = self.look_behind(dir, log, former.as_deref(), before)?;
+        let handed = self.look_behind(dir, history, former.as_deref(), before)?;
         if handed == Handed::Out {
             Base::write(dir, text.text(), &self.path)?;
         }
@@ -228,7 +233,7 @@ impl Copy {
     fn look_behind(
         &mut self,
         dir: &TaskDir,
-        log: &Log,
+        history: &TaskHistory,
         former: Option<&Path>,
         before: Place,
     ) -> Result<Handed> {
@@ -239,7 +244,7 @@ impl Copy {
             (Found::File(bytes, saved), Place::Text(known)) if bytes != known => {
                 // What is not whole yet is found as a late write when it is.
                 let base = String::from_utf8(known).ok().map(|text| Base::of(text, saved));
-                match news(dir, log, &self.path, base.as_ref(), &bytes) {
+                match news(dir, history, &self.path, base.as_ref(), &bytes) {
                     Ok(saved @ News::Saved(_)) => {
                         (self.base, self.news) = (base, saved);
                         Ok(Handed::NotYet)
@@ -255,7 +260,7 @@ impl Copy {
     ///
     /// # Errors
     /// `environment`.
-    pub fn withdraw(&mut self, dir: &TaskDir, log: &Log) -> Result<Handed> {
+    pub fn withdraw(&mut self, dir: &TaskDir, history: &TaskHistory) -> Result<Handed> {
         let handed = match &self.place {
             Place::Free | Place::Other => Handed::Out,
             Place::Link => atomic::remove(&self.path).map(|()| Handed::Out)?,
@@ -264,7 +269,7 @@ impl Copy {
                 atomic::take_out(&self.path, &former)
                     .map_err(|cause| Error::io("remove", &self.path, &cause))?;
                 let before = std::mem::replace(&mut self.place, Place::Free);
-                self.look_behind(dir, log, Some(&former), before)?
+                self.look_behind(dir, history, Some(&former), before)?
             }
         };
         if handed == Handed::Out {
@@ -322,7 +327,13 @@ pub fn keep(dir: &TaskDir, text: &[u8]) -> Result<PathBuf> {
 }
 
 /// What a text in the place of the copy says.
-fn news(dir: &TaskDir, log: &Log, path: &Path, base: Option<&Base>, bytes: &[u8]) -> Result<News> {
+fn news(
+    dir: &TaskDir,
+    history: &TaskHistory,
+    path: &Path,
+    base: Option<&Base>,
+    bytes: &[u8],
+) -> Result<News> {
     if is_torn(bytes) {
         return Ok(unfit("it was empty or cut off", bytes));
     }
@@ -339,7 +350,7 @@ fn news(dir: &TaskDir, log: &Log, path: &Path, base: Option<&Base>, bytes: &[u8]
     if let Some(id) = document.get("id").map_err(flawed)?.filter(|id| *id != dir.id) {
         return Ok(unfit(&format!("it belongs to task {id}"), bytes));
     }
-    Task::with(dir, document.clone(), log.owned.clone(), ("", "")).map_err(flawed)?;
+    Task::with(dir, document.clone(), history.owned.clone(), ("", "")).map_err(flawed)?;
     Ok(News::Saved(Box::new(document)))
 }
 

@@ -28,7 +28,7 @@ impl Listed {
     pub fn branch(&self) -> Option<Cow<'_, str>> {
         match &self.task {
             Ok(task) => Some(Cow::Borrowed(&task.branch)),
-            Err(_) => task::read_journal(&self.dir).ok().map(|journal| Cow::Owned(journal.log().branch)),
+            Err(_) => task::read_journal(&self.dir).ok().map(|journal| Cow::Owned(journal.history().branch)),
         }
     }
 }
@@ -60,7 +60,7 @@ impl Known {
     pub fn workspace(&self) -> Result<Option<Name>> {
         match &self.owned {
             Some(owned) => Ok(owned.workspace.clone()),
-            None => Ok(task::read_journal_last(&self.dir, 0)?.log().owned.workspace),
+            None => Ok(task::read_journal_last(&self.dir, 0)?.history().owned.workspace),
         }
     }
 }
@@ -190,9 +190,9 @@ fn quickly(dir: &TaskDir, owned: Owned, buffer: &mut Vec<u8>) -> Option<Task> {
 }
 
 fn carefully(dir: &TaskDir) -> Result<Task> {
-    let log = task::read_journal(dir)?.log();
-    let document = task::document(dir, &log)?;
-    Task::of(dir, document, &log)
+    let history = task::read_journal(dir)?.history();
+    let document = task::document(dir, &history)?;
+    Task::of(dir, document, &history)
 }
 
 /// The branch that a task has, where its `TASK.md` alone can tell.

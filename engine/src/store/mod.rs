@@ -40,7 +40,7 @@ pub mod trash;
 pub use copy::Copy;
 pub use create::{Draft, create, rebranch};
 pub use event::{Event, Record};
-pub use fold::{Conversation, Log, OpenTransition, Owned};
+pub use fold::{Conversation, OpenTransition, Owned, TaskHistory};
 pub use follow::Follow;
 pub use home::{Home, TaskDir};
 pub use list::{Listed, list};

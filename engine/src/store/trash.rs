@@ -35,7 +35,7 @@ pub fn restore(
     let dir = home.task(&there.project, &there.id);
     let mut locked = LockedTask::lock(home, there)?;
     // A kill may have come between this and the move.
-    if locked.log().is_deleted {
+    if locked.history().is_deleted {
         locked.append(restored, Set::new())?;
     }
     rename(&there.path, &dir.path)?;

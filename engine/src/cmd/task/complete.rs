@@ -14,13 +14,13 @@ use crate::{Error, Kind, Result};
 pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let machine = app.machine_of(&task.owned)?;
-    let log = journal.log();
-    let snapshot = Snapshot::of(machine, &task, &log)?;
+    let history = journal.history();
+    let snapshot = Snapshot::of(machine, &task, &history)?;
     let view = snapshot.view();
-    let choices = machine.forward(&view, app.caller.actor_for(&task.id, &log));
+    let choices = machine.forward(&view, app.caller.actor_for(&task.id, &history));
     let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
     let line = |choice: &Choice| {
-        let message = |no| refusal::message(no, machine, &view, &log, worktree.as_deref());
+        let message = |no| refusal::message(no, machine, &view, &history, worktree.as_deref());
         let missing = choice.rejection.map(message).map(|missing| format!("    ({missing})"));
         format!("{}{}", command(machine, &task.id, choice.to), missing.unwrap_or_default())
     };

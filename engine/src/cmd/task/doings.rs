@@ -12,24 +12,24 @@ use crate::flow::activity::{self, Agent};
 use crate::flow::doing::{State, words};
 use crate::hooks::attended::Attended;
 use crate::store::event::Spent;
-use crate::store::{Log, Task, TaskDir, task};
+use crate::store::{Task, TaskDir, TaskHistory, task};
 
 /// What the living agents of a task do, the one first that needs somebody most. Without one, nothing is read.
 pub fn of(app: &App, dir: &TaskDir, task: &Task, panes: impl Fn() -> Option<Vec<Pane>>) -> Vec<Agent> {
     let has_agents = may_have_agents(task) && Attended::all(dir).is_ok_and(|attended| !attended.is_empty());
-    let log = has_agents.then(|| task::read_journal(dir).ok()).flatten().map(|journal| journal.log());
-    log.map(|log| with_log(app, dir, task, &log, panes)).unwrap_or_default()
+    let history = has_agents.then(|| task::read_journal(dir).ok()).flatten().map(|journal| journal.history());
+    history.map(|history| with_history(app, dir, task, &history, panes)).unwrap_or_default()
 }
 
 /// As [`of`], with the journal at hand.
-pub fn with_log(
+pub fn with_history(
     app: &App,
     dir: &TaskDir,
     task: &Task,
-    log: &Log,
+    history: &TaskHistory,
     panes: impl Fn() -> Option<Vec<Pane>>,
 ) -> Vec<Agent> {
-    let mut agents = activity::of_task(app, dir, task, log, panes);
+    let mut agents = activity::of_task(app, dir, task, history, panes);
     agents.sort_by_key(|agent| urgency(agent.told.state));
     agents
 }
@@ -47,11 +47,12 @@ fn urgency(state: State) -> u8 {
 }
 
 /// What nobody has taken note of yet: a transition that nobody finishes, an agent that is gone.
-pub fn unnoticed(dir: &TaskDir, log: &Log, session: Session) -> Option<String> {
-    if abandoned(dir, log).is_some() {
+pub fn unnoticed(dir: &TaskDir, history: &TaskHistory, session: Session) -> Option<String> {
+    if abandoned(dir, history).is_some() {
         return Some("begun and not finished: `orange monitor --once` finishes it".to_owned());
     }
-    let gone = log.agents.keys().next().filter(|_| session == Session::Crashed && log.open.is_none())?;
+    let gone =
+        history.agents.keys().next().filter(|_| session == Session::Crashed && history.open.is_none())?;
     Some(format!("agent {gone} is gone, unnoticed: `orange monitor --once` looks after it"))
 }
 
@@ -71,7 +72,7 @@ pub fn your_turn(app: &App, task: &Task, session: Session) -> Option<String> {
 /// What the agents of a task have taken, for programs; null where its journal cannot be read.
 pub fn spent(app: &App, dir: &TaskDir, task: &Task) -> Value {
     let journal = task::read_journal(dir);
-    journal.map_or(Value::Null, |journal| spent_to_json(&activity::spent(app, dir, task, &journal.log())))
+    journal.map_or(Value::Null, |journal| spent_to_json(&activity::spent(app, dir, task, &journal.history())))
 }
 
 /// What agents have taken, for programs: together, and each that is known.

@@ -104,8 +104,8 @@ impl Around<'_> {
             machine.state_named(task.status()).is_some_and(|state| state == machine.initial)
         };
         let waits = session == Session::Inactive && self.app.machine_of(&task.owned).is_ok_and(is_first);
-        let log = (!waits).then(|| task::read_journal(dir).ok()).flatten()?.log();
-        doings::unnoticed(dir, &log, session)
+        let history = (!waits).then(|| task::read_journal(dir).ok()).flatten()?.history();
+        doings::unnoticed(dir, &history, session)
     }
 
     fn waits_for(&self, task: &Task) -> Option<String> {

@@ -148,7 +148,7 @@ fn follow(
     loop {
         // What the agent did last was there before its end was on record.
         let is_alive = match task::read_journal(dir) {
-            Ok(journal) => journal.log().agents.contains_key(&spawn),
+            Ok(journal) => journal.history().agents.contains_key(&spawn),
             Err(error) if error.kind == Kind::NotFound => false,
             Err(error) => return Err(error),
         };

@@ -66,7 +66,7 @@ fn unmerged(app: &App, dir: &TaskDir, to: &str) -> Option<String> {
     let (task, journal) = Task::read(&app.home, dir).ok()?;
     let machine = app.machine_of(&task.owned).ok()?;
     let is_end = machine.commands.merge.is_some_and(|merge| machine.state(merge).name == to);
-    if !is_end || journal.log().is_merged {
+    if !is_end || journal.history().is_merged {
         return None;
     }
     let Project { path, default_branch, .. } = app.project_of(&task).ok()?;

@@ -28,7 +28,7 @@ use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
 use crate::flow;
 use crate::setup::skill;
 use crate::store::event::Spawn;
-use crate::store::{LockedTask, Log, Task, TaskDir, find};
+use crate::store::{LockedTask, Task, TaskDir, TaskHistory, find};
 use crate::{Error, Kind, Result};
 
 /// Runs it. `tell` prints what a command has to say before it ends, and whether somebody still reads that.
@@ -80,7 +80,7 @@ pub fn run(
 /// The answer to a start, with what its agent will lack.
 fn with_hints(app: &App, mut answer: Answer, dir: &TaskDir) -> Result<Answer> {
     let (task, journal) = Task::read(&app.home, dir)?;
-    let hints = [missing_skills(app, &task), reduced_workers(&journal.log())].concat();
+    let hints = [missing_skills(app, &task), reduced_workers(&journal.history())].concat();
     if let Some(object) = answer.json.as_object_mut().filter(|_| !hints.is_empty()) {
         object.insert("hints".to_owned(), json!(hints));
         answer.text = [vec![answer.text], hints].concat().join("\n");
@@ -100,7 +100,7 @@ fn missing_skills(app: &App, task: &Task) -> Vec<String> {
 }
 
 /// Those harnesses are meant whose reduced permissions are known to keep a worker from its work.
-fn reduced_workers(log: &Log) -> Vec<String> {
+fn reduced_workers(history: &TaskHistory) -> Vec<String> {
     let is_kept = |spawn: &&Spawn| {
         spawn.actor == Actor::Worker.as_str()
             && spawn.permissions == "reduced"
@@ -112,7 +112,7 @@ fn reduced_workers(log: &Log) -> Vec<String> {
             spawn.harness
         )
     };
-    log.agents.values().filter(is_kept).map(hint).collect()
+    history.agents.values().filter(is_kept).map(hint).collect()
 }
 
 /// `orange ls`

@@ -14,12 +14,12 @@ use crate::store::{Task, TaskDir};
 pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let machine = app.machine_of(&task.owned)?;
-    let log = journal.log();
-    let snapshot = Snapshot::of(machine, &task, &log)?;
+    let history = journal.history();
+    let snapshot = Snapshot::of(machine, &task, &history)?;
     let view = snapshot.view();
-    let choices = machine.options(&view, app.caller.actor_for(&task.id, &log));
+    let choices = machine.options(&view, app.caller.actor_for(&task.id, &history));
     let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
-    let message = |no| refusal::message(no, machine, &view, &log, worktree.as_deref());
+    let message = |no| refusal::message(no, machine, &view, &history, worktree.as_deref());
     let missing: Vec<Option<String>> = choices.iter().map(|choice| choice.rejection.map(message)).collect();
     let ways = || choices.iter().zip(&missing);
     let json = ways().map(|(choice, missing)| to_json(machine, choice, missing.as_deref())).collect();

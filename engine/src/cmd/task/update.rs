@@ -52,8 +52,8 @@ fn edit(app: &App, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'static str>
     changes.extend(args.summary.as_deref().map(|summary| ("summary", Value::Text(summary))));
     changes.extend(branch.as_deref().map(|branch| ("branch", Value::Text(branch))));
     if !changes.is_empty() && args.dry_run {
-        let Ahead { task, log, .. } = Ahead::of(app, dir)?;
-        app.check_caller(&task, &log)?;
+        let Ahead { task, history, .. } = Ahead::of(app, dir)?;
+        app.check_caller(&task, &history)?;
         if let Some(branch) = &branch {
             admit(app, &list::others_of_branch(&app.home, dir, branch)?)?;
             let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
@@ -61,7 +61,7 @@ fn edit(app: &App, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'static str>
         }
     } else if !changes.is_empty() {
         let mut locked = settled(app, dir)?;
-        app.check_caller(locked.task(), locked.log())?;
+        app.check_caller(locked.task(), locked.history())?;
         if let Some(branch) = &branch {
             // The project's lock comes before the task's.
             drop(locked);

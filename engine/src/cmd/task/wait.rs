@@ -11,7 +11,7 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::WaitArgs;
 use crate::flow::snapshot::state_named;
 use crate::flow::{abandoned, settled};
-use crate::store::{Log, Task, TaskDir, task};
+use crate::store::{Task, TaskDir, TaskHistory, task};
 use crate::{Error, Kind, Result};
 
 /// How long a change may go unnoticed. A look is one `stat`, so that a wait of hours costs nothing.
@@ -27,14 +27,14 @@ pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
         let length = std::fs::metadata(dir.history()).map(|metadata| metadata.len()).ok();
         if seen != Some(length) {
             seen = Some(length);
-            let log = task::read_journal(dir)?.log();
-            if has_come(app, dir, &log, &args.status)? {
-                let json = json!({ "success": true, "id": dir.id, "status": log.owned.status });
-                return Ok(Answer::new(json, format!("{} is {}", dir.id, log.owned.status)));
+            let history = task::read_journal(dir)?.history();
+            if has_come(app, dir, &history, &args.status)? {
+                let json = json!({ "success": true, "id": dir.id, "status": history.owned.status });
+                return Ok(Answer::new(json, format!("{} is {}", dir.id, history.owned.status)));
             }
-            pending = Some(log).filter(|log| log.open.is_some());
+            pending = Some(history).filter(|history| history.open.is_some());
         }
-        if pending.as_ref().is_some_and(|log| abandoned(dir, log).is_some()) {
+        if pending.as_ref().is_some_and(|history| abandoned(dir, history).is_some()) {
             drop(settled(app, dir)?);
         }
         if let Some((seconds, deadline)) = deadline
@@ -47,19 +47,19 @@ pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
 }
 
 /// Whether it has one of the statuses; refused when it can come to none any more.
-fn has_come(app: &App, dir: &TaskDir, log: &Log, statuses: &[String]) -> Result<bool> {
-    let machine = app.machine_of(&log.owned)?;
+fn has_come(app: &App, dir: &TaskDir, history: &TaskHistory, statuses: &[String]) -> Result<bool> {
+    let machine = app.machine_of(&history.owned)?;
     let wanted: Vec<StateId> =
         statuses.iter().map(|name| state_named(machine, name)).collect::<Result<_>>()?;
-    if log.open.is_some() {
+    if history.open.is_some() {
         return Ok(false);
     }
-    let Some(state) = machine.state_named(&log.owned.status) else { return Ok(false) };
+    let Some(state) = machine.state_named(&history.owned.status) else { return Ok(false) };
     if wanted.contains(&state) {
         return Ok(true);
     }
     if machine.state(state).terminal {
-        let status = &log.owned.status;
+        let status = &history.owned.status;
         let message =
             format!("{} is {status} and can no longer come to be {}", dir.id, statuses.join(" or "));
         return Err(Error::new(Kind::Refused, message)
@@ -69,12 +69,13 @@ fn has_come(app: &App, dir: &TaskDir, log: &Log, statuses: &[String]) -> Result<
 }
 
 fn timed_out(app: &App, dir: &TaskDir, statuses: &[String], seconds: u32) -> Result<Error> {
-    let log = task::read_journal(dir)?.log();
-    let status = &log.owned.status;
+    let history = task::read_journal(dir)?.history();
+    let status = &history.owned.status;
     let message = format!("{} is still {status} after {seconds} s, not {}", dir.id, statuses.join(" or "));
     // An agent may be in the middle of writing the file: then nothing is said of what it does.
     let panes = || app.tmux.panes().ok();
-    let agents = Task::read(&app.home, dir).map(|(task, _)| doings::with_log(app, dir, &task, &log, panes));
+    let agents =
+        Task::read(&app.home, dir).map(|(task, _)| doings::with_history(app, dir, &task, &history, panes));
     let agents = agents.unwrap_or_default();
     let message = agents.iter().fold(message, |message, agent| format!("{message}; {}", doings::line(agent)));
     let answer = agents.iter().find_map(doings::how_to_answer);

@@ -71,8 +71,8 @@ fn all(app: &App, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
 }
 
 fn is_under_way(app: &App, dir: &TaskDir) -> Result<bool> {
-    match task::read_journal(dir).map(|journal| journal.log()) {
-        Ok(log) => Ok(log.open.is_some() || !app.is_over(&log.owned)),
+    match task::read_journal(dir).map(|journal| journal.history()) {
+        Ok(history) => Ok(history.open.is_some() || !app.is_over(&history.owned)),
         Err(error) if error.kind == Kind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
@@ -95,7 +95,7 @@ impl Doings {
             return Ok(true);
         }
         let Ok((task, journal)) = Task::read(&app.home, dir) else { return Ok(true) };
-        for agent in doings::with_log(app, dir, &task, &journal.log(), || None) {
+        for agent in doings::with_history(app, dir, &task, &journal.history(), || None) {
             let Told { state, reason, .. } = &agent.told;
             // Of an agent that works, not each of its steps.
             let word = if state.is_well() {

@@ -41,7 +41,7 @@ fn no_line_of_an_editor_is_lost() {
     for line in ["Too sour."].into_iter().chain(lines.iter().map(String::as_str)) {
         assert!(read.body.lines().any(|found| found == line), "{line} is lost:\n{}", read.body);
     }
-    let owned = locked.log().owned.clone();
+    let owned = locked.history().owned.clone();
     drop(locked);
     assert_eq!(owned.status, "working");
     let text = fs::read_to_string(dir.task_md()).unwrap();

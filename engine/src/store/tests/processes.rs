@@ -84,7 +84,7 @@ fn a_killed_engine_leaves_a_task_that_is_as_its_journal_says() {
         let locked = LockedTask::lock(&home, &dir).unwrap();
         let records = journal::read(&dir.history()).unwrap().records;
         assert!(records.iter().zip(1..).all(|(record, seq)| record.seq == seq));
-        assert_eq!(locked.log(), &crate::store::Log::fold(&records));
+        assert_eq!(locked.history(), &crate::store::TaskHistory::fold(&records));
         let text = fs::read_to_string(dir.task_md()).unwrap();
         assert!(text.contains(&format!("\nreview_round: {}\n", locked.task().counter("review_round"))));
         assert!(text.ends_with("---\n\n## Context\n\nToo sour.\n"));
@@ -133,7 +133,7 @@ fn no_update_is_lost() {
     assert!(processes.into_iter().all(Process::succeeded));
     let locked = LockedTask::lock(&home, &dir).unwrap();
     assert_eq!(locked.task().counter("review_round"), 4 * ROUNDS);
-    assert_eq!(locked.log().last_seq, u64::from(1 + 4 * ROUNDS));
+    assert_eq!(locked.history().last_seq, u64::from(1 + 4 * ROUNDS));
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn check_repairs(disturb: impl Fn(&str) -> String, expect: &[&str]) {
     let repairs: Vec<String> =
         locked.repairs().iter().map(|event| describe(event).replace(&dir.id, "ID")).collect();
     assert_eq!(repairs, expect);
-    assert_eq!(locked.log().last_seq, 2 + u64::try_from(expect.len()).unwrap());
+    assert_eq!(locked.history().last_seq, 2 + u64::try_from(expect.len()).unwrap());
     let body = |text: &str| text.split_once("\n---\n").unwrap().1.to_owned();
     assert_eq!(locked.task().body, body(&disturbed));
     drop(locked);
@@ -246,7 +246,7 @@ fn a_write_takes_what_an_agent_wrote_meanwhile() {
     let mut locked = task(&home, "fix");
     let path = locked.dir().task_md();
     let attempts = std::cell::Cell::new(0);
-    edit::edit(locked.dir(), locked.log(), |_, document| {
+    edit::edit(locked.dir(), locked.history(), |_, document| {
         attempts.set(attempts.get() + 1);
         if attempts.get() == 1 {
             let before = fs::read(&path).unwrap();
