@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use orange_core::{self as core, Actor, Machine, StateId, TransitionId};
 
-use super::told::Told;
+use super::prompt_facts::PromptFacts;
 use super::ways::Ways;
 use super::{exits, prompts};
 use crate::diag;
@@ -36,7 +36,7 @@ pub struct Facts<'f> {
     /// Every run of it.
     pub search: &'f Search<'f>,
     /// What its prompts tell.
-    pub told: &'f Told,
+    pub prompt_facts: &'f PromptFacts,
     /// By [`TransitionId`].
     pub transitions: Vec<&'f Transition>,
     /// In the machine's order: by state, then source order.
@@ -75,17 +75,17 @@ impl<'f> Facts<'f> {
         source: &'f Source,
         machine: &'f Machine<'f>,
         search: &'f Search<'f>,
-        told: &'f Told,
+        prompt_facts: &'f PromptFacts,
     ) -> Self {
         let transitions = lower::transitions(workflow);
-        let movers = machine.transitions.iter().map(|it| mover(machine, told, it)).collect();
+        let movers = machine.transitions.iter().map(|it| mover(machine, prompt_facts, it)).collect();
         let exit_rules = lower::exit_rules(workflow);
         Self {
             workflow,
             source,
             machine,
             search,
-            told,
+            prompt_facts,
             transitions,
             exit_rules,
             movers,
@@ -276,7 +276,7 @@ fn nearest(search: &Search<'_>) -> Vec<Option<ConfigurationId>> {
 
 /// Who takes a transition (lints page): who alone may; else the engine where an exit rule leads there; else an agent
 /// where a prompt that can be running says so; else a person.
-fn mover(machine: &Machine<'_>, told: &Told, transition: &core::Transition<'_>) -> Mover {
+fn mover(machine: &Machine<'_>, prompt_facts: &PromptFacts, transition: &core::Transition<'_>) -> Mover {
     let (from, to) = (transition.from, transition.to);
     let human = transition.by.allows(Actor::Human);
     let agent = transition.by.allows(Actor::Worker) || transition.by.allows(Actor::Reviewer);
@@ -288,7 +288,7 @@ fn mover(machine: &Machine<'_>, told: &Told, transition: &core::Transition<'_>) 
         core::Outcome::ThenWhen(clauses) => clauses.iter().any(|(_, then)| *then == to),
         core::Outcome::Crash { .. } | core::Outcome::MarkDead | core::Outcome::Wait { .. } => false,
     });
-    match (ruled, told.asks(from, to)) {
+    match (ruled, prompt_facts.asks(from, to)) {
         (true, _) => Mover::Engine,
         (false, true) => Mover::Agent,
         (false, false) => Mover::Person,

@@ -68,7 +68,7 @@ fn ways_on(facts: &Facts<'_>, id: StateId) -> String {
 fn prompt<'f>(facts: &Facts<'f>, id: StateId, agent: Actor) -> &'f str {
     let spawned = facts.machine.transitions.iter().filter(|it| it.to == id).flat_map(|it| it.hooks);
     let into = spawned.filter_map(|it| it.spawn()).find(|it| it.actor() == agent).map(|it| it.prompt);
-    let running = facts.told.prompt_in(id).map(|it| usize::from(it.0));
+    let running = facts.prompt_facts.prompt_in(id).map(|it| usize::from(it.0));
     let prompt = into.map(|it| usize::from(it.0)).or(running);
     prompt.map_or("PROMPT", |at| facts.workflow.prompts[at].name.value.as_str())
 }

@@ -8,7 +8,7 @@ use super::C81;
 use super::shared::{Prompted, asked_section, named_sections, prompts, started};
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
-use crate::lint::told::{Command, Start, survives};
+use crate::lint::prompt_facts::{Command, Start, survives};
 use crate::model::{Gate, Transition};
 use crate::search::sections::ABSENT;
 use crate::search::{Outcome, Step};
@@ -41,7 +41,7 @@ fn leaves<'f>(
 ) -> Vec<(&'f Command, Vec<&'f Transition>)> {
     let mut place = start.place;
     let mut found = Vec::new();
-    for (command, to) in it.reading.told() {
+    for (command, to) in it.reading.told_commands() {
         if !command.concerns(place.state) || !place.may(facts.machine, to) {
             continue;
         }

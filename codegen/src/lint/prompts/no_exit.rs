@@ -11,7 +11,7 @@ use super::shared::{Prompted, any_of, names, prompt, prompts, started};
 use super::unnamed::unnamed;
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
-use crate::lint::told::{Mood, Place, Start, Target};
+use crate::lint::prompt_facts::{Mood, Place, Start, Target};
 use crate::model::{Outcome, StateId};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -94,7 +94,7 @@ fn is_alone(facts: &Facts<'_>, it: &Prompted<'_>, left: &Left) -> bool {
         Target::Open => true,
         Target::Unknown => false,
     };
-    let by_other = facts.machine.targets(state).any(|to| facts.told.other_asks(actor, state, to));
+    let by_other = facts.machine.targets(state).any(|to| facts.prompt_facts.other_asks(actor, state, to));
     !facts.waits(state)
         && !by_other
         && !later.filter(|it| it.concerns(state)).any(|it| is_told(&it.target))

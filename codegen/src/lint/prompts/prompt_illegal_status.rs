@@ -6,7 +6,7 @@ use super::shared::{Telling, list, names, telling};
 use crate::diag::{Diagnostic, Level};
 use crate::edit;
 use crate::lint::Facts;
-use crate::lint::told::{Command, Place, Target};
+use crate::lint::prompt_facts::{Command, Place, Target};
 use crate::model::StateId;
 use crate::suggest;
 
@@ -18,7 +18,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 fn finding(facts: &Facts<'_>, it: &Refused) -> Diagnostic {
-    let telling = telling(facts.told, it.by);
+    let telling = telling(facts.prompt_facts, it.by);
     let command = &telling.reading.commands[it.command];
     match command.target {
         Target::State(to) => illegal(facts, it, &telling, (command, to)),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use orange_core::{Actor, PromptId, StateId, TransitionId};
 
 use super::shared::{Teller, Telling, tellings};
-use crate::lint::told::{Command, Mood, Place, Start, Target, Walker, survives};
+use crate::lint::prompt_facts::{Command, Mood, Place, Start, Target, Walker, survives};
 use crate::lint::{Facts, Mover};
 
 /// A command that the engine refuses.
@@ -133,7 +133,7 @@ fn goes_by_others(facts: &Facts<'_>, actor: Actor, id: TransitionId) -> bool {
     let transition = facts.machine.transition(id);
     let by_engine =
         facts.movers[id.0 as usize] == Mover::Engine && facts.machine.state(transition.from).agent != actor;
-    by_engine || facts.told.other_asks(actor, transition.from, transition.to)
+    by_engine || facts.prompt_facts.other_asks(actor, transition.from, transition.to)
 }
 
 struct Replay<'r, 'm> {

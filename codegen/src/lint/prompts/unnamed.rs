@@ -9,7 +9,7 @@ use super::C82;
 use super::shared::{Prompted, any_of, asked_section, names, prompts, started};
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
-use crate::lint::told::{Mood, Start, Target};
+use crate::lint::prompt_facts::{Mood, Start, Target};
 use crate::model::StateId;
 use crate::search::{EdgeId, Step, Wrote};
 
@@ -94,7 +94,7 @@ fn leaves_otherwise(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> bool
             .any(|way| way.gate.is_none() && way.by.allows(place.actor))
     };
     let gives_up = [facts.machine.commands.crash, facts.machine.commands.cancel];
-    let mut told = it.reading.told().filter(|(_, to)| !gives_up.contains(&Some(*to)));
+    let mut told = it.reading.told_commands().filter(|(_, to)| !gives_up.contains(&Some(*to)));
     told.any(|(command, to)| !command.conditional && command.concerns(place.state) && free(to))
 }
 

@@ -29,7 +29,7 @@ use crate::syntax::Text;
 
 /// What all prompts tell, and the messages of hooks.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct PromptFacts {
     /// By [`PromptId`]: what it says.
     pub readings: Vec<Reading>,
     /// By [`PromptId`]: how agents are started with it.
@@ -147,7 +147,7 @@ pub struct VerdictWord {
     pub word: String,
 }
 
-impl Told {
+impl PromptFacts {
     /// Reads every prompt of a workflow, which `machine` is the tables of.
     pub fn of(workflow: &Workflow, machine: &Machine<'_>) -> Self {
         let states = (0u16..).map(StateId);
@@ -166,9 +166,9 @@ impl Told {
             }
         }
         let messages = messages(workflow, &states, &mut walker);
-        let mut told = Self { readings, starts, runs, messages, first_in, asked: HashMap::default() };
-        told.asked = told.all_asked(machine);
-        told
+        let mut prompt_facts = Self { readings, starts, runs, messages, first_in, asked: HashMap::default() };
+        prompt_facts.asked = prompt_facts.all_asked(machine);
+        prompt_facts
     }
 
     /// What a prompt says.
@@ -197,7 +197,7 @@ impl Told {
         let prompts = self.readings.iter().zip(&self.runs);
         let to_agents = self.messages.iter().filter(|it| !it.is_for_person());
         for (reading, runs) in prompts.chain(to_agents.map(|it| (&it.reading, &it.runs))) {
-            for (command, to) in reading.told() {
+            for (command, to) in reading.told_commands() {
                 for place in runs.iter().flatten().filter(|it| command.concerns(it.state)) {
                     if place.may(machine, to) {
                         let by = asked.entry((place.state, to)).or_insert(Actors::NONE);
@@ -262,7 +262,7 @@ impl Message {
 
 impl Reading {
     /// The commands that are to be run, with the states that they lead to.
-    pub fn told(&self) -> impl Iterator<Item = (&Command, StateId)> {
+    pub fn told_commands(&self) -> impl Iterator<Item = (&Command, StateId)> {
         self.commands.iter().filter(|it| it.mood == Mood::Told).filter_map(|it| match it.target {
             Target::State(to) => Some((it, to)),
             Target::Unknown | Target::Open => None,
