@@ -122,13 +122,19 @@ pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             findings.push(Finding::new(Level::Warning, message).remedy(remedy));
         }
         let history = task::read_journal(&listed.dir)?.history();
-        for Agent { spawn, told, .. } in activity::of_task(seen.app, &listed.dir, task, &history, panes) {
-            if !told.state.is_well() {
-                let message =
-                    format!("task {}: agent {spawn} is {}: {}", task.id, told.state.as_str(), told.reason);
+        for Agent { spawn, assessment, .. } in activity::of_task(seen.app, &listed.dir, task, &history, panes)
+        {
+            if !assessment.state.is_well() {
+                let message = format!(
+                    "task {}: agent {spawn} is {}: {}",
+                    task.id,
+                    assessment.state.as_str(),
+                    assessment.reason
+                );
                 let finding = Finding::new(Level::Warning, message);
-                let answer =
-                    told.request.map(|request| format!("`orange task answer {request} allow`, or `deny`"));
+                let answer = assessment
+                    .request
+                    .map(|request| format!("`orange task answer {request} allow`, or `deny`"));
                 findings.push(answer.into_iter().fold(finding, Finding::remedy));
             }
         }

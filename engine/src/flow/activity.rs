@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::drive::process::Process;
 use crate::drive::tmux::Pane;
 use crate::flow::Snapshot;
-use crate::flow::doing::{Facts, State, Told, Wants};
+use crate::flow::doing::{Assessment, Facts, State, Wants};
 use crate::flow::snapshot::status_of;
 use crate::flow::typed;
 use crate::hooks::attended::Attended;
@@ -28,7 +28,7 @@ pub struct Agent {
     /// `worker` or `reviewer`.
     pub actor: String,
     /// What it does.
-    pub told: Told,
+    pub assessment: Assessment,
 }
 
 /// What each agent of a task has taken so far, by spawn number: those that have ended, by the journal, and those on record as
@@ -74,7 +74,7 @@ pub fn of_task(
             let panes = known_panes.get_or_init(&panes).as_deref();
             facts.still = panes.and_then(|panes| still(panes, &task.id, &record.window, now));
         }
-        Agent { spawn: record.spawn, actor: record.actor.clone(), told: facts.told() }
+        Agent { spawn: record.spawn, actor: record.actor.clone(), assessment: facts.assess() }
     };
     alive.iter().map(of).collect()
 }
@@ -120,7 +120,7 @@ pub fn news(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Vec
     }
     let notes = activity::read(dir);
     let agents = of_task(app, dir, task, history, || None).into_iter();
-    let reports = agents.map(|agent| (report(&agent, &known(&notes, agent.spawn)), agent.told.state));
+    let reports = agents.map(|agent| (report(&agent, &known(&notes, agent.spawn)), agent.assessment.state));
     reports
         .filter(|(report, state)| is_news(history.reports.get(&report.spawn), report, *state))
         .map(|(report, _)| report)
@@ -142,10 +142,10 @@ fn is_news(last: Option<&Report>, report: &Report, state: State) -> bool {
 fn report(agent: &Agent, activity: &Activity) -> Report {
     Report {
         spawn: agent.spawn,
-        state: agent.told.state.as_str().to_owned(),
-        reason: agent.told.reason.clone(),
-        until: agent.told.until.clone(),
-        request: agent.told.request.clone(),
+        state: agent.assessment.state.as_str().to_owned(),
+        reason: agent.assessment.reason.clone(),
+        until: agent.assessment.until.clone(),
+        request: agent.assessment.request.clone(),
         conversation: activity.session.clone(),
         transcript: activity.transcript.clone(),
         tokens: activity.tokens,

@@ -30,7 +30,7 @@ pub fn with_history(
     panes: impl Fn() -> Option<Vec<Pane>>,
 ) -> Vec<Agent> {
     let mut agents = activity::of_task(app, dir, task, history, panes);
-    agents.sort_by_key(|agent| urgency(agent.told.state));
+    agents.sort_by_key(|agent| urgency(agent.assessment.state));
     agents
 }
 
@@ -105,11 +105,11 @@ pub fn to_json(agents: &[Agent]) -> Value {
         json!({
             "spawn": agent.spawn,
             "actor": agent.actor,
-            "state": agent.told.state.as_str(),
-            "reason": agent.told.reason,
-            "seconds": agent.told.lasts.map(|lasts| lasts.as_secs()),
-            "until": agent.told.until,
-            "request": agent.told.request,
+            "state": agent.assessment.state.as_str(),
+            "reason": agent.assessment.reason,
+            "seconds": agent.assessment.lasts.map(|lasts| lasts.as_secs()),
+            "until": agent.assessment.until,
+            "request": agent.assessment.request,
         })
     };
     agents.iter().map(one).collect()
@@ -117,15 +117,19 @@ pub fn to_json(agents: &[Agent]) -> Value {
 
 /// In one line: `agent 1 (worker) is waiting for 5 min: it asks: …`.
 pub fn line(agent: &Agent) -> String {
-    let Agent { spawn, actor, told } = agent;
-    let lasts = told.lasts.map(|lasts| format!(" for {}", words(lasts))).unwrap_or_default();
-    let guess = if told.state == State::Quiet { " (a guess)" } else { "" };
-    let until = told.until.as_ref().map(|until| format!(" until {until}")).unwrap_or_default();
-    format!("agent {spawn} ({actor}) is {}{lasts}{guess}{until}: {}", told.state.as_str(), told.reason)
+    let Agent { spawn, actor, assessment } = agent;
+    let lasts = assessment.lasts.map(|lasts| format!(" for {}", words(lasts))).unwrap_or_default();
+    let guess = if assessment.state == State::Quiet { " (a guess)" } else { "" };
+    let until = assessment.until.as_ref().map(|until| format!(" until {until}")).unwrap_or_default();
+    format!(
+        "agent {spawn} ({actor}) is {}{lasts}{guess}{until}: {}",
+        assessment.state.as_str(),
+        assessment.reason
+    )
 }
 
 /// How a person allows what it asks; `deny` does not.
 pub fn how_to_answer(agent: &Agent) -> Option<String> {
-    let request = agent.told.request.as_ref()?;
+    let request = agent.assessment.request.as_ref()?;
     Some(format!("orange task answer {request} allow"))
 }

@@ -169,7 +169,7 @@ fn row(listed: &Listed, around: &Around<'_>, width: Option<usize>) -> [String; 7
                 one_line(&task.branch, branch_width(width)),
                 task.status().to_owned(),
                 // That a session is active says less than what the agent in it does.
-                agents.first().map_or(session.as_str(), |agent| agent.told.state.as_str()).to_owned(),
+                agents.first().map_or(session.as_str(), |agent| agent.assessment.state.as_str()).to_owned(),
                 task.counter("review_round").to_string(),
                 what_matters(
                     task,
@@ -206,7 +206,9 @@ fn what_matters(
     your_turn: impl FnOnce() -> Option<String>,
     width: Option<usize>,
 ) -> String {
-    let stands = || agent.filter(|agent| !agent.told.state.is_well()).map(|agent| agent.told.reason.clone());
+    let stands = || {
+        agent.filter(|agent| !agent.assessment.state.is_well()).map(|agent| agent.assessment.reason.clone())
+    };
     let waits =
         || task.owned.waiting_until.as_ref().map(|until| format!("waits until {until}: {}", task.summary));
     let matters = match &task.attention {

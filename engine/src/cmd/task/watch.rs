@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::cmd::answer::{Answer, error_json};
 use crate::cmd::args::TaskName;
 use crate::flow::activity::Agent;
-use crate::flow::doing::Told;
+use crate::flow::doing::Assessment;
 use crate::store::{Follow, Record, Task, TaskDir, clock, list, task};
 use crate::{Error, Kind, Result};
 
@@ -96,7 +96,7 @@ impl Doings {
         }
         let Ok((task, journal)) = Task::read(&app.home, dir) else { return Ok(true) };
         for agent in doings::with_history(app, dir, &task, &journal.history(), || None) {
-            let Told { state, reason, .. } = &agent.told;
+            let Assessment { state, reason, .. } = &agent.assessment;
             // Of an agent that works, not each of its steps.
             let word = if state.is_well() {
                 state.as_str().to_owned()
