@@ -18,7 +18,7 @@ use crate::drive::last_lines;
 use crate::drive::process::Family;
 use crate::drive::transcript;
 use crate::flow::{self, End, limit, waiting};
-use crate::hooks::attended::Room;
+use crate::hooks::agent_processes::Room;
 use crate::hooks::trace;
 use crate::relay::{self, Companion};
 use crate::setup::Record;

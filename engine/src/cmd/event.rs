@@ -11,7 +11,7 @@ use crate::drive::changes::Changes;
 use crate::drive::harness::report;
 use crate::drive::process::Process;
 use crate::flow::answer::{self, Answer};
-use crate::hooks::attended::Attended;
+use crate::hooks::agent_processes::AgentProcesses;
 use crate::store::activity::{self, Activity, Kind, Note};
 use crate::store::{Home, TaskDir, clock, find, home};
 use crate::{Error, Result, caller};
@@ -97,7 +97,8 @@ fn ask(dir: &TaskDir, note: Note) -> Result<()> {
 
 /// Whether the agent lives and nothing has happened that only happens after an answer.
 fn is_open(dir: &TaskDir, spawn: u32, request: &str) -> bool {
-    let is_alive = Attended::read(dir, spawn).ok().flatten().is_some_and(|attended| attended.is_alive());
+    let is_alive =
+        AgentProcesses::read(dir, spawn).ok().flatten().is_some_and(|processes| processes.is_alive());
     let activity = Activity::of(&activity::read(dir), spawn);
     is_alive && activity.asked.iter().any(|note| note.request.as_deref() == Some(request))
 }

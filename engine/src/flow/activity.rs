@@ -14,7 +14,7 @@ use crate::flow::Snapshot;
 use crate::flow::doing::{Assessment, Facts, State, Wants};
 use crate::flow::snapshot::status_of;
 use crate::flow::typed;
-use crate::hooks::attended::Attended;
+use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::trace;
 use crate::store::activity::{self, Activity, Note};
 use crate::store::event::{Report, Spawn, Spent};
@@ -64,7 +64,7 @@ pub fn of_task(
         typed::name_requests(app, dir, task, record, &mut activity);
         let mut facts = Facts {
             reports: activity.reports,
-            age: Attended::age(dir, record.spawn).ok().flatten(),
+            age: AgentProcesses::age(dir, record.spawn).ok().flatten(),
             heard: since(&activity.since, now),
             still: None,
             wants: wants(app, task, history, record),
@@ -171,7 +171,7 @@ pub fn at_its_end(dir: &TaskDir, spawn: u32, reason: &str) -> Option<Event> {
 }
 
 fn is_alive(dir: &TaskDir, record: &Spawn) -> bool {
-    Attended::read(dir, record.spawn).ok().flatten().is_some_and(|attended| attended.is_alive())
+    AgentProcesses::read(dir, record.spawn).ok().flatten().is_some_and(|processes| processes.is_alive())
 }
 
 fn since(time: &str, now: SystemTime) -> Option<Duration> {

@@ -12,7 +12,7 @@ use crate::flow::finish::{finish, settled};
 use crate::flow::limit;
 use crate::flow::snapshot::{Snapshot, status_of};
 use crate::flow::waiting::{self, Next};
-use crate::hooks::attended::Attended;
+use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{self, agents, trace};
 use crate::store::{Event, LockedTask, Set, TaskDir};
 
@@ -57,7 +57,7 @@ pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
         None => format!("agent {} has been replaced or is on record as ended", end.spawn),
     };
     answer::forget(dir, end.spawn)?;
-    Attended::forget(dir, end.spawn).map(|()| story)
+    AgentProcesses::forget(dir, end.spawn).map(|()| story)
 }
 
 /// One agent's end, and the task that it ended in.
@@ -275,7 +275,7 @@ impl Case<'_> {
     /// Whether another agent of the task is alive: until it has begun, it may be.
     fn is_beside(&self) -> Result<bool> {
         for other in self.locked.history().agents.keys().filter(|spawn| **spawn != self.end.spawn) {
-            if Attended::read(self.locked.dir(), *other)?.is_none_or(|attended| attended.is_alive()) {
+            if AgentProcesses::read(self.locked.dir(), *other)?.is_none_or(|processes| processes.is_alive()) {
                 return Ok(true);
             }
         }
@@ -286,7 +286,7 @@ impl Case<'_> {
     fn has_begun(&self) -> Result<bool> {
         let End { code, signal, duration, .. } = self.end;
         let is_reported = code.is_some() || signal.is_some() || duration.is_some();
-        Ok(is_reported || Attended::read(self.locked.dir(), self.end.spawn)?.is_some())
+        Ok(is_reported || AgentProcesses::read(self.locked.dir(), self.end.spawn)?.is_some())
     }
 
     fn is_over(&self) -> Result<bool> {

@@ -13,7 +13,7 @@ use crate::drive::harness::shell_word;
 use crate::drive::process::{Family, Kin};
 use crate::drive::terminal;
 use crate::drive::tmux::{self, Pane};
-use crate::hooks::attended::Attended;
+use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{trace, workspace};
 use crate::setup;
 use crate::store::event::{Pass, Spawn, Trace};
@@ -136,7 +136,7 @@ pub fn take_answered(app: &App, locked: &mut LockedTask) -> Result<()> {
 /// Whether an agent was started, whatever became of who asked tmux for it: by its mark on a pane, or by what its wrapper
 /// has noted.
 fn is_there(app: &App, locked: &LockedTask, record: &Spawn) -> Result<bool> {
-    if Attended::read(locked.dir(), record.spawn)?.is_some_and(|attended| attended.is_alive()) {
+    if AgentProcesses::read(locked.dir(), record.spawn)?.is_some_and(|processes| processes.is_alive()) {
         return Ok(true);
     }
     Ok(app.tmux.panes_of(&locked.task().id)?.iter().any(|pane| is_alive_in(pane, &record.window)))
@@ -158,7 +158,7 @@ pub fn started_since(app: &App, locked: &LockedTask, hook: &Hook<'_>, since: u64
     if record.actor != spawn.actor().as_str() {
         return Ok(false);
     }
-    if Attended::read(locked.dir(), last)?.is_some() {
+    if AgentProcesses::read(locked.dir(), last)?.is_some() {
         return Ok(true);
     }
     let panes = app.tmux.panes_of(&locked.task().id)?;
@@ -216,7 +216,7 @@ pub fn end_stopped(app: &App, locked: &mut LockedTask) -> Result<()> {
         let set = if is_last { Set::new().tmux_session(None) } else { Set::new() };
         let trace = trace::keep(app, locked, *spawn);
         locked.append(exited(*spawn, "stopped", trace), set)?;
-        Attended::forget(locked.dir(), *spawn)?;
+        AgentProcesses::forget(locked.dir(), *spawn)?;
     }
     Ok(())
 }
@@ -267,7 +267,7 @@ fn until_it_listens(locked: &LockedTask, spawn: u32, pane: &Pane) -> Result<()> 
     const STARTING: Duration = Duration::from_secs(10);
     let until = Instant::now() + STARTING;
     terminal::until_raw(&pane.tty, || {
-        let age = Attended::age(locked.dir(), spawn)?;
+        let age = AgentProcesses::age(locked.dir(), spawn)?;
         Ok(age.is_none_or(|age| age < STARTING) && Instant::now() < until)
     })
 }
@@ -316,7 +316,7 @@ pub fn live<'o>(
 pub fn is_alive(dir: &TaskDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
     let in_its_pane =
         || panes.iter().any(|pane| pane.belongs_to(&dir.id) && is_alive_in(pane, &record.window));
-    Ok(Attended::read(dir, record.spawn)?.map_or_else(in_its_pane, |attended| attended.is_alive()))
+    Ok(AgentProcesses::read(dir, record.spawn)?.map_or_else(in_its_pane, |processes| processes.is_alive()))
 }
 
 /// Refuses while an agent of the task is alive.
@@ -326,7 +326,7 @@ pub fn is_alive(dir: &TaskDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
 pub fn check_gone(app: &App, locked: &LockedTask) -> Result<()> {
     for record in locked.history().agents.values() {
         // Where its processes are on record, tmux need not even be there.
-        let is_noted = Attended::read(locked.dir(), record.spawn)?.is_some();
+        let is_noted = AgentProcesses::read(locked.dir(), record.spawn)?.is_some();
         let panes = if is_noted { Vec::new() } else { app.tmux.panes_of(&locked.task().id)? };
         if is_alive(locked.dir(), record, &panes)? {
             let Spawn { spawn, actor, .. } = record;
@@ -349,7 +349,7 @@ pub fn gone(app: &App, locked: &mut LockedTask, spawns: &[u32], reason: &str) ->
     let ends = ends.collect();
     fault::step("record the end of", "agents");
     locked.append_many(ends)?;
-    spawns.iter().try_for_each(|number| Attended::forget(locked.dir(), *number))
+    spawns.iter().try_for_each(|number| AgentProcesses::forget(locked.dir(), *number))
 }
 
 /// The event of an agent's end that did not report itself.
@@ -390,12 +390,12 @@ fn make_room(app: &App, locked: &mut LockedTask, actor: Actor) -> Result<()> {
         clear_away(app, locked, number)?;
         gone(app, locked, &[number], "its pane is gone")?;
     }
-    Attended::sweep(locked.dir(), |spawn| locked.history().agents.contains_key(&spawn))
+    AgentProcesses::sweep(locked.dir(), |spawn| locked.history().agents.contains_key(&spawn))
 }
 
 /// What can be done about an agent whose window is gone.
 fn without_window(locked: &LockedTask, spawn: u32) -> Result<String> {
-    let survivor = Attended::read(locked.dir(), spawn)?.and_then(|attended| attended.survivor());
+    let survivor = AgentProcesses::read(locked.dir(), spawn)?.and_then(|processes| processes.survivor());
     Ok(match survivor {
         Some(process) => {
             format!("its window is gone: end it with `kill {}`, or cancel the task", process.pid)
@@ -415,8 +415,8 @@ fn families(locked: &LockedTask, spawns: &[u32]) -> Result<Vec<Family>> {
     let mut families = Vec::new();
     for spawn in spawns {
         families.extend(
-            Attended::read(locked.dir(), *spawn)?
-                .map(|attended| attended.families(locked.dir(), *spawn))
+            AgentProcesses::read(locked.dir(), *spawn)?
+                .map(|processes| processes.families(locked.dir(), *spawn))
                 .unwrap_or_default(),
         );
     }

@@ -2,8 +2,8 @@
 //! (seed 000), so that a transition that a kill interrupted can be finished by running it again. A message that nobody is
 //! there to read is a failure, though.
 
+pub mod agent_processes;
 pub mod agents;
-pub mod attended;
 pub mod pull_request;
 pub mod trace;
 pub mod workspace;

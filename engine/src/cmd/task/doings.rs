@@ -10,13 +10,14 @@ use crate::drive::tmux::Pane;
 use crate::flow::abandoned;
 use crate::flow::activity::{self, Agent};
 use crate::flow::doing::{State, words};
-use crate::hooks::attended::Attended;
+use crate::hooks::agent_processes::AgentProcesses;
 use crate::store::event::Spent;
 use crate::store::{Task, TaskDir, TaskHistory, task};
 
 /// What the living agents of a task do, the one first that needs somebody most. Without one, nothing is read.
 pub fn of(app: &App, dir: &TaskDir, task: &Task, panes: impl Fn() -> Option<Vec<Pane>>) -> Vec<Agent> {
-    let has_agents = may_have_agents(task) && Attended::all(dir).is_ok_and(|attended| !attended.is_empty());
+    let has_agents =
+        may_have_agents(task) && AgentProcesses::all(dir).is_ok_and(|processes| !processes.is_empty());
     let history = has_agents.then(|| task::read_journal(dir).ok()).flatten().map(|journal| journal.history());
     history.map(|history| with_history(app, dir, task, &history, panes)).unwrap_or_default()
 }

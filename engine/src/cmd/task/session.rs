@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::drive::tmux::Pane;
-use crate::hooks::attended::Attended;
+use crate::hooks::agent_processes::AgentProcesses;
 use crate::store::{Task, TaskDir};
 
 /// Whether a task can have agents by its journal: only one that has a worktree, or a session.
@@ -33,9 +33,9 @@ impl Session {
             return Session::Inactive;
         }
         let is_agent_s = |pane: &Pane| pane.belongs_to(&task.id) && pane.agent.is_some() && !pane.dead;
-        let is_active = Attended::all(dir).and_then(|attended| match attended[..] {
+        let is_active = AgentProcesses::all(dir).and_then(|processes| match processes[..] {
             [] => panes().map(|panes| panes.as_ref().iter().any(is_agent_s)),
-            [..] => Ok(attended.iter().any(Attended::is_alive)),
+            [..] => Ok(processes.iter().any(AgentProcesses::is_alive)),
         });
         match is_active {
             Ok(true) => Session::Active,
@@ -63,7 +63,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::hooks::attended::Room;
+    use crate::hooks::agent_processes::Room;
     use crate::store::{Event, LockedTask, Set, tests};
     use crate::{Error, Kind};
 
