@@ -42,7 +42,7 @@ pub struct Facts<'f> {
     /// In the machine's order: by state, then source order.
     pub exit_rules: Vec<&'f ExitRule>,
     /// By [`TransitionId`]: who takes it.
-    pub movers: Vec<Mover>,
+    pub actor_kinds: Vec<ActorKind>,
     /// What transitions connect, whatever their guards say.
     pub ways: Ways,
     /// By state: the nearest configuration in it, if the search came there.
@@ -59,7 +59,7 @@ pub struct Facts<'f> {
 
 /// Who takes a transition, as far as the workflow tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mover {
+pub enum ActorKind {
     /// An agent that is told to, or that alone may.
     Agent,
     /// The engine, by an exit rule.
@@ -78,7 +78,8 @@ impl<'f> Facts<'f> {
         prompt_facts: &'f PromptFacts,
     ) -> Self {
         let transitions = lower::transitions(workflow);
-        let movers = machine.transitions.iter().map(|it| mover(machine, prompt_facts, it)).collect();
+        let actor_kinds =
+            machine.transitions.iter().map(|it| actor_kind(machine, prompt_facts, it)).collect();
         let exit_rules = lower::exit_rules(workflow);
         Self {
             workflow,
@@ -88,7 +89,7 @@ impl<'f> Facts<'f> {
             prompt_facts,
             transitions,
             exit_rules,
-            movers,
+            actor_kinds,
             ways: Ways::of(machine),
             nearest: nearest(search),
             work: RefCell::new(Work::default()),
@@ -219,8 +220,8 @@ impl<'f> Facts<'f> {
             Step::Write(_) => "agent",
             Step::Request { transition, by, .. } => {
                 let declared = self.transition(*transition);
-                let theirs =
-                    self.movers[transition.0 as usize] == Mover::Person || self.waits(declared.from.value);
+                let theirs = self.actor_kinds[transition.0 as usize] == ActorKind::Person
+                    || self.waits(declared.from.value);
                 if *by == Actor::Human || (theirs && declared.by.allows(Actor::Human)) {
                     "person"
                 } else {
@@ -276,12 +277,16 @@ fn nearest(search: &Search<'_>) -> Vec<Option<ConfigurationId>> {
 
 /// Who takes a transition (lints page): who alone may; else the engine where an exit rule leads there; else an agent
 /// where a prompt that can be running says so; else a person.
-fn mover(machine: &Machine<'_>, prompt_facts: &PromptFacts, transition: &core::Transition<'_>) -> Mover {
+fn actor_kind(
+    machine: &Machine<'_>,
+    prompt_facts: &PromptFacts,
+    transition: &core::Transition<'_>,
+) -> ActorKind {
     let (from, to) = (transition.from, transition.to);
     let human = transition.by.allows(Actor::Human);
     let agent = transition.by.allows(Actor::Worker) || transition.by.allows(Actor::Reviewer);
     if human != agent {
-        return if agent { Mover::Agent } else { Mover::Person };
+        return if agent { ActorKind::Agent } else { ActorKind::Person };
     }
     let ruled = machine.exit_rules_of(from).any(|rule| match machine.exit_rules[rule].outcome {
         core::Outcome::Then(then) => then == to,
@@ -289,8 +294,8 @@ fn mover(machine: &Machine<'_>, prompt_facts: &PromptFacts, transition: &core::T
         core::Outcome::Crash { .. } | core::Outcome::MarkDead | core::Outcome::Wait { .. } => false,
     });
     match (ruled, prompt_facts.asks(from, to)) {
-        (true, _) => Mover::Engine,
-        (false, true) => Mover::Agent,
-        (false, false) => Mover::Person,
+        (true, _) => ActorKind::Engine,
+        (false, true) => ActorKind::Agent,
+        (false, false) => ActorKind::Person,
     }
 }

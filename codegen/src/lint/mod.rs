@@ -14,7 +14,7 @@ pub mod hooks;
 pub mod prompts;
 pub mod unattended;
 
-pub use facts::{Facts, MAX_TOLD, Mover};
+pub use facts::{ActorKind, Facts, MAX_TOLD};
 pub use prompt_facts::{Command, Mood, PromptFacts, Reading, SectionName, Target, VerdictWord};
 pub use ways::Ways;
 

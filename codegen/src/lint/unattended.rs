@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use orange_core::{Actor, TransitionId};
 
-use super::facts::{Facts, Mover};
+use super::facts::{ActorKind, Facts};
 use crate::search::components::Components;
 use crate::search::task::Event;
 use crate::search::{Edge, EdgeId, OWN_HOOK, Outcome, Search, Step};
@@ -200,7 +200,7 @@ fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
         Step::Start | Step::Respawn => Part::Attended,
         Step::Request { .. } | Step::Exit { .. } if facts.waits(status) => Part::Attended,
         Step::Request { transition, by, .. } => {
-            let told = facts.movers[transition.0 as usize] != Mover::Person;
+            let told = facts.actor_kinds[transition.0 as usize] != ActorKind::Person;
             if told && by != Actor::Human { Part::Moves } else { Part::Attended }
         }
         Step::Exit { outcome, .. } => match outcome {

@@ -4,7 +4,7 @@ use orange_core::{CRASH_COUNT, StateId};
 
 use super::{Known, Property, bounds};
 use crate::diag::Trace;
-use crate::lint::Mover;
+use crate::lint::ActorKind;
 use crate::lint::unattended::Lasso;
 use crate::model::Outcome as Rule;
 use crate::search::components::Components;
@@ -153,8 +153,8 @@ fn every_end_counts(known: &Known<'_, '_>) -> String {
 
 fn gates_met(known: &Known<'_, '_>) -> String {
     let facts = known.facts;
-    let gated = facts.transitions.iter().zip(&facts.movers).filter(|(it, _)| it.gate.is_some());
-    let told = gated.clone().filter(|(_, mover)| **mover != Mover::Person).count();
+    let gated = facts.transitions.iter().zip(&facts.actor_kinds).filter(|(it, _)| it.gate.is_some());
+    let told = gated.clone().filter(|(_, actor_kind)| **actor_kind != ActorKind::Person).count();
     match gated.count() {
         0 => "there is no gate".to_owned(),
         1 if told == 0 => "the one gate is a person's to meet".to_owned(),

@@ -7,7 +7,7 @@ use orange_core::{Actor, CRASH_COUNT, HarnessOf, TransitionId};
 use crate::catalogue::A10;
 use crate::diag::Diagnostic;
 use crate::guard::{Compare, Guard};
-use crate::lint::{Facts, Mover};
+use crate::lint::{ActorKind, Facts};
 use crate::model::{Action, Clause, CounterId, ExitRule, Hook, Outcome, Spawn, StateId, Transition};
 use crate::search::{Edge, EdgeId, Step};
 use crate::span::{Span, Spanned};
@@ -100,7 +100,7 @@ pub(super) fn is_persons(facts: &Facts<'_>, edge: &Edge) -> bool {
 /// Whether a transition is a person's to take: theirs by all that the workflow tells, or out of a state that waits for them.
 pub(super) fn is_persons_way(facts: &Facts<'_>, id: TransitionId) -> bool {
     let declared = facts.transition(id);
-    let theirs = facts.movers[id.0 as usize] == Mover::Person || facts.waits(declared.from.value);
+    let theirs = facts.actor_kinds[id.0 as usize] == ActorKind::Person || facts.waits(declared.from.value);
     theirs && declared.by.allows(Actor::Human)
 }
 

@@ -7,7 +7,7 @@ use orange_core::{StateId, TransitionId};
 use super::C4E;
 use super::text::condition_of;
 use crate::diag::Diagnostic;
-use crate::lint::{Facts, Mover};
+use crate::lint::{ActorKind, Facts};
 use crate::model::{self, ExitRule};
 use crate::search::sections::ABSENT;
 use crate::search::{ConfigurationId, EdgeId, Outcome, Step, Wrote};
@@ -83,7 +83,8 @@ impl Disagreement {
         let deciding = facts.deciding().rule(facts, exit);
         let is_shadowed =
             leading.iter().any(|at| Some(*at) != deciding && facts.deciding().holds(facts, *at, exit));
-        let is_work = transition.gate.is_some() && facts.movers[self.transition.0 as usize] != Mover::Person;
+        let is_work =
+            transition.gate.is_some() && facts.actor_kinds[self.transition.0 as usize] != ActorKind::Person;
         match self.outcome {
             Outcome::Advance(_) => is_ruled && !is_shadowed,
             Outcome::Escalate(_) | Outcome::Crash { .. } => {

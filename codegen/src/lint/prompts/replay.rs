@@ -6,7 +6,7 @@ use orange_core::{Actor, PromptId, StateId, TransitionId};
 
 use super::shared::{Teller, Telling, tellings};
 use crate::lint::prompt_facts::{Command, Mood, Place, Start, Target, Walker, survives};
-use crate::lint::{Facts, Mover};
+use crate::lint::{ActorKind, Facts};
 
 /// A command that the engine refuses.
 #[derive(Debug)]
@@ -131,8 +131,8 @@ fn drifts(facts: &Facts<'_>, place: Place, id: TransitionId) -> bool {
 
 fn goes_by_others(facts: &Facts<'_>, actor: Actor, id: TransitionId) -> bool {
     let transition = facts.machine.transition(id);
-    let by_engine =
-        facts.movers[id.0 as usize] == Mover::Engine && facts.machine.state(transition.from).agent != actor;
+    let by_engine = facts.actor_kinds[id.0 as usize] == ActorKind::Engine
+        && facts.machine.state(transition.from).agent != actor;
     by_engine || facts.prompt_facts.other_asks(actor, transition.from, transition.to)
 }
 
