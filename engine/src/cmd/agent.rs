@@ -15,7 +15,7 @@ use crate::drive::agent::{self, Ended};
 use crate::drive::exec::Call;
 use crate::drive::harness::{Conversation, Harness, Places, Start, quoted_names, reporting};
 use crate::drive::last_lines;
-use crate::drive::process::Family;
+use crate::drive::process::ProcessRoot;
 use crate::drive::transcript;
 use crate::flow::{self, End, limit, waiting};
 use crate::hooks::agent_processes::Room;
@@ -165,7 +165,7 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
         .env(caller::ACTOR, &spawn.actor)
         .env(caller::SPAWN, number.to_string())
         .env(caller::SECRET, secret::read(dir, number)?.unwrap_or_default());
-    let family = Family::Agent(dir.id.clone(), number);
+    let root = ProcessRoot::Agent(dir.id.clone(), number);
     let holder = Call::new(&app.program).args(["agent", "hold"]);
     let room = Room::make(dir, number)?;
     let mut companion = Companion::start(app, dir, number);
@@ -174,7 +174,7 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
         // Whoever asked for this agent may have been told that there is none, and have put that on record.
         check_on_record(dir, number).map(drop)
     };
-    let ended = agent::run(call, holder, &[family], started, |child| companion.lost(child));
+    let ended = agent::run(call, holder, &[root], started, |child| companion.lost(child));
     companion.end();
     ended
 }

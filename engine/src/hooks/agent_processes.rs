@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::drive::process::{self, Family, Process};
+use crate::drive::process::{self, Process, ProcessRoot};
 use crate::members::{self, Members, Object};
 use crate::store::{TaskDir, atomic, home, secret};
 use crate::{Error, Kind, Result, nofollow};
@@ -130,9 +130,9 @@ impl AgentProcesses {
 
     /// The agent of this spawn and its wrapper, each with all that is below it. A process that is on record for it and was
     /// never its own is none of them.
-    pub fn families(&self, dir: &TaskDir, spawn: u32) -> Vec<Family> {
+    pub fn roots(&self, dir: &TaskDir, spawn: u32) -> Vec<ProcessRoot> {
         let processes = if self.is_of_this_boot() { vec![self.wrapper, self.agent] } else { Vec::new() };
-        let marked = |process| Family::Marked(process, dir.id.clone(), spawn);
+        let marked = |process| ProcessRoot::Marked(process, dir.id.clone(), spawn);
         processes.into_iter().map(marked).collect()
     }
 
@@ -188,7 +188,7 @@ mod tests {
         assert!(
             !before.is_alive()
                 && before.survivor().is_none()
-                && before.families(&Home::at("/x").task("toy", "t1"), 1).is_empty()
+                && before.roots(&Home::at("/x").task("toy", "t1"), 1).is_empty()
         );
     }
 

@@ -10,7 +10,7 @@ use rustix::process::Pid;
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::drive::harness::shell_word;
-use crate::drive::process::{Family, Kin};
+use crate::drive::process::{ProcessRoot, ProcessTree};
 use crate::drive::terminal;
 use crate::drive::tmux::{self, Pane};
 use crate::hooks::agent_processes::AgentProcesses;
@@ -177,9 +177,9 @@ pub fn kill_session(app: &App, locked: &mut LockedTask) -> Result<Set> {
     }
     let id = locked.dir().id.clone();
     let spawns: Vec<u32> = history.agents.keys().copied().collect();
-    let kin = Kin::of([families(locked, &spawns)?, vec![Family::Task(id.clone())]].concat());
+    let tree = ProcessTree::of([roots(locked, &spawns)?, vec![ProcessRoot::Task(id.clone())]].concat());
     let killed = session.map_or(Ok(Vec::new()), |session| app.tmux.kill_session(&session, &id));
-    end(kin, killed)?;
+    end(tree, killed)?;
     gone(app, locked, &spawns, "killed")?;
     Ok(Set::new().tmux_session(None))
 }
@@ -406,29 +406,30 @@ fn without_window(locked: &LockedTask, spawn: u32) -> Result<String> {
 
 fn kill_agent(app: &App, locked: &LockedTask, spawn: u32, window: &str) -> Result<()> {
     let id = &locked.dir().id;
-    let kin = Kin::of([families(locked, &[spawn])?, vec![Family::Agent(id.clone(), spawn)]].concat());
-    end(kin, app.tmux.kill_agent(id, window))
+    let tree =
+        ProcessTree::of([roots(locked, &[spawn])?, vec![ProcessRoot::Agent(id.clone(), spawn)]].concat());
+    end(tree, app.tmux.kill_agent(id, window))
 }
 
 /// The processes of these agents that are on record, with their wrappers.
-fn families(locked: &LockedTask, spawns: &[u32]) -> Result<Vec<Family>> {
-    let mut families = Vec::new();
+fn roots(locked: &LockedTask, spawns: &[u32]) -> Result<Vec<ProcessRoot>> {
+    let mut roots = Vec::new();
     for spawn in spawns {
-        families.extend(
+        roots.extend(
             AgentProcesses::read(locked.dir(), *spawn)?
-                .map(|processes| processes.families(locked.dir(), *spawn))
+                .map(|processes| processes.roots(locked.dir(), *spawn))
                 .unwrap_or_default(),
         );
     }
-    Ok(families)
+    Ok(roots)
 }
 
 /// Ends these processes and those of these panes, even when tmux has failed.
-fn end(kin: Kin, killed: Result<Vec<Pane>>) -> Result<()> {
+fn end(tree: ProcessTree, killed: Result<Vec<Pane>>) -> Result<()> {
     let panes = killed.as_deref().unwrap_or_default();
-    let sessions: Vec<Family> =
-        panes.iter().filter_map(|pane| Pid::from_raw(pane.pid)).map(Family::Session).collect();
-    kin.and(sessions).end()?;
+    let sessions: Vec<ProcessRoot> =
+        panes.iter().filter_map(|pane| Pid::from_raw(pane.pid)).map(ProcessRoot::Session).collect();
+    tree.and(sessions).end()?;
     killed.map(drop)
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::app::App;
 use crate::drive::exec::{Call, GIT_VARIABLES, Output};
 use crate::drive::git::{Git, REMOTE};
-use crate::drive::process::{self, Family};
+use crate::drive::process::{self, ProcessRoot};
 use crate::files::entries;
 use crate::store::home::make_folder;
 use crate::store::scalar::Value;
@@ -85,7 +85,7 @@ pub fn run_command(locked: &mut LockedTask, argv: &[&str], timeout: u32) -> Resu
     if !outcome.as_ref().is_ok_and(Output::success) {
         // Also what has left its process group, and what has lost its parent.
         let left = process::children().into_iter().filter(|child| !others.contains(child));
-        process::end(&left.map(Family::Process).collect::<Vec<_>>())?;
+        process::end(&left.map(ProcessRoot::Process).collect::<Vec<_>>())?;
     }
     let (code, said, is_all) = match &outcome {
         Ok(output) => {
