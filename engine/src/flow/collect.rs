@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::app::App;
-use crate::drive::git::{Backup, Git, Keeper, Kept};
+use crate::drive::git::{Backup, BackupContext, Git, SavedWork};
 use crate::files::{entries, is_empty, is_same};
 use crate::flow::{cancel, settled};
 use crate::hooks::workspace;
@@ -189,8 +189,8 @@ impl<'p> Place<'p> {
         let mut kept = Vec::new();
         let mut note = |what| {
             kept.push(match what {
-                Kept::Work(Backup { reference, .. }) => reference,
-                Kept::Aside(folder) => folder.to_string_lossy().into_owned(),
+                SavedWork::Commit(Backup { reference, .. }) => reference,
+                SavedWork::Aside(folder) => folder.to_string_lossy().into_owned(),
             });
             Ok(())
         };
@@ -199,10 +199,11 @@ impl<'p> Place<'p> {
             (None, Some(git)) => git.default_branch()?,
             (None, None) => String::new(),
         };
-        let mut keeper = Keeper { task, default_branch: &default_branch, aside: &aside, note: &mut note };
+        let mut context =
+            BackupContext { task, default_branch: &default_branch, aside: &aside, note: &mut note };
         match (fate, &self.git) {
-            (Fate::Clean, Some(git)) => git.release(&self.folder, &mut keeper)?,
-            (Fate::Remove, Some(git)) => git.remove(&self.folder, &mut keeper)?,
+            (Fate::Clean, Some(git)) => git.release(&self.folder, &mut context)?,
+            (Fate::Remove, Some(git)) => git.remove(&self.folder, &mut context)?,
             (Fate::Clean | Fate::Remove, None) => {}
             (Fate::GiveBack | Fate::Leave(_), _) => return Ok(kept),
         }

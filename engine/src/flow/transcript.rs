@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::app::App;
 use crate::hooks::trace;
 use crate::store::event::Spawn;
-use crate::store::transcripts::{self, Form, Kept};
+use crate::store::transcripts::{self, Form, StoredTranscript};
 use crate::store::{Event, Record, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result, nofollow};
 
@@ -26,7 +26,7 @@ pub struct Transcript {
 #[derive(Clone, Debug)]
 pub enum Source {
     /// In the file that was kept.
-    Kept(Kept),
+    Stored(StoredTranscript),
     /// In a file that may still grow: the harness's own, or what the pane has shown so far.
     Growing(Form, PathBuf),
 }
@@ -35,7 +35,7 @@ impl Source {
     /// What it is.
     pub fn form(&self) -> Form {
         match self {
-            Source::Kept(kept) => kept.form,
+            Source::Stored(kept) => kept.form,
             Source::Growing(form, _) => *form,
         }
     }
@@ -90,7 +90,7 @@ fn source(
         return Ok(own().or_else(pane));
     }
     let kept = transcripts::all(dir)?.into_iter().rfind(|kept| kept.spawn == agent.spawn);
-    Ok(kept.map(Source::Kept).or_else(pane).or_else(own))
+    Ok(kept.map(Source::Stored).or_else(pane).or_else(own))
 }
 
 fn no_agent(dir: &TaskDir, agents: &[Spawn], spawn: Option<u32>) -> Error {

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::app::App;
-use crate::drive::git::{Backup, BranchState, Git, Keeper, Kept, REQUEST_FOLDER, TASK_FILE};
+use crate::drive::git::{Backup, BackupContext, BranchState, Git, REQUEST_FOLDER, SavedWork, TASK_FILE};
 use crate::hooks::agents;
 use crate::store::copy;
 use crate::store::pool::{self, Slot};
@@ -195,10 +195,10 @@ fn empty(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
     let id = locked.task().id.clone();
     let aside = app.home.set_aside(&id);
     let mut note = |kept| note(locked, kept);
-    let mut keeper =
-        Keeper { task: &id, default_branch: &project.default_branch, aside: &aside, note: &mut note };
-    Git::at(&project.path).release(worktree, &mut keeper)?;
-    clear_place(worktree, &mut keeper)
+    let mut context =
+        BackupContext { task: &id, default_branch: &project.default_branch, aside: &aside, note: &mut note };
+    Git::at(&project.path).release(worktree, &mut context)?;
+    clear_place(worktree, &mut context)
 }
 
 /// Frees the slot of a task that holds no worktree any more.
@@ -238,12 +238,12 @@ pub fn init(app: &App, project: &Project) -> Result<Vec<String>> {
 }
 
 /// Puts what was kept on record, once in each transition: after a kill, the same is found again.
-fn note(locked: &mut LockedTask, kept: Kept) -> Result<()> {
+fn note(locked: &mut LockedTask, kept: SavedWork) -> Result<()> {
     let (name, event) = match kept {
-        Kept::Work(Backup { reference, commit }) => {
+        SavedWork::Commit(Backup { reference, commit }) => {
             (reference.clone(), Event::WorkBackedUp { reference, commit })
         }
-        Kept::Aside(folder) => {
+        SavedWork::Aside(folder) => {
             let folder = folder.to_string_lossy().into_owned();
             (folder.clone(), Event::WorkSetAside { folder })
         }
@@ -254,7 +254,7 @@ fn note(locked: &mut LockedTask, kept: Kept) -> Result<()> {
 
 /// Makes the place of `TASK.md` free for the next task. A link is one that former versions made; a file of that name may be
 /// the project's, and what is neither, such as a folder, is kept elsewhere.
-fn clear_place(worktree: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
+fn clear_place(worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
     let place = worktree.join(TASK_FILE);
     let kind = match place.symlink_metadata() {
         Ok(found) => found.file_type(),
@@ -264,5 +264,5 @@ fn clear_place(worktree: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
     if kind.is_symlink() {
         return atomic::remove(&place);
     }
-    if kind.is_file() { Ok(()) } else { keeper.set_aside(&place) }
+    if kind.is_file() { Ok(()) } else { context.set_aside(&place) }
 }

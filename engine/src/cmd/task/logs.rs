@@ -40,7 +40,7 @@ pub fn run(
     }
     let Some(source) = &found.source else { return Err(nothing(dir, &found)) };
     let contents = match source {
-        Source::Kept(kept) => kept.read()?,
+        Source::Stored(kept) => kept.read()?,
         Source::Growing(_, path) => open_regular(path)
             .and_then(|mut file| transcripts::end_of(&mut file, transcripts::LONGEST))
             .map_err(|cause| Error::io("read", path, &cause))?,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::backup::Keeper;
+use super::backup::BackupContext;
 use super::busy::Patience;
 use super::capture::Capture;
 use super::{BranchState, Git, Worktree, parse, refused};
@@ -84,9 +84,9 @@ impl Git {
             Place::Removed(found) => {
                 let name = worktree.file_name().unwrap_or_default().to_string_lossy();
                 // Whose it was is not known any more: the refs have the worktree's name.
-                let mut keeper =
-                    Keeper { task: &name, default_branch, aside: worktree, note: &mut |_| Ok(()) };
-                self.back_up_removed(&found, &mut keeper)?;
+                let mut context =
+                    BackupContext { task: &name, default_branch, aside: worktree, note: &mut |_| Ok(()) };
+                self.back_up_removed(&found, &mut context)?;
                 self.forget(&found)?;
             }
             Place::Free => (),
