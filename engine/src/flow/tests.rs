@@ -9,7 +9,7 @@ use orange_core::{
 use crate::app::App;
 use crate::caller::Caller;
 use crate::flow::request::decide;
-use crate::flow::{End, Goal, begin, ended, finish, foresee, request, settled, spawn};
+use crate::flow::{End, Goal, begin, dry_run, ended, finish, request, settled, spawn};
 use crate::machines::Machines;
 use crate::store::event::Spawn as Spawned;
 use crate::store::{self, Draft, Event, LockedTask, Record, Set, Task, TaskDir};
@@ -253,7 +253,7 @@ fn a_refusal_changes_nothing() {
 fn a_dry_run_answers_what_the_real_call_would() {
     let lab = Lab::new(STUCK, "");
     let goal = Goal::Named("agent-review");
-    let error = refused(foresee(&lab.app, &lab.dir, goal), Kind::Environment, "`pi`");
+    let error = refused(dry_run(&lab.app, &lab.dir, goal), Kind::Environment, "`pi`");
     assert_eq!(request(&lab.app, &lab.dir, goal).unwrap_err(), error);
     assert_eq!(lab.events(), [] as [&str; 0]);
 }

@@ -97,9 +97,9 @@ pub fn preflight(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<Optio
 ///
 /// # Errors
 /// The same.
-pub fn foresee(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
+pub fn dry_run(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
     check_spawns(app, task, effects)?;
-    if acquires(effects) { workspace::foresee(app, task) } else { Ok(()) }
+    if acquires(effects) { workspace::dry_run(app, task) } else { Ok(()) }
 }
 
 fn check_spawns(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<()> {

@@ -48,7 +48,7 @@ pub fn preflight(app: &App, task: &Task) -> Result<Option<Room>> {
 ///
 /// # Errors
 /// The same.
-pub fn foresee(app: &App, task: &Task) -> Result<()> {
+pub fn dry_run(app: &App, task: &Task) -> Result<()> {
     let Some(project) = without_worktree(app, task)? else { return Ok(()) };
     check_room(app, &project, task, &pool::read(&app.home)?)
 }

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::UpdateArgs;
 use crate::drive::git::Git;
-use crate::flow::foresee::{Ahead, foresee};
+use crate::flow::dry_run::{TaskPreview, dry_run};
 use crate::flow::{Goal, rebranch, request, settled, waiting};
 use crate::store::scalar::Value;
 use crate::store::{LockedTask, Task, TaskDir, list};
@@ -30,7 +30,7 @@ pub fn check(args: &UpdateArgs) -> Result<()> {
 pub fn run(app: &App, dir: &TaskDir, args: &UpdateArgs) -> Result<Answer> {
     // A status that is refused leaves the other fields alone too.
     if let Some(status) = args.status.as_ref().filter(|_| args.summary.is_some() || args.branch.is_some()) {
-        foresee(app, dir, Goal::Named(status))?;
+        dry_run(app, dir, Goal::Named(status))?;
     }
     let fields = edit(app, dir, args)?;
     let Some(status) = &args.status else {
@@ -38,7 +38,7 @@ pub fn run(app: &App, dir: &TaskDir, args: &UpdateArgs) -> Result<Answer> {
         let verb = if args.dry_run { "would update" } else { "updated" };
         return Ok(Answer::new(json, format!("{verb} {}", fields.join(", "))));
     };
-    let ask = if args.dry_run { foresee } else { request };
+    let ask = if args.dry_run { dry_run } else { request };
     let moved = ask(app, dir, Goal::Named(status))?;
     Ok(moved_answer(app, dir, &moved))
 }
@@ -52,7 +52,7 @@ fn edit(app: &App, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'static str>
     changes.extend(args.summary.as_deref().map(|summary| ("summary", Value::Text(summary))));
     changes.extend(branch.as_deref().map(|branch| ("branch", Value::Text(branch))));
     if !changes.is_empty() && args.dry_run {
-        let Ahead { task, history, .. } = Ahead::of(app, dir)?;
+        let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
         app.check_caller(&task, &history)?;
         if let Some(branch) = &branch {
             admit(app, &list::others_of_branch(&app.home, dir, branch)?)?;

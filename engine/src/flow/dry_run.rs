@@ -14,17 +14,17 @@ use crate::{Result, store};
 ///
 /// # Errors
 /// Those that the request would have before anything has changed.
-pub fn foresee(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
-    let ahead = Ahead::of(app, dir)?;
-    let machine = app.machine_of(&ahead.task.owned)?;
-    let decision = decide(app, machine, &ahead.task, &ahead.history, goal)?;
-    hooks::foresee(app, &ahead.task, &decision.effects)?;
-    Ok(ahead.planned(machine, &decision))
+pub fn dry_run(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
+    let preview = TaskPreview::of(app, dir)?;
+    let machine = app.machine_of(&preview.task.owned)?;
+    let decision = decide(app, machine, &preview.task, &preview.history, goal)?;
+    hooks::dry_run(app, &preview.task, &decision.effects)?;
+    Ok(preview.planned(machine, &decision))
 }
 
 /// A task as a request would find it, once what is left undone is finished and its workflow is followed.
 #[derive(Debug)]
-pub struct Ahead {
+pub struct TaskPreview {
     /// The task.
     pub task: Task,
     /// Its journal, added up.
@@ -32,29 +32,29 @@ pub struct Ahead {
     records: Vec<Record>,
 }
 
-impl Ahead {
+impl TaskPreview {
     /// Reads the task, and adds in memory what the next command would write first.
     ///
     /// # Errors
     /// Those of reading it; `refused` when it has no place in its workflow any more.
-    pub fn of(app: &App, dir: &TaskDir) -> Result<Ahead> {
+    pub fn of(app: &App, dir: &TaskDir) -> Result<TaskPreview> {
         let (task, store::journal::Journal { records, .. }) = Task::read(&app.home, dir)?;
-        let mut ahead = Ahead { history: TaskHistory::fold(&records), task, records };
-        let machine = match app.machine_of(&ahead.task.owned) {
+        let mut preview = TaskPreview { history: TaskHistory::fold(&records), task, records };
+        let machine = match app.machine_of(&preview.task.owned) {
             Ok(machine) => machine,
             // A workflow that cannot be followed is told by whoever wants to follow it.
-            Err(_) if ahead.history.open.is_none() => return Ok(ahead),
+            Err(_) if preview.history.open.is_none() => return Ok(preview),
             Err(error) => return Err(error),
         };
-        definition::check(machine, &ahead.task, &ahead.history)?;
-        if let Some(pending) = ahead.history.open.clone() {
-            let (closed, set) = closing(machine, &ahead.task, &pending.plan);
-            ahead.add(closed, with_counters(set, &pending));
+        definition::check(machine, &preview.task, &preview.history)?;
+        if let Some(pending) = preview.history.open.clone() {
+            let (closed, set) = closing(machine, &preview.task, &pending.plan);
+            preview.add(closed, with_counters(set, &pending));
         }
-        if let Some((changed, set)) = definition::change(app, machine, &ahead.task) {
-            ahead.add(changed, set);
+        if let Some((changed, set)) = definition::change(app, machine, &preview.task) {
+            preview.add(changed, set);
         }
-        Ok(ahead)
+        Ok(preview)
     }
 
     fn add(&mut self, event: Event, set: Set) {
