@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::flow::forced::Forced;
 use crate::flow::migrate::migration;
 use crate::flow::request::{carry_out, of_command};
-use crate::flow::{Goal, Moved, finish::in_hand, request};
+use crate::flow::{Goal, TransitionResult, finish::in_hand, request};
 use crate::store::{LockedTask, TaskDir};
 use crate::{Error, Result};
 
@@ -16,7 +16,7 @@ use crate::{Error, Result};
 ///
 /// # Errors
 /// Those of the request; `not_allowed` for an agent where there is no transition.
-pub fn cancel(app: &App, dir: &TaskDir) -> Result<Moved> {
+pub fn cancel(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     let mut locked = in_hand(app, dir)?;
     let machine = match app.machine_of(&locked.task().owned) {
         Ok(machine) => machine,
@@ -31,7 +31,7 @@ pub fn cancel(app: &App, dir: &TaskDir) -> Result<Moved> {
     carry_out(app, locked)
 }
 
-fn cancel_lost(app: &App, mut locked: LockedTask, lost: Error) -> Result<Moved> {
+fn cancel_lost(app: &App, mut locked: LockedTask, lost: Error) -> Result<TransitionResult> {
     let mut machines = app.machines.usable()?.into_iter();
     let found = machines.find_map(|machine| Some((machine, machine.state(machine.commands.cancel?).name)));
     let Some((machine, to)) = found else { return Err(lost) };

@@ -231,10 +231,10 @@ fn give_back(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
         return workspace::give_back(app, open.task()).map(|()| Vec::new());
     }
     drop(open);
-    let moved = cancel(app, dir)?;
-    match moved.hook_errors.first() {
+    let result = cancel(app, dir)?;
+    match result.hook_errors.first() {
         Some(error) => Err(Error::new(Kind::Environment, error)),
-        None => Ok(moved.backed_up),
+        None => Ok(result.backed_up),
     }
 }
 

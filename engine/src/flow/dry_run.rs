@@ -5,7 +5,7 @@ use orange_core::{Decision, Machine};
 use crate::app::App;
 use crate::flow::finish::closing;
 use crate::flow::request::decide;
-use crate::flow::{Goal, Moved, definition};
+use crate::flow::{Goal, TransitionResult, definition};
 use crate::hooks;
 use crate::store::{Event, OpenTransition, Record, Set, Task, TaskDir, TaskHistory, journal};
 use crate::{Result, store};
@@ -14,7 +14,7 @@ use crate::{Result, store};
 ///
 /// # Errors
 /// Those that the request would have before anything has changed.
-pub fn dry_run(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
+pub fn dry_run(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionResult> {
     let preview = TaskPreview::of(app, dir)?;
     let machine = app.machine_of(&preview.task.owned)?;
     let decision = decide(app, machine, &preview.task, &preview.history, goal)?;
@@ -64,15 +64,15 @@ impl TaskPreview {
         self.records.extend(records);
     }
 
-    fn planned(&self, machine: &Machine<'_>, decision: &Decision<'_>) -> Moved {
-        Moved {
+    fn planned(&self, machine: &Machine<'_>, decision: &Decision<'_>) -> TransitionResult {
+        TransitionResult {
             id: self.task.id.clone(),
             from: machine.state(decision.from).name.to_owned(),
             to: machine.state(decision.to).name.to_owned(),
             review_round: self.task.counter("review_round"),
             hooks: decision.effects.iter().map(|effect| effect.hook.name().to_owned()).collect(),
             dry_run: true,
-            ..Moved::beginning(&self.records)
+            ..TransitionResult::beginning(&self.records)
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::flow::begin::begin;
 use crate::flow::forced::Forced;
 use crate::flow::request::{Goal, carry_out, decide, of_command};
 use crate::flow::snapshot::status_of;
-use crate::flow::{Moved, pull_request, settled};
+use crate::flow::{TransitionResult, pull_request, settled};
 use crate::hooks;
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::projects::Project;
@@ -32,7 +32,7 @@ pub struct Wish {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
     /// The transition that followed; from a status to itself where the task was over.
-    pub moved: Moved,
+    pub result: TransitionResult,
     /// The branch that was merged.
     pub branch: String,
     /// The branch that it was merged into.
@@ -72,7 +72,7 @@ pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
         events.iter_mut().for_each(|event| say_forced(event, &from));
     }
     let events = events.into_iter().map(Into::into).collect();
-    let moved = match way {
+    let result = match way {
         Way::Declared(decision) => {
             begin(machine, &mut locked, &decision, events, room)?;
             carry_out(app, locked)?
@@ -83,10 +83,10 @@ pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
         }
         Way::Late => {
             locked.append_many(events)?;
-            Moved::staying(locked.task())
+            TransitionResult::staying(locked.task())
         }
     };
-    Ok(Merged { moved, branch, into, strategy, pushed, commit })
+    Ok(Merged { result, branch, into, strategy, pushed, commit })
 }
 
 /// By which way the task goes to where merged tasks go.

@@ -18,7 +18,6 @@ pub mod limit;
 pub mod merge;
 pub mod migrate;
 pub mod monitor;
-pub mod moved;
 pub mod polls;
 pub mod pull_request;
 pub mod queue;
@@ -33,6 +32,7 @@ pub mod take_in;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod transcript;
+pub mod transition_result;
 pub mod typed;
 pub mod waiting;
 
@@ -42,7 +42,6 @@ pub use ended::{End, ended};
 pub use finish::{abandoned, finish, settled};
 pub use leftovers::end_leftovers;
 pub use migrate::migrate;
-pub use moved::Moved;
 pub use request::{Goal, request};
 pub use respawn::respawn;
 pub use snapshot::Snapshot;
@@ -50,3 +49,4 @@ pub use start::{spawn, spawn_next};
 pub use stop::{restart, stop};
 pub use take_in::{even_out, take_in};
 pub use transcript::{Source, Transcript, transcript};
+pub use transition_result::TransitionResult;

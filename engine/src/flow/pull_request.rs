@@ -9,7 +9,7 @@ use crate::flow::begin::begin;
 use crate::flow::forced::Forced;
 use crate::flow::request::{carry_out, of_command};
 use crate::flow::snapshot::{Snapshot, status_of};
-use crate::flow::{Moved, settled};
+use crate::flow::{TransitionResult, settled};
 use crate::hooks;
 use crate::store::{Event, LockedTask, Task, TaskDir};
 
@@ -37,8 +37,8 @@ pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<Strin
             (to, Forced::Cancel, vec![Event::PrClosed { url }], "closed")
         }
     };
-    let moved = end(app, machine, locked, to, forced, events)?;
-    Ok(Some(format!("its pull request was {word}: {}", moved.text().replace('\n', "; "))))
+    let result = end(app, machine, locked, to, forced, events)?;
+    Ok(Some(format!("its pull request was {word}: {}", result.text().replace('\n', "; "))))
 }
 
 /// Takes over a pull request that somebody else has opened for the branch of a task, and goes on as [`follow`] does. What
@@ -72,7 +72,7 @@ fn end(
     to: StateId,
     forced: Forced,
     events: Vec<Event>,
-) -> Result<Moved> {
+) -> Result<TransitionResult> {
     let events = events.into_iter().map(Into::into).collect();
     let decision = {
         let snapshot = Snapshot::of(machine, locked.task(), locked.history())?;

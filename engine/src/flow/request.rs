@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::drive::git::{self, Git};
 use crate::flow::begin::begin;
 use crate::flow::snapshot::{Snapshot, state_named, status_of};
-use crate::flow::{Moved, finish, refusal, settled};
+use crate::flow::{TransitionResult, finish, refusal, settled};
 use crate::hooks;
 use crate::store::{LockedTask, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};
@@ -31,7 +31,7 @@ pub enum Goal<'a> {
 /// # Errors
 /// A rejection of the core as its kind; `environment` or `refused` when what the hooks need is not there, before anything
 /// has changed; those of the store. A hook that fails later is no error: it is in the answer, and shown as `attention`.
-pub fn request(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
+pub fn request(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionResult> {
     let locked = begun(app, settled(app, dir)?, goal)?;
     carry_out(app, locked)
 }
@@ -90,7 +90,7 @@ fn check_no_task_file(app: &App, task: &Task, worktree: Option<&Path>) -> Result
 ///
 /// # Errors
 /// Those of the store, and of starting that process. The transition is begun then: the next command finishes it.
-pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<Moved> {
+pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<TransitionResult> {
     let dir = locked.dir().clone();
     let Some(begun) = locked.history().open.clone() else {
         return Err(Error::new(Kind::Refused, "no transition was begun"));
@@ -116,7 +116,7 @@ pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<Moved> {
             log.display()
         )));
     }
-    Ok(Moved::read(&dir.id, &journal.records, begun.seq))
+    Ok(TransitionResult::read(&dir.id, &journal.records, begun.seq))
 }
 
 impl Goal<'_> {

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::app::App;
 use crate::flow::request::{Goal, begun, carry_out};
 use crate::flow::snapshot::status_of;
-use crate::flow::{Moved, request, settled};
+use crate::flow::{TransitionResult, request, settled};
 use crate::hooks::agents::{self, Occasion};
 use crate::hooks::workspace;
 use crate::store::{self, Event, LockedTask, Task, TaskDir, TaskHistory, list, owed, projects, task};
@@ -17,7 +17,7 @@ use crate::store::{self, Event, LockedTask, Task, TaskDir, TaskHistory, list, ow
 ///
 /// # Errors
 /// `refused` when it was started before; those of the transition, and of the hooks.
-pub fn spawn(app: &App, dir: &TaskDir) -> Result<Moved> {
+pub fn spawn(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     let (_, before) = Task::read(&app.home, dir)?;
     let locked = settled(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
@@ -27,7 +27,7 @@ pub fn spawn(app: &App, dir: &TaskDir) -> Result<Moved> {
     drop(locked);
     if let Some(begun) = begun_start(machine, &before.history()) {
         let (_, journal) = Task::read(&app.home, dir)?;
-        return Ok(Moved::read(&dir.id, &journal.records, begun));
+        return Ok(TransitionResult::read(&dir.id, &journal.records, begun));
     }
     request(app, dir, Goal::Spawn)
 }
@@ -46,12 +46,12 @@ fn begun_start(machine: &Machine<'_>, history: &TaskHistory) -> Option<u64> {
 ///
 /// # Errors
 /// Those of reading tasks and pool, and of the starts.
-pub fn spawn_next(app: &App, project: &str) -> Result<Vec<Moved>> {
+pub fn spawn_next(app: &App, project: &str) -> Result<Vec<TransitionResult>> {
     let mut started = Vec::new();
     while let Some(begun) = begin_next(app, project)? {
         started.push(match begun {
             Begun::Locked(locked) => carry_out(app, *locked)?,
-            Begun::Entered(moved) => *moved,
+            Begun::Entered(result) => *result,
         });
     }
     Ok(started)
@@ -62,7 +62,7 @@ enum Begun {
     /// Its transition is on record.
     Locked(Box<LockedTask>),
     /// The task stays in its state, and its agent was started there.
-    Entered(Box<Moved>),
+    Entered(Box<TransitionResult>),
 }
 
 /// Chooses the next task and begins it, in one step of the project's queue: of many who come, each begins another one. `None`
@@ -117,7 +117,7 @@ fn begin_waiting(app: &App, dir: &TaskDir) -> Result<Option<Begun>> {
     let locked = settled(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
     if let Some(hook) = late_start(machine, locked.task())? {
-        return enter(app, machine, locked, hook).map(|moved| Some(Begun::Entered(Box::new(moved))));
+        return enter(app, machine, locked, hook).map(|result| Some(Begun::Entered(Box::new(result))));
     }
     if status_of(machine, locked.task())? != machine.initial {
         return Ok(None);
@@ -163,7 +163,7 @@ fn enter(
     machine: &'static Machine<'static>,
     mut locked: LockedTask,
     hook: &'static Hook<'static>,
-) -> Result<Moved> {
+) -> Result<TransitionResult> {
     app.check_caller(locked.task(), locked.history())?;
     if let Some(spawn) = hook.spawn() {
         agents::preflight(app, locked.task(), spawn)?;
@@ -176,13 +176,13 @@ fn enter(
         return Err(error);
     }
     let status = locked.task().status();
-    Ok(Moved {
+    Ok(TransitionResult {
         id: locked.dir().id.clone(),
         from: status.to_owned(),
         to: status.to_owned(),
         review_round: locked.task().counter("review_round"),
         hooks: [&Hook::AcquireWorkspace, hook].map(|hook| hook.name().to_owned()).to_vec(),
-        ..Moved::default()
+        ..TransitionResult::default()
     })
 }
 

@@ -164,7 +164,7 @@ impl Lab {
         text.lines().find_map(|line| line.strip_prefix(&format!("{key}: ")).map(str::to_owned))
     }
 
-    fn ask(&self, to: &str) -> crate::Result<super::Moved> {
+    fn ask(&self, to: &str) -> crate::Result<super::TransitionResult> {
         request(&self.app, &self.dir, Goal::Named(to))
     }
 
@@ -222,8 +222,8 @@ fn refused<T: std::fmt::Debug>(outcome: crate::Result<T>, kind: Kind, message: &
 #[test]
 fn a_transition_without_hooks_is_done_at_once() {
     let lab = Lab::new(PENDING, "");
-    let moved = lab.ask("working").unwrap();
-    assert_eq!((moved.from.as_str(), moved.to.as_str()), ("pending", "working"));
+    let result = lab.ask("working").unwrap();
+    assert_eq!((result.from.as_str(), result.to.as_str()), ("pending", "working"));
     assert_eq!(lab.events(), ["transition.started", "status.changed"]);
     lab.check("working", 0, None);
 }
@@ -317,11 +317,14 @@ fn the_answer_is_read_from_the_journal_and_from_this_transition_alone() {
     drop(locked);
     lab.ask("done").unwrap();
 
-    let moved = super::Moved::read("T1", &lab.records(), started);
-    assert_eq!((moved.from.as_str(), moved.to.as_str(), moved.review_round), ("working", "agent-review", 1));
-    assert_eq!(moved.hooks, ["set_field", "increment", "run_command", "set_field"]);
-    assert_eq!(moved.hook_errors, ["run_command: the task has no worktree to run a command in"]);
-    let json = moved.json();
+    let result = super::TransitionResult::read("T1", &lab.records(), started);
+    assert_eq!(
+        (result.from.as_str(), result.to.as_str(), result.review_round),
+        ("working", "agent-review", 1)
+    );
+    assert_eq!(result.hooks, ["set_field", "increment", "run_command", "set_field"]);
+    assert_eq!(result.hook_errors, ["run_command: the task has no worktree to run a command in"]);
+    let json = result.json();
     assert_eq!((&json["success"], &json["id"]), (&true.into(), &"T1".into()));
     assert_eq!((json.get("dry_run"), json.get("backed_up")), (None, None));
 }

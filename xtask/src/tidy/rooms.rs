@@ -56,8 +56,8 @@ mod tests {
         check("engine/src/hooks/other.rs", "use crate::{Error, store::LockedTask};", 0);
         check("engine/src/hooks/other.rs", "// crate::flow does the rest", 0);
         check("engine/src/flow/finish.rs", "use crate::hooks::{self, cmd};", 0);
-        check("engine/src/app.rs", "use crate::flow::Moved;", 1);
-        check("engine/src/files.rs", "use crate::flow::Moved;", 0);
+        check("engine/src/app.rs", "use crate::flow::TransitionResult;", 1);
+        check("engine/src/files.rs", "use crate::flow::TransitionResult;", 0);
         check("engine/src/store/tests/editors.rs", "use crate::drive::testing;", 0);
         check("codegen/src/flow.rs", "use crate::cmd;", 0);
     }

@@ -14,8 +14,8 @@ pub fn run(app: &App, dir: &TaskDir, yes: bool, as_json: bool) -> Result<Answer>
         let (task, _) = Task::read(&app.home, dir)?;
         confirm("Cancel", &task, as_json)?;
     }
-    let moved = flow::cancel(app, dir)?;
-    Ok(Answer::new(moved.json(), moved.text()))
+    let result = flow::cancel(app, dir)?;
+    Ok(Answer::new(result.json(), result.text()))
 }
 
 /// Asks whether to do this to the task.

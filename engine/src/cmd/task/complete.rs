@@ -2,7 +2,7 @@
 
 use orange_core::{Choice, Machine, StateId};
 
-use super::merge::moved_answer;
+use super::merge::transition_answer;
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::flow::{Goal, Snapshot, refusal, request};
@@ -26,8 +26,8 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     };
     match &choices[..] {
         [one] => {
-            let moved = request(app, dir, Goal::Named(machine.state(one.to).name))?;
-            Ok(moved_answer(app, dir, &moved))
+            let result = request(app, dir, Goal::Named(machine.state(one.to).name))?;
+            Ok(transition_answer(app, dir, &result))
         }
         [] => Err(Error::new(
             Kind::Refused,

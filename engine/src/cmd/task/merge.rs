@@ -12,7 +12,7 @@ use crate::drive::git::Git;
 use crate::flow::merge::{Merged, Wish, merge};
 use crate::flow::refusal::short;
 use crate::flow::snapshot::status_of;
-use crate::flow::{Moved, settled};
+use crate::flow::{TransitionResult, settled};
 use crate::hooks::pull_request;
 use crate::store::projects::Project;
 use crate::store::{Task, TaskDir};
@@ -24,12 +24,12 @@ pub fn run(app: &App, dir: &TaskDir, args: &MergeArgs, as_json: bool) -> Result<
     if force && !yes && app.caller == Caller::Person {
         confirm_ends(app, dir, as_json)?;
     }
-    let Merged { moved, branch, into, strategy, pushed, commit } =
+    let Merged { result, branch, into, strategy, pushed, commit } =
         merge(app, dir, Wish { strategy, local, force })?;
     let at = commit.as_deref().map(|commit| format!(", {}", short(commit))).unwrap_or_default();
     let then = if pushed { "; pushed" } else { "" };
-    let text = format!("{}\nmerged {branch} into {into} ({strategy}{at}){then}", moved.text());
-    let mut json = moved.json();
+    let text = format!("{}\nmerged {branch} into {into} ({strategy}{at}){then}", result.text());
+    let mut json = result.json();
     json["branch"] = branch.into();
     json["into"] = into.into();
     json["strategy"] = strategy.into();
@@ -51,9 +51,9 @@ fn confirm_ends(app: &App, dir: &TaskDir, as_json: bool) -> Result<()> {
 }
 
 /// The answer to a transition. One to where merged tasks go says if the branch is not merged.
-pub fn moved_answer(app: &App, dir: &TaskDir, moved: &Moved) -> Answer {
-    let mut answer = Answer::new(moved.json(), moved.text());
-    if let Some(hint) = unmerged(app, dir, &moved.to) {
+pub fn transition_answer(app: &App, dir: &TaskDir, result: &TransitionResult) -> Answer {
+    let mut answer = Answer::new(result.json(), result.text());
+    if let Some(hint) = unmerged(app, dir, &result.to) {
         answer.text += &format!("\n{hint}");
         answer.json["merged"] = false.into();
         answer.json["hints"] = json!([hint]);

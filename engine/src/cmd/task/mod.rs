@@ -47,8 +47,8 @@ pub fn run(
         TaskCommand::Watch { name } => watch::run(app, &TaskName { name: name.clone() }, tell),
         TaskCommand::Next(task) => next::run(app, &named_or_here(app, task)?),
         TaskCommand::Spawn(task) => changing(app, task, |dir| {
-            let moved = flow::spawn(app, dir)?;
-            with_hints(app, Answer::new(moved.json(), moved.text()), dir)
+            let result = flow::spawn(app, dir)?;
+            with_hints(app, Answer::new(result.json(), result.text()), dir)
         }),
         TaskCommand::Respawn { task, fresh } => changing(app, task, |dir| respawn(app, dir, *fresh)),
         TaskCommand::Restart { task, fresh } => changing(app, task, |dir| {
@@ -186,8 +186,9 @@ fn spawn_next(app: &App, id: &str) -> Result<Answer> {
     let dir = find::by_id(&app.home, id)?;
     drop(flow::settled(app, &dir)?);
     let started = flow::spawn_next(app, &dir.project)?;
-    let lines: Vec<_> = started.iter().map(|moved| format!("task {}: {}", moved.id, moved.text())).collect();
-    let started: Vec<_> = started.iter().map(|moved| &moved.id).collect();
+    let lines: Vec<_> =
+        started.iter().map(|result| format!("task {}: {}", result.id, result.text())).collect();
+    let started: Vec<_> = started.iter().map(|result| &result.id).collect();
     Ok(Answer::new(json!({ "success": true, "started": started }), lines.join("\n")))
 }
 

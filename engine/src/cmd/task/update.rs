@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::create::{admit, check_branch, check_summary};
-use super::merge::moved_answer;
+use super::merge::transition_answer;
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::UpdateArgs;
@@ -39,8 +39,8 @@ pub fn run(app: &App, dir: &TaskDir, args: &UpdateArgs) -> Result<Answer> {
         return Ok(Answer::new(json, format!("{verb} {}", fields.join(", "))));
     };
     let ask = if args.dry_run { dry_run } else { request };
-    let moved = ask(app, dir, Goal::Named(status))?;
-    Ok(moved_answer(app, dir, &moved))
+    let result = ask(app, dir, Goal::Named(status))?;
+    Ok(transition_answer(app, dir, &result))
 }
 
 fn edit(app: &App, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'static str>> {
