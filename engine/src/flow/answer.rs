@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::app::App;
 use crate::flow::activity::is_asked;
-use crate::flow::{settled, typed};
+use crate::flow::{lock_recovered, typed};
 use crate::members::{self, Members, Object};
 use crate::store::activity::{self, Activity, Note};
 use crate::store::event::Report;
@@ -63,7 +63,7 @@ pub fn answer(app: &App, request: &str, answer: &Answer) -> Result<Note> {
         Error::new(error.kind, format!("there is no request `{request}`"))
             .help("`orange task list` and `orange task show` name each with `waiting`")
     })?;
-    let mut locked = settled(app, &dir)?;
+    let mut locked = lock_recovered(app, &dir)?;
     let asked = open_requests(app, &locked);
     let Some(note) = asked.iter().find(|note| note.request.as_deref() == Some(request)) else {
         return Err(not_open(&dir, request, &asked));

@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::flow::forced::Forced;
 use crate::flow::migrate::migration;
 use crate::flow::request::{carry_out, of_command};
-use crate::flow::{Goal, TransitionResult, finish::in_hand, request};
+use crate::flow::{Goal, TransitionResult, finish::lock_recovered_or_as_is, request};
 use crate::store::{LockedTask, TaskDir};
 use crate::{Error, Result};
 
@@ -17,7 +17,7 @@ use crate::{Error, Result};
 /// # Errors
 /// Those of the request; `not_allowed` for an agent where there is no transition.
 pub fn cancel(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
-    let mut locked = in_hand(app, dir)?;
+    let mut locked = lock_recovered_or_as_is(app, dir)?;
     let machine = match app.machine_of(&locked.task().owned) {
         Ok(machine) => machine,
         Err(lost) => return cancel_lost(app, locked, lost),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::app::App;
 use crate::drive::git::{Backup, BackupContext, Git, SavedWork};
 use crate::files::{entries, is_empty, is_same};
-use crate::flow::{cancel, settled};
+use crate::flow::{cancel, lock_recovered};
 use crate::hooks::workspace;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
@@ -226,7 +226,7 @@ fn finished(app: &App, slots: &[Slot]) -> Vec<(Slot, TaskDir)> {
 
 /// Has a task that is over give back what it still holds, because a hook has failed or a kill came in between.
 fn give_back(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
-    let open = settled(app, dir)?;
+    let open = lock_recovered(app, dir)?;
     if open.task().owned.workspace.is_none() {
         return workspace::give_back(app, open.task()).map(|()| Vec::new());
     }

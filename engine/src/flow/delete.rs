@@ -3,7 +3,7 @@
 use orange_core::Actor;
 
 use crate::app::App;
-use crate::flow::settled;
+use crate::flow::lock_recovered;
 use crate::flow::snapshot::status_of;
 use crate::hooks::workspace;
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, trash};
@@ -16,7 +16,7 @@ use crate::{Error, Kind, Result};
 /// agent; those of the store.
 pub fn delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
     app.caller.check_person("delete a task")?;
-    let mut locked = settled(app, dir)?;
+    let mut locked = lock_recovered(app, dir)?;
     check_idle(app, &locked)?;
     workspace::give_back(app, locked.task())?;
     if !locked.history().is_deleted {

@@ -8,7 +8,7 @@ use crate::fault;
 use crate::flow::activity;
 use crate::flow::answer;
 use crate::flow::begin::begin;
-use crate::flow::finish::{finish, settled};
+use crate::flow::finish::{finish, lock_recovered};
 use crate::flow::limit;
 use crate::flow::snapshot::{Snapshot, status_of};
 use crate::flow::waiting::{self, Next};
@@ -40,7 +40,7 @@ pub struct End {
 /// # Errors
 /// Those of the store, and of what the exit rules lead to.
 pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
-    let mut locked = settled(app, dir)?;
+    let mut locked = lock_recovered(app, dir)?;
     if locked.history().stopped.contains(&end.spawn) {
         agents::end_stopped(app, &mut locked)?;
         drop(locked);

@@ -23,7 +23,7 @@ use crate::{Error, Kind, Result, fault};
 /// # Errors
 /// Those of the store; `environment` when the transition cannot be finished; `refused` when the workflow has become
 /// another one, in which the task has no place.
-pub fn settled(app: &App, dir: &TaskDir) -> Result<LockedTask> {
+pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
     let mut tried = None;
     loop {
         let mut locked = LockedTask::lock(&app.home, dir)?;
@@ -52,11 +52,11 @@ pub fn settled(app: &App, dir: &TaskDir) -> Result<LockedTask> {
     }
 }
 
-/// Locks a task for a person who moves it on: settled where it can be, and else as it is.
+/// Locks a task for a person who moves it on: recovered where it can be, and else as it is.
 ///
 /// # Errors
-/// Those of the store; `environment` as [`settled`].
-pub fn in_hand(app: &App, dir: &TaskDir) -> Result<LockedTask> {
+/// Those of the store; `environment` as [`lock_recovered`].
+pub fn lock_recovered_or_as_is(app: &App, dir: &TaskDir) -> Result<LockedTask> {
     let locked = LockedTask::lock(&app.home, dir)?;
     let has_its_place = app
         .machine_of(&locked.task().owned)
@@ -65,7 +65,7 @@ pub fn in_hand(app: &App, dir: &TaskDir) -> Result<LockedTask> {
         return Ok(locked);
     }
     drop(locked);
-    settled(app, dir)
+    lock_recovered(app, dir)
 }
 
 /// The transition that was begun and that nobody is at: who was finishing it has died.

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::app::App;
-use crate::flow::settled;
+use crate::flow::lock_recovered;
 use crate::hooks::agents;
 use crate::store::{Event, TaskDir};
 
@@ -11,7 +11,7 @@ use crate::store::{Event, TaskDir};
 /// # Errors
 /// Those of the store; `environment` when tmux fails or a process does not end.
 pub fn end_leftovers(app: &App, dir: &TaskDir) -> Result<String> {
-    let mut open = settled(app, dir)?;
+    let mut open = lock_recovered(app, dir)?;
     let found = open.task().owned.tmux_session.clone();
     let set = agents::kill_session(app, &mut open)?;
     open.append(Event::TaskRepaired { field: "tmux_session".to_owned(), found, kept: None }, set)?;

@@ -9,7 +9,7 @@ use orange_core::{Machine, Outcome, limit_after};
 use crate::app::App;
 use crate::drive::harness::{transcript, until::until};
 use crate::flow::activity::known;
-use crate::flow::settled;
+use crate::flow::lock_recovered;
 use crate::flow::snapshot::status_of;
 use crate::flow::waiting::{self, Next};
 use crate::hooks::agents;
@@ -58,7 +58,7 @@ pub fn rule(machine: &Machine<'_>, locked: &LockedTask) -> Option<u32> {
 /// # Errors
 /// Those of the store; `environment` when the process that wakes it cannot be started.
 pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
-    let mut locked = settled(app, dir)?;
+    let mut locked = lock_recovered(app, dir)?;
     let Some(record) = locked.history().agents.get(&spawn) else { return Ok(None) };
     if locked.history().waiting.is_some() {
         return Ok(None);

@@ -10,7 +10,7 @@ use crate::flow::begin::begin;
 use crate::flow::forced::Forced;
 use crate::flow::request::{Goal, carry_out, decide, of_command};
 use crate::flow::snapshot::status_of;
-use crate::flow::{TransitionResult, pull_request, settled};
+use crate::flow::{TransitionResult, lock_recovered, pull_request};
 use crate::hooks;
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::projects::Project;
@@ -53,7 +53,7 @@ pub struct Merged {
 /// The rejection of the core; `not_allowed` for an agent that forces; `refused` for a pull request that is not merged, and when
 /// the branch or the default branch is not ready; `locked` while another task of the project is being merged; `environment` when git, gh or the remote fails.
 pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
-    let mut locked = settled(app, dir)?;
+    let mut locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
     let way = way(app, machine, &locked, wish)?;
     let room = match &way {

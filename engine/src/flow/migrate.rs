@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use crate::Result;
 use crate::app::App;
 use crate::flow::definition::new_counters;
-use crate::flow::finish::in_hand;
+use crate::flow::finish::lock_recovered_or_as_is;
 use crate::flow::snapshot::state_named;
 use crate::store::{Event, LockedTask, Set, TaskDir};
 
@@ -37,7 +37,7 @@ pub struct Migrated {
 /// `not_allowed` for an agent; `not_found` for a state or a workflow that is not there; those of the store.
 pub fn migrate(app: &App, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
     app.caller.check_person("migrate a task")?;
-    let mut locked = in_hand(app, dir)?;
+    let mut locked = lock_recovered_or_as_is(app, dir)?;
     let machine = match workflow {
         Some(name) => app.machines.named(name)?,
         None => app.machine_of(&locked.task().owned)?,

@@ -39,7 +39,7 @@ pub mod waiting;
 pub use cancel::cancel;
 pub use dry_run::dry_run;
 pub use ended::{End, ended};
-pub use finish::{abandoned, finish, settled};
+pub use finish::{abandoned, finish, lock_recovered};
 pub use leftovers::end_leftovers;
 pub use migrate::migrate;
 pub use request::{Goal, request};

@@ -6,7 +6,9 @@ use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::polls::{Polls, Watched};
 use crate::flow::queue::Queues;
-use crate::flow::{End, activity, end_leftovers, ended, even_out, garbage, limit, settled, stop, waiting};
+use crate::flow::{
+    End, activity, end_leftovers, ended, even_out, garbage, limit, lock_recovered, stop, waiting,
+};
 use crate::hooks::agents;
 use crate::store::{Task, TaskDir, TaskHistory, list};
 use crate::{Kind, Result, fault};
@@ -72,14 +74,14 @@ fn watch(
 ) -> Result<Option<Vec<String>>> {
     let mut stories = Vec::new();
     if agents::is_answered(task, history) {
-        drop(settled(app, dir)?);
+        drop(lock_recovered(app, dir)?);
     }
     match even_out(app, dir) {
         Err(error) if error.kind != Kind::Locked => return Err(error),
         Ok(_) | Err(_) => {}
     }
     if let Some(pending) = &history.open {
-        drop(settled(app, dir)?);
+        drop(lock_recovered(app, dir)?);
         stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
     } else if is_left_over(app, task) {
         return end_leftovers(app, dir).map(|story| Some(vec![story]));
@@ -115,7 +117,7 @@ fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) 
     let news = activity::news(app, dir, task, history);
     if !news.is_empty() {
         // Whoever locks the task takes it in.
-        drop(settled(app, dir)?);
+        drop(lock_recovered(app, dir)?);
     }
     let mut stories: Vec<String> = news.iter().map(activity::words).collect();
     for spawn in spawns.into_iter().filter(|spawn| history.waiting.is_none() && limit::is_at_one(dir, *spawn))
@@ -142,7 +144,7 @@ fn missing(dir: &TaskDir, history: &TaskHistory, panes: &[Pane]) -> Result<Vec<u
 
 /// If it is, what it has left is cleared away.
 fn is_still_missing(app: &App, dir: &TaskDir, spawn: u32) -> Result<bool> {
-    let open = settled(app, dir)?;
+    let open = lock_recovered(app, dir)?;
     let is_missing = missing(dir, open.history(), &app.tmux.panes()?)?.contains(&spawn);
     if is_missing {
         agents::clear_away(app, &open, spawn)?;

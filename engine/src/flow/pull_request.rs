@@ -9,7 +9,7 @@ use crate::flow::begin::begin;
 use crate::flow::forced::Forced;
 use crate::flow::request::{carry_out, of_command};
 use crate::flow::snapshot::{Snapshot, status_of};
-use crate::flow::{TransitionResult, settled};
+use crate::flow::{TransitionResult, lock_recovered};
 use crate::hooks;
 use crate::store::{Event, LockedTask, Task, TaskDir};
 
@@ -19,7 +19,7 @@ use crate::store::{Event, LockedTask, Task, TaskDir};
 /// # Errors
 /// Those of the store and of what the hooks need; `refused` when the workflow has no such state.
 pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<String>> {
-    let locked = settled(app, dir)?;
+    let locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
     let is_over = machine.state(status_of(machine, locked.task())?).terminal;
     if is_over || locked.task().pr_url.as_deref() != Some(&pr.url) {
@@ -47,7 +47,7 @@ pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<Strin
 /// # Errors
 /// Those of the store and of [`follow`].
 pub fn found(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<String> {
-    hooks::pull_request::keep(&mut settled(app, dir)?, &pr.url)?;
+    hooks::pull_request::keep(&mut lock_recovered(app, dir)?, &pr.url)?;
     let linked = format!("its branch has a pull request: {}", pr.url);
     Ok(match follow(app, dir, pr)? {
         Some(story) => format!("{linked}; {story}"),

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::drive::git::{self, Git};
 use crate::flow::begin::begin;
 use crate::flow::snapshot::{Snapshot, state_named, status_of};
-use crate::flow::{TransitionResult, finish, refusal, settled};
+use crate::flow::{TransitionResult, finish, lock_recovered, refusal};
 use crate::hooks;
 use crate::store::{LockedTask, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};
@@ -32,7 +32,7 @@ pub enum Goal<'a> {
 /// A rejection of the core as its kind; `environment` or `refused` when what the hooks need is not there, before anything
 /// has changed; those of the store. A hook that fails later is no error: it is in the answer, and shown as `attention`.
 pub fn request(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionResult> {
-    let locked = begun(app, settled(app, dir)?, goal)?;
+    let locked = begun(app, lock_recovered(app, dir)?, goal)?;
     carry_out(app, locked)
 }
 

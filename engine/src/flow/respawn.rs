@@ -3,7 +3,7 @@
 use orange_core::{Actor, HarnessOf, Hook, Machine, Permissions, Spawn, State};
 
 use crate::app::App;
-use crate::flow::settled;
+use crate::flow::lock_recovered;
 use crate::flow::snapshot::status_of;
 use crate::hooks::agents::{self, Occasion, Start};
 use crate::store::{LockedTask, TaskDir, event};
@@ -15,7 +15,7 @@ use crate::{Error, Kind, Result};
 /// # Errors
 /// `not_respawnable` when the state has no respawn prompt, the task no worktree, or its agent is alive; `environment`.
 pub fn respawn(app: &App, dir: &TaskDir, afresh: bool) -> Result<event::Spawn> {
-    let mut locked = settled(app, dir)?;
+    let mut locked = lock_recovered(app, dir)?;
     app.check_caller(locked.task(), locked.history())?;
     let machine = app.machine_of(&locked.task().owned)?;
     check_respawn_prompt(app, machine, &locked)?;

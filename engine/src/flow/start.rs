@@ -6,7 +6,7 @@ use crate::Result;
 use crate::app::App;
 use crate::flow::request::{Goal, begun, carry_out};
 use crate::flow::snapshot::status_of;
-use crate::flow::{TransitionResult, request, settled};
+use crate::flow::{TransitionResult, lock_recovered, request};
 use crate::hooks::agents::{self, Occasion};
 use crate::hooks::workspace;
 use crate::store::{self, Event, LockedTask, Task, TaskDir, TaskHistory, list, owed, projects, task};
@@ -19,7 +19,7 @@ use crate::store::{self, Event, LockedTask, Task, TaskDir, TaskHistory, list, ow
 /// `refused` when it was started before; those of the transition, and of the hooks.
 pub fn spawn(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     let (_, before) = Task::read(&app.home, dir)?;
-    let locked = settled(app, dir)?;
+    let locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
     if let Some(hook) = late_start(machine, locked.task())? {
         return enter(app, machine, locked, hook);
@@ -100,7 +100,7 @@ fn begin_oldest(app: &App, project: &str, choose: &dyn Fn(&str) -> Result<()>) -
             Err(_) if !workspace::is_free(app, project, &dir.id)? => break,
             Err(error) => {
                 let what = format!("not started: {}", error.one_line());
-                let told = settled(app, &dir).and_then(|mut locked| locked.call_attention(&what));
+                let told = lock_recovered(app, &dir).and_then(|mut locked| locked.call_attention(&what));
                 untold = untold.and(told.map(|()| None));
             }
         }
@@ -114,7 +114,7 @@ fn begin_waiting(app: &App, dir: &TaskDir) -> Result<Option<Begun>> {
     if is_begun {
         return Ok(None);
     }
-    let locked = settled(app, dir)?;
+    let locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
     if let Some(hook) = late_start(machine, locked.task())? {
         return enter(app, machine, locked, hook).map(|result| Some(Begun::Entered(Box::new(result))));

@@ -6,7 +6,7 @@
 use orange_core::Actor;
 
 use crate::app::App;
-use crate::flow::{respawn, settled};
+use crate::flow::{lock_recovered, respawn};
 use crate::hooks::agents::{self, Occasion};
 use crate::store::event::Waiting;
 use crate::store::{Event, LockedTask, Set, TaskDir, clock};
@@ -18,7 +18,7 @@ use crate::{Error, Kind, Result, fault};
 /// `not_allowed` for an agent; `refused` when no agent is there and none is waited for; `environment`.
 pub fn stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
     app.caller.check_person("stop a task's agents")?;
-    let mut locked = settled(app, dir)?;
+    let mut locked = lock_recovered(app, dir)?;
     let history = locked.history();
     let spawns: Vec<u32> = history.agents.keys().copied().collect();
     let is_stopped = history.owned.stopped_at.is_some();
@@ -37,7 +37,7 @@ pub fn stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
 /// `not_allowed` for an agent; those of [`restartable`](respawn::restartable), before anything is ended.
 pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<u32> {
     app.caller.check_person("restart a task's agent")?;
-    let mut locked = settled(app, dir)?;
+    let mut locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
     let agent = respawn::restartable(app, machine, &locked)?.0.agent;
     let history = locked.history();
@@ -63,7 +63,7 @@ pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<u32> {
 /// # Errors
 /// Those of the store; `environment` when tmux fails or a process does not end.
 pub fn go_on(app: &App, dir: &TaskDir) -> Result<Option<String>> {
-    let mut locked = settled(app, dir)?;
+    let mut locked = lock_recovered(app, dir)?;
     if locked.history().stopped.is_empty() {
         return Ok(None);
     }

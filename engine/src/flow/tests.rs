@@ -9,7 +9,7 @@ use orange_core::{
 use crate::app::App;
 use crate::caller::Caller;
 use crate::flow::request::decide;
-use crate::flow::{End, Goal, begin, dry_run, ended, finish, request, settled, spawn};
+use crate::flow::{End, Goal, begin, dry_run, ended, finish, lock_recovered, request, spawn};
 use crate::machines::Machines;
 use crate::store::event::Spawn as Spawned;
 use crate::store::{self, Draft, Event, LockedTask, Record, Set, Task, TaskDir};
@@ -169,7 +169,7 @@ impl Lab {
     }
 
     fn begin(&self, to: &str) -> LockedTask {
-        let mut locked = settled(&self.app, &self.dir).unwrap();
+        let mut locked = lock_recovered(&self.app, &self.dir).unwrap();
         let decision = decide(&self.app, &MACHINE, locked.task(), locked.history(), Goal::Named(to)).unwrap();
         begin::begin(&MACHINE, &mut locked, &decision, Vec::new(), None).unwrap();
         locked

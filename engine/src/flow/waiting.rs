@@ -8,8 +8,8 @@ use orange_core::{MAX_RESTARTS, Machine, restart_after};
 
 use crate::app::App;
 use crate::flow::limit;
+use crate::flow::lock_recovered;
 use crate::flow::respawn;
-use crate::flow::settled;
 use crate::hooks::agents::{Occasion, Start};
 use crate::store::event::Waiting;
 use crate::store::{Event, LockedTask, Set, TaskDir, TaskHistory, clock, task};
@@ -111,7 +111,7 @@ pub fn resume(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
 /// # Errors
 /// Those of the store.
 pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
-    let mut locked = settled(app, dir)?;
+    let mut locked = lock_recovered(app, dir)?;
     let due = locked.history().waiting.clone().filter(|waiting| waiting.is_due(fault::now()));
     let Some(waiting) = due else { return Ok(None) };
     let machine = app.machine_of(&locked.task().owned)?;

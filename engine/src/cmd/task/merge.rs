@@ -12,7 +12,7 @@ use crate::drive::git::Git;
 use crate::flow::merge::{Merged, Wish, merge};
 use crate::flow::refusal::short;
 use crate::flow::snapshot::status_of;
-use crate::flow::{TransitionResult, settled};
+use crate::flow::{TransitionResult, lock_recovered};
 use crate::hooks::pull_request;
 use crate::store::projects::Project;
 use crate::store::{Task, TaskDir};
@@ -80,7 +80,7 @@ fn unmerged(app: &App, dir: &TaskDir, to: &str) -> Option<String> {
 /// Opens a pull request for a task, or finds the one that is open.
 pub fn create_pr(app: &App, dir: &TaskDir) -> Result<Answer> {
     app.caller.check_person("open a pull request")?;
-    let mut open = settled(app, dir)?;
+    let mut open = lock_recovered(app, dir)?;
     let machine = app.machine_of(&open.task().owned)?;
     if machine.state(status_of(machine, open.task())?).terminal {
         return Err(Error::new(Kind::Refused, format!("the task is over: it is {}", open.task().status()))

@@ -184,7 +184,7 @@ fn finish(app: &App, id: &str) -> Result<Answer> {
 /// Waits until the task is released, its transition being finished, before it starts another one.
 fn spawn_next(app: &App, id: &str) -> Result<Answer> {
     let dir = find::by_id(&app.home, id)?;
-    drop(flow::settled(app, &dir)?);
+    drop(flow::lock_recovered(app, &dir)?);
     let started = flow::spawn_next(app, &dir.project)?;
     let lines: Vec<_> =
         started.iter().map(|result| format!("task {}: {}", result.id, result.text())).collect();

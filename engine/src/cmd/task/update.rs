@@ -9,7 +9,7 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::UpdateArgs;
 use crate::drive::git::Git;
 use crate::flow::dry_run::{TaskPreview, dry_run};
-use crate::flow::{Goal, rebranch, request, settled, waiting};
+use crate::flow::{Goal, lock_recovered, rebranch, request, waiting};
 use crate::store::scalar::Value;
 use crate::store::{LockedTask, Task, TaskDir, list};
 use crate::{Error, Kind, Result, store};
@@ -60,7 +60,7 @@ fn edit(app: &App, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'static str>
             rebranch::plan(app, &task, worktree.as_deref(), branch)?;
         }
     } else if !changes.is_empty() {
-        let mut locked = settled(app, dir)?;
+        let mut locked = lock_recovered(app, dir)?;
         app.check_caller(locked.task(), locked.history())?;
         if let Some(branch) = &branch {
             // The project's lock comes before the task's.

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::WaitArgs;
 use crate::flow::snapshot::state_named;
-use crate::flow::{abandoned, settled};
+use crate::flow::{abandoned, lock_recovered};
 use crate::store::{Task, TaskDir, TaskHistory, task};
 use crate::{Error, Kind, Result};
 
@@ -35,7 +35,7 @@ pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
             pending = Some(history).filter(|history| history.open.is_some());
         }
         if pending.as_ref().is_some_and(|history| abandoned(dir, history).is_some()) {
-            drop(settled(app, dir)?);
+            drop(lock_recovered(app, dir)?);
         }
         if let Some((seconds, deadline)) = deadline
             && Instant::now() >= deadline
