@@ -187,7 +187,7 @@ impl<'f> Facts<'f> {
 
     /// What does the same as a step in a walk. An end that is judged once more follows from the first by itself.
     fn acts(&self, edge: &Edge, written: &mut Written) -> Vec<Act> {
-        if self.search.task(edge.from).unjudged.is_some() {
+        if self.search.task(edge.from).unhandled_exit.is_some() {
             return Vec::new();
         }
         let wrote = edge.step.wrote().map(|it| {

@@ -11,7 +11,7 @@ impl Explorer<'_, '_> {
     /// Adds every step from a configuration. An end that is still to be judged comes before anything else.
     pub(super) fn steps_from(&mut self, from: ConfigurationId) {
         let task = *self.search.task(from);
-        if let Some(agent) = task.unjudged {
+        if let Some(agent) = task.unhandled_exit {
             self.judge(from, &task, agent, None);
             return;
         }
@@ -98,7 +98,7 @@ impl Explorer<'_, '_> {
 
     /// Asks the exit rules about an agent that has ended, as the engine does it, for every end that they tell apart.
     fn judge(&mut self, from: ConfigurationId, task: &Task, agent: Actor, wrote: Option<Wrote>) {
-        let task = &Task { unjudged: None, ..*task };
+        let task = &Task { unhandled_exit: None, ..*task };
         if self.search.machine.state(task.status).agent != agent {
             let step = Step::Exit { agent, wrote, end: None, outcome: Outcome::Marked };
             self.add(from, step, *task, Vec::new());
@@ -145,7 +145,7 @@ impl Explorer<'_, '_> {
         let terminal = self.search.machine.state(next.status).terminal;
         let has_ended = next.session && next.agent(agent) != Agent::Live;
         let is_missed = next.status != before.status && has_ended && wants && !terminal;
-        next.unjudged = is_missed.then_some(agent);
+        next.unhandled_exit = is_missed.then_some(agent);
         next
     }
 

@@ -69,7 +69,7 @@ pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     };
     if wish.force {
         let from = locked.task().status().to_owned();
-        events.iter_mut().for_each(|event| say_forced(event, &from));
+        events.iter_mut().for_each(|event| mark_forced(event, &from));
     }
     let events = events.into_iter().map(Into::into).collect();
     let result = match way {
@@ -222,7 +222,7 @@ fn not_pushed(error: Error) -> Error {
         .help("the merge is done here and not pushed; the task stays as it is: mend the push and merge again")
 }
 
-fn say_forced(event: &mut Event, from: &str) {
+fn mark_forced(event: &mut Event, from: &str) {
     if let Event::TaskMerged { strategy, into, commit } = event {
         *event = Event::TaskForceMerged {
             from: from.to_owned(),

@@ -134,7 +134,7 @@ impl LockedTask {
         for record in &records {
             self.history.apply(record);
         }
-        if changes { self.write(|_| Ok(())).map_err(but_on_record) } else { Ok(()) }
+        if changes { self.write(|_| Ok(())).map_err(already_journaled) } else { Ok(()) }
     }
 
     /// Changes keys of the frontmatter that are not the engine's, such as `summary`, `branch`, `attention`, `pr_url`.
@@ -331,7 +331,7 @@ fn clash(kept: &Path) -> Event {
 }
 
 /// What failed after the journal was written is no reason to ask again.
-fn but_on_record(error: Error) -> Error {
+fn already_journaled(error: Error) -> Error {
     let advice = error.help.replace("; nothing was changed", "");
     error.help(format!(
         "{advice}; the change is on record, and the next command that changes the task finishes it"

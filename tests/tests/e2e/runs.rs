@@ -64,7 +64,7 @@ fn take(world: &World, search: &Search<'_>, run: &[EdgeId]) {
         let edge = search.edge(*id);
         real.take(edge);
         // What is still to be asked about an end, the engine asks at once.
-        if search.task(edge.to).unjudged.is_none() {
+        if search.task(edge.to).unhandled_exit.is_none() {
             real.compare(edge.to);
         }
     }
@@ -125,7 +125,7 @@ impl<'r> Real<'r> {
     fn take(&mut self, edge: &Edge) {
         let before = *self.search.task(edge.from);
         self.story.push(format!("{:?}", edge.step));
-        if before.unjudged.is_none() {
+        if before.unhandled_exit.is_none() {
             self.before = self.task.events().len();
             self.failing.clear();
             self.write(edge.step.wrote());

@@ -51,7 +51,7 @@ impl Seen {
     fn add(&mut self, facts: &Facts<'_>, id: EdgeId, edge: &Edge) {
         let (before, after) = (facts.search.task(edge.from), facts.search.task(edge.to));
         let agent = facts.machine.state(after.status).agent;
-        if after.agent(agent) == Agent::Live || after.unjudged.is_some() {
+        if after.agent(agent) == Agent::Live || after.unhandled_exit.is_some() {
             self.manned = true;
             return;
         }
