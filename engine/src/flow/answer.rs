@@ -31,7 +31,7 @@ impl<'de> Deserialize<'de> for Answer {
 
 impl Object for Answer {
     fn take(from: &mut Members) -> Answer {
-        Answer { allow: from.must("allow"), message: from.may("message") }
+        Answer { allow: from.required("allow"), message: from.optional("message") }
     }
 }
 

@@ -26,7 +26,11 @@ impl<'de> Deserialize<'de> for AgentProcesses {
 
 impl Object for AgentProcesses {
     fn take(from: &mut Members) -> AgentProcesses {
-        AgentProcesses { boot: from.must("boot"), wrapper: from.must("wrapper"), agent: from.must("agent") }
+        AgentProcesses {
+            boot: from.required("boot"),
+            wrapper: from.required("wrapper"),
+            agent: from.required("agent"),
+        }
     }
 }
 

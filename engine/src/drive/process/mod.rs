@@ -30,7 +30,7 @@ pub struct Process {
 
 impl Object for Process {
     fn take(from: &mut Members) -> Process {
-        Process { pid: from.must("pid"), start: from.must("start") }
+        Process { pid: from.required("pid"), start: from.required("start") }
     }
 }
 
