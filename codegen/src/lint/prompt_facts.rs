@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 use orange_core::{Actor, Actors, Machine, PromptId, StateId, TransitionId};
 
-pub use self::runs::{Place, Start, Walker, survives};
+pub use self::runs::{AgentInState, Start, Walker, survives};
 
 use crate::lower;
 use crate::model::{Action, Workflow};
@@ -35,7 +35,7 @@ pub struct PromptFacts {
     /// By [`PromptId`]: how agents are started with it.
     pub starts: Vec<Vec<Start>>,
     /// By [`PromptId`]: where an agent that was started with it can be running; `None` where that is more than can be looked at.
-    pub runs: Vec<Option<Vec<Place>>>,
+    pub runs: Vec<Option<Vec<AgentInState>>>,
     /// The messages of hooks.
     pub messages: Vec<Message>,
     /// By [`StateId`]: the first prompt with which an agent can be running there.
@@ -54,7 +54,7 @@ pub struct Message {
     /// Who is told, and where the task then is: once for each transition that the hook was declared for.
     pub starts: Vec<Start>,
     /// Where the task can be while they act on it; `None` where that is more than can be looked at.
-    pub runs: Option<Vec<Place>>,
+    pub runs: Option<Vec<AgentInState>>,
 }
 
 /// What one prompt, or one message, says.
@@ -157,7 +157,7 @@ impl PromptFacts {
             workflow.prompts.iter().map(|prompt| reading::read(&prompt.text, &states)).collect();
         let starts = runs::starts(machine);
         let mut walker = Walker::new(machine);
-        let runs: Vec<Option<Vec<Place>>> =
+        let runs: Vec<Option<Vec<AgentInState>>> =
             starts.iter().map(|starts| walker.closure(starts.iter().map(|it| it.place), |_| true)).collect();
         let mut first_in = vec![None; machine.states.len()];
         for (prompt, runs) in (0u16..).map(PromptId).zip(&runs) {
@@ -222,7 +222,7 @@ fn messages(workflow: &Workflow, states: &HashMap<&str, StateId>, walker: &mut W
                 messages.push(Message { hook: hook.span, reading, starts: Vec::new(), runs: None });
                 messages.len() - 1
             });
-            let place = Place { state: transition.to.value, actor };
+            let place = AgentInState { state: transition.to.value, actor };
             messages[at].starts.push(Start { place, transition: Some(id) });
         }
     }

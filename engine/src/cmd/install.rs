@@ -12,7 +12,7 @@ use crate::cmd::skill::{self, MARK};
 use crate::drive::exec::find_on_path;
 use crate::drive::harness::built_in;
 use crate::files::real;
-use crate::setup::skill::{PLACES, Place};
+use crate::setup::skill::{HARNESS_FOLDERS, HarnessFolder};
 use crate::store::{atomic, home};
 use crate::{Error, Kind, Result, nofollow};
 
@@ -50,23 +50,23 @@ pub fn run(app: &App, args: &InstallArgs) -> Result<Answer> {
     Ok(Answer::new(json, lines.collect::<Vec<_>>().join("\n")))
 }
 
-fn places(app: &App, named: Option<&str>) -> Result<Vec<&'static Place>> {
+fn places(app: &App, named: Option<&str>) -> Result<Vec<&'static HarnessFolder>> {
     if let Some(name) = named {
         let harness = app.harness(name)?;
-        let place = PLACES.iter().find(|place| place.harness == harness.name).ok_or_else(|| {
+        let place = HARNESS_FOLDERS.iter().find(|place| place.harness == harness.name).ok_or_else(|| {
             Error::new(Kind::Refused, format!("where {name} keeps its skills is not known"))
                 .help("`orange install --print` writes the skill to standard output")
         })?;
         return Ok(vec![place]);
     }
     let harnesses = built_in();
-    let is_there = |place: &&Place| {
+    let is_there = |place: &&HarnessFolder| {
         let harness = harnesses.iter().find(|harness| harness.name == place.harness);
         harness.is_some_and(|harness| find_on_path(&harness.binary, app.path()).is_some())
     };
-    let found: Vec<_> = PLACES.iter().filter(is_there).collect();
+    let found: Vec<_> = HARNESS_FOLDERS.iter().filter(is_there).collect();
     if found.is_empty() {
-        let names: Vec<_> = PLACES.iter().map(|place| place.harness).collect();
+        let names: Vec<_> = HARNESS_FOLDERS.iter().map(|place| place.harness).collect();
         return Err(Error::new(Kind::Environment, format!("none of these is on PATH: {}", names.join(", ")))
             .help("name one: `orange install --harness claude`"));
     }
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn every_harness_has_its_place() {
         let names = built_in().into_iter().map(|harness| harness.name);
-        assert!(names.eq(PLACES.iter().map(|place| place.harness)));
+        assert!(names.eq(HARNESS_FOLDERS.iter().map(|place| place.harness)));
     }
 
     #[test]

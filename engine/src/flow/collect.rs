@@ -96,12 +96,12 @@ impl Collected {
 }
 
 /// The worktrees that no task holds and of which something is to become.
-fn unheld<'p>(app: &App, slots: &[Slot], projects: &'p [Project]) -> Result<Vec<(Place<'p>, Fate)>> {
+fn unheld<'p>(app: &App, slots: &[Slot], projects: &'p [Project]) -> Result<Vec<(UnheldWorktree<'p>, Fate)>> {
     let mut unheld = Vec::new();
     for name in names(app, slots, projects)? {
         let slot = slots.iter().find(|slot| slot.name == name).cloned();
         if slot.as_ref().and_then(|slot| holder(app, slot)).is_none() {
-            let place = Place::of(app, name, slot, projects);
+            let place = UnheldWorktree::of(app, name, slot, projects);
             let fate = place.fate(slots);
             unheld.extend(fate.map(|fate| (place, fate)));
         }
@@ -126,7 +126,7 @@ impl Facts {
 }
 
 /// A worktree that no living task holds, and the repository it belongs to.
-struct Place<'p> {
+struct UnheldWorktree<'p> {
     name: String,
     /// What the pool says of it, if it knows it.
     slot: Option<Slot>,
@@ -135,8 +135,8 @@ struct Place<'p> {
     git: Option<Git>,
 }
 
-impl<'p> Place<'p> {
-    fn of(app: &App, name: String, slot: Option<Slot>, projects: &'p [Project]) -> Place<'p> {
+impl<'p> UnheldWorktree<'p> {
+    fn of(app: &App, name: String, slot: Option<Slot>, projects: &'p [Project]) -> UnheldWorktree<'p> {
         let folder = app.home.workspace(&name);
         let (of, number) = name.rsplit_once("--").unwrap_or_default();
         let is_it = |project: &&Project| project.name == of && number.parse::<u32>().is_ok();
@@ -147,7 +147,7 @@ impl<'p> Place<'p> {
             None if slot.is_some() => Git::at(&folder).main_checkout().ok().map(Git::at),
             None => None,
         };
-        Place { name, slot, folder, project, git }
+        UnheldWorktree { name, slot, folder, project, git }
     }
 
     /// What is to be done with it. Nothing can be told of the worktrees of a repository that is not where it was.

@@ -61,11 +61,11 @@ pub struct Garbage {
     pub age: Duration,
     /// How many bytes of the home it takes.
     pub bytes: u64,
-    place: Place,
+    place: Removable,
 }
 
 #[derive(Clone, Debug)]
-enum Place {
+enum Removable {
     Backup(Git, Backup, String),
     Branch(Git, String, String),
     Deleted(TaskDir),
@@ -194,17 +194,17 @@ pub fn find(app: &App, wanted: &Wanted<'_>) -> Result<Vec<Garbage>> {
 pub fn remove(app: &App, garbage: &Garbage) -> Result<()> {
     fault::step("remove", &garbage.name);
     match &garbage.place {
-        Place::Backup(git, backup, default_branch) => {
+        Removable::Backup(git, backup, default_branch) => {
             if git.is_backup_merged(backup, default_branch)? {
                 git.remove_ref(&backup.reference, &backup.commit)?;
             }
             Ok(())
         }
-        Place::Branch(git, branch, commit) => git.remove_ref(&format!("refs/heads/{branch}"), commit),
-        Place::Deleted(dir) => remove_deleted(&app.home, dir),
-        Place::Definition(folder) => remove_folder(folder),
-        Place::File(file) => nofollow::remove(file).map_err(|cause| Error::io("remove", file, &cause)),
-        Place::Log => {
+        Removable::Branch(git, branch, commit) => git.remove_ref(&format!("refs/heads/{branch}"), commit),
+        Removable::Deleted(dir) => remove_deleted(&app.home, dir),
+        Removable::Definition(folder) => remove_folder(folder),
+        Removable::File(file) => nofollow::remove(file).map_err(|cause| Error::io("remove", file, &cause)),
+        Removable::Log => {
             let log = app.home.log_file();
             nofollow::rename(&log, &app.home.former_log()).map_err(|cause| Error::io("move", &log, &cause))
         }
@@ -302,7 +302,7 @@ fn of_project(app: &App, wanted: &Wanted<'_>, project: &Project, known: &Known) 
         let may_go = is_old && !known.live.contains(backup.task());
         if may_go && git.is_backup_merged(&backup, &project.default_branch)? {
             let name = backup.reference.clone();
-            let place = Place::Backup(git.clone(), backup, project.default_branch.clone());
+            let place = Removable::Backup(git.clone(), backup, project.default_branch.clone());
             found.push(of(Kind::Backup, &name, age, 0, place));
         } else {
             staying.insert(backup.task().to_owned());
@@ -314,7 +314,7 @@ fn of_project(app: &App, wanted: &Wanted<'_>, project: &Project, known: &Known) 
         let is_used = known.branches.contains(&(project.name.clone(), over.branch.clone()));
         let may_go = is_old && over.is_own_branch && !is_used && branches.insert(&over.branch);
         if may_go && let Some(commit) = git.merged_branch(&over.branch, &project.default_branch)? {
-            let place = Place::Branch(git.clone(), over.branch.clone(), commit);
+            let place = Removable::Branch(git.clone(), over.branch.clone(), commit);
             found.push(of(Kind::Branch, &over.branch, over.age, 0, place));
         }
     }
@@ -323,7 +323,7 @@ fn of_project(app: &App, wanted: &Wanted<'_>, project: &Project, known: &Known) 
         let has_work = staying.contains(&over.dir.id) || app.home.set_aside(&over.dir.id).exists();
         if is_old && !has_work {
             let name = over.dir.path.display().to_string();
-            let place = Place::Deleted(over.dir.clone());
+            let place = Removable::Deleted(over.dir.clone());
             found.push(of(Kind::Trash, &name, over.age, bytes_in(&over.dir.path)?, place));
         }
     }
@@ -336,7 +336,7 @@ fn definitions(app: &App, wanted: Duration, known: &Known) -> Result<Vec<Garbage
         let age = age_of(&folder);
         if !known.definitions.contains(&hash) && age >= wanted {
             let (name, bytes) = (folder.display().to_string(), bytes_in(&folder)?);
-            let place = Place::Definition(folder);
+            let place = Removable::Definition(folder);
             found.push(Garbage { kind: Kind::Definition, project: None, name, age, bytes, place });
         }
     }
@@ -346,7 +346,7 @@ fn definitions(app: &App, wanted: Duration, known: &Known) -> Result<Vec<Garbage
 fn temporary(file: PathBuf) -> Garbage {
     let bytes = file.symlink_metadata().map_or(0, |found| found.len());
     let (name, age) = (file.display().to_string(), age_of(&file));
-    Garbage { kind: Kind::Temporary, project: None, name, age, bytes, place: Place::File(file) }
+    Garbage { kind: Kind::Temporary, project: None, name, age, bytes, place: Removable::File(file) }
 }
 
 /// The log when it is too long. What goes is the part before it.
@@ -354,7 +354,7 @@ fn long_log(app: &App) -> Option<Garbage> {
     let length = |path: &Path| path.symlink_metadata().map_or(0, |found| found.len());
     let (log, former) = (app.home.log_file(), app.home.former_log());
     let (name, age, bytes) = (log.display().to_string(), age_of(&former), length(&former));
-    let place = Place::Log;
+    let place = Removable::Log;
     (length(&log) > LONGEST_LOG).then_some(Garbage {
         kind: Kind::Log,
         project: None,

@@ -36,7 +36,7 @@ pub fn serve(
     let Some(actor) = journal.history().agents.get(&spawn).map(|record| record.actor.clone()) else {
         return Err(Error::new(Kind::Refused, format!("task {} has no live agent {spawn}", dir.id)));
     };
-    let mut place = Place::of(app, &task, spawn)?;
+    let mut place = WatchedFolder::of(app, &task, spawn)?;
     let mut counter = Counter::new(app, dir, spawn, &actor, check);
     let folder = place.settle()?;
     counter.settle(&folder);
@@ -83,7 +83,7 @@ fn task_file_saved(app: &App, dir: &TaskDir) {
 }
 
 /// Where requests come to be, and what watches over it.
-struct Place {
+struct WatchedFolder {
     path: PathBuf,
     worktree: OwnedFd,
     spawn: u32,
@@ -92,15 +92,15 @@ struct Place {
     watch: Watch,
 }
 
-impl Place {
-    fn of(app: &App, task: &Task, spawn: u32) -> Result<Place> {
+impl WatchedFolder {
+    fn of(app: &App, task: &Task, spawn: u32) -> Result<WatchedFolder> {
         let Some(name) = &task.owned.workspace else {
             return Err(Error::new(Kind::Refused, format!("task {} has no worktree", task.id)));
         };
         let path = app.home.workspace(name);
         let worktree = open_worktree(&path).map_err(|cause| Error::io("open", &path, &cause))?;
         let confinement = confinement::own();
-        Ok(Place { path, worktree, spawn, confinement, office: None, watch: Watch::new() })
+        Ok(WatchedFolder { path, worktree, spawn, confinement, office: None, watch: Watch::new() })
     }
 
     /// The folder, made with its lock where they are missing, and watched.

@@ -27,7 +27,7 @@ pub(super) struct Job {
 
 /// What kind of world a job needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum WorldKind {
     /// One in which `orange` has fail points.
     Armed,
     /// One of the plain `orange`.
@@ -121,16 +121,16 @@ pub(super) fn has_small_disks() -> bool {
 
 impl Job {
     /// The world that it needs.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> WorldKind {
         match self.fault {
-            Fault::None | Fault::Step { .. } | Fault::Clock { .. } => Place::Armed,
-            Fault::Moment { .. } | Fault::Stops | Fault::ShortFiles { .. } => Place::Plain,
-            Fault::FullDisk { .. } | Fault::ReadOnly => Place::SmallDisk,
+            Fault::None | Fault::Step { .. } | Fault::Clock { .. } => WorldKind::Armed,
+            Fault::Moment { .. } | Fault::Stops | Fault::ShortFiles { .. } => WorldKind::Plain,
+            Fault::FullDisk { .. } | Fault::ReadOnly => WorldKind::SmallDisk,
         }
     }
 }
 
-impl Place {
+impl WorldKind {
     /// A new world of this kind.
     pub(super) fn enter(self, built: &Built) -> Result<World> {
         let mount = |home: &Path| match small_disk(home) {
@@ -138,16 +138,16 @@ impl Place {
             false => Err(format!("no disk can be mounted on {}", home.display())),
         };
         match self {
-            Place::Armed => World::new(&built.armed),
-            Place::Plain => World::new(&built.plain),
-            Place::SmallDisk => World::furnished(&built.plain, mount),
+            WorldKind::Armed => World::new(&built.armed),
+            WorldKind::Plain => World::new(&built.plain),
+            WorldKind::SmallDisk => World::furnished(&built.plain, mount),
         }
     }
 
     /// Ends a world. One that does not go away is in nobody's way.
     pub(super) fn leave(self, world: World) {
         world.stop();
-        if self == Place::SmallDisk {
+        if self == WorldKind::SmallDisk {
             unmount(&world.path("orange"));
         }
         world.end().unwrap_or_default();

@@ -17,7 +17,7 @@ use crate::search::{Edge, EdgeId, Outcome, Step};
 use crate::source::Format;
 
 /// What is accepted: a section, in a state.
-type Place = (StateId, usize);
+type SectionInState = (StateId, usize);
 
 /// Who accepts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +37,7 @@ struct Visits {
 
 /// One way in which something stale is accepted.
 struct Acceptance<'a> {
-    place: Place,
+    place: SectionInState,
     visits: &'a Visits,
     owner: Owner,
     run: &'a [EdgeId],
@@ -78,8 +78,8 @@ fn comes_back(facts: &Facts<'_>) -> Vec<bool> {
 }
 
 /// Every place and what happens there, by one look at every step.
-fn places(facts: &Facts<'_>) -> BTreeMap<Place, Visits> {
-    let mut places: BTreeMap<Place, Visits> = BTreeMap::new();
+fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, Visits> {
+    let mut places: BTreeMap<SectionInState, Visits> = BTreeMap::new();
     for (id, edge) in facts.search.edges() {
         let Some(transition) = gated_step(edge).filter(|_| is_started(facts, edge)) else { continue };
         let status = facts.search.task(edge.from).status;

@@ -6,7 +6,7 @@ use super::shared::{Telling, list, names, telling};
 use crate::diag::{Diagnostic, Level};
 use crate::edit;
 use crate::lint::Facts;
-use crate::lint::prompt_facts::{Command, Place, Target};
+use crate::lint::prompt_facts::{AgentInState, Command, Target};
 use crate::model::StateId;
 use crate::suggest;
 
@@ -72,11 +72,11 @@ fn illegal(
 }
 
 /// Whether transitions lead there, and the agent may ask for none of them.
-fn is_forbidden(facts: &Facts<'_>, from: &[Place], to: StateId) -> bool {
+fn is_forbidden(facts: &Facts<'_>, from: &[AgentInState], to: StateId) -> bool {
     from.iter().any(|it| facts.machine.between(it.state, to).next().is_some())
 }
 
-fn help(facts: &Facts<'_>, from: &[Place], to: StateId) -> String {
+fn help(facts: &Facts<'_>, from: &[AgentInState], to: StateId) -> String {
     let Some(first) = from.first() else { return String::new() };
     let (state, to_name) = (facts.name(first.state), facts.name(to));
     let ways = facts.machine.targets(first.state).filter(|to| first.may(facts.machine, *to));

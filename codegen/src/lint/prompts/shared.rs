@@ -3,7 +3,7 @@
 use orange_core::{PromptId, StateId};
 
 use crate::lint::Facts;
-use crate::lint::prompt_facts::{Mood, Place, PromptFacts, Reading, Start};
+use crate::lint::prompt_facts::{AgentInState, Mood, PromptFacts, Reading, Start};
 use crate::model::{Condition, Gate, Prompt};
 use crate::span::Span;
 
@@ -59,7 +59,7 @@ pub(super) struct Telling<'f> {
     /// How agents come to be told; nothing for a prompt that is not used.
     pub starts: &'f [Start],
     /// Where they can be while they act on it; `None` where that is more than can be looked at.
-    pub runs: Option<&'f [Place]>,
+    pub runs: Option<&'f [AgentInState]>,
 }
 
 /// Every prompt and every message.

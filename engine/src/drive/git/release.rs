@@ -8,7 +8,7 @@ use super::backup::{BackupContext, Seen};
 use super::capture::{Capture, until_nobody_writes};
 use super::look::{Found, Look};
 use super::parse::Object;
-use super::worktree::Place;
+use super::worktree::FolderState;
 use super::{Git, REQUEST_FOLDER, Worktree};
 use crate::{Error, Result, fault};
 
@@ -32,9 +32,9 @@ impl Git {
     /// `environment` when git fails; those of taking notice.
     pub fn release(&self, worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
         match self.leaving(worktree)? {
-            Place::Free => Ok(()),
-            Place::Removed(found) => self.forget_removed(&found, context),
-            Place::Ours(_) => {
+            FolderState::Free => Ok(()),
+            FolderState::Removed(found) => self.forget_removed(&found, context),
+            FolderState::Ours(_) => {
                 self.set_requests_aside(worktree, context)?;
                 remove_requests(worktree);
                 self.empty(worktree, context, Git::fill)
@@ -56,9 +56,9 @@ impl Git {
     /// As [`Git::release`].
     pub fn remove(&self, worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
         let found = match self.leaving(worktree)? {
-            Place::Free => return Ok(()),
-            Place::Removed(found) => return self.forget_removed(&found, context),
-            Place::Ours(found) => found,
+            FolderState::Free => return Ok(()),
+            FolderState::Removed(found) => return self.forget_removed(&found, context),
+            FolderState::Ours(found) => found,
         };
         // A filter of the project that fails is in the way of its files, and not of their end.
         self.empty(worktree, context, |there, base| there.fill(base).or(Ok(())))?;
@@ -101,7 +101,7 @@ impl Git {
     }
 
     /// What is at the place of a worktree that is to go, where a killed removal has put it back first.
-    fn leaving(&self, worktree: &Path) -> Result<Place> {
+    fn leaving(&self, worktree: &Path) -> Result<FolderState> {
         let capture = Capture::of(worktree);
         if self.remembered(worktree)?.is_some() {
             capture.give_back_whole()?;
