@@ -4,7 +4,7 @@ use orange_core::{Actor, Hook, Spawn};
 
 use super::Facts;
 use crate::search::task::{Agent, Event, Task};
-use crate::search::{Edge, EdgeId, HookIndex, Step};
+use crate::search::{Edge, EdgeId, HookIndex, SearchStep};
 use crate::span::Span;
 
 /// A place of a story and its part in it.
@@ -104,7 +104,7 @@ impl<'f> Facts<'f> {
             return Vec::new();
         }
         let mut task = *self.search.task(edge.from);
-        if let Step::Exit { agent, .. } = edge.step {
+        if let SearchStep::Exit { agent, .. } = edge.step {
             task.set_agent(agent, Agent::Dead);
         }
         let starting = (0..).zip(hooks).filter_map(|(at, hook)| {

@@ -12,7 +12,7 @@ use crate::diag;
 use crate::guard::cells::Work;
 use crate::lower;
 use crate::model::{ExitRule, Hook, State, Transition, Workflow};
-use crate::search::{self, ConfigurationId, Edge, EdgeId, Search, Step, ends};
+use crate::search::{self, ConfigurationId, Edge, EdgeId, Search, SearchStep, ends};
 use crate::source::Source;
 use crate::span::Span;
 use crate::walk::{Act, Ended};
@@ -170,10 +170,10 @@ impl<'f> Facts<'f> {
         told <= MAX_TOLD
     }
 
-    fn step(&self, edge: &Edge, written: &mut Written) -> diag::Step {
+    fn step(&self, edge: &Edge, written: &mut Written) -> diag::TraceStep {
         let to = self.name(self.search.task(edge.to).status).to_owned();
         let transition = edge.step.transition();
-        diag::Step {
+        diag::TraceStep {
             by: self.by(&edge.step).to_owned(),
             does: self.does(&edge.step, &to),
             to,
@@ -198,15 +198,15 @@ impl<'f> Facts<'f> {
             Act::Write { heading: section.heading.to_owned(), text: anew(text, *times) }
         });
         let then = match &edge.step {
-            Step::Start => Some(Act::Spawn),
-            Step::Respawn => Some(Act::Respawn),
-            Step::Write(_) => None,
-            Step::Request { transition, .. } => {
+            SearchStep::Start => Some(Act::Spawn),
+            SearchStep::Respawn => Some(Act::Respawn),
+            SearchStep::Write(_) => None,
+            SearchStep::Request { transition, .. } => {
                 let to = self.name(self.transition(*transition).to.value).to_owned();
                 let by = Actor::from_name(self.by(&edge.step)).unwrap_or(Actor::Human);
                 Some(Act::Request { to, by })
             }
-            Step::Exit { agent, end, .. } => {
+            SearchStep::Exit { agent, end, .. } => {
                 let ended = Ended::from(&ends::example(self.machine, *end));
                 Some(Act::End { agent: *agent, ended })
             }
@@ -214,11 +214,11 @@ impl<'f> Facts<'f> {
         wrote.into_iter().chain(then).collect()
     }
 
-    fn by(&self, step: &Step) -> &'static str {
+    fn by(&self, step: &SearchStep) -> &'static str {
         match step {
-            Step::Start | Step::Respawn => "person",
-            Step::Write(_) => "agent",
-            Step::Request { transition, by, .. } => {
+            SearchStep::Start | SearchStep::Respawn => "person",
+            SearchStep::Write(_) => "agent",
+            SearchStep::Request { transition, by, .. } => {
                 let declared = self.transition(*transition);
                 let theirs = self.actor_kinds[transition.0 as usize] == ActorKind::Person
                     || self.waits(declared.from.value);
@@ -228,21 +228,21 @@ impl<'f> Facts<'f> {
                     by.as_str()
                 }
             }
-            Step::Exit { agent, .. } => agent.as_str(),
+            SearchStep::Exit { agent, .. } => agent.as_str(),
         }
     }
 
-    fn does(&self, step: &Step, to: &str) -> String {
+    fn does(&self, step: &SearchStep, to: &str) -> String {
         let wrote = step.wrote().map(|it| {
             let section = self.search.sections.get(usize::from(it.section));
             format!("writes {} ({})", section.heading, section.written(it.content).label)
         });
         let then = match step {
-            Step::Start => Some("spawn".to_owned()),
-            Step::Respawn => Some("respawn".to_owned()),
-            Step::Write(_) => None,
-            Step::Request { .. } => Some(format!("--status {to}")),
-            Step::Exit { end, outcome, .. } => {
+            SearchStep::Start => Some("spawn".to_owned()),
+            SearchStep::Respawn => Some("respawn".to_owned()),
+            SearchStep::Write(_) => None,
+            SearchStep::Request { .. } => Some(format!("--status {to}")),
+            SearchStep::Exit { end, outcome, .. } => {
                 let becomes = match outcome {
                     search::Outcome::Advance(_) => "ends",
                     search::Outcome::Escalate(_) => "crashes once too often",

@@ -11,7 +11,7 @@ use orange_core::{Actor, TransitionId};
 use super::facts::{ActorKind, Facts};
 use crate::search::components::Components;
 use crate::search::task::Event;
-use crate::search::{Edge, EdgeId, OWN_HOOK, Outcome, Search, Step};
+use crate::search::{Edge, EdgeId, OWN_HOOK, Outcome, Search, SearchStep};
 
 /// The steps of a search that nobody has to ask for.
 #[derive(Debug)]
@@ -156,18 +156,20 @@ pub fn times(edge: &Edge, id: TransitionId) -> u64 {
 
 /// Whether the engine starts an agent again that has crashed.
 pub fn restarts(edge: &Edge) -> bool {
-    matches!(edge.step, Step::Exit { outcome: Outcome::Crash { respawned: true }, .. })
+    matches!(edge.step, SearchStep::Exit { outcome: Outcome::Crash { respawned: true }, .. })
 }
 
 /// How many agents a step starts.
 pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
     match edge.step {
-        Step::Start | Step::Respawn | Step::Exit { outcome: Outcome::Crash { respawned: true }, .. } => {
+        SearchStep::Start
+        | SearchStep::Respawn
+        | SearchStep::Exit { outcome: Outcome::Crash { respawned: true }, .. } => {
             u64::from(!fails(facts.search, edge, OWN_HOOK, None))
         }
-        Step::Write(_)
-        | Step::Request { .. }
-        | Step::Exit {
+        SearchStep::Write(_)
+        | SearchStep::Request { .. }
+        | SearchStep::Exit {
             outcome:
                 Outcome::Advance(_)
                 | Outcome::Escalate(_)
@@ -196,14 +198,14 @@ fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) -> b
 fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
     let status = facts.search.task(edge.from).status;
     match edge.step {
-        Step::Write(_) => Part::Writes,
-        Step::Start | Step::Respawn => Part::Attended,
-        Step::Request { .. } | Step::Exit { .. } if facts.waits(status) => Part::Attended,
-        Step::Request { transition, by, .. } => {
+        SearchStep::Write(_) => Part::Writes,
+        SearchStep::Start | SearchStep::Respawn => Part::Attended,
+        SearchStep::Request { .. } | SearchStep::Exit { .. } if facts.waits(status) => Part::Attended,
+        SearchStep::Request { transition, by, .. } => {
             let told = facts.actor_kinds[transition.0 as usize] != ActorKind::Person;
             if told && by != Actor::Human { Part::Moves } else { Part::Attended }
         }
-        Step::Exit { outcome, .. } => match outcome {
+        SearchStep::Exit { outcome, .. } => match outcome {
             Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Crash { respawned: true } => Part::Moves,
             // However often an agent waits, the engine gives up in the end and leaves the task to a person.
             Outcome::Crash { respawned: false } | Outcome::Marked | Outcome::Waits => Part::Attended,

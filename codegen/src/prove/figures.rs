@@ -5,7 +5,7 @@ use orange_core::StateId;
 use super::Known;
 use crate::lint::Facts;
 use crate::lint::unattended::{Longest, restarts, starts, transitions};
-use crate::search::{Edge, Outcome, Step};
+use crate::search::{Edge, Outcome, SearchStep};
 
 /// How large a workflow is, and how far it goes by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,15 +72,17 @@ fn waits_after_crash(facts: &Facts<'_>) -> Vec<String> {
 
 fn left_to_a_person(facts: &Facts<'_>, edge: &Edge, status: StateId) -> bool {
     match edge.step {
-        Step::Exit { outcome: Outcome::Crash { respawned: false }, .. } => true,
-        Step::Exit { agent, outcome: Outcome::Marked, .. } => agent == facts.machine.state(status).agent,
-        Step::Exit {
+        SearchStep::Exit { outcome: Outcome::Crash { respawned: false }, .. } => true,
+        SearchStep::Exit { agent, outcome: Outcome::Marked, .. } => {
+            agent == facts.machine.state(status).agent
+        }
+        SearchStep::Exit {
             outcome: Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Waits,
             ..
         }
-        | Step::Start
-        | Step::Write(_)
-        | Step::Request { .. }
-        | Step::Respawn => false,
+        | SearchStep::Start
+        | SearchStep::Write(_)
+        | SearchStep::Request { .. }
+        | SearchStep::Respawn => false,
     }
 }

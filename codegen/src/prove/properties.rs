@@ -8,7 +8,7 @@ use crate::lint::ActorKind;
 use crate::lint::unattended::Lasso;
 use crate::model::Outcome as Rule;
 use crate::search::components::Components;
-use crate::search::{Edge, EdgeId, Outcome, Step};
+use crate::search::{Edge, EdgeId, Outcome, SearchStep};
 
 /// Every property, in the order in which a reader wants to know.
 pub static PROPERTIES: &[Property] = &[
@@ -114,7 +114,7 @@ fn lost_agent(known: &Known<'_, '_>) -> Option<Trace> {
 fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
     let (facts, search) = (known.facts, known.facts.search);
     let status = search.task(edge.from).status;
-    let Step::Exit { agent, outcome, .. } = edge.step else { return false };
+    let SearchStep::Exit { agent, outcome, .. } = edge.step else { return false };
     let rules = || facts.machine.exit_rules_of(status).map(|at| &facts.exit_rules[at].outcome);
     match outcome {
         Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Waits => false,
@@ -132,14 +132,17 @@ fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
 fn every_end_counts(known: &Known<'_, '_>) -> String {
     let facts = known.facts;
     let own = |edge: &Edge| match edge.step {
-        Step::Exit { agent, .. } => agent == facts.machine.state(facts.search.task(edge.from).status).agent,
-        Step::Start | Step::Write(_) | Step::Request { .. } | Step::Respawn => false,
+        SearchStep::Exit { agent, .. } => {
+            agent == facts.machine.state(facts.search.task(edge.from).status).agent
+        }
+        SearchStep::Start | SearchStep::Write(_) | SearchStep::Request { .. } | SearchStep::Respawn => false,
     };
     let ends: Vec<&Edge> = facts.search.edges().map(|(_, edge)| edge).filter(|edge| own(edge)).collect();
     let moved = ends.iter().filter(|edge| edge.step.transition().is_some()).count();
-    let crashed = |edge: &&&Edge| matches!(edge.step, Step::Exit { outcome: Outcome::Crash { .. }, .. });
+    let crashed =
+        |edge: &&&Edge| matches!(edge.step, SearchStep::Exit { outcome: Outcome::Crash { .. }, .. });
     let crashes = ends.iter().filter(crashed).count();
-    let waited = |edge: &&&Edge| matches!(edge.step, Step::Exit { outcome: Outcome::Waits, .. });
+    let waited = |edge: &&&Edge| matches!(edge.step, SearchStep::Exit { outcome: Outcome::Waits, .. });
     let waits = ends.iter().filter(waited).count();
     let shown = ends.len() - moved - crashes - waits;
     let waiting =

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use orange_core::{Actor, Machine, TransitionId};
 
-use super::{Expect, Given, Scenario, Step};
+use super::{Expect, Given, Scenario, ScenarioStep};
 use crate::search::task::Agent;
 use crate::span::Span;
 use crate::suggest;
@@ -93,7 +93,7 @@ fn transition(happened: &Happened) -> Option<TransitionId> {
     }
 }
 
-fn compared(walk: &Walk<'_>, step: &Step, story: &[Happened]) -> Vec<Failed> {
+fn compared(walk: &Walk<'_>, step: &ScenarioStep, story: &[Happened]) -> Vec<Failed> {
     let mut comparison = Comparison { failed: Vec::new() };
     comparison.rejection(step, story);
     comparison.task(walk, &step.expect);
@@ -125,7 +125,7 @@ impl Comparison {
     }
 
     /// A refusal that nobody expects fails, whatever else is expected.
-    fn rejection(&mut self, step: &Step, story: &[Happened]) {
+    fn rejection(&mut self, step: &ScenarioStep, story: &[Happened]) {
         let refused = story.iter().find_map(|it| match it {
             Happened::Refused { code, message, .. } => Some((*code, message)),
             Happened::Wrote { .. }

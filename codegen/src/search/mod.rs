@@ -78,13 +78,13 @@ pub struct Edge {
     /// Where it leads.
     pub to: ConfigurationId,
     /// What happens.
-    pub step: Step,
+    pub step: SearchStep,
     events: Range<u32>,
 }
 
 /// What can happen to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum SearchStep {
     /// A task that was created past the initial state gets its worktree and its agent.
     Start,
     /// Somebody writes a section, and nothing follows yet.
@@ -331,7 +331,7 @@ impl<'m> Search<'m> {
     }
 }
 
-impl Step {
+impl SearchStep {
     /// The transition that it takes.
     pub fn transition(&self) -> Option<TransitionId> {
         match self {
@@ -424,7 +424,7 @@ impl Explorer<'_, '_> {
         (number, is_new)
     }
 
-    fn add(&mut self, from: ConfigurationId, step: Step, task: Task, events: Vec<(HookIndex, Event)>) {
+    fn add(&mut self, from: ConfigurationId, step: SearchStep, task: Task, events: Vec<(HookIndex, Event)>) {
         let (to, is_new) = self.visit(task);
         let id = self.search.edges.len() as EdgeId;
         if is_new {

@@ -5,7 +5,7 @@ use orange_core::{Actor, Actors, CRASH_COUNT, Effect, Hook, REVIEW_ROUND};
 use super::decisions::{Exit, Fire};
 use super::sections::{ABSENT, ContentId};
 use super::task::{Agent, Event, Task, Written};
-use super::{ConfigurationId, Explorer, HookIndex, OWN_HOOK, Outcome, Step, Wrote};
+use super::{ConfigurationId, Explorer, HookIndex, OWN_HOOK, Outcome, SearchStep, Wrote};
 
 impl Explorer<'_, '_> {
     /// Adds every step from a configuration. An end that is still to be judged comes before anything else.
@@ -40,7 +40,7 @@ impl Explorer<'_, '_> {
         }
         let events = next.apply(&hook).map(|event| (OWN_HOOK, event));
         self.note_verdicts(&mut next);
-        self.add(from, Step::Start, next, events.into_iter().collect());
+        self.add(from, SearchStep::Start, next, events.into_iter().collect());
     }
 
     /// Every transition that can fire, as things stand or after somebody has written what its gate reads.
@@ -74,7 +74,7 @@ impl Explorer<'_, '_> {
 
     fn request(&mut self, from: ConfigurationId, task: &Task, fire: &Fire, by: Actor, wrote: Option<Wrote>) {
         let (next, events) = self.fired(task, fire);
-        self.add(from, Step::Request { transition: fire.transition, by, wrote }, next, events);
+        self.add(from, SearchStep::Request { transition: fire.transition, by, wrote }, next, events);
     }
 
     /// Each agent that is alive can end, whatever it has written before.
@@ -100,13 +100,13 @@ impl Explorer<'_, '_> {
     fn judge(&mut self, from: ConfigurationId, task: &Task, agent: Actor, wrote: Option<Wrote>) {
         let task = &Task { unhandled_exit: None, ..*task };
         if self.search.machine.state(task.status).agent != agent {
-            let step = Step::Exit { agent, wrote, end: None, outcome: Outcome::Marked };
+            let step = SearchStep::Exit { agent, wrote, end: None, outcome: Outcome::Marked };
             self.add(from, step, *task, Vec::new());
             return;
         }
         for (end, exit) in self.decisions.exits(self.search, task, task.live_agents() > 0).iter() {
             let (next, outcome, events) = self.ended(task, agent, exit);
-            self.add(from, Step::Exit { agent, wrote, end: *end, outcome }, next, events);
+            self.add(from, SearchStep::Exit { agent, wrote, end: *end, outcome }, next, events);
         }
     }
 
@@ -157,7 +157,7 @@ impl Explorer<'_, '_> {
             let mut next = *task;
             let events = next.apply(&hook).map(|event| (OWN_HOOK, event));
             self.note_verdicts(&mut next);
-            self.add(from, Step::Respawn, next, events.into_iter().collect());
+            self.add(from, SearchStep::Respawn, next, events.into_iter().collect());
         }
     }
 
@@ -170,7 +170,7 @@ impl Explorer<'_, '_> {
         }
         for section in sections.iter() {
             for (wrote, written) in self.rewritten(task, section) {
-                self.add(from, Step::Write(wrote), written, Vec::new());
+                self.add(from, SearchStep::Write(wrote), written, Vec::new());
             }
         }
     }

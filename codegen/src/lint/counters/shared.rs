@@ -9,7 +9,7 @@ use crate::diag::Diagnostic;
 use crate::guard::{Compare, Guard};
 use crate::lint::{ActorKind, Facts};
 use crate::model::{Action, Clause, CounterId, ExitRule, Hook, Outcome, Spawn, StateId, Transition};
-use crate::search::{Edge, EdgeId, Step};
+use crate::search::{Edge, EdgeId, SearchStep};
 use crate::span::{Span, Spanned};
 
 /// A guard and what it decides.
@@ -91,9 +91,9 @@ pub(super) fn name<'f>(facts: &Facts<'f>, counter: CounterId) -> &'f str {
 /// Whether a person takes this step: their own transition, or that of an agent that is not there.
 pub(super) fn is_persons(facts: &Facts<'_>, edge: &Edge) -> bool {
     match edge.step {
-        Step::Request { transition, by, .. } => by == Actor::Human || is_persons_way(facts, transition),
-        Step::Start | Step::Respawn => true,
-        Step::Write(_) | Step::Exit { .. } => false,
+        SearchStep::Request { transition, by, .. } => by == Actor::Human || is_persons_way(facts, transition),
+        SearchStep::Start | SearchStep::Respawn => true,
+        SearchStep::Write(_) | SearchStep::Exit { .. } => false,
     }
 }
 

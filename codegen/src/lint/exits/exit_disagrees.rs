@@ -10,7 +10,7 @@ use crate::diag::Diagnostic;
 use crate::lint::{ActorKind, Facts};
 use crate::model::{self, ExitRule};
 use crate::search::sections::ABSENT;
-use crate::search::{ConfigurationId, EdgeId, Outcome, Step, Wrote};
+use crate::search::{ConfigurationId, EdgeId, Outcome, SearchStep, Wrote};
 
 /// A request and an end after the same words, of which the engine thinks differently.
 struct Disagreement {
@@ -42,15 +42,23 @@ fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
         .search
         .numbered_from(id)
         .filter_map(|(edge, it)| match it.step {
-            Step::Exit { agent: of, wrote, end: None, outcome } if of == agent => {
+            SearchStep::Exit { agent: of, wrote, end: None, outcome } if of == agent => {
                 Some((edge, wrote, outcome))
             }
-            Step::Exit { .. } | Step::Request { .. } | Step::Start | Step::Write(_) | Step::Respawn => None,
+            SearchStep::Exit { .. }
+            | SearchStep::Request { .. }
+            | SearchStep::Start
+            | SearchStep::Write(_)
+            | SearchStep::Respawn => None,
         })
         .collect();
     let requests = facts.search.numbered_from(id).filter_map(|(edge, it)| match it.step {
-        Step::Request { transition, by, wrote } if by == agent => Some((edge, wrote, transition)),
-        Step::Request { .. } | Step::Exit { .. } | Step::Start | Step::Write(_) | Step::Respawn => None,
+        SearchStep::Request { transition, by, wrote } if by == agent => Some((edge, wrote, transition)),
+        SearchStep::Request { .. }
+        | SearchStep::Exit { .. }
+        | SearchStep::Start
+        | SearchStep::Write(_)
+        | SearchStep::Respawn => None,
     });
     let pairs = requests.filter_map(|(request, wrote, transition)| {
         let (exit, _, outcome) = *exits.iter().find(|(_, of, _)| *of == wrote)?;

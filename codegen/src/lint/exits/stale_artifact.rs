@@ -13,7 +13,7 @@ use crate::edit;
 use crate::lint::Facts;
 use crate::model::{Condition, Gate, Outcome as RuleOutcome, Transition};
 use crate::search::components::Components;
-use crate::search::{Edge, EdgeId, Outcome, Step};
+use crate::search::{Edge, EdgeId, Outcome, SearchStep};
 use crate::source::Format;
 
 /// What is accepted: a section, in a state.
@@ -114,16 +114,15 @@ fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, Visits> {
 /// The transition of a step, if its gate was asked.
 fn gated_step(edge: &Edge) -> Option<TransitionId> {
     match edge.step {
-        Step::Request { transition, .. } | Step::Exit { outcome: Outcome::Advance(transition), .. } => {
-            Some(transition)
-        }
-        Step::Exit {
+        SearchStep::Request { transition, .. }
+        | SearchStep::Exit { outcome: Outcome::Advance(transition), .. } => Some(transition),
+        SearchStep::Exit {
             outcome: Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Marked | Outcome::Waits,
             ..
         }
-        | Step::Start
-        | Step::Write(_)
-        | Step::Respawn => None,
+        | SearchStep::Start
+        | SearchStep::Write(_)
+        | SearchStep::Respawn => None,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::diag::Diagnostic;
 use crate::lint::Facts;
 use crate::lint::agents::StoryLabel;
 use crate::search::task::{Agent, Event, Task};
-use crate::search::{Edge, EdgeId, HookIndex, Step};
+use crate::search::{Edge, EdgeId, HookIndex, SearchStep};
 
 /// What the search saw of one hook.
 #[derive(Default)]
@@ -50,7 +50,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 impl Seen {
     fn miss(&mut self, facts: &Facts<'_>, id: EdgeId, edge: &Edge) {
         self.missed.get_or_insert(id);
-        self.by_rule |= matches!(edge.step, Step::Exit { agent: Actor::Worker, .. });
+        self.by_rule |= matches!(edge.step, SearchStep::Exit { agent: Actor::Worker, .. });
         if !is_mended(facts, facts.search.task(edge.to)) {
             self.lost.get_or_insert(id);
         }

@@ -11,7 +11,7 @@ use crate::lint::Facts;
 use crate::lint::prompt_facts::{Command, Start, survives};
 use crate::model::{Gate, Transition};
 use crate::search::sections::ABSENT;
-use crate::search::{Outcome, Step};
+use crate::search::{Outcome, SearchStep};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let bare = Bare::of(facts);
@@ -150,9 +150,9 @@ impl Bare {
             let task = search.task(edge.to);
             let again = || facts.machine.state(task.status).respawn;
             let hooks = match edge.step {
-                Step::Start | Step::Respawn => again(),
-                Step::Exit { outcome: Outcome::Crash { respawned: true }, .. } => again(),
-                Step::Exit { .. } | Step::Request { .. } | Step::Write(_) => None,
+                SearchStep::Start | SearchStep::Respawn => again(),
+                SearchStep::Exit { outcome: Outcome::Crash { respawned: true }, .. } => again(),
+                SearchStep::Exit { .. } | SearchStep::Request { .. } | SearchStep::Write(_) => None,
             };
             let taken = facts.starting(edge).into_iter().map(|(_, spawn)| spawn);
             for spawn in hooks.iter().filter_map(|it| it.spawn()).chain(taken) {

@@ -11,7 +11,7 @@ use crate::diag::Diagnostic;
 use crate::lint::Facts;
 use crate::lint::prompt_facts::{Mood, Start, Target};
 use crate::model::StateId;
-use crate::search::{EdgeId, Step, Wrote};
+use crate::search::{EdgeId, SearchStep, Wrote};
 
 /// In which state an agent is, which one it is, and which section it writes.
 type Case = (StateId, Actor, u8);
@@ -33,8 +33,11 @@ fn cases(facts: &Facts<'_>) -> BTreeMap<Case, Open> {
     for (id, task) in search.configurations() {
         let mut open: Vec<(Wrote, Actor, EdgeId, Vec<StateId>)> = Vec::new();
         for (edge, step) in search.numbered_from(id) {
-            let Step::Request { transition, by: by @ (Actor::Worker | Actor::Reviewer), wrote: Some(wrote) } =
-                step.step
+            let SearchStep::Request {
+                transition,
+                by: by @ (Actor::Worker | Actor::Reviewer),
+                wrote: Some(wrote),
+            } = step.step
             else {
                 continue;
             };

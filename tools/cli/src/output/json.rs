@@ -1,6 +1,6 @@
 //! One JSON object, for programs. Its keys are a contract; more may come, none goes.
 
-use orange_codegen::diag::{Edit, Fix, Step};
+use orange_codegen::diag::{Edit, Fix, TraceStep};
 use orange_codegen::{Diagnostic, LineIndex, Trace, Witness};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -129,8 +129,8 @@ impl<'r> Found<'r> {
 }
 
 impl<'r> Acted<'r> {
-    fn new(step: &'r Step, index: &LineIndex<'_>) -> Self {
-        let Step { by, does, to, hooks, span, script } = step;
+    fn new(step: &'r TraceStep, index: &LineIndex<'_>) -> Self {
+        let TraceStep { by, does, to, hooks, span, script } = step;
         Self { by, does, to, hooks, line: span.map(|it| index.position(it.start).line), script }
     }
 }

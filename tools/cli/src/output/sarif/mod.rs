@@ -5,7 +5,7 @@ mod types;
 use std::collections::{BTreeMap, HashMap};
 
 use orange_codegen::catalogue::{self, Check};
-use orange_codegen::diag::Step;
+use orange_codegen::diag::TraceStep;
 use orange_codegen::place::Places;
 use orange_codegen::{Diagnostic, Level, LineIndex, Span, Trace};
 
@@ -227,7 +227,7 @@ fn message(finding: &Diagnostic) -> String {
     format!("{}{witness}{help}", finding.message)
 }
 
-fn told(step: &Step) -> String {
+fn told(step: &TraceStep) -> String {
     let hooks = if step.hooks.is_empty() { String::new() } else { format!(" ({})", step.hooks.join(", ")) };
     format!("{}: {} → `{}`{hooks}", step.by, step.does, step.to)
 }
