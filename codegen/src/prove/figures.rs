@@ -16,18 +16,18 @@ pub struct Figures {
     pub steps: usize,
     /// The run with the most transitions between two times that a person is needed, the person's own transition
     /// included; absent where some loop has no end.
-    pub longest_run: Option<Run>,
+    pub longest_run: Option<CountedRun>,
     /// The most agents that are started for one thing that a person does; absent where some loop has no end.
-    pub agents: Option<Run>,
+    pub agents: Option<CountedRun>,
     /// The same with those that are started again after a crash.
-    pub agents_with_restarts: Option<Run>,
+    pub agents_with_restarts: Option<CountedRun>,
     /// The states in which an agent that ends can leave the task to a person, though they wait for none.
     pub waits_after_crash: Vec<String>,
 }
 
 /// A run of which something is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct CountedRun {
     /// How often.
     pub count: u64,
     /// The states that it goes through.
@@ -37,7 +37,7 @@ pub struct Run {
 impl Figures {
     pub(super) fn of(known: &Known<'_, '_>) -> Self {
         let Known { facts, unattended } = known;
-        let run = |longest: Option<Longest>| longest.map(|it| Run::of(facts, &it));
+        let run = |longest: Option<Longest>| longest.map(|it| CountedRun::of(facts, &it));
         Self {
             configurations: facts.search.size(),
             steps: facts.search.edges().count(),
@@ -49,7 +49,7 @@ impl Figures {
     }
 }
 
-impl Run {
+impl CountedRun {
     fn of(facts: &Facts<'_>, longest: &Longest) -> Self {
         let name = |id| facts.name(facts.search.task(id).status).to_owned();
         let edges = || longest.steps.iter().map(|id| facts.search.edge(*id));

@@ -12,7 +12,7 @@ use crate::flow::definition;
 use crate::flow::forced::Forced;
 use crate::flow::queue;
 use crate::flow::snapshot::left_behind;
-use crate::hooks::{self, Run, agents, workspace};
+use crate::hooks::{self, HookContext, agents, workspace};
 use crate::store::event::{PlannedHook, Transition as Plan};
 use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskDir, TaskHistory, lock};
 use crate::{Error, Kind, Result, fault};
@@ -119,9 +119,9 @@ fn run(
     hook: &'static Hook<'static>,
 ) -> Result<Option<String>> {
     let counter = planned.counter.as_ref().map(|counter| (counter.name.clone(), counter.value));
-    let run = Run { app, machine, since: pending.seq, index: planned.index, counter };
+    let context = HookContext { app, machine, since: pending.seq, index: planned.index, counter };
     fault::step("begin", &planned.name);
-    let (set, error) = match hooks::run(&run, locked, hook) {
+    let (set, error) = match hooks::run(&context, locked, hook) {
         Ok(set) => (set, None),
         Err(error) => (Set::new(), Some(error.one_line())),
     };

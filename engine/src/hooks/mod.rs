@@ -20,7 +20,7 @@ use crate::{Error, Kind, Result};
 
 /// What a hook knows beside its task and its parameters.
 #[derive(Debug)]
-pub struct Run<'r> {
+pub struct HookContext<'r> {
     /// Everything that commands stand on.
     pub app: &'r App,
     /// The machine of the task.
@@ -37,15 +37,15 @@ pub struct Run<'r> {
 ///
 /// # Errors
 /// Why it failed; its caller journals that and goes on.
-pub fn run(run: &Run<'_>, locked: &mut LockedTask, hook: &'static Hook<'static>) -> Result<Set> {
-    let app = run.app;
+pub fn run(context: &HookContext<'_>, locked: &mut LockedTask, hook: &'static Hook<'static>) -> Result<Set> {
+    let app = context.app;
     let done = match hook {
         Hook::AcquireWorkspace => return workspace::acquire(app, locked),
         Hook::ReleaseWorkspace => return workspace::release(app, locked),
         Hook::KillSession => return agents::kill_session(app, locked),
         Hook::KillReviewer => return agents::kill_reviewer(app, locked),
-        Hook::SpawnAgent(_) | Hook::SpawnReviewer(_) => spawn(run, locked, hook),
-        Hook::NotifyWorker { message, .. } => notify_worker(run, locked, hook, message),
+        Hook::SpawnAgent(_) | Hook::SpawnReviewer(_) => spawn(context, locked, hook),
+        Hook::NotifyWorker { message, .. } => notify_worker(context, locked, hook, message),
         // No two tasks are ever locked together: that process waits until this one is released.
         Hook::SpawnNext => owed::note(&app.home, locked.dir())
             .and_then(|()| app.start_detached(&["task", "spawn-next", &locked.dir().id], locked.dir())),
@@ -62,25 +62,42 @@ pub fn run(run: &Run<'_>, locked: &mut LockedTask, hook: &'static Hook<'static>)
 }
 
 /// Where no worker is alive to be told, one is started if the hook says with which prompt: that says what to read.
-fn notify_worker(run: &Run<'_>, locked: &mut LockedTask, hook: &Hook<'_>, message: &str) -> Result<()> {
-    let message = message.replace("{orange}", &shell_word(&run.app.program));
-    if agents::started_since(run.app, locked, hook, run.since)?
-        || agents::notify_worker(run.app, locked, &format!("{}.{}", run.since, run.index), &message)?
+fn notify_worker(
+    context: &HookContext<'_>,
+    locked: &mut LockedTask,
+    hook: &Hook<'_>,
+    message: &str,
+) -> Result<()> {
+    let message = message.replace("{orange}", &shell_word(&context.app.program));
+    if agents::started_since(context.app, locked, hook, context.since)?
+        || agents::notify_worker(
+            context.app,
+            locked,
+            &format!("{}.{}", context.since, context.index),
+            &message,
+        )?
     {
         return Ok(());
     }
     match hook.spawn() {
-        Some(_) => spawn(run, locked, hook),
+        Some(_) => spawn(context, locked, hook),
         None => Err(Error::new(Kind::Refused, "no worker is alive to be told")
             .help("`orange task respawn` starts one that reads TASK.md")),
     }
 }
 
-fn spawn(run: &Run<'_>, locked: &mut LockedTask, hook: &Hook<'_>) -> Result<()> {
-    if agents::started_since(run.app, locked, hook, run.since)? {
+fn spawn(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) -> Result<()> {
+    if agents::started_since(context.app, locked, hook, context.since)? {
         return Ok(());
     }
-    agents::start(run.app, run.machine, locked, hook, run.counter.as_ref(), agents::Occasion::Spawn.into())
+    agents::start(
+        context.app,
+        context.machine,
+        locked,
+        hook,
+        context.counter.as_ref(),
+        agents::Occasion::Spawn.into(),
+    )
 }
 
 /// Refuses what cannot work before anything has changed: a harness, tmux or git that is missing or too old, a worktree
