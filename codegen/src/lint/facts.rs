@@ -244,12 +244,12 @@ impl<'f> Facts<'f> {
             SearchStep::Request { .. } => Some(format!("--status {to}")),
             SearchStep::Exit { end, outcome, .. } => {
                 let becomes = match outcome {
-                    search::Outcome::Advance(_) => "ends",
-                    search::Outcome::Escalate(_) => "crashes once too often",
-                    search::Outcome::Crash { respawned: true } => "crashes and is started again",
-                    search::Outcome::Crash { respawned: false } => "crashes",
-                    search::Outcome::Marked => "ends and is shown as dead",
-                    search::Outcome::Waits => "ends, to be started again after a wait",
+                    search::ExitResult::Advance(_) => "ends",
+                    search::ExitResult::Escalate(_) => "crashes once too often",
+                    search::ExitResult::Crash { respawned: true } => "crashes and is started again",
+                    search::ExitResult::Crash { respawned: false } => "crashes",
+                    search::ExitResult::Marked => "ends and is shown as dead",
+                    search::ExitResult::Waits => "ends, to be started again after a wait",
                 };
                 let ending = end.and_then(|rule| ends::ending(self.machine, rule.into()));
                 Some(match ending {

@@ -11,7 +11,7 @@ use orange_core::{Actor, TransitionId};
 use super::facts::{ActorKind, Facts};
 use crate::search::components::Components;
 use crate::search::task::Event;
-use crate::search::{Edge, EdgeId, OWN_HOOK, Outcome, Search, SearchStep};
+use crate::search::{Edge, EdgeId, ExitResult, OWN_HOOK, Search, SearchStep};
 
 /// The steps of a search that nobody has to ask for.
 #[derive(Debug)]
@@ -156,7 +156,7 @@ pub fn times(edge: &Edge, id: TransitionId) -> u64 {
 
 /// Whether the engine starts an agent again that has crashed.
 pub fn restarts(edge: &Edge) -> bool {
-    matches!(edge.step, SearchStep::Exit { outcome: Outcome::Crash { respawned: true }, .. })
+    matches!(edge.step, SearchStep::Exit { outcome: ExitResult::Crash { respawned: true }, .. })
 }
 
 /// How many agents a step starts.
@@ -164,18 +164,18 @@ pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
     match edge.step {
         SearchStep::Start
         | SearchStep::Respawn
-        | SearchStep::Exit { outcome: Outcome::Crash { respawned: true }, .. } => {
+        | SearchStep::Exit { outcome: ExitResult::Crash { respawned: true }, .. } => {
             u64::from(!fails(facts.search, edge, OWN_HOOK, None))
         }
         SearchStep::Write(_)
         | SearchStep::Request { .. }
         | SearchStep::Exit {
             outcome:
-                Outcome::Advance(_)
-                | Outcome::Escalate(_)
-                | Outcome::Crash { .. }
-                | Outcome::Marked
-                | Outcome::Waits,
+                ExitResult::Advance(_)
+                | ExitResult::Escalate(_)
+                | ExitResult::Crash { .. }
+                | ExitResult::Marked
+                | ExitResult::Waits,
             ..
         } => {
             let starting = facts.starting(edge).into_iter();
@@ -206,9 +206,11 @@ fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
             if told && by != Actor::Human { Part::Moves } else { Part::Attended }
         }
         SearchStep::Exit { outcome, .. } => match outcome {
-            Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Crash { respawned: true } => Part::Moves,
+            ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Crash { respawned: true } => {
+                Part::Moves
+            }
             // However often an agent waits, the engine gives up in the end and leaves the task to a person.
-            Outcome::Crash { respawned: false } | Outcome::Marked | Outcome::Waits => Part::Attended,
+            ExitResult::Crash { respawned: false } | ExitResult::Marked | ExitResult::Waits => Part::Attended,
         },
     }
 }

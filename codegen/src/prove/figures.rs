@@ -5,7 +5,7 @@ use orange_core::StateId;
 use super::Known;
 use crate::lint::Facts;
 use crate::lint::unattended::{Longest, restarts, starts, transitions};
-use crate::search::{Edge, Outcome, SearchStep};
+use crate::search::{Edge, ExitResult, SearchStep};
 
 /// How large a workflow is, and how far it goes by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,12 +72,13 @@ fn waits_after_crash(facts: &Facts<'_>) -> Vec<String> {
 
 fn left_to_a_person(facts: &Facts<'_>, edge: &Edge, status: StateId) -> bool {
     match edge.step {
-        SearchStep::Exit { outcome: Outcome::Crash { respawned: false }, .. } => true,
-        SearchStep::Exit { agent, outcome: Outcome::Marked, .. } => {
+        SearchStep::Exit { outcome: ExitResult::Crash { respawned: false }, .. } => true,
+        SearchStep::Exit { agent, outcome: ExitResult::Marked, .. } => {
             agent == facts.machine.state(status).agent
         }
         SearchStep::Exit {
-            outcome: Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Waits,
+            outcome:
+                ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Waits,
             ..
         }
         | SearchStep::Start

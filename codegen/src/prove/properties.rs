@@ -8,7 +8,7 @@ use crate::lint::ActorKind;
 use crate::lint::unattended::Lasso;
 use crate::model::Outcome as Rule;
 use crate::search::components::Components;
-use crate::search::{Edge, EdgeId, Outcome, SearchStep};
+use crate::search::{Edge, EdgeId, ExitResult, SearchStep};
 
 /// Every property, in the order in which a reader wants to know.
 pub static PROPERTIES: &[Property] = &[
@@ -117,12 +117,12 @@ fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
     let SearchStep::Exit { agent, outcome, .. } = edge.step else { return false };
     let rules = || facts.machine.exit_rules_of(status).map(|at| &facts.exit_rules[at].outcome);
     match outcome {
-        Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Waits => false,
-        Outcome::Marked => {
+        ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Waits => false,
+        ExitResult::Marked => {
             let own = agent == facts.machine.state(status).agent;
             own && !facts.waits(status) && !rules().any(|it| matches!(it, Rule::MarkDead))
         }
-        Outcome::Crash { .. } => {
+        ExitResult::Crash { .. } => {
             let count = search.value(search.task(edge.to), CRASH_COUNT);
             rules().any(|it| matches!(it, Rule::Crash { stuck_after, .. } if count >= *stuck_after))
         }
@@ -140,9 +140,9 @@ fn every_end_counts(known: &Known<'_, '_>) -> String {
     let ends: Vec<&Edge> = facts.search.edges().map(|(_, edge)| edge).filter(|edge| own(edge)).collect();
     let moved = ends.iter().filter(|edge| edge.step.transition().is_some()).count();
     let crashed =
-        |edge: &&&Edge| matches!(edge.step, SearchStep::Exit { outcome: Outcome::Crash { .. }, .. });
+        |edge: &&&Edge| matches!(edge.step, SearchStep::Exit { outcome: ExitResult::Crash { .. }, .. });
     let crashes = ends.iter().filter(crashed).count();
-    let waited = |edge: &&&Edge| matches!(edge.step, SearchStep::Exit { outcome: Outcome::Waits, .. });
+    let waited = |edge: &&&Edge| matches!(edge.step, SearchStep::Exit { outcome: ExitResult::Waits, .. });
     let waits = ends.iter().filter(waited).count();
     let shown = ends.len() - moved - crashes - waits;
     let waiting =

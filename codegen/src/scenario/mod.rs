@@ -8,7 +8,7 @@ use std::path::Path;
 use orange_core::Actor;
 
 pub use read::{FILE, read};
-pub use run::{Failed, Outcome, run};
+pub use run::{Failed, ScenarioResult, run};
 
 use crate::search::task::Agent;
 use crate::span::{Span, Spanned};

@@ -13,7 +13,7 @@ use crate::walk::{Happened, Impossible, Walk};
 
 /// What came of one scenario.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct ScenarioResult {
     /// What was not as expected; the first step that fails ends the scenario.
     pub failed: Vec<Failed>,
     /// The transitions that were taken.
@@ -30,8 +30,8 @@ pub struct Failed {
 }
 
 /// Runs one scenario.
-pub fn run(machine: &Machine<'_>, scenario: &Scenario) -> Outcome {
-    let mut outcome = Outcome::default();
+pub fn run(machine: &Machine<'_>, scenario: &Scenario) -> ScenarioResult {
+    let mut outcome = ScenarioResult::default();
     let mut walk = match prepared(machine, &scenario.given) {
         Ok(walk) => walk,
         Err(failed) => {

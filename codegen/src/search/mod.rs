@@ -107,7 +107,7 @@ pub enum SearchStep {
         /// The rule about ends that it ends for, and that decides; none for an ordinary end.
         end: Option<RuleIndex>,
         /// What becomes of the task.
-        outcome: Outcome,
+        outcome: ExitResult,
     },
     /// The state's agent is started again: a person asks for it, or a wait is over.
     Respawn,
@@ -124,7 +124,7 @@ pub struct Wrote {
 
 /// What becomes of a task whose agent has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ExitResult {
     /// An exit rule takes this transition.
     Advance(TransitionId),
     /// It crashed too often: the engine's own move.
@@ -336,10 +336,13 @@ impl SearchStep {
     pub fn transition(&self) -> Option<TransitionId> {
         match self {
             Self::Request { transition, .. }
-            | Self::Exit { outcome: Outcome::Advance(transition) | Outcome::Escalate(transition), .. } => {
-                Some(*transition)
+            | Self::Exit {
+                outcome: ExitResult::Advance(transition) | ExitResult::Escalate(transition),
+                ..
+            } => Some(*transition),
+            Self::Exit {
+                outcome: ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits, ..
             }
-            Self::Exit { outcome: Outcome::Crash { .. } | Outcome::Marked | Outcome::Waits, .. }
             | Self::Start
             | Self::Write(_)
             | Self::Respawn => None,

@@ -5,7 +5,7 @@ use orange_core::{Actor, Actors, CRASH_COUNT, Effect, Hook, REVIEW_ROUND};
 use super::decisions::{Exit, Fire};
 use super::sections::{ABSENT, ContentId};
 use super::task::{Agent, Event, Task, Written};
-use super::{ConfigurationId, Explorer, HookIndex, OWN_HOOK, Outcome, SearchStep, Wrote};
+use super::{ConfigurationId, ExitResult, Explorer, HookIndex, OWN_HOOK, SearchStep, Wrote};
 
 impl Explorer<'_, '_> {
     /// Adds every step from a configuration. An end that is still to be judged comes before anything else.
@@ -100,7 +100,7 @@ impl Explorer<'_, '_> {
     fn judge(&mut self, from: ConfigurationId, task: &Task, agent: Actor, wrote: Option<Wrote>) {
         let task = &Task { unhandled_exit: None, ..*task };
         if self.search.machine.state(task.status).agent != agent {
-            let step = SearchStep::Exit { agent, wrote, end: None, outcome: Outcome::Marked };
+            let step = SearchStep::Exit { agent, wrote, end: None, outcome: ExitResult::Marked };
             self.add(from, step, *task, Vec::new());
             return;
         }
@@ -110,19 +110,24 @@ impl Explorer<'_, '_> {
         }
     }
 
-    fn ended(&mut self, task: &Task, agent: Actor, exit: &Exit) -> (Task, Outcome, Vec<(HookIndex, Event)>) {
+    fn ended(
+        &mut self,
+        task: &Task,
+        agent: Actor,
+        exit: &Exit,
+    ) -> (Task, ExitResult, Vec<(HookIndex, Event)>) {
         match exit {
-            Exit::Marked => (*task, Outcome::Marked, Vec::new()),
-            Exit::Waits => (*task, Outcome::Waits, Vec::new()),
+            Exit::Marked => (*task, ExitResult::Marked, Vec::new()),
+            Exit::Waits => (*task, ExitResult::Waits, Vec::new()),
             Exit::Advance(fire) => {
                 let (next, events) = self.fired(task, fire);
-                (self.missed(task, next, agent), Outcome::Advance(fire.transition), events)
+                (self.missed(task, next, agent), ExitResult::Advance(fire.transition), events)
             }
             Exit::Escalate { count, fire } => {
                 let mut task = *task;
                 self.search.counters.set(&mut task, CRASH_COUNT, *count);
                 let (next, events) = self.fired(&task, fire);
-                (self.missed(&task, next, agent), Outcome::Escalate(fire.transition), events)
+                (self.missed(&task, next, agent), ExitResult::Escalate(fire.transition), events)
             }
             Exit::Crash { count, respawn } => {
                 let mut next = *task;
@@ -134,7 +139,7 @@ impl Explorer<'_, '_> {
                 if respawned {
                     self.note_verdicts(&mut next);
                 }
-                (next, Outcome::Crash { respawned }, events.into_iter().collect())
+                (next, ExitResult::Crash { respawned }, events.into_iter().collect())
             }
         }
     }

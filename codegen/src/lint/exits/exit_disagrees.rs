@@ -10,14 +10,14 @@ use crate::diag::Diagnostic;
 use crate::lint::{ActorKind, Facts};
 use crate::model::{self, ExitRule};
 use crate::search::sections::ABSENT;
-use crate::search::{ConfigurationId, EdgeId, Outcome, SearchStep, Wrote};
+use crate::search::{ConfigurationId, EdgeId, ExitResult, SearchStep, Wrote};
 
 /// A request and an end after the same words, of which the engine thinks differently.
 struct Disagreement {
     request: EdgeId,
     transition: TransitionId,
     exit: EdgeId,
-    outcome: Outcome,
+    outcome: ExitResult,
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -38,7 +38,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
     let agent = facts.machine.state(facts.search.task(id).status).agent;
-    let exits: Vec<(EdgeId, Option<Wrote>, Outcome)> = facts
+    let exits: Vec<(EdgeId, Option<Wrote>, ExitResult)> = facts
         .search
         .numbered_from(id)
         .filter_map(|(edge, it)| match it.step {
@@ -75,9 +75,9 @@ impl Disagreement {
         let machine = facts.machine;
         let transition = machine.transition(self.transition);
         let agrees = match self.outcome {
-            Outcome::Advance(id) => machine.transition(id).to == transition.to,
-            Outcome::Marked | Outcome::Waits => true,
-            Outcome::Escalate(_) | Outcome::Crash { .. } => false,
+            ExitResult::Advance(id) => machine.transition(id).to == transition.to,
+            ExitResult::Marked | ExitResult::Waits => true,
+            ExitResult::Escalate(_) | ExitResult::Crash { .. } => false,
         };
         if agrees {
             return false;
@@ -94,13 +94,13 @@ impl Disagreement {
         let is_work =
             transition.gate.is_some() && facts.actor_kinds[self.transition.0 as usize] != ActorKind::Person;
         match self.outcome {
-            Outcome::Advance(_) => is_ruled && !is_shadowed,
-            Outcome::Escalate(_) | Outcome::Crash { .. } => {
+            ExitResult::Advance(_) => is_ruled && !is_shadowed,
+            ExitResult::Escalate(_) | ExitResult::Crash { .. } => {
                 let rule = deciding.map(|at| &facts.exit_rules[at].outcome);
                 let is_meant = matches!(rule, Some(model::Outcome::Crash { .. }));
                 is_meant && !is_shadowed && (is_ruled || is_work)
             }
-            Outcome::Marked | Outcome::Waits => false,
+            ExitResult::Marked | ExitResult::Waits => false,
         }
     }
 }
@@ -119,8 +119,8 @@ fn finding(facts: &Facts<'_>, it: &Disagreement) -> Diagnostic {
     let arrow = facts.arrow(transition);
     let words = words(facts, it);
     let becomes = match it.outcome {
-        Outcome::Advance(id) => format!("goes to `{}`", facts.name(facts.machine.transition(id).to)),
-        Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Marked | Outcome::Waits => {
+        ExitResult::Advance(id) => format!("goes to `{}`", facts.name(facts.machine.transition(id).to)),
+        ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits => {
             "counts as crashed".to_owned()
         }
     };

@@ -13,7 +13,7 @@ use crate::edit;
 use crate::lint::Facts;
 use crate::model::{Condition, Gate, Outcome as RuleOutcome, Transition};
 use crate::search::components::Components;
-use crate::search::{Edge, EdgeId, Outcome, SearchStep};
+use crate::search::{Edge, EdgeId, ExitResult, SearchStep};
 use crate::source::Format;
 
 /// What is accepted: a section, in a state.
@@ -115,9 +115,10 @@ fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, Visits> {
 fn gated_step(edge: &Edge) -> Option<TransitionId> {
     match edge.step {
         SearchStep::Request { transition, .. }
-        | SearchStep::Exit { outcome: Outcome::Advance(transition), .. } => Some(transition),
+        | SearchStep::Exit { outcome: ExitResult::Advance(transition), .. } => Some(transition),
         SearchStep::Exit {
-            outcome: Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Marked | Outcome::Waits,
+            outcome:
+                ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits,
             ..
         }
         | SearchStep::Start

@@ -11,7 +11,7 @@ use crate::lint::Facts;
 use crate::lint::prompt_facts::{Command, Start, survives};
 use crate::model::{Gate, Transition};
 use crate::search::sections::ABSENT;
-use crate::search::{Outcome, SearchStep};
+use crate::search::{ExitResult, SearchStep};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let bare = Bare::of(facts);
@@ -151,7 +151,7 @@ impl Bare {
             let again = || facts.machine.state(task.status).respawn;
             let hooks = match edge.step {
                 SearchStep::Start | SearchStep::Respawn => again(),
-                SearchStep::Exit { outcome: Outcome::Crash { respawned: true }, .. } => again(),
+                SearchStep::Exit { outcome: ExitResult::Crash { respawned: true }, .. } => again(),
                 SearchStep::Exit { .. } | SearchStep::Request { .. } | SearchStep::Write(_) => None,
             };
             let taken = facts.starting(edge).into_iter().map(|(_, spawn)| spawn);
