@@ -56,7 +56,7 @@ fn asked(both: &Both<'_>) -> HashMap<(StateId, StateId), Vec<(Actor, Span)>> {
     for (reading, runs) in prompt_facts.readings.iter().zip(&prompt_facts.runs) {
         for (command, to) in reading.told_commands() {
             let places = runs.iter().flatten().filter(|it| command.concerns(it.state));
-            for place in places.filter(|it| it.may(both.old.machine, to)) {
+            for place in places.filter(|it| it.may_request(both.old.machine, to)) {
                 asked.entry((place.state, to)).or_default().push((place.actor, command.span));
             }
         }

@@ -199,7 +199,7 @@ impl PromptFacts {
         for (reading, runs) in prompts.chain(to_agents.map(|it| (&it.reading, &it.runs))) {
             for (command, to) in reading.told_commands() {
                 for place in runs.iter().flatten().filter(|it| command.concerns(it.state)) {
-                    if place.may(machine, to) {
+                    if place.may_request(machine, to) {
                         let by = asked.entry((place.state, to)).or_insert(Actors::NONE);
                         *by = by.with(place.actor);
                     }

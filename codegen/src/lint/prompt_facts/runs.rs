@@ -42,7 +42,7 @@ pub(super) fn starts(machine: &Machine<'_>) -> Vec<Vec<Start>> {
 
 impl AgentInState {
     /// Whether some transition leads from here to a state, and the agent may ask for it.
-    pub fn may(&self, machine: &Machine<'_>, to: StateId) -> bool {
+    pub fn may_request(&self, machine: &Machine<'_>, to: StateId) -> bool {
         machine.between(self.state, to).any(|id| machine.transition(id).by.allows(self.actor))
     }
 }

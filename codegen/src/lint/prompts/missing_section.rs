@@ -42,7 +42,7 @@ fn leaves<'f>(
     let mut place = start.place;
     let mut found = Vec::new();
     for (command, to) in it.reading.told_commands() {
-        if !command.concerns(place.state) || !place.may(facts.machine, to) {
+        if !command.concerns(place.state) || !place.may_request(facts.machine, to) {
             continue;
         }
         let open = |id: &_| facts.machine.transition(*id).by.allows(place.actor);

@@ -62,7 +62,7 @@ fn ways(facts: &Facts<'_>, place: AgentInState) -> Vec<StateId> {
     }
     let cancel = facts.machine.commands.cancel;
     let targets = facts.machine.targets(place.state).filter(|to| Some(*to) != cancel);
-    targets.filter(|to| place.may(facts.machine, *to)).collect()
+    targets.filter(|to| place.may_request(facts.machine, *to)).collect()
 }
 
 fn silent(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> Diagnostic {
@@ -90,7 +90,7 @@ fn is_alone(facts: &Facts<'_>, it: &Prompted<'_>, left: &Left) -> bool {
     let AgentInState { state, actor } = left.place;
     let later = it.reading.commands[left.last + 1..].iter().filter(|it| it.mood != Mood::Negated);
     let is_told = |target: &Target| match target {
-        Target::State(to) => left.place.may(facts.machine, *to),
+        Target::State(to) => left.place.may_request(facts.machine, *to),
         Target::Open => true,
         Target::Unknown => false,
     };

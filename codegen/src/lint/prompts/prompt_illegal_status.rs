@@ -79,7 +79,7 @@ fn is_forbidden(facts: &Facts<'_>, from: &[AgentInState], to: StateId) -> bool {
 fn help(facts: &Facts<'_>, from: &[AgentInState], to: StateId) -> String {
     let Some(first) = from.first() else { return String::new() };
     let (state, to_name) = (facts.name(first.state), facts.name(to));
-    let ways = facts.machine.targets(first.state).filter(|to| first.may(facts.machine, *to));
+    let ways = facts.machine.targets(first.state).filter(|to| first.may_request(facts.machine, *to));
     let ways = names(facts, ways);
     let declared = if is_forbidden(facts, from, to) {
         format!("let `by` of `{state} → {to_name}` allow `{}`", first.actor.as_str())

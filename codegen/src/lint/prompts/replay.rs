@@ -104,7 +104,7 @@ impl Replays {
 fn presumed(facts: &Facts<'_>, it: &Telling<'_>, here: &[AgentInState]) -> Vec<Refused> {
     let commands = it.reading.commands.iter().enumerate().filter(|(_, it)| it.mood == Mood::Presumed);
     let refused = commands.filter(|(_, command)| match command.target {
-        Target::State(to) => !here.iter().any(|it| it.state == to || it.may(facts.machine, to)),
+        Target::State(to) => !here.iter().any(|it| it.state == to || it.may_request(facts.machine, to)),
         Target::Unknown | Target::Open => false,
     });
     let refused = refused.map(|(command, _)| Refused {
@@ -210,7 +210,7 @@ impl Replay<'_, '_> {
 
     /// To be told to go where one is does no harm.
     fn can(&self, place: AgentInState, to: StateId) -> bool {
-        place.state == to || place.may(self.facts.machine, to)
+        place.state == to || place.may_request(self.facts.machine, to)
     }
 
     /// Where the agents that live through it are afterwards, and where others then move the task, with persons if the
