@@ -89,7 +89,7 @@ impl Build {
 
     /// Compiles, and writes nothing.
     pub fn compile(&self) -> Output {
-        let mut run = Run { core: self.core, ..Run::default() };
+        let mut run = BuildState { core: self.core, ..BuildState::default() };
         if let Some(variable) = &self.variable {
             run.instructions.push(format!("cargo::rerun-if-env-changed={variable}"));
         }
@@ -101,7 +101,7 @@ impl Build {
 
 /// What one build has come to so far.
 #[derive(Default)]
-struct Run {
+struct BuildState {
     core: CorePath,
     instructions: Vec<String>,
     failed: bool,
@@ -114,7 +114,7 @@ struct Module {
     tokens: TokenStream,
 }
 
-impl Run {
+impl BuildState {
     fn folder(&mut self, folder: &Path) -> Option<String> {
         let shown = folder.display();
         let files = match files(folder) {

@@ -54,14 +54,14 @@ pub struct Trace {
     /// The state in which the task is created.
     pub start: String,
     /// What happens then, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TraceStep>,
     /// What is true at the end: "2 live agents".
     pub end: Option<String>,
 }
 
 /// One step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct TraceStep {
     /// Who acts: `person`, `worker`, `reviewer`, `engine`.
     pub by: String,
     /// What they do: `--status stuck`, `dies`, `respawn`.

@@ -13,7 +13,7 @@ const NAMING: [&str; 5] = ["id", "name", "status", "action", "then"];
 pub struct Places {
     /// Sorted by where they begin, outer ones before inner ones.
     nodes: Vec<Placed>,
-    steps: Vec<Step>,
+    steps: Vec<PathSegment>,
 }
 
 #[derive(Debug)]
@@ -27,7 +27,7 @@ struct Placed {
 
 /// One step of a way from the top: `.hooks`, `[stuck→working]`.
 #[derive(Debug)]
-struct Step {
+struct PathSegment {
     before: Option<usize>,
     name: String,
 }
@@ -35,7 +35,7 @@ struct Step {
 impl Places {
     /// Reads a syntax tree; without one there is only the file as a whole.
     pub fn new(tree: Option<&Node>) -> Self {
-        let top = Step { before: None, name: String::new() };
+        let top = PathSegment { before: None, name: String::new() };
         let mut places = Self { nodes: Vec::new(), steps: vec![top] };
         tree.into_iter().for_each(|tree| places.add(tree, 0));
         places.nodes.sort_by_key(|it| (it.span.start, std::cmp::Reverse(it.span.end)));
@@ -54,7 +54,7 @@ impl Places {
         let node = std::iter::successors(nearest, |it| self.nodes[*it].inside).find(covers);
         let mut names = Vec::new();
         let mut step = node.map(|it| self.nodes[it].step);
-        while let Some(Step { before, name }) = step.map(|it| &self.steps[it]) {
+        while let Some(PathSegment { before, name }) = step.map(|it| &self.steps[it]) {
             names.push(name.as_str());
             step = *before;
         }
@@ -94,7 +94,7 @@ impl Places {
     }
 
     fn step(&mut self, before: usize, name: String) -> usize {
-        self.steps.push(Step { before: Some(before), name });
+        self.steps.push(PathSegment { before: Some(before), name });
         self.steps.len() - 1
     }
 

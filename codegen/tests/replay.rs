@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use orange_codegen::diag::Step;
+use orange_codegen::diag::TraceStep;
 use orange_codegen::lint;
 use orange_codegen::lower::{Arena, lower};
 use orange_codegen::walk::command::Command;
@@ -79,7 +79,7 @@ fn replay(walk: &mut Walk<'_>, trace: &Trace) -> Result<(), String> {
     Ok(())
 }
 
-fn perform(walk: &mut Walk<'_>, step: &Step) -> Result<Vec<Happened>, String> {
+fn perform(walk: &mut Walk<'_>, step: &TraceStep) -> Result<Vec<Happened>, String> {
     let mut story = Vec::new();
     for line in &step.script {
         match Command::parse(line) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use orange_core::Actor;
 
 use crate::files::real;
-use crate::store::{Home, Log, Task, TaskDir, list, secret};
+use crate::store::{Home, Task, TaskDir, TaskHistory, list, secret};
 use crate::{Error, Kind, Result};
 
 /// The task whose agent this process belongs to.
@@ -103,10 +103,10 @@ impl Caller {
     }
 
     /// What a request about this task would count as.
-    pub fn actor_for(&self, id: &str, log: &Log) -> Actor {
+    pub fn actor_for(&self, id: &str, history: &TaskHistory) -> Actor {
         match self {
             Caller::Agent { task, spawn, claim, .. } if task == id => {
-                spawn.and_then(|spawn| recorded(log, spawn)).unwrap_or(*claim)
+                spawn.and_then(|spawn| recorded(history, spawn)).unwrap_or(*claim)
             }
             Caller::Agent { .. } | Caller::Person | Caller::Engine => self.actor(),
         }
@@ -119,16 +119,16 @@ impl Caller {
     ///
     /// # Errors
     /// `not_allowed` for any other agent, with the reason.
-    pub fn check(&self, home: &Home, folder: &Path, asked: &Task, log: &Log) -> Result<Actor> {
+    pub fn check(&self, home: &Home, folder: &Path, asked: &Task, history: &TaskHistory) -> Result<Actor> {
         match self {
             Caller::Agent { task, spawn, secret, .. } if *task == asked.id => {
-                let actor = check_token(*spawn, log)?;
+                let actor = check_token(*spawn, history)?;
                 check_secret(home, task, *spawn, secret.as_deref())?;
                 check_place(home, folder, asked).map(|()| actor)
             }
             Caller::Agent { task, spawn, claim, secret } => {
                 check_secret(home, task, *spawn, secret.as_deref())?;
-                check_creator(task, &asked.id, log).map(|()| *claim)
+                check_creator(task, &asked.id, history).map(|()| *claim)
             }
             Caller::Person | Caller::Engine => Ok(self.actor()),
         }
@@ -165,16 +165,16 @@ fn agent(claim: Actor) -> Actor {
     }
 }
 
-fn recorded(log: &Log, spawn: u32) -> Option<Actor> {
-    log.agents.get(&spawn).and_then(|record| Actor::from_name(&record.actor))
+fn recorded(history: &TaskHistory, spawn: u32) -> Option<Actor> {
+    history.agents.get(&spawn).and_then(|record| Actor::from_name(&record.actor))
 }
 
-fn check_token(spawn: Option<u32>, log: &Log) -> Result<Actor> {
+fn check_token(spawn: Option<u32>, history: &TaskHistory) -> Result<Actor> {
     let Some(spawn) = spawn else {
         return Err(refusal(format!("{TASK} says that an agent asks, and {SPAWN} does not say which"))
             .help("ask from the environment that the agent was started with"));
     };
-    recorded(log, spawn).ok_or_else(|| {
+    recorded(history, spawn).ok_or_else(|| {
         refusal(format!("agent {spawn} of this task has been replaced or ended"))
             .help("stop here: another agent or a person carries on")
     })
@@ -213,8 +213,8 @@ fn check_place(home: &Home, folder: &Path, task: &Task) -> Result<()> {
     Err(refusal(message).help(format!("do the work and ask in {}", worktree.display())))
 }
 
-fn check_creator(task: &str, id: &str, log: &Log) -> Result<()> {
-    if log.creator.as_deref() == Some(task) && log.last_spawn == 0 {
+fn check_creator(task: &str, id: &str, history: &TaskHistory) -> Result<()> {
+    if history.creator.as_deref() == Some(task) && history.last_spawn == 0 {
         return Ok(());
     }
     Err(refusal(format!("an agent of task {task} may read task {id}, and not change it"))
@@ -229,7 +229,7 @@ fn refusal(message: impl Into<String>) -> Error {
 mod tests {
     use super::*;
     use crate::store::event::Spawn;
-    use crate::store::{Event, Open, Set, TaskDir, tests};
+    use crate::store::{Event, LockedTask, Set, TaskDir, tests};
 
     fn agent_of(task: &str, spawn: Option<u32>) -> Caller {
         Caller::Agent { task: task.to_owned(), spawn, claim: Actor::Worker, secret: None }
@@ -239,11 +239,11 @@ mod tests {
     fn under_review() -> (tempfile::TempDir, Home, TaskDir) {
         let (folder, home) = tests::home();
         let dir = tests::task(&home, "fix").dir().clone();
-        let mut open = Open::lock(&home, &dir).unwrap();
+        let mut locked = LockedTask::lock(&home, &dir).unwrap();
         std::fs::create_dir_all(home.workspace("coffee--1").join("src")).unwrap();
         let record = Spawn { spawn: 2, actor: "reviewer".to_owned(), ..Spawn::default() };
-        open.append(Event::AgentSpawned(record), Set::new().workspace(Some("coffee--1"))).unwrap();
-        drop(open);
+        locked.append(Event::AgentSpawned(record), Set::new().workspace(Some("coffee--1"))).unwrap();
+        drop(locked);
         (folder, home, dir)
     }
 
@@ -256,8 +256,8 @@ mod tests {
         {
             task.clone_from(&dir.id);
         }
-        let open = Open::lock(&home, &dir).unwrap();
-        match (caller.check(&home, &home.root().join(place), open.task(), open.log()), expect) {
+        let locked = LockedTask::lock(&home, &dir).unwrap();
+        match (caller.check(&home, &home.root().join(place), locked.task(), locked.history()), expect) {
             (Ok(actor), Ok(expected)) => assert_eq!(actor, expected),
             (Err(error), Err(part)) => {
                 assert_eq!(error.kind, Kind::NotAllowed);
@@ -282,12 +282,14 @@ mod tests {
         let (_folder, home, dir) = under_review();
         secret::make(&dir, 2).unwrap();
         let kept = secret::read(&dir, 2).unwrap().unwrap();
-        let open = Open::lock(&home, &dir).unwrap();
+        let locked = LockedTask::lock(&home, &dir).unwrap();
         let inside = home.workspace("coffee--1");
         let asks = |secret: Option<&str>| {
             let (task, secret) = (dir.id.clone(), secret.map(str::to_owned));
             let caller = Caller::Agent { task, spawn: Some(2), claim: Actor::Worker, secret };
-            caller.check(&home, &inside, open.task(), open.log()).map_err(|error| error.message.clone())
+            caller
+                .check(&home, &inside, locked.task(), locked.history())
+                .map_err(|error| error.message.clone())
         };
         assert_eq!(asks(Some(&kept)), Ok(Actor::Reviewer));
         assert!(asks(None).unwrap_err().contains("ORANGE_SECRET is not set"));
@@ -306,18 +308,18 @@ mod tests {
     fn a_task_is_its_creators_until_it_has_an_agent() {
         let (_folder, home) = tests::home();
         let dir = tests::task(&home, "fix").dir().clone();
-        let mut open = Open::lock(&home, &dir).unwrap();
+        let mut locked = LockedTask::lock(&home, &dir).unwrap();
         let created = Event::TaskCreated {
             branch: "fix".to_owned(),
             actor: "worker".to_owned(),
             creator: Some("other".to_owned()),
         };
-        open.append(created, Set::new()).unwrap();
+        locked.append(created, Set::new()).unwrap();
         let other = agent_of("other", Some(7));
-        assert_eq!(other.check(&home, home.root(), open.task(), open.log()).unwrap(), Actor::Worker);
-        open.append(Event::AgentSpawned(Spawn { spawn: 1, ..Spawn::default() }), Set::new()).unwrap();
+        assert_eq!(other.check(&home, home.root(), locked.task(), locked.history()).unwrap(), Actor::Worker);
+        locked.append(Event::AgentSpawned(Spawn { spawn: 1, ..Spawn::default() }), Set::new()).unwrap();
         assert_eq!(
-            other.check(&home, home.root(), open.task(), open.log()).unwrap_err().kind,
+            other.check(&home, home.root(), locked.task(), locked.history()).unwrap_err().kind,
             Kind::NotAllowed
         );
     }

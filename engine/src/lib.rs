@@ -4,6 +4,7 @@
 //! [`core`] decides, the [`flow`] journals and writes the decision down, the [`hooks`] act on the outside through
 //! [`drive`], and the answer goes back out of the door.
 
+pub mod app;
 pub mod around;
 pub mod caller;
 pub mod cmd;
@@ -18,7 +19,6 @@ pub mod log;
 pub mod machines;
 pub mod members;
 mod nofollow;
-pub mod orange;
 pub mod progress;
 pub mod relay;
 pub mod setup;

@@ -39,7 +39,7 @@ pub fn deserialize<'de, T: Object, D: Deserializer<'de>>(object: D) -> Result<T,
 
 impl<'a> Members<'a> {
     /// The member with this name, which has to be there.
-    pub fn must<T: Member>(&mut self, name: &str) -> T {
+    pub fn required<T: Member>(&mut self, name: &str) -> T {
         match self.remove(name) {
             Some(value) => self.known(name, T::of(value)),
             None => self.flawed(format!("missing field `{name}`")),
@@ -47,12 +47,12 @@ impl<'a> Members<'a> {
     }
 
     /// The member with this name, or the type's default.
-    pub fn may<T: Member>(&mut self, name: &str) -> T {
-        self.or(name, T::default())
+    pub fn optional<T: Member>(&mut self, name: &str) -> T {
+        self.optional_or(name, T::default())
     }
 
     /// The member with this name, or this.
-    pub fn or<T: Member>(&mut self, name: &str, default: T) -> T {
+    pub fn optional_or<T: Member>(&mut self, name: &str, default: T) -> T {
         match self.remove(name) {
             Some(value) => self.known(name, T::of(value)),
             None => default,
@@ -210,7 +210,8 @@ mod tests {
 
     impl Object for Pair {
         fn take(from: &mut Members) -> Pair {
-            let (name, count, inner) = (from.must("name"), from.may("count"), from.may("inner"));
+            let (name, count, inner) =
+                (from.required("name"), from.optional("count"), from.optional("inner"));
             Pair { name, count, inner, rest: from.rest().len() }
         }
     }

@@ -20,7 +20,7 @@ enum Work {
 }
 
 /// How a step went.
-struct Outcome {
+struct CiResult {
     name: &'static str,
     took: Duration,
     /// What went wrong.
@@ -61,7 +61,7 @@ fn steps(house: &House) -> Vec<Step> {
 }
 
 impl Step {
-    fn run(self, house: &House) -> Outcome {
+    fn run(self, house: &House) -> CiResult {
         let Step { name, mut work } = self;
         println!("\n── {name}: {}", work.describe());
         let started = Instant::now();
@@ -69,7 +69,7 @@ impl Step {
         if let Some(failure) = &failure {
             println!("── {name}: {failure}");
         }
-        Outcome { name, took: started.elapsed(), failure }
+        CiResult { name, took: started.elapsed(), failure }
     }
 }
 
@@ -100,9 +100,9 @@ impl Work {
     }
 }
 
-fn table(outcomes: &[Outcome]) -> String {
+fn table(outcomes: &[CiResult]) -> String {
     let width = outcomes.iter().map(|outcome| outcome.name.len()).max().unwrap_or_default();
-    let row = |Outcome { name, took, failure }: &Outcome| {
+    let row = |CiResult { name, took, failure }: &CiResult| {
         let word = failure.as_deref().unwrap_or("ok").lines().next().unwrap_or_default();
         format!("{name:width$}  {:8.1} s  {word}\n", took.as_secs_f64())
     };
@@ -115,8 +115,8 @@ mod tests {
 
     #[test]
     fn the_table_says_what_failed_and_how_long_it_took() {
-        let ok = Outcome { name: "fmt", took: Duration::from_millis(1240), failure: None };
-        let failed = Outcome {
+        let ok = CiResult { name: "fmt", took: Duration::from_millis(1240), failure: None };
+        let failed = CiResult {
             name: "clippy",
             took: Duration::from_secs(75),
             failure: Some("failed, exit status: 1\nmore".to_string()),

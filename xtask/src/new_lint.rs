@@ -55,7 +55,7 @@ enum Level {
 
 /// One of the three places: its path from the root, and what is to be there.
 #[derive(Debug, PartialEq, Eq)]
-struct Place {
+struct PlannedFile {
     path: String,
     text: String,
 }
@@ -75,7 +75,7 @@ pub(crate) fn run(house: &House, arguments: &NewLint) -> Result<ExitCode> {
     if let Some(place) = places.iter().find(|it| it.path != registry && house.root.join(&it.path).exists()) {
         return Err(format!("{} is there already; choose another name", place.path));
     }
-    for Place { path, text } in &places {
+    for PlannedFile { path, text } in &places {
         fs::write(house.root.join(path), text)
             .map_err(|error| format!("{path} cannot be written: {error}"))?;
         println!("{path}");
@@ -94,7 +94,7 @@ fn next_steps(code: &str, name: &str) -> String {
 }
 
 /// The file, the page, and the table of the group with its line.
-fn places(name: &str, code: &str, group: Group, level: Level, registry: &str) -> Result<[Place; 3]> {
+fn places(name: &str, code: &str, group: Group, level: Level, registry: &str) -> Result<[PlannedFile; 3]> {
     if !is_name(name) {
         return Err(format!(
             "`{name}` is no name: write small letters and hyphens, as in `unreachable-state`"
@@ -107,9 +107,9 @@ fn places(name: &str, code: &str, group: Group, level: Level, registry: &str) ->
     let registered = with_line(&with_module(registry, &module), &line)
         .ok_or_else(|| format!("{folder}/mod.rs has no table `super::lints! {{…}}`"))?;
     Ok([
-        Place { path: format!("{folder}/{module}.rs"), text: filled(LINT) },
-        Place { path: format!("docs/lints/{name}.md"), text: filled(PAGE) },
-        Place { path: format!("{folder}/mod.rs"), text: registered },
+        PlannedFile { path: format!("{folder}/{module}.rs"), text: filled(LINT) },
+        PlannedFile { path: format!("docs/lints/{name}.md"), text: filled(PAGE) },
+        PlannedFile { path: format!("{folder}/mod.rs"), text: registered },
     ])
 }
 
@@ -185,7 +185,10 @@ mod tests {
     #[track_caller]
     fn check_registry(registry: &str, name: &str, expect: &str) {
         let places = places(name, "C6D", Group::Hooks, Level::Info, registry).unwrap();
-        assert_eq!(places[2], Place { path: "codegen/src/lint/hooks/mod.rs".into(), text: expect.into() });
+        assert_eq!(
+            places[2],
+            PlannedFile { path: "codegen/src/lint/hooks/mod.rs".into(), text: expect.into() }
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Only `when` chooses between them. Two without one always clash, and gates do not choose: a gate says whether
 //! the transition that fires may pass.
 
-use super::Run;
+use super::CheckContext;
 use crate::catalogue::{A07, A10};
 use crate::diag::Diagnostic;
 use crate::guard::cells::{MAX_CELLS, Undecided};
@@ -11,37 +11,42 @@ use crate::guard::decide::{self, Overlap};
 use crate::model::{Transition, Workflow};
 use crate::span::Span;
 
-pub(super) fn check(run: &mut Run<'_>) {
-    let workflow = run.workflow;
+pub(super) fn check(context: &mut CheckContext<'_>) {
+    let workflow = context.workflow;
     let mut sorted: Vec<&Transition> = workflow.transitions.iter().collect();
     sorted.sort_by_key(|it| (it.from.value, it.to.value));
     for pair in sorted.chunk_by(|a, b| (a.from.value, a.to.value) == (b.from.value, b.to.value)) {
         if pair.len() > 1 {
-            check_pair(run, workflow, pair);
+            check_pair(context, workflow, pair);
         }
     }
 }
 
-fn check_pair(run: &mut Run<'_>, workflow: &Workflow, pair: &[&Transition]) {
+fn check_pair(context: &mut CheckContext<'_>, workflow: &Workflow, pair: &[&Transition]) {
     let guards: Vec<_> = pair.iter().map(|it| it.when.as_ref().map(|when| &when.expr)).collect();
-    match decide::overlaps(&guards, &workflow.counters, &mut run.work) {
+    match decide::overlaps(&guards, &workflow.counters, &mut context.work) {
         Ok(overlaps) => {
             for overlap in overlaps {
-                let finding = ambiguous(run, pair[overlap.first], pair[overlap.second], overlap);
-                run.report(finding);
+                let finding = ambiguous(context, pair[overlap.first], pair[overlap.second], overlap);
+                context.report(finding);
             }
         }
         Err(Undecided { cells }) => {
-            let what = format!("the transitions {}", arrow(run, pair[0]));
-            let finding = undecided(&what, "exclude each other", cells, place(run, pair[0]));
-            run.report(finding);
+            let what = format!("the transitions {}", arrow(context, pair[0]));
+            let finding = undecided(&what, "exclude each other", cells, place(context, pair[0]));
+            context.report(finding);
         }
     }
 }
 
-fn ambiguous(run: &Run<'_>, first: &Transition, second: &Transition, overlap: Overlap) -> Diagnostic {
-    let arrow = arrow(run, first);
-    let place = |it: &Transition| place(run, it);
+fn ambiguous(
+    context: &CheckContext<'_>,
+    first: &Transition,
+    second: &Transition,
+    overlap: Overlap,
+) -> Diagnostic {
+    let arrow = arrow(context, first);
+    let place = |it: &Transition| place(context, it);
     let finding = match overlap.witness {
         Some(witness) => {
             let message = format!("two transitions {arrow} can both fire: {}", witness.range);
@@ -71,13 +76,13 @@ fn fires(transition: &Transition) -> String {
     }
 }
 
-fn arrow(run: &Run<'_>, transition: &Transition) -> String {
-    format!("`{} → {}`", run.name(transition.from.value), run.name(transition.to.value))
+fn arrow(context: &CheckContext<'_>, transition: &Transition) -> String {
+    format!("`{} → {}`", context.name(transition.from.value), context.name(transition.to.value))
 }
 
 /// The clause inside its string; without one, the declaration's first line.
-fn place(run: &Run<'_>, transition: &Transition) -> Span {
-    transition.when.as_ref().map_or_else(|| run.first_line(transition.span), |when| when.clause)
+fn place(context: &CheckContext<'_>, transition: &Transition) -> Span {
+    transition.when.as_ref().map_or_else(|| context.first_line(transition.span), |when| when.clause)
 }
 
 /// The finding that a question was too large to answer.

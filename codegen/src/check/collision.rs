@@ -1,25 +1,30 @@
 //! A11: two names that would be one in the generated Rust.
 
-use super::Run;
+use super::CheckContext;
 use crate::catalogue::A11;
 use crate::diag::Diagnostic;
 use crate::names;
 use crate::span::Span;
 
-pub(super) fn check(run: &mut Run<'_>) {
-    let workflow = run.workflow;
+pub(super) fn check(context: &mut CheckContext<'_>) {
+    let workflow = context.workflow;
     let states: Vec<_> = workflow.states.iter().map(|it| (it.name.value.as_str(), it.name.span)).collect();
-    collisions(run, "states", &states, names::variant);
+    collisions(context, "states", &states, names::variant);
     let prompts: Vec<_> = workflow.prompts.iter().map(|it| (it.name.value.as_str(), it.name.span)).collect();
-    collisions(run, "prompts", &prompts, names::variant);
+    collisions(context, "prompts", &prompts, names::variant);
     let counters = workflow.counters.iter().map(|it| (it.name.as_str(), it.declared.unwrap_or_default()));
-    collisions(run, "counters", &counters.collect::<Vec<_>>(), names::field);
+    collisions(context, "counters", &counters.collect::<Vec<_>>(), names::field);
 }
 
-fn collisions(run: &mut Run<'_>, kind: &str, names: &[(&str, Span)], rust_name: fn(&str) -> String) {
+fn collisions(
+    context: &mut CheckContext<'_>,
+    kind: &str,
+    names: &[(&str, Span)],
+    rust_name: fn(&str) -> String,
+) {
     for (first, second, rust) in names::collisions(names.iter().map(|(name, _)| *name), rust_name) {
         let ((a, first), (b, second)) = (names[first], names[second]);
-        run.report(
+        context.report(
             Diagnostic::new(
                 &A11,
                 second,

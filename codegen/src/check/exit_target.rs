@@ -1,29 +1,29 @@
 //! C40 and C46: where an exit rule leads, a transition must be declared.
 
-use super::Run;
+use super::CheckContext;
 use crate::catalogue::{C40, C46};
 use crate::diag::Diagnostic;
 use crate::model::{ExitRule, Outcome, StateId};
 use crate::span::{Span, Spanned};
 use crate::suggest;
 
-pub(super) fn check(run: &mut Run<'_>) {
-    for rule in &run.workflow.exit_monitoring.rules {
+pub(super) fn check(context: &mut CheckContext<'_>) {
+    for rule in &context.workflow.exit_monitoring.rules {
         match &rule.outcome {
-            Outcome::Then(then) => target(run, rule, then),
-            Outcome::ThenWhen(clauses) => clauses.iter().for_each(|it| target(run, rule, &it.then)),
-            Outcome::Crash { named, stuck_after, .. } => crash(run, rule, *named, *stuck_after),
+            Outcome::Then(then) => target(context, rule, then),
+            Outcome::ThenWhen(clauses) => clauses.iter().for_each(|it| target(context, rule, &it.then)),
+            Outcome::Crash { named, stuck_after, .. } => crash(context, rule, *named, *stuck_after),
             Outcome::MarkDead | Outcome::Wait { .. } => {}
         }
     }
 }
 
-fn target(run: &mut Run<'_>, rule: &ExitRule, then: &Spanned<StateId>) {
+fn target(context: &mut CheckContext<'_>, rule: &ExitRule, then: &Spanned<StateId>) {
     let from = rule.status.value;
-    if run.ends.may_connect(from, then.value) {
+    if context.ends.may_connect(from, then.value) {
         return;
     }
-    let (status, to) = (run.name(from), run.name(then.value));
+    let (status, to) = (context.name(from), context.name(then.value));
     let finding = Diagnostic::new(
         &C40,
         then.span,
@@ -31,20 +31,20 @@ fn target(run: &mut Run<'_>, rule: &ExitRule, then: &Spanned<StateId>) {
     )
     .label(rule.status.span, format!("from `{status}`"))
     .label(then.span, format!("to `{to}`"))
-    .help(format!("declare `- {{from: {status}, to: {to}}}`{}", instead(run, from)));
-    run.report(finding);
+    .help(format!("declare `- {{from: {status}, to: {to}}}`{}", instead(context, from)));
+    context.report(finding);
 }
 
-fn crash(run: &mut Run<'_>, rule: &ExitRule, named: Span, stuck_after: u32) {
-    if run.crash_is_unknown {
+fn crash(context: &mut CheckContext<'_>, rule: &ExitRule, named: Span, stuck_after: u32) {
+    if context.crash_is_unknown {
         return;
     }
     let from = rule.status.value;
-    let status = run.name(from);
-    let finding = match run.workflow.commands.crash {
-        Some(crash) if run.ends.may_connect(from, crash) => return,
+    let status = context.name(from);
+    let finding = match context.workflow.commands.crash {
+        Some(crash) if context.ends.may_connect(from, crash) => return,
         Some(crash) => {
-            let to = run.name(crash);
+            let to = context.name(crash);
             let message = format!(
                 "after {} in `{status}` the engine moves to `{to}`, but no transition `{status} → {to}` is declared",
                 crashes(stuck_after)
@@ -52,7 +52,7 @@ fn crash(run: &mut Run<'_>, rule: &ExitRule, named: Span, stuck_after: u32) {
             Diagnostic::new(&C46, named, message)
                 .label(rule.status.span, format!("from `{status}`"))
                 .label(named, format!("to `{to}`, the crash state"))
-                .label(run.state(crash).name.span, "declared here")
+                .label(context.state(crash).name.span, "declared here")
                 .help(format!("declare `- {{from: {status}, to: {to}}}`"))
         }
         None => {
@@ -66,7 +66,7 @@ fn crash(run: &mut Run<'_>, rule: &ExitRule, named: Span, stuck_after: u32) {
                 .help(format!("declare a state `stuck` and `- {{from: {status}, to: stuck}}`, or name another state with `commands: {{crash: …}}`"))
         }
     };
-    run.report(finding);
+    context.report(finding);
 }
 
 fn crashes(number: u32) -> String {
@@ -74,13 +74,13 @@ fn crashes(number: u32) -> String {
 }
 
 /// The declared ways out, when there are few.
-fn instead(run: &Run<'_>, from: StateId) -> String {
-    let mut targets: Vec<&str> = run
+fn instead(context: &CheckContext<'_>, from: StateId) -> String {
+    let mut targets: Vec<&str> = context
         .workflow
         .transitions
         .iter()
         .filter(|it| it.from.value == from)
-        .map(|it| run.name(it.to.value))
+        .map(|it| context.name(it.to.value))
         .collect();
     targets.dedup();
     suggest::list(targets).map_or(String::new(), |all| format!(", or choose one of {all}"))

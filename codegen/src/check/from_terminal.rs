@@ -1,21 +1,24 @@
 //! A03: no transition leaves a terminal state.
 
-use super::Run;
+use super::CheckContext;
 use crate::catalogue::A03;
 use crate::diag::Diagnostic;
 use crate::model::StateId;
 use crate::span::Spanned;
 
-pub(super) fn check(run: &mut Run<'_>) {
-    let whole =
-        run.workflow.transitions.iter().map(|it| (&it.from, format!(", for `{}`", run.name(it.to.value))));
-    let unfinished = run.ends.unfinished().iter().map(|from| (from, String::new()));
-    let found: Vec<_> = whole.chain(unfinished).filter_map(|(from, to)| leaves(run, from, &to)).collect();
-    found.into_iter().for_each(|finding| run.report(finding));
+pub(super) fn check(context: &mut CheckContext<'_>) {
+    let whole = context
+        .workflow
+        .transitions
+        .iter()
+        .map(|it| (&it.from, format!(", for `{}`", context.name(it.to.value))));
+    let unfinished = context.ends.unfinished().iter().map(|from| (from, String::new()));
+    let found: Vec<_> = whole.chain(unfinished).filter_map(|(from, to)| leaves(context, from, &to)).collect();
+    found.into_iter().for_each(|finding| context.report(finding));
 }
 
-fn leaves(run: &Run<'_>, from: &Spanned<StateId>, to: &str) -> Option<Diagnostic> {
-    let state = run.state(from.value);
+fn leaves(context: &CheckContext<'_>, from: &Spanned<StateId>, to: &str) -> Option<Diagnostic> {
+    let state = context.state(from.value);
     let name = &state.name.value;
     let finding =
         Diagnostic::new(&A03, from.span, format!("a transition leaves the terminal state `{name}`"));

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::Run;
+use super::CheckContext;
 use crate::lower::normal::conjunctions;
 
-pub(super) fn check(run: &mut Run<'_>) {
+pub(super) fn check(context: &mut CheckContext<'_>) {
     // The transitions of one `from: [a, b]` share their guard.
     let mut seen = BTreeSet::new();
-    let guards = run.workflow.transitions.iter().filter_map(|it| it.when.as_ref());
-    let guards = guards.chain(run.choices.iter().flatten()).filter(|guard| seen.insert(guard.span.start));
+    let guards = context.workflow.transitions.iter().filter_map(|it| it.when.as_ref());
+    let guards = guards.chain(context.choices.iter().flatten()).filter(|guard| seen.insert(guard.span.start));
     let found: Vec<_> = guards
         .filter_map(|guard| conjunctions(&guard.expr).err().map(|too_large| too_large.diagnostic(guard)))
         .collect();
-    found.into_iter().for_each(|finding| run.report(finding));
+    found.into_iter().for_each(|finding| context.report(finding));
 }

@@ -30,7 +30,7 @@ pub struct Checked {
 }
 
 /// What the checks of one state machine look at, and what they found.
-struct Run<'r> {
+struct CheckContext<'r> {
     workflow: &'r Workflow,
     source: &'r str,
     ends: &'r Ends,
@@ -44,7 +44,7 @@ struct Run<'r> {
 pub fn run(draft: Draft, source: &Source, found: &mut Vec<Diagnostic>) -> Option<Checked> {
     file_name::check(draft.definition.name(), source, found);
     if let Definition::Machine(workflow) = &draft.definition {
-        let mut run = Run {
+        let mut context = CheckContext {
             workflow,
             source: &source.text,
             ends: &draft.ends,
@@ -53,19 +53,19 @@ pub fn run(draft: Draft, source: &Source, found: &mut Vec<Diagnostic>) -> Option
             work: Work::default(),
             found,
         };
-        collision::check(&mut run);
-        from_terminal::check(&mut run);
-        guard_size::check(&mut run);
-        ambiguous::check(&mut run);
-        then_when::check(&mut run);
-        exit_target::check(&mut run);
-        wait::check(&mut run);
+        collision::check(&mut context);
+        from_terminal::check(&mut context);
+        guard_size::check(&mut context);
+        ambiguous::check(&mut context);
+        then_when::check(&mut context);
+        exit_target::check(&mut context);
+        wait::check(&mut context);
     }
     let sound = found.iter().all(|it| it.level != Level::Error);
     sound.then(|| Checked { definition: draft.definition, hash: hash::source(&source.text) })
 }
 
-impl Run<'_> {
+impl CheckContext<'_> {
     fn state(&self, id: StateId) -> &State {
         &self.workflow.states[usize::from(id.0)]
     }

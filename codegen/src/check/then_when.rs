@@ -1,6 +1,6 @@
 //! A09: of the clauses of a `then_when`, exactly one holds, whatever the counters are.
 
-use super::Run;
+use super::CheckContext;
 use super::ambiguous::undecided;
 use crate::catalogue::A09;
 use crate::diag::{Diagnostic, Witness};
@@ -11,27 +11,27 @@ use crate::guard::decide::{self, Overlap};
 /// Clauses that a message still points at.
 const MAX_LABELS: usize = 8;
 
-pub(super) fn check(run: &mut Run<'_>) {
-    for clauses in run.choices {
-        check_clauses(run, clauses);
+pub(super) fn check(context: &mut CheckContext<'_>) {
+    for clauses in context.choices {
+        check_clauses(context, clauses);
     }
 }
 
-fn check_clauses(run: &mut Run<'_>, clauses: &[Guard]) {
+fn check_clauses(context: &mut CheckContext<'_>, clauses: &[Guard]) {
     let Some(first) = clauses.first() else { return };
     let guards: Vec<_> = clauses.iter().map(|it| &it.expr).collect();
-    let counters = &run.workflow.counters;
-    let gap = decide::gap(&guards, counters, &mut run.work);
+    let counters = &context.workflow.counters;
+    let gap = decide::gap(&guards, counters, &mut context.work);
     let some: Vec<_> = guards.iter().copied().map(Some).collect();
-    let overlaps = gap.and_then(|gap| Ok((gap, decide::overlaps(&some, counters, &mut run.work)?)));
+    let overlaps = gap.and_then(|gap| Ok((gap, decide::overlaps(&some, counters, &mut context.work)?)));
     match overlaps {
         Ok((gap, overlaps)) => {
-            run.found.extend(gap.map(|witness| missing(clauses, witness)));
-            run.found.extend(overlaps.into_iter().map(|it| doubled(clauses, it)));
+            context.found.extend(gap.map(|witness| missing(clauses, witness)));
+            context.found.extend(overlaps.into_iter().map(|it| doubled(clauses, it)));
         }
         Err(Undecided { cells }) => {
             let finding = undecided("exactly one `then_when` clause", "holds", cells, first.clause);
-            run.report(finding);
+            context.report(finding);
         }
     }
 }

@@ -1,14 +1,14 @@
 //! S09: what `action: wait` starts again must be told something.
 
-use super::Run;
+use super::CheckContext;
 use crate::catalogue::S09;
 use crate::diag::Diagnostic;
 use crate::model::Outcome;
 
-pub(super) fn check(run: &mut Run<'_>) {
-    for rule in &run.workflow.exit_monitoring.rules {
+pub(super) fn check(context: &mut CheckContext<'_>) {
+    for rule in &context.workflow.exit_monitoring.rules {
         let Outcome::Wait { named, .. } = &rule.outcome else { continue };
-        let state = run.state(rule.status.value);
+        let state = context.state(rule.status.value);
         if state.respawn_prompt.is_some() {
             continue;
         }
@@ -19,6 +19,6 @@ pub(super) fn check(run: &mut Run<'_>) {
             .label(*named, "starts it again")
             .label(state.name.span, "has no `respawn_prompt`")
             .help(format!("add `respawn_prompt: …` to `{name}`"));
-        run.report(finding);
+        context.report(finding);
     }
 }

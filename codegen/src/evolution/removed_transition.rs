@@ -52,11 +52,11 @@ pub(super) fn losses<'b>(both: &Both<'b>) -> Vec<(Pair<'b>, Loss)> {
 /// By the ends of an old way: who was told to take it and may, and where.
 fn asked(both: &Both<'_>) -> HashMap<(StateId, StateId), Vec<(Actor, Span)>> {
     let mut asked: HashMap<_, Vec<_>> = HashMap::new();
-    let told = &both.old.told;
-    for (reading, runs) in told.readings.iter().zip(&told.runs) {
-        for (command, to) in reading.told() {
+    let prompt_facts = &both.old.prompt_facts;
+    for (reading, runs) in prompt_facts.readings.iter().zip(&prompt_facts.runs) {
+        for (command, to) in reading.told_commands() {
             let places = runs.iter().flatten().filter(|it| command.concerns(it.state));
-            for place in places.filter(|it| it.may(both.old.machine, to)) {
+            for place in places.filter(|it| it.may_request(both.old.machine, to)) {
                 asked.entry((place.state, to)).or_default().push((place.actor, command.span));
             }
         }

@@ -4,11 +4,11 @@ use orange_core::{Actor, Hook, Spawn};
 
 use super::Facts;
 use crate::search::task::{Agent, Event, Task};
-use crate::search::{Edge, EdgeId, HookIndex, Step};
+use crate::search::{Edge, EdgeId, HookIndex, SearchStep};
 use crate::span::Span;
 
 /// A place of a story and its part in it.
-pub(crate) type Place = (Span, String);
+pub(crate) type StoryLabel = (Span, String);
 
 /// What started an agent: a hook of a transition, or the state's own with its `respawn_prompt`.
 pub(crate) struct Start<'f> {
@@ -78,7 +78,7 @@ impl<'f> Facts<'f> {
     }
 
     /// Where a run started the agent that is alive at its end, and the last transition since that left it alive.
-    pub(crate) fn life(&self, run: &[EdgeId], agent: Actor) -> Vec<Place> {
+    pub(crate) fn life(&self, run: &[EdgeId], agent: Actor) -> Vec<StoryLabel> {
         let Some((at, start)) = self.start(run, agent) else { return Vec::new() };
         let prompt = start.hook.spawn().map_or("", |it| self.machine.prompt(it.prompt).name);
         let left = run[at + 1..].iter().rev().find_map(|id| self.search.edge(*id).step.transition());
@@ -104,7 +104,7 @@ impl<'f> Facts<'f> {
             return Vec::new();
         }
         let mut task = *self.search.task(edge.from);
-        if let Step::Exit { agent, .. } = edge.step {
+        if let SearchStep::Exit { agent, .. } = edge.step {
             task.set_agent(agent, Agent::Dead);
         }
         let starting = (0..).zip(hooks).filter_map(|(at, hook)| {

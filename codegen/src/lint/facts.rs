@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use orange_core::{self as core, Actor, Machine, StateId, TransitionId};
 
-use super::told::Told;
+use super::prompt_facts::PromptFacts;
 use super::ways::Ways;
 use super::{exits, prompts};
 use crate::diag;
 use crate::guard::cells::Work;
 use crate::lower;
 use crate::model::{ExitRule, Hook, State, Transition, Workflow};
-use crate::search::{self, ConfigurationId, Edge, EdgeId, Search, Step, ends};
+use crate::search::{self, ConfigurationId, Edge, EdgeId, Search, SearchStep, ends};
 use crate::source::Source;
 use crate::span::Span;
 use crate::walk::{Act, Ended};
@@ -36,13 +36,13 @@ pub struct Facts<'f> {
     /// Every run of it.
     pub search: &'f Search<'f>,
     /// What its prompts tell.
-    pub told: &'f Told,
+    pub prompt_facts: &'f PromptFacts,
     /// By [`TransitionId`].
     pub transitions: Vec<&'f Transition>,
     /// In the machine's order: by state, then source order.
     pub exit_rules: Vec<&'f ExitRule>,
     /// By [`TransitionId`]: who takes it.
-    pub movers: Vec<Mover>,
+    pub actor_kinds: Vec<ActorKind>,
     /// What transitions connect, whatever their guards say.
     pub ways: Ways,
     /// By state: the nearest configuration in it, if the search came there.
@@ -59,7 +59,7 @@ pub struct Facts<'f> {
 
 /// Who takes a transition, as far as the workflow tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mover {
+pub enum ActorKind {
     /// An agent that is told to, or that alone may.
     Agent,
     /// The engine, by an exit rule.
@@ -75,20 +75,21 @@ impl<'f> Facts<'f> {
         source: &'f Source,
         machine: &'f Machine<'f>,
         search: &'f Search<'f>,
-        told: &'f Told,
+        prompt_facts: &'f PromptFacts,
     ) -> Self {
         let transitions = lower::transitions(workflow);
-        let movers = machine.transitions.iter().map(|it| mover(machine, told, it)).collect();
+        let actor_kinds =
+            machine.transitions.iter().map(|it| actor_kind(machine, prompt_facts, it)).collect();
         let exit_rules = lower::exit_rules(workflow);
         Self {
             workflow,
             source,
             machine,
             search,
-            told,
+            prompt_facts,
             transitions,
             exit_rules,
-            movers,
+            actor_kinds,
             ways: Ways::of(machine),
             nearest: nearest(search),
             work: RefCell::new(Work::default()),
@@ -169,10 +170,10 @@ impl<'f> Facts<'f> {
         told <= MAX_TOLD
     }
 
-    fn step(&self, edge: &Edge, written: &mut Written) -> diag::Step {
+    fn step(&self, edge: &Edge, written: &mut Written) -> diag::TraceStep {
         let to = self.name(self.search.task(edge.to).status).to_owned();
         let transition = edge.step.transition();
-        diag::Step {
+        diag::TraceStep {
             by: self.by(&edge.step).to_owned(),
             does: self.does(&edge.step, &to),
             to,
@@ -186,7 +187,7 @@ impl<'f> Facts<'f> {
 
     /// What does the same as a step in a walk. An end that is judged once more follows from the first by itself.
     fn acts(&self, edge: &Edge, written: &mut Written) -> Vec<Act> {
-        if self.search.task(edge.from).unjudged.is_some() {
+        if self.search.task(edge.from).unhandled_exit.is_some() {
             return Vec::new();
         }
         let wrote = edge.step.wrote().map(|it| {
@@ -197,15 +198,15 @@ impl<'f> Facts<'f> {
             Act::Write { heading: section.heading.to_owned(), text: anew(text, *times) }
         });
         let then = match &edge.step {
-            Step::Start => Some(Act::Spawn),
-            Step::Respawn => Some(Act::Respawn),
-            Step::Write(_) => None,
-            Step::Request { transition, .. } => {
+            SearchStep::Start => Some(Act::Spawn),
+            SearchStep::Respawn => Some(Act::Respawn),
+            SearchStep::Write(_) => None,
+            SearchStep::Request { transition, .. } => {
                 let to = self.name(self.transition(*transition).to.value).to_owned();
                 let by = Actor::from_name(self.by(&edge.step)).unwrap_or(Actor::Human);
                 Some(Act::Request { to, by })
             }
-            Step::Exit { agent, end, .. } => {
+            SearchStep::Exit { agent, end, .. } => {
                 let ended = Ended::from(&ends::example(self.machine, *end));
                 Some(Act::End { agent: *agent, ended })
             }
@@ -213,42 +214,42 @@ impl<'f> Facts<'f> {
         wrote.into_iter().chain(then).collect()
     }
 
-    fn by(&self, step: &Step) -> &'static str {
+    fn by(&self, step: &SearchStep) -> &'static str {
         match step {
-            Step::Start | Step::Respawn => "person",
-            Step::Write(_) => "agent",
-            Step::Request { transition, by, .. } => {
+            SearchStep::Start | SearchStep::Respawn => "person",
+            SearchStep::Write(_) => "agent",
+            SearchStep::Request { transition, by, .. } => {
                 let declared = self.transition(*transition);
-                let theirs =
-                    self.movers[transition.0 as usize] == Mover::Person || self.waits(declared.from.value);
+                let theirs = self.actor_kinds[transition.0 as usize] == ActorKind::Person
+                    || self.waits(declared.from.value);
                 if *by == Actor::Human || (theirs && declared.by.allows(Actor::Human)) {
                     "person"
                 } else {
                     by.as_str()
                 }
             }
-            Step::Exit { agent, .. } => agent.as_str(),
+            SearchStep::Exit { agent, .. } => agent.as_str(),
         }
     }
 
-    fn does(&self, step: &Step, to: &str) -> String {
+    fn does(&self, step: &SearchStep, to: &str) -> String {
         let wrote = step.wrote().map(|it| {
             let section = self.search.sections.get(usize::from(it.section));
             format!("writes {} ({})", section.heading, section.written(it.content).label)
         });
         let then = match step {
-            Step::Start => Some("spawn".to_owned()),
-            Step::Respawn => Some("respawn".to_owned()),
-            Step::Write(_) => None,
-            Step::Request { .. } => Some(format!("--status {to}")),
-            Step::Exit { end, outcome, .. } => {
+            SearchStep::Start => Some("spawn".to_owned()),
+            SearchStep::Respawn => Some("respawn".to_owned()),
+            SearchStep::Write(_) => None,
+            SearchStep::Request { .. } => Some(format!("--status {to}")),
+            SearchStep::Exit { end, outcome, .. } => {
                 let becomes = match outcome {
-                    search::Outcome::Advance(_) => "ends",
-                    search::Outcome::Escalate(_) => "crashes once too often",
-                    search::Outcome::Crash { respawned: true } => "crashes and is started again",
-                    search::Outcome::Crash { respawned: false } => "crashes",
-                    search::Outcome::Marked => "ends and is shown as dead",
-                    search::Outcome::Waits => "ends, to be started again after a wait",
+                    search::ExitResult::Advance(_) => "ends",
+                    search::ExitResult::Escalate(_) => "crashes once too often",
+                    search::ExitResult::Crash { respawned: true } => "crashes and is started again",
+                    search::ExitResult::Crash { respawned: false } => "crashes",
+                    search::ExitResult::Marked => "ends and is shown as dead",
+                    search::ExitResult::Waits => "ends, to be started again after a wait",
                 };
                 let ending = end.and_then(|rule| ends::ending(self.machine, rule.into()));
                 Some(match ending {
@@ -276,21 +277,25 @@ fn nearest(search: &Search<'_>) -> Vec<Option<ConfigurationId>> {
 
 /// Who takes a transition (lints page): who alone may; else the engine where an exit rule leads there; else an agent
 /// where a prompt that can be running says so; else a person.
-fn mover(machine: &Machine<'_>, told: &Told, transition: &core::Transition<'_>) -> Mover {
+fn actor_kind(
+    machine: &Machine<'_>,
+    prompt_facts: &PromptFacts,
+    transition: &core::Transition<'_>,
+) -> ActorKind {
     let (from, to) = (transition.from, transition.to);
     let human = transition.by.allows(Actor::Human);
     let agent = transition.by.allows(Actor::Worker) || transition.by.allows(Actor::Reviewer);
     if human != agent {
-        return if agent { Mover::Agent } else { Mover::Person };
+        return if agent { ActorKind::Agent } else { ActorKind::Person };
     }
     let ruled = machine.exit_rules_of(from).any(|rule| match machine.exit_rules[rule].outcome {
         core::Outcome::Then(then) => then == to,
         core::Outcome::ThenWhen(clauses) => clauses.iter().any(|(_, then)| *then == to),
         core::Outcome::Crash { .. } | core::Outcome::MarkDead | core::Outcome::Wait { .. } => false,
     });
-    match (ruled, told.asks(from, to)) {
-        (true, _) => Mover::Engine,
-        (false, true) => Mover::Agent,
-        (false, false) => Mover::Person,
+    match (ruled, prompt_facts.asks(from, to)) {
+        (true, _) => ActorKind::Engine,
+        (false, true) => ActorKind::Agent,
+        (false, false) => ActorKind::Person,
     }
 }

@@ -4,7 +4,7 @@
 
 pub(crate) mod agents;
 mod facts;
-pub(crate) mod told;
+pub(crate) mod prompt_facts;
 mod ways;
 
 pub mod counters;
@@ -14,8 +14,8 @@ pub mod hooks;
 pub mod prompts;
 pub mod unattended;
 
-pub use facts::{Facts, MAX_TOLD, Mover};
-pub use told::{Command, Mood, Reading, SectionName, Target, Told, VerdictWord};
+pub use facts::{ActorKind, Facts, MAX_TOLD};
+pub use prompt_facts::{Command, Mood, PromptFacts, Reading, SectionName, Target, VerdictWord};
 pub use ways::Ways;
 
 use crate::catalogue::{self, Check};
@@ -104,9 +104,9 @@ pub fn try_with_facts<T>(
     let arena = Arena::default();
     let workflow = lower::state_machine(checked)?;
     let machine = lower::lower(checked, &arena)?;
-    let told = Told::of(workflow, &machine);
+    let prompt_facts = PromptFacts::of(workflow, &machine);
     let search = Search::run(&machine);
-    Ok(tell(&Facts::new(workflow, source, &machine, &search, &told)))
+    Ok(tell(&Facts::new(workflow, source, &machine, &search, &prompt_facts)))
 }
 
 /// What every lint finds, and where the search was cut.

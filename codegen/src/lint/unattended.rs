@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use orange_core::{Actor, TransitionId};
 
-use super::facts::{Facts, Mover};
+use super::facts::{ActorKind, Facts};
 use crate::search::components::Components;
 use crate::search::task::Event;
-use crate::search::{Edge, EdgeId, OWN_HOOK, Outcome, Search, Step};
+use crate::search::{Edge, EdgeId, ExitResult, OWN_HOOK, Search, SearchStep};
 
 /// The steps of a search that nobody has to ask for.
 #[derive(Debug)]
@@ -156,24 +156,26 @@ pub fn times(edge: &Edge, id: TransitionId) -> u64 {
 
 /// Whether the engine starts an agent again that has crashed.
 pub fn restarts(edge: &Edge) -> bool {
-    matches!(edge.step, Step::Exit { outcome: Outcome::Crash { respawned: true }, .. })
+    matches!(edge.step, SearchStep::Exit { outcome: ExitResult::Crash { respawned: true }, .. })
 }
 
 /// How many agents a step starts.
 pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
     match edge.step {
-        Step::Start | Step::Respawn | Step::Exit { outcome: Outcome::Crash { respawned: true }, .. } => {
+        SearchStep::Start
+        | SearchStep::Respawn
+        | SearchStep::Exit { outcome: ExitResult::Crash { respawned: true }, .. } => {
             u64::from(!fails(facts.search, edge, OWN_HOOK, None))
         }
-        Step::Write(_)
-        | Step::Request { .. }
-        | Step::Exit {
+        SearchStep::Write(_)
+        | SearchStep::Request { .. }
+        | SearchStep::Exit {
             outcome:
-                Outcome::Advance(_)
-                | Outcome::Escalate(_)
-                | Outcome::Crash { .. }
-                | Outcome::Marked
-                | Outcome::Waits,
+                ExitResult::Advance(_)
+                | ExitResult::Escalate(_)
+                | ExitResult::Crash { .. }
+                | ExitResult::Marked
+                | ExitResult::Waits,
             ..
         } => {
             let starting = facts.starting(edge).into_iter();
@@ -196,17 +198,19 @@ fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) -> b
 fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
     let status = facts.search.task(edge.from).status;
     match edge.step {
-        Step::Write(_) => Part::Writes,
-        Step::Start | Step::Respawn => Part::Attended,
-        Step::Request { .. } | Step::Exit { .. } if facts.waits(status) => Part::Attended,
-        Step::Request { transition, by, .. } => {
-            let told = facts.movers[transition.0 as usize] != Mover::Person;
+        SearchStep::Write(_) => Part::Writes,
+        SearchStep::Start | SearchStep::Respawn => Part::Attended,
+        SearchStep::Request { .. } | SearchStep::Exit { .. } if facts.waits(status) => Part::Attended,
+        SearchStep::Request { transition, by, .. } => {
+            let told = facts.actor_kinds[transition.0 as usize] != ActorKind::Person;
             if told && by != Actor::Human { Part::Moves } else { Part::Attended }
         }
-        Step::Exit { outcome, .. } => match outcome {
-            Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Crash { respawned: true } => Part::Moves,
+        SearchStep::Exit { outcome, .. } => match outcome {
+            ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Crash { respawned: true } => {
+                Part::Moves
+            }
             // However often an agent waits, the engine gives up in the end and leaves the task to a person.
-            Outcome::Crash { respawned: false } | Outcome::Marked | Outcome::Waits => Part::Attended,
+            ExitResult::Crash { respawned: false } | ExitResult::Marked | ExitResult::Waits => Part::Attended,
         },
     }
 }

@@ -52,14 +52,14 @@ impl Written {
         transitions: &[Transition],
     ) -> Commands {
         let usual = |name: &str| scope.states.id(name).map(StateId);
-        let clarify = self.clarify.or(|| usual("clarification"));
+        let clarify = self.clarify.or_usual(|| usual("clarification"));
         Commands {
-            spawn: self.spawn.or(|| spawn(usual("working"), clarify, initial, transitions)),
+            spawn: self.spawn.or_usual(|| spawn(usual("working"), clarify, initial, transitions)),
             clarify,
-            review: self.review.or(|| usual("agent-review")),
-            merge: self.merge.or(|| usual("done")),
-            cancel: self.cancel.or(|| usual("cancelled")),
-            crash: self.crash.or(|| usual("stuck")),
+            review: self.review.or_usual(|| usual("agent-review")),
+            merge: self.merge.or_usual(|| usual("done")),
+            cancel: self.cancel.or_usual(|| usual("cancelled")),
+            crash: self.crash.or_usual(|| usual("stuck")),
         }
     }
 
@@ -70,7 +70,7 @@ impl Written {
 }
 
 impl Target {
-    fn or(self, usual: impl FnOnce() -> Option<StateId>) -> Option<StateId> {
+    fn or_usual(self, usual: impl FnOnce() -> Option<StateId>) -> Option<StateId> {
         match self {
             Target::Unsaid => usual(),
             Target::State(state) => Some(state),

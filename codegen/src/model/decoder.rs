@@ -272,7 +272,7 @@ impl Decoder<'_> {
         };
         let help = meant.map_or("write `true` or `false`".to_owned(), |meant| format!("write `{meant}`"));
         let fix = meant.and_then(|meant| self.unquoted(field.value, &meant.to_string()));
-        self.wrong_but_for(field.value, &format!("`{}` takes true or false", field.name), Some(help), fix);
+        self.wrong_with_fix(field.value, &format!("`{}` takes true or false", field.name), Some(help), fix);
         None
     }
 
@@ -288,7 +288,7 @@ impl Decoder<'_> {
         if scalar.style == Style::Quoted {
             let help = digits.then(|| "write it without quotes".to_owned());
             let fix = digits.then(|| self.unquoted(field.value, text)).flatten();
-            self.wrong_but_for(field.value, &takes, help, fix);
+            self.wrong_with_fix(field.value, &takes, help, fix);
             return None;
         }
         if digits && text.len() > 1 && text.starts_with('0') {
@@ -325,11 +325,11 @@ impl Decoder<'_> {
 
     /// Reports a value of the wrong kind: what was to be there, and what is.
     fn wrong(&mut self, node: &Node, takes: &str, help: Option<String>) {
-        self.wrong_but_for(node, takes, help, None);
+        self.wrong_with_fix(node, takes, help, None);
     }
 
     /// The same, with the edit that mends it.
-    fn wrong_but_for(&mut self, node: &Node, takes: &str, help: Option<String>, fix: Option<Fix>) {
+    fn wrong_with_fix(&mut self, node: &Node, takes: &str, help: Option<String>, fix: Option<Fix>) {
         if matches!(&node.kind, Kind::Scalar(scalar) if scalar.style == Style::Broken) {
             return;
         }

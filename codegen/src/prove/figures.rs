@@ -5,7 +5,7 @@ use orange_core::StateId;
 use super::Known;
 use crate::lint::Facts;
 use crate::lint::unattended::{Longest, restarts, starts, transitions};
-use crate::search::{Edge, Outcome, Step};
+use crate::search::{Edge, ExitResult, SearchStep};
 
 /// How large a workflow is, and how far it goes by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,18 +16,18 @@ pub struct Figures {
     pub steps: usize,
     /// The run with the most transitions between two times that a person is needed, the person's own transition
     /// included; absent where some loop has no end.
-    pub longest_run: Option<Run>,
+    pub longest_run: Option<CountedRun>,
     /// The most agents that are started for one thing that a person does; absent where some loop has no end.
-    pub agents: Option<Run>,
+    pub agents: Option<CountedRun>,
     /// The same with those that are started again after a crash.
-    pub agents_with_restarts: Option<Run>,
+    pub agents_with_restarts: Option<CountedRun>,
     /// The states in which an agent that ends can leave the task to a person, though they wait for none.
     pub waits_after_crash: Vec<String>,
 }
 
 /// A run of which something is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct CountedRun {
     /// How often.
     pub count: u64,
     /// The states that it goes through.
@@ -37,7 +37,7 @@ pub struct Run {
 impl Figures {
     pub(super) fn of(known: &Known<'_, '_>) -> Self {
         let Known { facts, unattended } = known;
-        let run = |longest: Option<Longest>| longest.map(|it| Run::of(facts, &it));
+        let run = |longest: Option<Longest>| longest.map(|it| CountedRun::of(facts, &it));
         Self {
             configurations: facts.search.size(),
             steps: facts.search.edges().count(),
@@ -49,7 +49,7 @@ impl Figures {
     }
 }
 
-impl Run {
+impl CountedRun {
     fn of(facts: &Facts<'_>, longest: &Longest) -> Self {
         let name = |id| facts.name(facts.search.task(id).status).to_owned();
         let edges = || longest.steps.iter().map(|id| facts.search.edge(*id));
@@ -72,15 +72,18 @@ fn waits_after_crash(facts: &Facts<'_>) -> Vec<String> {
 
 fn left_to_a_person(facts: &Facts<'_>, edge: &Edge, status: StateId) -> bool {
     match edge.step {
-        Step::Exit { outcome: Outcome::Crash { respawned: false }, .. } => true,
-        Step::Exit { agent, outcome: Outcome::Marked, .. } => agent == facts.machine.state(status).agent,
-        Step::Exit {
-            outcome: Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Waits,
+        SearchStep::Exit { outcome: ExitResult::Crash { respawned: false }, .. } => true,
+        SearchStep::Exit { agent, outcome: ExitResult::Marked, .. } => {
+            agent == facts.machine.state(status).agent
+        }
+        SearchStep::Exit {
+            outcome:
+                ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Waits,
             ..
         }
-        | Step::Start
-        | Step::Write(_)
-        | Step::Request { .. }
-        | Step::Respawn => false,
+        | SearchStep::Start
+        | SearchStep::Write(_)
+        | SearchStep::Request { .. }
+        | SearchStep::Respawn => false,
     }
 }

@@ -9,7 +9,7 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
-pub use figures::{Figures, Run};
+pub use figures::{CountedRun, Figures};
 pub use properties::PROPERTIES;
 
 use crate::diag::{Diagnostic, Trace};

@@ -4,11 +4,11 @@ use orange_core::{CRASH_COUNT, StateId};
 
 use super::{Known, Property, bounds};
 use crate::diag::Trace;
-use crate::lint::Mover;
+use crate::lint::ActorKind;
 use crate::lint::unattended::Lasso;
 use crate::model::Outcome as Rule;
 use crate::search::components::Components;
-use crate::search::{Edge, EdgeId, Outcome, Step};
+use crate::search::{Edge, EdgeId, ExitResult, SearchStep};
 
 /// Every property, in the order in which a reader wants to know.
 pub static PROPERTIES: &[Property] = &[
@@ -114,15 +114,15 @@ fn lost_agent(known: &Known<'_, '_>) -> Option<Trace> {
 fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
     let (facts, search) = (known.facts, known.facts.search);
     let status = search.task(edge.from).status;
-    let Step::Exit { agent, outcome, .. } = edge.step else { return false };
+    let SearchStep::Exit { agent, outcome, .. } = edge.step else { return false };
     let rules = || facts.machine.exit_rules_of(status).map(|at| &facts.exit_rules[at].outcome);
     match outcome {
-        Outcome::Advance(_) | Outcome::Escalate(_) | Outcome::Waits => false,
-        Outcome::Marked => {
+        ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Waits => false,
+        ExitResult::Marked => {
             let own = agent == facts.machine.state(status).agent;
             own && !facts.waits(status) && !rules().any(|it| matches!(it, Rule::MarkDead))
         }
-        Outcome::Crash { .. } => {
+        ExitResult::Crash { .. } => {
             let count = search.value(search.task(edge.to), CRASH_COUNT);
             rules().any(|it| matches!(it, Rule::Crash { stuck_after, .. } if count >= *stuck_after))
         }
@@ -132,14 +132,17 @@ fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
 fn every_end_counts(known: &Known<'_, '_>) -> String {
     let facts = known.facts;
     let own = |edge: &Edge| match edge.step {
-        Step::Exit { agent, .. } => agent == facts.machine.state(facts.search.task(edge.from).status).agent,
-        Step::Start | Step::Write(_) | Step::Request { .. } | Step::Respawn => false,
+        SearchStep::Exit { agent, .. } => {
+            agent == facts.machine.state(facts.search.task(edge.from).status).agent
+        }
+        SearchStep::Start | SearchStep::Write(_) | SearchStep::Request { .. } | SearchStep::Respawn => false,
     };
     let ends: Vec<&Edge> = facts.search.edges().map(|(_, edge)| edge).filter(|edge| own(edge)).collect();
     let moved = ends.iter().filter(|edge| edge.step.transition().is_some()).count();
-    let crashed = |edge: &&&Edge| matches!(edge.step, Step::Exit { outcome: Outcome::Crash { .. }, .. });
+    let crashed =
+        |edge: &&&Edge| matches!(edge.step, SearchStep::Exit { outcome: ExitResult::Crash { .. }, .. });
     let crashes = ends.iter().filter(crashed).count();
-    let waited = |edge: &&&Edge| matches!(edge.step, Step::Exit { outcome: Outcome::Waits, .. });
+    let waited = |edge: &&&Edge| matches!(edge.step, SearchStep::Exit { outcome: ExitResult::Waits, .. });
     let waits = ends.iter().filter(waited).count();
     let shown = ends.len() - moved - crashes - waits;
     let waiting =
@@ -153,8 +156,8 @@ fn every_end_counts(known: &Known<'_, '_>) -> String {
 
 fn gates_met(known: &Known<'_, '_>) -> String {
     let facts = known.facts;
-    let gated = facts.transitions.iter().zip(&facts.movers).filter(|(it, _)| it.gate.is_some());
-    let told = gated.clone().filter(|(_, mover)| **mover != Mover::Person).count();
+    let gated = facts.transitions.iter().zip(&facts.actor_kinds).filter(|(it, _)| it.gate.is_some());
+    let told = gated.clone().filter(|(_, actor_kind)| **actor_kind != ActorKind::Person).count();
     match gated.count() {
         0 => "there is no gate".to_owned(),
         1 if told == 0 => "the one gate is a person's to meet".to_owned(),

@@ -69,7 +69,7 @@ fn verdict<'p>(proof: &'p Proof, name: &str) -> &'p Verdict {
 #[track_caller]
 fn check_figures(text: &str, longest: u64, agents: u64, with_restarts: u64) {
     let figures = proof(text).figures;
-    let count = |run: &Option<Run>| run.as_ref().map(|it| it.count);
+    let count = |run: &Option<CountedRun>| run.as_ref().map(|it| it.count);
     assert_eq!(count(&figures.longest_run), Some(longest), "the longest run");
     assert_eq!(count(&figures.agents), Some(agents), "agents");
     assert_eq!(count(&figures.agents_with_restarts), Some(with_restarts), "agents and restarts");

@@ -8,7 +8,7 @@ use std::path::Path;
 use orange_core::Actor;
 
 pub use read::{FILE, read};
-pub use run::{Failed, Outcome, run};
+pub use run::{Failed, ScenarioResult, run};
 
 use crate::search::task::Agent;
 use crate::span::{Span, Spanned};
@@ -39,7 +39,7 @@ pub struct Scenario {
     /// How the task is before the first step.
     pub given: Given,
     /// What happens, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScenarioStep>,
 }
 
 /// How a task is before the first step; what is not given is as in a new task.
@@ -59,7 +59,7 @@ pub struct Given {
 
 /// Something that somebody does, and what is expected of it.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct ScenarioStep {
     /// The whole step.
     pub span: Span,
     /// What is done.

@@ -2,7 +2,7 @@
 
 use orange_core::Actor;
 
-use super::{Expect, Given, Scenario, Scenarios, Step};
+use super::{Expect, Given, Scenario, ScenarioStep, Scenarios};
 use crate::catalogue::{S04, S09};
 use crate::diag::Diagnostic;
 use crate::model::decoder::{Decoder, Field, Fields};
@@ -131,11 +131,11 @@ fn given(decoder: &mut Decoder<'_>, node: &Node) -> Option<Given> {
     })
 }
 
-fn step(decoder: &mut Decoder<'_>, node: &Node) -> Option<Step> {
+fn step(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioStep> {
     let fields = decoder.object(node, &STEP)?;
     let act = act(decoder, &fields);
     let expect = fields.get("expect").and_then(|it| expect(decoder, it.value)).unwrap_or_default();
-    Some(Step { span: node.span, act: act?, expect })
+    Some(ScenarioStep { span: node.span, act: act?, expect })
 }
 
 /// A step says exactly one thing that is done.

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use orange_core::{Actor, Machine, TransitionId};
 
-use super::{Expect, Given, Scenario, Step};
+use super::{Expect, Given, Scenario, ScenarioStep};
 use crate::search::task::Agent;
 use crate::span::Span;
 use crate::suggest;
@@ -13,7 +13,7 @@ use crate::walk::{Happened, Impossible, Walk};
 
 /// What came of one scenario.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct ScenarioResult {
     /// What was not as expected; the first step that fails ends the scenario.
     pub failed: Vec<Failed>,
     /// The transitions that were taken.
@@ -30,8 +30,8 @@ pub struct Failed {
 }
 
 /// Runs one scenario.
-pub fn run(machine: &Machine<'_>, scenario: &Scenario) -> Outcome {
-    let mut outcome = Outcome::default();
+pub fn run(machine: &Machine<'_>, scenario: &Scenario) -> ScenarioResult {
+    let mut outcome = ScenarioResult::default();
     let mut walk = match prepared(machine, &scenario.given) {
         Ok(walk) => walk,
         Err(failed) => {
@@ -93,7 +93,7 @@ fn transition(happened: &Happened) -> Option<TransitionId> {
     }
 }
 
-fn compared(walk: &Walk<'_>, step: &Step, story: &[Happened]) -> Vec<Failed> {
+fn compared(walk: &Walk<'_>, step: &ScenarioStep, story: &[Happened]) -> Vec<Failed> {
     let mut comparison = Comparison { failed: Vec::new() };
     comparison.rejection(step, story);
     comparison.task(walk, &step.expect);
@@ -125,7 +125,7 @@ impl Comparison {
     }
 
     /// A refusal that nobody expects fails, whatever else is expected.
-    fn rejection(&mut self, step: &Step, story: &[Happened]) {
+    fn rejection(&mut self, step: &ScenarioStep, story: &[Happened]) {
         let refused = story.iter().find_map(|it| match it {
             Happened::Refused { code, message, .. } => Some((*code, message)),
             Happened::Wrote { .. }

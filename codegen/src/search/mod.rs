@@ -78,13 +78,13 @@ pub struct Edge {
     /// Where it leads.
     pub to: ConfigurationId,
     /// What happens.
-    pub step: Step,
+    pub step: SearchStep,
     events: Range<u32>,
 }
 
 /// What can happen to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum SearchStep {
     /// A task that was created past the initial state gets its worktree and its agent.
     Start,
     /// Somebody writes a section, and nothing follows yet.
@@ -107,7 +107,7 @@ pub enum Step {
         /// The rule about ends that it ends for, and that decides; none for an ordinary end.
         end: Option<RuleIndex>,
         /// What becomes of the task.
-        outcome: Outcome,
+        outcome: ExitResult,
     },
     /// The state's agent is started again: a person asks for it, or a wait is over.
     Respawn,
@@ -124,7 +124,7 @@ pub struct Wrote {
 
 /// What becomes of a task whose agent has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ExitResult {
     /// An exit rule takes this transition.
     Advance(TransitionId),
     /// It crashed too often: the engine's own move.
@@ -331,15 +331,18 @@ impl<'m> Search<'m> {
     }
 }
 
-impl Step {
+impl SearchStep {
     /// The transition that it takes.
     pub fn transition(&self) -> Option<TransitionId> {
         match self {
             Self::Request { transition, .. }
-            | Self::Exit { outcome: Outcome::Advance(transition) | Outcome::Escalate(transition), .. } => {
-                Some(*transition)
+            | Self::Exit {
+                outcome: ExitResult::Advance(transition) | ExitResult::Escalate(transition),
+                ..
+            } => Some(*transition),
+            Self::Exit {
+                outcome: ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits, ..
             }
-            Self::Exit { outcome: Outcome::Crash { .. } | Outcome::Marked | Outcome::Waits, .. }
             | Self::Start
             | Self::Write(_)
             | Self::Respawn => None,
@@ -424,7 +427,7 @@ impl Explorer<'_, '_> {
         (number, is_new)
     }
 
-    fn add(&mut self, from: ConfigurationId, step: Step, task: Task, events: Vec<(HookIndex, Event)>) {
+    fn add(&mut self, from: ConfigurationId, step: SearchStep, task: Task, events: Vec<(HookIndex, Event)>) {
         let (to, is_new) = self.visit(task);
         let id = self.search.edges.len() as EdgeId;
         if is_new {

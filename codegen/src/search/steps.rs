@@ -5,13 +5,13 @@ use orange_core::{Actor, Actors, CRASH_COUNT, Effect, Hook, REVIEW_ROUND};
 use super::decisions::{Exit, Fire};
 use super::sections::{ABSENT, ContentId};
 use super::task::{Agent, Event, Task, Written};
-use super::{ConfigurationId, Explorer, HookIndex, OWN_HOOK, Outcome, Step, Wrote};
+use super::{ConfigurationId, ExitResult, Explorer, HookIndex, OWN_HOOK, SearchStep, Wrote};
 
 impl Explorer<'_, '_> {
     /// Adds every step from a configuration. An end that is still to be judged comes before anything else.
     pub(super) fn steps_from(&mut self, from: ConfigurationId) {
         let task = *self.search.task(from);
-        if let Some(agent) = task.unjudged {
+        if let Some(agent) = task.unhandled_exit {
             self.judge(from, &task, agent, None);
             return;
         }
@@ -40,7 +40,7 @@ impl Explorer<'_, '_> {
         }
         let events = next.apply(&hook).map(|event| (OWN_HOOK, event));
         self.note_verdicts(&mut next);
-        self.add(from, Step::Start, next, events.into_iter().collect());
+        self.add(from, SearchStep::Start, next, events.into_iter().collect());
     }
 
     /// Every transition that can fire, as things stand or after somebody has written what its gate reads.
@@ -74,7 +74,7 @@ impl Explorer<'_, '_> {
 
     fn request(&mut self, from: ConfigurationId, task: &Task, fire: &Fire, by: Actor, wrote: Option<Wrote>) {
         let (next, events) = self.fired(task, fire);
-        self.add(from, Step::Request { transition: fire.transition, by, wrote }, next, events);
+        self.add(from, SearchStep::Request { transition: fire.transition, by, wrote }, next, events);
     }
 
     /// Each agent that is alive can end, whatever it has written before.
@@ -98,31 +98,36 @@ impl Explorer<'_, '_> {
 
     /// Asks the exit rules about an agent that has ended, as the engine does it, for every end that they tell apart.
     fn judge(&mut self, from: ConfigurationId, task: &Task, agent: Actor, wrote: Option<Wrote>) {
-        let task = &Task { unjudged: None, ..*task };
+        let task = &Task { unhandled_exit: None, ..*task };
         if self.search.machine.state(task.status).agent != agent {
-            let step = Step::Exit { agent, wrote, end: None, outcome: Outcome::Marked };
+            let step = SearchStep::Exit { agent, wrote, end: None, outcome: ExitResult::Marked };
             self.add(from, step, *task, Vec::new());
             return;
         }
         for (end, exit) in self.decisions.exits(self.search, task, task.live_agents() > 0).iter() {
             let (next, outcome, events) = self.ended(task, agent, exit);
-            self.add(from, Step::Exit { agent, wrote, end: *end, outcome }, next, events);
+            self.add(from, SearchStep::Exit { agent, wrote, end: *end, outcome }, next, events);
         }
     }
 
-    fn ended(&mut self, task: &Task, agent: Actor, exit: &Exit) -> (Task, Outcome, Vec<(HookIndex, Event)>) {
+    fn ended(
+        &mut self,
+        task: &Task,
+        agent: Actor,
+        exit: &Exit,
+    ) -> (Task, ExitResult, Vec<(HookIndex, Event)>) {
         match exit {
-            Exit::Marked => (*task, Outcome::Marked, Vec::new()),
-            Exit::Waits => (*task, Outcome::Waits, Vec::new()),
+            Exit::Marked => (*task, ExitResult::Marked, Vec::new()),
+            Exit::Waits => (*task, ExitResult::Waits, Vec::new()),
             Exit::Advance(fire) => {
                 let (next, events) = self.fired(task, fire);
-                (self.missed(task, next, agent), Outcome::Advance(fire.transition), events)
+                (self.missed(task, next, agent), ExitResult::Advance(fire.transition), events)
             }
             Exit::Escalate { count, fire } => {
                 let mut task = *task;
                 self.search.counters.set(&mut task, CRASH_COUNT, *count);
                 let (next, events) = self.fired(&task, fire);
-                (self.missed(&task, next, agent), Outcome::Escalate(fire.transition), events)
+                (self.missed(&task, next, agent), ExitResult::Escalate(fire.transition), events)
             }
             Exit::Crash { count, respawn } => {
                 let mut next = *task;
@@ -134,7 +139,7 @@ impl Explorer<'_, '_> {
                 if respawned {
                     self.note_verdicts(&mut next);
                 }
-                (next, Outcome::Crash { respawned }, events.into_iter().collect())
+                (next, ExitResult::Crash { respawned }, events.into_iter().collect())
             }
         }
     }
@@ -145,7 +150,7 @@ impl Explorer<'_, '_> {
         let terminal = self.search.machine.state(next.status).terminal;
         let has_ended = next.session && next.agent(agent) != Agent::Live;
         let is_missed = next.status != before.status && has_ended && wants && !terminal;
-        next.unjudged = is_missed.then_some(agent);
+        next.unhandled_exit = is_missed.then_some(agent);
         next
     }
 
@@ -157,7 +162,7 @@ impl Explorer<'_, '_> {
             let mut next = *task;
             let events = next.apply(&hook).map(|event| (OWN_HOOK, event));
             self.note_verdicts(&mut next);
-            self.add(from, Step::Respawn, next, events.into_iter().collect());
+            self.add(from, SearchStep::Respawn, next, events.into_iter().collect());
         }
     }
 
@@ -170,7 +175,7 @@ impl Explorer<'_, '_> {
         }
         for section in sections.iter() {
             for (wrote, written) in self.rewritten(task, section) {
-                self.add(from, Step::Write(wrote), written, Vec::new());
+                self.add(from, SearchStep::Write(wrote), written, Vec::new());
             }
         }
     }

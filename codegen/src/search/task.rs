@@ -28,7 +28,7 @@ pub struct Task {
     /// Whether `review_round` has risen since the reviewer's window was named after it.
     pub renamed: bool,
     /// The agent whose end the exit rules of the new state are still to be asked about: the engine does that at once.
-    pub unjudged: Option<Actor>,
+    pub unhandled_exit: Option<Actor>,
     /// The values of the counters that some guard can tell apart, by their slot.
     pub(super) counters: [u32; MAX_COUNTERS],
     /// What stands in the sections: a byte for each, by their number.
@@ -84,10 +84,10 @@ pub enum Event {
 impl Hash for Task {
     /// Few words, since this is what the search does most.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let unjudged = self.unjudged.map_or(0, |agent| 1 + agent as u64);
+        let unhandled_exit = self.unhandled_exit.map_or(0, |agent| 1 + agent as u64);
         let flags = u64::from(self.workspace) | u64::from(self.session) << 1 | u64::from(self.renamed) << 2;
         let agents = self.worker as u64 | (self.reviewer as u64) << 2;
-        state.write_u64(u64::from(self.status.0) << 16 | unjudged << 8 | agents << 4 | flags);
+        state.write_u64(u64::from(self.status.0) << 16 | unhandled_exit << 8 | agents << 4 | flags);
         state.write_u64(self.sections);
         // Apart from each other, so that no product waits for the one before.
         let mixed = (0..).zip(&self.counters).fold(0, |sum: u64, (slot, value)| {
@@ -108,7 +108,7 @@ impl Task {
             reviewer: Agent::None,
             session: false,
             renamed: false,
-            unjudged: None,
+            unhandled_exit: None,
             counters: [0; MAX_COUNTERS],
             sections: 0,
         }

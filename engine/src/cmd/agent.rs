@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use orange_core::Actor;
 use serde_json::json;
 
+use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{AgentCommand, EndedArgs, SpawnName};
 use crate::cmd::{log, mcp, relayed};
@@ -14,12 +15,11 @@ use crate::drive::agent::{self, Ended};
 use crate::drive::exec::Call;
 use crate::drive::harness::{Conversation, Harness, Places, Start, quoted_names, reporting};
 use crate::drive::last_lines;
-use crate::drive::process::Family;
+use crate::drive::process::ProcessRoot;
 use crate::drive::transcript;
 use crate::flow::{self, End, limit, waiting};
-use crate::hooks::attended::Room;
+use crate::hooks::agent_processes::Room;
 use crate::hooks::trace;
-use crate::orange::Orange;
 use crate::relay::{self, Companion};
 use crate::setup::Record;
 use crate::store::activity::{self, Kind, Note};
@@ -28,18 +28,16 @@ use crate::store::{Task, TaskDir, find, home, secret, task, transcripts};
 use crate::{Error, Result, caller};
 
 /// Runs it.
-pub fn run(orange: &Orange, command: &AgentCommand) -> Result<Answer> {
+pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
     match command {
         AgentCommand::Run(SpawnName { task, spawn }) => {
-            orange.caller.check_not_agent("`orange agent run`")?;
-            wrap(orange, &dir_of(orange, task, *spawn)?, *spawn)
+            app.caller.check_not_agent("`orange agent run`")?;
+            wrap(app, &dir_of(app, task, *spawn)?, *spawn)
         }
-        AgentCommand::Serve(SpawnName { task, spawn }) => {
-            serve(orange, &dir_of(orange, task, *spawn)?, *spawn)
-        }
+        AgentCommand::Serve(SpawnName { task, spawn }) => serve(app, &dir_of(app, task, *spawn)?, *spawn),
         AgentCommand::Hold => hold(),
         AgentCommand::Detach { words } => {
-            Call::new(&orange.program).args(words).leave_running().map(|()| Answer::new(json!(null), ""))
+            Call::new(&app.program).args(words).leave_running().map(|()| Answer::new(json!(null), ""))
         }
         AgentCommand::Record { file } => {
             transcript::pane::record(&mut io::stdin().lock(), file)?;
@@ -61,17 +59,17 @@ pub fn run(orange: &Orange, command: &AgentCommand) -> Result<Answer> {
                 duration: *duration,
                 last_lines: last_lines.lines().map(str::to_owned).collect(),
             };
-            let story = flow::ended(orange, &dir_of(orange, task, *spawn)?, &end)?;
+            let story = flow::ended(app, &dir_of(app, task, *spawn)?, &end)?;
             let text = format!("task {task}, agent {spawn}: {story}");
             Ok(Answer::new(json!({ "id": task, "spawn": spawn, "outcome": story }), text))
         }
         AgentCommand::Resume(SpawnName { task, spawn }) => {
-            let story = waiting::resume(orange, &dir_of(orange, task, *spawn)?, *spawn)?;
+            let story = waiting::resume(app, &dir_of(app, task, *spawn)?, *spawn)?;
             let text = story.as_ref().map_or_else(String::new, |story| format!("task {task}: {story}"));
             Ok(Answer::new(json!({ "id": task, "spawn": spawn, "outcome": story }), text))
         }
         AgentCommand::Limited(SpawnName { task, spawn }) => {
-            let story = limit::met(orange, &dir_of(orange, task, *spawn)?, *spawn)?;
+            let story = limit::met(app, &dir_of(app, task, *spawn)?, *spawn)?;
             let text = story.as_ref().map_or_else(String::new, |story| format!("task {task}: {story}"));
             Ok(Answer::new(json!({ "id": task, "spawn": spawn, "outcome": story }), text))
         }
@@ -80,16 +78,16 @@ pub fn run(orange: &Orange, command: &AgentCommand) -> Result<Answer> {
 }
 
 /// The task of an agent, for who shows that agent's secret.
-fn dir_of(orange: &Orange, task: &str, spawn: u32) -> Result<TaskDir> {
-    let dir = find::by_id(&orange.home, task)?;
+fn dir_of(app: &App, task: &str, spawn: u32) -> Result<TaskDir> {
+    let dir = find::by_id(&app.home, task)?;
     caller::check_shown(&dir, spawn, caller::shown().as_deref())?;
     Ok(dir)
 }
 
 /// Answers the requests of an agent, and tells the wrapper so by one byte.
-fn serve(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<Answer> {
+fn serve(app: &App, dir: &TaskDir, spawn: u32) -> Result<Answer> {
     let ready = || rustix::io::write(rustix::stdio::stdout(), b"\n").map(drop).map_err(io::Error::from);
-    relay::serve(orange, dir, spawn, relayed::check, ready).map(|()| Answer::new(json!(null), ""))
+    relay::serve(app, dir, spawn, relayed::check, ready).map(|()| Answer::new(json!(null), ""))
 }
 
 /// Waits for the end of standard input.
@@ -101,10 +99,10 @@ fn hold() -> Result<Answer> {
 
 /// Runs the harness of a spawn and reports its end to a process outside this session, which may be ended by what the
 /// exit rules say. An agent that could not be run has ended, too.
-fn wrap(orange: &Orange, dir: &TaskDir, number: u32) -> Result<Answer> {
+fn wrap(app: &App, dir: &TaskDir, number: u32) -> Result<Answer> {
     let begun = Instant::now();
     let pane = std::env::var("TMUX_PANE").ok();
-    let is_piped = pane.as_ref().is_some_and(|pane| match record(orange, dir, number, pane) {
+    let is_piped = pane.as_ref().is_some_and(|pane| match record(app, dir, number, pane) {
         Ok(is_piped) => is_piped,
         // An agent that nobody records works all the same.
         Err(error) => {
@@ -113,40 +111,40 @@ fn wrap(orange: &Orange, dir: &TaskDir, number: u32) -> Result<Answer> {
             false
         }
     });
-    let ended = attend(orange, dir, number);
+    let ended = attend(app, dir, number);
     if is_piped {
         // An agent may end before the one who records it has begun.
         transcripts::until_recorded(dir, number);
     }
-    let shown = pane.and_then(|pane| last_lines::of(&orange.tmux, &pane)).unwrap_or_default();
+    let shown = pane.and_then(|pane| last_lines::of(&app.tmux, &pane)).unwrap_or_default();
     let report = report(dir, number, &ended, begun.elapsed(), &shown);
-    orange.start_detached_for(number, &report.iter().map(String::as_str).collect::<Vec<_>>(), dir)?;
+    app.start_detached_for(number, &report.iter().map(String::as_str).collect::<Vec<_>>(), dir)?;
     ended.map(|Ended { code, signal }| Answer::new(json!({ "code": code, "signal": signal }), ""))
 }
 
 /// Has tmux record what the pane shows. False where a person pipes the pane already.
-fn record(orange: &Orange, dir: &TaskDir, number: u32, pane: &str) -> Result<bool> {
+fn record(app: &App, dir: &TaskDir, number: u32, pane: &str) -> Result<bool> {
     home::make_folder(&dir.transcripts())?;
     let file = dir.pane(number);
-    orange.tmux.pipe(pane, &orange.program, &[OsStr::new("agent"), OsStr::new("record"), file.as_os_str()])
+    app.tmux.pipe(pane, &app.program, &[OsStr::new("agent"), OsStr::new("record"), file.as_os_str()])
 }
 
 /// Runs the harness with the prompt that was kept for this spawn, in the task's worktree, and waits for its end.
-fn attend(orange: &Orange, dir: &TaskDir, number: u32) -> Result<Ended> {
-    let (task, _) = Task::read(&orange.home, dir)?;
+fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
+    let (task, _) = Task::read(&app.home, dir)?;
     let spawn = check_on_record(dir, number)?;
     let Some(workspace) = &task.owned.workspace else {
         return Err(Error::new(crate::Kind::Refused, format!("task {} has no worktree", dir.id)));
     };
-    let folder = orange.home.workspace(workspace);
-    let project = orange.project_of(&task)?;
-    let harness = orange.harness(&spawn.harness)?;
-    let report = reports(orange, dir, number, &harness);
+    let folder = app.home.workspace(workspace);
+    let project = app.project_of(&task)?;
+    let harness = app.harness(&spawn.harness)?;
+    let report = reports(app, dir, number, &harness);
     let start = Start {
         full: spawn.permissions == "full",
         reviews: spawn.actor == Actor::Reviewer.as_str(),
-        consent: Record::read(&orange.home)?.has(&spawn.harness, &project.path),
-        mcp: mcp::is_installed(orange),
+        consent: Record::read(&app.home)?.has(&spawn.harness, &project.path),
+        mcp: mcp::is_installed(app),
         report,
         effort: task.effort.as_deref(),
         conversation: conversation(&spawn)?,
@@ -157,45 +155,45 @@ fn attend(orange: &Orange, dir: &TaskDir, number: u32) -> Result<Ended> {
         task_dir: &dir.path,
         worktree: &folder,
         repo: &project.path,
-        home: orange.home.root(),
-        orange: &orange.program,
+        home: app.home.root(),
+        orange: &app.program,
     };
     let call = harness
         .call(start, places)?
-        .env(caller::PROGRAM, &orange.program)
+        .env(caller::PROGRAM, &app.program)
         .env(caller::TASK, &dir.id)
         .env(caller::ACTOR, &spawn.actor)
         .env(caller::SPAWN, number.to_string())
         .env(caller::SECRET, secret::read(dir, number)?.unwrap_or_default());
-    let family = Family::Agent(dir.id.clone(), number);
-    let holder = Call::new(&orange.program).args(["agent", "hold"]);
+    let root = ProcessRoot::Agent(dir.id.clone(), number);
+    let holder = Call::new(&app.program).args(["agent", "hold"]);
     let room = Room::make(dir, number)?;
-    let mut companion = Companion::start(orange, dir, number);
+    let mut companion = Companion::start(app, dir, number);
     let started = |agent| {
         room.note(agent)?;
         // Whoever asked for this agent may have been told that there is none, and have put that on record.
         check_on_record(dir, number).map(drop)
     };
-    let ended = agent::run(call, holder, &[family], started, |child| companion.lost(child));
+    let ended = agent::run(call, holder, &[root], started, |child| companion.lost(child));
     companion.end();
     ended
 }
 
 /// The record of an agent whose end is not on record.
 fn check_on_record(dir: &TaskDir, number: u32) -> Result<Spawn> {
-    let agents = task::read_journal_last(dir, 0)?.log().agents;
+    let agents = task::read_journal_last(dir, 0)?.history().agents;
     agents.get(&number).cloned().ok_or_else(|| {
         Error::new(crate::Kind::Refused, format!("task {} has no live agent {number}", dir.id))
     })
 }
 
 /// Has the harness report what it does, where it can. An agent that does not report works all the same; the log says why.
-fn reports(orange: &Orange, dir: &TaskDir, number: u32, harness: &Harness) -> bool {
+fn reports(app: &App, dir: &TaskDir, number: u32, harness: &Harness) -> bool {
     if !harness.has_reports() {
         return false;
     }
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    if let Some(why) = harness.why_silent(orange.path(), is_set) {
+    if let Some(why) = harness.why_silent(app.path(), is_set) {
         warn(dir, number, &format!("it does not report what it does: {why}"));
         return false;
     }

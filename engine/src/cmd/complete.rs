@@ -8,12 +8,12 @@ use orange_core::Machine;
 use serde_json::{Value, json};
 
 use crate::Result;
+use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::{Cli, Shell, TaskName};
 use crate::cmd::log;
 use crate::cmd::task::named_or_here;
 use crate::drive::harness;
-use crate::orange::Orange;
 use crate::store::{self, Task, projects};
 
 /// A word that could be typed, and what it means. A candidate without a word stands for files and folders, which the shell
@@ -46,21 +46,21 @@ pub fn script(shell: Shell) -> Answer {
 }
 
 /// `orange complete -- WORDS`: a candidate a line, with what it means behind a tab; nothing before the tab means files.
-pub fn run(orange: Result<Orange>, words: &[String]) -> Answer {
-    let orange = or_log(orange.map(Some));
-    let found = orange.map_or_else(Vec::new, |orange| found(&orange, words));
+pub fn run(app: Result<App>, words: &[String]) -> Answer {
+    let app = or_log(app.map(Some));
+    let found = app.map_or_else(Vec::new, |app| found(&app, words));
     let text: Vec<_> = found.iter().map(|it| format!("{}\t{}", it.word, one_line(&it.about, 100))).collect();
     let json = found.iter().map(|it| json!({ "word": it.word, "about": it.about }));
     Answer::new(Value::Array(json.collect()), text.join("\n"))
 }
 
-fn found(orange: &Orange, words: &[String]) -> Vec<Candidate> {
+fn found(app: &App, words: &[String]) -> Vec<Candidate> {
     candidates(words, |names| match names {
-        Names::Tasks => tasks(orange),
-        Names::Statuses => statuses(orange, words),
-        Names::Projects => projects_of(orange),
-        Names::Workflows => workflows(orange),
-        Names::Harnesses => harnesses(orange),
+        Names::Tasks => tasks(app),
+        Names::Statuses => statuses(app, words),
+        Names::Projects => projects_of(app),
+        Names::Workflows => workflows(app),
+        Names::Harnesses => harnesses(app),
         Names::Files => vec![Candidate::new("", "a file or folder")],
     })
 }
@@ -152,13 +152,13 @@ impl From<&CompletionCandidate> for Candidate {
     }
 }
 
-fn harnesses(orange: &Orange) -> Vec<Candidate> {
-    let known = or_log(harness::all(&orange.home.harnesses_toml()));
+fn harnesses(app: &App) -> Vec<Candidate> {
+    let known = or_log(harness::all(&app.home.harnesses_toml()));
     known.iter().map(|it| Candidate::new(&it.name, "")).collect()
 }
 
-fn workflows(orange: &Orange) -> Vec<Candidate> {
-    let listed = or_log(orange.machines.all()).into_iter();
+fn workflows(app: &App) -> Vec<Candidate> {
+    let listed = or_log(app.machines.all()).into_iter();
     listed
         .map(|workflow| {
             Candidate::new(workflow.name, workflow.machine.map_or("", |machine| machine.description))
@@ -167,8 +167,8 @@ fn workflows(orange: &Orange) -> Vec<Candidate> {
 }
 
 /// The statuses of the task that the line is about, else those of every workflow.
-fn statuses(orange: &Orange, words: &[String]) -> Vec<Candidate> {
-    let all = of_task(orange, words).map_or_else(|| or_log(orange.machines.usable()), |it| vec![it]);
+fn statuses(app: &App, words: &[String]) -> Vec<Candidate> {
+    let all = of_task(app, words).map_or_else(|| or_log(app.machines.usable()), |it| vec![it]);
     let mut found: Vec<Candidate> = Vec::new();
     for state in all.iter().flat_map(|machine| machine.states) {
         if !found.iter().any(|candidate| candidate.word == state.name) {
@@ -178,10 +178,10 @@ fn statuses(orange: &Orange, words: &[String]) -> Vec<Candidate> {
     found
 }
 
-fn of_task(orange: &Orange, words: &[String]) -> Option<&'static Machine<'static>> {
-    let dir = named_or_here(orange, &task_in(words)?).ok()?;
-    let (task, _) = or_log(Task::read(&orange.home, &dir).map(Some))?;
-    or_log(orange.machine_of(&task.owned).map(Some))
+fn of_task(app: &App, words: &[String]) -> Option<&'static Machine<'static>> {
+    let dir = named_or_here(app, &task_in(words)?).ok()?;
+    let (task, _) = or_log(Task::read(&app.home, &dir).map(Some))?;
+    or_log(app.machine_of(&task.owned).map(Some))
 }
 
 /// The task that the words name, if their command takes one.
@@ -195,8 +195,8 @@ fn task_in(words: &[String]) -> Option<TaskName> {
     Some(TaskName { name: command.try_get_one::<String>("ID").ok()?.cloned() })
 }
 
-fn projects_of(orange: &Orange) -> Vec<Candidate> {
-    let projects = or_log(projects::read(&orange.home));
+fn projects_of(app: &App) -> Vec<Candidate> {
+    let projects = or_log(projects::read(&app.home));
     projects
         .into_iter()
         .map(|project| Candidate::new(project.name, project.path.display().to_string()))
@@ -204,12 +204,12 @@ fn projects_of(orange: &Orange) -> Vec<Candidate> {
 }
 
 /// The unfinished tasks, by id and by branch.
-fn tasks(orange: &Orange) -> Vec<Candidate> {
-    let listed = or_log(store::list(&orange.home, None));
+fn tasks(app: &App) -> Vec<Candidate> {
+    let listed = or_log(store::list(&app.home, None));
     let open = listed
         .into_iter()
         .filter_map(|listed| or_log(listed.task.map(Some)))
-        .filter(|task| !orange.is_over(&task.owned));
+        .filter(|task| !app.is_over(&task.owned));
     let names = |task: Task| {
         let about = format!("{} ({})", task.branch, task.owned.status);
         [Candidate::new(task.id, about), Candidate::new(task.branch, task.summary)]

@@ -98,7 +98,7 @@ fn refused(way: &Transition<'_>) -> Vec<String> {
     }
     reasons.extend(way.guard.map(|guard| format!("unless {}", guard.text)));
     if let Some(gate) = &way.gate {
-        reasons.push(format!("while `{}` {}", gate.section, or(&faults(gate))));
+        reasons.push(format!("while `{}` {}", gate.section, joined_with_or(&faults(gate))));
     }
     reasons
 }
@@ -132,7 +132,7 @@ fn for_persons(machine: &Machine<'_>, status: StateId) -> Option<String> {
         .targets(status)
         .filter(|to| !machine.between(status, *to).any(|id| for_agents(machine.transition(id))));
     let names: Vec<_> = theirs.map(|to| format!("`{}`", machine.state(to).name)).collect();
-    (!names.is_empty()).then(|| format!("- leave {} to a person", or(&names)))
+    (!names.is_empty()).then(|| format!("- leave {} to a person", joined_with_or(&names)))
 }
 
 fn way_json(machine: &Machine<'_>, way: &Transition<'_>) -> Value {
@@ -149,10 +149,10 @@ fn way_json(machine: &Machine<'_>, way: &Transition<'_>) -> Value {
 
 fn fields(gate: &Gate<'_>) -> String {
     let names: Vec<_> = gate.fields.iter().map(|name| format!("`{name}:`")).collect();
-    or(&names)
+    joined_with_or(&names)
 }
 
-fn or(words: &[String]) -> String {
+fn joined_with_or(words: &[String]) -> String {
     match words {
         [] => String::new(),
         [one] => one.clone(),
@@ -228,7 +228,7 @@ In stuck:
         assert_eq!(gate_words(&gate), "`## S`");
         let fields = Gate { fields: &["A", "B"], ..gate };
         assert_eq!(gate_words(&fields), "`## S` (a line `A:` or `B:`)");
-        assert_eq!(or(&faults(&fields)), "is missing, is empty or has no line `A:` or `B:`");
+        assert_eq!(joined_with_or(&faults(&fields)), "is missing, is empty or has no line `A:` or `B:`");
         let strict = Gate { verdict: Some(Verdict::Pass), strict: true, fresh: true, ..gate };
         assert_eq!(gate_words(&strict), "`## S` (first line `Verdict: PASS`, written anew)");
     }

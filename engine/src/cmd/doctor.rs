@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::Kind;
+use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::doctor::{self, Finding, Level};
-use crate::orange::Orange;
 
 /// Runs every check. Something broken makes the exit status that of the environment.
-pub fn run(orange: &Orange) -> Answer {
-    let findings = doctor::examine(orange);
+pub fn run(app: &App) -> Answer {
+    let findings = doctor::examine(app);
     let worst = findings.iter().map(|finding| finding.level).max().unwrap_or(Level::Fine);
     let json = json!({
         "healthy": worst != Level::Broken,

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use orange_core::Machine;
 use serde_json::json;
 
+use crate::app::App;
 use crate::caller::Caller;
 use crate::cmd::answer::{Answer, error_json, written};
 use crate::cmd::args::{AgentCommand, Command, ListArgs, Parsed, asks_for_json, parse};
@@ -16,7 +17,6 @@ use crate::cmd::{
 use crate::drive::exec::become_independent;
 use crate::log::{Level, Line};
 use crate::machines::{Built, Compile};
-use crate::orange::Orange;
 use crate::relay::Reply;
 use crate::store::clock;
 use crate::{Error, Kind, Result, fault};
@@ -35,12 +35,12 @@ pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Comp
     let built = Built { machines, compile };
     let as_json = cli.json;
     let Some(command) = &cli.command else {
-        let answer = Orange::open(built, Caller::from_env())
-            .and_then(|orange| task::list(&orange, &ListArgs::default(), as_json));
+        let answer = App::open(built, Caller::from_env())
+            .and_then(|app| task::list(&app, &ListArgs::default(), as_json));
         return end(answer, as_json);
     };
     if let Command::Agent(AgentCommand::Event { hold }) = command {
-        event::run(*hold, || Orange::open(built, Caller::Engine));
+        event::run(*hold, || App::open(built, Caller::Engine));
         return ExitCode::SUCCESS;
     }
     if command.is_detached() {
@@ -64,7 +64,7 @@ fn pass_on(stdout: &str, stderr: &str, status: u8) -> ExitCode {
 }
 
 fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
-    let open = || Orange::open(built, caller(command)?);
+    let open = || App::open(built, caller(command)?);
     match command {
         Command::Workflow(command) => workflow::run(&open()?, command),
         Command::Install(args) => install::run(&open()?, args),

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::app::App;
 use crate::cmd::log;
 use crate::drive::changes::Changes;
 use crate::drive::harness::report;
 use crate::drive::process::Process;
 use crate::flow::answer::{self, Answer};
-use crate::hooks::attended::Attended;
-use crate::orange::Orange;
+use crate::hooks::agent_processes::AgentProcesses;
 use crate::store::activity::{self, Activity, Kind, Note};
 use crate::store::{Home, TaskDir, clock, find, home};
 use crate::{Error, Result, caller};
@@ -24,13 +24,13 @@ const PATIENCE: Duration = Duration::from_secs(86_400 - 60);
 
 /// Notes the event that standard input has. With `hold`, a request for a permission waits for a person's answer, which is
 /// written to standard output as the harness reads it. Whatever fails is noted in `orange.log`, and told to nobody else.
-pub fn run(hold: bool, open: impl FnOnce() -> Result<Orange>) {
+pub fn run(hold: bool, open: impl FnOnce() -> Result<App>) {
     if let Err(error) = note(hold, open) {
         log::complain("event", &error.one_line());
     }
 }
 
-fn note(hold: bool, open: impl FnOnce() -> Result<Orange>) -> Result<()> {
+fn note(hold: bool, open: impl FnOnce() -> Result<App>) -> Result<()> {
     let given = given()
         .map_err(|cause| Error::new(crate::Kind::Environment, format!("cannot read the event: {cause}")))?;
     let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
@@ -62,9 +62,9 @@ fn append(dir: &TaskDir, note: &Note) -> Result<()> {
 }
 
 /// Has another process see to it that the agent goes on when the limit is over.
-fn wake_up(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<()> {
+fn wake_up(app: &App, dir: &TaskDir, spawn: u32) -> Result<()> {
     let limited = ["agent", "limited", "--task", &dir.id, &format!("--spawn={spawn}")];
-    orange.start_detached_for(spawn, &limited, dir)
+    app.start_detached_for(spawn, &limited, dir)
 }
 
 /// Notes the request with a name and waits for the answer: from a person by `orange task answer`, or on the agent's screen,
@@ -103,7 +103,8 @@ fn ask(dir: &TaskDir, note: Note) -> Result<()> {
 
 /// Whether the agent lives and nothing has happened that only happens after an answer.
 fn is_open(dir: &TaskDir, spawn: u32, request: &str) -> bool {
-    let is_alive = Attended::read(dir, spawn).ok().flatten().is_some_and(|attended| attended.is_alive());
+    let is_alive =
+        AgentProcesses::read(dir, spawn).ok().flatten().is_some_and(|processes| processes.is_alive());
     let activity = Activity::of(&activity::read(dir), spawn);
     is_alive && activity.asked.iter().any(|note| note.request.as_deref() == Some(request))
 }

@@ -2,27 +2,27 @@
 
 use serde_json::{Value, json};
 
+use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::GcArgs;
 use crate::files::size;
 use crate::flow::garbage::{self, Garbage, Kind, Wanted};
-use crate::orange::Orange;
 use crate::store::projects;
 use crate::{Error, Kind as Failure, Result};
 
 /// Says what could go, and removes it with `--yes`.
-pub fn run(orange: &Orange, args: &GcArgs) -> Result<Answer> {
+pub fn run(app: &App, args: &GcArgs) -> Result<Answer> {
     if args.yes {
-        orange.caller.check_person("remove what tasks have left")?;
+        app.caller.check_person("remove what tasks have left")?;
     }
     if let Some(name) = &args.project {
-        projects::get(&orange.home, name)?;
+        projects::get(&app.home, name)?;
     }
     let kind = args.kind.as_deref().and_then(Kind::named);
     let wanted =
         Wanted { project: args.project.as_deref(), kind, days: args.older_than, is_automatic: false };
-    let found = garbage::find(orange, &wanted)?;
-    let outcome = |one: &Garbage| if args.yes { garbage::remove(orange, one).err() } else { None };
+    let found = garbage::find(app, &wanted)?;
+    let outcome = |one: &Garbage| if args.yes { garbage::remove(app, one).err() } else { None };
     let failures: Vec<Option<Error>> = found.iter().map(outcome).collect();
     let json = found.iter().zip(&failures).map(|(one, failure)| to_json(one, failure.as_ref(), !args.yes));
     let answer = Answer::new(Value::Array(json.collect()), told(&found, &failures, args));

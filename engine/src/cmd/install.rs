@@ -5,14 +5,14 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::InstallArgs;
 use crate::cmd::skill::{self, MARK};
 use crate::drive::exec::find_on_path;
 use crate::drive::harness::built_in;
 use crate::files::real;
-use crate::orange::Orange;
-use crate::setup::skill::{PLACES, Place};
+use crate::setup::skill::{HARNESS_FOLDERS, HarnessFolder};
 use crate::store::{atomic, home};
 use crate::{Error, Kind, Result, nofollow};
 
@@ -25,13 +25,13 @@ enum Change {
 }
 
 /// Writes it for the harness that is named, or for every one whose program is there; or only prints it.
-pub fn run(orange: &Orange, args: &InstallArgs) -> Result<Answer> {
-    let text = skill::text(&orange.machines.usable()?);
+pub fn run(app: &App, args: &InstallArgs) -> Result<Answer> {
+    let text = skill::text(&app.machines.usable()?);
     if args.print {
         return Ok(Answer::new(json!({ "skill": text }), text.trim_end()));
     }
-    let around = orange.around()?;
-    let files = places(orange, args.harness.as_deref())?
+    let around = app.around()?;
+    let files = places(app, args.harness.as_deref())?
         .into_iter()
         .map(|place| (place.harness, place.file(&around)))
         .collect::<Vec<_>>();
@@ -50,23 +50,23 @@ pub fn run(orange: &Orange, args: &InstallArgs) -> Result<Answer> {
     Ok(Answer::new(json, lines.collect::<Vec<_>>().join("\n")))
 }
 
-fn places(orange: &Orange, named: Option<&str>) -> Result<Vec<&'static Place>> {
+fn places(app: &App, named: Option<&str>) -> Result<Vec<&'static HarnessFolder>> {
     if let Some(name) = named {
-        let harness = orange.harness(name)?;
-        let place = PLACES.iter().find(|place| place.harness == harness.name).ok_or_else(|| {
+        let harness = app.harness(name)?;
+        let place = HARNESS_FOLDERS.iter().find(|place| place.harness == harness.name).ok_or_else(|| {
             Error::new(Kind::Refused, format!("where {name} keeps its skills is not known"))
                 .help("`orange install --print` writes the skill to standard output")
         })?;
         return Ok(vec![place]);
     }
     let harnesses = built_in();
-    let is_there = |place: &&Place| {
+    let is_there = |place: &&HarnessFolder| {
         let harness = harnesses.iter().find(|harness| harness.name == place.harness);
-        harness.is_some_and(|harness| find_on_path(&harness.binary, orange.path()).is_some())
+        harness.is_some_and(|harness| find_on_path(&harness.binary, app.path()).is_some())
     };
-    let found: Vec<_> = PLACES.iter().filter(is_there).collect();
+    let found: Vec<_> = HARNESS_FOLDERS.iter().filter(is_there).collect();
     if found.is_empty() {
-        let names: Vec<_> = PLACES.iter().map(|place| place.harness).collect();
+        let names: Vec<_> = HARNESS_FOLDERS.iter().map(|place| place.harness).collect();
         return Err(Error::new(Kind::Environment, format!("none of these is on PATH: {}", names.join(", ")))
             .help("name one: `orange install --harness claude`"));
     }
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn every_harness_has_its_place() {
         let names = built_in().into_iter().map(|harness| harness.name);
-        assert!(names.eq(PLACES.iter().map(|place| place.harness)));
+        assert!(names.eq(HARNESS_FOLDERS.iter().map(|place| place.harness)));
     }
 
     #[test]

@@ -6,18 +6,18 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
+use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::LogArgs;
 use crate::flow::garbage::LONGEST_LOG;
 use crate::log::{Level, Line};
-use crate::orange::Orange;
 use crate::store::home::Home;
 use crate::store::{clock, transcripts};
 use crate::{Error, Result, nofollow};
 
 /// The last lines that fit, oldest first.
-pub fn run(orange: &Orange, args: &LogArgs) -> Result<Answer> {
-    let log = end_of(&orange.home.former_log())? + &end_of(&orange.home.log_file())?;
+pub fn run(app: &App, args: &LogArgs) -> Result<Answer> {
+    let log = end_of(&app.home.former_log())? + &end_of(&app.home.log_file())?;
     let mut lines: Vec<Line<'_>> = log.lines().map(Line::parse).filter(|line| fits(line, args)).collect();
     lines.drain(..lines.len().saturating_sub(args.lines));
     let json = lines.iter().map(|line| {

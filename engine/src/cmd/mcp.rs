@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
+use crate::app::App;
 use crate::drive::exec::{Call, find_on_path};
-use crate::orange::Orange;
 use crate::{Error, Kind};
 
 const PROGRAM: &str = "orange-mcp";
 
 /// Becomes `orange-mcp`; what returns is why that was not possible.
-pub fn run(orange: &Orange) -> Error {
-    match beside(orange).or_else(|| find_on_path(PROGRAM, orange.path())) {
+pub fn run(app: &App) -> Error {
+    match beside(app).or_else(|| find_on_path(PROGRAM, app.path())) {
         Some(program) => Call::new(program).become_it(),
         None => Error::new(Kind::Environment, format!("`{PROGRAM}` is neither beside `orange` nor on PATH"))
             .help(format!(
@@ -20,11 +20,11 @@ pub fn run(orange: &Orange) -> Error {
 }
 
 /// Whether agents can be given a server: `orange-mcp` lies beside this program. One on `PATH` may be another version's.
-pub fn is_installed(orange: &Orange) -> bool {
-    beside(orange).is_some()
+pub fn is_installed(app: &App) -> bool {
+    beside(app).is_some()
 }
 
-fn beside(orange: &Orange) -> Option<PathBuf> {
-    let file = orange.program.with_file_name(PROGRAM);
-    find_on_path(&file.to_string_lossy(), orange.path())
+fn beside(app: &App) -> Option<PathBuf> {
+    let file = app.program.with_file_name(PROGRAM);
+    find_on_path(&file.to_string_lossy(), app.path())
 }

@@ -5,20 +5,20 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::Result;
+use crate::app::App;
 use crate::cmd::answer::{Answer, error_json};
 use crate::cmd::args::MonitorArgs;
 use crate::flow::monitor::{Look, look};
 use crate::flow::polls::Polls;
-use crate::orange::Orange;
 
 /// Looks once, or again and again until it is interrupted; `tell` gets what each look found.
-pub fn run(orange: &Orange, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) -> Result<Answer> {
-    let shortest = orange.machines.usable()?.iter().map(|machine| machine.poll_interval).min();
+pub fn run(app: &App, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) -> Result<Answer> {
+    let shortest = app.machines.usable()?.iter().map(|machine| machine.poll_interval).min();
     let interval = Duration::from_secs(args.interval.or(shortest).unwrap_or(30).into());
     let mut polls = Polls::default();
     loop {
-        orange.machines.look_again();
-        let found = look(orange, &mut polls).map(|look| answer(&look));
+        app.machines.look_again();
+        let found = look(app, &mut polls).map(|look| answer(&look));
         if args.once {
             return found;
         }

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::{ProjectCommand, ProjectSettings};
 use crate::drive::git::Git;
-use crate::orange::Orange;
 use crate::store::pool;
 use crate::store::projects::{self, DEFAULT_POOL_SIZE, Project};
 use crate::store::transcripts;
@@ -15,33 +15,28 @@ use crate::store::{self, Listed};
 use crate::{Error, Kind, Result};
 
 /// Runs it.
-pub fn run(orange: &Orange, command: &ProjectCommand) -> Result<Answer> {
+pub fn run(app: &App, command: &ProjectCommand) -> Result<Answer> {
     match command {
-        ProjectCommand::Add { path, name, settings } => add(orange, path.as_ref(), name.as_deref(), settings),
-        ProjectCommand::List => list(orange),
+        ProjectCommand::Add { path, name, settings } => add(app, path.as_ref(), name.as_deref(), settings),
+        ProjectCommand::List => list(app),
         ProjectCommand::Update { name, path, settings } => {
-            update(orange, name.as_deref(), path.as_ref(), settings)
+            update(app, name.as_deref(), path.as_ref(), settings)
         }
-        ProjectCommand::Remove { name } => remove(orange, name),
+        ProjectCommand::Remove { name } => remove(app, name),
     }
 }
 
 /// The project that was named, or the one that one stands in.
-pub fn named_or_here(orange: &Orange, name: Option<&str>) -> Result<Project> {
+pub fn named_or_here(app: &App, name: Option<&str>) -> Result<Project> {
     match name {
-        Some(name) => projects::get(&orange.home, name),
-        None => projects::at(&orange.home, &orange.folder),
+        Some(name) => projects::get(&app.home, name),
+        None => projects::at(&app.home, &app.folder),
     }
 }
 
-fn add(
-    orange: &Orange,
-    path: Option<&PathBuf>,
-    name: Option<&str>,
-    settings: &ProjectSettings,
-) -> Result<Answer> {
-    check_workflow(orange, settings)?;
-    let path = path.map_or_else(|| orange.folder.clone(), |path| orange.folder.join(path));
+fn add(app: &App, path: Option<&PathBuf>, name: Option<&str>, settings: &ProjectSettings) -> Result<Answer> {
+    check_workflow(app, settings)?;
+    let path = path.map_or_else(|| app.folder.clone(), |path| app.folder.join(path));
     let path = main_checkout(path)?;
     let default_branch = match &settings.default_branch {
         Some(branch) => {
@@ -70,7 +65,7 @@ fn add(
         trash_days: settings.trash_days.and_then(|days| days.0),
         other: serde_json::Map::new(),
     };
-    projects::add(&orange.home, project.clone())?;
+    projects::add(&app.home, project.clone())?;
     Ok(answer(&project, format!("added {} ({})", project.name, project.path.display()), settings))
 }
 
@@ -90,8 +85,8 @@ const AUTO: &str = "`orange monitor` starts the tasks that wait, as long as it r
 const NO_COMMIT: &str = "tasks begin from a commit: make a first one on it (`git commit --allow-empty -m Begin`), then add the \
                          repository again; or name another branch with --default-branch";
 
-fn list(orange: &Orange) -> Result<Answer> {
-    let projects = projects::read(&orange.home)?;
+fn list(app: &App) -> Result<Answer> {
+    let projects = projects::read(&app.home)?;
     let rows: Vec<_> = projects
         .iter()
         .map(|project| {
@@ -128,7 +123,7 @@ fn settings_of(project: &Project) -> String {
 }
 
 fn update(
-    orange: &Orange,
+    app: &App,
     name: Option<&str>,
     path: Option<&PathBuf>,
     settings: &ProjectSettings,
@@ -144,17 +139,17 @@ fn update(
         return Err(Error::new(Kind::Usage, "nothing to change")
             .help("give --path, --pool-size, --workflow or another option; `orange project update --help` lists them"));
     }
-    orange.caller.check_person("change a project")?;
-    check_workflow(orange, settings)?;
-    let project = named_or_here(orange, name)?;
+    app.caller.check_person("change a project")?;
+    check_workflow(app, settings)?;
+    let project = named_or_here(app, name)?;
     let path = match path {
-        Some(path) => linked_again(orange, &project, &orange.folder.join(path))?,
+        Some(path) => linked_again(app, &project, &app.folder.join(path))?,
         None => project.path,
     };
     if let Some(branch) = default_branch {
         Git::at(&path).check_branch_exists(branch)?;
     }
-    let project = projects::update(&orange.home, &project.name, |project| {
+    let project = projects::update(&app.home, &project.name, |project| {
         project.path = path;
         project.pool_size = pool_size.unwrap_or(project.pool_size);
         project.transcripts_mb = transcripts_mb.or(project.transcripts_mb);
@@ -170,10 +165,10 @@ fn update(
 }
 
 /// The main checkout at this path, to which the project's worktrees are linked, wherever it was before.
-fn linked_again(orange: &Orange, project: &Project, path: &Path) -> Result<PathBuf> {
+fn linked_again(app: &App, project: &Project, path: &Path) -> Result<PathBuf> {
     let path = main_checkout(path.to_owned())?;
-    let slots = pool::read(&orange.home)?.into_iter().filter(|slot| slot.project == project.name);
-    let folders = slots.map(|slot| orange.home.workspace(&slot.name)).filter(|folder| folder.is_dir());
+    let slots = pool::read(&app.home)?.into_iter().filter(|slot| slot.project == project.name);
+    let folders = slots.map(|slot| app.home.workspace(&slot.name)).filter(|folder| folder.is_dir());
     Git::at(&path).repair(&folders.collect::<Vec<_>>())?;
     Ok(path)
 }
@@ -186,26 +181,26 @@ fn main_checkout(path: PathBuf) -> Result<PathBuf> {
     Git::at(path).main_checkout()
 }
 
-fn remove(orange: &Orange, name: &str) -> Result<Answer> {
-    orange.caller.check_person("remove a project")?;
-    let project = projects::get(&orange.home, name)?;
+fn remove(app: &App, name: &str) -> Result<Answer> {
+    app.caller.check_person("remove a project")?;
+    let project = projects::get(&app.home, name)?;
     // One that cannot be read may not be over.
     let unfinished = |listed: Listed| match listed.task {
-        Ok(task) => (!orange.is_over(&task.owned)).then_some(task.branch),
+        Ok(task) => (!app.is_over(&task.owned)).then_some(task.branch),
         Err(_) => Some(format!("{} (unreadable)", listed.dir.id)),
     };
     let open: Vec<String> =
-        store::list(&orange.home, Some(&project.name))?.into_iter().filter_map(unfinished).collect();
+        store::list(&app.home, Some(&project.name))?.into_iter().filter_map(unfinished).collect();
     if !open.is_empty() {
         return Err(Error::new(Kind::Refused, format!("{name} has unfinished tasks: {}", open.join(", ")))
             .help("merge or cancel them first"));
     }
-    projects::remove(&orange.home, name)?;
+    projects::remove(&app.home, name)?;
     Ok(Answer::new(to_json(&project), format!("removed {name}; its repository stays as it is")))
 }
 
-fn check_workflow(orange: &Orange, settings: &ProjectSettings) -> Result<()> {
-    settings.workflow.as_ref().map_or(Ok(()), |name| orange.machines.named(name).map(drop))
+fn check_workflow(app: &App, settings: &ProjectSettings) -> Result<()> {
+    settings.workflow.as_ref().map_or(Ok(()), |name| app.machines.named(name).map(drop))
 }
 
 fn to_json(project: &Project) -> Value {

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::app::App;
 use crate::around::Around;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{InstallArgs, SetupArgs};
 use crate::cmd::install;
 use crate::drive::exec::find_on_path;
 use crate::drive::harness::built_in;
-use crate::orange::Orange;
 use crate::setup::{self, Matter, Record, Remedy, skill};
 use crate::store::projects::{self, Project};
 use crate::{Error, Kind, Result};
@@ -24,15 +24,15 @@ struct Plan<'h> {
 }
 
 /// Shows it, agrees to it, or takes it back.
-pub fn run(orange: &Orange, args: &SetupArgs, as_json: bool) -> Result<Answer> {
-    let harnesses = chosen(orange, args.harness.as_deref())?;
+pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
+    let harnesses = chosen(app, args.harness.as_deref())?;
     if args.undo {
-        let files = setup::undo(&orange.home, args.harness.as_deref())?;
+        let files = setup::undo(&app.home, args.harness.as_deref())?;
         let text = format!("nothing is agreed to any more{}", listed(&files, "; changed back: "));
         return Ok(Answer::new(json!({ "success": true, "agreed": false, "changed": shown(&files) }), text));
     }
-    let around = orange.around()?;
-    let plans = plans(orange, &harnesses, &around)?;
+    let around = app.around()?;
+    let plans = plans(app, &harnesses, &around)?;
     let names = harnesses.iter().map(String::as_str);
     let missing: Vec<&str> = names.filter(|harness| skill::missing(harness, &around).is_some()).collect();
     let lines = shown_all(&plans, &harnesses, &missing);
@@ -50,9 +50,9 @@ pub fn run(orange: &Orange, args: &SetupArgs, as_json: bool) -> Result<Answer> {
     let mut changed = Vec::new();
     for plan in &consent.plans {
         // What one plan has changed, the next one sees.
-        let record = Record::read(&orange.home)?;
+        let record = Record::read(&app.home)?;
         let matters = setup::matters(plan.harness, &plan.project.path, &record, &around)?;
-        for file in setup::agree(&orange.home, plan.harness, &plan.project.path, &matters)? {
+        for file in setup::agree(&app.home, plan.harness, &plan.project.path, &matters)? {
             if !changed.contains(&file) {
                 changed.push(file);
             }
@@ -60,7 +60,7 @@ pub fn run(orange: &Orange, args: &SetupArgs, as_json: bool) -> Result<Answer> {
     }
     for harness in &consent.skills {
         let args = InstallArgs { harness: Some((*harness).to_owned()), print: false };
-        told.push(install::run(orange, &args)?.text);
+        told.push(install::run(app, &args)?.text);
     }
     let left = open.iter().filter(|open| !consent.has(open)).count();
     told.push(match (open.len(), left) {
@@ -85,13 +85,13 @@ pub fn run(orange: &Orange, args: &SetupArgs, as_json: bool) -> Result<Answer> {
 }
 
 /// The harness that is named, or those whose programs are there.
-fn chosen(orange: &Orange, named: Option<&str>) -> Result<Vec<String>> {
+fn chosen(app: &App, named: Option<&str>) -> Result<Vec<String>> {
     let known = built_in().into_iter();
     let Some(name) = named else {
-        let there = known.filter(|harness| find_on_path(&harness.binary, orange.path()).is_some());
+        let there = known.filter(|harness| find_on_path(&harness.binary, app.path()).is_some());
         return Ok(there.map(|harness| harness.name).collect());
     };
-    let name = orange.harness(name)?.name;
+    let name = app.harness(name)?.name;
     if known.map(|harness| harness.name).any(|it| it == name) {
         return Ok(vec![name]);
     }
@@ -99,10 +99,10 @@ fn chosen(orange: &Orange, named: Option<&str>) -> Result<Vec<String>> {
         .help("run it once in the repository, and answer what it asks"))
 }
 
-fn plans<'h>(orange: &Orange, harnesses: &'h [String], around: &Around) -> Result<Vec<Plan<'h>>> {
-    let record = Record::read(&orange.home)?;
+fn plans<'h>(app: &App, harnesses: &'h [String], around: &Around) -> Result<Vec<Plan<'h>>> {
+    let record = Record::read(&app.home)?;
     let mut plans = Vec::new();
-    for project in projects::read(&orange.home)? {
+    for project in projects::read(&app.home)? {
         for harness in harnesses {
             let matters = setup::matters(harness, &project.path, &record, around)?;
             plans.push(Plan { harness, project: project.clone(), matters });

@@ -4,18 +4,18 @@ use orange_core::{Actor, Machine, StateId, Transition};
 use serde_json::{Value, json};
 
 use crate::Result;
+use crate::app::App;
 use crate::cmd::answer::{Answer, error_json, table};
 use crate::cmd::args::WorkflowCommand;
 use crate::cmd::contract::{self, gate_words};
 use crate::machines::Listed;
-use crate::orange::Orange;
 
 /// Runs it.
-pub fn run(orange: &Orange, command: &WorkflowCommand) -> Result<Answer> {
+pub fn run(app: &App, command: &WorkflowCommand) -> Result<Answer> {
     match command {
-        WorkflowCommand::List => Ok(list(&orange.machines.all()?)),
-        WorkflowCommand::Show { name } => orange.machines.named(name).map(show),
-        WorkflowCommand::Contract { name } => orange.machines.named(name).map(contract),
+        WorkflowCommand::List => Ok(list(&app.machines.all()?)),
+        WorkflowCommand::Show { name } => app.machines.named(name).map(show),
+        WorkflowCommand::Contract { name } => app.machines.named(name).map(contract),
     }
 }
 

@@ -2,38 +2,38 @@
 
 use serde_json::{Value, json};
 
+use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::WorkspaceCommand;
 use crate::cmd::project;
 use crate::flow::collect::{self, Collected, Fate};
 use crate::hooks::workspace;
-use crate::orange::Orange;
 use crate::store::pool;
 use crate::{Error, Kind, Result};
 
 /// Runs it.
-pub fn run(orange: &Orange, command: &WorkspaceCommand) -> Result<Answer> {
+pub fn run(app: &App, command: &WorkspaceCommand) -> Result<Answer> {
     match command {
-        WorkspaceCommand::Init { project } => init(orange, project.as_deref()),
-        WorkspaceCommand::List { all } => list(orange, *all),
-        WorkspaceCommand::Gc { dry_run } => gc(orange, *dry_run),
+        WorkspaceCommand::Init { project } => init(app, project.as_deref()),
+        WorkspaceCommand::List { all } => list(app, *all),
+        WorkspaceCommand::Gc { dry_run } => gc(app, *dry_run),
     }
 }
 
-fn init(orange: &Orange, name: Option<&str>) -> Result<Answer> {
-    let project = project::named_or_here(orange, name)?;
-    let names = workspace::init(orange, &project)?;
+fn init(app: &App, name: Option<&str>) -> Result<Answer> {
+    let project = project::named_or_here(app, name)?;
+    let names = workspace::init(app, &project)?;
     let text = format!("{} has {} worktrees: {}", project.name, names.len(), names.join(", "));
     Ok(Answer::new(json!({ "project": project.name, "workspaces": names }), text))
 }
 
-fn list(orange: &Orange, all: bool) -> Result<Answer> {
-    let here = if all { None } else { Some(project::named_or_here(orange, None)?.name) };
-    let slots: Vec<_> = pool::read(&orange.home)?
+fn list(app: &App, all: bool) -> Result<Answer> {
+    let here = if all { None } else { Some(project::named_or_here(app, None)?.name) };
+    let slots: Vec<_> = pool::read(&app.home)?
         .into_iter()
         .filter(|slot| here.as_ref().is_none_or(|name| *name == slot.project))
         .collect();
-    let path = |name: &str| orange.home.workspace(name).display().to_string();
+    let path = |name: &str| app.home.workspace(name).display().to_string();
     let json = slots.iter().map(|slot| {
         json!({ "name": slot.name, "project": slot.project, "task": slot.task, "path": path(&slot.name) })
     });
@@ -51,8 +51,8 @@ fn list(orange: &Orange, all: bool) -> Result<Answer> {
     Ok(Answer::new(Value::Array(json.collect()), text))
 }
 
-fn gc(orange: &Orange, dry_run: bool) -> Result<Answer> {
-    let collected = collect::collect(orange, dry_run)?;
+fn gc(app: &App, dry_run: bool) -> Result<Answer> {
+    let collected = collect::collect(app, dry_run)?;
     let json: Vec<Value> = collected.iter().map(|one| to_json(one, dry_run)).collect();
     let text = if collected.is_empty() {
         "every worktree is held by a task, or kept for the next one".to_owned()

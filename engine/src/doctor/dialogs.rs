@@ -19,7 +19,7 @@ pub(super) fn root(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 pub(super) fn skills(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let around = seen.orange.around()?;
+    let around = seen.app.around()?;
     let names: BTreeSet<&str> = used(seen)?.into_iter().map(|(harness, _)| harness).collect();
     let findings = names.into_iter().filter_map(|name| {
         let file = skill::missing(name, &around)?;
@@ -32,14 +32,14 @@ pub(super) fn skills(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 
 /// Each harness that an unfinished task names, with the task's project.
 fn used<'s>(seen: &'s Seen<'_>) -> Result<BTreeSet<(&'s str, &'s str)>> {
-    let tasks = seen.tasks()?.into_iter().filter(|task| !seen.orange.is_over(&task.owned));
+    let tasks = seen.tasks()?.into_iter().filter(|task| !seen.app.is_over(&task.owned));
     let both = tasks.flat_map(|task| [(&task.harness, &task.project), (&task.review_harness, &task.project)]);
     Ok(both.map(|(harness, project)| (harness.as_str(), project.as_str())).collect())
 }
 
 /// Every matter of these names that is open.
 fn open(seen: &Seen<'_>, names: &[&str], fine: &str) -> Result<Vec<Finding>> {
-    let (record, around) = (Record::read(&seen.orange.home)?, seen.orange.around()?);
+    let (record, around) = (Record::read(&seen.app.home)?, seen.app.around()?);
     let mut findings = Vec::new();
     for (harness, name) in used(seen)? {
         let Some(project) = seen.projects()?.iter().find(|project| project.name == name) else { continue };

@@ -21,7 +21,7 @@ const TOO_LITTLE: u64 = 100 << 20;
 const LITTLE: u64 = 1 << 30;
 
 pub(super) fn home(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let root = seen.orange.home.root();
+    let root = seen.app.home.root();
     let found = match fs::metadata(root) {
         Ok(found) => found,
         Err(cause) if cause.kind() == ErrorKind::NotFound => {
@@ -50,7 +50,7 @@ pub(super) fn home(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         findings
             .push(Finding::new(Level::Broken, format!("the file system of {shown} has no locks: {cause}")));
     }
-    let home = &seen.orange.home;
+    let home = &seen.app.home;
     findings.extend([home.log_file(), home.former_log()].iter().filter_map(|log| in_the_place_of(log)));
     Ok(or_fine(findings, format!("{shown}")))
 }
@@ -62,7 +62,7 @@ fn in_the_place_of(file: &Path) -> Option<Finding> {
 }
 
 pub(super) fn space(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let root = seen.orange.home.root();
+    let root = seen.app.home.root();
     let Some(there) = root.ancestors().find(|folder| folder.is_dir()) else { return Ok(Vec::new()) };
     let disk = statvfs(there).map_err(|cause| Error::io("look at the disk of", there, &cause.into()))?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
@@ -80,7 +80,7 @@ pub(super) fn space(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 /// A lock that is held is no fault, and one whose holder is dead is free. One that is held for long may hang, and whoever needs one
 /// fails where something else is in the place of its file.
 pub(super) fn locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let home = &seen.orange.home;
+    let home = &seen.app.home;
     let mut files = vec![home.root().join(".projects.lock"), home.workspaces().join(".pool.lock")];
     for project in seen.projects().unwrap_or_default() {
         let folder = home.tasks().join(&project.name);
@@ -107,7 +107,7 @@ pub(super) fn locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 pub(super) fn leftovers(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let left = garbage::leftovers(&seen.orange.home)?;
+    let left = garbage::leftovers(&seen.app.home)?;
     let told = |file: &PathBuf| {
         let shown = file.display();
         Finding::new(Level::Warning, format!("{shown} is of a dead process"))
@@ -118,7 +118,7 @@ pub(super) fn leftovers(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 
 /// What `orange gc` would remove.
 pub(super) fn garbage(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let found = garbage::find(seen.orange, &Wanted::default())?;
+    let found = garbage::find(seen.app, &Wanted::default())?;
     let message = match garbage::summary(&found) {
         None => "nothing that is old enough and kept elsewhere".to_owned(),
         Some(summary) => format!("{summary}; `orange gc` names them, `orange gc --yes` removes them"),
@@ -127,7 +127,7 @@ pub(super) fn garbage(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 pub(super) fn trash(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let home: &Home = &seen.orange.home;
+    let home: &Home = &seen.app.home;
     let tasks = list::below(&home.trash(), None)?.len();
     let bytes = bytes_in(&home.trash())?;
     Ok(vec![Finding::fine(format!("{tasks} deleted tasks, {}", size(bytes)))])

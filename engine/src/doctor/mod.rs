@@ -9,8 +9,8 @@ mod tasks;
 mod tests;
 mod worktrees;
 
+use crate::app::App;
 use crate::drive::tmux::Pane;
-use crate::orange::Orange;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{self, Listed, Task};
@@ -146,8 +146,8 @@ pub const CHECKS: &[Check] = &[
 ];
 
 /// Runs every check; each tells what it has found, at least that all is well.
-pub fn examine(orange: &Orange) -> Vec<Finding> {
-    let seen = Seen::of(orange);
+pub fn examine(app: &App) -> Vec<Finding> {
+    let seen = Seen::of(app);
     CHECKS.iter().flat_map(|check| check.run(&seen)).collect()
 }
 
@@ -189,7 +189,7 @@ fn or_fine(findings: Vec<Finding>, fine: impl Into<String>) -> Vec<Finding> {
 
 /// What several checks look at, read once and without a lock.
 struct Seen<'o> {
-    orange: &'o Orange,
+    app: &'o App,
     projects: Result<Vec<Project>>,
     tasks: Result<Vec<Listed>>,
     slots: Result<Vec<Slot>>,
@@ -197,13 +197,13 @@ struct Seen<'o> {
 }
 
 impl Seen<'_> {
-    fn of(orange: &Orange) -> Seen<'_> {
+    fn of(app: &App) -> Seen<'_> {
         Seen {
-            orange,
-            projects: projects::read(&orange.home),
-            tasks: store::list(&orange.home, None),
-            slots: pool::read(&orange.home),
-            panes: orange.tmux.panes(),
+            app,
+            projects: projects::read(&app.home),
+            tasks: store::list(&app.home, None),
+            slots: pool::read(&app.home),
+            panes: app.tmux.panes(),
         }
     }
 

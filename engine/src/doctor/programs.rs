@@ -8,19 +8,19 @@ use crate::drive::harness::{self, Harness};
 use crate::store::task::DEFAULT_HARNESS;
 
 pub(super) fn tmux(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    seen.orange.tmux.check()?;
-    let version = seen.orange.tmux.version()?;
+    seen.app.tmux.check()?;
+    let version = seen.app.tmux.version()?;
     Ok(vec![Finding::fine(version.map_or_else(|| "tmux".to_owned(), |version| format!("tmux {version}")))])
 }
 
 pub(super) fn git(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let git = Git::at(seen.orange.home.root());
+    let git = Git::at(seen.app.home.root());
     git.check()?;
     Ok(vec![Finding::fine(format!("git {}", git.version()?))])
 }
 
 pub(super) fn gh(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    Ok(vec![match find_on_path("gh", seen.orange.path()) {
+    Ok(vec![match find_on_path("gh", seen.app.path()) {
         Some(file) => Finding::fine(format!("gh: {}", file.display())),
         None => Finding::new(Level::Warning, "no gh: pull requests are neither opened nor followed"),
     }])
@@ -28,20 +28,20 @@ pub(super) fn gh(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 
 /// Those that unfinished tasks name; of the others, one is enough.
 pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let path = seen.orange.path();
-    let tasks = seen.tasks()?.into_iter().filter(|task| !seen.orange.is_over(&task.owned));
+    let path = seen.app.path();
+    let tasks = seen.tasks()?.into_iter().filter(|task| !seen.app.is_over(&task.owned));
     let mut used: Vec<&str> =
         tasks.flat_map(|task| [&task.harness, &task.review_harness]).map(String::as_str).collect();
     used.sort_unstable();
     used.dedup();
     let missing =
-        used.iter().filter_map(|name| seen.orange.harness(name).and_then(|found| found.check(path)).err());
+        used.iter().filter_map(|name| seen.app.harness(name).and_then(|found| found.check(path)).err());
     let mut broken: Vec<Finding> = missing.map(|error| Finding::of(Level::Broken, &error)).collect();
-    let known = harness::all(&seen.orange.home.harnesses_toml())?;
+    let known = harness::all(&seen.app.home.harnesses_toml())?;
     let there = known.iter().filter(|harness| harness.check(path).is_ok());
     let there: Vec<&str> = there.map(|harness| harness.name.as_str()).collect();
     if there.is_empty() && broken.is_empty() {
-        let error = seen.orange.harness(DEFAULT_HARNESS)?.check(path).err();
+        let error = seen.app.harness(DEFAULT_HARNESS)?.check(path).err();
         return Ok(error.iter().map(|error| Finding::of(Level::Warning, error)).collect());
     }
     let used = known.iter().filter(|harness| used.contains(&harness.name.as_str()));
@@ -57,7 +57,7 @@ fn silent(seen: &Seen<'_>, harness: &Harness) -> Option<Finding> {
     if !harness.has_reports() {
         return None;
     }
-    let why = harness.why_silent(seen.orange.path(), is_set)?;
+    let why = harness.why_silent(seen.app.path(), is_set)?;
     let name = &harness.name;
     let message = format!("agents of {name} do not report what they do: {why}");
     let remedy = "what they do is guessed from their screens; docs/agents.md names the versions that report";

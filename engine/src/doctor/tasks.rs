@@ -11,7 +11,7 @@ use crate::flow::snapshot::status_of;
 use crate::hooks::agents as live;
 use crate::nofollow::{self, Unfit};
 use crate::store::event::Event;
-use crate::store::{Listed, Log, TaskDir, clock as time, owed, task};
+use crate::store::{Listed, TaskDir, TaskHistory, clock as time, owed, task};
 use crate::{Error, Result, fault};
 
 pub(super) fn readable(seen: &Seen<'_>) -> Result<Vec<Finding>> {
@@ -37,7 +37,7 @@ fn never_opened(dir: &TaskDir) -> Result<Vec<Finding>> {
 pub(super) fn workflows(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for task in seen.tasks()? {
-        let known = seen.orange.machine_of(&task.owned).and_then(|machine| status_of(machine, task));
+        let known = seen.app.machine_of(&task.owned).and_then(|machine| status_of(machine, task));
         if let Err(error) = known {
             let finding = Finding::of(Level::Warning, &error);
             findings.push(Finding { message: format!("task {}: {}", task.id, finding.message), ..finding });
@@ -51,8 +51,8 @@ pub(super) fn journals(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for dir in readable_dirs(seen)? {
         let journal = task::read_journal(dir)?;
-        let log = journal.log();
-        for repair in task::differences(dir, &task::document(dir, &log)?, &log.owned) {
+        let history = journal.history();
+        for repair in task::differences(dir, &task::document(dir, &history)?, &history.owned) {
             if let Event::TaskRepaired { field, found, kept } = repair {
                 let [found, kept] = [found, kept].map(|value| value.unwrap_or_else(|| "nothing".to_owned()));
                 let message = format!("task {}: TASK.md has {found} for {field}, the journal {kept}", dir.id);
@@ -72,19 +72,19 @@ pub(super) fn journals(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 pub(super) fn transitions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let pending = |(dir, log): (&TaskDir, Log)| {
-        let plan = log.open?.plan;
+    let pending = |(dir, history): (&TaskDir, TaskHistory)| {
+        let plan = history.open?.plan;
         let message = format!("task {}: {} → {} is begun and not finished", dir.id, plan.from, plan.to);
         Some(Finding::new(Level::Warning, message))
     };
-    Ok(or_fine(logs(seen)?.into_iter().filter_map(pending).collect(), "all are finished"))
+    Ok(or_fine(histories(seen)?.into_iter().filter_map(pending).collect(), "all are finished"))
 }
 
 pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let panes = seen.panes()?;
     let mut findings = Vec::new();
-    for (dir, log) in logs(seen)? {
-        for agent in log.agents.values() {
+    for (dir, history) in histories(seen)? {
+        for agent in history.agents.values() {
             // What cannot be read of a task is told with the task.
             if live::is_alive(dir, agent, panes).is_ok_and(|is_alive| !is_alive) {
                 let message =
@@ -104,7 +104,7 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     findings.extend(strays.into_iter().map(|(id, session)| {
         let message = format!("the tmux session {session} is of task {id}, which is gone");
         Finding::new(Level::Warning, message)
-            .remedy(format!("look at it, then `{} kill-session -t '={session}'`", seen.orange.tmux.shown()))
+            .remedy(format!("look at it, then `{} kill-session -t '={session}'`", seen.app.tmux.shown()))
     }));
     Ok(or_fine(findings, "every agent has one, every one a task"))
 }
@@ -121,14 +121,20 @@ pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
                 format!("`orange task attach {}` shows its agent, or says what can be done", task.id);
             findings.push(Finding::new(Level::Warning, message).remedy(remedy));
         }
-        let log = task::read_journal(&listed.dir)?.log();
-        for Agent { spawn, told, .. } in activity::of_task(seen.orange, &listed.dir, task, &log, panes) {
-            if !told.state.is_well() {
-                let message =
-                    format!("task {}: agent {spawn} is {}: {}", task.id, told.state.as_str(), told.reason);
+        let history = task::read_journal(&listed.dir)?.history();
+        for Agent { spawn, assessment, .. } in activity::of_task(seen.app, &listed.dir, task, &history, panes)
+        {
+            if !assessment.state.is_well() {
+                let message = format!(
+                    "task {}: agent {spawn} is {}: {}",
+                    task.id,
+                    assessment.state.as_str(),
+                    assessment.reason
+                );
                 let finding = Finding::new(Level::Warning, message);
-                let answer =
-                    told.request.map(|request| format!("`orange task answer {request} allow`, or `deny`"));
+                let answer = assessment
+                    .request
+                    .map(|request| format!("`orange task answer {request} allow`, or `deny`"));
                 findings.push(answer.into_iter().fold(finding, Finding::remedy));
             }
         }
@@ -140,7 +146,7 @@ pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for project in seen.projects()? {
-        let owed = owed::all(&seen.orange.home, &project.name).unwrap_or_else(|error| vec![Err(error)]);
+        let owed = owed::all(&seen.app.home, &project.name).unwrap_or_else(|error| vec![Err(error)]);
         findings.extend(owed.into_iter().map(|owed| match owed {
             Ok(owed) => {
                 let message = format!(
@@ -152,9 +158,9 @@ pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             Err(error) => Finding::of(Level::Broken, &error),
         }));
     }
-    let queue = Queue::read(&seen.orange.home)?;
+    let queue = Queue::read(&seen.app.home)?;
     for task in seen.tasks()? {
-        let what = queue.waits_for(seen.orange, task);
+        let what = queue.waits_for(seen.app, task);
         findings.extend(what.map(|what| Finding::fine(format!("task {} {what}", task.id))));
     }
     Ok(or_fine(findings, "no task waits to be started"))
@@ -179,7 +185,7 @@ fn readable_dirs<'s>(seen: &'s Seen<'_>) -> Result<Vec<&'s TaskDir>> {
     Ok(seen.listed()?.iter().filter(|listed| listed.task.is_ok()).map(|listed| &listed.dir).collect())
 }
 
-fn logs<'s>(seen: &'s Seen<'_>) -> Result<Vec<(&'s TaskDir, Log)>> {
-    let read = |dir| Ok((dir, task::read_journal(dir)?.log()));
+fn histories<'s>(seen: &'s Seen<'_>) -> Result<Vec<(&'s TaskDir, TaskHistory)>> {
+    let read = |dir| Ok((dir, task::read_journal(dir)?.history()));
     readable_dirs(seen)?.into_iter().map(read).collect()
 }

@@ -11,36 +11,36 @@ use crate::store::{Event, Home, Set, TaskDir, tests};
 
 struct Ward {
     folder: tempfile::TempDir,
-    orange: Orange,
+    app: App,
 }
 
 impl Ward {
     fn new() -> Ward {
         let (folder, home) = tests::home();
         home.prepare().unwrap();
-        let orange = Orange::for_tests(Machines::only(MACHINES), home, folder.path());
+        let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
         for skills in [".claude/skills", ".codex/skills"] {
             fs::create_dir_all(folder.path().join(skills).join("orange")).unwrap();
             fs::write(folder.path().join(skills).join("orange/SKILL.md"), "").unwrap();
         }
-        Ward { folder, orange }
+        Ward { folder, app }
     }
 
     fn home(&self) -> &Home {
-        &self.orange.home
+        &self.app.home
     }
 
     /// A task of the test workflow.
     fn task(&self) -> TaskDir {
-        let mut open = tests::task(self.home(), "fix");
-        open.append(Event::Unknown, Set::new().workflow("test", "").status("working")).unwrap();
-        open.dir().clone()
+        let mut locked = tests::task(self.home(), "fix");
+        locked.append(Event::Unknown, Set::new().workflow("test", "").status("working")).unwrap();
+        locked.dir().clone()
     }
 
     /// What a check finds that is not fine, as `level message`.
     fn found(&self, name: &str) -> Vec<String> {
         let check = CHECKS.iter().find(|check| check.name == name).unwrap();
-        let findings = check.run(&Seen::of(&self.orange));
+        let findings = check.run(&Seen::of(&self.app));
         assert!(!findings.is_empty(), "{name} says nothing");
         let bad: Vec<_> = findings.into_iter().filter(|finding| finding.level != Level::Fine).collect();
         assert!(bad.iter().all(|finding| !finding.remedy.is_empty()), "{bad:?}");
@@ -89,9 +89,9 @@ fn what_would_hang_an_agent_is_found() {
     fs::remove_file(folder.join(".claude/skills/orange/SKILL.md")).unwrap();
     ward.check("skills", "Warning claude has no orange skill");
     let key = [("ANTHROPIC_API_KEY", "0123")];
-    let Ward { folder, orange } = ward;
+    let Ward { folder, app } = ward;
     let around = Around::at(folder.path(), &key, true);
-    let ward = Ward { folder, orange: orange.with_around(around) };
+    let ward = Ward { folder, app: app.with_around(around) };
     ward.check("root", "Broken claude in coffee");
     ward.check("dialogs", "not settled whether it may use the key");
 }
@@ -144,16 +144,16 @@ fn a_task_that_disagrees_with_its_journal_is_found() {
 fn tasks_and_sessions_without_each_other_are_found() {
     let ward = Ward::new();
     let dir = ward.task();
-    let mut open = crate::store::Open::lock(ward.home(), &dir).unwrap();
+    let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
     let spawn = crate::store::event::Spawn { spawn: 1, actor: "worker".to_owned(), ..Default::default() };
-    open.append(Event::AgentSpawned(spawn), Set::new()).unwrap();
+    locked.append(Event::AgentSpawned(spawn), Set::new()).unwrap();
     let plan = crate::store::event::Transition { from: "a".into(), to: "b".into(), ..Default::default() };
-    open.append(Event::TransitionStarted(plan), Set::new()).unwrap();
-    drop(open);
+    locked.append(Event::TransitionStarted(plan), Set::new()).unwrap();
+    drop(locked);
     ward.check("sessions", "agent 1 (worker) is gone");
     ward.check("transitions", "a → b is begun");
-    let mut open = crate::store::Open::lock(ward.home(), &dir).unwrap();
-    open.append(Event::Unknown, Set::new().status("vanished")).unwrap();
+    let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
+    locked.append(Event::Unknown, Set::new().status("vanished")).unwrap();
     ward.check("workflows", "vanished");
 }
 

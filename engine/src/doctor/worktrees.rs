@@ -9,7 +9,7 @@ use crate::store::Task;
 /// What `orange workspace gc` would do.
 pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for one in collect::plan(seen.orange, seen.slots()?, seen.projects()?)? {
+    for one in collect::plan(seen.app, seen.slots()?, seen.projects()?)? {
         let (message, remedy) = match one.fate {
             Fate::GiveBack => (format!("{} is held by a task that is over", one.name), String::new()),
             Fate::Clean => (format!("{} is held by a task that is gone", one.name), String::new()),
@@ -27,7 +27,7 @@ pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for task in seen.tasks()? {
         let Some(name) = &task.owned.workspace else { continue };
-        let folder = seen.orange.home.workspace(name);
+        let folder = seen.app.home.workspace(name);
         let project = seen.projects()?.iter().find(|project| project.name == task.project);
         let Some(project) = project.filter(|project| project.path.is_dir()) else { continue };
         let git = Git::at(&project.path);
@@ -67,7 +67,7 @@ pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 
 /// That the worktree's `TASK.md` can be taken in.
 fn readable(seen: &Seen<'_>, task: &Task) -> Result<()> {
-    let home = &seen.orange.home;
+    let home = &seen.app.home;
     let dir = home.task(&task.project, &task.id);
     Task::read(home, &dir).map(drop)
 }

@@ -6,7 +6,7 @@ use std::process::Child;
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
 use super::exec::Call;
-use super::process::{self, Family, Process};
+use super::process::{self, Process, ProcessRoot};
 use crate::{Error, Kind, Result, fault};
 
 /// How an agent ended: it exited with a code, or a signal ended it.
@@ -19,7 +19,7 @@ pub struct Ended {
 }
 
 /// Runs an agent on this terminal and waits for its end; then ends everything that it started: what is in its process
-/// group, below this process, or of these families. `holder` is a program that ends with its standard input: it has the
+/// group, below this process, or of these roots. `holder` is a program that ends with its standard input: it has the
 /// terminal before the agent is there. `started` is told of the agent before anything else happens, and `lost` of each other
 /// child of this process that has ended meanwhile.
 ///
@@ -29,7 +29,7 @@ pub struct Ended {
 pub fn run(
     call: Call,
     holder: Call,
-    families: &[Family],
+    roots: &[ProcessRoot],
     started: impl FnOnce(Process) -> Result<()>,
     lost: impl FnMut(Pid),
 ) -> Result<Ended> {
@@ -40,7 +40,7 @@ pub fn run(
     let begun = agent.map_or(Ok(()), started);
     let waited = begun.and_then(|()| wait_unreaped(pid, lost));
     fault::step("clear up after", "the agent");
-    process::end(&[families, &below(group)].concat())?;
+    process::end(&[roots, &below(group)].concat())?;
     let ended = reap(&mut child)?;
     waited.map(|()| ended)
 }
@@ -98,11 +98,11 @@ fn waitable(which: WaitId<'_>, options: WaitIdOptions) -> Result<bool> {
 
 /// What belongs to an agent by its place: its group, what is below this process, and the terminal's session, where this
 /// process leads it, as it does in a tmux pane.
-fn below(group: Pid) -> Vec<Family> {
+fn below(group: Pid) -> Vec<ProcessRoot> {
     let own = rustix::process::getpid();
-    let session = process::leads_session(own).then_some(Family::Session(own));
-    let itself = Process::alive(own.as_raw_nonzero().get()).map(Family::Process);
-    session.into_iter().chain(itself).chain([Family::Group(group)]).collect()
+    let session = process::leads_session(own).then_some(ProcessRoot::Session(own));
+    let itself = Process::alive(own.as_raw_nonzero().get()).map(ProcessRoot::Process);
+    session.into_iter().chain(itself).chain([ProcessRoot::Group(group)]).collect()
 }
 
 fn reap(child: &mut Child) -> Result<Ended> {

@@ -1,7 +1,7 @@
 //! The only place that starts a process: captured calls with a bound, detached ones, and those that take the terminal.
 
+mod captured;
 mod gather;
-mod kept;
 
 use std::ffi::OsStr;
 use std::io::{self, PipeReader, Read};
@@ -14,8 +14,8 @@ use std::time::Duration;
 use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal};
 
+use self::captured::{Bound, Copied};
 use self::gather::Gathering;
-use self::kept::{Bound, Copied};
 use super::process;
 use crate::nofollow::{self, Unfit};
 use crate::{Error, Kind, Result, fault};

@@ -6,18 +6,18 @@ use std::time::{Duration, SystemTime};
 
 use orange_core::{Actor, Rejection};
 
+use crate::app::App;
 use crate::drive::process::Process;
 use crate::drive::tmux::Pane;
 use crate::flow::Snapshot;
-use crate::flow::doing::{Facts, State, Told, Wants};
+use crate::flow::doing::{Assessment, Facts, State, Wants};
 use crate::flow::snapshot::status_of;
 use crate::flow::typed;
-use crate::hooks::attended::Attended;
+use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::trace;
-use crate::orange::Orange;
 use crate::store::activity::{self, Activity, Note};
 use crate::store::event::{Report, Spawn, Spent};
-use crate::store::{Event, Log, Open, Task, TaskDir, clock};
+use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory, clock};
 use crate::{Result, fault};
 
 /// A living agent and what it does.
@@ -28,15 +28,15 @@ pub struct Agent {
     /// `worker` or `reviewer`.
     pub actor: String,
     /// What it does.
-    pub told: Told,
+    pub assessment: Assessment,
 }
 
 /// What each agent of a task has taken so far, by spawn number: those that have ended, by the journal, and those on record as
 /// living, by what their harnesses tell.
-pub fn spent(orange: &Orange, dir: &TaskDir, task: &Task, log: &Log) -> BTreeMap<u32, Spent> {
-    let mut all = log.spent.clone();
-    for record in log.agents.values() {
-        let spent = trace::spent(dir, record, trace::own_file(orange, dir, task, record).as_ref());
+pub fn spent(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> BTreeMap<u32, Spent> {
+    let mut all = history.spent.clone();
+    for record in history.agents.values() {
+        let spent = trace::spent(dir, record, trace::own_file(app, dir, task, record).as_ref());
         if spent != Spent::default() {
             all.insert(record.spawn, spent);
         }
@@ -46,13 +46,13 @@ pub fn spent(orange: &Orange, dir: &TaskDir, task: &Task, log: &Log) -> BTreeMap
 
 /// What the agents of a task do whose processes are alive. `panes` is asked only where a screen matters.
 pub fn of_task(
-    orange: &Orange,
+    app: &App,
     dir: &TaskDir,
     task: &Task,
-    log: &Log,
+    history: &TaskHistory,
     panes: impl Fn() -> Option<Vec<Pane>>,
 ) -> Vec<Agent> {
-    let alive: Vec<_> = log.agents.values().filter(|record| is_alive(dir, record)).collect();
+    let alive: Vec<_> = history.agents.values().filter(|record| is_alive(dir, record)).collect();
     if alive.is_empty() {
         return Vec::new();
     }
@@ -61,14 +61,14 @@ pub fn of_task(
     let known_panes = OnceCell::new();
     let of = |record: &&Spawn| {
         let mut activity = known(&notes, record.spawn);
-        typed::name_requests(orange, dir, task, record, &mut activity);
-        let age = Attended::age(dir, record.spawn).ok().flatten();
+        typed::name_requests(app, dir, task, record, &mut activity);
+        let age = AgentProcesses::age(dir, record.spawn).ok().flatten();
         let mut facts = Facts {
             reports: activity.reports,
             age,
             heard: since(&activity.since, now).map(|heard| within(heard, age)),
             still: None,
-            wants: wants(orange, task, log, record),
+            wants: wants(app, task, history, record),
             activity: &activity,
         };
         if facts.depends_on_screen() {
@@ -76,7 +76,7 @@ pub fn of_task(
             let still = panes.and_then(|panes| still(panes, &task.id, &record.window, now));
             facts.still = still.map(|still| within(still, age));
         }
-        Agent { spawn: record.spawn, actor: record.actor.clone(), told: facts.told() }
+        Agent { spawn: record.spawn, actor: record.actor.clone(), assessment: facts.assess() }
     };
     alive.iter().map(of).collect()
 }
@@ -100,12 +100,12 @@ pub fn is_asked(note: &Note) -> bool {
 ///
 /// # Errors
 /// Those of writing.
-pub fn take_in(orange: &Orange, open: &mut Open) -> Result<Vec<String>> {
-    let news = news(orange, open.dir(), open.task(), open.log());
+pub fn take_in(app: &App, locked: &mut LockedTask) -> Result<Vec<String>> {
+    let news = news(app, locked.dir(), locked.task(), locked.history());
     let stories = news.iter().map(words).collect();
     let events: Vec<_> = news.into_iter().map(|report| Event::AgentActivity(report).into()).collect();
     if !events.is_empty() {
-        open.append_many(events)?;
+        locked.append_many(events)?;
     }
     Ok(stories)
 }
@@ -116,15 +116,15 @@ pub fn words(report: &Report) -> String {
 }
 
 /// What of it is not in the journal yet.
-pub fn news(orange: &Orange, dir: &TaskDir, task: &Task, log: &Log) -> Vec<Report> {
-    if log.agents.is_empty() {
+pub fn news(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Vec<Report> {
+    if history.agents.is_empty() {
         return Vec::new();
     }
     let notes = activity::read(dir);
-    let agents = of_task(orange, dir, task, log, || None).into_iter();
-    let reports = agents.map(|agent| (report(&agent, &known(&notes, agent.spawn)), agent.told.state));
+    let agents = of_task(app, dir, task, history, || None).into_iter();
+    let reports = agents.map(|agent| (report(&agent, &known(&notes, agent.spawn)), agent.assessment.state));
     reports
-        .filter(|(report, state)| is_news(log.reports.get(&report.spawn), report, *state))
+        .filter(|(report, state)| is_news(history.reports.get(&report.spawn), report, *state))
         .map(|(report, _)| report)
         .collect()
 }
@@ -144,10 +144,10 @@ fn is_news(last: Option<&Report>, report: &Report, state: State) -> bool {
 fn report(agent: &Agent, activity: &Activity) -> Report {
     Report {
         spawn: agent.spawn,
-        state: agent.told.state.as_str().to_owned(),
-        reason: agent.told.reason.clone(),
-        until: agent.told.until.clone(),
-        request: agent.told.request.clone(),
+        state: agent.assessment.state.as_str().to_owned(),
+        reason: agent.assessment.reason.clone(),
+        until: agent.assessment.until.clone(),
+        request: agent.assessment.request.clone(),
         conversation: activity.session.clone(),
         transcript: activity.transcript.clone(),
         tokens: activity.tokens,
@@ -173,7 +173,7 @@ pub fn at_its_end(dir: &TaskDir, spawn: u32, reason: &str) -> Option<Event> {
 }
 
 fn is_alive(dir: &TaskDir, record: &Spawn) -> bool {
-    Attended::read(dir, record.spawn).ok().flatten().is_some_and(|attended| attended.is_alive())
+    AgentProcesses::read(dir, record.spawn).ok().flatten().is_some_and(|processes| processes.is_alive())
 }
 
 /// A clock that was set forwards makes nothing last longer than the agent has lived.
@@ -193,14 +193,14 @@ fn still(panes: &[Pane], task: &str, window: &str, now: SystemTime) -> Option<Du
 }
 
 /// What the task asks of this agent: what the gates of the transitions need that it may ask for.
-fn wants(orange: &Orange, task: &Task, log: &Log, record: &Spawn) -> Wants {
+fn wants(app: &App, task: &Task, history: &TaskHistory, record: &Spawn) -> Wants {
     let actor = Actor::from_name(&record.actor).unwrap_or(Actor::Worker);
-    let Ok(machine) = orange.machine_of(&task.owned) else { return Wants::Turn };
+    let Ok(machine) = app.machine_of(&task.owned) else { return Wants::Turn };
     let Ok(status) = status_of(machine, task) else { return Wants::Turn };
     if machine.state(status).agent != actor {
         return Wants::Nothing { status: task.status().to_owned() };
     }
-    let Ok(snapshot) = Snapshot::of(machine, task, log) else { return Wants::Turn };
+    let Ok(snapshot) = Snapshot::of(machine, task, history) else { return Wants::Turn };
     let view = snapshot.view();
     let mut missing = None;
     for choice in machine.options(&view, actor) {

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::app::App;
 use crate::flow::activity::is_asked;
-use crate::flow::{settled, typed};
+use crate::flow::{lock_recovered, typed};
 use crate::members::{self, Members, Object};
-use crate::orange::Orange;
 use crate::store::activity::{self, Activity, Note};
 use crate::store::event::Report;
-use crate::store::{Event, Open, Set, TaskDir, atomic, find, home};
+use crate::store::{Event, LockedTask, Set, TaskDir, atomic, find, home};
 use crate::{Error, Kind, Result, nofollow};
 
 /// What a person says to a request.
@@ -31,7 +31,7 @@ impl<'de> Deserialize<'de> for Answer {
 
 impl Object for Answer {
     fn take(from: &mut Members) -> Answer {
-        Answer { allow: from.must("allow"), message: from.may("message") }
+        Answer { allow: from.required("allow"), message: from.optional("message") }
     }
 }
 
@@ -56,20 +56,20 @@ pub fn given(dir: &TaskDir, request: &str) -> Option<Answer> {
 /// # Errors
 /// `not_allowed` for an agent; `not_found` for a request of no task; `refused` for one that is not open, with those that
 /// are; those of the store.
-pub fn answer(orange: &Orange, request: &str, answer: &Answer) -> Result<Note> {
-    orange.caller.check_person("answer what an agent asks")?;
+pub fn answer(app: &App, request: &str, answer: &Answer) -> Result<Note> {
+    app.caller.check_person("answer what an agent asks")?;
     let task = request.split('.').next().unwrap_or_default();
-    let dir = find::by_id(&orange.home, task).map_err(|error| {
+    let dir = find::by_id(&app.home, task).map_err(|error| {
         Error::new(error.kind, format!("there is no request `{request}`"))
             .help("`orange task list` and `orange task show` name each with `waiting`")
     })?;
-    let mut open = settled(orange, &dir)?;
-    let asked = open_requests(orange, &open);
+    let mut locked = lock_recovered(app, &dir)?;
+    let asked = open_requests(app, &locked);
     let Some(note) = asked.iter().find(|note| note.request.as_deref() == Some(request)) else {
         return Err(not_open(&dir, request, &asked));
     };
     if note.pid.is_none() {
-        typed::answer(orange, &open, note, answer)?;
+        typed::answer(app, &locked, note, answer)?;
     }
     home::make_folder(&dir.answers())?;
     let text = serde_json::to_vec(answer).unwrap_or_default();
@@ -82,18 +82,18 @@ pub fn answer(orange: &Orange, request: &str, answer: &Answer) -> Result<Note> {
         request: Some(request.to_owned()),
         ..Report::default()
     };
-    open.append(Event::AgentActivity(report), Set::new())?;
+    locked.append(Event::AgentActivity(report), Set::new())?;
     atomic::write(&path(&dir, request), &text)?;
     Ok(note.clone())
 }
 
 /// The requests of the task's agents that can be answered.
-fn open_requests(orange: &Orange, open: &Open) -> Vec<Note> {
-    let dir = open.dir();
+fn open_requests(app: &App, locked: &LockedTask) -> Vec<Note> {
+    let dir = locked.dir();
     let notes = activity::read(dir);
-    let asked = open.log().agents.values().flat_map(|record| {
+    let asked = locked.history().agents.values().flat_map(|record| {
         let mut activity = Activity::of(&notes, record.spawn);
-        typed::name_requests(orange, dir, open.task(), record, &mut activity);
+        typed::name_requests(app, dir, locked.task(), record, &mut activity);
         activity.asked
     });
     let is_open = |note: &Note| {

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::drive::git;
 use crate::hooks::workspace::Room;
 use crate::store::event::{CounterValue, Pass, PlannedHook, Transition};
-use crate::store::{Event, Open, Set};
+use crate::store::{Event, LockedTask, Set};
 
 /// The cause of an escalation, which alone keeps `crash_count`.
 pub const ESCALATION: &str = "escalation";
@@ -19,21 +19,21 @@ pub const ESCALATION: &str = "escalation";
 /// Those of writing. When the journal could be written the transition is begun, and the next command finishes it.
 pub fn begin(
     machine: &Machine<'_>,
-    open: &mut Open,
+    locked: &mut LockedTask,
     decision: &Decision<'_>,
     led_to_it: Vec<(Event, Set)>,
     room: Option<Room>,
 ) -> Result<()> {
-    let started = Event::TransitionStarted(plan(machine, open, decision));
+    let started = Event::TransitionStarted(plan(machine, locked, decision));
     let mut events = led_to_it;
     events.push((started, Set::new().status(machine.state(decision.to).name)));
-    open.append_many(events)?;
+    locked.append_many(events)?;
     room.map_or(Ok(()), Room::take)?;
     // What a person should have looked at was about the state that the task leaves.
-    open.clear_attention()
+    locked.clear_attention()
 }
 
-fn plan(machine: &Machine<'_>, open: &Open, decision: &Decision<'_>) -> Transition {
+fn plan(machine: &Machine<'_>, locked: &LockedTask, decision: &Decision<'_>) -> Transition {
     let (cause, actor) = match decision.cause {
         Cause::Request(actor) => ("request", actor.as_str()),
         Cause::Exit => ("auto", "engine"),
@@ -53,13 +53,13 @@ fn plan(machine: &Machine<'_>, open: &Open, decision: &Decision<'_>) -> Transiti
         cause: cause.to_owned(),
         actor: actor.to_owned(),
         hooks: decision.effects.iter().enumerate().map(hook).collect(),
-        gate: decision.seen.map(|seen| pass(open, seen)),
+        gate: decision.seen.map(|seen| pass(locked, seen)),
         stood: decision.entered.iter().copied().map(Pass::of).collect(),
     }
 }
 
-fn pass(open: &Open, seen: Seen<'_>) -> Pass {
+fn pass(locked: &LockedTask, seen: Seen<'_>) -> Pass {
     // The gate was passed by what is written. A worktree that cannot say where it stands is no reason to refuse.
-    let commit = open.worktree().and_then(|worktree| git::stands_on(&worktree).unwrap_or_default());
+    let commit = locked.worktree().and_then(|worktree| git::stands_on(&worktree).unwrap_or_default());
     Pass { commit, ..Pass::of(seen) }
 }

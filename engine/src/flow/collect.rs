@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::drive::git::{Backup, Git, Keeper, Kept};
+use crate::app::App;
+use crate::drive::git::{Backup, BackupContext, Git, SavedWork};
 use crate::files::{entries, is_empty, is_same};
-use crate::flow::{cancel, settled};
+use crate::flow::{cancel, lock_recovered};
 use crate::hooks::workspace;
-use crate::orange::Orange;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{Pool, Task, TaskDir};
@@ -57,19 +57,19 @@ struct Facts {
 /// # Errors
 /// `corrupt` or `environment` when the pool, the projects or the folder of the worktrees cannot be read; `locked`. What
 /// fails for one worktree is in its answer.
-pub fn collect(orange: &Orange, dry_run: bool) -> Result<Vec<Collected>> {
+pub fn collect(app: &App, dry_run: bool) -> Result<Vec<Collected>> {
     if dry_run {
-        return plan(orange, &pool::read(&orange.home)?, &projects::read(&orange.home)?);
+        return plan(app, &pool::read(&app.home)?, &projects::read(&app.home)?);
     }
     let mut done = Vec::new();
-    for (slot, dir) in finished(orange, &pool::read(&orange.home)?) {
-        let outcome = give_back(orange, &dir);
+    for (slot, dir) in finished(app, &pool::read(&app.home)?) {
+        let outcome = give_back(app, &dir);
         done.push(Collected::of(&slot.name, Fate::GiveBack, outcome));
     }
-    let mut pool = Pool::lock(&orange.home)?;
-    let projects = projects::read(&orange.home)?;
-    for (place, fate) in unheld(orange, pool.slots(), &projects)? {
-        let outcome = place.carry_out(orange, &mut pool, &fate);
+    let mut pool = Pool::lock(&app.home)?;
+    let projects = projects::read(&app.home)?;
+    for (place, fate) in unheld(app, pool.slots(), &projects)? {
+        let outcome = place.carry_out(app, &mut pool, &fate);
         done.push(Collected::of(&place.name, fate, outcome));
     }
     Ok(done)
@@ -79,9 +79,9 @@ pub fn collect(orange: &Orange, dry_run: bool) -> Result<Vec<Collected>> {
 ///
 /// # Errors
 /// `environment` when the folder of the worktrees cannot be read, or git fails.
-pub fn plan(orange: &Orange, slots: &[Slot], projects: &[Project]) -> Result<Vec<Collected>> {
-    let finished = finished(orange, slots).into_iter().map(|(slot, _)| (slot.name, Fate::GiveBack));
-    let unheld = unheld(orange, slots, projects)?.into_iter().map(|(place, fate)| (place.name, fate));
+pub fn plan(app: &App, slots: &[Slot], projects: &[Project]) -> Result<Vec<Collected>> {
+    let finished = finished(app, slots).into_iter().map(|(slot, _)| (slot.name, Fate::GiveBack));
+    let unheld = unheld(app, slots, projects)?.into_iter().map(|(place, fate)| (place.name, fate));
     Ok(finished.chain(unheld).map(|(name, fate)| Collected::of(&name, fate, Ok(Vec::new()))).collect())
 }
 
@@ -96,12 +96,12 @@ impl Collected {
 }
 
 /// The worktrees that no task holds and of which something is to become.
-fn unheld<'p>(orange: &Orange, slots: &[Slot], projects: &'p [Project]) -> Result<Vec<(Place<'p>, Fate)>> {
+fn unheld<'p>(app: &App, slots: &[Slot], projects: &'p [Project]) -> Result<Vec<(UnheldWorktree<'p>, Fate)>> {
     let mut unheld = Vec::new();
-    for name in names(orange, slots, projects)? {
+    for name in names(app, slots, projects)? {
         let slot = slots.iter().find(|slot| slot.name == name).cloned();
-        if slot.as_ref().and_then(|slot| holder(orange, slot)).is_none() {
-            let place = Place::of(orange, name, slot, projects);
+        if slot.as_ref().and_then(|slot| holder(app, slot)).is_none() {
+            let place = UnheldWorktree::of(app, name, slot, projects);
             let fate = place.fate(slots);
             unheld.extend(fate.map(|fate| (place, fate)));
         }
@@ -126,7 +126,7 @@ impl Facts {
 }
 
 /// A worktree that no living task holds, and the repository it belongs to.
-struct Place<'p> {
+struct UnheldWorktree<'p> {
     name: String,
     /// What the pool says of it, if it knows it.
     slot: Option<Slot>,
@@ -135,9 +135,9 @@ struct Place<'p> {
     git: Option<Git>,
 }
 
-impl<'p> Place<'p> {
-    fn of(orange: &Orange, name: String, slot: Option<Slot>, projects: &'p [Project]) -> Place<'p> {
-        let folder = orange.home.workspace(&name);
+impl<'p> UnheldWorktree<'p> {
+    fn of(app: &App, name: String, slot: Option<Slot>, projects: &'p [Project]) -> UnheldWorktree<'p> {
+        let folder = app.home.workspace(&name);
         let (of, number) = name.rsplit_once("--").unwrap_or_default();
         let is_it = |project: &&Project| project.name == of && number.parse::<u32>().is_ok();
         let project = projects.iter().find(is_it);
@@ -147,7 +147,7 @@ impl<'p> Place<'p> {
             None if slot.is_some() => Git::at(&folder).main_checkout().ok().map(Git::at),
             None => None,
         };
-        Place { name, slot, folder, project, git }
+        UnheldWorktree { name, slot, folder, project, git }
     }
 
     /// What is to be done with it. Nothing can be told of the worktrees of a repository that is not where it was.
@@ -182,15 +182,15 @@ impl<'p> Place<'p> {
     }
 
     /// Does it, and gives the refs and folders that keep what was in the worktree.
-    fn carry_out(&self, orange: &Orange, pool: &mut Pool, fate: &Fate) -> Result<Vec<String>> {
+    fn carry_out(&self, app: &App, pool: &mut Pool, fate: &Fate) -> Result<Vec<String>> {
         // Without a task to name, the refs have the worktree's name.
         let task = self.holder().unwrap_or(&self.name);
-        let aside = orange.home.set_aside(task);
+        let aside = app.home.set_aside(task);
         let mut kept = Vec::new();
         let mut note = |what| {
             kept.push(match what {
-                Kept::Work(Backup { reference, .. }) => reference,
-                Kept::Aside(folder) => folder.to_string_lossy().into_owned(),
+                SavedWork::Commit(Backup { reference, .. }) => reference,
+                SavedWork::Aside(folder) => folder.to_string_lossy().into_owned(),
             });
             Ok(())
         };
@@ -199,10 +199,11 @@ impl<'p> Place<'p> {
             (None, Some(git)) => git.default_branch()?,
             (None, None) => String::new(),
         };
-        let mut keeper = Keeper { task, default_branch: &default_branch, aside: &aside, note: &mut note };
+        let mut context =
+            BackupContext { task, default_branch: &default_branch, aside: &aside, note: &mut note };
         match (fate, &self.git) {
-            (Fate::Clean, Some(git)) => git.release(&self.folder, &mut keeper)?,
-            (Fate::Remove, Some(git)) => git.remove(&self.folder, &mut keeper)?,
+            (Fate::Clean, Some(git)) => git.release(&self.folder, &mut context)?,
+            (Fate::Remove, Some(git)) => git.remove(&self.folder, &mut context)?,
             (Fate::Clean | Fate::Remove, None) => {}
             (Fate::GiveBack | Fate::Leave(_), _) => return Ok(kept),
         }
@@ -217,38 +218,37 @@ impl<'p> Place<'p> {
 }
 
 /// The worktrees of tasks that are over, with these tasks.
-fn finished(orange: &Orange, slots: &[Slot]) -> Vec<(Slot, TaskDir)> {
-    let is_over =
-        |dir: &TaskDir| Task::read(&orange.home, dir).is_ok_and(|(task, _)| orange.is_over(&task.owned));
-    let held = slots.iter().filter_map(|slot| Some((slot.clone(), holder(orange, slot)?)));
+fn finished(app: &App, slots: &[Slot]) -> Vec<(Slot, TaskDir)> {
+    let is_over = |dir: &TaskDir| Task::read(&app.home, dir).is_ok_and(|(task, _)| app.is_over(&task.owned));
+    let held = slots.iter().filter_map(|slot| Some((slot.clone(), holder(app, slot)?)));
     held.filter(|(_, dir)| is_over(dir)).collect()
 }
 
 /// Has a task that is over give back what it still holds, because a hook has failed or a kill came in between.
-fn give_back(orange: &Orange, dir: &TaskDir) -> Result<Vec<String>> {
-    let open = settled(orange, dir)?;
+fn give_back(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
+    let open = lock_recovered(app, dir)?;
     if open.task().owned.workspace.is_none() {
-        return workspace::give_back(orange, open.task()).map(|()| Vec::new());
+        return workspace::give_back(app, open.task()).map(|()| Vec::new());
     }
     drop(open);
-    let moved = cancel(orange, dir)?;
-    match moved.hook_errors.first() {
+    let result = cancel(app, dir)?;
+    match result.hook_errors.first() {
         Some(error) => Err(Error::new(Kind::Environment, error)),
-        None => Ok(moved.backed_up),
+        None => Ok(result.backed_up),
     }
 }
 
 /// The folder of the task that has the slot, if there is such a task.
-fn holder(orange: &Orange, slot: &Slot) -> Option<TaskDir> {
-    let dir = slot.task.as_ref().map(|task| orange.home.task(&slot.project, task));
+fn holder(app: &App, slot: &Slot) -> Option<TaskDir> {
+    let dir = slot.task.as_ref().map(|task| app.home.task(&slot.project, task));
     dir.filter(|dir| dir.path.is_dir())
 }
 
 /// Every worktree that the pool, the folder or a repository knows of.
-fn names(orange: &Orange, slots: &[Slot], projects: &[Project]) -> Result<BTreeSet<String>> {
+fn names(app: &App, slots: &[Slot], projects: &[Project]) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     names.extend(slots.iter().map(|slot| slot.name.clone()));
-    let folder = orange.home.workspaces();
+    let folder = app.home.workspaces();
     let there = entries(&folder)?.into_iter().filter_map(|entry| entry.file_name().into_string().ok());
     names.extend(there.filter(|name| !name.starts_with('.')));
     for project in projects.iter().filter(|project| project.path.is_dir()) {

@@ -3,17 +3,17 @@
 use orange_core::Machine;
 
 use crate::Result;
+use crate::app::App;
 use crate::flow::finish::hooks_of;
 use crate::flow::snapshot::status_of;
-use crate::orange::Orange;
-use crate::store::{Event, Log, Open, Set, Task};
+use crate::store::{Event, LockedTask, Set, Task, TaskHistory};
 
 /// Whether the task can go on under this machine: its status is there, and so is the transition that was begun.
 ///
 /// # Errors
 /// `refused`, with the ways that a person has to move it on.
-pub fn check(machine: &'static Machine<'static>, task: &Task, log: &Log) -> Result<()> {
-    match &log.open {
+pub fn check(machine: &'static Machine<'static>, task: &Task, history: &TaskHistory) -> Result<()> {
+    match &history.open {
         Some(pending) => hooks_of(machine, pending, &task.id).map(drop),
         None => status_of(machine, task).map(drop),
     }
@@ -24,18 +24,18 @@ pub fn check(machine: &'static Machine<'static>, task: &Task, log: &Log) -> Resu
 ///
 /// # Errors
 /// Those of the store.
-pub fn follow(orange: &Orange, machine: &Machine<'_>, open: &mut Open) -> Result<()> {
-    let Some((changed, set)) = change(orange, machine, open.task()) else { return Ok(()) };
-    orange.machines.keep(machine)?;
+pub fn follow(app: &App, machine: &Machine<'_>, locked: &mut LockedTask) -> Result<()> {
+    let Some((changed, set)) = change(app, machine, locked.task()) else { return Ok(()) };
+    app.machines.keep(machine)?;
     // Told first: once it is journaled, nobody would come back to tell.
-    let before = &open.task().owned.definition;
-    let story = changed_story(machine.name, &compare(orange, machine, before));
-    open.call_attention(&story)?;
-    open.append(changed, set)
+    let before = &locked.task().owned.definition;
+    let story = changed_story(machine.name, &compare(app, machine, before));
+    locked.call_attention(&story)?;
+    locked.append(changed, set)
 }
 
 /// What is journaled of a definition that has become another one; `None` while it is the one that the task is pinned to.
-pub fn change(orange: &Orange, machine: &Machine<'_>, task: &Task) -> Option<(Event, Set)> {
+pub fn change(app: &App, machine: &Machine<'_>, task: &Task) -> Option<(Event, Set)> {
     let before = &task.owned.definition;
     if before == machine.source_hash || before.is_empty() {
         return None;
@@ -44,16 +44,16 @@ pub fn change(orange: &Orange, machine: &Machine<'_>, task: &Task) -> Option<(Ev
         workflow: machine.name.to_owned(),
         from: before.clone(),
         to: machine.source_hash.to_owned(),
-        compare: compare(orange, machine, before),
+        compare: compare(app, machine, before),
     };
     let set = Set::new().workflow(machine.name, machine.source_hash);
     Some((changed, new_counters(machine, task, set)))
 }
 
 /// The command that compares the definition with this hash and the one that the machine was compiled from.
-pub fn compare(orange: &Orange, machine: &Machine<'_>, before: &str) -> String {
-    let kept = orange.machines.kept(machine.name, before);
-    let [old, new] = [(kept, "OLD"), (orange.machines.file_of(machine.name), "NEW")]
+pub fn compare(app: &App, machine: &Machine<'_>, before: &str) -> String {
+    let kept = app.machines.kept(machine.name, before);
+    let [old, new] = [(kept, "OLD"), (app.machines.file_of(machine.name), "NEW")]
         .map(|(file, word)| file.map_or_else(|| word.to_owned(), |file| file.display().to_string()));
     format!("orange-workflow diff {old} {new}")
 }

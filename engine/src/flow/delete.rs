@@ -2,11 +2,11 @@
 
 use orange_core::Actor;
 
-use crate::flow::settled;
+use crate::app::App;
+use crate::flow::lock_recovered;
 use crate::flow::snapshot::status_of;
 use crate::hooks::workspace;
-use crate::orange::Orange;
-use crate::store::{Event, Open, Set, Task, TaskDir, trash};
+use crate::store::{Event, LockedTask, Set, Task, TaskDir, trash};
 use crate::{Error, Kind, Result};
 
 /// Moves a task to the trash, journal and all. Its branch and its backups stay. Gives where it is now.
@@ -14,34 +14,30 @@ use crate::{Error, Kind, Result};
 /// # Errors
 /// `refused` unless it is over or was never started, and while it holds a worktree or a session; `not_allowed` for an
 /// agent; those of the store.
-pub fn delete(orange: &Orange, dir: &TaskDir) -> Result<TaskDir> {
-    orange.caller.check_person("delete a task")?;
-    let mut open = settled(orange, dir)?;
-    check_idle(orange, &open)?;
-    workspace::give_back(orange, open.task())?;
-    if !open.log().is_deleted {
-        open.append(Event::TaskDeleted { actor: Actor::Human.as_str().to_owned() }, Set::new())?;
+pub fn delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
+    app.caller.check_person("delete a task")?;
+    let mut locked = lock_recovered(app, dir)?;
+    check_idle(app, &locked)?;
+    workspace::give_back(app, locked.task())?;
+    if !locked.history().is_deleted {
+        locked.append(Event::TaskDeleted { actor: Actor::Human.as_str().to_owned() }, Set::new())?;
     }
-    trash::delete(&orange.home, open)
+    trash::delete(&app.home, locked)
 }
 
 /// Brings a deleted task back as it was. `admit` may refuse one that is not over when others have its branch.
 ///
 /// # Errors
 /// `not_allowed` for an agent; those of `admit` and of the store.
-pub fn restore(
-    orange: &Orange,
-    there: &TaskDir,
-    admit: impl FnOnce(&Task, &[Task]) -> Result<()>,
-) -> Result<Task> {
-    orange.caller.check_person("bring a task back")?;
+pub fn restore(app: &App, there: &TaskDir, admit: impl FnOnce(&Task, &[Task]) -> Result<()>) -> Result<Task> {
+    app.caller.check_person("bring a task back")?;
     let restored = Event::TaskRestored { actor: Actor::Human.as_str().to_owned() };
-    trash::restore(&orange.home, there, restored, admit)
+    trash::restore(&app.home, there, restored, admit)
 }
 
-fn check_idle(orange: &Orange, open: &Open) -> Result<()> {
-    let task = open.task();
-    let machine = orange.machine_of(&task.owned)?;
+fn check_idle(app: &App, locked: &LockedTask) -> Result<()> {
+    let task = locked.task();
+    let machine = app.machine_of(&task.owned)?;
     let status = status_of(machine, task)?;
     let has_something = task.owned.workspace.is_some() || task.owned.tmux_session.is_some();
     if !has_something && (machine.state(status).terminal || status == machine.initial) {

@@ -74,7 +74,7 @@ pub enum State {
 
 /// What an agent does, and why that is said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct Assessment {
     /// In one word.
     pub state: State,
     /// In a sentence without how long: it changes only with the state.
@@ -123,9 +123,12 @@ impl Facts<'_> {
     }
 
     /// What the agent does.
-    pub fn told(&self) -> Told {
+    pub fn assess(&self) -> Assessment {
         if let Some(asked) = self.activity.asked.first() {
-            return Told { request: asked.request.clone(), ..self.say(State::Waiting, question(asked)) };
+            return Assessment {
+                request: asked.request.clone(),
+                ..self.say(State::Waiting, question(asked))
+            };
         }
         match &self.activity.doing {
             Doing::Unknown => self.unheard(),
@@ -137,7 +140,7 @@ impl Facts<'_> {
                 self.say(State::Waiting, format!("its turn ended with an error: {text}"))
             }
             Doing::Limit(limit) => {
-                Told { until: limit.until.clone(), ..self.say(State::Limit, limit.text.clone()) }
+                Assessment { until: limit.until.clone(), ..self.say(State::Limit, limit.text.clone()) }
             }
             Doing::Ended => {
                 self.say(State::Ended, "its conversation is over, and its program still runs".to_owned())
@@ -145,16 +148,16 @@ impl Facts<'_> {
         }
     }
 
-    fn say(&self, state: State, reason: String) -> Told {
-        Told { state, reason, lasts: self.heard, until: None, request: None }
+    fn say(&self, state: State, reason: String) -> Assessment {
+        Assessment { state, reason, lasts: self.heard, until: None, request: None }
     }
 
-    fn quiet(&self, reason: String) -> Told {
-        Told { lasts: self.still, ..self.say(State::Quiet, reason) }
+    fn quiet(&self, reason: String) -> Assessment {
+        Assessment { lasts: self.still, ..self.say(State::Quiet, reason) }
     }
 
     /// It was heard to work; a screen that has not changed for so long makes that doubtful.
-    fn working(&self, reason: String, longest: Duration) -> Told {
+    fn working(&self, reason: String, longest: Duration) -> Assessment {
         let is_longer = |time: Option<Duration>| time.is_some_and(|time| time >= longest);
         if is_longer(self.heard) && is_longer(self.still) {
             return self.quiet(format!("{reason}, and its screen does not change: it may hang"));
@@ -162,7 +165,7 @@ impl Facts<'_> {
         self.say(State::Busy, reason)
     }
 
-    fn begun(&self) -> Told {
+    fn begun(&self) -> Assessment {
         // A clock that was set back makes it unknown when that was heard: an agent begins when it is started.
         if self.heard.or(self.age).is_some_and(|time| time >= BEGINNING) {
             return self.say(State::Waiting, "it has begun and has no prompt".to_owned());
@@ -170,8 +173,8 @@ impl Facts<'_> {
         self.say(State::Busy, "it has just begun".to_owned())
     }
 
-    fn unheard(&self) -> Told {
-        let said = |state, reason: &str| Told { lasts: self.age, ..self.say(state, reason.to_owned()) };
+    fn unheard(&self) -> Assessment {
+        let said = |state, reason: &str| Assessment { lasts: self.age, ..self.say(state, reason.to_owned()) };
         let is_young = self.age.is_none_or(|age| age < BEGINNING);
         match self.still {
             _ if is_young => said(State::Busy, "it has just begun"),
@@ -186,7 +189,7 @@ impl Facts<'_> {
         }
     }
 
-    fn at_its_prompt(&self) -> Told {
+    fn at_its_prompt(&self) -> Assessment {
         match &self.wants {
             Wants::Nothing { status } => {
                 self.say(State::Idle, format!("it is at its prompt: the task is {status}"))
@@ -251,8 +254,8 @@ mod tests {
         let asked = known.asked.map(note).into_iter().collect();
         let activity = Activity { doing: known.doing, asked, ..Activity::default() };
         let Known { reports, age, heard, still, wants, .. } = known;
-        let told = Facts { activity: &activity, reports, age, heard, still, wants }.told();
-        assert_eq!((told.state, told.reason.as_str()), (state, reason));
+        let found = Facts { activity: &activity, reports, age, heard, still, wants }.assess();
+        assert_eq!((found.state, found.reason.as_str()), (state, reason));
     }
 
     fn long(doing: Doing) -> Known {
@@ -347,7 +350,7 @@ mod tests {
                 for reports in [false, true] {
                     let activity = Activity { doing: doing.clone(), ..Activity::default() };
                     let facts = Facts { activity: &activity, reports, age, heard, still, wants: Wants::Turn };
-                    assert!(!facts.told().reason.is_empty());
+                    assert!(!facts.assess().reason.is_empty());
                 }
             }
         }

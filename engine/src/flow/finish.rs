@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use orange_core::{CRASH_COUNT, Hook, Machine, Transition};
 
+use crate::app::App;
 use crate::flow::activity;
 use crate::flow::begin::ESCALATION;
 use crate::flow::definition;
 use crate::flow::forced::Forced;
 use crate::flow::queue;
 use crate::flow::snapshot::left_behind;
-use crate::hooks::{self, Run, agents, workspace};
-use crate::orange::Orange;
+use crate::hooks::{self, HookContext, agents, workspace};
 use crate::store::event::{PlannedHook, Transition as Plan};
-use crate::store::{Event, Log, Open, OpenTransition, Set, Task, TaskDir, lock};
+use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskDir, TaskHistory, lock};
 use crate::{Error, Kind, Result, fault};
 
 /// Locks a task that nothing is pending for: a transition that somebody began is finished first, in a process that
@@ -23,20 +23,20 @@ use crate::{Error, Kind, Result, fault};
 /// # Errors
 /// Those of the store; `environment` when the transition cannot be finished; `refused` when the workflow has become
 /// another one, in which the task has no place.
-pub fn settled(orange: &Orange, dir: &TaskDir) -> Result<Open> {
+pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
     let mut tried = None;
     loop {
-        let mut open = Open::lock(&orange.home, dir)?;
-        let machine = orange.machine_of(&open.task().owned);
+        let mut locked = LockedTask::lock(&app.home, dir)?;
+        let machine = app.machine_of(&locked.task().owned);
         if let Ok(machine) = machine {
-            definition::check(machine, open.task(), open.log())?;
+            definition::check(machine, locked.task(), locked.history())?;
         }
-        let Some(pending) = &open.log().open else {
+        let Some(pending) = &locked.history().open else {
             // A workflow that cannot be followed is told by whoever wants to follow it.
-            machine.map_or(Ok(()), |machine| definition::follow(orange, machine, &mut open))?;
-            agents::take_answered(orange, &mut open)?;
-            activity::take_in(orange, &mut open)?;
-            return Ok(open);
+            machine.map_or(Ok(()), |machine| definition::follow(app, machine, &mut locked))?;
+            agents::take_answered(app, &mut locked)?;
+            activity::take_in(app, &mut locked)?;
+            return Ok(locked);
         };
         machine?;
         // Another one may have been begun while the first was being finished.
@@ -44,32 +44,32 @@ pub fn settled(orange: &Orange, dir: &TaskDir) -> Result<Open> {
             let OpenTransition { plan, .. } = pending;
             let message = format!("{} → {} was begun and cannot be finished", plan.from, plan.to);
             return Err(Error::new(Kind::Environment, message)
-                .help(format!("{} says why", orange.home.log_file().display())));
+                .help(format!("{} says why", app.home.log_file().display())));
         }
         tried = Some(pending.seq);
-        drop(open);
-        orange.detached(&["task", "finish", &dir.id], dir)?;
+        drop(locked);
+        app.detached(&["task", "finish", &dir.id], dir)?;
     }
 }
 
-/// Locks a task for a person who moves it on: settled where it can be, and else as it is.
+/// Locks a task for a person who moves it on: recovered where it can be, and else as it is.
 ///
 /// # Errors
-/// Those of the store; `environment` as [`settled`].
-pub fn in_hand(orange: &Orange, dir: &TaskDir) -> Result<Open> {
-    let open = Open::lock(&orange.home, dir)?;
-    let has_its_place = orange
-        .machine_of(&open.task().owned)
-        .and_then(|machine| definition::check(machine, open.task(), open.log()));
+/// Those of the store; `environment` as [`lock_recovered`].
+pub fn lock_recovered_or_as_is(app: &App, dir: &TaskDir) -> Result<LockedTask> {
+    let locked = LockedTask::lock(&app.home, dir)?;
+    let has_its_place = app
+        .machine_of(&locked.task().owned)
+        .and_then(|machine| definition::check(machine, locked.task(), locked.history()));
     if has_its_place.is_err() {
-        return Ok(open);
+        return Ok(locked);
     }
-    drop(open);
-    settled(orange, dir)
+    drop(locked);
+    lock_recovered(app, dir)
 }
 
 /// The transition that was begun and that nobody is at: who was finishing it has died.
-pub fn abandoned<'l>(dir: &TaskDir, log: &'l Log) -> Option<&'l OpenTransition> {
+pub fn abandoned<'l>(dir: &TaskDir, history: &'l TaskHistory) -> Option<&'l OpenTransition> {
     /// Nobody holds the task's lock between a request and the process that carries it out.
     const HANDING_OVER: Duration = Duration::from_secs(2);
     let written = || fs::metadata(dir.history()).and_then(|metadata| metadata.modified()).ok();
@@ -77,7 +77,7 @@ pub fn abandoned<'l>(dir: &TaskDir, log: &'l Log) -> Option<&'l OpenTransition> 
     let distance = |time| fault::now().duration_since(time).unwrap_or_else(|ahead| ahead.duration());
     let is_new = || written().map(distance).is_none_or(|distance| distance < HANDING_OVER);
     let is_held = || lock::held_longer(&dir.lock_file(), Duration::ZERO).is_some();
-    log.open.as_ref().filter(|_| !is_new() && !is_held())
+    history.open.as_ref().filter(|_| !is_new() && !is_held())
 }
 
 /// Runs the hooks that have not ended, in order, and closes the transition. A hook that fails rolls nothing back: it
@@ -85,45 +85,45 @@ pub fn abandoned<'l>(dir: &TaskDir, log: &'l Log) -> Option<&'l OpenTransition> 
 ///
 /// # Errors
 /// Those of the store; `refused` when the binary's workflow no longer has the transition.
-pub fn finish(orange: &Orange, open: &mut Open) -> Result<()> {
-    let Some(pending) = open.log().open.clone() else { return Ok(()) };
-    let machine = orange.machine_of(&open.task().owned)?;
-    let hooks = hooks_of(machine, &pending, &open.dir().id)?;
+pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
+    let Some(pending) = locked.history().open.clone() else { return Ok(()) };
+    let machine = app.machine_of(&locked.task().owned)?;
+    let hooks = hooks_of(machine, &pending, &locked.dir().id)?;
     let mut errors = Vec::new();
     for (planned, hook) in pending.plan.hooks.iter().zip(hooks) {
         let error = match pending.ended.get(&planned.index) {
             Some(error) => error.clone(),
-            None => run(orange, machine, open, &pending, planned, hook)?,
+            None => run(app, machine, locked, &pending, planned, hook)?,
         };
         errors.extend(error.map(|error| format!("{}: {error}", planned.name)));
     }
     fault::step("give back", "the worktree");
-    workspace::give_back(orange, open.task())?;
+    workspace::give_back(app, locked.task())?;
     // Before the transition is closed: after that nobody would come back to tell.
     if !errors.is_empty() {
-        open.call_attention(&errors.join("; "))?;
+        locked.call_attention(&errors.join("; "))?;
     }
-    close(machine, open, &pending.plan)?;
+    close(machine, locked, &pending.plan)?;
     let has = |hook: Hook<'_>| pending.plan.hooks.iter().any(|planned| planned.name == hook.name());
     if has(Hook::ReleaseWorkspace) && !has(Hook::SpawnNext) {
-        queue::after_release(orange, open.dir())?;
+        queue::after_release(app, locked.dir())?;
     }
     Ok(())
 }
 
 /// Runs a hook and journals its end; gives why it failed, if it did.
 fn run(
-    orange: &Orange,
+    app: &App,
     machine: &'static Machine<'static>,
-    open: &mut Open,
+    locked: &mut LockedTask,
     pending: &OpenTransition,
     planned: &PlannedHook,
     hook: &'static Hook<'static>,
 ) -> Result<Option<String>> {
     let counter = planned.counter.as_ref().map(|counter| (counter.name.clone(), counter.value));
-    let run = Run { orange, machine, since: pending.seq, index: planned.index, counter };
+    let context = HookContext { app, machine, since: pending.seq, index: planned.index, counter };
     fault::step("begin", &planned.name);
-    let (set, error) = match hooks::run(&run, open, hook) {
+    let (set, error) = match hooks::run(&context, locked, hook) {
         Ok(set) => (set, None),
         Err(error) => (Set::new(), Some(error.one_line())),
     };
@@ -131,7 +131,7 @@ fn run(
     let set = planned.counter.iter().fold(set, |set, counter| set.counter(&counter.name, counter.value));
     fault::step("end", &planned.name);
     let ended = Event::HookEnded { hook: planned.name.clone(), index: planned.index, error: error.clone() };
-    open.append(ended, set)?;
+    locked.append(ended, set)?;
     Ok(error)
 }
 
@@ -172,9 +172,9 @@ pub fn hooks_of(
     })
 }
 
-fn close(machine: &Machine<'_>, open: &mut Open, plan: &Plan) -> Result<()> {
-    let (changed, set) = closing(machine, open.task(), plan);
-    open.append(changed, set)
+fn close(machine: &Machine<'_>, locked: &mut LockedTask, plan: &Plan) -> Result<()> {
+    let (changed, set) = closing(machine, locked.task(), plan);
+    locked.append(changed, set)
 }
 
 /// What closes a transition in the journal.

@@ -4,7 +4,7 @@ use orange_core::{Actor, Hook, Machine};
 
 use crate::Result;
 use crate::store::event::{PlannedHook, Transition};
-use crate::store::{Event, Open, Set};
+use crate::store::{Event, LockedTask, Set};
 
 /// What such a transition is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,15 +51,15 @@ impl Forced {
     pub fn begin(
         self,
         machine: &Machine<'static>,
-        open: &mut Open,
+        locked: &mut LockedTask,
         to: &str,
         actor: Actor,
         mut led_to_it: Vec<(Event, Set)>,
     ) -> Result<()> {
-        let started = Event::TransitionStarted(self.plan(machine, open.task().status(), to, actor));
+        let started = Event::TransitionStarted(self.plan(machine, locked.task().status(), to, actor));
         led_to_it.push((started, Set::new().status(to)));
-        open.append_many(led_to_it)?;
-        open.clear_attention()
+        locked.append_many(led_to_it)?;
+        locked.clear_attention()
     }
 
     fn plan(self, machine: &Machine<'static>, from: &str, to: &str, actor: Actor) -> Transition {

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::app::App;
 use crate::drive::git::{Backup, Git};
 use crate::files::{bytes_in, size};
-use crate::orange::Orange;
 use crate::store::projects::{self, Project};
 use crate::store::{Home, Task, TaskDir, atomic, home, list};
 use crate::{Error, Result, fault, nofollow};
@@ -61,11 +61,11 @@ pub struct Garbage {
     pub age: Duration,
     /// How many bytes of the home it takes.
     pub bytes: u64,
-    place: Place,
+    place: Removable,
 }
 
 #[derive(Clone, Debug)]
-enum Place {
+enum Removable {
     Backup(Git, Backup, String),
     Branch(Git, String, String),
     Deleted(TaskDir),
@@ -160,8 +160,8 @@ impl Wanted<'_> {
 ///
 /// # Errors
 /// `corrupt` or `environment` when the projects or a folder cannot be read, or git fails.
-pub fn find(orange: &Orange, wanted: &Wanted<'_>) -> Result<Vec<Garbage>> {
-    let projects = projects::read(&orange.home)?;
+pub fn find(app: &App, wanted: &Wanted<'_>) -> Result<Vec<Garbage>> {
+    let projects = projects::read(&app.home)?;
     let of_tasks = [Kind::Backup, Kind::Branch, Kind::Trash];
     let is_asked =
         |project: &&Project| of_tasks.iter().any(|kind| wanted.age(*kind, Some(project)).is_some());
@@ -169,19 +169,19 @@ pub fn find(orange: &Orange, wanted: &Wanted<'_>) -> Result<Vec<Garbage>> {
     let of_definitions = wanted.age(Kind::Definition, None);
     let mut found = Vec::new();
     if !projects.is_empty() || of_definitions.is_some() {
-        let known = Known::of(orange)?;
+        let known = Known::of(app)?;
         for project in projects.into_iter().filter(|project| project.path.is_dir()) {
-            found.extend(of_project(orange, wanted, project, &known)?);
+            found.extend(of_project(app, wanted, project, &known)?);
         }
         if let Some(age) = of_definitions.filter(|_| known.is_whole) {
-            found.extend(definitions(orange, age, &known)?);
+            found.extend(definitions(app, age, &known)?);
         }
     }
     if wanted.age(Kind::Temporary, None).is_some() {
-        found.extend(leftovers(&orange.home)?.into_iter().map(temporary));
+        found.extend(leftovers(&app.home)?.into_iter().map(temporary));
     }
     if wanted.age(Kind::Log, None).is_some() {
-        found.extend(long_log(orange));
+        found.extend(long_log(app));
     }
     Ok(found)
 }
@@ -191,35 +191,35 @@ pub fn find(orange: &Orange, wanted: &Wanted<'_>) -> Result<Vec<Garbage>> {
 /// # Errors
 /// `environment` when git or the disk refuses; it is still there then, or in the folder of the trash that the next
 /// removal empties.
-pub fn remove(orange: &Orange, garbage: &Garbage) -> Result<()> {
+pub fn remove(app: &App, garbage: &Garbage) -> Result<()> {
     fault::step("remove", &garbage.name);
     match &garbage.place {
-        Place::Backup(git, backup, default_branch) => {
+        Removable::Backup(git, backup, default_branch) => {
             if git.is_backup_merged(backup, default_branch)? {
                 git.remove_ref(&backup.reference, &backup.commit)?;
             }
             Ok(())
         }
-        Place::Branch(git, branch, commit) => git.remove_ref(&format!("refs/heads/{branch}"), commit),
-        Place::Deleted(dir) => remove_deleted(&orange.home, dir),
-        Place::Definition(folder) => remove_folder(folder),
-        Place::File(file) => nofollow::remove(file).map_err(|cause| Error::io("remove", file, &cause)),
-        Place::Log => {
-            let log = orange.home.log_file();
-            nofollow::rename(&log, &orange.home.former_log()).map_err(|cause| Error::io("move", &log, &cause))
+        Removable::Branch(git, branch, commit) => git.remove_ref(&format!("refs/heads/{branch}"), commit),
+        Removable::Deleted(dir) => remove_deleted(&app.home, dir),
+        Removable::Definition(folder) => remove_folder(folder),
+        Removable::File(file) => nofollow::remove(file).map_err(|cause| Error::io("remove", file, &cause)),
+        Removable::Log => {
+            let log = app.home.log_file();
+            nofollow::rename(&log, &app.home.former_log()).map_err(|cause| Error::io("move", &log, &cause))
         }
     }
 }
 
 /// Removes what the projects say, and what needs no age; what was done, and what failed, each with the project.
-pub fn sweep(orange: &Orange) -> Vec<(String, Result<String>)> {
+pub fn sweep(app: &App) -> Vec<(String, Result<String>)> {
     let wanted = Wanted { is_automatic: true, ..Wanted::default() };
-    let found = match find(orange, &wanted) {
+    let found = match find(app, &wanted) {
         Ok(found) => found,
         Err(error) => return vec![("gc".to_owned(), Err(error))],
     };
     let each = found.into_iter().map(|garbage| {
-        let outcome = remove(orange, &garbage);
+        let outcome = remove(app, &garbage);
         let story = outcome.map(|()| format!("removed {} {}", garbage.kind.name(), garbage.name));
         (garbage.project.unwrap_or_else(|| "gc".to_owned()), story)
     });
@@ -251,42 +251,37 @@ pub fn leftovers(home: &Home) -> Result<Vec<PathBuf>> {
 }
 
 impl Known {
-    fn of(orange: &Orange) -> Result<Known> {
+    fn of(app: &App) -> Result<Known> {
         let mut known = Known { is_whole: true, ..Known::default() };
-        for (folder, is_deleted) in [(orange.home.tasks(), false), (orange.home.trash(), true)] {
+        for (folder, is_deleted) in [(app.home.tasks(), false), (app.home.trash(), true)] {
             for dir in list::below(&folder, None)? {
-                known.add(orange, dir, is_deleted);
+                known.add(app, dir, is_deleted);
             }
         }
         Ok(known)
     }
 
-    fn add(&mut self, orange: &Orange, dir: TaskDir, is_deleted: bool) {
-        let Ok((task, journal)) = Task::read_last(&orange.home, &dir, 0) else {
+    fn add(&mut self, app: &App, dir: TaskDir, is_deleted: bool) {
+        let Ok((task, journal)) = Task::read_last(&app.home, &dir, 0) else {
             self.is_whole = false;
             self.live.insert(dir.id);
             return;
         };
         self.definitions.insert(task.owned.definition.clone());
         let holds_something = task.owned.workspace.is_some() || task.owned.tmux_session.is_some();
-        if holds_something || !is_deleted && !orange.is_over(&task.owned) {
+        if holds_something || !is_deleted && !app.is_over(&task.owned) {
             self.branches.insert((dir.project, task.branch));
             self.live.insert(dir.id);
             return;
         }
-        let is_own_branch = journal.log().made.contains_key(&task.branch);
+        let is_own_branch = journal.history().made.contains_key(&task.branch);
         let age = age_of(&dir.history());
         self.over.push(Over { dir, branch: task.branch, is_own_branch, age, is_deleted });
     }
 }
 
 /// What is left of the tasks of one project.
-fn of_project(
-    orange: &Orange,
-    wanted: &Wanted<'_>,
-    project: &Project,
-    known: &Known,
-) -> Result<Vec<Garbage>> {
+fn of_project(app: &App, wanted: &Wanted<'_>, project: &Project, known: &Known) -> Result<Vec<Garbage>> {
     let git = Git::at(&project.path);
     let of = |kind, name: &str, age, bytes, place| Garbage {
         kind,
@@ -307,7 +302,7 @@ fn of_project(
         let may_go = is_old && !known.live.contains(backup.task());
         if may_go && git.is_backup_merged(&backup, &project.default_branch)? {
             let name = backup.reference.clone();
-            let place = Place::Backup(git.clone(), backup, project.default_branch.clone());
+            let place = Removable::Backup(git.clone(), backup, project.default_branch.clone());
             found.push(of(Kind::Backup, &name, age, 0, place));
         } else {
             staying.insert(backup.task().to_owned());
@@ -319,29 +314,29 @@ fn of_project(
         let is_used = known.branches.contains(&(project.name.clone(), over.branch.clone()));
         let may_go = is_old && over.is_own_branch && !is_used && branches.insert(&over.branch);
         if may_go && let Some(commit) = git.merged_branch(&over.branch, &project.default_branch)? {
-            let place = Place::Branch(git.clone(), over.branch.clone(), commit);
+            let place = Removable::Branch(git.clone(), over.branch.clone(), commit);
             found.push(of(Kind::Branch, &over.branch, over.age, 0, place));
         }
     }
     for over in over.iter().filter(|over| over.is_deleted) {
         let is_old = wanted.age(Kind::Trash, Some(project)).is_some_and(|wanted| over.age >= wanted);
-        let has_work = staying.contains(&over.dir.id) || orange.home.set_aside(&over.dir.id).exists();
+        let has_work = staying.contains(&over.dir.id) || app.home.set_aside(&over.dir.id).exists();
         if is_old && !has_work {
             let name = over.dir.path.display().to_string();
-            let place = Place::Deleted(over.dir.clone());
+            let place = Removable::Deleted(over.dir.clone());
             found.push(of(Kind::Trash, &name, over.age, bytes_in(&over.dir.path)?, place));
         }
     }
     Ok(found)
 }
 
-fn definitions(orange: &Orange, wanted: Duration, known: &Known) -> Result<Vec<Garbage>> {
+fn definitions(app: &App, wanted: Duration, known: &Known) -> Result<Vec<Garbage>> {
     let mut found = Vec::new();
-    for (hash, folder) in orange.machines.former_definitions()? {
+    for (hash, folder) in app.machines.former_definitions()? {
         let age = age_of(&folder);
         if !known.definitions.contains(&hash) && age >= wanted {
             let (name, bytes) = (folder.display().to_string(), bytes_in(&folder)?);
-            let place = Place::Definition(folder);
+            let place = Removable::Definition(folder);
             found.push(Garbage { kind: Kind::Definition, project: None, name, age, bytes, place });
         }
     }
@@ -351,15 +346,15 @@ fn definitions(orange: &Orange, wanted: Duration, known: &Known) -> Result<Vec<G
 fn temporary(file: PathBuf) -> Garbage {
     let bytes = file.symlink_metadata().map_or(0, |found| found.len());
     let (name, age) = (file.display().to_string(), age_of(&file));
-    Garbage { kind: Kind::Temporary, project: None, name, age, bytes, place: Place::File(file) }
+    Garbage { kind: Kind::Temporary, project: None, name, age, bytes, place: Removable::File(file) }
 }
 
 /// The log when it is too long. What goes is the part before it.
-fn long_log(orange: &Orange) -> Option<Garbage> {
+fn long_log(app: &App) -> Option<Garbage> {
     let length = |path: &Path| path.symlink_metadata().map_or(0, |found| found.len());
-    let (log, former) = (orange.home.log_file(), orange.home.former_log());
+    let (log, former) = (app.home.log_file(), app.home.former_log());
     let (name, age, bytes) = (log.display().to_string(), age_of(&former), length(&former));
-    let place = Place::Log;
+    let place = Removable::Log;
     (length(&log) > LONGEST_LOG).then_some(Garbage {
         kind: Kind::Log,
         project: None,

@@ -6,15 +6,15 @@ use std::time::SystemTime;
 
 use orange_core::{Machine, Outcome, limit_after};
 
+use crate::app::App;
 use crate::drive::harness::{transcript, until::until};
 use crate::flow::activity::known;
-use crate::flow::settled;
+use crate::flow::lock_recovered;
 use crate::flow::snapshot::status_of;
 use crate::flow::waiting::{self, Next};
 use crate::hooks::agents;
-use crate::orange::Orange;
 use crate::store::activity::{self, Activity, Doing, Limit};
-use crate::store::{Event, Log, Open, Set, TaskDir, clock};
+use crate::store::{Event, LockedTask, Set, TaskDir, TaskHistory, clock};
 use crate::{Result, fault};
 
 /// What an agent is told when its limit is over.
@@ -32,7 +32,7 @@ pub fn is_at_one(dir: &TaskDir, spawn: u32) -> bool {
 
 /// How many seconds are left of a limit: as its harness says, else as a `wait` rule of the state says, else by how often the
 /// task has waited.
-pub fn seconds(limit: &Limit, rule: Option<u32>, log: &Log, now: SystemTime) -> u32 {
+pub fn seconds(limit: &Limit, rule: Option<u32>, history: &TaskHistory, now: SystemTime) -> u32 {
     const WEEK: u32 = 604_800;
     let said = limit.until.as_deref().and_then(clock::parse).or_else(|| until(&limit.text, now));
     let left = said.map(|time| {
@@ -40,12 +40,12 @@ pub fn seconds(limit: &Limit, rule: Option<u32>, log: &Log, now: SystemTime) -> 
         let left = time.duration_since(now).unwrap_or_default().as_secs().saturating_add(5);
         u32::try_from(left).unwrap_or(WEEK).min(WEEK)
     });
-    left.or(rule).unwrap_or_else(|| limit_after(log.restarts))
+    left.or(rule).unwrap_or_else(|| limit_after(history.restarts))
 }
 
 /// What the first `wait` rule of the task's state says, in seconds.
-pub fn rule(machine: &Machine<'_>, open: &Open) -> Option<u32> {
-    let state = status_of(machine, open.task()).ok()?;
+pub fn rule(machine: &Machine<'_>, locked: &LockedTask) -> Option<u32> {
+    let state = status_of(machine, locked.task()).ok()?;
     machine.exit_rules_of(state).find_map(|rule| match machine.exit_rules[rule].outcome {
         Outcome::Wait { resume_after } => Some(resume_after),
         Outcome::Then(_) | Outcome::ThenWhen(_) | Outcome::Crash { .. } | Outcome::MarkDead => None,
@@ -57,42 +57,42 @@ pub fn rule(machine: &Machine<'_>, open: &Open) -> Option<u32> {
 ///
 /// # Errors
 /// Those of the store; `environment` when the process that wakes it cannot be started.
-pub fn met(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
-    let mut open = settled(orange, dir)?;
-    let Some(record) = open.log().agents.get(&spawn) else { return Ok(None) };
-    if open.log().waiting.is_some() {
+pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
+    let mut locked = lock_recovered(app, dir)?;
+    let Some(record) = locked.history().agents.get(&spawn) else { return Ok(None) };
+    if locked.history().waiting.is_some() {
         return Ok(None);
     }
     let Doing::Limit(limit) = known(&activity::read(dir), spawn).doing else { return Ok(None) };
-    let machine = orange.machine_of(&open.task().owned)?;
-    let status = status_of(machine, open.task())?;
+    let machine = app.machine_of(&locked.task().owned)?;
+    let status = status_of(machine, locked.task())?;
     if machine.state(status).agent.as_str() != record.actor {
         return Ok(None);
     }
-    let after = seconds(&limit, rule(machine, &open), open.log(), fault::now());
+    let after = seconds(&limit, rule(machine, &locked), locked.history(), fault::now());
     let reason = format!("agent {spawn} has met a limit ({})", limit.text);
-    let next = Next::after(open.log(), spawn, Some(after), &reason);
-    waiting::begin(orange, machine, &mut open, Vec::new(), next).map(Some)
+    let next = Next::after(locked.history(), spawn, Some(after), &reason);
+    waiting::begin(app, machine, &mut locked, Vec::new(), next).map(Some)
 }
 
 /// Has an agent that is alive go on after a limit, unless it has gone on by itself. `None` where it is not alive.
 ///
 /// # Errors
 /// `environment` when tmux fails; `refused` when the agent does not read; those of the store.
-pub fn go_on(orange: &Orange, open: &mut Open, spawn: u32) -> Result<Option<String>> {
-    let Some(record) = open.log().agents.get(&spawn).cloned() else { return Ok(None) };
-    let panes = orange.tmux.panes_of(&open.task().id)?;
-    if !agents::is_alive(open.dir(), &record, &panes)? {
+pub fn go_on(app: &App, locked: &mut LockedTask, spawn: u32) -> Result<Option<String>> {
+    let Some(record) = locked.history().agents.get(&spawn).cloned() else { return Ok(None) };
+    let panes = app.tmux.panes_of(&locked.task().id)?;
+    if !agents::is_alive(locked.dir(), &record, &panes)? {
         return Ok(None);
     }
-    let reason = if is_at_one(open.dir(), spawn) {
-        let mark = format!("{}.{spawn}", open.log().last_seq);
-        agents::say(orange, open, spawn, &mark, GO_ON)?;
+    let reason = if is_at_one(locked.dir(), spawn) {
+        let mark = format!("{}.{spawn}", locked.history().last_seq);
+        agents::say(app, locked, spawn, &mark, GO_ON)?;
         "it was told that the limit is over"
     } else {
         "it went on by itself"
     };
-    open.append(Event::AgentContinued { spawn, reason: reason.to_owned() }, Set::new())?;
+    locked.append(Event::AgentContinued { spawn, reason: reason.to_owned() }, Set::new())?;
     Ok(Some(format!("agent {spawn} goes on: {reason}")))
 }
 

@@ -2,6 +2,7 @@
 
 use orange_core::{Actor, Decision, Machine, StateId};
 
+use crate::app::App;
 use crate::caller::Caller;
 use crate::drive::gh::{Gh, PrState, PullRequest};
 use crate::drive::git::{Git, REMOTE, Strategy};
@@ -9,12 +10,11 @@ use crate::flow::begin::begin;
 use crate::flow::forced::Forced;
 use crate::flow::request::{Goal, carry_out, decide, of_command};
 use crate::flow::snapshot::status_of;
-use crate::flow::{Moved, pull_request, settled};
+use crate::flow::{TransitionResult, lock_recovered, pull_request};
 use crate::hooks;
-use crate::orange::Orange;
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::projects::Project;
-use crate::store::{Event, Home, Open, Set, TaskDir};
+use crate::store::{Event, Home, LockedTask, Set, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// How somebody wants a task to be merged.
@@ -32,7 +32,7 @@ pub struct Wish {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
     /// The transition that followed; from a status to itself where the task was over.
-    pub moved: Moved,
+    pub result: TransitionResult,
     /// The branch that was merged.
     pub branch: String,
     /// The branch that it was merged into.
@@ -52,41 +52,41 @@ pub struct Merged {
 /// # Errors
 /// The rejection of the core; `not_allowed` for an agent that forces; `refused` for a pull request that is not merged, and when
 /// the branch or the default branch is not ready; `locked` while another task of the project is being merged; `environment` when git, gh or the remote fails.
-pub fn merge(orange: &Orange, dir: &TaskDir, wish: Wish) -> Result<Merged> {
-    let mut open = settled(orange, dir)?;
-    let machine = orange.machine_of(&open.task().owned)?;
-    let way = way(orange, machine, &open, wish)?;
+pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
+    let mut locked = lock_recovered(app, dir)?;
+    let machine = app.machine_of(&locked.task().owned)?;
+    let way = way(app, machine, &locked, wish)?;
     let room = match &way {
-        Way::Declared(decision) => hooks::preflight(orange, open.task(), &decision.effects)?,
+        Way::Declared(decision) => hooks::preflight(app, locked.task(), &decision.effects)?,
         Way::Forced(_) | Way::Late => None,
     };
-    let (branch, into) = (open.task().branch.clone(), orange.project_of(open.task())?.default_branch);
-    let pr = if wish.local { None } else { pull_request(orange, &mut open)? };
+    let (branch, into) = (locked.task().branch.clone(), app.project_of(locked.task())?.default_branch);
+    let pr = if wish.local { None } else { pull_request(app, &mut locked)? };
     let strategy = if pr.is_some() { "pr" } else { wish.strategy.as_str() };
     let (mut events, pushed, commit) = match pr {
-        Some(pr) => (pull_request::merged(orange, open.task(), &pr)?, false, pr.commit),
-        None => merge_here(orange, &mut open, wish)?,
+        Some(pr) => (pull_request::merged(app, locked.task(), &pr)?, false, pr.commit),
+        None => merge_here(app, &mut locked, wish)?,
     };
     if wish.force {
-        let from = open.task().status().to_owned();
-        events.iter_mut().for_each(|event| say_forced(event, &from));
+        let from = locked.task().status().to_owned();
+        events.iter_mut().for_each(|event| mark_forced(event, &from));
     }
     let events = events.into_iter().map(Into::into).collect();
-    let moved = match way {
+    let result = match way {
         Way::Declared(decision) => {
-            begin(machine, &mut open, &decision, events, room)?;
-            carry_out(orange, open)?
+            begin(machine, &mut locked, &decision, events, room)?;
+            carry_out(app, locked)?
         }
         Way::Forced(to) => {
-            Forced::Merge.begin(machine, &mut open, machine.state(to).name, Actor::Human, events)?;
-            carry_out(orange, open)?
+            Forced::Merge.begin(machine, &mut locked, machine.state(to).name, Actor::Human, events)?;
+            carry_out(app, locked)?
         }
         Way::Late => {
-            open.append_many(events)?;
-            Moved::staying(open.task())
+            locked.append_many(events)?;
+            TransitionResult::staying(locked.task())
         }
     };
-    Ok(Merged { moved, branch, into, strategy, pushed, commit })
+    Ok(Merged { result, branch, into, strategy, pushed, commit })
 }
 
 /// By which way the task goes to where merged tasks go.
@@ -99,16 +99,16 @@ enum Way {
     Late,
 }
 
-fn way(orange: &Orange, machine: &'static Machine<'static>, open: &Open, wish: Wish) -> Result<Way> {
+fn way(app: &App, machine: &'static Machine<'static>, locked: &LockedTask, wish: Wish) -> Result<Way> {
     if wish.force {
-        orange.caller.check_person("force a merge")?;
+        app.caller.check_person("force a merge")?;
     }
-    match decide(orange, machine, open.task(), open.log(), Goal::Merge) {
+    match decide(app, machine, locked.task(), locked.history(), Goal::Merge) {
         Ok(decision) => Ok(Way::Declared(decision)),
-        Err(refusal) if refusal.kind == Kind::NoTransition && is_unmerged(machine, open)? => Ok(Way::Late),
-        Err(refusal) if !is_forcible(machine, open, &refusal)? => Err(refusal),
+        Err(refusal) if refusal.kind == Kind::NoTransition && is_unmerged(machine, locked)? => Ok(Way::Late),
+        Err(refusal) if !is_forcible(machine, locked, &refusal)? => Err(refusal),
         Err(_) if wish.force => of_command(machine, machine.commands.merge, "merge").map(Way::Forced),
-        Err(refusal) if orange.caller == Caller::Person => {
+        Err(refusal) if app.caller == Caller::Person => {
             let help = format!("{}; `orange task merge --force` merges all the same", refusal.help);
             Err(refusal.help(help))
         }
@@ -117,21 +117,21 @@ fn way(orange: &Orange, machine: &'static Machine<'static>, open: &Open, wish: W
 }
 
 /// Whether the task went to where merged tasks go, and no merge of it is on record.
-fn is_unmerged(machine: &Machine<'_>, open: &Open) -> Result<bool> {
-    let is_there = Some(status_of(machine, open.task())?) == machine.commands.merge;
-    Ok(is_there && !open.log().is_merged)
+fn is_unmerged(machine: &Machine<'_>, locked: &LockedTask) -> Result<bool> {
+    let is_there = Some(status_of(machine, locked.task())?) == machine.commands.merge;
+    Ok(is_there && !locked.history().is_merged)
 }
 
 /// Whether it is the workflow that refuses, and the task is not over.
-fn is_forcible(machine: &Machine<'_>, open: &Open, refusal: &Error) -> Result<bool> {
-    let is_over = machine.state(status_of(machine, open.task())?).terminal;
+fn is_forcible(machine: &Machine<'_>, locked: &LockedTask, refusal: &Error) -> Result<bool> {
+    let is_over = machine.state(status_of(machine, locked.task())?).terminal;
     let is_rule = matches!(refusal.kind, Kind::NoTransition | Kind::GuardFailed | Kind::GateFailed);
     Ok(is_rule && !is_over)
 }
 
 /// The task's pull request, if it has one: merged, or there is nothing more to be done here.
-fn pull_request(orange: &Orange, open: &mut Open) -> Result<Option<PullRequest>> {
-    let Some(pr) = ask(orange, open).map_err(|error| {
+fn pull_request(app: &App, locked: &mut LockedTask) -> Result<Option<PullRequest>> {
+    let Some(pr) = ask(app, locked).map_err(|error| {
         let help = format!("{}; or merge here with --local", error.help);
         error.help(help)
     })?
@@ -154,46 +154,46 @@ fn pull_request(orange: &Orange, open: &mut Open) -> Result<Option<PullRequest>>
 }
 
 /// What GitHub says of the task's pull request, else of the one that its branch has, which is the task's from then on.
-fn ask(orange: &Orange, open: &mut Open) -> Result<Option<PullRequest>> {
-    let gh = Gh::at(&orange.project_of(open.task())?.path);
-    if let Some(url) = &open.task().pr_url {
-        orange.progress.step(&format!("asking GitHub about {url}"));
+fn ask(app: &App, locked: &mut LockedTask) -> Result<Option<PullRequest>> {
+    let gh = Gh::at(&app.project_of(locked.task())?.path);
+    if let Some(url) = &locked.task().pr_url {
+        app.progress.step(&format!("asking GitHub about {url}"));
         return gh.view(url).map(Some);
     }
-    orange.progress.step(&format!("asking GitHub about {}", open.task().branch));
-    let found = hooks::pull_request::find(orange, &gh, open.task())?;
+    app.progress.step(&format!("asking GitHub about {}", locked.task().branch));
+    let found = hooks::pull_request::find(app, &gh, locked.task())?;
     if let Some(pr) = &found {
-        hooks::pull_request::keep(open, &pr.url)?;
+        hooks::pull_request::keep(locked, &pr.url)?;
     }
     Ok(found)
 }
 
 /// Merges here and pushes. The events say so; they belong to the transition that follows.
-fn merge_here(orange: &Orange, open: &mut Open, wish: Wish) -> Result<(Vec<Event>, bool, Option<String>)> {
-    let project = orange.project_of(open.task())?;
-    let branch = open.task().branch.clone();
+fn merge_here(app: &App, locked: &mut LockedTask, wish: Wish) -> Result<(Vec<Event>, bool, Option<String>)> {
+    let project = app.project_of(locked.task())?;
+    let branch = locked.task().branch.clone();
     let into = project.default_branch.clone();
     let git = Git::at(&project.path);
     // Who is merged second begins where the first has left the default branch.
-    let _turn = lock_merges(&orange.home, &project)?;
+    let _turn = lock_merges(&app.home, &project)?;
     let has_remote = git.has_remote()?;
     if has_remote {
-        orange.progress.step(&format!("fetching {into} from {REMOTE}"));
+        app.progress.step(&format!("fetching {into} from {REMOTE}"));
         if let Some(warning) = git.fetch(&[&into, &branch])? {
             return Err(Error::new(Kind::Environment, warning)
                 .help("nothing was merged, since it could not be pushed: mend that, then merge again"));
         }
     }
-    let plan = git.plan_merge(&branch, &into, wish.strategy, open.worktree().as_deref())?;
+    let plan = git.plan_merge(&branch, &into, wish.strategy, locked.worktree().as_deref())?;
     // After a merge that was not pushed, or was killed, there is nothing new any more.
-    if !plan.is_new && open.log().merge.is_none() && !wish.force {
+    if !plan.is_new && locked.history().merge.is_none() && !wish.force {
         return Err(nothing_to_merge(&branch, &project));
     }
-    orange.progress.step(&format!("merging {branch} into {into}"));
-    open.append(Event::MergeStarted { into: into.clone(), commit: plan.commit.clone() }, Set::new())?;
+    app.progress.step(&format!("merging {branch} into {into}"));
+    locked.append(Event::MergeStarted { into: into.clone(), commit: plan.commit.clone() }, Set::new())?;
     git.merge(&plan, &into)?;
     if has_remote {
-        orange.progress.step(&format!("pushing {into}"));
+        app.progress.step(&format!("pushing {into}"));
         git.push(REMOTE, &into).map_err(not_pushed)?;
     }
     let strategy = wish.strategy.as_str().to_owned();
@@ -222,7 +222,7 @@ fn not_pushed(error: Error) -> Error {
         .help("the merge is done here and not pushed; the task stays as it is: mend the push and merge again")
 }
 
-fn say_forced(event: &mut Event, from: &str) {
+fn mark_forced(event: &mut Event, from: &str) {
     if let Event::TaskMerged { strategy, into, commit } = event {
         *event = Event::TaskForceMerged {
             from: from.to_owned(),

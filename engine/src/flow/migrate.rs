@@ -4,11 +4,11 @@ use orange_core::{Actor, CRASH_COUNT, Machine};
 use serde_json::{Value as Json, json};
 
 use crate::Result;
+use crate::app::App;
 use crate::flow::definition::new_counters;
-use crate::flow::finish::in_hand;
+use crate::flow::finish::lock_recovered_or_as_is;
 use crate::flow::snapshot::state_named;
-use crate::orange::Orange;
-use crate::store::{Event, Open, Set, TaskDir};
+use crate::store::{Event, LockedTask, Set, TaskDir};
 
 /// What a migration came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,46 +35,46 @@ pub struct Migrated {
 ///
 /// # Errors
 /// `not_allowed` for an agent; `not_found` for a state or a workflow that is not there; those of the store.
-pub fn migrate(orange: &Orange, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
-    orange.caller.check_person("migrate a task")?;
-    let mut open = in_hand(orange, dir)?;
+pub fn migrate(app: &App, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
+    app.caller.check_person("migrate a task")?;
+    let mut locked = lock_recovered_or_as_is(app, dir)?;
     let machine = match workflow {
-        Some(name) => orange.machines.named(name)?,
-        None => orange.machine_of(&open.task().owned)?,
+        Some(name) => app.machines.named(name)?,
+        None => app.machine_of(&locked.task().owned)?,
     };
     let state = machine.state(state_named(machine, to)?);
     let migrated = Migrated {
         id: dir.id.clone(),
-        from: open.task().status().to_owned(),
+        from: locked.task().status().to_owned(),
         to: to.to_owned(),
         workflow: machine.name.to_owned(),
         definition: machine.source_hash.to_owned(),
-        dropped_hooks: dropped_hooks(&open),
+        dropped_hooks: dropped_hooks(&locked),
         respawnable: state.respawn.is_some(),
     };
-    orange.machines.keep(machine)?;
-    let (event, set) = migration(machine, &open, to);
-    open.append(event, set)?;
-    open.clear_attention()?;
+    app.machines.keep(machine)?;
+    let (event, set) = migration(machine, &locked, to);
+    locked.append(event, set)?;
+    locked.clear_attention()?;
     Ok(migrated)
 }
 
 /// What is journaled of a task that follows this machine from now on, in a status of this name.
-pub fn migration(machine: &Machine<'_>, open: &Open, to: &str) -> (Event, Set) {
+pub fn migration(machine: &Machine<'_>, locked: &LockedTask, to: &str) -> (Event, Set) {
     let migrated = Event::TaskMigrated {
-        from: open.task().status().to_owned(),
+        from: locked.task().status().to_owned(),
         to: to.to_owned(),
         workflow: machine.name.to_owned(),
         actor: Actor::Human.as_str().to_owned(),
-        dropped_hooks: dropped_hooks(open),
+        dropped_hooks: dropped_hooks(locked),
     };
     let set = Set::new().status(to).workflow(machine.name, machine.source_hash);
-    let set = new_counters(machine, open.task(), set).counter(machine.counter(CRASH_COUNT).name, 0);
+    let set = new_counters(machine, locked.task(), set).counter(machine.counter(CRASH_COUNT).name, 0);
     (migrated, set)
 }
 
-fn dropped_hooks(open: &Open) -> Vec<String> {
-    let Some(pending) = &open.log().open else { return Vec::new() };
+fn dropped_hooks(locked: &LockedTask) -> Vec<String> {
+    let Some(pending) = &locked.history().open else { return Vec::new() };
     let left = pending.plan.hooks.iter().filter(|hook| !pending.ended.contains_key(&hook.index));
     left.map(|hook| hook.name.clone()).collect()
 }

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::polls::{Polls, Watched};
 use crate::flow::queue::Queues;
-use crate::flow::{End, activity, end_leftovers, ended, even_out, garbage, limit, settled, stop, waiting};
+use crate::flow::{
+    End, activity, end_leftovers, ended, even_out, garbage, limit, lock_recovered, stop, waiting,
+};
 use crate::hooks::agents;
-use crate::orange::Orange;
-use crate::store::{Log, Task, TaskDir, list};
+use crate::store::{Task, TaskDir, TaskHistory, list};
 use crate::{Kind, Result, fault};
 
 /// What a look has found, and what came of it.
@@ -27,14 +29,14 @@ pub struct Look {
 ///
 /// # Errors
 /// `environment` when the folder of the tasks cannot be read.
-pub fn look(orange: &Orange, polls: &mut Polls) -> Result<Look> {
+pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
     let mut look = Look::default();
     let (mut panes, mut pull_requests, mut queues) = (None, Vec::new(), Queues::default());
-    for dir in list::dirs(&orange.home, None)? {
-        let outcome = Task::read_last(&orange.home, &dir, 0).and_then(|(task, journal)| {
-            pull_requests.extend(Watched::of(orange, &dir, &task));
-            queues.see(orange, &dir, &task);
-            watch(orange, &dir, &task, &journal.log(), &mut panes)
+    for dir in list::dirs(&app.home, None)? {
+        let outcome = Task::read_last(&app.home, &dir, 0).and_then(|(task, journal)| {
+            pull_requests.extend(Watched::of(app, &dir, &task));
+            queues.see(app, &dir, &task);
+            watch(app, &dir, &task, &journal.history(), &mut panes)
         });
         match outcome {
             Ok(None) => {}
@@ -45,14 +47,14 @@ pub fn look(orange: &Orange, polls: &mut Polls) -> Result<Look> {
             Err(error) => look.errors.push((dir.id.clone(), error.told().to_string())),
         }
     }
-    for (dir, outcome) in polls.round(orange, pull_requests).into_iter().chain(queues.serve(orange)) {
+    for (dir, outcome) in polls.round(app, pull_requests).into_iter().chain(queues.serve(app)) {
         match outcome {
             Ok(story) => look.events.push((dir.id, story)),
             Err(error) => look.errors.push((dir.id, error.told().to_string())),
         }
     }
     if polls.is_time_to_sweep() {
-        for (project, outcome) in garbage::sweep(orange) {
+        for (project, outcome) in garbage::sweep(app) {
             match outcome {
                 Ok(story) => look.events.push((project, story)),
                 Err(error) => look.errors.push((project, error.told().to_string())),
@@ -64,74 +66,75 @@ pub fn look(orange: &Orange, polls: &mut Polls) -> Result<Look> {
 
 /// Looks at one task; `None` when it has no agent, is to get none, and has nothing unfinished.
 fn watch(
-    orange: &Orange,
+    app: &App,
     dir: &TaskDir,
     task: &Task,
-    log: &Log,
+    history: &TaskHistory,
     panes: &mut Option<Vec<Pane>>,
 ) -> Result<Option<Vec<String>>> {
     let mut stories = Vec::new();
-    if agents::is_answered(task, log) {
-        drop(settled(orange, dir)?);
+    if agents::is_answered(task, history) {
+        drop(lock_recovered(app, dir)?);
     }
-    match even_out(orange, dir) {
+    match even_out(app, dir) {
         Err(error) if error.kind != Kind::Locked => return Err(error),
         Ok(_) | Err(_) => {}
     }
-    if let Some(pending) = &log.open {
-        drop(settled(orange, dir)?);
+    if let Some(pending) = &history.open {
+        drop(lock_recovered(app, dir)?);
         stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
-    } else if is_left_over(orange, task) {
-        return end_leftovers(orange, dir).map(|story| Some(vec![story]));
-    } else if log.agents.is_empty() && log.waiting.is_none() {
+    } else if is_left_over(app, task) {
+        return end_leftovers(app, dir).map(|story| Some(vec![story]));
+    } else if history.agents.is_empty() && history.waiting.is_none() {
         return Ok(None);
     }
-    if !log.stopped.is_empty() {
-        stories.extend(stop::go_on(orange, dir)?);
+    if !history.stopped.is_empty() {
+        stories.extend(stop::go_on(app, dir)?);
     }
-    if log.waiting.as_ref().is_some_and(|waiting| waiting.is_due(fault::now())) {
-        stories.extend(waiting::overdue(orange, dir)?);
+    if history.waiting.as_ref().is_some_and(|waiting| waiting.is_due(fault::now())) {
+        stories.extend(waiting::overdue(app, dir)?);
     }
-    if panes.is_none() && !log.agents.is_empty() {
-        *panes = Some(believable_panes(orange)?);
+    if panes.is_none() && !history.agents.is_empty() {
+        *panes = Some(believable_panes(app)?);
     }
-    stories.extend(look_at_agents(orange, dir, task, log)?);
-    for spawn in missing(dir, log, panes.as_deref().unwrap_or_default())? {
+    stories.extend(look_at_agents(app, dir, task, history)?);
+    for spawn in missing(dir, history, panes.as_deref().unwrap_or_default())? {
         // What was seen before the lock may be old: only what is still gone under it counts.
-        if is_still_missing(orange, dir, spawn)? {
+        if is_still_missing(app, dir, spawn)? {
             let end = End { spawn, reason: "its pane is gone".to_owned(), ..End::default() };
-            stories.push(ended(orange, dir, &end)?);
+            stories.push(ended(app, dir, &end)?);
         }
     }
     Ok(Some(stories))
 }
 
 /// What agents have come to do that somebody should know; one that has met a limit is waited for.
-fn look_at_agents(orange: &Orange, dir: &TaskDir, task: &Task, log: &Log) -> Result<Vec<String>> {
-    let spawns: Vec<u32> = log.agents.keys().copied().collect();
+fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Result<Vec<String>> {
+    let spawns: Vec<u32> = history.agents.keys().copied().collect();
     for spawn in &spawns {
         limit::look_into_transcript(dir, *spawn);
     }
-    let news = activity::news(orange, dir, task, log);
+    let news = activity::news(app, dir, task, history);
     if !news.is_empty() {
         // Whoever locks the task takes it in.
-        drop(settled(orange, dir)?);
+        drop(lock_recovered(app, dir)?);
     }
     let mut stories: Vec<String> = news.iter().map(activity::words).collect();
-    for spawn in spawns.into_iter().filter(|spawn| log.waiting.is_none() && limit::is_at_one(dir, *spawn)) {
-        stories.extend(limit::met(orange, dir, spawn)?);
+    for spawn in spawns.into_iter().filter(|spawn| history.waiting.is_none() && limit::is_at_one(dir, *spawn))
+    {
+        stories.extend(limit::met(app, dir, spawn)?);
     }
     Ok(stories)
 }
 
 /// Whether the task is over and still has a session: the hook that should have ended it has failed.
-fn is_left_over(orange: &Orange, task: &Task) -> bool {
-    task.owned.tmux_session.is_some() && orange.is_over(&task.owned)
+fn is_left_over(app: &App, task: &Task) -> bool {
+    task.owned.tmux_session.is_some() && app.is_over(&task.owned)
 }
 
-fn missing(dir: &TaskDir, log: &Log, panes: &[Pane]) -> Result<Vec<u32>> {
+fn missing(dir: &TaskDir, history: &TaskHistory, panes: &[Pane]) -> Result<Vec<u32>> {
     let mut missing = Vec::new();
-    for agent in log.agents.values() {
+    for agent in history.agents.values() {
         if !agents::is_alive(dir, agent, panes)? {
             missing.push(agent.spawn);
         }
@@ -140,24 +143,24 @@ fn missing(dir: &TaskDir, log: &Log, panes: &[Pane]) -> Result<Vec<u32>> {
 }
 
 /// If it is, what it has left is cleared away.
-fn is_still_missing(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<bool> {
-    let open = settled(orange, dir)?;
-    let is_missing = missing(dir, open.log(), &orange.tmux.panes()?)?.contains(&spawn);
+fn is_still_missing(app: &App, dir: &TaskDir, spawn: u32) -> Result<bool> {
+    let open = lock_recovered(app, dir)?;
+    let is_missing = missing(dir, open.history(), &app.tmux.panes()?)?.contains(&spawn);
     if is_missing {
-        agents::clear_away(orange, &open, spawn)?;
+        agents::clear_away(app, &open, spawn)?;
     }
     Ok(is_missing)
 }
 
 /// One empty answer is no proof that every agent is gone (design §6): it is asked for again.
-fn believable_panes(orange: &Orange) -> Result<Vec<Pane>> {
+fn believable_panes(app: &App) -> Result<Vec<Pane>> {
     const ASKS: usize = 3;
     for _ in 1..ASKS {
-        let panes = orange.tmux.panes()?;
+        let panes = app.tmux.panes()?;
         if !panes.is_empty() {
             return Ok(panes);
         }
         std::thread::sleep(Duration::from_millis(200));
     }
-    orange.tmux.panes()
+    app.tmux.panes()
 }

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use crate::app::App;
 use crate::drive::gh::{self, Gh};
 use crate::flow::pull_request;
 use crate::hooks;
-use crate::orange::Orange;
 use crate::store::{Task, TaskDir};
 use crate::{Error, Result};
 
@@ -51,9 +51,9 @@ pub struct Watched {
 
 impl Watched {
     /// The task, if it is not over and has a pull request, or was started and may have one.
-    pub fn of(orange: &Orange, dir: &TaskDir, task: &Task) -> Option<Watched> {
+    pub fn of(app: &App, dir: &TaskDir, task: &Task) -> Option<Watched> {
         let url = task.pr_url.clone();
-        let machine = orange.machine_of(&task.owned).ok()?;
+        let machine = app.machine_of(&task.owned).ok()?;
         let status = machine.state_named(task.status())?;
         let may_have_one = url.is_some() || status != machine.initial;
         (may_have_one && !machine.state(status).terminal).then(|| Watched { dir: dir.clone(), url })
@@ -76,14 +76,14 @@ impl Polls {
 
     /// Asks GitHub about each whose time has come, those that waited longest first, and ends the tasks whose pull requests
     /// have ended. What came of it, by task; a failure that was told before is left out.
-    pub fn round(&mut self, orange: &Orange, mut watched: Vec<Watched>) -> Vec<(TaskDir, Result<String>)> {
+    pub fn round(&mut self, app: &App, mut watched: Vec<Watched>) -> Vec<(TaskDir, Result<String>)> {
         self.asked.retain(|id, _| watched.iter().any(|it| it.dir.id == *id));
         watched.retain(|it| self.asked.get(&it.dir.id).is_none_or(|asked| asked.at.elapsed() >= it.pause()));
         watched.sort_by_key(|it| self.asked.get(&it.dir.id).map(|asked| asked.at));
         let mut told = Vec::new();
         let mut failures = 0;
         for it in watched {
-            let outcome = ask(orange, &it);
+            let outcome = ask(app, &it);
             failures = if outcome.is_err() { failures + 1 } else { 0 };
             let failure = outcome.as_ref().err().cloned();
             let before = self.asked.insert(it.dir.id.clone(), Asked { at: Instant::now(), failure });
@@ -103,15 +103,15 @@ impl Polls {
     }
 }
 
-fn ask(orange: &Orange, watched: &Watched) -> Result<Option<String>> {
-    let (task, _) = Task::read(&orange.home, &watched.dir)?;
-    let gh = Gh::at(&orange.project_of(&task)?.path).patience(PATIENCE);
+fn ask(app: &App, watched: &Watched) -> Result<Option<String>> {
+    let (task, _) = Task::read(&app.home, &watched.dir)?;
+    let gh = Gh::at(&app.project_of(&task)?.path).patience(PATIENCE);
     let Some(url) = &watched.url else {
-        return match hooks::pull_request::find(orange, &gh, &task)? {
-            Some(pr) => pull_request::found(orange, &watched.dir, &pr).map(Some),
+        return match hooks::pull_request::find(app, &gh, &task)? {
+            Some(pr) => pull_request::found(app, &watched.dir, &pr).map(Some),
             None => Ok(None),
         };
     };
-    gh::check(orange.path())?;
-    pull_request::follow(orange, &watched.dir, &gh.view(url)?)
+    gh::check(app.path())?;
+    pull_request::follow(app, &watched.dir, &gh.view(url)?)
 }

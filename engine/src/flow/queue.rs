@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::Result;
+use crate::app::App;
 use crate::flow::start::waits;
 use crate::hooks::workspace;
-use crate::orange::Orange;
 use crate::store::list::Known;
 use crate::store::pool::{self, Saved, Slot};
 use crate::store::projects::{self, Project};
@@ -37,13 +37,13 @@ impl Queue {
     }
 
     /// What a task waits for that is still to be started, in words; `None` for any other task.
-    pub fn waits_for(&self, orange: &Orange, task: &Task) -> Option<String> {
+    pub fn waits_for(&self, app: &App, task: &Task) -> Option<String> {
         let project = self.projects.iter().find(|project| project.name == task.project)?;
-        if !waits(orange, task) {
+        if !waits(app, task) {
             return None;
         }
         let size = (project.name.as_str(), project.pool_size);
-        Some(if pool::check_room(&orange.home, &self.slots, size, &task.id).is_err() {
+        Some(if pool::check_room(&app.home, &self.slots, size, &task.id).is_err() {
             format!("waits for one of the {} worktrees of {}", project.pool_size, project.name)
         } else if project.is_auto() {
             "waits for `orange monitor`, which is going to start it".to_owned()
@@ -59,17 +59,17 @@ pub struct Queues(BTreeMap<String, (TaskDir, bool)>);
 
 impl Queues {
     /// Takes note of a task.
-    pub fn see(&mut self, orange: &Orange, dir: &TaskDir, task: &Task) {
+    pub fn see(&mut self, app: &App, dir: &TaskDir, task: &Task) {
         let (_, some_waits) = self.0.entry(dir.project.clone()).or_insert_with(|| (dir.clone(), false));
-        *some_waits |= waits(orange, task);
+        *some_waits |= waits(app, task);
     }
 
     /// Makes the starts that are owed, and fills the free worktrees of projects whose queue is automatic. The projects that
     /// something was to be done in, each with a task of it and what came of it.
-    pub fn serve(&self, orange: &Orange) -> Vec<(TaskDir, Result<String>)> {
+    pub fn serve(&self, app: &App) -> Vec<(TaskDir, Result<String>)> {
         let served = self.0.iter().filter_map(|(project, (dir, some_wait))| {
-            let done = is_to_be_served(orange, project, dir, *some_wait)
-                .and_then(|is_to_be| is_to_be.then(|| start_next(orange, dir)).transpose());
+            let done = is_to_be_served(app, project, dir, *some_wait)
+                .and_then(|is_to_be| is_to_be.then(|| start_next(app, dir)).transpose());
             let story = || format!("saw to the tasks of {project} that wait to be started");
             Some((dir.clone(), done.transpose()?.map(|()| story())))
         });
@@ -77,13 +77,13 @@ impl Queues {
     }
 }
 
-fn is_to_be_served(orange: &Orange, project: &str, dir: &TaskDir, some_wait: bool) -> Result<bool> {
-    let owed = owed::all(&orange.home, project)?;
+fn is_to_be_served(app: &App, project: &str, dir: &TaskDir, some_wait: bool) -> Result<bool> {
+    let owed = owed::all(&app.home, project)?;
     if owed.iter().any(Result::is_ok) {
         return Ok(true);
     }
-    let is_auto = || Ok(orange_project(orange, project)?.is_some_and(|project| project.is_auto()));
-    if some_wait && is_auto()? && workspace::is_free(orange, project, &dir.id)? {
+    let is_auto = || Ok(orange_project(app, project)?.is_some_and(|project| project.is_auto()));
+    if some_wait && is_auto()? && workspace::is_free(app, project, &dir.id)? {
         return Ok(true);
     }
     // One that cannot be read is reported only when nothing else is to be done: who makes the others reports it, too.
@@ -91,21 +91,21 @@ fn is_to_be_served(orange: &Orange, project: &str, dir: &TaskDir, some_wait: boo
 }
 
 /// A project that has been removed is no trouble of its tasks' here.
-fn orange_project(orange: &Orange, name: &str) -> Result<Option<Project>> {
-    Ok(projects::read(&orange.home)?.into_iter().find(|project| project.name == name))
+fn orange_project(app: &App, name: &str) -> Result<Option<Project>> {
+    Ok(projects::read(&app.home)?.into_iter().find(|project| project.name == name))
 }
 
-fn start_next(orange: &Orange, dir: &TaskDir) -> Result<()> {
-    orange.detached(&["task", "spawn-next", &dir.id], dir)
+fn start_next(app: &App, dir: &TaskDir) -> Result<()> {
+    app.detached(&["task", "spawn-next", &dir.id], dir)
 }
 
 /// Has the next task started where a task of a project with an automatic queue has given its worktree back.
 ///
 /// # Errors
 /// Those of reading the projects; `environment` when nothing can be started.
-pub fn after_release(orange: &Orange, dir: &TaskDir) -> Result<()> {
-    match orange_project(orange, &dir.project)? {
-        Some(project) if project.is_auto() => orange.start_detached(&["task", "spawn-next", &dir.id], dir),
+pub fn after_release(app: &App, dir: &TaskDir) -> Result<()> {
+    match orange_project(app, &dir.project)? {
+        Some(project) if project.is_auto() => app.start_detached(&["task", "spawn-next", &dir.id], dir),
         Some(_) | None => Ok(()),
     }
 }

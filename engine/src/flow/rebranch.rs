@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use crate::app::App;
 use crate::drive::git::{BranchState, Git};
 use crate::files::is_same;
-use crate::orange::Orange;
 use crate::store::Task;
 use crate::{Error, Kind, Result};
 
@@ -22,8 +22,8 @@ pub enum Change {
 /// # Errors
 /// `refused` when the task's worktree is on another branch than the record or the new name say, and when others may know
 /// the branch by its old name; `environment` when git fails.
-pub fn plan(orange: &Orange, task: &Task, worktree: Option<&Path>, to: &str) -> Result<Change> {
-    let project = orange.project_of(task)?;
+pub fn plan(app: &App, task: &Task, worktree: Option<&Path>, to: &str) -> Result<Change> {
+    let project = app.project_of(task)?;
     let git = Git::at(&project.path);
     let worktree = worktree.filter(|worktree| worktree.exists());
     let head = match worktree {
@@ -57,10 +57,10 @@ impl Change {
     ///
     /// # Errors
     /// `environment` when git fails; nothing is renamed then.
-    pub fn make(&self, orange: &Orange, task: &Task, to: &str) -> Result<()> {
+    pub fn make(&self, app: &App, task: &Task, to: &str) -> Result<()> {
         match self {
             Change::None => Ok(()),
-            Change::Rename(from) => Git::at(&orange.project_of(task)?.path).rename_branch(from, to),
+            Change::Rename(from) => Git::at(&app.project_of(task)?.path).rename_branch(from, to),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use orange_core::{Machine, Missing, Rejection, View, When};
 
 use crate::drive::git;
-use crate::store::Log;
+use crate::store::TaskHistory;
 use crate::{Error, Kind};
 
 /// The rejection as the error that its reader can act on. `worktree` is the folder of the task's worktree, if it has one.
@@ -13,7 +13,7 @@ pub fn error(
     rejection: Rejection,
     machine: &Machine<'_>,
     view: &View<'_>,
-    log: &Log,
+    history: &TaskHistory,
     worktree: Option<&Path>,
 ) -> Error {
     let kind = match rejection {
@@ -22,7 +22,7 @@ pub fn error(
         Rejection::GuardFailed { .. } => Kind::GuardFailed,
         Rejection::GateFailed { .. } => Kind::GateFailed,
     };
-    Error::new(kind, message(rejection, machine, view, log, worktree)).help(rejection.help(machine, view))
+    Error::new(kind, message(rejection, machine, view, history, worktree)).help(rejection.help(machine, view))
 }
 
 /// What stands in the way, in one sentence. Of a section that has not changed since it last passed, it says whether the
@@ -31,17 +31,17 @@ pub fn message(
     rejection: Rejection,
     machine: &Machine<'_>,
     view: &View<'_>,
-    log: &Log,
+    history: &TaskHistory,
     worktree: Option<&Path>,
 ) -> String {
-    let since = since_it_passed(rejection, machine, log, worktree).unwrap_or_default();
+    let since = since_it_passed(rejection, machine, history, worktree).unwrap_or_default();
     rejection.message(machine, view) + &since
 }
 
 fn since_it_passed(
     rejection: Rejection,
     machine: &Machine<'_>,
-    log: &Log,
+    history: &TaskHistory,
     worktree: Option<&Path>,
 ) -> Option<String> {
     let Rejection::GateFailed { transition, missing: Missing::Fresh { when: When::Passed } } = rejection
@@ -49,7 +49,7 @@ fn since_it_passed(
         return None;
     };
     let gate = machine.transition(transition).gate.as_ref()?;
-    let then = log.passes.get(gate.section)?.commit.as_deref()?;
+    let then = history.passes.get(gate.section)?.commit.as_deref()?;
     // Without an answer, the commit of then is told alone.
     let now = worktree.and_then(|worktree| git::stands_on(worktree).unwrap_or_default());
     Some(match now {

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use orange_core::{Decision, Machine, StateId};
 
+use crate::app::App;
 use crate::drive::git::{self, Git};
 use crate::flow::begin::begin;
 use crate::flow::snapshot::{Snapshot, state_named, status_of};
-use crate::flow::{Moved, finish, refusal, settled};
+use crate::flow::{TransitionResult, finish, lock_recovered, refusal};
 use crate::hooks;
-use crate::orange::Orange;
-use crate::store::{Log, Open, Task, TaskDir};
+use crate::store::{LockedTask, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};
 
 /// Where a request wants to go.
@@ -31,21 +31,21 @@ pub enum Goal<'a> {
 /// # Errors
 /// A rejection of the core as its kind; `environment` or `refused` when what the hooks need is not there, before anything
 /// has changed; those of the store. A hook that fails later is no error: it is in the answer, and shown as `attention`.
-pub fn request(orange: &Orange, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
-    let open = begun(orange, settled(orange, dir)?, goal)?;
-    carry_out(orange, open)
+pub fn request(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionResult> {
+    let locked = begun(app, lock_recovered(app, dir)?, goal)?;
+    carry_out(app, locked)
 }
 
 /// The same task once the transition is begun, still locked: [`carry_out`] does the rest.
 ///
 /// # Errors
 /// As [`request`].
-pub fn begun(orange: &Orange, mut open: Open, goal: Goal<'_>) -> Result<Open> {
-    let machine = orange.machine_of(&open.task().owned)?;
-    let decision = decide(orange, machine, open.task(), open.log(), goal)?;
-    let room = hooks::preflight(orange, open.task(), &decision.effects)?;
-    begin(machine, &mut open, &decision, Vec::new(), room)?;
-    Ok(open)
+pub fn begun(app: &App, mut locked: LockedTask, goal: Goal<'_>) -> Result<LockedTask> {
+    let machine = app.machine_of(&locked.task().owned)?;
+    let decision = decide(app, machine, locked.task(), locked.history(), goal)?;
+    let room = hooks::preflight(app, locked.task(), &decision.effects)?;
+    begin(machine, &mut locked, &decision, Vec::new(), room)?;
+    Ok(locked)
 }
 
 /// The core's answer to whoever runs this process.
@@ -54,31 +54,31 @@ pub fn begun(orange: &Orange, mut open: Open, goal: Goal<'_>) -> Result<Open> {
 /// `not_allowed` for an agent that has ended; `not_found` for a state that the workflow does not have, `refused` where it
 /// has none for the command; a rejection of the core as its kind.
 pub fn decide(
-    orange: &Orange,
+    app: &App,
     machine: &'static Machine<'static>,
     task: &Task,
-    log: &Log,
+    history: &TaskHistory,
     goal: Goal<'_>,
 ) -> Result<Decision<'static>> {
-    let actor = orange.check_caller(task, log)?;
-    let snapshot = Snapshot::of(machine, task, log)?;
+    let actor = app.check_caller(task, history)?;
+    let snapshot = Snapshot::of(machine, task, history)?;
     let view = snapshot.view();
     let to = goal.state(machine, task)?;
-    let worktree = task.owned.workspace.as_ref().map(|name| orange.home.workspace(name));
-    let refuse = |no| refusal::error(no, machine, &view, log, worktree.as_deref());
+    let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
+    let refuse = |no| refusal::error(no, machine, &view, history, worktree.as_deref());
     let decision = machine.decide(&view, to, actor).map_err(refuse)?;
     if decision.seen.is_some() {
-        check_no_task_file(orange, task, worktree.as_deref())?;
+        check_no_task_file(app, task, worktree.as_deref())?;
     }
     Ok(decision)
 }
 
 /// What a gate lets pass is going to be merged, and the task's own file must not be.
-fn check_no_task_file(orange: &Orange, task: &Task, worktree: Option<&Path>) -> Result<()> {
+fn check_no_task_file(app: &App, task: &Task, worktree: Option<&Path>) -> Result<()> {
     let Some(worktree) = worktree.filter(|worktree| git::may_have(worktree, git::TASK_FILE)) else {
         return Ok(());
     };
-    let git = Git::at(&orange.project_of(task)?.path);
+    let git = Git::at(&app.project_of(task)?.path);
     match git.head(worktree)? {
         Some(commit) => git.check_no_task_file(&commit, &task.branch),
         None => Ok(()),
@@ -90,23 +90,23 @@ fn check_no_task_file(orange: &Orange, task: &Task, worktree: Option<&Path>) -> 
 ///
 /// # Errors
 /// Those of the store, and of starting that process. The transition is begun then: the next command finishes it.
-pub fn carry_out(orange: &Orange, mut open: Open) -> Result<Moved> {
-    let dir = open.dir().clone();
-    let Some(begun) = open.log().open.clone() else {
+pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<TransitionResult> {
+    let dir = locked.dir().clone();
+    let Some(begun) = locked.history().open.clone() else {
         return Err(Error::new(Kind::Refused, "no transition was begun"));
     };
     if begun.plan.hooks.is_empty() {
-        finish(orange, &mut open)?;
-        drop(open);
+        finish(app, &mut locked)?;
+        drop(locked);
     } else {
-        drop(open);
+        drop(locked);
         let hooks: Vec<&str> = begun.plan.hooks.iter().map(|hook| hook.name.as_str()).collect();
-        orange.progress.step(&hooks.join(", "));
-        orange.detached(&["task", "finish", &dir.id], &dir)?;
+        app.progress.step(&hooks.join(", "));
+        app.detached(&["task", "finish", &dir.id], &dir)?;
     }
-    let (_, journal) = Task::read(&orange.home, &dir)?;
-    if journal.log().open.is_some_and(|open| open.seq == begun.seq) {
-        let log = orange.home.log_file();
+    let (_, journal) = Task::read(&app.home, &dir)?;
+    if journal.history().open.is_some_and(|open| open.seq == begun.seq) {
+        let log = app.home.log_file();
         return Err(Error::new(
             Kind::Environment,
             format!("{} → {} is begun and not finished", begun.plan.from, begun.plan.to),
@@ -116,7 +116,7 @@ pub fn carry_out(orange: &Orange, mut open: Open) -> Result<Moved> {
             log.display()
         )));
     }
-    Ok(Moved::read(&dir.id, &journal.records, begun.seq))
+    Ok(TransitionResult::read(&dir.id, &journal.records, begun.seq))
 }
 
 impl Goal<'_> {

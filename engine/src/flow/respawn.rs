@@ -2,11 +2,11 @@
 
 use orange_core::{Actor, HarnessOf, Hook, Machine, Permissions, Spawn, State};
 
-use crate::flow::settled;
+use crate::app::App;
+use crate::flow::lock_recovered;
 use crate::flow::snapshot::status_of;
 use crate::hooks::agents::{self, Occasion, Start};
-use crate::orange::Orange;
-use crate::store::{Open, TaskDir, event};
+use crate::store::{LockedTask, TaskDir, event};
 use crate::{Error, Kind, Result};
 
 /// Starts the agent of a task's state again, and gives the record of its start. Unless it is to begin `afresh`, it continues the
@@ -14,15 +14,15 @@ use crate::{Error, Kind, Result};
 ///
 /// # Errors
 /// `not_respawnable` when the state has no respawn prompt, the task no worktree, or its agent is alive; `environment`.
-pub fn respawn(orange: &Orange, dir: &TaskDir, afresh: bool) -> Result<event::Spawn> {
-    let mut open = settled(orange, dir)?;
-    orange.check_caller(open.task(), open.log())?;
-    let machine = orange.machine_of(&open.task().owned)?;
-    check_respawn_prompt(orange, machine, &open)?;
+pub fn respawn(app: &App, dir: &TaskDir, afresh: bool) -> Result<event::Spawn> {
+    let mut locked = lock_recovered(app, dir)?;
+    app.check_caller(locked.task(), locked.history())?;
+    let machine = app.machine_of(&locked.task().owned)?;
+    check_respawn_prompt(app, machine, &locked)?;
     let occasion = if afresh { Occasion::Afresh } else { Occasion::Respawn };
-    let answers = open.task().attention.clone();
-    let number = again(orange, machine, &mut open, Start { occasion, answers })?;
-    Ok(open.log().agents.get(&number).cloned().unwrap_or_default())
+    let answers = locked.task().attention.clone();
+    let number = again(app, machine, &mut locked, Start { occasion, answers })?;
+    Ok(locked.history().agents.get(&number).cloned().unwrap_or_default())
 }
 
 /// The same for a task that is locked already, and without a person who has looked at it.
@@ -30,22 +30,22 @@ pub fn respawn(orange: &Orange, dir: &TaskDir, afresh: bool) -> Result<event::Sp
 /// # Errors
 /// As [`respawn`].
 pub fn again(
-    orange: &Orange,
+    app: &App,
     machine: &'static Machine<'static>,
-    open: &mut Open,
+    locked: &mut LockedTask,
     start: Start,
 ) -> Result<u32> {
-    let (state, spawn) = restartable(orange, machine, open)?;
-    agents::end_stopped(orange, open)?;
-    let id = &open.task().id;
-    let panes = orange.tmux.panes_of(id)?;
-    if let Some((number, record)) = agents::live(open, &panes, state.agent)? {
+    let (state, spawn) = restartable(app, machine, locked)?;
+    agents::end_stopped(app, locked)?;
+    let id = &locked.task().id;
+    let panes = app.tmux.panes_of(id)?;
+    if let Some((number, record)) = agents::live(locked, &panes, state.agent)? {
         return Err(refuse(format!("agent {number} is alive in window {}", record.window)).help(format!(
             "`orange task attach {id}` shows it; `orange task restart {id}` ends it and starts it again"
         )));
     }
-    agents::start(orange, machine, open, &Hook::SpawnAgent(spawn), None, start)?;
-    Ok(open.log().last_spawn)
+    agents::start(app, machine, locked, &Hook::SpawnAgent(spawn), None, start)?;
+    Ok(locked.history().last_spawn)
 }
 
 /// The state that the task is in, and how its agent is started again.
@@ -53,14 +53,14 @@ pub fn again(
 /// # Errors
 /// `not_respawnable` when no agent belongs there or the task has no worktree; `environment`.
 pub fn restartable(
-    orange: &Orange,
+    app: &App,
     machine: &'static Machine<'static>,
-    open: &Open,
+    locked: &LockedTask,
 ) -> Result<(&'static State<'static>, Spawn)> {
-    let task = open.task();
+    let task = locked.task();
     let status = status_of(machine, task)?;
     let state = machine.state(status);
-    let last = open.log().agents_here.get(state.agent.as_str());
+    let last = locked.history().agents_here.get(state.agent.as_str());
     let spawn = machine.restart(status, last.and_then(|last| as_started(machine, last)));
     let Some(spawn) = spawn.filter(|_| !state.terminal) else {
         return Err(refuse(format!("no agent works in {}", state.name))
@@ -69,7 +69,7 @@ pub fn restartable(
     if task.owned.workspace.is_none() {
         return Err(refuse("the task has no worktree".to_owned()).help("`orange task spawn` gives it one"));
     }
-    agents::preflight(orange, task, &spawn)?;
+    agents::preflight(app, task, &spawn)?;
     Ok((state, spawn))
 }
 
@@ -84,15 +84,15 @@ fn as_started(machine: &Machine<'_>, record: &event::Spawn) -> Option<Spawn> {
     })
 }
 
-fn check_respawn_prompt(orange: &Orange, machine: &'static Machine<'static>, open: &Open) -> Result<()> {
-    let state = machine.state(status_of(machine, open.task())?);
+fn check_respawn_prompt(app: &App, machine: &'static Machine<'static>, locked: &LockedTask) -> Result<()> {
+    let state = machine.state(status_of(machine, locked.task())?);
     if state.respawn.is_some() {
         return Ok(());
     }
-    let id = &open.task().id;
+    let id = &locked.task().id;
     let help = if state.terminal {
         "the task is over: create a new one for what is still to be done".to_owned()
-    } else if restartable(orange, machine, open).is_ok() {
+    } else if restartable(app, machine, locked).is_ok() {
         format!(
             "`orange task restart {id}` starts the agent that works there as it was started first; `orange task next {id}` \
              shows where the task can go from here"

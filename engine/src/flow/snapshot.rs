@@ -3,7 +3,7 @@
 use orange_core::{Machine, Seen, StateId, View, When};
 
 use crate::store::event::Pass;
-use crate::store::{Log, Task, suggest};
+use crate::store::{Task, TaskHistory, suggest};
 use crate::{Error, Kind, Result};
 
 /// The values that a view borrows.
@@ -20,14 +20,14 @@ impl<'t> Snapshot<'t> {
     ///
     /// # Errors
     /// `refused` when the workflow no longer has the task's status.
-    pub fn of(machine: &Machine<'_>, task: &'t Task, log: &'t Log) -> Result<Snapshot<'t>> {
+    pub fn of(machine: &Machine<'_>, task: &'t Task, history: &'t TaskHistory) -> Result<Snapshot<'t>> {
         let seen = |(pass, when): (&'t Pass, When)| {
             let fingerprint = u64::from_str_radix(&pass.hash, 16).ok()?;
             Some(Seen { section: &pass.section, fingerprint, when })
         };
-        let passed = log.passes.values().map(|pass| (pass, When::Passed));
-        let entered = log.entered.iter().map(|stood| (stood, When::Entered));
-        let found = log.found.iter().map(|stood| (stood, When::Started));
+        let passed = history.passes.values().map(|pass| (pass, When::Passed));
+        let entered = history.entered.iter().map(|stood| (stood, When::Entered));
+        let found = history.found.iter().map(|stood| (stood, When::Started));
         Ok(Snapshot {
             status: status_of(machine, task)?,
             counters: machine.counters.iter().map(|counter| task.counter(counter.name)).collect(),

@@ -5,28 +5,28 @@
 
 use orange_core::Actor;
 
-use crate::flow::{respawn, settled};
+use crate::app::App;
+use crate::flow::{lock_recovered, respawn};
 use crate::hooks::agents::{self, Occasion};
-use crate::orange::Orange;
 use crate::store::event::Waiting;
-use crate::store::{Event, Open, Set, TaskDir, clock};
+use crate::store::{Event, LockedTask, Set, TaskDir, clock};
 use crate::{Error, Kind, Result, fault};
 
 /// Ends the agents of a task, and has none start again by itself. Their numbers; none when the task is stopped already.
 ///
 /// # Errors
 /// `not_allowed` for an agent; `refused` when no agent is there and none is waited for; `environment`.
-pub fn stop(orange: &Orange, dir: &TaskDir) -> Result<Vec<u32>> {
-    orange.caller.check_person("stop a task's agents")?;
-    let mut open = settled(orange, dir)?;
-    let log = open.log();
-    let spawns: Vec<u32> = log.agents.keys().copied().collect();
-    let is_stopped = log.owned.stopped_at.is_some();
-    if spawns.is_empty() && log.waiting.is_none() {
-        return if is_stopped { Ok(spawns) } else { Err(nobody(orange, &open)) };
+pub fn stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
+    app.caller.check_person("stop a task's agents")?;
+    let mut locked = lock_recovered(app, dir)?;
+    let history = locked.history();
+    let spawns: Vec<u32> = history.agents.keys().copied().collect();
+    let is_stopped = history.owned.stopped_at.is_some();
+    if spawns.is_empty() && history.waiting.is_none() {
+        return if is_stopped { Ok(spawns) } else { Err(nobody(app, &locked)) };
     }
-    open.append(stopped(&spawns), Set::new().stopped_at(Some(&clock::now())))?;
-    agents::end_stopped(orange, &mut open)?;
+    locked.append(stopped(&spawns), Set::new().stopped_at(Some(&clock::now())))?;
+    agents::end_stopped(app, &mut locked)?;
     Ok(spawns)
 }
 
@@ -35,15 +35,15 @@ pub fn stop(orange: &Orange, dir: &TaskDir) -> Result<Vec<u32>> {
 ///
 /// # Errors
 /// `not_allowed` for an agent; those of [`restartable`](respawn::restartable), before anything is ended.
-pub fn restart(orange: &Orange, dir: &TaskDir, afresh: bool) -> Result<u32> {
-    orange.caller.check_person("restart a task's agent")?;
-    let mut open = settled(orange, dir)?;
-    let machine = orange.machine_of(&open.task().owned)?;
-    let agent = respawn::restartable(orange, machine, &open)?.0.agent;
-    let log = open.log();
-    let of_state = log.agents.values().filter(|record| record.actor == agent.as_str());
+pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<u32> {
+    app.caller.check_person("restart a task's agent")?;
+    let mut locked = lock_recovered(app, dir)?;
+    let machine = app.machine_of(&locked.task().owned)?;
+    let agent = respawn::restartable(app, machine, &locked)?.0.agent;
+    let history = locked.history();
+    let of_state = history.agents.values().filter(|record| record.actor == agent.as_str());
     let spawns: Vec<u32> = of_state.map(|record| record.spawn).collect();
-    open.clear_attention()?;
+    locked.clear_attention()?;
     if let Some(last) = spawns.last() {
         let waiting = Waiting {
             spawn: *last,
@@ -52,23 +52,23 @@ pub fn restart(orange: &Orange, dir: &TaskDir, afresh: bool) -> Result<u32> {
             reason: "restarted by a person".to_owned(),
         };
         let set = Set::new().waiting_until(Some(&waiting.until));
-        open.append_many(vec![stopped(&spawns).into(), (Event::AgentWaiting(waiting), set)])?;
+        locked.append_many(vec![stopped(&spawns).into(), (Event::AgentWaiting(waiting), set)])?;
     }
     let occasion = if afresh { Occasion::Afresh } else { Occasion::Respawn };
-    respawn::again(orange, machine, &mut open, occasion.into())
+    respawn::again(app, machine, &mut locked, occasion.into())
 }
 
 /// Goes on with a stop that was cut short. What was done, in words; `None` when nothing was left to do.
 ///
 /// # Errors
 /// Those of the store; `environment` when tmux fails or a process does not end.
-pub fn go_on(orange: &Orange, dir: &TaskDir) -> Result<Option<String>> {
-    let mut open = settled(orange, dir)?;
-    if open.log().stopped.is_empty() {
+pub fn go_on(app: &App, dir: &TaskDir) -> Result<Option<String>> {
+    let mut locked = lock_recovered(app, dir)?;
+    if locked.history().stopped.is_empty() {
         return Ok(None);
     }
-    let spawns: Vec<String> = open.log().stopped.iter().map(u32::to_string).collect();
-    agents::end_stopped(orange, &mut open)?;
+    let spawns: Vec<String> = locked.history().stopped.iter().map(u32::to_string).collect();
+    agents::end_stopped(app, &mut locked)?;
     Ok(Some(format!("ended agent {}, which a person has stopped", spawns.join(", "))))
 }
 
@@ -76,10 +76,10 @@ fn stopped(spawns: &[u32]) -> Event {
     Event::AgentStopped { spawns: spawns.to_vec(), actor: Actor::Human.as_str().to_owned() }
 }
 
-fn nobody(orange: &Orange, open: &Open) -> Error {
-    let id = &open.dir().id;
-    let machine = orange.machine_of(&open.task().owned);
-    let restarts = machine.and_then(|machine| respawn::restartable(orange, machine, open)).is_ok();
+fn nobody(app: &App, locked: &LockedTask) -> Error {
+    let id = &locked.dir().id;
+    let machine = app.machine_of(&locked.task().owned);
+    let restarts = machine.and_then(|machine| respawn::restartable(app, machine, locked)).is_ok();
     let restart =
         if restarts { format!("`orange task restart {id}` starts its agent again; ") } else { String::new() };
     Error::new(Kind::Refused, "the task has no agent that is alive or waited for")

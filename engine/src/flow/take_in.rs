@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::Result;
-use crate::orange::Orange;
+use crate::app::App;
 use crate::store::frontmatter::Document;
-use crate::store::{Copy, Open, TaskDir, task};
+use crate::store::{Copy, LockedTask, TaskDir, task};
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -14,25 +14,25 @@ const PATIENCE: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// Those of the store; `locked` soon: whoever holds the lock, or takes it next, does the same.
-pub fn take_in(orange: &Orange, dir: &TaskDir) -> Result<bool> {
-    meet(orange, dir, |copy, _| !copy.has_news())
+pub fn take_in(app: &App, dir: &TaskDir) -> Result<bool> {
+    meet(app, dir, |copy, _| !copy.has_news())
 }
 
 /// Merges both copies where they differ in more than the time of the last change. Says whether they did.
 ///
 /// # Errors
 /// As [`take_in`].
-pub fn even_out(orange: &Orange, dir: &TaskDir) -> Result<bool> {
-    meet(orange, dir, Copy::is_settled)
+pub fn even_out(app: &App, dir: &TaskDir) -> Result<bool> {
+    meet(app, dir, Copy::is_settled)
 }
 
-fn meet(orange: &Orange, dir: &TaskDir, is_done: impl Fn(&Copy, &Document) -> bool) -> Result<bool> {
-    let log = task::read_journal(dir)?.log();
-    let Some(workspace) = &log.owned.workspace else { return Ok(false) };
-    let Some(copy) = Copy::look(dir, &log, &orange.home.workspace(workspace))? else { return Ok(false) };
-    if is_done(&copy, &task::document(dir, &log)?) {
+fn meet(app: &App, dir: &TaskDir, is_done: impl Fn(&Copy, &Document) -> bool) -> Result<bool> {
+    let history = task::read_journal(dir)?.history();
+    let Some(workspace) = &history.owned.workspace else { return Ok(false) };
+    let Some(copy) = Copy::look(dir, &history, &app.home.workspace(workspace))? else { return Ok(false) };
+    if is_done(&copy, &task::document(dir, &history)?) {
         return Ok(false);
     }
-    drop(Open::lock(&orange.home.clone().patient(PATIENCE), dir)?);
+    drop(LockedTask::lock(&app.home.clone().patient(PATIENCE), dir)?);
     Ok(true)
 }

@@ -6,13 +6,13 @@ use orange_core::{
     StateId, Transition, Verdict,
 };
 
+use crate::app::App;
 use crate::caller::Caller;
 use crate::flow::request::decide;
-use crate::flow::{End, Goal, begin, ended, finish, foresee, request, settled, spawn};
+use crate::flow::{End, Goal, begin, dry_run, ended, finish, lock_recovered, request, spawn};
 use crate::machines::Machines;
-use crate::orange::Orange;
 use crate::store::event::Spawn as Spawned;
-use crate::store::{self, Draft, Event, Open, Record, Set, Task, TaskDir};
+use crate::store::{self, Draft, Event, LockedTask, Record, Set, Task, TaskDir};
 use crate::{Error, Kind};
 
 const PENDING: StateId = StateId(0);
@@ -121,7 +121,7 @@ pub(crate) static MACHINES: &[&Machine<'static>] = &[&MACHINE];
 /// One task of a home of its own.
 struct Lab {
     _folder: tempfile::TempDir,
-    orange: Orange,
+    app: App,
     dir: TaskDir,
 }
 
@@ -136,20 +136,20 @@ impl Lab {
             ..store::tests::draft("fix")
         };
         let dir = store::create(&home, &draft, |_| Ok(())).unwrap().dir().clone();
-        let orange = Orange::for_tests(Machines::only(MACHINES), home, folder.path());
-        Lab { _folder: folder, orange, dir }
+        let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
+        Lab { _folder: folder, app, dir }
     }
 
-    fn open(&self) -> Open {
-        Open::lock(&self.orange.home, &self.dir).unwrap()
+    fn open(&self) -> LockedTask {
+        LockedTask::lock(&self.app.home, &self.dir).unwrap()
     }
 
     fn task(&self) -> Task {
-        Task::read(&self.orange.home, &self.dir).unwrap().0
+        Task::read(&self.app.home, &self.dir).unwrap().0
     }
 
     fn records(&self) -> Vec<Record> {
-        Task::read(&self.orange.home, &self.dir).unwrap().1.records
+        Task::read(&self.app.home, &self.dir).unwrap().1.records
     }
 
     /// The types of the events since the task was created.
@@ -164,15 +164,15 @@ impl Lab {
         text.lines().find_map(|line| line.strip_prefix(&format!("{key}: ")).map(str::to_owned))
     }
 
-    fn ask(&self, to: &str) -> crate::Result<super::Moved> {
-        request(&self.orange, &self.dir, Goal::Named(to))
+    fn ask(&self, to: &str) -> crate::Result<super::TransitionResult> {
+        request(&self.app, &self.dir, Goal::Named(to))
     }
 
-    fn begin(&self, to: &str) -> Open {
-        let mut open = settled(&self.orange, &self.dir).unwrap();
-        let decision = decide(&self.orange, &MACHINE, open.task(), open.log(), Goal::Named(to)).unwrap();
-        begin::begin(&MACHINE, &mut open, &decision, Vec::new(), None).unwrap();
-        open
+    fn begin(&self, to: &str) -> LockedTask {
+        let mut locked = lock_recovered(&self.app, &self.dir).unwrap();
+        let decision = decide(&self.app, &MACHINE, locked.task(), locked.history(), Goal::Named(to)).unwrap();
+        begin::begin(&MACHINE, &mut locked, &decision, Vec::new(), None).unwrap();
+        locked
     }
 
     /// As if an agent had been started.
@@ -184,20 +184,20 @@ impl Lab {
     /// From now on, this agent asks, in the task's worktree.
     fn asks_as(&mut self, spawn: u32) {
         self.open().append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
-        self.orange.folder = self.orange.home.workspace("coffee--1");
+        self.app.folder = self.app.home.workspace("coffee--1");
         let task = self.dir.id.clone();
-        self.orange.caller = Caller::Agent { task, spawn: Some(spawn), claim: Actor::Worker, secret: None };
+        self.app.caller = Caller::Agent { task, spawn: Some(spawn), claim: Actor::Worker, secret: None };
     }
 
     fn end(&self, spawn: u32) -> crate::Result<String> {
         let reason = "exited with 3".to_owned();
-        ended(&self.orange, &self.dir, &End { spawn, code: Some(3), reason, ..End::default() })
+        ended(&self.app, &self.dir, &End { spawn, code: Some(3), reason, ..End::default() })
     }
 
     fn end_limited(&self, spawn: u32) -> String {
         let last_lines = vec!["Usage LIMIT".to_owned()];
         let end = End { spawn, code: Some(75), last_lines, ..End::default() };
-        ended(&self.orange, &self.dir, &end).unwrap()
+        ended(&self.app, &self.dir, &end).unwrap()
     }
 
     #[track_caller]
@@ -222,8 +222,8 @@ fn refused<T: std::fmt::Debug>(outcome: crate::Result<T>, kind: Kind, message: &
 #[test]
 fn a_transition_without_hooks_is_done_at_once() {
     let lab = Lab::new(PENDING, "");
-    let moved = lab.ask("working").unwrap();
-    assert_eq!((moved.from.as_str(), moved.to.as_str()), ("pending", "working"));
+    let result = lab.ask("working").unwrap();
+    assert_eq!((result.from.as_str(), result.to.as_str()), ("pending", "working"));
     assert_eq!(lab.events(), ["transition.started", "status.changed"]);
     lab.check("working", 0, None);
 }
@@ -232,10 +232,10 @@ fn a_transition_without_hooks_is_done_at_once() {
 #[test]
 fn a_task_that_holds_nothing_needs_no_pool() {
     let lab = Lab::new(PENDING, "");
-    let other = store::tests::task(&lab.orange.home, "other").dir().clone();
+    let other = store::tests::task(&lab.app.home, "other").dir().clone();
     std::fs::write(other.history(), "no event\n").unwrap();
     lab.ask("working").unwrap();
-    assert!(!lab.orange.home.pool_json().exists());
+    assert!(!lab.app.home.pool_json().exists());
 }
 
 #[test]
@@ -246,55 +246,55 @@ fn a_refusal_changes_nothing() {
     refused(lab.ask("working"), Kind::NoTransition, "working already");
     refused(lab.ask("donne"), Kind::NotFound, "no status `donne`");
     assert_eq!(lab.events(), [] as [&str; 0]);
-    refused(request(&lab.orange, &lab.dir, Goal::Merge), Kind::Refused, "no status for `merge`");
+    refused(request(&lab.app, &lab.dir, Goal::Merge), Kind::Refused, "no status for `merge`");
 }
 
 #[test]
 fn a_dry_run_answers_what_the_real_call_would() {
     let lab = Lab::new(STUCK, "");
     let goal = Goal::Named("agent-review");
-    let error = refused(foresee(&lab.orange, &lab.dir, goal), Kind::Environment, "`pi`");
-    assert_eq!(request(&lab.orange, &lab.dir, goal).unwrap_err(), error);
+    let error = refused(dry_run(&lab.app, &lab.dir, goal), Kind::Environment, "`pi`");
+    assert_eq!(request(&lab.app, &lab.dir, goal).unwrap_err(), error);
     assert_eq!(lab.events(), [] as [&str; 0]);
 }
 
 #[test]
 fn whoever_finishes_runs_only_the_hooks_that_have_not_ended() {
     let lab = Lab::new(WORKING, "## Handoff\nall");
-    let mut open = lab.begin("agent-review");
+    let mut locked = lab.begin("agent-review");
     let first = Event::HookEnded { hook: "set_field".to_owned(), index: 0, error: None };
-    open.append(first, Set::new()).unwrap();
-    drop(open);
+    locked.append(first, Set::new()).unwrap();
+    drop(locked);
 
-    finish(&lab.orange, &mut lab.open()).unwrap();
+    finish(&lab.app, &mut lab.open()).unwrap();
     assert_eq!((lab.field("first"), lab.field("last").as_deref()), (None, Some("done")));
     assert_eq!(lab.task().counter("review_round"), 1);
     // A failed hook stops neither the others nor the transition.
     lab.check("agent-review", 0, Some("run_command: the task has no worktree"));
     let again = lab.events();
-    finish(&lab.orange, &mut lab.open()).unwrap();
+    finish(&lab.app, &mut lab.open()).unwrap();
     assert_eq!(lab.events(), again);
 }
 
 #[test]
 fn a_counter_rises_once_however_often_its_hook_runs() {
     let lab = Lab::new(WORKING, "## Handoff\nall");
-    let mut open = lab.begin("agent-review");
+    let mut locked = lab.begin("agent-review");
     // Its value was set, and a kill came before that was noted.
-    open.append(Event::Unknown, Set::new().counter("review_round", 1)).unwrap();
-    drop(open);
-    finish(&lab.orange, &mut lab.open()).unwrap();
+    locked.append(Event::Unknown, Set::new().counter("review_round", 1)).unwrap();
+    drop(locked);
+    finish(&lab.app, &mut lab.open()).unwrap();
     assert_eq!(lab.task().counter("review_round"), 1);
 }
 
 #[test]
 fn a_failure_from_before_a_kill_is_told_too() {
     let lab = Lab::new(WORKING, "## Handoff\nall");
-    let mut open = lab.begin("agent-review");
+    let mut locked = lab.begin("agent-review");
     let failed = Event::HookEnded { hook: "set_field".into(), index: 0, error: Some("disk full".into()) };
-    open.append(failed, Set::new()).unwrap();
-    drop(open);
-    finish(&lab.orange, &mut lab.open()).unwrap();
+    locked.append(failed, Set::new()).unwrap();
+    drop(locked);
+    finish(&lab.app, &mut lab.open()).unwrap();
     lab.check("agent-review", 0, Some("set_field: disk full; run_command: "));
 }
 
@@ -310,18 +310,21 @@ fn what_cannot_be_finished_is_an_error_and_not_a_loop() {
 #[test]
 fn the_answer_is_read_from_the_journal_and_from_this_transition_alone() {
     let lab = Lab::new(WORKING, "## Handoff\nall");
-    let mut open = lab.begin("agent-review");
-    let started = open.log().open.as_ref().unwrap().seq;
-    finish(&lab.orange, &mut open).unwrap();
-    open.append(Event::Unknown, Set::new().counter("review_round", 7)).unwrap();
-    drop(open);
+    let mut locked = lab.begin("agent-review");
+    let started = locked.history().open.as_ref().unwrap().seq;
+    finish(&lab.app, &mut locked).unwrap();
+    locked.append(Event::Unknown, Set::new().counter("review_round", 7)).unwrap();
+    drop(locked);
     lab.ask("done").unwrap();
 
-    let moved = super::Moved::read("T1", &lab.records(), started);
-    assert_eq!((moved.from.as_str(), moved.to.as_str(), moved.review_round), ("working", "agent-review", 1));
-    assert_eq!(moved.hooks, ["set_field", "increment", "run_command", "set_field"]);
-    assert_eq!(moved.hook_errors, ["run_command: the task has no worktree to run a command in"]);
-    let json = moved.json();
+    let result = super::TransitionResult::read("T1", &lab.records(), started);
+    assert_eq!(
+        (result.from.as_str(), result.to.as_str(), result.review_round),
+        ("working", "agent-review", 1)
+    );
+    assert_eq!(result.hooks, ["set_field", "increment", "run_command", "set_field"]);
+    assert_eq!(result.hook_errors, ["run_command: the task has no worktree to run a command in"]);
+    let json = result.json();
     assert_eq!((&json["success"], &json["id"]), (&true.into(), &"T1".into()));
     assert_eq!((json.get("dry_run"), json.get("backed_up")), (None, None));
 }
@@ -329,7 +332,7 @@ fn the_answer_is_read_from_the_journal_and_from_this_transition_alone() {
 #[test]
 fn a_fresh_gate_wants_more_than_what_passed_last_time() {
     let lab = Lab::new(WORKING, "## Handoff\nall\n\n## Review\nFAIL");
-    finish(&lab.orange, &mut lab.begin("agent-review")).unwrap();
+    finish(&lab.app, &mut lab.begin("agent-review")).unwrap();
     lab.ask("working").unwrap();
     refused(lab.ask("agent-review"), Kind::GateFailed, "as it was when it last passed");
     // Nor does an exit rule take the old handoff for a new one.
@@ -391,13 +394,13 @@ fn an_agent_that_ended_as_a_rule_says_is_waited_for() {
     assert!(story.contains("with exit status 75 and \"limit\" in its last lines"), "{story}");
     lab.check("agent-review", 0, None);
     assert_eq!(lab.events()[1..], ["agent.exited", "agent.waiting"]);
-    let waiting = lab.open().log().waiting.clone().unwrap();
+    let waiting = lab.open().history().waiting.clone().unwrap();
     assert_eq!((waiting.spawn, waiting.after), (1, 900));
-    assert_eq!(super::waiting::overdue(&lab.orange, &lab.dir).unwrap(), None, "it is not due");
+    assert_eq!(super::waiting::overdue(&lab.app, &lab.dir).unwrap(), None, "it is not due");
 
     lab.ask("stuck").unwrap();
-    let log = lab.open().log().clone();
-    assert_eq!((log.waiting, log.owned.waiting_until, log.restarts), (None, None, 0));
+    let history = lab.open().history().clone();
+    assert_eq!((history.waiting, history.owned.waiting_until, history.restarts), (None, None, 0));
 }
 
 #[test]
@@ -412,8 +415,8 @@ fn agents_are_not_started_again_without_end() {
     assert!(story.contains("started again 20 times"), "{story}");
     lab.check("agent-review", 0, Some("`orange task respawn` tries once more"));
     assert_eq!(lab.events().last().unwrap(), "agent.given_up");
-    let log = lab.open().log().clone();
-    assert_eq!((log.waiting, log.restarts), (None, 0));
+    let history = lab.open().history().clone();
+    assert_eq!((history.waiting, history.restarts), (None, 0));
 }
 
 #[test]
@@ -422,12 +425,12 @@ fn what_can_never_be_started_again_is_given_up() {
     lab.agent(1, Actor::Reviewer);
     lab.end_limited(1);
     let text = std::fs::read_to_string(lab.dir.history()).unwrap();
-    let until = lab.open().log().owned.waiting_until.clone().unwrap();
+    let until = lab.open().history().owned.waiting_until.clone().unwrap();
     std::fs::write(lab.dir.history(), text.replace(&until, "2001-01-01T00:00:00.000Z")).unwrap();
-    let story = super::waiting::overdue(&lab.orange, &lab.dir).unwrap().unwrap();
+    let story = super::waiting::overdue(&lab.app, &lab.dir).unwrap().unwrap();
     assert!(story.contains("no agent works in agent-review"), "{story}");
     lab.check("agent-review", 0, Some("could not be started again"));
-    assert_eq!(super::waiting::overdue(&lab.orange, &lab.dir).unwrap(), None);
+    assert_eq!(super::waiting::overdue(&lab.app, &lab.dir).unwrap(), None);
 }
 
 #[test]
@@ -473,11 +476,11 @@ fn a_way_on_that_is_blocked_is_shown_and_not_taken() {
 #[test]
 fn attention_goes_with_the_next_transition() {
     let lab = Lab::new(WORKING, "");
-    let mut open = lab.open();
+    let mut locked = lab.open();
     for what in ["a", "b", "a"] {
-        open.call_attention(what).unwrap();
+        locked.call_attention(what).unwrap();
     }
-    drop(open);
+    drop(locked);
     lab.check("working", 0, Some("b; a"));
     lab.ask("stuck").unwrap();
     lab.check("stuck", 0, None);
@@ -496,12 +499,12 @@ fn an_agent_that_has_ended_is_not_heard() {
 #[test]
 fn only_a_task_that_waits_is_started() {
     let lab = Lab::new(STUCK, "");
-    let error = refused(spawn(&lab.orange, &lab.dir), Kind::Refused, "was started before: it is stuck");
+    let error = refused(spawn(&lab.app, &lab.dir), Kind::Refused, "was started before: it is stuck");
     assert!(error.help.contains("orange task respawn"), "{error}");
     // Past its initial state and without a worktree, where an agent can be started: what is missing is told.
     let lab = Lab::new(WORKING, "");
-    refused(spawn(&lab.orange, &lab.dir), Kind::Environment, "`pi`");
-    refused(super::respawn(&lab.orange, &lab.dir, false), Kind::NotRespawnable, "no worktree");
+    refused(spawn(&lab.app, &lab.dir), Kind::Environment, "`pi`");
+    refused(super::respawn(&lab.app, &lab.dir, false), Kind::NotRespawnable, "no worktree");
 }
 
 #[test]
@@ -511,13 +514,13 @@ fn a_status_that_the_workflow_lost_is_told() {
     refused(lab.ask("stuck"), Kind::Refused, "no longer has the status elsewhere");
     lab.agent(1, Actor::Worker);
     refused(lab.end(1), Kind::Refused, "elsewhere");
-    assert_eq!(lab.open().log().agents.len(), 1, "the binary that knows the status can still take note");
+    assert_eq!(lab.open().history().agents.len(), 1, "the binary that knows the status can still take note");
 }
 
 /// Cancels, and finishes as the process of its own would.
 fn cancelled(lab: &Lab) {
-    refused(super::cancel(&lab.orange, &lab.dir), Kind::Environment, "begun and not finished");
-    finish(&lab.orange, &mut lab.open()).unwrap();
+    refused(super::cancel(&lab.app, &lab.dir), Kind::Environment, "begun and not finished");
+    finish(&lab.app, &mut lab.open()).unwrap();
 }
 
 #[test]
@@ -526,19 +529,19 @@ fn a_task_whose_status_is_lost_can_be_cancelled_by_a_person() {
     lab.open().append(Event::Unknown, Set::new().status("elsewhere")).unwrap();
     lab.agent(1, Actor::Worker);
     lab.asks_as(1);
-    refused(super::cancel(&lab.orange, &lab.dir), Kind::NotAllowed, "only a person");
-    lab.orange.caller = Caller::Person;
+    refused(super::cancel(&lab.app, &lab.dir), Kind::NotAllowed, "only a person");
+    lab.app.caller = Caller::Person;
     lab.open().append(Event::Unknown, Set::new().workspace(None)).unwrap();
     cancelled(&lab);
     lab.check("done", 0, None);
-    let open = lab.open();
-    assert_eq!((&open.task().owned.tmux_session, open.log().agents.len()), (&None, 0));
+    let locked = lab.open();
+    assert_eq!((&locked.task().owned.tmux_session, locked.history().agents.len()), (&None, 0));
 }
 
 #[test]
 fn what_a_failed_hook_left_of_a_task_that_is_over_can_be_cleared_away() {
     let lab = Lab::new(DONE, "");
-    refused(super::cancel(&lab.orange, &lab.dir), Kind::NoTransition, "final");
+    refused(super::cancel(&lab.app, &lab.dir), Kind::NoTransition, "final");
     lab.open()
         .append(Event::Unknown, Set::new().workspace(Some("coffee--1")).tmux_session(Some("s")))
         .unwrap();

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::app::App;
 use crate::hooks::trace;
-use crate::orange::Orange;
 use crate::store::event::Spawn;
-use crate::store::transcripts::{self, Form, Kept};
-use crate::store::{Event, Log, Record, Task, TaskDir};
+use crate::store::transcripts::{self, Form, StoredTranscript};
+use crate::store::{Event, Record, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result, nofollow};
 
 /// An agent, and where it can be read what it did.
@@ -26,7 +26,7 @@ pub struct Transcript {
 #[derive(Clone, Debug)]
 pub enum Source {
     /// In the file that was kept.
-    Kept(Kept),
+    Stored(StoredTranscript),
     /// In a file that may still grow: the harness's own, or what the pane has shown so far.
     Growing(Form, PathBuf),
 }
@@ -35,7 +35,7 @@ impl Source {
     /// What it is.
     pub fn form(&self) -> Form {
         match self {
-            Source::Kept(kept) => kept.form,
+            Source::Stored(kept) => kept.form,
             Source::Growing(form, _) => *form,
         }
     }
@@ -45,16 +45,16 @@ impl Source {
 ///
 /// # Errors
 /// `not_found` when the task has had no such agent; those of the store.
-pub fn transcript(orange: &Orange, dir: &TaskDir, spawn: Option<u32>) -> Result<Transcript> {
-    let (task, journal) = Task::read(&orange.home, dir)?;
-    let log = journal.log();
+pub fn transcript(app: &App, dir: &TaskDir, spawn: Option<u32>) -> Result<Transcript> {
+    let (task, journal) = Task::read(&app.home, dir)?;
+    let history = journal.history();
     let agents: Vec<Spawn> = journal.records.iter().filter_map(started).collect();
-    let wanted = spawn.unwrap_or(log.last_spawn);
+    let wanted = spawn.unwrap_or(history.last_spawn);
     let Some(agent) = agents.iter().find(|agent| agent.spawn == wanted).cloned() else {
         return Err(no_agent(dir, &agents, spawn));
     };
-    let source = source(orange, dir, &task, &log, &agent)?;
-    let is_alive = log.agents.contains_key(&wanted);
+    let source = source(app, dir, &task, &history, &agent)?;
+    let is_alive = history.agents.contains_key(&wanted);
     let found = journal.records.iter().find_map(|record| conversation(record, wanted));
     let conversation = found.or_else(|| agent.conversation.clone());
     Ok(Transcript { agent, conversation, is_alive, source })
@@ -74,17 +74,23 @@ fn conversation(record: &Record, wanted: u32) -> Option<String> {
     None
 }
 
-fn source(orange: &Orange, dir: &TaskDir, task: &Task, log: &Log, agent: &Spawn) -> Result<Option<Source>> {
-    let own = || trace::own_file(orange, dir, task, agent).map(|it| Source::Growing(Form::Jsonl, it.path));
+fn source(
+    app: &App,
+    dir: &TaskDir,
+    task: &Task,
+    history: &TaskHistory,
+    agent: &Spawn,
+) -> Result<Option<Source>> {
+    let own = || trace::own_file(app, dir, task, agent).map(|it| Source::Growing(Form::Jsonl, it.path));
     let pane = || {
         let path = dir.pane(agent.spawn);
         nofollow::metadata(&path).is_ok().then_some(Source::Growing(Form::Pane, path))
     };
-    if log.agents.contains_key(&agent.spawn) {
+    if history.agents.contains_key(&agent.spawn) {
         return Ok(own().or_else(pane));
     }
     let kept = transcripts::all(dir)?.into_iter().rfind(|kept| kept.spawn == agent.spawn);
-    Ok(kept.map(Source::Kept).or_else(pane).or_else(own))
+    Ok(kept.map(Source::Stored).or_else(pane).or_else(own))
 }
 
 fn no_agent(dir: &TaskDir, agents: &[Spawn], spawn: Option<u32>) -> Error {

@@ -1,11 +1,11 @@
 //! Answers that are typed on an agent's screen: the only way where a harness asks there alone.
 
+use crate::app::App;
 use crate::drive::harness::Harness;
 use crate::flow::answer::{Answer, name};
-use crate::orange::Orange;
 use crate::store::activity::{Activity, Kind as Happened, Note};
 use crate::store::event::Spawn;
-use crate::store::{Open, Task, TaskDir};
+use crate::store::{LockedTask, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// How many lines of a screen are looked at.
@@ -13,10 +13,10 @@ const LINES: usize = 100;
 
 /// Names the requests for a permission that stand on the screen alone, where they can be answered: the project allows it, and
 /// it is known what the harness shows. A name has the time of its request.
-pub fn name_requests(orange: &Orange, dir: &TaskDir, task: &Task, record: &Spawn, activity: &mut Activity) {
+pub fn name_requests(app: &App, dir: &TaskDir, task: &Task, record: &Spawn, activity: &mut Activity) {
     let is_on_screen = |note: &&mut Note| note.kind == Happened::Permission && note.pid.is_none();
     let mut requests = activity.asked.iter_mut().filter(is_on_screen).peekable();
-    if requests.peek().is_none() || !may_type(orange, task) || Dialog::of(orange, record).is_none() {
+    if requests.peek().is_none() || !may_type(app, task) || Dialog::of(app, record).is_none() {
         return;
     }
     for note in requests {
@@ -25,8 +25,8 @@ pub fn name_requests(orange: &Orange, dir: &TaskDir, task: &Task, record: &Spawn
     }
 }
 
-fn may_type(orange: &Orange, task: &Task) -> bool {
-    orange.project_of(task).is_ok_and(|project| project.type_answers)
+fn may_type(app: &App, task: &Task) -> bool {
+    app.project_of(task).is_ok_and(|project| project.type_answers)
 }
 
 /// What a harness shows when it asks, and which keys answer that.
@@ -38,8 +38,8 @@ struct Dialog {
 
 impl Dialog {
     /// That of an agent's harness, if it is known.
-    fn of(orange: &Orange, record: &Spawn) -> Option<Dialog> {
-        let Harness { answer_screen, answer_keys, .. } = orange.harness(&record.harness).ok()?;
+    fn of(app: &App, record: &Spawn) -> Option<Dialog> {
+        let Harness { answer_screen, answer_keys, .. } = app.harness(&record.harness).ok()?;
         let [yes, no] = <[String; 2]>::try_from(answer_keys).ok()?;
         (!answer_screen.is_empty()).then_some(Dialog { screen: answer_screen, yes, no })
     }
@@ -49,26 +49,26 @@ impl Dialog {
 ///
 /// # Errors
 /// `refused` where something else is there; `environment` when tmux fails.
-pub fn answer(orange: &Orange, open: &Open, note: &Note, answer: &Answer) -> Result<()> {
-    let record = open.log().agents.get(&note.spawn);
-    let panes = orange.tmux.panes_of(&open.dir().id)?;
+pub fn answer(app: &App, locked: &LockedTask, note: &Note, answer: &Answer) -> Result<()> {
+    let record = locked.history().agents.get(&note.spawn);
+    let panes = app.tmux.panes_of(&locked.dir().id)?;
     let of_agent = record.and_then(|record| {
         let pane = panes.iter().find(|pane| pane.hosts(&record.window) && !pane.dead)?;
-        Some((Dialog::of(orange, record)?, pane))
+        Some((Dialog::of(app, record)?, pane))
     });
     let text = note.text.as_deref().unwrap_or_default();
     let gone = || {
         let message = format!("the dialog for `{text}` is not on the screen of agent {}", note.spawn);
         Error::new(Kind::Refused, message)
-            .help(format!("`orange task attach {}` shows what is there", open.dir().id))
+            .help(format!("`orange task attach {}` shows what is there", locked.dir().id))
     };
     let (dialog, pane) = of_agent.ok_or_else(gone)?;
-    if !shows(&orange.tmux.capture(&pane.pane_id, LINES)?, &dialog.screen, text) {
+    if !shows(&app.tmux.capture(&pane.pane_id, LINES)?, &dialog.screen, text) {
         return Err(gone());
     }
-    orange.tmux.press(&pane.pane_id, if answer.allow { &dialog.yes } else { &dialog.no })?;
+    app.tmux.press(&pane.pane_id, if answer.allow { &dialog.yes } else { &dialog.no })?;
     match answer.message.as_ref().filter(|_| !answer.allow) {
-        Some(message) => orange.tmux.send_text(&pane.pane_id, &mark(note), message.as_bytes()),
+        Some(message) => app.tmux.send_text(&pane.pane_id, &mark(note), message.as_bytes()),
         None => Ok(()),
     }
 }

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use orange_core::{MAX_RESTARTS, Machine, restart_after};
 
+use crate::app::App;
 use crate::flow::limit;
+use crate::flow::lock_recovered;
 use crate::flow::respawn;
-use crate::flow::settled;
 use crate::hooks::agents::{Occasion, Start};
-use crate::orange::Orange;
 use crate::store::event::Waiting;
-use crate::store::{Event, Log, Open, Set, TaskDir, clock, task};
+use crate::store::{Event, LockedTask, Set, TaskDir, TaskHistory, clock, task};
 use crate::{Kind, Result, fault};
 
 /// What follows on the end of an agent that is to be started again.
@@ -31,8 +31,8 @@ pub enum Next {
 
 impl Next {
     /// What follows after so many starts. `resume_after` is what a rule says, in seconds; without it the agent has crashed.
-    pub fn after(log: &Log, spawn: u32, resume_after: Option<u32>, reason: &str) -> Next {
-        let Some(after) = restart_after(log.restarts, resume_after) else {
+    pub fn after(history: &TaskHistory, spawn: u32, resume_after: Option<u32>, reason: &str) -> Next {
+        let Some(after) = restart_after(history.restarts, resume_after) else {
             let reason = format!(
                 "{reason}; it has been started again {MAX_RESTARTS} times, and the task has not moved on: \
                  `orange task respawn` tries once more"
@@ -61,28 +61,28 @@ impl Next {
 /// # Errors
 /// Those of the store; `environment` when that process cannot be started, and then the monitor does its work.
 pub fn begin(
-    orange: &Orange,
+    app: &App,
     machine: &'static Machine<'static>,
-    open: &mut Open,
+    locked: &mut LockedTask,
     mut events: Vec<(Event, Set)>,
     next: Next,
 ) -> Result<String> {
     if let Next::GiveUp { reason, .. } = &next {
-        open.call_attention(reason)?;
+        locked.call_attention(reason)?;
     }
     events.push(next.clone().event());
-    open.append_many(events)?;
+    locked.append_many(events)?;
     let waiting = match next {
         Next::Wait(waiting) => waiting,
         Next::GiveUp { reason, .. } => return Ok(reason),
     };
     let Waiting { reason, spawn, until, .. } = &waiting;
     if waiting.is_due(fault::now()) {
-        return Ok(format!("{reason}; {}", start(orange, machine, open, *spawn)?));
+        return Ok(format!("{reason}; {}", start(app, machine, locked, *spawn)?));
     }
-    let dir = open.dir().clone();
+    let dir = locked.dir().clone();
     let resume = ["agent", "resume", "--task", &dir.id, &format!("--spawn={spawn}")];
-    orange.start_detached_for(*spawn, &resume, &dir)?;
+    app.start_detached_for(*spawn, &resume, &dir)?;
     Ok(format!("{reason}; it goes on at {until}"))
 }
 
@@ -90,16 +90,16 @@ pub fn begin(
 ///
 /// # Errors
 /// Those of the store.
-pub fn resume(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
+pub fn resume(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     /// A task may move on meanwhile, a clock may be set, a machine may sleep: so often it is looked.
     const LOOK: Duration = Duration::from_secs(30);
     const SHORTEST: Duration = Duration::from_millis(50);
     let begun = Instant::now();
     loop {
-        let pending = task::read_journal(dir)?.log().waiting.filter(|waiting| waiting.spawn == spawn);
+        let pending = task::read_journal(dir)?.history().waiting.filter(|waiting| waiting.spawn == spawn);
         let Some(waiting) = pending else { return Ok(None) };
         if waiting.is_due(fault::now()) {
-            return overdue(orange, dir);
+            return overdue(app, dir);
         }
         let left = Duration::from_secs(waiting.after.into()).saturating_sub(begun.elapsed());
         thread::sleep(left.clamp(SHORTEST, LOOK));
@@ -110,19 +110,24 @@ pub fn resume(orange: &Orange, dir: &TaskDir, spawn: u32) -> Result<Option<Strin
 ///
 /// # Errors
 /// Those of the store.
-pub fn overdue(orange: &Orange, dir: &TaskDir) -> Result<Option<String>> {
-    let mut open = settled(orange, dir)?;
-    let due = open.log().waiting.clone().filter(|waiting| waiting.is_due(fault::now()));
+pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
+    let mut locked = lock_recovered(app, dir)?;
+    let due = locked.history().waiting.clone().filter(|waiting| waiting.is_due(fault::now()));
     let Some(waiting) = due else { return Ok(None) };
-    let machine = orange.machine_of(&open.task().owned)?;
-    start(orange, machine, &mut open, waiting.spawn).map(Some)
+    let machine = app.machine_of(&locked.task().owned)?;
+    start(app, machine, &mut locked, waiting.spawn).map(Some)
 }
 
 /// Starts the agent that comes after this one, or has it go on if it is alive. What cannot be started now is tried again later, as after a crash; what can
 /// never be is given up.
-fn start(orange: &Orange, machine: &'static Machine<'static>, open: &mut Open, spawn: u32) -> Result<String> {
-    let started = match limit::go_on(orange, open, spawn) {
-        Ok(None) => respawn::again(orange, machine, open, in_place_of(open.log(), spawn))
+fn start(
+    app: &App,
+    machine: &'static Machine<'static>,
+    locked: &mut LockedTask,
+    spawn: u32,
+) -> Result<String> {
+    let started = match limit::go_on(app, locked, spawn) {
+        Ok(None) => respawn::again(app, machine, locked, in_place_of(locked.history(), spawn))
             .map(|number| format!("started again as agent {number}")),
         told => told.map(Option::unwrap_or_default),
     };
@@ -134,14 +139,14 @@ fn start(orange: &Orange, machine: &'static Machine<'static>, open: &mut Open, s
     let next = if error.kind == Kind::NotRespawnable {
         Next::GiveUp { spawn, reason }
     } else {
-        Next::after(open.log(), spawn, None, &reason)
+        Next::after(locked.history(), spawn, None, &reason)
     };
-    begin(orange, machine, open, Vec::new(), next)
+    begin(app, machine, locked, Vec::new(), next)
 }
 
 /// The start of the agent that comes after this one. Where that was never there, it still answers what that was to answer.
-fn in_place_of(log: &Log, spawn: u32) -> Start {
-    let before = log.agents_here.values().find(|agent| agent.spawn == spawn);
+fn in_place_of(history: &TaskHistory, spawn: u32) -> Start {
+    let before = history.agents_here.values().find(|agent| agent.spawn == spawn);
     Start { occasion: Occasion::Respawn, answers: before.and_then(|agent| agent.answers.clone()) }
 }
 
@@ -177,8 +182,8 @@ mod tests {
 
     #[test]
     fn there_is_an_end_to_it() {
-        let log = |restarts| Log { restarts, ..Log::default() };
-        let after = |restarts, rule| match Next::after(&log(restarts), 7, rule, "crash") {
+        let history = |restarts| TaskHistory { restarts, ..TaskHistory::default() };
+        let after = |restarts, rule| match Next::after(&history(restarts), 7, rule, "crash") {
             Next::Wait(Waiting { spawn: 7, after, .. }) => Some(after),
             Next::Wait(_) | Next::GiveUp { .. } => None,
         };

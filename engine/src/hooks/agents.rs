@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 use orange_core::{Actor, HarnessOf, Hook, Machine, ORIGIN_HEAD, Permissions, Prompt, Value, Values, When};
 use rustix::process::Pid;
 
+use crate::app::App;
 use crate::drive::git::Git;
 use crate::drive::harness::shell_word;
-use crate::drive::process::{Family, Kin};
+use crate::drive::process::{ProcessRoot, ProcessTree};
 use crate::drive::terminal;
 use crate::drive::tmux::{self, Pane};
-use crate::hooks::attended::Attended;
+use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{trace, workspace};
-use crate::orange::Orange;
 use crate::setup;
 use crate::store::event::{Pass, Spawn, Trace};
-use crate::store::{Event, Log, Open, Set, Task, TaskDir, secret};
+use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory, secret};
 use crate::{Error, Kind, Result, caller, fault};
 
 /// Why an agent is started.
@@ -51,12 +51,12 @@ impl From<Occasion> for Start {
 /// # Errors
 /// `environment`: tmux or the harness is missing, or it would ask what nobody is there to answer; `not_found`: there is no
 /// such harness.
-pub fn preflight(orange: &Orange, task: &Task, spawn: &orange_core::Spawn) -> Result<()> {
-    orange.tmux.check()?;
-    let harness = orange.harness(harness_of(task, spawn))?;
-    harness.check(orange.path())?;
+pub fn preflight(app: &App, task: &Task, spawn: &orange_core::Spawn) -> Result<()> {
+    app.tmux.check()?;
+    let harness = app.harness(harness_of(task, spawn))?;
+    harness.check(app.path())?;
     let is_full = matches!(spawn.permissions, Permissions::Full);
-    setup::check(&orange.home, &orange.around()?, &harness.name, &orange.project_of(task)?.path, is_full)
+    setup::check(&app.home, &app.around()?, &harness.name, &app.project_of(task)?.path, is_full)
 }
 
 /// Starts an agent: writes its prompt and its secret, journals it, then has tmux run the wrapper (`orange agent run`), which
@@ -66,80 +66,80 @@ pub fn preflight(orange: &Orange, task: &Task, spawn: &orange_core::Spawn) -> Re
 /// # Errors
 /// `refused` without a worktree, or while the one before is alive; `environment` when tmux fails.
 pub fn start(
-    orange: &Orange,
+    app: &App,
     machine: &Machine<'_>,
-    open: &mut Open,
+    locked: &mut LockedTask,
     hook: &Hook<'_>,
     counter: Option<&(String, u32)>,
     Start { occasion, answers }: Start,
 ) -> Result<()> {
     let Some(spawn) = hook.spawn() else { return Ok(()) };
-    if open.task().owned.workspace.is_none() {
+    if locked.task().owned.workspace.is_none() {
         return Err(Error::new(Kind::Refused, "the task has no worktree to start an agent in")
             .help("`orange task spawn` gives it one"));
     }
     // Somebody may have removed its folder.
-    workspace::acquire(orange, open)?;
-    make_room(orange, open, spawn.actor())?;
+    workspace::acquire(app, locked)?;
+    make_room(app, locked, spawn.actor())?;
     // Whoever wrote before this one had no say in its verdict, however late.
-    open.sync()?;
+    locked.sync()?;
 
-    let record = Spawn { answers, ..record(orange, machine, open, spawn, counter, occasion)? };
-    open.write_prompt(record.spawn, &prompt(orange, machine, open.task(), spawn, counter)?)?;
-    secret::make(open.dir(), record.spawn)?;
+    let record = Spawn { answers, ..record(app, machine, locked, spawn, counter, occasion)? };
+    locked.write_prompt(record.spawn, &prompt(app, machine, locked.task(), spawn, counter)?)?;
+    secret::make(locked.dir(), record.spawn)?;
     let set = Set::new().tmux_session(Some(&record.session));
     let set = counter.iter().fold(set, |set, (name, value)| set.counter(name, *value));
     let event = match occasion {
         Occasion::Spawn => Event::AgentSpawned(record.clone()),
         Occasion::Respawn | Occasion::Afresh => Event::AgentRespawned(record.clone()),
     };
-    open.append(event, set)?;
+    locked.append(event, set)?;
     // The agent begins with the text as it is now.
-    match open.sync().and_then(|()| run_wrapper(orange, open, &record)) {
+    match locked.sync().and_then(|()| run_wrapper(app, locked, &record)) {
         Ok(session) => {
-            is_answered(open.task(), open.log()).then(|| open.clear_attention()).transpose()?;
-            if session == record.session { Ok(()) } else { moved(open, &record.session, &session) }
+            is_answered(locked.task(), locked.history()).then(|| locked.clear_attention()).transpose()?;
+            if session == record.session { Ok(()) } else { moved(locked, &record.session, &session) }
         }
         Err(error) => {
             // A tmux that was killed may have been obeyed: where nobody can tell, the agent stays on record.
-            if is_there(orange, open, &record)? {
+            if is_there(app, locked, &record)? {
                 return Ok(());
             }
             let reason = format!("could not be started: {}", error.message);
-            gone(orange, open, &[record.spawn], &reason)?;
+            gone(app, locked, &[record.spawn], &reason)?;
             // One that began meanwhile looks at the journal when it has noted itself, and this looks for it now.
-            kill_agent(orange, open, record.spawn, &record.window)?;
+            kill_agent(app, locked, record.spawn, &record.window)?;
             Err(error)
         }
     }
 }
 
 /// Whether the start of an agent, the last thing on record, answers the task's call for attention.
-pub fn is_answered(task: &Task, log: &Log) -> bool {
-    log.answered.is_some() && log.answered == task.attention
+pub fn is_answered(task: &Task, history: &TaskHistory) -> bool {
+    history.answered.is_some() && history.answered == task.attention
 }
 
 /// Takes that call away once the agent is there: who had it started was killed over that.
 ///
 /// # Errors
 /// Those of the store; `environment` when tmux cannot tell.
-pub fn take_answered(orange: &Orange, open: &mut Open) -> Result<()> {
-    if !is_answered(open.task(), open.log()) {
+pub fn take_answered(app: &App, locked: &mut LockedTask) -> Result<()> {
+    if !is_answered(locked.task(), locked.history()) {
         return Ok(());
     }
-    match open.log().agents.get(&open.log().last_spawn) {
-        Some(record) if is_there(orange, open, record)? => open.clear_attention(),
+    match locked.history().agents.get(&locked.history().last_spawn) {
+        Some(record) if is_there(app, locked, record)? => locked.clear_attention(),
         Some(_) | None => Ok(()),
     }
 }
 
 /// Whether an agent was started, whatever became of who asked tmux for it: by its mark on a pane, or by what its wrapper
 /// has noted.
-fn is_there(orange: &Orange, open: &Open, record: &Spawn) -> Result<bool> {
-    if Attended::read(open.dir(), record.spawn)?.is_some_and(|attended| attended.is_alive()) {
+fn is_there(app: &App, locked: &LockedTask, record: &Spawn) -> Result<bool> {
+    if AgentProcesses::read(locked.dir(), record.spawn)?.is_some_and(|processes| processes.is_alive()) {
         return Ok(true);
     }
-    Ok(orange.tmux.panes_of(&open.task().id)?.iter().any(|pane| is_alive_in(pane, &record.window)))
+    Ok(app.tmux.panes_of(&locked.task().id)?.iter().any(|pane| is_alive_in(pane, &record.window)))
 }
 
 /// Whether this transition has already started the agent of this hook: then a kill came between the start and its record.
@@ -147,20 +147,22 @@ fn is_there(orange: &Orange, open: &Open, record: &Spawn) -> Result<bool> {
 ///
 /// # Errors
 /// `environment` when tmux cannot tell; those of reading which processes it is.
-pub fn started_since(orange: &Orange, open: &Open, hook: &Hook<'_>, since: u64) -> Result<bool> {
+pub fn started_since(app: &App, locked: &LockedTask, hook: &Hook<'_>, since: u64) -> Result<bool> {
     let Some(spawn) = hook.spawn() else { return Ok(false) };
-    let last = open.log().last_spawn;
-    let Some(record) = open.log().agents.get(&last).filter(|_| open.log().last_spawn_seq >= since) else {
+    let last = locked.history().last_spawn;
+    let Some(record) =
+        locked.history().agents.get(&last).filter(|_| locked.history().last_spawn_seq >= since)
+    else {
         return Ok(false);
     };
     if record.actor != spawn.actor().as_str() {
         return Ok(false);
     }
-    if Attended::read(open.dir(), last)?.is_some() {
+    if AgentProcesses::read(locked.dir(), last)?.is_some() {
         return Ok(true);
     }
-    let panes = orange.tmux.panes_of(&open.task().id)?;
-    is_alive(open.dir(), record, &panes)
+    let panes = app.tmux.panes_of(&locked.task().id)?;
+    is_alive(locked.dir(), record, &panes)
 }
 
 /// Ends the agents of the task with everything that they have started, and the session that they lived in. What a person
@@ -168,17 +170,17 @@ pub fn started_since(orange: &Orange, open: &Open, hook: &Hook<'_>, since: u64) 
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
-pub fn kill_session(orange: &Orange, open: &mut Open) -> Result<Set> {
-    let (session, log) = (open.task().owned.tmux_session.clone(), open.log());
-    if session.is_none() && log.last_spawn == 0 {
+pub fn kill_session(app: &App, locked: &mut LockedTask) -> Result<Set> {
+    let (session, history) = (locked.task().owned.tmux_session.clone(), locked.history());
+    if session.is_none() && history.last_spawn == 0 {
         return Ok(Set::new());
     }
-    let id = open.dir().id.clone();
-    let spawns: Vec<u32> = log.agents.keys().copied().collect();
-    let kin = Kin::of([families(open, &spawns)?, vec![Family::Task(id.clone())]].concat());
-    let killed = session.map_or(Ok(Vec::new()), |session| orange.tmux.kill_session(&session, &id));
-    end(kin, killed)?;
-    gone(orange, open, &spawns, "killed")?;
+    let id = locked.dir().id.clone();
+    let spawns: Vec<u32> = history.agents.keys().copied().collect();
+    let tree = ProcessTree::of([roots(locked, &spawns)?, vec![ProcessRoot::Task(id.clone())]].concat());
+    let killed = session.map_or(Ok(Vec::new()), |session| app.tmux.kill_session(&session, &id));
+    end(tree, killed)?;
+    gone(app, locked, &spawns, "killed")?;
     Ok(Set::new().tmux_session(None))
 }
 
@@ -187,14 +189,14 @@ pub fn kill_session(orange: &Orange, open: &mut Open) -> Result<Set> {
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
-pub fn kill_reviewer(orange: &Orange, open: &mut Open) -> Result<Set> {
+pub fn kill_reviewer(app: &App, locked: &mut LockedTask) -> Result<Set> {
     let reviewers: Vec<_> =
-        of_actor(open, Actor::Reviewer).map(|(n, record)| (*n, record.window.clone())).collect();
+        of_actor(locked, Actor::Reviewer).map(|(n, record)| (*n, record.window.clone())).collect();
     for (number, window) in &reviewers {
-        kill_agent(orange, open, *number, window)?;
-        gone(orange, open, &[*number], "killed")?;
+        kill_agent(app, locked, *number, window)?;
+        gone(app, locked, &[*number], "killed")?;
     }
-    let is_over = !reviewers.is_empty() && open.log().agents.is_empty();
+    let is_over = !reviewers.is_empty() && locked.history().agents.is_empty();
     Ok(if is_over { Set::new().tmux_session(None) } else { Set::new() })
 }
 
@@ -203,17 +205,18 @@ pub fn kill_reviewer(orange: &Orange, open: &mut Open) -> Result<Set> {
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
-pub fn end_stopped(orange: &Orange, open: &mut Open) -> Result<()> {
-    let log = open.log();
-    let stopped: Vec<_> = log.stopped.iter().filter_map(|number| log.agents.get(number)).cloned().collect();
+pub fn end_stopped(app: &App, locked: &mut LockedTask) -> Result<()> {
+    let history = locked.history();
+    let stopped: Vec<_> =
+        history.stopped.iter().filter_map(|number| history.agents.get(number)).cloned().collect();
     for Spawn { spawn, window, .. } in &stopped {
         fault::step("stop", format_args!("agent {spawn}"));
-        kill_agent(orange, open, *spawn, window)?;
-        let is_last = open.log().agents.len() == 1;
+        kill_agent(app, locked, *spawn, window)?;
+        let is_last = locked.history().agents.len() == 1;
         let set = if is_last { Set::new().tmux_session(None) } else { Set::new() };
-        let trace = trace::keep(orange, open, *spawn);
-        open.append(exited(*spawn, "stopped", trace), set)?;
-        Attended::forget(open.dir(), *spawn)?;
+        let trace = trace::keep(app, locked, *spawn);
+        locked.append(exited(*spawn, "stopped", trace), set)?;
+        AgentProcesses::forget(locked.dir(), *spawn)?;
     }
     Ok(())
 }
@@ -222,9 +225,9 @@ pub fn end_stopped(orange: &Orange, open: &mut Open) -> Result<()> {
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
-pub fn clear_away(orange: &Orange, open: &Open, spawn: u32) -> Result<()> {
-    let window = open.log().agents.get(&spawn).map(|record| record.window.clone());
-    window.map_or(Ok(()), |window| kill_agent(orange, open, spawn, &window))
+pub fn clear_away(app: &App, locked: &LockedTask, spawn: u32) -> Result<()> {
+    let window = locked.history().agents.get(&spawn).map(|record| record.window.clone());
+    window.map_or(Ok(()), |window| kill_agent(app, locked, spawn, &window))
 }
 
 /// Pastes a message into the worker's window, unless it was told that under this mark already. False where no worker is
@@ -232,10 +235,10 @@ pub fn clear_away(orange: &Orange, open: &Open, spawn: u32) -> Result<()> {
 ///
 /// # Errors
 /// `environment` when tmux fails; `refused` when the worker has no window any more, or does not read.
-pub fn notify_worker(orange: &Orange, open: &Open, mark: &str, message: &str) -> Result<bool> {
-    let panes = orange.tmux.panes_of(&open.task().id)?;
-    match live(open, &panes, Actor::Worker)? {
-        Some((number, _)) => say(orange, open, *number, mark, message).map(|()| true),
+pub fn notify_worker(app: &App, locked: &LockedTask, mark: &str, message: &str) -> Result<bool> {
+    let panes = app.tmux.panes_of(&locked.task().id)?;
+    match live(locked, &panes, Actor::Worker)? {
+        Some((number, _)) => say(app, locked, *number, mark, message).map(|()| true),
         None => Ok(false),
     }
 }
@@ -244,27 +247,27 @@ pub fn notify_worker(orange: &Orange, open: &Open, mark: &str, message: &str) ->
 ///
 /// # Errors
 /// `environment` when tmux fails; `refused` when the agent has no window any more, or does not read.
-pub fn say(orange: &Orange, open: &Open, spawn: u32, mark: &str, message: &str) -> Result<()> {
-    let panes = orange.tmux.panes_of(&open.task().id)?;
-    let window = open.log().agents.get(&spawn).map_or("", |record| &record.window);
+pub fn say(app: &App, locked: &LockedTask, spawn: u32, mark: &str, message: &str) -> Result<()> {
+    let panes = app.tmux.panes_of(&locked.task().id)?;
+    let window = locked.history().agents.get(&spawn).map_or("", |record| &record.window);
     match panes.iter().find(|pane| is_alive_in(pane, window)) {
         Some(pane) => {
-            until_it_listens(open, spawn, pane)?;
-            orange.tmux.send_text(&pane.pane_id, mark, message.trim_end().as_bytes())?;
+            until_it_listens(locked, spawn, pane)?;
+            app.tmux.send_text(&pane.pane_id, mark, message.trim_end().as_bytes())?;
             until_it_has_read(spawn, pane)
         }
         None => Err(Error::new(Kind::Refused, format!("agent {spawn} is alive, and its window is gone"))
-            .help(without_window(open, spawn)?)),
+            .help(without_window(locked, spawn)?)),
     }
 }
 
 /// Waits for an agent that has just begun until it reads its keys; one that leaves them to its terminal is given ten
 /// seconds for that.
-fn until_it_listens(open: &Open, spawn: u32, pane: &Pane) -> Result<()> {
+fn until_it_listens(locked: &LockedTask, spawn: u32, pane: &Pane) -> Result<()> {
     const STARTING: Duration = Duration::from_secs(10);
     let until = Instant::now() + STARTING;
     terminal::until_raw(&pane.tty, || {
-        let age = Attended::age(open.dir(), spawn)?;
+        let age = AgentProcesses::age(locked.dir(), spawn)?;
         Ok(age.is_none_or(|age| age < STARTING) && Instant::now() < until)
     })
 }
@@ -292,9 +295,13 @@ fn until_it_has_read(spawn: u32, pane: &Pane) -> Result<()> {
 ///
 /// # Errors
 /// Those of reading that record.
-pub fn live<'o>(open: &'o Open, panes: &[Pane], actor: Actor) -> Result<Option<(&'o u32, &'o Spawn)>> {
-    for (number, record) in of_actor(open, actor) {
-        if is_alive(open.dir(), record, panes)? {
+pub fn live<'o>(
+    locked: &'o LockedTask,
+    panes: &[Pane],
+    actor: Actor,
+) -> Result<Option<(&'o u32, &'o Spawn)>> {
+    for (number, record) in of_actor(locked, actor) {
+        if is_alive(locked.dir(), record, panes)? {
             return Ok(Some((number, record)));
         }
     }
@@ -309,24 +316,24 @@ pub fn live<'o>(open: &'o Open, panes: &[Pane], actor: Actor) -> Result<Option<(
 pub fn is_alive(dir: &TaskDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
     let in_its_pane =
         || panes.iter().any(|pane| pane.belongs_to(&dir.id) && is_alive_in(pane, &record.window));
-    Ok(Attended::read(dir, record.spawn)?.map_or_else(in_its_pane, |attended| attended.is_alive()))
+    Ok(AgentProcesses::read(dir, record.spawn)?.map_or_else(in_its_pane, |processes| processes.is_alive()))
 }
 
 /// Refuses while an agent of the task is alive.
 ///
 /// # Errors
 /// `refused` for that; `environment` when tmux cannot tell; those of reading which processes it is.
-pub fn check_gone(orange: &Orange, open: &Open) -> Result<()> {
-    for record in open.log().agents.values() {
+pub fn check_gone(app: &App, locked: &LockedTask) -> Result<()> {
+    for record in locked.history().agents.values() {
         // Where its processes are on record, tmux need not even be there.
-        let is_noted = Attended::read(open.dir(), record.spawn)?.is_some();
-        let panes = if is_noted { Vec::new() } else { orange.tmux.panes_of(&open.task().id)? };
-        if is_alive(open.dir(), record, &panes)? {
+        let is_noted = AgentProcesses::read(locked.dir(), record.spawn)?.is_some();
+        let panes = if is_noted { Vec::new() } else { app.tmux.panes_of(&locked.task().id)? };
+        if is_alive(locked.dir(), record, &panes)? {
             let Spawn { spawn, actor, .. } = record;
             return Err(Error::new(Kind::Refused, format!("agent {spawn} ({actor}) is still alive in it"))
                 .help(format!(
                     "end it, then `orange task cancel {}` gives the worktree back",
-                    open.task().id
+                    locked.task().id
                 )));
         }
     }
@@ -337,12 +344,12 @@ pub fn check_gone(orange: &Orange, open: &Open) -> Result<()> {
 ///
 /// # Errors
 /// Those of writing.
-pub fn gone(orange: &Orange, open: &mut Open, spawns: &[u32], reason: &str) -> Result<()> {
-    let ends = spawns.iter().map(|number| exited(*number, reason, trace::keep(orange, open, *number)).into());
+pub fn gone(app: &App, locked: &mut LockedTask, spawns: &[u32], reason: &str) -> Result<()> {
+    let ends = spawns.iter().map(|number| exited(*number, reason, trace::keep(app, locked, *number)).into());
     let ends = ends.collect();
     fault::step("record the end of", "agents");
-    open.append_many(ends)?;
-    spawns.iter().try_for_each(|number| Attended::forget(open.dir(), *number))
+    locked.append_many(ends)?;
+    spawns.iter().try_for_each(|number| AgentProcesses::forget(locked.dir(), *number))
 }
 
 /// The event of an agent's end that did not report itself.
@@ -358,8 +365,8 @@ fn exited(spawn: u32, reason: impl Into<String>, trace: Trace) -> Event {
     }
 }
 
-fn of_actor(open: &Open, actor: Actor) -> impl Iterator<Item = (&u32, &Spawn)> {
-    open.log().agents.iter().filter(move |(_, record)| record.actor == actor.as_str())
+fn of_actor(locked: &LockedTask, actor: Actor) -> impl Iterator<Item = (&u32, &Spawn)> {
+    locked.history().agents.iter().filter(move |(_, record)| record.actor == actor.as_str())
 }
 
 fn is_alive_in(pane: &Pane, window: &str) -> bool {
@@ -367,28 +374,28 @@ fn is_alive_in(pane: &Pane, window: &str) -> bool {
 }
 
 /// Refuses while an agent of this actor is alive; clears away what is left of one that is not.
-fn make_room(orange: &Orange, open: &mut Open, actor: Actor) -> Result<()> {
-    let panes = orange.tmux.panes_of(&open.task().id)?;
-    if let Some((number, record)) = live(open, &panes, actor)? {
+fn make_room(app: &App, locked: &mut LockedTask, actor: Actor) -> Result<()> {
+    let panes = app.tmux.panes_of(&locked.task().id)?;
+    if let Some((number, record)) = live(locked, &panes, actor)? {
         let message = format!("agent {number} ({actor}) is still alive in window {}", record.window);
         let help = match panes.iter().any(|pane| pane.hosts(&record.window)) {
             true => "`orange task attach` shows it; the workflow may want `kill_session` before the spawn"
                 .to_owned(),
-            false => without_window(open, *number)?,
+            false => without_window(locked, *number)?,
         };
         return Err(Error::new(Kind::Refused, message).help(help));
     }
-    let left: Vec<_> = of_actor(open, actor).map(|(number, _)| *number).collect();
+    let left: Vec<_> = of_actor(locked, actor).map(|(number, _)| *number).collect();
     for number in left {
-        clear_away(orange, open, number)?;
-        gone(orange, open, &[number], "its pane is gone")?;
+        clear_away(app, locked, number)?;
+        gone(app, locked, &[number], "its pane is gone")?;
     }
-    Attended::sweep(open.dir(), |spawn| open.log().agents.contains_key(&spawn))
+    AgentProcesses::sweep(locked.dir(), |spawn| locked.history().agents.contains_key(&spawn))
 }
 
 /// What can be done about an agent whose window is gone.
-fn without_window(open: &Open, spawn: u32) -> Result<String> {
-    let survivor = Attended::read(open.dir(), spawn)?.and_then(|attended| attended.survivor());
+fn without_window(locked: &LockedTask, spawn: u32) -> Result<String> {
+    let survivor = AgentProcesses::read(locked.dir(), spawn)?.and_then(|processes| processes.survivor());
     Ok(match survivor {
         Some(process) => {
             format!("its window is gone: end it with `kill {}`, or cancel the task", process.pid)
@@ -397,54 +404,55 @@ fn without_window(open: &Open, spawn: u32) -> Result<String> {
     })
 }
 
-fn kill_agent(orange: &Orange, open: &Open, spawn: u32, window: &str) -> Result<()> {
-    let id = &open.dir().id;
-    let kin = Kin::of([families(open, &[spawn])?, vec![Family::Agent(id.clone(), spawn)]].concat());
-    end(kin, orange.tmux.kill_agent(id, window))
+fn kill_agent(app: &App, locked: &LockedTask, spawn: u32, window: &str) -> Result<()> {
+    let id = &locked.dir().id;
+    let tree =
+        ProcessTree::of([roots(locked, &[spawn])?, vec![ProcessRoot::Agent(id.clone(), spawn)]].concat());
+    end(tree, app.tmux.kill_agent(id, window))
 }
 
 /// The processes of these agents that are on record, with their wrappers.
-fn families(open: &Open, spawns: &[u32]) -> Result<Vec<Family>> {
-    let mut families = Vec::new();
+fn roots(locked: &LockedTask, spawns: &[u32]) -> Result<Vec<ProcessRoot>> {
+    let mut roots = Vec::new();
     for spawn in spawns {
-        families.extend(
-            Attended::read(open.dir(), *spawn)?
-                .map(|attended| attended.families(open.dir(), *spawn))
+        roots.extend(
+            AgentProcesses::read(locked.dir(), *spawn)?
+                .map(|processes| processes.roots(locked.dir(), *spawn))
                 .unwrap_or_default(),
         );
     }
-    Ok(families)
+    Ok(roots)
 }
 
 /// Ends these processes and those of these panes, even when tmux has failed.
-fn end(kin: Kin, killed: Result<Vec<Pane>>) -> Result<()> {
+fn end(tree: ProcessTree, killed: Result<Vec<Pane>>) -> Result<()> {
     let panes = killed.as_deref().unwrap_or_default();
-    let sessions: Vec<Family> =
-        panes.iter().filter_map(|pane| Pid::from_raw(pane.pid)).map(Family::Session).collect();
-    kin.and(sessions).end()?;
+    let sessions: Vec<ProcessRoot> =
+        panes.iter().filter_map(|pane| Pid::from_raw(pane.pid)).map(ProcessRoot::Session).collect();
+    tree.and(sessions).end()?;
     killed.map(drop)
 }
 
 fn record(
-    orange: &Orange,
+    app: &App,
     machine: &Machine<'_>,
-    open: &Open,
+    locked: &LockedTask,
     spawn: &orange_core::Spawn,
     counter: Option<&(String, u32)>,
     occasion: Occasion,
 ) -> Result<Spawn> {
-    let task = open.task();
-    let harness = orange.harness(harness_of(task, spawn))?;
+    let task = locked.task();
+    let harness = app.harness(harness_of(task, spawn))?;
     let actor = spawn.actor().as_str();
     let resumes = occasion == Occasion::Respawn;
-    let beginning = trace::beginning(orange, open, &harness, actor, resumes)?;
+    let beginning = trace::beginning(app, locked, &harness, actor, resumes)?;
     let session = task.owned.tmux_session.clone();
     let permissions = match spawn.permissions {
         Permissions::Full => "full",
         Permissions::Reduced => "reduced",
     };
     Ok(Spawn {
-        spawn: open.log().last_spawn + 1,
+        spawn: locked.history().last_spawn + 1,
         actor: actor.to_owned(),
         prompt: machine.prompt(spawn.prompt).name.to_owned(),
         harness: harness.name,
@@ -470,7 +478,7 @@ fn stood(machine: &Machine<'_>, task: &Task) -> Vec<Pass> {
 }
 
 fn prompt(
-    orange: &Orange,
+    app: &App,
     machine: &Machine<'_>,
     task: &Task,
     spawn: &orange_core::Spawn,
@@ -479,7 +487,7 @@ fn prompt(
     let counters: Vec<_> =
         machine.counters.iter().map(|known| counter_value(task, known.name, counter)).collect();
     let prompt = machine.prompt(spawn.prompt);
-    let base = base(orange, task, prompt)?;
+    let base = base(app, task, prompt)?;
     Ok(prompt.render(&Values {
         summary: &task.summary,
         project: &task.project,
@@ -488,7 +496,7 @@ fn prompt(
         id: &task.id,
         workflow: &task.owned.workflow,
         base: &base.commit,
-        orange: &shell_word(&orange.program),
+        orange: &shell_word(&app.program),
         origin_head: if base.has_origin_head { ORIGIN_HEAD } else { &base.commit },
         counters: &counters,
     }))
@@ -500,17 +508,17 @@ struct Base {
     has_origin_head: bool,
 }
 
-fn base(orange: &Orange, task: &Task, prompt: &Prompt<'_>) -> Result<Base> {
+fn base(app: &App, task: &Task, prompt: &Prompt<'_>) -> Result<Base> {
     let says_origin_head = prompt.says(ORIGIN_HEAD);
     let Some(workspace) =
         task.owned.workspace.as_ref().filter(|_| says_origin_head || prompt.has(Value::Base))
     else {
         return Ok(Base { commit: String::new(), has_origin_head: true });
     };
-    let project = orange.project_of(task)?;
+    let project = app.project_of(task)?;
     let git = Git::at(&project.path);
     Ok(Base {
-        commit: git.fork_point(&orange.home.workspace(workspace), &project.default_branch)?,
+        commit: git.fork_point(&app.home.workspace(workspace), &project.default_branch)?,
         has_origin_head: !says_origin_head || git.has_commit(ORIGIN_HEAD)?,
     })
 }
@@ -527,15 +535,15 @@ fn harness_of<'t>(task: &'t Task, spawn: &orange_core::Spawn) -> &'t str {
 }
 
 /// Has tmux start the wrapper, in a window of the task's session where there is one. Gives the session's name.
-fn run_wrapper(orange: &Orange, open: &Open, record: &Spawn) -> Result<String> {
-    let task = open.task();
+fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String> {
+    let task = locked.task();
     let number = record.spawn.to_string();
-    let folder = orange.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
-    let mut env = orange.agent_env();
+    let folder = app.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
+    let mut env = app.agent_env();
     // A tmux server that an agent has started would give what that agent is to all others.
     let of_agents = [caller::TASK, caller::ACTOR, caller::SPAWN];
     env.extend(of_agents.map(|name| (name, OsString::new())));
-    let secret = secret::read(open.dir(), record.spawn)?.unwrap_or_default();
+    let secret = secret::read(locked.dir(), record.spawn)?.unwrap_or_default();
     env.push((caller::SECRET, secret.into()));
     let env: Vec<(&str, &OsStr)> = env.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
     let args = ["agent", "run", "--task", &task.id, "--spawn", &number].map(OsString::from);
@@ -545,21 +553,21 @@ fn run_wrapper(orange: &Orange, open: &Open, record: &Spawn) -> Result<String> {
         task: &task.id,
         folder: &folder,
         env: &env,
-        program: orange.program.as_os_str(),
+        program: app.program.as_os_str(),
         args: &args,
     };
-    orange.tmux.kill_agent(&task.id, &record.window)?;
-    let has_session = !orange.tmux.panes_of(&task.id)?.is_empty();
-    let pane = if has_session { orange.tmux.new_window(&spawn) } else { orange.tmux.new_session(&spawn) };
+    app.tmux.kill_agent(&task.id, &record.window)?;
+    let has_session = !app.tmux.panes_of(&task.id)?.is_empty();
+    let pane = if has_session { app.tmux.new_window(&spawn) } else { app.tmux.new_session(&spawn) };
     pane.map(|pane| pane.session)
 }
 
 /// Another session has the name that was asked for.
-fn moved(open: &mut Open, asked: &str, given: &str) -> Result<()> {
+fn moved(locked: &mut LockedTask, asked: &str, given: &str) -> Result<()> {
     let event = Event::TaskRepaired {
         field: "tmux_session".to_owned(),
         found: Some(asked.to_owned()),
         kept: Some(given.to_owned()),
     };
-    open.append(event, Set::new().tmux_session(Some(given)))
+    locked.append(event, Set::new().tmux_session(Some(given)))
 }

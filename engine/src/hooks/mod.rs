@@ -2,8 +2,8 @@
 //! (seed 000), so that a transition that a kill interrupted can be finished by running it again. A message that nobody is
 //! there to read is a failure, though.
 
+pub mod agent_processes;
 pub mod agents;
-pub mod attended;
 pub mod pull_request;
 pub mod trace;
 pub mod workspace;
@@ -13,16 +13,16 @@ mod other;
 use orange_core::{Effect, Hook, Machine};
 
 use self::workspace::Room;
+use crate::app::App;
 use crate::drive::harness::shell_word;
-use crate::orange::Orange;
-use crate::store::{Open, Set, Task, owed};
+use crate::store::{LockedTask, Set, Task, owed};
 use crate::{Error, Kind, Result};
 
 /// What a hook knows beside its task and its parameters.
 #[derive(Debug)]
-pub struct Run<'r> {
+pub struct HookContext<'r> {
     /// Everything that commands stand on.
-    pub orange: &'r Orange,
+    pub app: &'r App,
     /// The machine of the task.
     pub machine: &'static Machine<'static>,
     /// The number of the event that began the transition: what happened after it, this transition did.
@@ -37,50 +37,67 @@ pub struct Run<'r> {
 ///
 /// # Errors
 /// Why it failed; its caller journals that and goes on.
-pub fn run(run: &Run<'_>, open: &mut Open, hook: &'static Hook<'static>) -> Result<Set> {
-    let orange = run.orange;
+pub fn run(context: &HookContext<'_>, locked: &mut LockedTask, hook: &'static Hook<'static>) -> Result<Set> {
+    let app = context.app;
     let done = match hook {
-        Hook::AcquireWorkspace => return workspace::acquire(orange, open),
-        Hook::ReleaseWorkspace => return workspace::release(orange, open),
-        Hook::KillSession => return agents::kill_session(orange, open),
-        Hook::KillReviewer => return agents::kill_reviewer(orange, open),
-        Hook::SpawnAgent(_) | Hook::SpawnReviewer(_) => spawn(run, open, hook),
-        Hook::NotifyWorker { message, .. } => notify_worker(run, open, hook, message),
+        Hook::AcquireWorkspace => return workspace::acquire(app, locked),
+        Hook::ReleaseWorkspace => return workspace::release(app, locked),
+        Hook::KillSession => return agents::kill_session(app, locked),
+        Hook::KillReviewer => return agents::kill_reviewer(app, locked),
+        Hook::SpawnAgent(_) | Hook::SpawnReviewer(_) => spawn(context, locked, hook),
+        Hook::NotifyWorker { message, .. } => notify_worker(context, locked, hook, message),
         // No two tasks are ever locked together: that process waits until this one is released.
-        Hook::SpawnNext => owed::note(&orange.home, open.dir())
-            .and_then(|()| orange.start_detached(&["task", "spawn-next", &open.dir().id], open.dir())),
-        Hook::PushBranch => other::push_branch(orange, open),
-        Hook::CreatePr => pull_request::open(orange, open).map(drop),
-        Hook::DeleteRemoteBranch => other::delete_remote_branch(orange, open),
+        Hook::SpawnNext => owed::note(&app.home, locked.dir())
+            .and_then(|()| app.start_detached(&["task", "spawn-next", &locked.dir().id], locked.dir())),
+        Hook::PushBranch => other::push_branch(app, locked),
+        Hook::CreatePr => pull_request::open(app, locked).map(drop),
+        Hook::DeleteRemoteBranch => other::delete_remote_branch(app, locked),
         // Its counter is in the event that closes the hook.
         Hook::Increment { .. } => Ok(()),
-        Hook::SetField { field, value } => other::set_field(open, field, value),
-        Hook::Notify { message } => other::notify(open, message),
-        Hook::RunCommand { argv, timeout } => other::run_command(open, argv, *timeout),
+        Hook::SetField { field, value } => other::set_field(locked, field, value),
+        Hook::Notify { message } => other::notify(locked, message),
+        Hook::RunCommand { argv, timeout } => other::run_command(locked, argv, *timeout),
     };
     done.map(|()| Set::new())
 }
 
 /// Where no worker is alive to be told, one is started if the hook says with which prompt: that says what to read.
-fn notify_worker(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>, message: &str) -> Result<()> {
-    let message = message.replace("{orange}", &shell_word(&run.orange.program));
-    if agents::started_since(run.orange, open, hook, run.since)?
-        || agents::notify_worker(run.orange, open, &format!("{}.{}", run.since, run.index), &message)?
+fn notify_worker(
+    context: &HookContext<'_>,
+    locked: &mut LockedTask,
+    hook: &Hook<'_>,
+    message: &str,
+) -> Result<()> {
+    let message = message.replace("{orange}", &shell_word(&context.app.program));
+    if agents::started_since(context.app, locked, hook, context.since)?
+        || agents::notify_worker(
+            context.app,
+            locked,
+            &format!("{}.{}", context.since, context.index),
+            &message,
+        )?
     {
         return Ok(());
     }
     match hook.spawn() {
-        Some(_) => spawn(run, open, hook),
+        Some(_) => spawn(context, locked, hook),
         None => Err(Error::new(Kind::Refused, "no worker is alive to be told")
             .help("`orange task respawn` starts one that reads TASK.md")),
     }
 }
 
-fn spawn(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>) -> Result<()> {
-    if agents::started_since(run.orange, open, hook, run.since)? {
+fn spawn(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) -> Result<()> {
+    if agents::started_since(context.app, locked, hook, context.since)? {
         return Ok(());
     }
-    agents::start(run.orange, run.machine, open, hook, run.counter.as_ref(), agents::Occasion::Spawn.into())
+    agents::start(
+        context.app,
+        context.machine,
+        locked,
+        hook,
+        context.counter.as_ref(),
+        agents::Occasion::Spawn.into(),
+    )
 }
 
 /// Refuses what cannot work before anything has changed: a harness, tmux or git that is missing or too old, a worktree
@@ -88,23 +105,23 @@ fn spawn(run: &Run<'_>, open: &mut Open, hook: &Hook<'_>) -> Result<()> {
 ///
 /// # Errors
 /// `environment` or `refused`, with what to do.
-pub fn preflight(orange: &Orange, task: &Task, effects: &[Effect<'_>]) -> Result<Option<Room>> {
-    check_spawns(orange, task, effects)?;
-    if acquires(effects) { workspace::preflight(orange, task) } else { Ok(None) }
+pub fn preflight(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<Option<Room>> {
+    check_spawns(app, task, effects)?;
+    if acquires(effects) { workspace::preflight(app, task) } else { Ok(None) }
 }
 
 /// As [`preflight`], without holding what there is room for: nothing is going to be acquired.
 ///
 /// # Errors
 /// The same.
-pub fn foresee(orange: &Orange, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
-    check_spawns(orange, task, effects)?;
-    if acquires(effects) { workspace::foresee(orange, task) } else { Ok(()) }
+pub fn dry_run(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
+    check_spawns(app, task, effects)?;
+    if acquires(effects) { workspace::dry_run(app, task) } else { Ok(()) }
 }
 
-fn check_spawns(orange: &Orange, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
+fn check_spawns(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
     let mut spawns = effects.iter().filter_map(|effect| effect.hook.spawn());
-    spawns.try_for_each(|spawn| agents::preflight(orange, task, spawn))
+    spawns.try_for_each(|spawn| agents::preflight(app, task, spawn))
 }
 
 fn acquires(effects: &[Effect<'_>]) -> bool {

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::app::App;
 use crate::drive::exec::{Call, GIT_VARIABLES, Output};
 use crate::drive::git::{Git, REMOTE};
-use crate::drive::process::{self, Family};
+use crate::drive::process::{self, ProcessRoot};
 use crate::files::entries;
-use crate::orange::Orange;
 use crate::store::home::make_folder;
 use crate::store::scalar::Value;
-use crate::store::{Event, Open, Set, atomic};
+use crate::store::{Event, LockedTask, Set, atomic};
 use crate::{Error, Kind, Result};
 
 /// Removes the task's branch from the remote, if it was made for this task. One that was there before, or that the agent has
@@ -18,10 +18,10 @@ use crate::{Error, Kind, Result};
 ///
 /// # Errors
 /// `environment` when git or the remote fails.
-pub fn delete_remote_branch(orange: &Orange, open: &Open) -> Result<()> {
-    let branch = &open.task().branch;
-    let Some(from) = open.log().made.get(branch) else { return Ok(()) };
-    let project = orange.project_of(open.task())?;
+pub fn delete_remote_branch(app: &App, locked: &LockedTask) -> Result<()> {
+    let branch = &locked.task().branch;
+    let Some(from) = locked.history().made.get(branch) else { return Ok(()) };
+    let project = app.project_of(locked.task())?;
     Git::at(&project.path).delete_remote_branch(branch, &project.default_branch, from).map(drop)
 }
 
@@ -29,8 +29,8 @@ pub fn delete_remote_branch(orange: &Orange, open: &Open) -> Result<()> {
 ///
 /// # Errors
 /// `refused` without a remote; `environment` when git or the remote fails.
-pub fn push_branch(orange: &Orange, open: &Open) -> Result<()> {
-    let project = orange.project_of(open.task())?;
+pub fn push_branch(app: &App, locked: &LockedTask) -> Result<()> {
+    let project = app.project_of(locked.task())?;
     let git = Git::at(&project.path);
     if !git.has_remote()? {
         return Err(Error::new(
@@ -38,23 +38,23 @@ pub fn push_branch(orange: &Orange, open: &Open) -> Result<()> {
             format!("{} has no remote `{REMOTE}` to push to", project.name),
         ));
     }
-    git.push(REMOTE, &open.task().branch)
+    git.push(REMOTE, &locked.task().branch)
 }
 
 /// Writes a key of the frontmatter that people own.
 ///
 /// # Errors
 /// `refused` for a key that the engine owns.
-pub fn set_field(open: &mut Open, field: &str, value: &str) -> Result<()> {
-    open.edit(&[(field, Value::Text(value))])
+pub fn set_field(locked: &mut LockedTask, field: &str, value: &str) -> Result<()> {
+    locked.edit(&[(field, Value::Text(value))])
 }
 
 /// Tells the person, where they look: `attention`.
 ///
 /// # Errors
 /// Those of the store.
-pub fn notify(open: &mut Open, message: &str) -> Result<()> {
-    open.call_attention(message.trim())
+pub fn notify(locked: &mut LockedTask, message: &str) -> Result<()> {
+    locked.call_attention(message.trim())
 }
 
 /// How much of a program's output is kept in memory, of each end.
@@ -70,13 +70,13 @@ const MOST_FILES: usize = 8;
 /// # Errors
 /// `refused` without a worktree; `environment` when the program cannot be started, fails or takes too long: then everything
 /// that it started is ended.
-pub fn run_command(open: &mut Open, argv: &[&str], timeout: u32) -> Result<()> {
+pub fn run_command(locked: &mut LockedTask, argv: &[&str], timeout: u32) -> Result<()> {
     let Some((program, args)) = argv.split_first() else { return Ok(()) };
-    let Some(worktree) = open.worktree() else {
+    let Some(worktree) = locked.worktree() else {
         return Err(Error::new(Kind::Refused, "the task has no worktree to run a command in"));
     };
     let bound = Duration::from_secs(timeout.into());
-    let copy = new_copy(open)?;
+    let copy = new_copy(locked)?;
     // Its git means the worktree, even if orange was called in another repository's hook.
     let call = Call::new(program).args(args).folder(&worktree).bound(bound).without(GIT_VARIABLES);
     process::adopt_orphans()?;
@@ -85,7 +85,7 @@ pub fn run_command(open: &mut Open, argv: &[&str], timeout: u32) -> Result<()> {
     if !outcome.as_ref().is_ok_and(Output::success) {
         // Also what has left its process group, and what has lost its parent.
         let left = process::children().into_iter().filter(|child| !others.contains(child));
-        process::end(&left.map(Family::Process).collect::<Vec<_>>())?;
+        process::end(&left.map(ProcessRoot::Process).collect::<Vec<_>>())?;
     }
     let (code, said, is_all) = match &outcome {
         Ok(output) => {
@@ -94,29 +94,30 @@ pub fn run_command(open: &mut Open, argv: &[&str], timeout: u32) -> Result<()> {
         }
         Err(error) => (None, error.message.clone(), false),
     };
-    let file = keep_copy(open, &copy, is_all)?;
+    let file = keep_copy(locked, &copy, is_all)?;
     let argv = argv.iter().map(|word| (*word).to_owned()).collect();
-    open.append(Event::CommandEnded { argv, code, output: said, file }, Set::new())?;
+    locked.append(Event::CommandEnded { argv, code, output: said, file }, Set::new())?;
     outcome?.checked().map(drop)
 }
 
 /// A name for the next file of output that nothing has; one that a killed process has left there is removed.
-fn new_copy(open: &Open) -> Result<PathBuf> {
-    let folder = open.dir().commands();
+fn new_copy(locked: &LockedTask) -> Result<PathBuf> {
+    let folder = locked.dir().commands();
     make_folder(&folder)?;
-    let path = folder.join(format!("{:08}.txt", open.log().last_seq + 1));
+    let path = folder.join(format!("{:08}.txt", locked.history().last_seq + 1));
     atomic::remove(&path)?;
     Ok(path)
 }
 
 /// Keeps the file of output where it has more than the journal, and no more such files than [`MOST_FILES`]. Its name in the
 /// task's folder.
-fn keep_copy(open: &Open, copy: &Path, is_all: bool) -> Result<Option<String>> {
+fn keep_copy(locked: &LockedTask, copy: &Path, is_all: bool) -> Result<Option<String>> {
     if is_all || copy.metadata().is_ok_and(|metadata| metadata.len() == 0) || !copy.exists() {
         atomic::remove(copy)?;
         return Ok(None);
     }
-    let mut files: Vec<PathBuf> = entries(&open.dir().commands())?.iter().map(|entry| entry.path()).collect();
+    let mut files: Vec<PathBuf> =
+        entries(&locked.dir().commands())?.iter().map(|entry| entry.path()).collect();
     files.sort_unstable();
     let old = files.len().saturating_sub(MOST_FILES);
     files[..old].iter().try_for_each(|file| atomic::remove(file))?;

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use orange_core::section;
 
+use crate::app::App;
 use crate::drive::gh::{self, Gh, NewPullRequest, PrState, PullRequest};
 use crate::drive::git::{Git, REMOTE, Template};
-use crate::orange::Orange;
 use crate::store::scalar::Value;
-use crate::store::{Event, Open, Set, Task};
+use crate::store::{Event, LockedTask, Set, Task};
 use crate::{Error, Kind, Result};
 
 /// The longest title that GitHub takes, in characters.
@@ -33,27 +33,27 @@ pub struct Opened {
 /// # Errors
 /// `refused` without a remote, without commits, and while work in the worktree is not committed; `environment` when git or gh
 /// cannot do their part.
-pub fn open(orange: &Orange, open: &mut Open) -> Result<Opened> {
-    let task = open.task();
-    let project = orange.project_of(task)?;
+pub fn open(app: &App, locked: &mut LockedTask) -> Result<Opened> {
+    let task = locked.task();
+    let project = app.project_of(task)?;
     let (git, gh) = (Git::at(&project.path), Gh::at(&project.path));
     if !git.has_remote()? {
         return Err(Error::new(Kind::Refused, format!("{} has no remote `{REMOTE}`", project.name))
             .help("add the one on GitHub: `git remote add origin URL`"));
     }
-    gh::check(orange.path())?;
-    if let Some(worktree) = open.worktree().filter(|worktree| worktree.exists()) {
+    gh::check(app.path())?;
+    if let Some(worktree) = locked.worktree().filter(|worktree| worktree.exists()) {
         git.check_all_committed(&worktree, &task.branch)?;
     }
     git.check_has_work(&task.branch, &project.default_branch)?;
-    orange.progress.step(&format!("asking GitHub about {}", task.branch));
+    app.progress.step(&format!("asking GitHub about {}", task.branch));
     let known = gh.of_branch(&task.branch)?.filter(|known| known.state == PrState::Open);
-    orange.progress.step(&format!("pushing {}", task.branch));
+    app.progress.step(&format!("pushing {}", task.branch));
     git.push(REMOTE, &task.branch)?;
     let opened = match known {
         Some(known) => Opened { url: known.url, is_new: false, template: None },
         None => {
-            orange.progress.step("opening a pull request");
+            app.progress.step("opening a pull request");
             let template = git.pull_request_template(&project.default_branch)?;
             let (title, body) = (title(task), body(task, template.as_ref()));
             let new = NewPullRequest {
@@ -65,7 +65,7 @@ pub fn open(orange: &Orange, open: &mut Open) -> Result<Opened> {
             Opened { url: gh.create(&new)?, is_new: true, template }
         }
     };
-    keep(open, &opened.url)?;
+    keep(locked, &opened.url)?;
     Ok(opened)
 }
 
@@ -74,14 +74,14 @@ pub fn open(orange: &Orange, open: &mut Open) -> Result<Opened> {
 ///
 /// # Errors
 /// Those of the store and of git.
-pub fn adopt(orange: &Orange, open: &mut Open) -> Result<()> {
-    let project = orange.project_of(open.task())?;
-    let branch = &open.task().branch;
-    if !Git::at(&project.path).is_on_remote(branch)? || gh::check(orange.path()).is_err() {
+pub fn adopt(app: &App, locked: &mut LockedTask) -> Result<()> {
+    let project = app.project_of(locked.task())?;
+    let branch = &locked.task().branch;
+    if !Git::at(&project.path).is_on_remote(branch)? || gh::check(app.path()).is_err() {
         return Ok(());
     }
     match Gh::at(&project.path).patience(Duration::from_secs(5)).of_branch(branch) {
-        Ok(Some(pr)) if pr.state == PrState::Open => keep(open, &pr.url),
+        Ok(Some(pr)) if pr.state == PrState::Open => keep(locked, &pr.url),
         Ok(_) | Err(_) => Ok(()),
     }
 }
@@ -91,8 +91,8 @@ pub fn adopt(orange: &Orange, open: &mut Open) -> Result<()> {
 ///
 /// # Errors
 /// `environment` when gh is too slow or fails.
-pub fn find(orange: &Orange, gh: &Gh, task: &Task) -> Result<Option<PullRequest>> {
-    let found = gh.of_branch_if_used(&task.branch, orange.path())?;
+pub fn find(app: &App, gh: &Gh, task: &Task) -> Result<Option<PullRequest>> {
+    let found = gh.of_branch_if_used(&task.branch, app.path())?;
     Ok(found.filter(|pr| is_of(task, pr)))
 }
 
@@ -114,12 +114,12 @@ fn seconds(time: &str) -> &str {
 ///
 /// # Errors
 /// Those of the store.
-pub fn keep(open: &mut Open, url: &str) -> Result<()> {
-    if open.log().pr.as_deref() != Some(url) {
-        open.append(Event::PrCreated { url: url.to_owned() }, Set::new())?;
+pub fn keep(locked: &mut LockedTask, url: &str) -> Result<()> {
+    if locked.history().pr.as_deref() != Some(url) {
+        locked.append(Event::PrCreated { url: url.to_owned() }, Set::new())?;
     }
-    if open.task().pr_url.as_deref() != Some(url) {
-        open.edit(&[("pr_url", Value::Text(url))])?;
+    if locked.task().pr_url.as_deref() != Some(url) {
+        locked.edit(&[("pr_url", Value::Text(url))])?;
     }
     Ok(())
 }

@@ -5,14 +5,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use crate::app::App;
 use crate::drive::harness::Harness;
 use crate::drive::transcript::{self, Found, Sought, is_id};
 use crate::files::open_regular;
-use crate::orange::Orange;
 use crate::store::activity::{self, Activity};
 use crate::store::event::{Spawn, Spent, Trace};
 use crate::store::transcripts::{self, Form};
-use crate::store::{Conversation, Open, Task, TaskDir, id};
+use crate::store::{Conversation, LockedTask, Task, TaskDir, id};
 use crate::{Error, Kind, Result, fault, nofollow};
 
 /// Two file systems may tell the time a little differently.
@@ -31,13 +31,13 @@ pub struct Beginning {
 
 /// Keeps what an agent did that has ended, and finds out which conversation it had. A kill between this and the record of its end
 /// does no harm: it is kept again. What cannot be kept is no reason not to record the end; it is told in the answer.
-pub fn keep(orange: &Orange, open: &Open, spawn: u32) -> Trace {
-    let Some(record) = open.log().agents.get(&spawn) else { return Trace::default() };
-    let found = own_file(orange, open.dir(), open.task(), record);
-    let spent = spent(open.dir(), record, found.as_ref());
+pub fn keep(app: &App, locked: &LockedTask, spawn: u32) -> Trace {
+    let Some(record) = locked.history().agents.get(&spawn) else { return Trace::default() };
+    let found = own_file(app, locked.dir(), locked.task(), record);
+    let spent = spent(locked.dir(), record, found.as_ref());
     let conversation = found.as_ref().map(|found| found.id.clone());
-    let kept = keep_one(orange, open, spawn, found.as_ref());
-    keep_left(orange, open);
+    let kept = keep_one(app, locked, spawn, found.as_ref());
+    keep_left(app, locked);
     match kept {
         Ok(transcript) => Trace { conversation, transcript, not_kept: None, spent },
         Err(error) => Trace { conversation, transcript: None, not_kept: Some(error.one_line()), spent },
@@ -63,8 +63,8 @@ fn begun(dir: &TaskDir, record: &Spawn) -> Option<SystemTime> {
 
 /// The file that the harness keeps of the conversation of this agent, where there is one: the one that it has reported, else one
 /// that is found by its contents.
-pub fn own_file(orange: &Orange, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<Found> {
-    reported_file(dir, record).or_else(|| sought_file(orange, dir, task, record))
+pub fn own_file(app: &App, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<Found> {
+    reported_file(dir, record).or_else(|| sought_file(app, dir, task, record))
 }
 
 fn reported_file(dir: &TaskDir, record: &Spawn) -> Option<Found> {
@@ -73,13 +73,13 @@ fn reported_file(dir: &TaskDir, record: &Spawn) -> Option<Found> {
     (is_id(&id) && open_regular(&path).is_ok()).then_some(Found { id, path })
 }
 
-fn sought_file(orange: &Orange, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<Found> {
-    let harness = orange.harness(&record.harness).ok()?;
+fn sought_file(app: &App, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<Found> {
+    let harness = app.harness(&record.harness).ok()?;
     let prompt = nofollow::read(&dir.prompt(record.spawn), nofollow::LONGEST).ok();
     let prompt = prompt.and_then(|prompt| String::from_utf8(prompt).ok());
     let file = dir.prompt(record.spawn);
     let since = begun(dir, record);
-    let worktree = worktree_of(orange, task)?;
+    let worktree = worktree_of(app, task)?;
     let id = record.conversation.as_deref();
     let prompt = match id {
         Some(_) => None,
@@ -94,15 +94,15 @@ fn sought_file(orange: &Orange, dir: &TaskDir, task: &Task, record: &Spawn) -> O
 /// # Errors
 /// `environment` when there are no random numbers.
 pub fn beginning(
-    orange: &Orange,
-    open: &Open,
+    app: &App,
+    locked: &LockedTask,
     harness: &Harness,
     actor: &str,
     resumes: bool,
 ) -> Result<Beginning> {
     let mut not_resumed = None;
     if resumes && !harness.resume.is_empty() {
-        match resumable(orange, open, harness, actor) {
+        match resumable(app, locked, harness, actor) {
             Ok(conversation) => {
                 return Ok(Beginning { conversation: Some(conversation), resumed: true, not_resumed });
             }
@@ -115,32 +115,32 @@ pub fn beginning(
 
 /// The conversation that the next agent of this actor continues, or why there is none.
 fn resumable(
-    orange: &Orange,
-    open: &Open,
+    app: &App,
+    locked: &LockedTask,
     harness: &Harness,
     actor: &str,
 ) -> std::result::Result<String, String> {
-    let known = open.log().conversations.get(actor);
+    let known = locked.history().conversations.get(actor);
     let Conversation { spawn, id, harness: name, workspace } =
         known.ok_or_else(|| format!("the conversation of the {actor} before it is not known"))?;
     if *name != harness.name {
         return Err(format!("agent {spawn} had its conversation with {name}"));
     }
-    if *workspace != open.task().owned.workspace {
+    if *workspace != locked.task().owned.workspace {
         return Err(format!("agent {spawn} had its conversation in another worktree"));
     }
     if !is_id(id) {
         return Err(format!("the conversation of agent {spawn} has a name that no program can be given"));
     }
-    let worktree = worktree_of(orange, open.task()).ok_or("the task has no worktree")?;
+    let worktree = worktree_of(app, locked.task()).ok_or("the task has no worktree")?;
     let patterns = &harness.transcripts;
     let sought = Sought { patterns, id: Some(id), worktree: &worktree, since: None, prompt: None };
     let is_there = patterns.is_empty() || transcript::find(&sought, &variable).is_some();
     if is_there { Ok(id.clone()) } else { Err(format!("the conversation of agent {spawn} is gone")) }
 }
 
-fn worktree_of(orange: &Orange, task: &Task) -> Option<PathBuf> {
-    task.owned.workspace.as_ref().map(|name| orange.home.workspace(name))
+fn worktree_of(app: &App, task: &Task) -> Option<PathBuf> {
+    task.owned.workspace.as_ref().map(|name| app.home.workspace(name))
 }
 
 fn variable(name: &str) -> Option<OsString> {
@@ -151,9 +151,9 @@ fn variable(name: &str) -> Option<OsString> {
 }
 
 /// The harness's own file; where there is none, what the pane has shown.
-fn keep_one(orange: &Orange, open: &Open, spawn: u32, found: Option<&Found>) -> Result<Option<String>> {
-    let dir = open.dir();
-    let limit = limit(orange, open.task());
+fn keep_one(app: &App, locked: &LockedTask, spawn: u32, found: Option<&Found>) -> Result<Option<String>> {
+    let dir = locked.dir();
+    let limit = limit(app, locked.task());
     if let Some(Found { path, .. }) = found {
         let contents = transcript::read(path).map_err(|cause| Error::io("read", path, &cause));
         let kept = contents.and_then(|contents| transcripts::keep(dir, spawn, Form::Jsonl, &contents, limit));
@@ -169,15 +169,15 @@ fn keep_one(orange: &Orange, open: &Open, spawn: u32, found: Option<&Found>) -> 
 }
 
 /// Panes that were recorded and could not be kept when their agents ended: there may be room now.
-fn keep_left(orange: &Orange, open: &Open) {
-    let left = transcripts::panes(open.dir()).unwrap_or_default();
-    for spawn in left.into_iter().filter(|spawn| !open.log().agents.contains_key(spawn)) {
-        keep_one(orange, open, spawn, None).map(drop).unwrap_or_default();
+fn keep_left(app: &App, locked: &LockedTask) {
+    let left = transcripts::panes(locked.dir()).unwrap_or_default();
+    for spawn in left.into_iter().filter(|spawn| !locked.history().agents.contains_key(spawn)) {
+        keep_one(app, locked, spawn, None).map(drop).unwrap_or_default();
     }
 }
 
-fn limit(orange: &Orange, task: &Task) -> u64 {
-    let said = orange.project_of(task).ok().and_then(|project| project.transcripts_mb);
+fn limit(app: &App, task: &Task) -> u64 {
+    let said = app.project_of(task).ok().and_then(|project| project.transcripts_mb);
     u64::from(said.unwrap_or(transcripts::DEFAULT_MB)) * 1_000_000
 }
 

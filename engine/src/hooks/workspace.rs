@@ -3,13 +3,13 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::drive::git::{Backup, BranchState, Git, Keeper, Kept, REQUEST_FOLDER, TASK_FILE};
+use crate::app::App;
+use crate::drive::git::{Backup, BackupContext, BranchState, Git, REQUEST_FOLDER, SavedWork, TASK_FILE};
 use crate::hooks::agents;
-use crate::orange::Orange;
 use crate::store::copy;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{Event, Open, Pool, Set, Task, atomic};
+use crate::store::{Event, LockedTask, Pool, Set, Task, atomic};
 use crate::{Error, Kind, Result};
 
 /// Room for one more task in its project's pool. Nobody else can take it as long as this is held.
@@ -37,10 +37,10 @@ impl Room {
 ///
 /// # Errors
 /// `environment` or `refused`, with what to do.
-pub fn preflight(orange: &Orange, task: &Task) -> Result<Option<Room>> {
-    let Some(project) = without_worktree(orange, task)? else { return Ok(None) };
-    let pool = Pool::lock(&orange.home)?;
-    check_room(orange, &project, task, pool.slots())?;
+pub fn preflight(app: &App, task: &Task) -> Result<Option<Room>> {
+    let Some(project) = without_worktree(app, task)? else { return Ok(None) };
+    let pool = Pool::lock(&app.home)?;
+    check_room(app, &project, task, pool.slots())?;
     Ok(Some(Room { pool, project, task: task.id.clone() }))
 }
 
@@ -48,27 +48,27 @@ pub fn preflight(orange: &Orange, task: &Task) -> Result<Option<Room>> {
 ///
 /// # Errors
 /// The same.
-pub fn foresee(orange: &Orange, task: &Task) -> Result<()> {
-    let Some(project) = without_worktree(orange, task)? else { return Ok(()) };
-    check_room(orange, &project, task, &pool::read(&orange.home)?)
+pub fn dry_run(app: &App, task: &Task) -> Result<()> {
+    let Some(project) = without_worktree(app, task)? else { return Ok(()) };
+    check_room(app, &project, task, &pool::read(&app.home)?)
 }
 
 /// The project of a task that has no worktree yet, when git can make one.
-fn without_worktree(orange: &Orange, task: &Task) -> Result<Option<Project>> {
+fn without_worktree(app: &App, task: &Task) -> Result<Option<Project>> {
     if task.owned.workspace.is_some() {
         return Ok(None);
     }
-    let project = orange.project_of(task)?;
+    let project = app.project_of(task)?;
     let git = Git::at(&project.path);
     git.check()?;
     git.check_identity()?;
     Ok(Some(project))
 }
 
-fn check_room(orange: &Orange, project: &Project, task: &Task, slots: &[Slot]) -> Result<()> {
+fn check_room(app: &App, project: &Project, task: &Task, slots: &[Slot]) -> Result<()> {
     let git = Git::at(&project.path);
     let own = pool::slot_of(slots, &task.id)
-        .map_or_else(|| orange.home.workspaces(), |slot| orange.home.workspace(&slot.name));
+        .map_or_else(|| app.home.workspaces(), |slot| app.home.workspace(&slot.name));
     git.check_branch_free(&task.branch, &own)?;
     if git.tracks(&task.branch, &project.default_branch, TASK_FILE)? {
         return Err(Error::new(
@@ -81,7 +81,7 @@ fn check_room(orange: &Orange, project: &Project, task: &Task, slots: &[Slot]) -
             project.default_branch
         )));
     }
-    pool::check_room(&orange.home, slots, (&project.name, project.pool_size), &task.id)
+    pool::check_room(&app.home, slots, (&project.name, project.pool_size), &task.id)
 }
 
 /// Binds a worktree to the task, on the task's branch, and sees that a copy of `TASK.md` has its place there. One that is bound already stays;
@@ -89,34 +89,34 @@ fn check_room(orange: &Orange, project: &Project, task: &Task, slots: &[Slot]) -
 ///
 /// # Errors
 /// `refused` when the pool is exhausted or the branch is taken; `environment` when git fails. The slot is free again then.
-pub fn acquire(orange: &Orange, open: &mut Open) -> Result<Set> {
-    let bound = open.task().owned.workspace.clone();
-    if bound.as_ref().is_some_and(|name| orange.home.workspace(name).is_dir()) {
-        Git::give_back_released(&orange.home.workspace(bound.as_deref().unwrap_or_default()))?;
+pub fn acquire(app: &App, locked: &mut LockedTask) -> Result<Set> {
+    let bound = locked.task().owned.workspace.clone();
+    if bound.as_ref().is_some_and(|name| app.home.workspace(name).is_dir()) {
+        Git::give_back_released(&app.home.workspace(bound.as_deref().unwrap_or_default()))?;
         // A worktree that an older version has made ready lacks it.
-        if let Ok(project) = orange.project_of(open.task()) {
+        if let Ok(project) = app.project_of(locked.task()) {
             Git::at(project.path).exclude(REQUEST_FOLDER)?;
         }
         return Ok(Set::new());
     }
-    let project = orange.project_of(open.task())?;
+    let project = app.project_of(locked.task())?;
     let git = Git::at(&project.path);
     let is_usable = |worktree: &Path| git.is_usable(worktree);
-    let id = open.task().id.clone();
-    let name = Pool::lock(&orange.home)?.bind(&project.name, project.pool_size, &id, is_usable)?;
+    let id = locked.task().id.clone();
+    let name = Pool::lock(&app.home)?.bind(&project.name, project.pool_size, &id, is_usable)?;
     // The slot is the task's now, so the pool is not held while git works: the remote may be slow.
-    let worktree = orange.home.workspace(&name);
-    match ready(orange, &project, open, &worktree) {
+    let worktree = app.home.workspace(&name);
+    match ready(app, &project, locked, &worktree) {
         Ok(warning) => {
             // The remote could not be asked, so the branch begins where this repository last saw it.
-            warning.map_or(Ok(()), |warning| open.call_attention(&warning))?;
+            warning.map_or(Ok(()), |warning| locked.call_attention(&warning))?;
             Ok(Set::new().workspace(Some(&name)))
         }
         Err(error) if bound.is_none() => {
             // A worktree that stayed on the task's branch would keep that branch from every other one.
-            let left = leave(orange, &project, open, &worktree);
-            Pool::lock(&orange.home)?.unbind(&open.task().id)?;
-            left.or_else(|also| open.call_attention(&also.one_line()))?;
+            let left = leave(app, &project, locked, &worktree);
+            Pool::lock(&app.home)?.unbind(&locked.task().id)?;
+            left.or_else(|also| locked.call_attention(&also.one_line()))?;
             Err(error)
         }
         Err(error) => Err(error),
@@ -124,21 +124,21 @@ pub fn acquire(orange: &Orange, open: &mut Open) -> Result<Set> {
 }
 
 /// Puts the worktree on the task's branch, and what Orange and the agents keep there for themselves out of git's sight.
-fn ready(orange: &Orange, project: &Project, open: &mut Open, worktree: &Path) -> Result<Option<String>> {
+fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path) -> Result<Option<String>> {
     let git = Git::at(&project.path);
-    let branch = open.task().branch.clone();
+    let branch = locked.task().branch.clone();
     let warning = git.catch_up(&branch, &project.default_branch)?;
     // Where the remote could not be asked, it may have that branch.
     if warning.is_none() && git.branch_state(&branch)? == BranchState::Nowhere {
         let commit = git.base(&project.default_branch)?;
-        if open.log().made.get(&branch) != Some(&commit) {
-            open.append(Event::BranchMade { branch: branch.clone(), commit }, Set::new())?;
+        if locked.history().made.get(&branch) != Some(&commit) {
+            locked.append(Event::BranchMade { branch: branch.clone(), commit }, Set::new())?;
         }
     }
     git.acquire(worktree, &branch, &project.default_branch)?;
     git.exclude(TASK_FILE)?;
     git.exclude(REQUEST_FOLDER)?;
-    for file in files_of_harnesses(orange, open.task()) {
+    for file in files_of_harnesses(app, locked.task()) {
         git.exclude(&file)?;
     }
     copy::check_place(worktree)?;
@@ -153,21 +153,21 @@ fn ready(orange: &Orange, project: &Project, open: &mut Open, worktree: &Path) -
 /// # Errors
 /// `refused` while an agent is alive, since the next task's would come into its worktree; `environment` when git fails. The
 /// worktree stays bound then.
-pub fn release(orange: &Orange, open: &mut Open) -> Result<Set> {
-    let Some(name) = open.task().owned.workspace.clone() else { return Ok(Set::new()) };
-    let id = open.task().id.clone();
-    let project = orange.project_of(open.task())?;
+pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
+    let Some(name) = locked.task().owned.workspace.clone() else { return Ok(Set::new()) };
+    let id = locked.task().id.clone();
+    let project = app.project_of(locked.task())?;
     let is_own =
-        pool::read(&orange.home)?.iter().any(|slot| slot.name == name && slot.task.as_ref() == Some(&id));
+        pool::read(&app.home)?.iter().any(|slot| slot.name == name && slot.task.as_ref() == Some(&id));
     if is_own {
-        agents::check_gone(orange, open)?;
-        let worktree = orange.home.workspace(&name);
-        open.sync()?;
-        empty(orange, &project, open, &worktree)?;
-        let own = files_of_harnesses(orange, open.task());
+        agents::check_gone(app, locked)?;
+        let worktree = app.home.workspace(&name);
+        locked.sync()?;
+        empty(app, &project, locked, &worktree)?;
+        let own = files_of_harnesses(app, locked.task());
         Git::at(&project.path).remove_ignored(&worktree, &own)?;
         if !Git::at(&project.path).is_tracked(&worktree, TASK_FILE)? {
-            open.withdraw(&worktree)?;
+            locked.withdraw(&worktree)?;
         }
     }
     Ok(Set::new().workspace(None))
@@ -175,39 +175,39 @@ pub fn release(orange: &Orange, open: &mut Open) -> Result<Set> {
 
 /// What the harnesses of a task keep in a worktree for themselves, such as the permissions that a person has given there: it is
 /// no work, and nothing for the next task. A harness that is no longer in `harnesses.toml` is known to keep nothing.
-fn files_of_harnesses(orange: &Orange, task: &Task) -> Vec<String> {
+fn files_of_harnesses(app: &App, task: &Task) -> Vec<String> {
     let names = [&task.harness, &task.review_harness];
     names
         .iter()
-        .filter_map(|name| orange.harness(name).ok())
+        .filter_map(|name| app.harness(name).ok())
         .flat_map(|harness| harness.workspace_files)
         .collect()
 }
 
 /// Takes a worktree that could not be made ready off the task's branch, if it has come to be on it.
-fn leave(orange: &Orange, project: &Project, open: &mut Open, worktree: &Path) -> Result<()> {
+fn leave(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path) -> Result<()> {
     let is_on_it = worktree.is_dir()
-        && Git::at(&project.path).current_branch(worktree)?.as_ref() == Some(&open.task().branch);
-    if is_on_it { empty(orange, project, open, worktree) } else { Ok(()) }
+        && Git::at(&project.path).current_branch(worktree)?.as_ref() == Some(&locked.task().branch);
+    if is_on_it { empty(app, project, locked, worktree) } else { Ok(()) }
 }
 
-fn empty(orange: &Orange, project: &Project, open: &mut Open, worktree: &Path) -> Result<()> {
-    let id = open.task().id.clone();
-    let aside = orange.home.set_aside(&id);
-    let mut note = |kept| note(open, kept);
-    let mut keeper =
-        Keeper { task: &id, default_branch: &project.default_branch, aside: &aside, note: &mut note };
-    Git::at(&project.path).release(worktree, &mut keeper)?;
-    clear_place(worktree, &mut keeper)
+fn empty(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path) -> Result<()> {
+    let id = locked.task().id.clone();
+    let aside = app.home.set_aside(&id);
+    let mut note = |kept| note(locked, kept);
+    let mut context =
+        BackupContext { task: &id, default_branch: &project.default_branch, aside: &aside, note: &mut note };
+    Git::at(&project.path).release(worktree, &mut context)?;
+    clear_place(worktree, &mut context)
 }
 
 /// Frees the slot of a task that holds no worktree any more.
 ///
 /// # Errors
 /// Those of reading and writing the pool.
-pub fn give_back(orange: &Orange, task: &Task) -> Result<()> {
-    if task.owned.workspace.is_none() && pool::has_slot_of(&orange.home, &task.id)? {
-        Pool::lock(&orange.home)?.unbind(&task.id)?;
+pub fn give_back(app: &App, task: &Task) -> Result<()> {
+    if task.owned.workspace.is_none() && pool::has_slot_of(&app.home, &task.id)? {
+        Pool::lock(&app.home)?.unbind(&task.id)?;
     }
     Ok(())
 }
@@ -216,45 +216,45 @@ pub fn give_back(orange: &Orange, task: &Task) -> Result<()> {
 ///
 /// # Errors
 /// Those of reading the pool and the projects.
-pub fn is_free(orange: &Orange, project: &str, task: &str) -> Result<bool> {
-    let project = projects::get(&orange.home, project)?;
-    let pool = Pool::lock(&orange.home)?;
-    Ok(pool::check_room(&orange.home, pool.slots(), (&project.name, project.pool_size), task).is_ok())
+pub fn is_free(app: &App, project: &str, task: &str) -> Result<bool> {
+    let project = projects::get(&app.home, project)?;
+    let pool = Pool::lock(&app.home)?;
+    Ok(pool::check_room(&app.home, pool.slots(), (&project.name, project.pool_size), task).is_ok())
 }
 
 /// Makes every worktree of the project's pool that no task holds, detached at the default branch; gives the names of all.
 ///
 /// # Errors
 /// `environment` when git fails.
-pub fn init(orange: &Orange, project: &Project) -> Result<Vec<String>> {
+pub fn init(app: &App, project: &Project) -> Result<Vec<String>> {
     let git = Git::at(&project.path);
     git.check()?;
-    let mut pool = Pool::lock(&orange.home)?;
+    let mut pool = Pool::lock(&app.home)?;
     let names = pool.grow(&project.name, project.pool_size)?;
     for slot in pool.slots().iter().filter(|slot| slot.project == project.name && slot.task.is_none()) {
-        git.prepare(&orange.home.workspace(&slot.name), &project.default_branch)?;
+        git.prepare(&app.home.workspace(&slot.name), &project.default_branch)?;
     }
     Ok(names)
 }
 
 /// Puts what was kept on record, once in each transition: after a kill, the same is found again.
-fn note(open: &mut Open, kept: Kept) -> Result<()> {
+fn note(locked: &mut LockedTask, kept: SavedWork) -> Result<()> {
     let (name, event) = match kept {
-        Kept::Work(Backup { reference, commit }) => {
+        SavedWork::Commit(Backup { reference, commit }) => {
             (reference.clone(), Event::WorkBackedUp { reference, commit })
         }
-        Kept::Aside(folder) => {
+        SavedWork::Aside(folder) => {
             let folder = folder.to_string_lossy().into_owned();
             (folder.clone(), Event::WorkSetAside { folder })
         }
     };
-    let is_known = open.log().open.as_ref().is_some_and(|pending| pending.kept.contains(&name));
-    if is_known { Ok(()) } else { open.append(event, Set::new()) }
+    let is_known = locked.history().open.as_ref().is_some_and(|pending| pending.kept.contains(&name));
+    if is_known { Ok(()) } else { locked.append(event, Set::new()) }
 }
 
 /// Makes the place of `TASK.md` free for the next task. A link is one that former versions made; a file of that name may be
 /// the project's, and what is neither, such as a folder, is kept elsewhere.
-fn clear_place(worktree: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
+fn clear_place(worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
     let place = worktree.join(TASK_FILE);
     let kind = match place.symlink_metadata() {
         Ok(found) => found.file_type(),
@@ -264,5 +264,5 @@ fn clear_place(worktree: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
     if kind.is_symlink() {
         return atomic::remove(&place);
     }
-    if kind.is_file() { Ok(()) } else { keeper.set_aside(&place) }
+    if kind.is_file() { Ok(()) } else { context.set_aside(&place) }
 }

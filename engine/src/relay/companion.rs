@@ -5,7 +5,7 @@ use std::process::Child;
 
 use rustix::process::Pid;
 
-use crate::orange::Orange;
+use crate::app::App;
 use crate::store::{TaskDir, secret};
 use crate::{Result, caller, fault};
 
@@ -15,7 +15,7 @@ const RESTARTS: u32 = 8;
 /// The companion of one agent: a process outside every sandbox, which ends when this process ends or says so.
 #[derive(Debug)]
 pub struct Companion<'o> {
-    orange: &'o Orange,
+    app: &'o App,
     dir: &'o TaskDir,
     spawn: u32,
     child: Option<Child>,
@@ -25,8 +25,8 @@ pub struct Companion<'o> {
 impl<'o> Companion<'o> {
     /// Starts it, and waits until it answers. An agent whose companion cannot be started runs without one: `orange.log`
     /// says why.
-    pub fn start(orange: &'o Orange, dir: &'o TaskDir, spawn: u32) -> Companion<'o> {
-        let mut companion = Companion { orange, dir, spawn, child: None, restarts: 0 };
+    pub fn start(app: &'o App, dir: &'o TaskDir, spawn: u32) -> Companion<'o> {
+        let mut companion = Companion { app, dir, spawn, child: None, restarts: 0 };
         companion.begin();
         companion
     }
@@ -59,9 +59,9 @@ impl<'o> Companion<'o> {
     fn started(&self) -> Result<Option<Child>> {
         let spawn = self.spawn.to_string();
         let call =
-            self.orange.as_engine(&["agent", "serve", "--task", &self.dir.id, "--spawn", &spawn], self.dir);
+            self.app.as_engine(&["agent", "serve", "--task", &self.dir.id, "--spawn", &spawn], self.dir);
         let call = call.env(caller::SECRET, secret::read(self.dir, self.spawn)?.unwrap_or_default());
-        let mut child = call.companion(&self.orange.home.log_file())?;
+        let mut child = call.companion(&self.app.home.log_file())?;
         // It writes one byte when it answers, and closes the pipe without one when it cannot.
         let said = child.stdout.take().map(|mut pipe| pipe.read(&mut [0]));
         if matches!(said, Some(Ok(1))) {

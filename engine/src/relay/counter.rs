@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use super::folder::{Folder, Listing, Name, Part};
 use super::message::{LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, in_doubt};
+use crate::app::App;
 use crate::caller::{self, check_secret};
 use crate::drive::exec::Call;
-use crate::orange::Orange;
 use crate::store::TaskDir;
 use crate::{Error, Kind, Result, fault};
 
@@ -24,7 +24,7 @@ const BOUND: Duration = Duration::from_secs(40 * 60);
 
 /// Takes the requests of one agent.
 pub(super) struct Counter<'o> {
-    orange: &'o Orange,
+    app: &'o App,
     dir: &'o TaskDir,
     spawn: u32,
     actor: String,
@@ -36,15 +36,9 @@ pub(super) struct Counter<'o> {
 
 impl<'o> Counter<'o> {
     /// Takes requests of this agent.
-    pub(super) fn new(
-        orange: &'o Orange,
-        dir: &'o TaskDir,
-        spawn: u32,
-        actor: &str,
-        check: Check,
-    ) -> Counter<'o> {
+    pub(super) fn new(app: &'o App, dir: &'o TaskDir, spawn: u32, actor: &str, check: Check) -> Counter<'o> {
         let actor = actor.to_owned();
-        Counter { orange, dir, spawn, actor, check, seen: BTreeSet::new(), at_work: Vec::new() }
+        Counter { app, dir, spawn, actor, check, seen: BTreeSet::new(), at_work: Vec::new() }
     }
 
     /// Answers what a companion that was killed had begun with: nobody knows what came of it, so nobody does it again.
@@ -113,10 +107,10 @@ impl<'o> Counter<'o> {
             return Err(Error::new(Kind::NotAllowed, message)
                 .help("ask in your own task's worktree, from the environment that you were started with"));
         }
-        check_secret(&self.orange.home, &task, Some(spawn), secret.as_deref())?;
+        check_secret(&self.app.home, &task, Some(spawn), secret.as_deref())?;
         (self.check)(&words)?;
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let call = self.orange.as_engine(&words, self.dir).folder(&folder).bound(BOUND);
+        let call = self.app.as_engine(&words, self.dir).folder(&folder).bound(BOUND);
         let call = call.env(caller::TASK, &task).env(caller::SPAWN, spawn.to_string());
         let call = call.env(caller::ACTOR, &self.actor).env(caller::RELAYED, "yes");
         Ok(secret.into_iter().fold(call, |call, secret| call.env(caller::SECRET, secret)))

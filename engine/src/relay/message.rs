@@ -55,11 +55,11 @@ impl<'de> Deserialize<'de> for Request {
 impl Object for Request {
     fn take(from: &mut Members) -> Request {
         Request {
-            task: from.must("task"),
-            spawn: from.must("spawn"),
-            secret: from.may("secret"),
-            folder: from.must("folder"),
-            words: from.must("words"),
+            task: from.required("task"),
+            spawn: from.required("spawn"),
+            secret: from.optional("secret"),
+            folder: from.required("folder"),
+            words: from.required("words"),
         }
     }
 }

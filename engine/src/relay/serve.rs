@@ -11,9 +11,9 @@ use super::confinement;
 use super::counter::{Check, Counter};
 use super::folder::{Folder, Office, open_worktree};
 use super::watch::Watch;
+use crate::app::App;
 use crate::drive::git::REQUEST_FOLDER;
 use crate::flow::{self, limit};
-use crate::orange::Orange;
 use crate::store::{Task, TaskDir};
 use crate::{Error, Kind, Result};
 
@@ -26,18 +26,18 @@ const CLEANING: Duration = Duration::from_millis(300);
 /// `refused` without a worktree, for an agent that is not on record, or while another process answers; `environment` when the
 /// folder cannot be made.
 pub fn serve(
-    orange: &Orange,
+    app: &App,
     dir: &TaskDir,
     spawn: u32,
     check: Check,
     ready: impl FnOnce() -> io::Result<()>,
 ) -> Result<()> {
-    let (task, journal) = Task::read(&orange.home, dir)?;
-    let Some(actor) = journal.log().agents.get(&spawn).map(|record| record.actor.clone()) else {
+    let (task, journal) = Task::read(&app.home, dir)?;
+    let Some(actor) = journal.history().agents.get(&spawn).map(|record| record.actor.clone()) else {
         return Err(Error::new(Kind::Refused, format!("task {} has no live agent {spawn}", dir.id)));
     };
-    let mut place = Place::of(orange, &task, spawn)?;
-    let mut counter = Counter::new(orange, dir, spawn, &actor, check);
+    let mut place = WatchedFolder::of(app, &task, spawn)?;
+    let mut counter = Counter::new(app, dir, spawn, &actor, check);
     let folder = place.settle()?;
     counter.settle(&folder);
     ready()
@@ -49,9 +49,9 @@ pub fn serve(
         if let Ok(folder) = place.settle() {
             counter.take(&folder);
         }
-        agent_may_have_met_a_limit(orange, dir, spawn);
+        agent_may_have_met_a_limit(app, dir, spawn);
         if saved.has_changed(&place.path) {
-            task_file_saved(orange, dir);
+            task_file_saved(app, dir);
         }
         if !place.watch.wait(pipe.as_fd()) {
             break;
@@ -69,21 +69,21 @@ pub fn serve(
 }
 
 /// Is called every few seconds: some harnesses tell a limit to their own record alone.
-fn agent_may_have_met_a_limit(orange: &Orange, dir: &TaskDir, spawn: u32) {
+fn agent_may_have_met_a_limit(app: &App, dir: &TaskDir, spawn: u32) {
     if limit::look_into_transcript(dir, spawn) {
         // The task may be locked for long; who fails here leaves it to the monitor.
-        limit::met(orange, dir, spawn).map(drop).unwrap_or_default();
+        limit::met(app, dir, spawn).map(drop).unwrap_or_default();
     }
 }
 
 /// Is called after something was saved as the worktree's `TASK.md`, or removed there.
-fn task_file_saved(orange: &Orange, dir: &TaskDir) {
+fn task_file_saved(app: &App, dir: &TaskDir) {
     // What cannot be taken in is told by the next command, which tries again.
-    flow::take_in(orange, dir).map(drop).unwrap_or_default();
+    flow::take_in(app, dir).map(drop).unwrap_or_default();
 }
 
 /// Where requests come to be, and what watches over it.
-struct Place {
+struct WatchedFolder {
     path: PathBuf,
     worktree: OwnedFd,
     spawn: u32,
@@ -92,15 +92,15 @@ struct Place {
     watch: Watch,
 }
 
-impl Place {
-    fn of(orange: &Orange, task: &Task, spawn: u32) -> Result<Place> {
+impl WatchedFolder {
+    fn of(app: &App, task: &Task, spawn: u32) -> Result<WatchedFolder> {
         let Some(name) = &task.owned.workspace else {
             return Err(Error::new(Kind::Refused, format!("task {} has no worktree", task.id)));
         };
-        let path = orange.home.workspace(name);
+        let path = app.home.workspace(name);
         let worktree = open_worktree(&path).map_err(|cause| Error::io("open", &path, &cause))?;
         let confinement = confinement::own();
-        Ok(Place { path, worktree, spawn, confinement, office: None, watch: Watch::new() })
+        Ok(WatchedFolder { path, worktree, spawn, confinement, office: None, watch: Watch::new() })
     }
 
     /// The folder, made with its lock where they are missing, and watched.

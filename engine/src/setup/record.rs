@@ -59,27 +59,27 @@ impl<'de> Deserialize<'de> for Record {
 
 impl Object for Record {
     fn take(from: &mut Members) -> Record {
-        Record { agreed: from.may("agreed"), edits: from.may("edits") }
+        Record { agreed: from.optional("agreed"), edits: from.optional("edits") }
     }
 }
 
 impl Object for Agreed {
     fn take(from: &mut Members) -> Agreed {
-        Agreed { harness: from.must("harness"), repo: from.must("repo"), at: from.may("at") }
+        Agreed { harness: from.required("harness"), repo: from.required("repo"), at: from.optional("at") }
     }
 }
 
 impl Object for Edit {
     fn take(from: &mut Members) -> Edit {
         Edit {
-            harness: from.must("harness"),
-            repo: from.may("repo"),
-            file: from.must("file"),
-            path: from.must("path"),
-            depth: from.must("depth"),
-            created: from.may("created"),
-            before: from.may("before"),
-            after: from.may("after"),
+            harness: from.required("harness"),
+            repo: from.optional("repo"),
+            file: from.required("file"),
+            path: from.required("path"),
+            depth: from.required("depth"),
+            created: from.optional("created"),
+            before: from.optional("before"),
+            after: from.optional("after"),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::around::Around;
 
 /// Where a harness keeps what belongs to its user.
 #[derive(Debug)]
-pub struct Place {
+pub struct HarnessFolder {
     /// The harness.
     pub harness: &'static str,
     /// The variable that names another folder.
@@ -18,17 +18,22 @@ pub struct Place {
 }
 
 /// Of every harness that is built in.
-pub const PLACES: &[Place] = &[
-    Place { harness: "claude", variable: "CLAUDE_CONFIG_DIR", default: ".claude", skills: "skills" },
-    Place { harness: "codex", variable: "CODEX_HOME", default: ".codex", skills: "skills" },
-    Place { harness: "opencode", variable: "XDG_CONFIG_HOME", default: ".config", skills: "opencode/skills" },
-    Place { harness: "pi", variable: "PI_CODING_AGENT_DIR", default: ".pi/agent", skills: "skills" },
+pub const HARNESS_FOLDERS: &[HarnessFolder] = &[
+    HarnessFolder { harness: "claude", variable: "CLAUDE_CONFIG_DIR", default: ".claude", skills: "skills" },
+    HarnessFolder { harness: "codex", variable: "CODEX_HOME", default: ".codex", skills: "skills" },
+    HarnessFolder {
+        harness: "opencode",
+        variable: "XDG_CONFIG_HOME",
+        default: ".config",
+        skills: "opencode/skills",
+    },
+    HarnessFolder { harness: "pi", variable: "PI_CODING_AGENT_DIR", default: ".pi/agent", skills: "skills" },
     // The variable names the folder in which `.gemini` is.
-    Place { harness: "gemini", variable: "GEMINI_CLI_HOME", default: "", skills: ".gemini/skills" },
-    Place { harness: "copilot", variable: "COPILOT_HOME", default: ".copilot", skills: "skills" },
+    HarnessFolder { harness: "gemini", variable: "GEMINI_CLI_HOME", default: "", skills: ".gemini/skills" },
+    HarnessFolder { harness: "copilot", variable: "COPILOT_HOME", default: ".copilot", skills: "skills" },
 ];
 
-impl Place {
+impl HarnessFolder {
     /// The file of the skill.
     pub fn file(&self, around: &Around) -> PathBuf {
         around.folder(self.variable, self.default).join(self.skills).join("orange/SKILL.md")
@@ -37,6 +42,6 @@ impl Place {
 
 /// The file of the skill that a harness lacks; nothing where it is there, or where its place is not known.
 pub fn missing(harness: &str, around: &Around) -> Option<PathBuf> {
-    let place = PLACES.iter().find(|place| place.harness == harness)?;
+    let place = HARNESS_FOLDERS.iter().find(|place| place.harness == harness)?;
     Some(place.file(around)).filter(|file: &PathBuf| !Path::exists(file))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use orange_core::fnv1a;
 
 use crate::store::base::Base;
-use crate::store::fold::Log;
+use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::{Document, Flaw};
 use crate::store::merge::{self, loses};
 use crate::store::regular::{self, Found};
@@ -20,13 +20,13 @@ use crate::{Error, Kind, Result, nofollow};
 pub struct Copy {
     path: PathBuf,
     base: Option<Base>,
-    place: Place,
+    place: AtPath,
     news: News,
 }
 
 /// What stands at the path of the copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
+enum AtPath {
     Free,
     Link,
     Text(Vec<u8>),
@@ -73,7 +73,7 @@ impl Copy {
     ///
     /// # Errors
     /// `corrupt` when it cannot be understood or is too long, with what would mend it; `environment`.
-    pub fn look(dir: &TaskDir, log: &Log, worktree: &Path) -> Result<Option<Copy>> {
+    pub fn look(dir: &TaskDir, history: &TaskHistory, worktree: &Path) -> Result<Option<Copy>> {
         if !worktree.is_dir() {
             return Ok(None);
         }
@@ -82,25 +82,25 @@ impl Copy {
             Ok(copy) => copy.is_incomplete(),
             Err(error) => error.kind == Kind::Corrupt,
         };
-        task::once_whole(&path, || Copy::glance(dir, log, &path), is_broken).map(Some)
+        task::once_whole(&path, || Copy::glance(dir, history, &path), is_broken).map(Some)
     }
 
-    fn glance(dir: &TaskDir, log: &Log, path: &Path) -> Result<Copy> {
+    fn glance(dir: &TaskDir, history: &TaskHistory, path: &Path) -> Result<Copy> {
         let base = Base::read(dir)?;
         let found = regular::read(path).map_err(|cause| Error::io("read", path, &cause))?;
         let (place, news) = match found {
-            Found::Nothing => (Place::Free, News::None),
-            Found::Link => (Place::Link, News::None),
-            Found::Other => (Place::Other, News::None),
+            Found::Nothing => (AtPath::Free, News::None),
+            Found::Link => (AtPath::Link, News::None),
+            Found::Other => (AtPath::Other, News::None),
             Found::TooLong => return Err(too_long(path)),
             Found::File(bytes, saved) => {
                 let is_older = base.as_ref().is_some_and(|base| base.is_older(saved));
                 let news = match &base {
                     Some(base) if base.text.as_bytes() == bytes => News::None,
                     Some(_) if is_older => unfit("a power cut brought back an older version", &bytes),
-                    base => news(dir, log, path, base.as_ref(), &bytes)?,
+                    base => news(dir, history, path, base.as_ref(), &bytes)?,
                 };
-                (Place::Text(bytes), news)
+                (AtPath::Text(bytes), news)
             }
         };
         Ok(Copy { path: path.to_owned(), base, place, news })
@@ -108,7 +108,7 @@ impl Copy {
 
     /// Whether somebody may be in the middle of writing it. Where nothing has ever been handed out, nobody is.
     fn is_incomplete(&self) -> bool {
-        let is_gone = self.place == Place::Free && self.base.is_some();
+        let is_gone = self.place == AtPath::Free && self.base.is_some();
         is_gone || matches!(self.news, News::Unfit { .. })
     }
 
@@ -119,20 +119,20 @@ impl Copy {
 
     /// Whether a folder or the like stands in its place.
     pub fn is_something_else(&self) -> bool {
-        self.place == Place::Other
+        self.place == AtPath::Other
     }
 
     /// Whether something is there that is to be taken in or replaced.
     pub fn has_news(&self) -> bool {
-        self.news != News::None || matches!(self.place, Place::Free | Place::Link)
+        self.news != News::None || matches!(self.place, AtPath::Free | AtPath::Link)
     }
 
     /// Whether nothing is to be taken in, and nothing to be handed out.
     pub fn is_settled(&self, own: &Document) -> bool {
         match &self.place {
-            Place::Other => true,
-            Place::Text(bytes) => self.news == News::None && is_same(bytes, own),
-            Place::Free | Place::Link => false,
+            AtPath::Other => true,
+            AtPath::Text(bytes) => self.news == News::None && is_same(bytes, own),
+            AtPath::Free | AtPath::Link => false,
         }
     }
 
@@ -155,24 +155,29 @@ impl Copy {
     }
 
     /// The engine's keys that somebody has changed in it, as events of their repair.
-    pub fn forged(&self, dir: &TaskDir, log: &Log) -> Vec<Event> {
+    pub fn forged(&self, dir: &TaskDir, history: &TaskHistory) -> Vec<Event> {
         let (News::Saved(saved), Some(base)) = (&self.news, self.base_text()) else { return Vec::new() };
         let is_changed = |event: &Event| {
             let Event::TaskRepaired { field, found, .. } = event else { return false };
             base.get(field).ok().as_ref() != Some(found)
         };
-        task::differences(dir, saved, &log.owned).into_iter().filter(is_changed).collect()
+        task::differences(dir, saved, &history.owned).into_iter().filter(is_changed).collect()
     }
 
     /// The store's text with what was saved in the worktree; `None` when nothing was.
     ///
     /// # Errors
     /// `corrupt` when one of the texts cannot be understood.
-    pub fn merged_into(&self, dir: &TaskDir, log: &Log, own: &Document) -> Result<Option<Merged>> {
+    pub fn merged_into(
+        &self,
+        dir: &TaskDir,
+        history: &TaskHistory,
+        own: &Document,
+    ) -> Result<Option<Merged>> {
         let News::Saved(saved) = &self.news else { return Ok(None) };
         let merge = || {
             let clock = own.get("updated_at")?;
-            let mut fields = task::fields(dir, &log.owned);
+            let mut fields = task::fields(dir, &history.owned);
             fields.extend(clock.as_deref().map(|clock| ("updated_at", Value::Plain(clock))));
             let own = level(own, &fields)?;
             let saved = level(saved, &fields)?;
@@ -196,28 +201,28 @@ impl Copy {
     ///
     /// # Errors
     /// `environment`.
-    pub fn hand_out(&mut self, dir: &TaskDir, log: &Log, text: &Document) -> Result<Handed> {
+    pub fn hand_out(&mut self, dir: &TaskDir, history: &TaskHistory, text: &Document) -> Result<Handed> {
         match &self.place {
-            Place::Other => return Ok(Handed::Out),
-            Place::Text(bytes) if is_same(bytes, text) => {
+            AtPath::Other => return Ok(Handed::Out),
+            AtPath::Text(bytes) if is_same(bytes, text) => {
                 if self.base.as_ref().is_none_or(|base| base.text.as_bytes() != bytes) {
                     Base::write(dir, &String::from_utf8_lossy(bytes), &self.path)?;
                 }
                 return Ok(Handed::Out);
             }
-            Place::Text(_) | Place::Free | Place::Link => {}
+            AtPath::Text(_) | AtPath::Free | AtPath::Link => {}
         }
         let own = dir.task_md();
-        let former = (self.place != Place::Free).then(|| late::name(&own, &self.body_in_place()));
+        let former = (self.place != AtPath::Free).then(|| late::name(&own, &self.body_in_place()));
         match atomic::put(&self.path, text.text().as_bytes(), &own, former.as_deref())? {
             atomic::Put::Changed => {
-                *self = Copy::glance(dir, log, &self.path)?;
+                *self = Copy::glance(dir, history, &self.path)?;
                 return Ok(Handed::NotYet);
             }
             atomic::Put::Done => {}
         }
-        let before = std::mem::replace(&mut self.place, Place::Text(text.text().as_bytes().to_vec()));
-        let handed = self.look_behind(dir, log, former.as_deref(), before)?;
+        let before = std::mem::replace(&mut self.place, AtPath::Text(text.text().as_bytes().to_vec()));
+        let handed = self.look_behind(dir, history, former.as_deref(), before)?;
         if handed == Handed::Out {
             Base::write(dir, text.text(), &self.path)?;
         }
@@ -228,18 +233,18 @@ impl Copy {
     fn look_behind(
         &mut self,
         dir: &TaskDir,
-        log: &Log,
+        history: &TaskHistory,
         former: Option<&Path>,
-        before: Place,
+        before: AtPath,
     ) -> Result<Handed> {
         let Some(former) = former else { return Ok(Handed::Out) };
         let found = regular::read(former).map_err(|cause| Error::io("read", former, &cause))?;
         match (found, before) {
             (Found::Link, _) => atomic::remove(former).map(|()| Handed::Out),
-            (Found::File(bytes, saved), Place::Text(known)) if bytes != known => {
+            (Found::File(bytes, saved), AtPath::Text(known)) if bytes != known => {
                 // What is not whole yet is found as a late write when it is.
                 let base = String::from_utf8(known).ok().map(|text| Base::of(text, saved));
-                match news(dir, log, &self.path, base.as_ref(), &bytes) {
+                match news(dir, history, &self.path, base.as_ref(), &bytes) {
                     Ok(saved @ News::Saved(_)) => {
                         (self.base, self.news) = (base, saved);
                         Ok(Handed::NotYet)
@@ -255,16 +260,16 @@ impl Copy {
     ///
     /// # Errors
     /// `environment`.
-    pub fn withdraw(&mut self, dir: &TaskDir, log: &Log) -> Result<Handed> {
+    pub fn withdraw(&mut self, dir: &TaskDir, history: &TaskHistory) -> Result<Handed> {
         let handed = match &self.place {
-            Place::Free | Place::Other => Handed::Out,
-            Place::Link => atomic::remove(&self.path).map(|()| Handed::Out)?,
-            Place::Text(_) => {
+            AtPath::Free | AtPath::Other => Handed::Out,
+            AtPath::Link => atomic::remove(&self.path).map(|()| Handed::Out)?,
+            AtPath::Text(_) => {
                 let former = late::name(&dir.task_md(), &self.body_in_place());
                 atomic::take_out(&self.path, &former)
                     .map_err(|cause| Error::io("remove", &self.path, &cause))?;
-                let before = std::mem::replace(&mut self.place, Place::Free);
-                self.look_behind(dir, log, Some(&former), before)?
+                let before = std::mem::replace(&mut self.place, AtPath::Free);
+                self.look_behind(dir, history, Some(&former), before)?
             }
         };
         if handed == Handed::Out {
@@ -276,7 +281,7 @@ impl Copy {
     /// What late writes into the version in place are compared with. Somebody who has emptied the file is going to write all
     /// of it.
     fn body_in_place(&self) -> String {
-        let Place::Text(bytes) = &self.place else { return String::new() };
+        let AtPath::Text(bytes) = &self.place else { return String::new() };
         late::body_of(bytes).or_else(|| self.base_text().map(Document::into_body)).unwrap_or_default()
     }
 }
@@ -322,7 +327,13 @@ pub fn keep(dir: &TaskDir, text: &[u8]) -> Result<PathBuf> {
 }
 
 /// What a text in the place of the copy says.
-fn news(dir: &TaskDir, log: &Log, path: &Path, base: Option<&Base>, bytes: &[u8]) -> Result<News> {
+fn news(
+    dir: &TaskDir,
+    history: &TaskHistory,
+    path: &Path,
+    base: Option<&Base>,
+    bytes: &[u8],
+) -> Result<News> {
     if is_torn(bytes) {
         return Ok(unfit("it was empty or cut off", bytes));
     }
@@ -339,7 +350,7 @@ fn news(dir: &TaskDir, log: &Log, path: &Path, base: Option<&Base>, bytes: &[u8]
     if let Some(id) = document.get("id").map_err(flawed)?.filter(|id| *id != dir.id) {
         return Ok(unfit(&format!("it belongs to task {id}"), bytes));
     }
-    Task::with(dir, document.clone(), log.owned.clone(), ("", "")).map_err(flawed)?;
+    Task::with(dir, document.clone(), history.owned.clone(), ("", "")).map_err(flawed)?;
     Ok(News::Saved(Box::new(document)))
 }
 

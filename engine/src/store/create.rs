@@ -10,7 +10,8 @@ use crate::store::frontmatter::Document;
 use crate::store::lock::{Lock, Rank};
 use crate::store::scalar::Value;
 use crate::store::{
-    Event, Home, Open, Set, Task, TaskDir, atomic, clock, home, id, journal, list, lock, projects, regular,
+    Event, Home, LockedTask, Set, Task, TaskDir, atomic, clock, home, id, journal, list, lock, projects,
+    regular,
 };
 use crate::{Error, Kind, Result, fault, nofollow};
 
@@ -49,7 +50,7 @@ pub struct Draft {
 /// # Errors
 /// Those of `admit`; `usage` when the body cannot stand in a `TASK.md`, `refused` when it is too long; `corrupt` when a task of that branch cannot be
 /// read; `locked`, `environment`.
-pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<()>) -> Result<Open> {
+pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<()>) -> Result<LockedTask> {
     projects::check_name(&draft.project)?;
     let (folder, _lock) = lock_project(home, &draft.project)?;
     let unfinished = folder.join(UNFINISHED);
@@ -64,7 +65,7 @@ pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<
     nofollow::rename(&staged.path, &dir.path)
         .map_err(|cause| Error::io("make the task", &dir.path, &cause))?;
     atomic::sync_folder(&folder)?;
-    Open::lock(home, &dir)
+    LockedTask::lock(home, &dir)
 }
 
 /// Gives a task another branch, with whatever else is to change in its frontmatter. `admit` sees the other tasks of the
@@ -72,20 +73,20 @@ pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<
 /// locked task, and does what has to be done before the record may name the branch.
 ///
 /// # Errors
-/// Those of `admit`, of `prepare`, of [`list::of_branch`] and of [`Open::edit`]; `locked`.
+/// Those of `admit`, of `prepare`, of [`list::of_branch`] and of [`LockedTask::edit`]; `locked`.
 pub fn rebranch(
     home: &Home,
     dir: &TaskDir,
     branch: &str,
     changes: &[(&str, Value<'_>)],
     admit: impl FnOnce(&[Task]) -> Result<()>,
-    prepare: impl FnOnce(&Open) -> Result<()>,
+    prepare: impl FnOnce(&LockedTask) -> Result<()>,
 ) -> Result<()> {
     let (_folder, _lock) = lock_project(home, &dir.project)?;
     admit(&list::others_of_branch(home, dir, branch)?)?;
-    let mut open = Open::lock(home, dir)?;
-    prepare(&open)?;
-    open.edit(changes)
+    let mut locked = LockedTask::lock(home, dir)?;
+    prepare(&locked)?;
+    locked.edit(changes)
 }
 
 /// The folder of a project's tasks, locked: none is made there, is brought back or gets another branch meanwhile.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::store::fold::Log;
+use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::Document;
 use crate::store::{TaskDir, atomic, late, regular, task};
 use crate::{Error, Kind, Result};
@@ -15,14 +15,14 @@ use crate::{Error, Kind, Result};
 /// understood; `environment`.
 pub fn edit(
     dir: &TaskDir,
-    log: &Log,
+    history: &TaskHistory,
     change: impl Fn(&Document, &mut Document) -> Result<()>,
 ) -> Result<Document> {
     const ATTEMPTS: usize = 50;
     let path = dir.task_md();
     for _ in 0..ATTEMPTS {
         let late = late::found(&path)?;
-        let before = task::document(dir, log)?;
+        let before = task::document(dir, history)?;
         let mut after = before.clone();
         change(&before, &mut after)?;
         if let Some(body) = late::carried(&late, after.body()) {

@@ -106,7 +106,7 @@ fn ambiguous(name: &str, candidates: &[&Listed]) -> Error {
 mod tests {
     use super::*;
     use crate::store::tests::{draft, home, task};
-    use crate::store::{Event, Open, Pool, Set, create};
+    use crate::store::{Event, LockedTask, Pool, Set, create};
 
     fn is_over(task: &Task) -> bool {
         task.status() == "done"
@@ -162,7 +162,7 @@ mod tests {
         let error = named(&home, "fix", None, is_over).unwrap_err();
         assert_eq!(error.kind, Kind::Usage);
         assert!(error.message.contains(&format!("{} (coffee, fix, pending)", first.id)), "{}", error.message);
-        Open::lock(&home, &first).unwrap().append(Event::Unknown, Set::new().status("done")).unwrap();
+        LockedTask::lock(&home, &first).unwrap().append(Event::Unknown, Set::new().status("done")).unwrap();
         assert_eq!(named(&home, "fix", None, is_over).unwrap(), second);
     }
 

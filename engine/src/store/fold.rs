@@ -11,7 +11,7 @@ use crate::store::set::Set;
 
 /// The journal, added up.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Log {
+pub struct TaskHistory {
     /// The engine-owned values.
     pub owned: Owned,
     /// The transition that was started and not finished.
@@ -112,14 +112,14 @@ pub struct OpenTransition {
     pub kept: BTreeSet<String>,
 }
 
-impl Log {
+impl TaskHistory {
     /// Adds up these records.
-    pub fn fold<'a>(records: impl IntoIterator<Item = &'a Record>) -> Log {
-        let mut log = Log::default();
+    pub fn fold<'a>(records: impl IntoIterator<Item = &'a Record>) -> TaskHistory {
+        let mut history = TaskHistory::default();
         for record in records {
-            log.apply(record);
+            history.apply(record);
         }
-        log
+        history
     }
 
     /// Adds one more record.
@@ -316,8 +316,8 @@ mod tests {
     use crate::store::journal::records;
 
     #[track_caller]
-    fn fold(events: Vec<(Event, Set)>) -> Log {
-        Log::fold(&records(0, events))
+    fn fold(events: Vec<(Event, Set)>) -> TaskHistory {
+        TaskHistory::fold(&records(0, events))
     }
 
     fn started() -> (Event, Set) {
@@ -353,15 +353,15 @@ mod tests {
 
     #[test]
     fn a_transition_is_open_until_its_status_is_changed() {
-        let log = fold(vec![started(), ended(0, None), ended(1, Some("no tmux"))]);
-        let open = log.open.unwrap();
-        assert_eq!((open.seq, log.owned.status.as_str()), (1, "b"));
+        let history = fold(vec![started(), ended(0, None), ended(1, Some("no tmux"))]);
+        let open = history.open.unwrap();
+        assert_eq!((open.seq, history.owned.status.as_str()), (1, "b"));
         assert_eq!(open.ended, BTreeMap::from([(0, None), (1, Some("no tmux".to_owned()))]));
 
-        let log = fold(vec![started(), ended(0, None), closed()]);
-        assert_eq!((log.open, log.last_seq), (None, 3));
-        assert_eq!(log.passes["## Review"].hash, "h");
-        assert_eq!(log.owned.counters, BTreeMap::from([("crash_count".to_owned(), 0)]));
+        let history = fold(vec![started(), ended(0, None), closed()]);
+        assert_eq!((history.open, history.last_seq), (None, 3));
+        assert_eq!(history.passes["## Review"].hash, "h");
+        assert_eq!(history.owned.counters, BTreeMap::from([("crash_count".to_owned(), 0)]));
     }
 
     #[test]
@@ -370,13 +370,13 @@ mod tests {
             let waiting = Waiting { spawn, until: "2026".into(), after: 9, reason: String::new() };
             (Event::AgentWaiting(waiting), Set::new().waiting_until(Some("2026")))
         };
-        let log = fold(vec![spawned(1), waiting(1), waiting(1)]);
-        assert_eq!((log.waiting.map(|it| it.spawn), log.restarts), (Some(1), 2));
+        let history = fold(vec![spawned(1), waiting(1), waiting(1)]);
+        assert_eq!((history.waiting.map(|it| it.spawn), history.restarts), (Some(1), 2));
         let over = Set::new().waiting_until(None);
-        let log = fold(vec![waiting(1), (spawned(2).0, over.clone())]);
-        assert_eq!((log.waiting, log.restarts), (None, 1));
-        let log = fold(vec![waiting(1), (started().0, over)]);
-        assert_eq!((log.waiting, log.restarts), (None, 0));
+        let history = fold(vec![waiting(1), (spawned(2).0, over.clone())]);
+        assert_eq!((history.waiting, history.restarts), (None, 1));
+        let history = fold(vec![waiting(1), (started().0, over)]);
+        assert_eq!((history.waiting, history.restarts), (None, 0));
     }
 
     #[test]
@@ -393,10 +393,10 @@ mod tests {
             last_lines: Vec::new(),
             trace: Trace::default(),
         };
-        let log = fold(vec![spawned(1), spawned(2), stopped(&[1, 2, 7])]);
-        assert_eq!((log.stopped, log.agents.len()), (BTreeSet::from([1, 2]), 2));
-        let log = fold(vec![spawned(1), stopped(&[1]), exited.into()]);
-        assert_eq!((log.stopped.len(), log.agents.len()), (0, 0));
+        let history = fold(vec![spawned(1), spawned(2), stopped(&[1, 2, 7])]);
+        assert_eq!((history.stopped, history.agents.len()), (BTreeSet::from([1, 2]), 2));
+        let history = fold(vec![spawned(1), stopped(&[1]), exited.into()]);
+        assert_eq!((history.stopped.len(), history.agents.len()), (0, 0));
     }
 
     #[test]
@@ -404,8 +404,8 @@ mod tests {
         let kept = |name: &str| -> (Event, Set) {
             Event::WorkBackedUp { reference: name.to_owned(), commit: String::new() }.into()
         };
-        let log = fold(vec![kept("before"), started(), kept("now")]);
-        assert_eq!(log.open.unwrap().kept, BTreeSet::from(["now".to_owned()]));
+        let history = fold(vec![kept("before"), started(), kept("now")]);
+        assert_eq!(history.open.unwrap().kept, BTreeSet::from(["now".to_owned()]));
     }
 
     #[test]
@@ -419,8 +419,8 @@ mod tests {
             last_lines: Vec::new(),
             trace: Trace::default(),
         };
-        let log = fold(vec![spawned(1), spawned(2), exited.clone().into(), exited.into()]);
-        assert_eq!((log.agents.keys().copied().collect::<Vec<_>>(), log.last_spawn), (vec![2], 2));
+        let history = fold(vec![spawned(1), spawned(2), exited.clone().into(), exited.into()]);
+        assert_eq!((history.agents.keys().copied().collect::<Vec<_>>(), history.last_spawn), (vec![2], 2));
     }
 
     #[test]

@@ -64,16 +64,16 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::store::{Event, Open, Set, tests};
+    use crate::store::{Event, LockedTask, Set, tests};
 
     #[test]
     fn what_is_new_is_read_once() {
         let (_folder, home) = tests::home();
-        let mut open: Open = tests::task(&home, "fix");
-        let mut follow = Follow::from_now(open.dir().clone()).unwrap();
+        let mut locked: LockedTask = tests::task(&home, "fix");
+        let mut follow = Follow::from_now(locked.dir().clone()).unwrap();
         assert_eq!(follow.more().unwrap().unwrap(), []);
-        open.append(Event::Unknown, Set::new().status("b")).unwrap();
-        open.append(Event::Unknown, Set::new().status("c")).unwrap();
+        locked.append(Event::Unknown, Set::new().status("b")).unwrap();
+        locked.append(Event::Unknown, Set::new().status("c")).unwrap();
         let statuses: Vec<_> = follow
             .more()
             .unwrap()
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(statuses, ["b", "c"]);
         assert_eq!(follow.more().unwrap().unwrap(), []);
 
-        let mut file = OpenOptions::new().append(true).open(open.dir().history()).unwrap();
+        let mut file = OpenOptions::new().append(true).open(locked.dir().history()).unwrap();
         file.write_all(b"{\"seq\":9,\"timestamp\":\"t\",").unwrap();
         assert_eq!(follow.more().unwrap().unwrap(), []);
         file.write_all(b"\"type\":\"x\"}\n").unwrap();
@@ -93,7 +93,7 @@ mod tests {
         file.write_all(b"nonsense\nnonsense\n").unwrap();
         assert!(follow.more().is_err());
         assert_eq!(follow.more().unwrap().unwrap(), []);
-        std::fs::remove_file(open.dir().history()).unwrap();
+        std::fs::remove_file(locked.dir().history()).unwrap();
         assert_eq!(follow.more().unwrap(), None);
     }
 }

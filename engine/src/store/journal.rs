@@ -12,7 +12,7 @@ use serde::de::{DeserializeSeed, MapAccess, Visitor};
 use crate::nofollow::Unfit;
 use crate::store::clock;
 use crate::store::event::{Event, Record};
-use crate::store::fold::{Log, Owned};
+use crate::store::fold::{Owned, TaskHistory};
 use crate::store::set::Set;
 use crate::{Error, Kind, Result, fault, nofollow};
 
@@ -33,7 +33,7 @@ pub struct Journal {
     pub torn: Option<Torn>,
     /// Whether the last record is whole but its line is not ended.
     pub unended: bool,
-    log: Log,
+    history: TaskHistory,
 }
 
 /// A last line that was not written to its end.
@@ -241,16 +241,16 @@ impl<'de> Visitor<'de> for SetInto<'_> {
 
 impl Journal {
     /// What all records add up to.
-    pub fn log(&self) -> Log {
-        self.log.clone()
+    pub fn history(&self) -> TaskHistory {
+        self.history.clone()
     }
 
     fn push(&mut self, record: Record, keep: usize) -> std::result::Result<(), String> {
         let is_first = self.records.is_empty() && self.left_out == 0;
-        if !is_first && self.log.last_seq >= record.seq {
-            return Err(format!("seq {} after {}", record.seq, self.log.last_seq));
+        if !is_first && self.history.last_seq >= record.seq {
+            return Err(format!("seq {} after {}", record.seq, self.history.last_seq));
         }
-        self.log.apply(&record);
+        self.history.apply(&record);
         self.records.push(record);
         // Not with each record, since all that are kept move.
         if self.records.len() / 2 > keep {

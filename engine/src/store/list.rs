@@ -29,7 +29,7 @@ impl Listed {
         match &self.task {
             Ok(task) => Some(Cow::Borrowed(&task.branch)),
             Err(_) => {
-                let created = task::read_journal(&self.dir).ok().map(|journal| journal.log().branch);
+                let created = task::read_journal(&self.dir).ok().map(|journal| journal.history().branch);
                 let written = || branch_of(&self.dir, &mut Vec::new());
                 created.filter(|branch| !branch.is_empty()).or_else(written).map(Cow::Owned)
             }
@@ -64,7 +64,7 @@ impl Known {
     pub fn workspace(&self) -> Result<Option<Name>> {
         match &self.owned {
             Some(owned) => Ok(owned.workspace.clone()),
-            None => Ok(task::read_journal_last(&self.dir, 0)?.log().owned.workspace),
+            None => Ok(task::read_journal_last(&self.dir, 0)?.history().owned.workspace),
         }
     }
 }
@@ -194,9 +194,9 @@ fn quickly(dir: &TaskDir, owned: Owned, buffer: &mut Vec<u8>) -> Option<Task> {
 }
 
 fn carefully(dir: &TaskDir) -> Result<Task> {
-    let log = task::read_journal(dir)?.log();
-    let document = task::document(dir, &log)?;
-    Task::of(dir, document, &log)
+    let history = task::read_journal(dir)?.history();
+    let document = task::document(dir, &history)?;
+    Task::of(dir, document, &history)
 }
 
 /// The branch that a task has, where its `TASK.md` alone can tell.

@@ -203,7 +203,7 @@ fn signed(file: &mut File) -> Option<(i32, String, String)> {
 mod tests {
     use super::*;
     use crate::store::tests::{home, task};
-    use crate::store::{Open, Pool};
+    use crate::store::{LockedTask, Pool};
 
     #[track_caller]
     fn check(first: Rank, second: Rank, fits: bool) {
@@ -261,9 +261,9 @@ mod tests {
         let (_folder, home) = home();
         let dir = task(&home, "fix").dir().clone();
         drop(Pool::lock(&home).unwrap());
-        let open = Open::lock(&home, &dir).unwrap();
+        let locked = LockedTask::lock(&home, &dir).unwrap();
         drop(Pool::lock(&home).unwrap());
-        drop(open);
+        drop(locked);
         drop(task(&home, "other"));
     }
 }

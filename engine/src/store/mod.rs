@@ -1,7 +1,7 @@
 //! What is kept on disk: tasks, journals, projects and the workspace pool.
 //!
 //! A task is a folder with `TASK.md` (people and agents edit it) and `history.jsonl` (the journal, the
-//! engine's own record). Whoever changes a task holds its lock, and has it as an [`Open`] in the hand:
+//! engine's own record). Whoever changes a task holds its lock, and has it as a [`LockedTask`] in the hand:
 //! there is no other way to write. Readers take no lock and see whole files.
 
 pub mod activity;
@@ -22,9 +22,9 @@ pub mod journal;
 pub mod late;
 pub mod list;
 pub mod lock;
+pub mod locked_task;
 pub mod merge;
 pub mod name;
-pub mod open;
 pub mod owed;
 pub mod pool;
 pub mod projects;
@@ -40,12 +40,12 @@ pub mod trash;
 pub use copy::Copy;
 pub use create::{Draft, create, rebranch};
 pub use event::{Event, Record};
-pub use fold::{Conversation, Log, OpenTransition, Owned};
+pub use fold::{Conversation, OpenTransition, Owned, TaskHistory};
 pub use follow::Follow;
 pub use home::{Home, TaskDir};
 pub use list::{Listed, list};
+pub use locked_task::LockedTask;
 pub use name::Name;
-pub use open::Open;
 pub use pool::Pool;
 pub use set::Set;
 pub use task::Task;

@@ -70,8 +70,9 @@ impl Owed {
     pub fn is_due(&self, home: &Home, project: &str) -> bool {
         let dir = list::with_id(&home.tasks(), Some(project), &self.by).unwrap_or_default().pop();
         // One that is gone, or cannot be read, is not going to run anything.
-        let log = dir.and_then(|dir| task::read_journal_last(&dir, 0).ok()).map(|journal| journal.log());
-        log.is_none_or(|log| log.open.is_none())
+        let history =
+            dir.and_then(|dir| task::read_journal_last(&dir, 0).ok()).map(|journal| journal.history());
+        history.is_none_or(|history| history.open.is_none())
     }
 
     /// Notes which task is about to begin for it.

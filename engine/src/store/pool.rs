@@ -51,16 +51,16 @@ impl<'de> Deserialize<'de> for PoolFile {
 
 impl Object for PoolFile {
     fn take(from: &mut Members) -> PoolFile {
-        PoolFile { slots: from.must("slots"), other: from.rest() }
+        PoolFile { slots: from.required("slots"), other: from.rest() }
     }
 }
 
 impl Object for Slot {
     fn take(from: &mut Members) -> Slot {
-        let task: Option<Name> = from.may("task");
+        let task: Option<Name> = from.optional("task");
         Slot {
-            name: from.must::<Name>("name").to_string(),
-            project: from.must::<Name>("project").to_string(),
+            name: from.required::<Name>("name").to_string(),
+            project: from.required::<Name>("project").to_string(),
             task: task.map(|task| task.to_string()),
             other: from.rest(),
         }

@@ -73,17 +73,17 @@ impl<'de> Deserialize<'de> for Project {
 impl Object for Project {
     fn take(from: &mut Members) -> Project {
         Project {
-            name: from.must("name"),
-            path: from.must("path"),
-            default_branch: from.or("default_branch", "main".to_owned()),
-            pool_size: from.or("pool_size", DEFAULT_POOL_SIZE),
-            workflow: from.may("workflow"),
-            transcripts_mb: from.may("transcripts_mb"),
-            type_answers: from.or("type_answers", false),
-            queue: from.may("queue"),
-            backup_days: from.may("backup_days"),
-            branch_days: from.may("branch_days"),
-            trash_days: from.may("trash_days"),
+            name: from.required("name"),
+            path: from.required("path"),
+            default_branch: from.optional_or("default_branch", "main".to_owned()),
+            pool_size: from.optional_or("pool_size", DEFAULT_POOL_SIZE),
+            workflow: from.optional("workflow"),
+            transcripts_mb: from.optional("transcripts_mb"),
+            type_answers: from.optional_or("type_answers", false),
+            queue: from.optional("queue"),
+            backup_days: from.optional("backup_days"),
+            branch_days: from.optional("branch_days"),
+            trash_days: from.optional("trash_days"),
             other: from.rest(),
         }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::store::base::Base;
 use crate::store::copy::Copy;
 use crate::store::event::Event;
-use crate::store::fold::{Log, Owned};
+use crate::store::fold::{Owned, TaskHistory};
 use crate::store::frontmatter::{Document, Flaw};
 use crate::store::journal::{self, Journal};
 use crate::store::scalar::Value;
@@ -64,19 +64,19 @@ impl Task {
     /// As [`Task::read`].
     pub fn read_last(home: &Home, dir: &TaskDir, keep: usize) -> Result<(Task, Journal)> {
         let journal = read_journal_last(dir, keep)?;
-        let log = journal.log();
-        let mut document = both(home, dir, &log)?;
+        let history = journal.history();
+        let mut document = both(home, dir, &history)?;
         if let Some(body) = late::carried(&late::found(&dir.task_md())?, document.body()) {
             document.set_body(&body);
         }
-        let task = Task::of(dir, document, &log)?;
+        let task = Task::of(dir, document, &history)?;
         Ok((task, journal))
     }
 
     /// The frontmatter's values for what is a person's, the journal's for the rest.
-    pub(crate) fn of(dir: &TaskDir, document: Document, log: &Log) -> Result<Task> {
-        Task::with(dir, document, log.owned.clone(), (&log.branch, &log.created_at))
-            .map_err(|flaw| corrupt(dir, &flaw, log))
+    pub(crate) fn of(dir: &TaskDir, document: Document, history: &TaskHistory) -> Result<Task> {
+        Task::with(dir, document, history.owned.clone(), (&history.branch, &history.created_at))
+            .map_err(|flaw| corrupt(dir, &flaw, history))
     }
 
     /// As `of`, from what of the journal it takes: the values, the first branch and the time of creation.
@@ -147,7 +147,7 @@ pub(crate) fn read_journal_last(dir: &TaskDir, keep: usize) -> Result<Journal> {
         }
         read => read?,
     };
-    let has_status = !journal.log().owned.status.is_empty();
+    let has_status = !journal.history().owned.status.is_empty();
     if has_status { Ok(journal) } else { Err(no_history(dir, "does not say the task's status")) }
 }
 
@@ -155,13 +155,13 @@ pub(crate) fn read_journal_last(dir: &TaskDir, keep: usize) -> Result<Journal> {
 ///
 /// # Errors
 /// As `document`; `corrupt` when the worktree's copy cannot be understood.
-fn both(home: &Home, dir: &TaskDir, log: &Log) -> Result<Document> {
+fn both(home: &Home, dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
     const ATTEMPTS: usize = 5;
-    let Some(workspace) = &log.owned.workspace else { return document(dir, log) };
+    let Some(workspace) = &history.owned.workspace else { return document(dir, history) };
     let worktree = home.workspace(workspace);
     let mut base = Base::read(dir)?;
     for _ in 1..ATTEMPTS {
-        let read = with_copy(dir, log, &worktree)?;
+        let read = with_copy(dir, history, &worktree)?;
         let now = Base::read(dir)?;
         if now == base {
             return Ok(read);
@@ -169,13 +169,13 @@ fn both(home: &Home, dir: &TaskDir, log: &Log) -> Result<Document> {
         // Somebody has taken in or handed out a text meanwhile.
         base = now;
     }
-    with_copy(dir, log, &worktree)
+    with_copy(dir, history, &worktree)
 }
 
-fn with_copy(dir: &TaskDir, log: &Log, worktree: &Path) -> Result<Document> {
-    let copy = Copy::look(dir, log, worktree)?;
-    let own = document(dir, log)?;
-    let merged = copy.map_or(Ok(None), |copy| copy.merged_into(dir, log, &own))?;
+fn with_copy(dir: &TaskDir, history: &TaskHistory, worktree: &Path) -> Result<Document> {
+    let copy = Copy::look(dir, history, worktree)?;
+    let own = document(dir, history)?;
+    let merged = copy.map_or(Ok(None), |copy| copy.merged_into(dir, history, &own))?;
     Ok(merged.map_or(own, |merged| merged.text))
 }
 
@@ -183,9 +183,9 @@ fn with_copy(dir: &TaskDir, log: &Log, worktree: &Path) -> Result<Document> {
 ///
 /// # Errors
 /// `corrupt` when it is missing or cannot be understood, with what would mend it; `environment`.
-pub(crate) fn document(dir: &TaskDir, log: &Log) -> Result<Document> {
+pub(crate) fn document(dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
     let is_broken = |read: &Result<Document>| read.as_ref().is_err_and(|error| error.kind == Kind::Corrupt);
-    once_whole(&dir.task_md(), || glance(dir, log), is_broken)
+    once_whole(&dir.task_md(), || glance(dir, history), is_broken)
 }
 
 /// Reads a file that somebody may be in the middle of writing: some editors empty it first, and others remove it. What stays
@@ -217,12 +217,13 @@ fn was_just_written(path: &Path) -> bool {
 ///
 /// # Errors
 /// As `document`.
-pub(crate) fn glance(dir: &TaskDir, log: &Log) -> Result<Document> {
+pub(crate) fn glance(dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
     let path = dir.task_md();
     match nofollow::read(&path, regular::LIMIT) {
-        Ok(bytes) => Document::parse(&bytes).map_err(|flaw| corrupt(dir, &flaw, log)),
+        Ok(bytes) => Document::parse(&bytes).map_err(|flaw| corrupt(dir, &flaw, history)),
         Err(cause) if cause.kind() == ErrorKind::NotFound => {
-            Err(Error::new(Kind::Corrupt, format!("{} is missing", path.display())).help(anew(&path, log)))
+            Err(Error::new(Kind::Corrupt, format!("{} is missing", path.display()))
+                .help(anew(&path, history)))
         }
         Err(cause) => Err(Error::io("read", &path, &cause)),
     }
@@ -241,10 +242,10 @@ pub(crate) fn fields<'a>(dir: &'a TaskDir, owned: &'a Owned) -> Vec<(&'a str, Va
 }
 
 /// An error for a flaw of the task's `TASK.md`.
-pub(crate) fn corrupt(dir: &TaskDir, flaw: &Flaw, log: &Log) -> Error {
+pub(crate) fn corrupt(dir: &TaskDir, flaw: &Flaw, history: &TaskHistory) -> Error {
     let path = dir.task_md();
     match flaw.line {
-        0 => Error::new(Kind::Corrupt, format!("{}: {flaw}", path.display())).help(anew(&path, log)),
+        0 => Error::new(Kind::Corrupt, format!("{}: {flaw}", path.display())).help(anew(&path, history)),
         line => Error::new(Kind::Corrupt, format!("{}:{line}: {flaw}", path.display()))
             .help(format!("{}; nothing was changed", flaw.mend)),
     }
@@ -259,8 +260,8 @@ fn difference(document: &Document, key: &str, value: Value) -> Option<Event> {
 }
 
 /// How to begin again with a file that is gone: the engine fills in what it owns.
-fn anew(path: &Path, log: &Log) -> String {
-    let Log { branch, owned, .. } = log;
+fn anew(path: &Path, history: &TaskHistory) -> String {
+    let TaskHistory { branch, owned, .. } = history;
     format!(
         "put back what was there, or write {} anew with the three lines `---`, `branch: {}`, `---` and the text below \
          them; the engine fills in what it knows (status {}, workflow {}); nothing was changed",

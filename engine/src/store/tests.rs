@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use crate::store::{Draft, Home, Open, create};
+use crate::store::{Draft, Home, LockedTask, create};
 
 mod both;
 mod copies;
@@ -44,7 +44,7 @@ pub(crate) fn draft(branch: &str) -> Draft {
 }
 
 /// A new task, locked.
-pub(crate) fn task(home: &Home, branch: &str) -> Open {
+pub(crate) fn task(home: &Home, branch: &str) -> LockedTask {
     create(home, &draft(branch), |_| Ok(())).unwrap()
 }
 

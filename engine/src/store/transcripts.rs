@@ -32,7 +32,7 @@ pub enum Form {
 
 /// A transcript that is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredTranscript {
     /// The agent.
     pub spawn: u32,
     /// What it is.
@@ -66,8 +66,8 @@ impl fmt::Display for Form {
 ///
 /// # Errors
 /// `environment` when the folder cannot be read.
-pub fn all(dir: &TaskDir) -> Result<Vec<Kept>> {
-    let mut all: Vec<Kept> = entries(dir)?.iter().filter_map(Kept::of).collect();
+pub fn all(dir: &TaskDir) -> Result<Vec<StoredTranscript>> {
+    let mut all: Vec<StoredTranscript> = entries(dir)?.iter().filter_map(StoredTranscript::of).collect();
     all.sort_by_key(|kept| (kept.spawn, kept.form));
     Ok(all)
 }
@@ -89,12 +89,12 @@ pub fn keep(dir: &TaskDir, spawn: u32, form: Form, contents: &[u8], limit: u64) 
     Ok(name)
 }
 
-impl Kept {
-    fn of(entry: &fs::DirEntry) -> Option<Kept> {
+impl StoredTranscript {
+    fn of(entry: &fs::DirEntry) -> Option<StoredTranscript> {
         let name = entry.file_name();
         let (spawn, form) = name.to_str()?.strip_suffix(".gz")?.split_once('.')?;
         let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-        Some(Kept {
+        Some(StoredTranscript {
             spawn: spawn.parse().ok()?,
             form: Form::named(form)?,
             path: entry.path(),
@@ -213,7 +213,7 @@ fn from_line(contents: &[u8], at: usize) -> &[u8] {
 
 /// Removes the transcripts of the oldest agents until the others have this many bytes at most.
 fn make_room(dir: &TaskDir, but: u32, room: u64) -> Result<()> {
-    let others: Vec<Kept> = all(dir)?.into_iter().filter(|kept| kept.spawn != but).collect();
+    let others: Vec<StoredTranscript> = all(dir)?.into_iter().filter(|kept| kept.spawn != but).collect();
     let mut size: u64 = others.iter().map(|kept| kept.size).sum();
     for oldest in others {
         if size <= room {

@@ -3,18 +3,18 @@
 use std::path::Path;
 
 use crate::store::create::lock_project;
-use crate::store::{Event, Home, Open, Set, Task, TaskDir, atomic, home, list};
+use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, atomic, home, list};
 use crate::{Error, Kind, Result, nofollow};
 
 /// Moves a task to the trash: its folder with everything in it. Who waits for its lock is told that it is gone.
 ///
 /// # Errors
 /// `refused` when a task of this id is there already; `environment` when the disk refuses.
-pub fn delete(home: &Home, open: Open) -> Result<TaskDir> {
-    let dir = open.dir().clone();
+pub fn delete(home: &Home, locked: LockedTask) -> Result<TaskDir> {
+    let dir = locked.dir().clone();
     let there = home.deleted(&dir.project, &dir.id);
     rename(&dir.path, &there.path)?;
-    drop(open);
+    drop(locked);
     Ok(there)
 }
 
@@ -33,10 +33,10 @@ pub fn restore(
     let (task, _) = Task::read(home, there)?;
     admit(&task, &list::of_branch(home, &there.project, &task.branch)?)?;
     let dir = home.task(&there.project, &there.id);
-    let mut open = Open::lock(home, there)?;
+    let mut locked = LockedTask::lock(home, there)?;
     // A kill may have come between this and the move.
-    if open.log().is_deleted {
-        open.append(restored, Set::new())?;
+    if locked.history().is_deleted {
+        locked.append(restored, Set::new())?;
     }
     rename(&there.path, &dir.path)?;
     Task::read(home, &dir).map(|(task, _)| task)

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::given::{Given, Place};
+use crate::given::{Given, Setting};
 use crate::programs::Program;
 use crate::scripts::parse;
 
@@ -157,6 +157,6 @@ fn try_out(example: &Example) {
     match rule(text) {
         None => panic!("`{of}`: no rule says in what world `{text}` is to run"),
         Some(Given::OnlyParsed(why)) => parse(of, text, why),
-        Some(given) => Place::new(given).run(&format!("`{of}`: `{text}`"), text),
+        Some(given) => Setting::new(given).run(&format!("`{of}`: `{text}`"), text),
     }
 }

@@ -38,23 +38,23 @@ pub(crate) enum Given {
 }
 
 /// A world, and where one stands in it.
-pub(crate) struct Place {
+pub(crate) struct Setting {
     pub world: World,
     pub folder: PathBuf,
     /// The id of the task whose agent one is; nothing for a person.
     agent_of: Option<String>,
 }
 
-impl Place {
-    pub(crate) fn new(given: Given) -> Place {
-        let place = Place::with_repository();
+impl Setting {
+    pub(crate) fn new(given: Given) -> Setting {
+        let place = Setting::with_repository();
         match given {
             Given::Repository | Given::OnlyParsed(_) => place,
             Given::Project => place.with_project(),
             Given::Pending => place.with_task("Implement the login form", &["--no-spawn"]),
             Given::Working => place.with_agent("exec sleep 1000000").in_worktree("Implement the login form"),
             Given::HandedOff => {
-                let place = Place::new(Given::Working);
+                let place = Setting::new(Given::Working);
                 let file = place.folder.join("TASK.md");
                 let text = fs::read_to_string(&file).unwrap();
                 fs::write(&file, format!("{text}\n## Handoff\n\nDONE: all of it\n")).unwrap();
@@ -63,7 +63,7 @@ impl Place {
             Given::Asking => {
                 let place = place.with_agent("exec sleep 1000000").in_worktree("");
                 let task = place.world.orange_in(&place.folder, &["--json", "task", "show"]).ok();
-                Place { agent_of: task["id"].as_str().map(str::to_owned), ..place }
+                Setting { agent_of: task["id"].as_str().map(str::to_owned), ..place }
             }
             Given::Died => {
                 let place = place
@@ -78,7 +78,7 @@ impl Place {
                 place.with_task("Implement the login form", &["--status", "reviewing"])
             }
             Given::Deleted => {
-                let place = Place::new(Given::Pending);
+                let place = Setting::new(Given::Pending);
                 place.orange(&["task", "delete", "add-login", "--yes"]);
                 place
             }
@@ -113,36 +113,36 @@ impl Place {
         fs::read_to_string(file).unwrap()
     }
 
-    fn with_repository() -> Place {
+    fn with_repository() -> Setting {
         others();
         let world = World::empty();
         let folder = world.path("home/code/coffee");
         fs::create_dir(world.path("home/code")).unwrap();
         fs::create_dir_all(world.path("home/.config/fish/completions")).unwrap();
         fs::rename(world.repo(), &folder).unwrap();
-        let place = Place { world, folder, agent_of: None };
+        let place = Setting { world, folder, agent_of: None };
         place.with_agent("exec sleep 1000000").with_program("dot", "cat")
     }
 
-    fn with_project(self) -> Place {
+    fn with_project(self) -> Setting {
         self.orange(&["project", "add"]);
         self
     }
 
-    fn with_task(self, summary: &str, more: &[&str]) -> Place {
+    fn with_task(self, summary: &str, more: &[&str]) -> Setting {
         let place = self.with_project();
         let about: &[&str] = if summary.is_empty() { &["add-login"] } else { &["add-login", summary] };
         place.orange(&[&["task", "create"], more, about].concat());
         place
     }
 
-    fn in_worktree(self, summary: &str) -> Place {
+    fn in_worktree(self, summary: &str) -> Setting {
         let place = self.with_task(summary, &[]);
         let folder = place.world.home().join("workspaces/coffee--1");
-        Place { folder, ..place }
+        Setting { folder, ..place }
     }
 
-    fn with_branch(self) -> Place {
+    fn with_branch(self) -> Setting {
         for args in [
             &["switch", "-qc", "add-login"][..],
             &["commit", "-qm", "Log in", "--allow-empty"],
@@ -153,7 +153,7 @@ impl Place {
         self
     }
 
-    fn with_backups(self) -> Place {
+    fn with_backups(self) -> Setting {
         let place = self.with_task("Implement the login form", &[]);
         fs::write(place.world.home().join("workspaces/coffee--1/idea.txt"), "half an idea\n").unwrap();
         place.orange(&["task", "cancel", "add-login", "--yes"]);
@@ -164,7 +164,7 @@ impl Place {
         place
     }
 
-    fn with_workflows(self) -> Place {
+    fn with_workflows(self) -> Setting {
         let [flow, scenarios] = ["minimal.yml", "minimal.test.yml"]
             .map(|name| fs::read_to_string(root().join("workflows").join(name)).unwrap());
         let flow = flow.replace("name: minimal", "name: flow");
@@ -184,12 +184,12 @@ impl Place {
         self
     }
 
-    fn with_agent(self, does: &str) -> Place {
+    fn with_agent(self, does: &str) -> Setting {
         fs::remove_file(self.world.path("agents/claude")).unwrap();
         self.with_program("claude", does)
     }
 
-    fn with_program(self, name: &str, does: &str) -> Place {
+    fn with_program(self, name: &str, does: &str) -> Setting {
         write_program(&self.world.path("agents").join(name), &format!("#!/bin/sh\n{does}\n"));
         self
     }

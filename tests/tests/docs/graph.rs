@@ -19,10 +19,10 @@ struct Picture {
     format: &'static str,
     /// What is there now.
     now: String,
-    place: Place,
+    place: DrawingTarget,
 }
 
-enum Place {
+enum DrawingTarget {
     /// These bytes of the page.
     Block(std::ops::Range<usize>),
     /// A file, from the root of the project.
@@ -54,8 +54,8 @@ fn check(page: &Page, picture: &Picture) {
         page.path
     );
     match place {
-        Place::File(path) => fs::write(root().join(path), drawn).unwrap(),
-        Place::Block(bytes) => {
+        DrawingTarget::File(path) => fs::write(root().join(path), drawn).unwrap(),
+        DrawingTarget::Block(bytes) => {
             let text = [&page.text[..bytes.start], &drawn, &page.text[bytes.end..]].concat();
             fs::write(root().join(&page.path), text).unwrap();
         }
@@ -76,14 +76,14 @@ fn picture(page: &Page, at: usize) -> Picture {
         let begin = begin + "```mermaid\n".len();
         let end = begin + page.text[begin - 1..].find("\n```\n").unwrap();
         let now = page.text[begin..end].to_owned();
-        return Picture { file, format: "mermaid", now, place: Place::Block(begin..end) };
+        return Picture { file, format: "mermaid", now, place: DrawingTarget::Block(begin..end) };
     }
     let link = after.split_once("](").and_then(|(_, rest)| rest.split_once(')')).map(|(link, _)| link);
     let link = link.unwrap_or_else(|| panic!("{}: no picture of {file}", page.path));
     let folder = page.path.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
     let path = folder + link;
     let now = fs::read_to_string(root().join(&path)).unwrap_or_default();
-    Picture { file, format: "svg", now, place: Place::File(path) }
+    Picture { file, format: "svg", now, place: DrawingTarget::File(path) }
 }
 
 fn graph(file: &str, format: &str) -> String {

@@ -1,7 +1,7 @@
 //! The commands in the blocks of a page run, one after the other, as a reader would run them.
 
 use crate::examples::rule;
-use crate::given::{Given, Place};
+use crate::given::{Given, Setting};
 use crate::page::{self, Block, Page};
 use crate::programs::Program;
 
@@ -28,7 +28,7 @@ fn every_command_on_a_page_runs() {
         let Some((_, given)) = PAGES.iter().find(|(path, _)| *path == page.path) else {
             panic!("{}:{line}: nothing here says in what world this is to run; see PAGES", page.path);
         };
-        Place::new(*given)
+        Setting::new(*given)
             .run(&format!("{} failed; the last line that began is the one:", page.path), &script);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::given::{Given, Place};
+use crate::given::{Given, Setting};
 use crate::page::Page;
 
 const EVENTS: &str = include_str!("../../../engine/src/store/event.rs");
@@ -31,7 +31,7 @@ fn every_event_and_every_field_is_on_the_page() {
 #[test]
 fn every_key_and_every_file_is_on_the_page() {
     let page = Page::read("docs/storage.md");
-    let place = Place::new(Given::Working);
+    let place = Setting::new(Given::Working);
     let text = fs::read_to_string(place.folder.join("TASK.md")).unwrap();
     let frontmatter = text.trim_start_matches("---\n").split("\n---\n").next().unwrap();
     for key in frontmatter.lines().filter_map(|line| line.split_once(':')).map(|(key, _)| key) {
@@ -65,7 +65,7 @@ fn on_the_page(name: &str) -> String {
 #[test]
 fn every_check_of_the_doctor_is_on_the_page() {
     let page = Page::read("docs/storage.md");
-    let place = Place::new(Given::Working);
+    let place = Setting::new(Given::Working);
     let answer = place.world.orange_in(&place.folder, &["--json", "doctor"]).ok();
     let findings = answer["findings"].as_array().unwrap();
     assert!(findings.len() >= 20, "{answer}");

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use orange_codegen::search::ends::{self, RuleIndex};
 use orange_codegen::search::task::{Agent, Event};
-use orange_codegen::search::{ConfigurationId, Edge, EdgeId, OWN_HOOK, Search, Step, Wrote};
+use orange_codegen::search::{ConfigurationId, Edge, EdgeId, OWN_HOOK, Search, SearchStep, Wrote};
 use orange_codegen::{Source, compile, lower};
 use orange_core::{Actor, Hook, StateId};
 
@@ -64,7 +64,7 @@ fn take(world: &World, search: &Search<'_>, run: &[EdgeId]) {
         let edge = search.edge(*id);
         real.take(edge);
         // What is still to be asked about an end, the engine asks at once.
-        if search.task(edge.to).unjudged.is_none() {
+        if search.task(edge.to).unhandled_exit.is_none() {
             real.compare(edge.to);
         }
     }
@@ -125,7 +125,7 @@ impl<'r> Real<'r> {
     fn take(&mut self, edge: &Edge) {
         let before = *self.search.task(edge.from);
         self.story.push(format!("{:?}", edge.step));
-        if before.unjudged.is_none() {
+        if before.unhandled_exit.is_none() {
             self.before = self.task.events().len();
             self.failing.clear();
             self.write(edge.step.wrote());
@@ -146,16 +146,16 @@ impl<'r> Real<'r> {
         }));
     }
 
-    fn act(&self, step: &Step) {
+    fn act(&self, step: &SearchStep) {
         match *step {
-            Step::Start => drop(self.task.ok("spawn", &[])),
-            Step::Write(_) => {}
-            Step::Request { transition, by, .. } => {
+            SearchStep::Start => drop(self.task.ok("spawn", &[])),
+            SearchStep::Write(_) => {}
+            SearchStep::Request { transition, by, .. } => {
                 let to = self.search.machine.state(self.search.machine.transition(transition).to).name;
                 self.request(to, by);
             }
-            Step::Exit { agent, end, .. } => self.end(agent, end),
-            Step::Respawn => drop(self.task.ok("respawn", &[])),
+            SearchStep::Exit { agent, end, .. } => self.end(agent, end),
+            SearchStep::Respawn => drop(self.task.ok("respawn", &[])),
         }
     }
 
@@ -239,8 +239,8 @@ impl<'r> Real<'r> {
         let followed = followed.filter(|(id, _)| search.counters.slot(*id).is_some());
         let requests = search.edges_from(at).iter().filter(|edge| edge.step.wrote().is_none());
         let open = requests.filter_map(|edge| match edge.step {
-            Step::Request { transition, .. } => Some(machine.transition(transition)),
-            Step::Start | Step::Write(_) | Step::Exit { .. } | Step::Respawn => None,
+            SearchStep::Request { transition, .. } => Some(machine.transition(transition)),
+            SearchStep::Start | SearchStep::Write(_) | SearchStep::Exit { .. } | SearchStep::Respawn => None,
         });
         let mut open: Vec<_> = open
             .filter(|it| it.by.allows(Actor::Human))

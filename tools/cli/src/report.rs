@@ -57,7 +57,7 @@ pub(crate) struct Counts {
     pub info: usize,
 }
 
-enum Outcome {
+enum InputResult {
     File(Box<File>),
     Skipped(Skipped),
 }
@@ -68,8 +68,8 @@ impl Report {
         let mut report = Self::default();
         for outcome in examine_all(inputs) {
             match outcome {
-                Outcome::File(file) => report.files.push(*file),
-                Outcome::Skipped(skipped) => report.skipped.push(skipped),
+                InputResult::File(file) => report.files.push(*file),
+                InputResult::Skipped(skipped) => report.skipped.push(skipped),
             }
         }
         report.find_shared_names();
@@ -139,7 +139,7 @@ impl File {
     }
 }
 
-fn examine_all(inputs: &[Input]) -> Vec<Outcome> {
+fn examine_all(inputs: &[Input]) -> Vec<InputResult> {
     let threads = threads(inputs.len());
     if threads < 2 {
         return inputs.iter().map(examine).collect();
@@ -152,7 +152,7 @@ fn examine_all(inputs: &[Input]) -> Vec<Outcome> {
         }
         done
     };
-    let mut outcomes: Vec<(usize, Outcome)> = thread::scope(|scope| {
+    let mut outcomes: Vec<(usize, InputResult)> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().flat_map(join).collect()
     });
@@ -178,23 +178,23 @@ fn join<T>(worker: thread::ScopedJoinHandle<'_, T>) -> T {
 }
 
 /// A named file has to be a workflow; a found one is skipped when it looks like none, whatever it is.
-fn examine(input: &Input) -> Outcome {
+fn examine(input: &Input) -> InputResult {
     match (&input.origin, input.read()) {
         (Origin::Found(_), Reading::Text(source) | Reading::NotText(source, _))
             if likeness(&source) != Likeness::Workflow =>
         {
-            Outcome::skipped(source)
+            InputResult::skipped(source)
         }
         (Origin::Found(_) | Origin::Named(_) | Origin::Stdin | Origin::Given(_), reading) => {
             let mut file = File::of(reading);
             // A thousand compiled workflows at once would be memory for nothing.
             file.compilation.checked = None;
-            Outcome::File(Box::new(file))
+            InputResult::File(Box::new(file))
         }
     }
 }
 
-impl Outcome {
+impl InputResult {
     fn skipped(source: Source) -> Self {
         let almost = likeness(&source) == Likeness::Almost;
         Self::Skipped(Skipped { path: source.path, almost })

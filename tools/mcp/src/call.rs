@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 /// What a call came to: the answer of `orange`, or its error object.
-pub(crate) type Outcome = Result<Value, Value>;
+pub(crate) type CallResult = Result<Value, Value>;
 
 /// Runs `orange` with these words. It inherits folder and environment, so that it knows whose agent asks; it does not get
 /// standard input, which is the conversation. Once begun it is left to finish, whatever becomes of the one who asked.
-pub(crate) async fn orange(words: &[String]) -> Outcome {
+pub(crate) async fn orange(words: &[String]) -> CallResult {
     let program = program();
     let output = Command::new(&program).args(words).stdin(Stdio::null()).output().await;
     let output = output.map_err(|cause| {

@@ -10,7 +10,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 
-use crate::call::{self, Outcome};
+use crate::call::{self, CallResult};
 use crate::tools::{self, TOOLS, Tool};
 
 const INSTRUCTIONS: &str = "\
@@ -60,7 +60,7 @@ fn described(tool: &Tool) -> rmcp::model::Tool {
 }
 
 /// The answer as text that a model reads; as a value, too, where it is an object, since older clients take no other.
-fn answered(outcome: Outcome) -> CallToolResult {
+fn answered(outcome: CallResult) -> CallToolResult {
     let (answer, make): (Value, fn(Vec<ContentBlock>) -> CallToolResult) = match outcome {
         Ok(answer) => (answer, CallToolResult::success),
         Err(error) => (error, CallToolResult::error),

@@ -83,7 +83,7 @@ fn readings(source: &Source) -> Option<BTreeMap<String, BTreeSet<String>>> {
     with_facts(&checked, source, |facts| {
         let gates = facts.workflow.transitions.iter().filter_map(|it| it.gate.as_ref());
         let sections: BTreeSet<&str> = gates.map(|it| it.section.value.as_str()).collect();
-        let prompts = facts.workflow.prompts.iter().zip(&facts.told.readings);
+        let prompts = facts.workflow.prompts.iter().zip(&facts.prompt_facts.readings);
         let gist =
             prompts.map(|(it, reading)| (it.name.value.clone(), gist(&it.text.value, reading, &sections)));
         gist.collect()

@@ -6,7 +6,7 @@ use crate::house::File;
 
 /// From the ground up. What is in none of them is for all.
 const ROOMS: &[&str] =
-    &["store", "caller", "machines", "drive", "orange", "setup", "hooks", "flow", "relay", "doctor", "cmd"];
+    &["store", "caller", "machines", "drive", "app", "setup", "hooks", "flow", "relay", "doctor", "cmd"];
 
 /// Every line of a room that names one above it.
 pub(super) fn climbs(files: &[File]) -> Vec<Finding> {
@@ -53,11 +53,11 @@ mod tests {
         check("engine/src/hooks/other.rs", "use crate::flow::finish::finish;", 1);
         check("engine/src/hooks/other.rs", "use crate::{Error, cmd, store};", 1);
         check("engine/src/hooks/other.rs", "let it = crate::doctor::CHECKS;", 1);
-        check("engine/src/hooks/other.rs", "use crate::{Error, store::Open};", 0);
+        check("engine/src/hooks/other.rs", "use crate::{Error, store::LockedTask};", 0);
         check("engine/src/hooks/other.rs", "// crate::flow does the rest", 0);
         check("engine/src/flow/finish.rs", "use crate::hooks::{self, cmd};", 0);
-        check("engine/src/orange.rs", "use crate::flow::Moved;", 1);
-        check("engine/src/files.rs", "use crate::flow::Moved;", 0);
+        check("engine/src/app.rs", "use crate::flow::TransitionResult;", 1);
+        check("engine/src/files.rs", "use crate::flow::TransitionResult;", 0);
         check("engine/src/store/tests/editors.rs", "use crate::drive::testing;", 0);
         check("codegen/src/flow.rs", "use crate::cmd;", 0);
     }

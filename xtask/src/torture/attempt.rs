@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::fault::{Fault, Step, steps};
+use super::fault::{Fault, ReachedStep, steps};
 use super::outcome::{Outcome, Task};
 use super::scene::{Act, Scene};
 use super::world::{World, end_of, is_alive};
@@ -34,7 +34,7 @@ pub(super) struct Attempt {
     pub(super) ending: Ending,
     pub(super) outcome: Outcome,
     /// The steps that the request took.
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<ReachedStep>,
     pub(super) took: Duration,
     /// How many lock files of killed gits were removed by hand.
     pub(super) unlocked: usize,

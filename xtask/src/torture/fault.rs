@@ -35,7 +35,7 @@ pub(super) enum Fault {
 
 /// One step that a process came to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Step {
+pub(super) struct ReachedStep {
     pub(super) role: String,
     pub(super) number: usize,
     pub(super) what: String,
@@ -167,12 +167,12 @@ impl Fault {
 }
 
 /// The steps that were taken since the fault was armed.
-pub(super) fn steps(world: &World) -> Vec<Step> {
+pub(super) fn steps(world: &World) -> Vec<ReachedStep> {
     let notes = world.note("faults/steps");
     let step = |line: &str| {
         let mut words = line.splitn(3, ' ');
         let (role, number, what) = (words.next()?, words.next()?.parse().ok()?, words.next()?);
-        Some(Step { role: role.to_owned(), number, what: what.to_owned() })
+        Some(ReachedStep { role: role.to_owned(), number, what: what.to_owned() })
     };
     let mut steps: Vec<_> = notes.lines().filter_map(step).collect();
     steps.sort();

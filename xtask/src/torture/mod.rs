@@ -160,7 +160,7 @@ fn measure(orange: &Path, scenes: &[usize]) -> Result<Vec<Measured>> {
 
 /// Does one job after the other until none is left.
 fn work(built: &Built, jobs: &[Job], next: &AtomicUsize, measured: &[Measured], table: &Mutex<Table>) {
-    let mut worlds: Vec<(plan::Place, World, usize)> = Vec::new();
+    let mut worlds: Vec<(plan::WorldKind, World, usize)> = Vec::new();
     while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
         let expected = measured.iter().find(|it| it.scene == job.scene).map(|it| &it.outcome);
         let outcome = one(built, job, expected, &mut worlds);
@@ -177,7 +177,7 @@ fn one(
     built: &Built,
     job: &Job,
     expected: Option<&Outcome>,
-    worlds: &mut Vec<(plan::Place, World, usize)>,
+    worlds: &mut Vec<(plan::WorldKind, World, usize)>,
 ) -> Result<attempt::Attempt> {
     let place = job.place();
     let at = match worlds.iter().position(|(its, ..)| *its == place) {

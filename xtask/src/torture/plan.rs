@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::Built;
-use super::fault::{Fault, Step, small_disk, unmount};
+use super::fault::{Fault, ReachedStep, small_disk, unmount};
 use super::outcome::Outcome;
 use super::scene::{Act, SCENES};
 use super::world::World;
@@ -15,7 +15,7 @@ pub(super) struct Measured {
     /// Its place among the scenes.
     pub(super) scene: usize,
     pub(super) outcome: Outcome,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<ReachedStep>,
     pub(super) took: Duration,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Job {
 
 /// What kind of world a job needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum WorldKind {
     /// One in which `orange` has fail points.
     Armed,
     /// One of the plain `orange`.
@@ -91,7 +91,7 @@ fn all_steps(measured: &[Measured]) -> Vec<Job> {
     let jobs = |measured: &Measured| {
         let steps = measured.steps.iter().filter(|step| is_meant(measured.scene, step)).cloned();
         let scene = measured.scene;
-        let fault = |Step { role, number, what }| Fault::Step { role, number, what };
+        let fault = |ReachedStep { role, number, what }| Fault::Step { role, number, what };
         steps.map(|step| Job { scene, fault: fault(step) }).collect::<Vec<_>>()
     };
     measured.iter().flat_map(jobs).collect()
@@ -99,7 +99,7 @@ fn all_steps(measured: &[Measured]) -> Vec<Job> {
 
 /// Whoever kills a wrapper at its beginning kills an agent, and the task is not to be as before. Its end is meant, where
 /// the scene is about that.
-fn is_meant(scene: usize, step: &Step) -> bool {
+fn is_meant(scene: usize, step: &ReachedStep) -> bool {
     let is_about_an_end = matches!(SCENES[scene].act, Act::Agent { does, .. } if does.starts_with("exit"));
     let is_end = ["clear up", "detach", "leave", "answer", "end "].iter().any(|it| step.what.starts_with(it));
     step.role != "agent-run" || is_about_an_end && is_end
@@ -121,16 +121,16 @@ pub(super) fn has_small_disks() -> bool {
 
 impl Job {
     /// The world that it needs.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> WorldKind {
         match self.fault {
-            Fault::None | Fault::Step { .. } | Fault::Clock { .. } => Place::Armed,
-            Fault::Moment { .. } | Fault::Stops | Fault::ShortFiles { .. } => Place::Plain,
-            Fault::FullDisk { .. } | Fault::ReadOnly => Place::SmallDisk,
+            Fault::None | Fault::Step { .. } | Fault::Clock { .. } => WorldKind::Armed,
+            Fault::Moment { .. } | Fault::Stops | Fault::ShortFiles { .. } => WorldKind::Plain,
+            Fault::FullDisk { .. } | Fault::ReadOnly => WorldKind::SmallDisk,
         }
     }
 }
 
-impl Place {
+impl WorldKind {
     /// A new world of this kind.
     pub(super) fn enter(self, built: &Built) -> Result<World> {
         let mount = |home: &Path| match small_disk(home) {
@@ -138,16 +138,16 @@ impl Place {
             false => Err(format!("no disk can be mounted on {}", home.display())),
         };
         match self {
-            Place::Armed => World::new(&built.armed),
-            Place::Plain => World::new(&built.plain),
-            Place::SmallDisk => World::furnished(&built.plain, mount),
+            WorldKind::Armed => World::new(&built.armed),
+            WorldKind::Plain => World::new(&built.plain),
+            WorldKind::SmallDisk => World::furnished(&built.plain, mount),
         }
     }
 
     /// Ends a world. One that does not go away is in nobody's way.
     pub(super) fn leave(self, world: World) {
         world.stop();
-        if self == Place::SmallDisk {
+        if self == WorldKind::SmallDisk {
             unmount(&world.path("orange"));
         }
         world.end().unwrap_or_default();
@@ -194,7 +194,8 @@ mod tests {
 
     #[test]
     fn the_end_of_a_wrapper_is_meant_where_the_scene_is_about_it() {
-        let step = |role: &str, what: &str| Step { role: role.to_owned(), number: 1, what: what.to_owned() };
+        let step =
+            |role: &str, what: &str| ReachedStep { role: role.to_owned(), number: 1, what: what.to_owned() };
         let about_an_end =
             SCENES.iter().position(|scene| matches!(scene.act, Act::Agent { does: "exit 3", .. }));
         let about_an_end = about_an_end.unwrap_or_default();

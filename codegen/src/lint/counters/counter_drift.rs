@@ -9,7 +9,7 @@ use crate::guard::{Expr, Guard, decide};
 use crate::lint::Facts;
 use crate::model::{CRASH_COUNT, CounterId, StateId};
 use crate::search::task::MAX_COUNTERS;
-use crate::search::{EdgeId, Quick, Step};
+use crate::search::{EdgeId, Quick, SearchStep};
 
 /// Steps that are looked at for all ways together.
 const MAX_STEPS: usize = 500_000;
@@ -70,7 +70,7 @@ fn touches(facts: &Facts<'_>) -> Vec<Touch> {
     let mut seen: HashSet<_, Quick> = HashSet::default();
     let mut touches: Vec<Touch> = Vec::new();
     for (step, edge) in facts.search.edges() {
-        let Step::Request { transition, .. } = edge.step else { continue };
+        let SearchStep::Request { transition, .. } = edge.step else { continue };
         // A person who does what a dead agent was to do goes on with its round.
         if !is_persons_way(facts, transition) {
             continue;

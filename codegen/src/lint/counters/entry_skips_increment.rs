@@ -7,7 +7,7 @@ use crate::guard::Guard;
 use crate::lint::Facts;
 use crate::model::{CounterId, StateId};
 use crate::search::task::MAX_COUNTERS;
-use crate::search::{ConfigurationId, Edge, EdgeId, Step};
+use crate::search::{ConfigurationId, Edge, EdgeId, SearchStep};
 
 /// Steps that are looked at for all loops together.
 const MAX_STEPS: usize = 500_000;
@@ -39,7 +39,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 /// The tasks that are created in a state other than the first one, each with the step that starts its agent.
 fn created(facts: &Facts<'_>) -> Vec<Created> {
-    let starts = facts.search.edges().filter(|(_, edge)| edge.step == Step::Start);
+    let starts = facts.search.edges().filter(|(_, edge)| edge.step == SearchStep::Start);
     let starts = starts.filter(|(_, edge)| facts.search.arrival(edge.from).is_none());
     starts
         .map(|(step, edge)| Created { state: facts.search.task(edge.to).status, step, at: edge.to })

@@ -9,7 +9,7 @@ use super::C23;
 use super::shared::undecided;
 use crate::diag::{Diagnostic, Witness};
 use crate::guard::{Expr, Guard, Op, decide};
-use crate::lint::{Facts, Mover};
+use crate::lint::{ActorKind, Facts};
 use crate::model::{Outcome, StateId};
 use crate::search::ConfigurationId;
 use crate::search::sections::Content;
@@ -128,7 +128,7 @@ fn gaps_in<'f>(
 /// do without any gate is a way on, too.
 fn guards_behind<'f>(facts: &Facts<'f>, state: StateId, opened: &[TransitionId]) -> Option<Vec<&'f Guard>> {
     let ways = facts.leaving(state).filter(|(id, transition)| {
-        let ungated = transition.gate.is_none() && facts.movers[id.0 as usize] != Mover::Person;
+        let ungated = transition.gate.is_none() && facts.actor_kinds[id.0 as usize] != ActorKind::Person;
         ungated || opened.contains(id)
     });
     ways.map(|(_, transition)| transition.when.as_ref()).collect()

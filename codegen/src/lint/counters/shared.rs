@@ -7,9 +7,9 @@ use orange_core::{Actor, CRASH_COUNT, HarnessOf, TransitionId};
 use crate::catalogue::A10;
 use crate::diag::Diagnostic;
 use crate::guard::{Compare, Guard};
-use crate::lint::{Facts, Mover};
+use crate::lint::{ActorKind, Facts};
 use crate::model::{Action, Clause, CounterId, ExitRule, Hook, Outcome, Spawn, StateId, Transition};
-use crate::search::{Edge, EdgeId, Step};
+use crate::search::{Edge, EdgeId, SearchStep};
 use crate::span::{Span, Spanned};
 
 /// A guard and what it decides.
@@ -91,16 +91,16 @@ pub(super) fn name<'f>(facts: &Facts<'f>, counter: CounterId) -> &'f str {
 /// Whether a person takes this step: their own transition, or that of an agent that is not there.
 pub(super) fn is_persons(facts: &Facts<'_>, edge: &Edge) -> bool {
     match edge.step {
-        Step::Request { transition, by, .. } => by == Actor::Human || is_persons_way(facts, transition),
-        Step::Start | Step::Respawn => true,
-        Step::Write(_) | Step::Exit { .. } => false,
+        SearchStep::Request { transition, by, .. } => by == Actor::Human || is_persons_way(facts, transition),
+        SearchStep::Start | SearchStep::Respawn => true,
+        SearchStep::Write(_) | SearchStep::Exit { .. } => false,
     }
 }
 
 /// Whether a transition is a person's to take: theirs by all that the workflow tells, or out of a state that waits for them.
 pub(super) fn is_persons_way(facts: &Facts<'_>, id: TransitionId) -> bool {
     let declared = facts.transition(id);
-    let theirs = facts.movers[id.0 as usize] == Mover::Person || facts.waits(declared.from.value);
+    let theirs = facts.actor_kinds[id.0 as usize] == ActorKind::Person || facts.waits(declared.from.value);
     theirs && declared.by.allows(Actor::Human)
 }
 

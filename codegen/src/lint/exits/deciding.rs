@@ -6,7 +6,7 @@ use crate::lint::Facts;
 use crate::search::ends;
 use crate::search::sections::{Content, Sections};
 use crate::search::task::Written;
-use crate::search::{Edge, Step};
+use crate::search::{Edge, SearchStep};
 
 /// What the artifacts of all rules say of every content that the search tells apart.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Deciding {
     /// The rule that decided about an agent's end, by its number in the machine; `None` where none was asked, or none
     /// applied.
     pub(super) fn rule(&self, facts: &Facts<'_>, edge: &Edge) -> Option<usize> {
-        let Step::Exit { agent, .. } = edge.step else { return None };
+        let SearchStep::Exit { agent, .. } = edge.step else { return None };
         let task = facts.search.task(edge.from);
         if facts.machine.state(task.status).agent != agent {
             return None;
@@ -44,7 +44,7 @@ impl Deciding {
 
     /// Whether the artifact of a rule is there when a step ends an agent, or it ends as the rule says.
     pub(super) fn holds(&self, facts: &Facts<'_>, rule: usize, edge: &Edge) -> bool {
-        if let Step::Exit { end, .. } = edge.step
+        if let SearchStep::Exit { end, .. } = edge.step
             && ends::fits(facts.machine, rule, &ends::example(facts.machine, end))
         {
             return true;

@@ -7,17 +7,17 @@ use orange_core::{StateId, TransitionId};
 use super::C4E;
 use super::text::condition_of;
 use crate::diag::Diagnostic;
-use crate::lint::{Facts, Mover};
+use crate::lint::{ActorKind, Facts};
 use crate::model::{self, ExitRule};
 use crate::search::sections::ABSENT;
-use crate::search::{ConfigurationId, EdgeId, Outcome, Step, Wrote};
+use crate::search::{ConfigurationId, EdgeId, ExitResult, SearchStep, Wrote};
 
 /// A request and an end after the same words, of which the engine thinks differently.
 struct Disagreement {
     request: EdgeId,
     transition: TransitionId,
     exit: EdgeId,
-    outcome: Outcome,
+    outcome: ExitResult,
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -38,19 +38,27 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
     let agent = facts.machine.state(facts.search.task(id).status).agent;
-    let exits: Vec<(EdgeId, Option<Wrote>, Outcome)> = facts
+    let exits: Vec<(EdgeId, Option<Wrote>, ExitResult)> = facts
         .search
         .numbered_from(id)
         .filter_map(|(edge, it)| match it.step {
-            Step::Exit { agent: of, wrote, end: None, outcome } if of == agent => {
+            SearchStep::Exit { agent: of, wrote, end: None, outcome } if of == agent => {
                 Some((edge, wrote, outcome))
             }
-            Step::Exit { .. } | Step::Request { .. } | Step::Start | Step::Write(_) | Step::Respawn => None,
+            SearchStep::Exit { .. }
+            | SearchStep::Request { .. }
+            | SearchStep::Start
+            | SearchStep::Write(_)
+            | SearchStep::Respawn => None,
         })
         .collect();
     let requests = facts.search.numbered_from(id).filter_map(|(edge, it)| match it.step {
-        Step::Request { transition, by, wrote } if by == agent => Some((edge, wrote, transition)),
-        Step::Request { .. } | Step::Exit { .. } | Step::Start | Step::Write(_) | Step::Respawn => None,
+        SearchStep::Request { transition, by, wrote } if by == agent => Some((edge, wrote, transition)),
+        SearchStep::Request { .. }
+        | SearchStep::Exit { .. }
+        | SearchStep::Start
+        | SearchStep::Write(_)
+        | SearchStep::Respawn => None,
     });
     let pairs = requests.filter_map(|(request, wrote, transition)| {
         let (exit, _, outcome) = *exits.iter().find(|(_, of, _)| *of == wrote)?;
@@ -67,9 +75,9 @@ impl Disagreement {
         let machine = facts.machine;
         let transition = machine.transition(self.transition);
         let agrees = match self.outcome {
-            Outcome::Advance(id) => machine.transition(id).to == transition.to,
-            Outcome::Marked | Outcome::Waits => true,
-            Outcome::Escalate(_) | Outcome::Crash { .. } => false,
+            ExitResult::Advance(id) => machine.transition(id).to == transition.to,
+            ExitResult::Marked | ExitResult::Waits => true,
+            ExitResult::Escalate(_) | ExitResult::Crash { .. } => false,
         };
         if agrees {
             return false;
@@ -83,15 +91,16 @@ impl Disagreement {
         let deciding = facts.deciding().rule(facts, exit);
         let is_shadowed =
             leading.iter().any(|at| Some(*at) != deciding && facts.deciding().holds(facts, *at, exit));
-        let is_work = transition.gate.is_some() && facts.movers[self.transition.0 as usize] != Mover::Person;
+        let is_work =
+            transition.gate.is_some() && facts.actor_kinds[self.transition.0 as usize] != ActorKind::Person;
         match self.outcome {
-            Outcome::Advance(_) => is_ruled && !is_shadowed,
-            Outcome::Escalate(_) | Outcome::Crash { .. } => {
+            ExitResult::Advance(_) => is_ruled && !is_shadowed,
+            ExitResult::Escalate(_) | ExitResult::Crash { .. } => {
                 let rule = deciding.map(|at| &facts.exit_rules[at].outcome);
                 let is_meant = matches!(rule, Some(model::Outcome::Crash { .. }));
                 is_meant && !is_shadowed && (is_ruled || is_work)
             }
-            Outcome::Marked | Outcome::Waits => false,
+            ExitResult::Marked | ExitResult::Waits => false,
         }
     }
 }
@@ -110,8 +119,8 @@ fn finding(facts: &Facts<'_>, it: &Disagreement) -> Diagnostic {
     let arrow = facts.arrow(transition);
     let words = words(facts, it);
     let becomes = match it.outcome {
-        Outcome::Advance(id) => format!("goes to `{}`", facts.name(facts.machine.transition(id).to)),
-        Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Marked | Outcome::Waits => {
+        ExitResult::Advance(id) => format!("goes to `{}`", facts.name(facts.machine.transition(id).to)),
+        ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits => {
             "counts as crashed".to_owned()
         }
     };

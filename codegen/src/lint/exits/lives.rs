@@ -4,7 +4,7 @@ use orange_core::{Actor, StateId};
 
 use crate::lint::Facts;
 use crate::search::task::Agent;
-use crate::search::{ConfigurationId, EdgeId, Step};
+use crate::search::{ConfigurationId, EdgeId, SearchStep};
 
 /// By state: the nearest of everything that happens to agents there.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Lives {
         for (id, edge) in facts.search.edges() {
             let status = facts.search.task(edge.from).status;
             let own = facts.machine.state(status).agent;
-            if matches!(edge.step, Step::Exit { agent, .. } if agent == own) {
+            if matches!(edge.step, SearchStep::Exit { agent, .. } if agent == own) {
                 lives.ends[usize::from(status.0)].get_or_insert(id);
             }
             if let Some(rule) = facts.deciding().rule(facts, edge) {

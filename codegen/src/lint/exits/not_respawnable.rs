@@ -5,7 +5,7 @@ use orange_core::{Actor, StateId};
 use super::C4A;
 use super::text::any_of;
 use crate::diag::Diagnostic;
-use crate::lint::{Facts, Mover};
+use crate::lint::{ActorKind, Facts};
 use crate::model::{Outcome, Transition};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -18,7 +18,7 @@ fn of_state(facts: &Facts<'_>, id: StateId) -> Option<Diagnostic> {
     if state.respawn_prompt.is_some() {
         return None;
     }
-    let is_helped = facts.leaving(id).any(|(at, it)| helps(facts, it, facts.movers[at.0 as usize]));
+    let is_helped = facts.leaving(id).any(|(at, it)| helps(facts, it, facts.actor_kinds[at.0 as usize]));
     let (rule, edge) = facts.machine.exit_rules_of(id).find_map(|at| {
         let is_wrong = match facts.exit_rules[at].outcome {
             // Without a prompt, a wait is an error.
@@ -46,11 +46,11 @@ fn of_state(facts: &Facts<'_>, id: StateId) -> Option<Diagnostic> {
 }
 
 /// Whether a way out starts an agent, or is a person's way to a good end.
-fn helps(facts: &Facts<'_>, transition: &Transition, mover: Mover) -> bool {
+fn helps(facts: &Facts<'_>, transition: &Transition, actor_kind: ActorKind) -> bool {
     let to = transition.to.value;
     let is_good_end = facts.state(to).terminal && facts.workflow.commands.cancel != Some(to);
     transition.hooks.iter().any(|hook| hook.action.spawn().is_some())
-        || (is_good_end && mover == Mover::Person)
+        || (is_good_end && actor_kind == ActorKind::Person)
 }
 
 fn ways_on(facts: &Facts<'_>, id: StateId) -> String {
@@ -68,7 +68,7 @@ fn ways_on(facts: &Facts<'_>, id: StateId) -> String {
 fn prompt<'f>(facts: &Facts<'f>, id: StateId, agent: Actor) -> &'f str {
     let spawned = facts.machine.transitions.iter().filter(|it| it.to == id).flat_map(|it| it.hooks);
     let into = spawned.filter_map(|it| it.spawn()).find(|it| it.actor() == agent).map(|it| it.prompt);
-    let running = facts.told.prompt_in(id).map(|it| usize::from(it.0));
+    let running = facts.prompt_facts.prompt_in(id).map(|it| usize::from(it.0));
     let prompt = into.map(|it| usize::from(it.0)).or(running);
     prompt.map_or("PROMPT", |at| facts.workflow.prompts[at].name.value.as_str())
 }

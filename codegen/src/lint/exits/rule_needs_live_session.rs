@@ -10,7 +10,7 @@ use crate::diag::Diagnostic;
 use crate::lint::Facts;
 use crate::model::{Action, Hook};
 use crate::search::task::Event;
-use crate::search::{EdgeId, HookIndex, Step};
+use crate::search::{EdgeId, HookIndex, SearchStep};
 
 /// A hook of a transition.
 type At = (TransitionId, HookIndex);
@@ -24,7 +24,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let mut works: BTreeSet<At> = BTreeSet::new();
     for (id, edge) in facts.search.edges() {
         let Some(transition) = edge.step.transition() else { continue };
-        let worker_ended = matches!(edge.step, Step::Exit { agent: Actor::Worker, .. });
+        let worker_ended = matches!(edge.step, SearchStep::Exit { agent: Actor::Worker, .. });
         for index in worker_hooks(facts, transition) {
             let misses =
                 facts.search.events(edge).iter().any(|(hook, event)| *hook == index && is_miss(*event));

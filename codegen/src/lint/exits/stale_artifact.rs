@@ -13,11 +13,11 @@ use crate::edit;
 use crate::lint::Facts;
 use crate::model::{Condition, Gate, Outcome as RuleOutcome, Transition};
 use crate::search::components::Components;
-use crate::search::{Edge, EdgeId, Outcome, Step};
+use crate::search::{Edge, EdgeId, ExitResult, SearchStep};
 use crate::source::Format;
 
 /// What is accepted: a section, in a state.
-type Place = (StateId, usize);
+type SectionInState = (StateId, usize);
 
 /// Who accepts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +37,7 @@ struct Visits {
 
 /// One way in which something stale is accepted.
 struct Acceptance<'a> {
-    place: Place,
+    place: SectionInState,
     visits: &'a Visits,
     owner: Owner,
     run: &'a [EdgeId],
@@ -78,8 +78,8 @@ fn comes_back(facts: &Facts<'_>) -> Vec<bool> {
 }
 
 /// Every place and what happens there, by one look at every step.
-fn places(facts: &Facts<'_>) -> BTreeMap<Place, Visits> {
-    let mut places: BTreeMap<Place, Visits> = BTreeMap::new();
+fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, Visits> {
+    let mut places: BTreeMap<SectionInState, Visits> = BTreeMap::new();
     for (id, edge) in facts.search.edges() {
         let Some(transition) = gated_step(edge).filter(|_| is_started(facts, edge)) else { continue };
         let status = facts.search.task(edge.from).status;
@@ -114,16 +114,16 @@ fn places(facts: &Facts<'_>) -> BTreeMap<Place, Visits> {
 /// The transition of a step, if its gate was asked.
 fn gated_step(edge: &Edge) -> Option<TransitionId> {
     match edge.step {
-        Step::Request { transition, .. } | Step::Exit { outcome: Outcome::Advance(transition), .. } => {
-            Some(transition)
-        }
-        Step::Exit {
-            outcome: Outcome::Escalate(_) | Outcome::Crash { .. } | Outcome::Marked | Outcome::Waits,
+        SearchStep::Request { transition, .. }
+        | SearchStep::Exit { outcome: ExitResult::Advance(transition), .. } => Some(transition),
+        SearchStep::Exit {
+            outcome:
+                ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits,
             ..
         }
-        | Step::Start
-        | Step::Write(_)
-        | Step::Respawn => None,
+        | SearchStep::Start
+        | SearchStep::Write(_)
+        | SearchStep::Respawn => None,
     }
 }
 

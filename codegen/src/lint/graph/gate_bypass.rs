@@ -11,7 +11,7 @@ use crate::lint::Facts;
 use crate::model::{Gate, Transition};
 use crate::search::sections::ABSENT;
 use crate::search::task::MAX_SECTIONS;
-use crate::search::{ConfigurationId, Edge, EdgeId, Step};
+use crate::search::{ConfigurationId, Edge, EdgeId, SearchStep};
 
 /// Steps that are looked at for all gates together.
 const MAX_STEPS: usize = 2_000_000;
@@ -113,7 +113,7 @@ impl Entries {
 
 /// Whether an agent may ask for this step, and the section is absent before it and after it.
 fn asks_nothing(facts: &Facts<'_>, edge: &Edge, section: usize) -> bool {
-    let Step::Request { transition, .. } = edge.step else { return false };
+    let SearchStep::Request { transition, .. } = edge.step else { return false };
     let by = facts.transition(transition).by;
     let absent = |id: ConfigurationId| facts.search.task(id).section(section).content == ABSENT;
     (by.allows(Actor::Worker) || by.allows(Actor::Reviewer)) && absent(edge.from) && absent(edge.to)

@@ -4,7 +4,7 @@ use orange_core::StateId;
 
 use super::C10;
 use crate::diag::Diagnostic;
-use crate::lint::{Facts, Mover};
+use crate::lint::{ActorKind, Facts};
 use crate::model::State;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -18,7 +18,7 @@ fn only_ends(facts: &Facts<'_>, id: StateId) -> bool {
     let mut ways = facts.leaving(id).peekable();
     let ends = |to: StateId| facts.state(to).terminal;
     ways.peek().is_some()
-        && ways.all(|(way, it)| ends(it.to.value) && facts.movers[way.0 as usize] == Mover::Person)
+        && ways.all(|(way, it)| ends(it.to.value) && facts.actor_kinds[way.0 as usize] == ActorKind::Person)
 }
 
 fn finding(facts: &Facts<'_>, id: StateId, state: &State) -> Diagnostic {

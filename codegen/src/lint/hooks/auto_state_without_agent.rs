@@ -7,7 +7,7 @@ use super::places::numbered;
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
 use crate::search::task::Agent;
-use crate::search::{Edge, EdgeId, Step};
+use crate::search::{Edge, EdgeId, SearchStep};
 
 /// What the search saw of one transition.
 #[derive(Clone, Copy, Default)]
@@ -51,7 +51,7 @@ impl Seen {
     fn add(&mut self, facts: &Facts<'_>, id: EdgeId, edge: &Edge) {
         let (before, after) = (facts.search.task(edge.from), facts.search.task(edge.to));
         let agent = facts.machine.state(after.status).agent;
-        if after.agent(agent) == Agent::Live || after.unjudged.is_some() {
+        if after.agent(agent) == Agent::Live || after.unhandled_exit.is_some() {
             self.manned = true;
             return;
         }
@@ -59,7 +59,7 @@ impl Seen {
         if facts.waits(before.status) || before.live_agents() > 0 {
             self.first.get_or_insert(id);
         }
-        let is_person = matches!(edge.step, Step::Request { by: Actor::Human, .. });
+        let is_person = matches!(edge.step, SearchStep::Request { by: Actor::Human, .. });
         if is_person && facts.waits(before.status) && !facts.was_never_started(edge) {
             self.by_person.get_or_insert(id);
         }

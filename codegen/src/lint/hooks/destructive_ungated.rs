@@ -6,7 +6,7 @@ use super::C6B;
 use super::places::{first_steps, numbered};
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
-use crate::search::{Edge, EdgeId, Step};
+use crate::search::{Edge, EdgeId, SearchStep};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let steps = first_steps(facts, |edge| asks(facts, edge).is_some());
@@ -15,7 +15,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 /// The agent that asks, where nothing has to be written before and the branch is removed.
 fn asks(facts: &Facts<'_>, edge: &Edge) -> Option<Actor> {
-    let Step::Request { transition, by: by @ (Actor::Worker | Actor::Reviewer), .. } = edge.step else {
+    let SearchStep::Request { transition, by: by @ (Actor::Worker | Actor::Reviewer), .. } = edge.step else {
         return None;
     };
     let transition = facts.machine.transition(transition);

@@ -11,7 +11,7 @@ use crate::lint::Facts;
 use crate::search::{Edge, EdgeId};
 
 /// Where a task is whose agent was not started, and whether it has a worktree.
-type Place = (StateId, bool);
+type FailedStart = (StateId, bool);
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let candidates: Vec<bool> = facts.machine.transitions.iter().map(|it| is_candidate(facts, it)).collect();
@@ -49,7 +49,7 @@ fn is_candidate(facts: &Facts<'_>, transition: &Transition<'_>) -> bool {
 }
 
 /// The hooks that can fail, and what the task comes to when one does: without a worktree, none starts an agent.
-fn failures(facts: &Facts<'_>, edge: &Edge, id: TransitionId) -> impl Iterator<Item = (usize, Place)> {
+fn failures(facts: &Facts<'_>, edge: &Edge, id: TransitionId) -> impl Iterator<Item = (usize, FailedStart)> {
     let transition = facts.machine.transition(id);
     let mut has_workspace = facts.search.task(edge.from).workspace;
     transition.hooks.iter().enumerate().filter_map(move |(at, hook)| {
@@ -64,8 +64,8 @@ fn failures(facts: &Facts<'_>, edge: &Edge, id: TransitionId) -> impl Iterator<I
 fn restarts(facts: &Facts<'_>) -> Vec<bool> {
     let machine = facts.machine;
     let mut restarts = vec![false; 2 * machine.states.len()];
-    let mut before: Vec<Vec<Place>> = vec![Vec::new(); restarts.len()];
-    let mut open: Vec<Place> = Vec::new();
+    let mut before: Vec<Vec<FailedStart>> = vec![Vec::new(); restarts.len()];
+    let mut open: Vec<FailedStart> = Vec::new();
     for (id, _) in facts.states() {
         let can = machine.state(id).respawn.is_some();
         open.extend(
@@ -93,11 +93,17 @@ fn restarts(facts: &Facts<'_>) -> Vec<bool> {
     restarts
 }
 
-fn index((state, bound): Place) -> usize {
+fn index((state, bound): FailedStart) -> usize {
     2 * usize::from(state.0) + usize::from(bound)
 }
 
-fn finding(facts: &Facts<'_>, edge: EdgeId, id: TransitionId, at: usize, (to, bound): Place) -> Diagnostic {
+fn finding(
+    facts: &Facts<'_>,
+    edge: EdgeId,
+    id: TransitionId,
+    at: usize,
+    (to, bound): FailedStart,
+) -> Diagnostic {
     let (transition, hooks) = (facts.transition(id), facts.machine.transition(id).hooks);
     let (name, state) = (hooks[at].name(), facts.state(to));
     let place = facts.first_line(transition.hooks[at].span);

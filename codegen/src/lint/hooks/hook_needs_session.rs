@@ -8,9 +8,9 @@ use super::C64;
 use super::places::numbered;
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
-use crate::lint::agents::Place;
+use crate::lint::agents::StoryLabel;
 use crate::search::task::{Agent, Event, Task};
-use crate::search::{Edge, EdgeId, HookIndex, Step};
+use crate::search::{Edge, EdgeId, HookIndex, SearchStep};
 
 /// What the search saw of one hook.
 #[derive(Default)]
@@ -50,7 +50,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 impl Seen {
     fn miss(&mut self, facts: &Facts<'_>, id: EdgeId, edge: &Edge) {
         self.missed.get_or_insert(id);
-        self.by_rule |= matches!(edge.step, Step::Exit { agent: Actor::Worker, .. });
+        self.by_rule |= matches!(edge.step, SearchStep::Exit { agent: Actor::Worker, .. });
         if !is_mended(facts, facts.search.task(edge.to)) {
             self.lost.get_or_insert(id);
         }
@@ -108,7 +108,7 @@ fn start(facts: &Facts<'_>, index: HookIndex, id: EdgeId, what: &str, part: &str
     let transition = facts.search.edge(id).step.transition()?;
     let place = facts.first_line(facts.hook(transition, index)?.span);
     let run = facts.search.run_through(id);
-    let mut story: Vec<Place> = ended(facts, &run, index).into_iter().collect();
+    let mut story: Vec<StoryLabel> = ended(facts, &run, index).into_iter().collect();
     story.push((place, part.to_owned()));
     let message = format!("{} {what}", facts.arrow(facts.transition(transition)));
     let trace = facts.tell(&run, "no worker is alive".to_owned());
@@ -116,7 +116,7 @@ fn start(facts: &Facts<'_>, index: HookIndex, id: EdgeId, what: &str, part: &str
 }
 
 /// The hook that ended the worker, unless it ended by itself.
-fn ended(facts: &Facts<'_>, run: &[EdgeId], index: HookIndex) -> Option<Place> {
+fn ended(facts: &Facts<'_>, run: &[EdgeId], index: HookIndex) -> Option<StoryLabel> {
     let last = *run.last()?;
     let has_died = facts.search.task(facts.search.edge(last).from).worker == Agent::Dead;
     let considered = if has_died { &run[run.len() - 1..] } else { run };

@@ -7,7 +7,7 @@ use orange_core::TransitionId;
 use crate::diag::{Diagnostic, Fix};
 use crate::edit;
 use crate::lint::Facts;
-use crate::lint::agents::Place;
+use crate::lint::agents::StoryLabel;
 use crate::model;
 use crate::search::task::Event;
 use crate::search::{Edge, EdgeId, HookIndex};
@@ -61,7 +61,7 @@ pub(super) fn first_steps(facts: &Facts<'_>, holds: impl Fn(&Edge) -> bool) -> V
 }
 
 /// Adds the places of a story, numbered when they are several.
-pub(super) fn numbered(found: Diagnostic, places: Vec<Place>) -> Diagnostic {
+pub(super) fn numbered(found: Diagnostic, places: Vec<StoryLabel>) -> Diagnostic {
     let is_alone = places.len() == 1;
     (1..).zip(places).fold(found, |found, (number, (span, part))| match is_alone {
         true => found.label(span, part),

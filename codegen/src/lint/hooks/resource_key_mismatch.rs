@@ -6,7 +6,7 @@ use super::C66;
 use super::places::{Raised, move_before, numbered, raised};
 use crate::diag::{Diagnostic, Fix};
 use crate::lint::Facts;
-use crate::lint::agents::Place;
+use crate::lint::agents::StoryLabel;
 use crate::search::task::Event;
 use crate::search::{EdgeId, HookIndex};
 
@@ -27,7 +27,7 @@ fn finding(facts: &Facts<'_>, it: &Raised<'_>) -> Diagnostic {
     let run = facts.search.run_through(it.edge);
     let place = facts.first_line(it.hook.span);
     let counts = counts(facts, &run);
-    let mut story: Vec<Place> = Vec::new();
+    let mut story: Vec<StoryLabel> = Vec::new();
     story.extend(counts.map(|(id, at)| {
         let span = facts.transition(id).hooks[at].span;
         (

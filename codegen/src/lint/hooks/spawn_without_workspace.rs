@@ -7,7 +7,7 @@ use super::hook_order::is_misplaced;
 use super::places::{Raised, numbered, put_before, raised};
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
-use crate::lint::agents::Place;
+use crate::lint::agents::StoryLabel;
 use crate::search::task::Event;
 use crate::search::{Edge, EdgeId};
 
@@ -29,7 +29,7 @@ fn finding(facts: &Facts<'_>, it: &Raised<'_>) -> Diagnostic {
     let prompt = hook.spawn().map_or("", |spawn| facts.machine.prompt(spawn.prompt).name);
     let arrow = facts.arrow(facts.transition(it.id));
     let message = format!("{arrow} starts `{prompt}` where no worktree may be bound");
-    let mut story: Vec<Place> = released(facts, &run).into_iter().collect();
+    let mut story: Vec<StoryLabel> = released(facts, &run).into_iter().collect();
     story.push((place, "has no worktree to start an agent in, and fails".to_owned()));
     numbered(Diagnostic::new(&C63, place, message), story)
         .trace(facts.tell(&run, "no worktree, no agent".to_owned()))
@@ -38,7 +38,7 @@ fn finding(facts: &Facts<'_>, it: &Raised<'_>) -> Diagnostic {
 }
 
 /// The last hook in a run that gave the worktree back.
-fn released(facts: &Facts<'_>, run: &[EdgeId]) -> Option<Place> {
+fn released(facts: &Facts<'_>, run: &[EdgeId]) -> Option<StoryLabel> {
     run.iter().rev().find_map(|it| {
         let id = facts.search.edge(*it).step.transition()?;
         let hooks = facts.machine.transition(id).hooks;

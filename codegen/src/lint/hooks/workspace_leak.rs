@@ -6,7 +6,7 @@ use super::C61;
 use super::places::{first_steps, numbered, put_after, put_before};
 use crate::diag::{Diagnostic, Fix};
 use crate::lint::Facts;
-use crate::lint::agents::Place;
+use crate::lint::agents::StoryLabel;
 use crate::search::EdgeId;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -19,7 +19,7 @@ fn finding(facts: &Facts<'_>, edge: EdgeId, id: TransitionId) -> Diagnostic {
     let transition = facts.transition(id);
     let place = facts.first_line(transition.span);
     let message = format!("{} ends the task and keeps its worktree", facts.arrow(transition));
-    let mut story: Vec<Place> = acquired(facts, &run).into_iter().collect();
+    let mut story: Vec<StoryLabel> = acquired(facts, &run).into_iter().collect();
     story.push((place, "ends the task and does not release it".to_owned()));
     let help = match transition.hooks.is_empty() {
         true => "give it back on the way: `hooks: [{action: release_workspace}]`",
@@ -32,7 +32,7 @@ fn finding(facts: &Facts<'_>, edge: EdgeId, id: TransitionId) -> Diagnostic {
 }
 
 /// The last hook in a run that bound the worktree.
-fn acquired(facts: &Facts<'_>, run: &[EdgeId]) -> Option<Place> {
+fn acquired(facts: &Facts<'_>, run: &[EdgeId]) -> Option<StoryLabel> {
     run.iter().rev().find_map(|it| {
         let id = facts.search.edge(*it).step.transition()?;
         let hooks = facts.machine.transition(id).hooks;

@@ -8,10 +8,10 @@ use super::C81;
 use super::shared::{Prompted, asked_section, named_sections, prompts, started};
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
-use crate::lint::told::{Command, Start, survives};
+use crate::lint::prompt_facts::{Command, Start, survives};
 use crate::model::{Gate, Transition};
 use crate::search::sections::ABSENT;
-use crate::search::{Outcome, Step};
+use crate::search::{ExitResult, SearchStep};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let bare = Bare::of(facts);
@@ -41,8 +41,8 @@ fn leaves<'f>(
 ) -> Vec<(&'f Command, Vec<&'f Transition>)> {
     let mut place = start.place;
     let mut found = Vec::new();
-    for (command, to) in it.reading.told() {
-        if !command.concerns(place.state) || !place.may(facts.machine, to) {
+    for (command, to) in it.reading.told_commands() {
+        if !command.concerns(place.state) || !place.may_request(facts.machine, to) {
             continue;
         }
         let open = |id: &_| facts.machine.transition(*id).by.allows(place.actor);
@@ -150,9 +150,9 @@ impl Bare {
             let task = search.task(edge.to);
             let again = || facts.machine.state(task.status).respawn;
             let hooks = match edge.step {
-                Step::Start | Step::Respawn => again(),
-                Step::Exit { outcome: Outcome::Crash { respawned: true }, .. } => again(),
-                Step::Exit { .. } | Step::Request { .. } | Step::Write(_) => None,
+                SearchStep::Start | SearchStep::Respawn => again(),
+                SearchStep::Exit { outcome: ExitResult::Crash { respawned: true }, .. } => again(),
+                SearchStep::Exit { .. } | SearchStep::Request { .. } | SearchStep::Write(_) => None,
             };
             let taken = facts.starting(edge).into_iter().map(|(_, spawn)| spawn);
             for spawn in hooks.iter().filter_map(|it| it.spawn()).chain(taken) {

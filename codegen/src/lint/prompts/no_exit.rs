@@ -11,7 +11,7 @@ use super::shared::{Prompted, any_of, names, prompt, prompts, started};
 use super::unnamed::unnamed;
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
-use crate::lint::told::{Mood, Place, Start, Target};
+use crate::lint::prompt_facts::{AgentInState, Mood, Start, Target};
 use crate::model::{Outcome, StateId};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -56,13 +56,13 @@ fn advances(facts: &Facts<'_>) -> Vec<bool> {
 }
 
 /// The states that the agent could ask for; to give a task up is not its way, and where a person is waited for none is.
-fn ways(facts: &Facts<'_>, place: Place) -> Vec<StateId> {
+fn ways(facts: &Facts<'_>, place: AgentInState) -> Vec<StateId> {
     if facts.state(place.state).wait.is_some() {
         return Vec::new();
     }
     let cancel = facts.machine.commands.cancel;
     let targets = facts.machine.targets(place.state).filter(|to| Some(*to) != cancel);
-    targets.filter(|to| place.may(facts.machine, *to)).collect()
+    targets.filter(|to| place.may_request(facts.machine, *to)).collect()
 }
 
 fn silent(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> Diagnostic {
@@ -87,14 +87,14 @@ fn silent(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> Diagnostic {
 /// Whether an agent has nothing more to do where its last command has led it, and nobody else has: no person is waited for,
 /// the other agent is not told to move the task on, and no command that it was told before leads on.
 fn is_alone(facts: &Facts<'_>, it: &Prompted<'_>, left: &Left) -> bool {
-    let Place { state, actor } = left.place;
+    let AgentInState { state, actor } = left.place;
     let later = it.reading.commands[left.last + 1..].iter().filter(|it| it.mood != Mood::Negated);
     let is_told = |target: &Target| match target {
-        Target::State(to) => left.place.may(facts.machine, *to),
+        Target::State(to) => left.place.may_request(facts.machine, *to),
         Target::Open => true,
         Target::Unknown => false,
     };
-    let by_other = facts.machine.targets(state).any(|to| facts.told.other_asks(actor, state, to));
+    let by_other = facts.machine.targets(state).any(|to| facts.prompt_facts.other_asks(actor, state, to));
     !facts.waits(state)
         && !by_other
         && !later.filter(|it| it.concerns(state)).any(|it| is_told(&it.target))
@@ -120,11 +120,11 @@ fn alone(facts: &Facts<'_>, it: &Prompted<'_>, left: &Left) -> Diagnostic {
 }
 
 /// The commands for ways, each with what its gate wants first.
-fn lines(facts: &Facts<'_>, place: Place, ways: &[StateId]) -> String {
+fn lines(facts: &Facts<'_>, place: AgentInState, ways: &[StateId]) -> String {
     ways.iter().map(|to| line(facts, place, *to)).collect::<Vec<_>>().join("; ")
 }
 
-fn line(facts: &Facts<'_>, place: Place, to: StateId) -> String {
+fn line(facts: &Facts<'_>, place: AgentInState, to: StateId) -> String {
     let command = format!("`orange task update --status {}`", facts.name(to));
     let gate = facts.machine.between(place.state, to).find_map(|id| facts.machine.transition(id).gate);
     match gate.map(|gate| (gate.section, gate.verdict.map(Verdict::as_str))) {

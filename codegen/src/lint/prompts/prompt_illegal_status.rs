@@ -6,7 +6,7 @@ use super::shared::{Telling, list, names, telling};
 use crate::diag::{Diagnostic, Level};
 use crate::edit;
 use crate::lint::Facts;
-use crate::lint::told::{Command, Place, Target};
+use crate::lint::prompt_facts::{AgentInState, Command, Target};
 use crate::model::StateId;
 use crate::suggest;
 
@@ -18,7 +18,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 fn finding(facts: &Facts<'_>, it: &Refused) -> Diagnostic {
-    let telling = telling(facts.told, it.by);
+    let telling = telling(facts.prompt_facts, it.by);
     let command = &telling.reading.commands[it.command];
     match command.target {
         Target::State(to) => illegal(facts, it, &telling, (command, to)),
@@ -72,14 +72,14 @@ fn illegal(
 }
 
 /// Whether transitions lead there, and the agent may ask for none of them.
-fn is_forbidden(facts: &Facts<'_>, from: &[Place], to: StateId) -> bool {
+fn is_forbidden(facts: &Facts<'_>, from: &[AgentInState], to: StateId) -> bool {
     from.iter().any(|it| facts.machine.between(it.state, to).next().is_some())
 }
 
-fn help(facts: &Facts<'_>, from: &[Place], to: StateId) -> String {
+fn help(facts: &Facts<'_>, from: &[AgentInState], to: StateId) -> String {
     let Some(first) = from.first() else { return String::new() };
     let (state, to_name) = (facts.name(first.state), facts.name(to));
-    let ways = facts.machine.targets(first.state).filter(|to| first.may(facts.machine, *to));
+    let ways = facts.machine.targets(first.state).filter(|to| first.may_request(facts.machine, *to));
     let ways = names(facts, ways);
     let declared = if is_forbidden(facts, from, to) {
         format!("let `by` of `{state} → {to_name}` allow `{}`", first.actor.as_str())

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use orange_core::{Actor, PromptId, StateId, TransitionId};
 
 use super::shared::{Teller, Telling, tellings};
-use crate::lint::told::{Command, Mood, Place, Start, Target, Walker, survives};
-use crate::lint::{Facts, Mover};
+use crate::lint::prompt_facts::{AgentInState, Command, Mood, Start, Target, Walker, survives};
+use crate::lint::{ActorKind, Facts};
 
 /// A command that the engine refuses.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Refused {
     /// How the agent came to be told.
     pub start: Option<Start>,
     /// Where the agent can be when it gives it.
-    pub from: Vec<Place>,
+    pub from: Vec<AgentInState>,
     /// The last command before it that led there.
     pub after: Option<usize>,
     /// When it is.
@@ -44,7 +44,7 @@ pub(super) struct Left {
     pub start: Start,
     /// The last command that it is to run whatever happens.
     pub last: usize,
-    pub place: Place,
+    pub place: AgentInState,
 }
 
 /// More pairs of a place and a command than this are not looked at.
@@ -74,7 +74,13 @@ impl Replays {
         replays
     }
 
-    fn add(&mut self, facts: &Facts<'_>, telling: Telling<'_>, walker: &mut Walker<'_>, here: Vec<Place>) {
+    fn add(
+        &mut self,
+        facts: &Facts<'_>,
+        telling: Telling<'_>,
+        walker: &mut Walker<'_>,
+        here: Vec<AgentInState>,
+    ) {
         self.refused.extend(presumed(facts, &telling, &here));
         let everywhere = Replay { facts, telling, walker, start: None, here, after: None, aside: None };
         let (mut refused, _) = everywhere.run();
@@ -95,10 +101,10 @@ impl Replays {
 }
 
 /// The commands that it takes for granted, and that are refused wherever the agent can be.
-fn presumed(facts: &Facts<'_>, it: &Telling<'_>, here: &[Place]) -> Vec<Refused> {
+fn presumed(facts: &Facts<'_>, it: &Telling<'_>, here: &[AgentInState]) -> Vec<Refused> {
     let commands = it.reading.commands.iter().enumerate().filter(|(_, it)| it.mood == Mood::Presumed);
     let refused = commands.filter(|(_, command)| match command.target {
-        Target::State(to) => !here.iter().any(|it| it.state == to || it.may(facts.machine, to)),
+        Target::State(to) => !here.iter().any(|it| it.state == to || it.may_request(facts.machine, to)),
         Target::Unknown | Target::Open => false,
     });
     let refused = refused.map(|(command, _)| Refused {
@@ -113,17 +119,17 @@ fn presumed(facts: &Facts<'_>, it: &Telling<'_>, here: &[Place]) -> Vec<Refused>
 }
 
 /// Where the agent can be at first. One of a prompt that is not used can be anywhere.
-fn beginnings(facts: &Facts<'_>, it: &Telling<'_>) -> Option<Vec<Place>> {
+fn beginnings(facts: &Facts<'_>, it: &Telling<'_>) -> Option<Vec<AgentInState>> {
     if !it.starts.is_empty() {
-        return it.runs.map(<[Place]>::to_vec);
+        return it.runs.map(<[AgentInState]>::to_vec);
     }
     let alive = facts.states().filter(|(_, it)| !it.terminal);
-    let both = |state| [Actor::Worker, Actor::Reviewer].map(|actor| Place { state, actor });
+    let both = |state| [Actor::Worker, Actor::Reviewer].map(|actor| AgentInState { state, actor });
     Some(alive.flat_map(|(state, _)| both(state)).collect())
 }
 
 /// Whether a task is moved on under its agent: by the end of the other agent, by its words, and by a person where one is waited for.
-fn drifts(facts: &Facts<'_>, place: Place, id: TransitionId) -> bool {
+fn drifts(facts: &Facts<'_>, place: AgentInState, id: TransitionId) -> bool {
     let transition = facts.machine.transition(id);
     goes_by_others(facts, place.actor, id)
         || (facts.waits(transition.from) && transition.by.allows(Actor::Human))
@@ -131,9 +137,9 @@ fn drifts(facts: &Facts<'_>, place: Place, id: TransitionId) -> bool {
 
 fn goes_by_others(facts: &Facts<'_>, actor: Actor, id: TransitionId) -> bool {
     let transition = facts.machine.transition(id);
-    let by_engine =
-        facts.movers[id.0 as usize] == Mover::Engine && facts.machine.state(transition.from).agent != actor;
-    by_engine || facts.told.other_asks(actor, transition.from, transition.to)
+    let by_engine = facts.actor_kinds[id.0 as usize] == ActorKind::Engine
+        && facts.machine.state(transition.from).agent != actor;
+    by_engine || facts.prompt_facts.other_asks(actor, transition.from, transition.to)
 }
 
 struct Replay<'r, 'm> {
@@ -142,11 +148,11 @@ struct Replay<'r, 'm> {
     walker: &'r mut Walker<'m>,
     start: Option<Start>,
     /// Where the agent can be now; nowhere when a command has ended it.
-    here: Vec<Place>,
+    here: Vec<AgentInState>,
     /// The last command that was to be run whatever happens.
     after: Option<usize>,
     /// Where it is after a command that was to be run in some case only, and after which it goes on.
-    aside: Option<(Vec<Place>, usize)>,
+    aside: Option<(Vec<AgentInState>, usize)>,
 }
 
 impl Replay<'_, '_> {
@@ -158,7 +164,8 @@ impl Replay<'_, '_> {
     }
 
     fn step(&mut self, at: usize, command: &Command) -> Option<Refused> {
-        let here: Vec<Place> = self.here.iter().filter(|it| command.concerns(it.state)).copied().collect();
+        let here: Vec<AgentInState> =
+            self.here.iter().filter(|it| command.concerns(it.state)).copied().collect();
         if here.is_empty() {
             return None;
         }
@@ -170,12 +177,12 @@ impl Replay<'_, '_> {
             }
             Target::Open => return None,
         };
-        let able: Vec<Place> = here.iter().filter(|it| self.can(**it, to)).copied().collect();
+        let able: Vec<AgentInState> = here.iter().filter(|it| self.can(**it, to)).copied().collect();
         if able.is_empty() {
             let refused = self.refused(at, here.clone());
             if !command.conditional {
                 // What comes next was written for an agent that this had been granted to.
-                self.here = here.into_iter().map(|it| Place { state: to, ..it }).collect();
+                self.here = here.into_iter().map(|it| AgentInState { state: to, ..it }).collect();
                 self.after = Some(at);
             }
             return Some(refused);
@@ -196,26 +203,26 @@ impl Replay<'_, '_> {
         stuck.then(|| Refused { after: Some(earlier), when: When::Aside, ..self.refused(at, places) })
     }
 
-    fn refused(&self, command: usize, from: Vec<Place>) -> Refused {
+    fn refused(&self, command: usize, from: Vec<AgentInState>) -> Refused {
         let when = if self.start.is_some() { When::Started } else { When::Always };
         Refused { by: self.telling.by, command, start: self.start, from, after: self.after, when }
     }
 
     /// To be told to go where one is does no harm.
-    fn can(&self, place: Place, to: StateId) -> bool {
-        place.state == to || place.may(self.facts.machine, to)
+    fn can(&self, place: AgentInState, to: StateId) -> bool {
+        place.state == to || place.may_request(self.facts.machine, to)
     }
 
     /// Where the agents that live through it are afterwards, and where others then move the task, with persons if the
     /// agent waits for them.
-    fn after(&mut self, able: &[Place], to: StateId, for_persons: bool) -> Option<Vec<Place>> {
+    fn after(&mut self, able: &[AgentInState], to: StateId, for_persons: bool) -> Option<Vec<AgentInState>> {
         let (facts, machine) = (self.facts, self.facts.machine);
-        let lives = |place: &Place| {
+        let lives = |place: &AgentInState| {
             let between = || machine.between(place.state, to);
             place.state == to || between().any(|id| survives(machine, id, place.actor))
         };
-        let arrived: Vec<Place> =
-            able.iter().filter(|it| lives(it)).map(|it| Place { state: to, ..*it }).collect();
+        let arrived: Vec<AgentInState> =
+            able.iter().filter(|it| lives(it)).map(|it| AgentInState { state: to, ..*it }).collect();
         let actor = arrived.first().map(|it| it.actor);
         let takes = |id| for_persons || actor.is_some_and(|actor| goes_by_others(facts, actor, id));
         self.walker.closure(arrived.into_iter(), takes)

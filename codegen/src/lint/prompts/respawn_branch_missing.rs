@@ -6,7 +6,7 @@ use super::C86;
 use super::shared::{Prompted, list, names, prompts, started};
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
-use crate::lint::told::Start;
+use crate::lint::prompt_facts::Start;
 use crate::model::StateId;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -15,7 +15,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 fn in_prompt(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Diagnostic> {
     let reading = it.reading;
-    let for_all = reading.told().any(|(it, _)| it.only_in.is_empty());
+    let for_all = reading.told_commands().any(|(it, _)| it.only_in.is_empty());
     if reading.branches.is_empty() || reading.otherwise || for_all {
         return None;
     }

@@ -6,7 +6,7 @@ use super::C89;
 use super::shared::{prompts, started};
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
-use crate::lint::told::Start;
+use crate::lint::prompt_facts::Start;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();

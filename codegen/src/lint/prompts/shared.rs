@@ -3,7 +3,7 @@
 use orange_core::{PromptId, StateId};
 
 use crate::lint::Facts;
-use crate::lint::told::{Mood, Place, Reading, Start, Told};
+use crate::lint::prompt_facts::{AgentInState, Mood, PromptFacts, Reading, Start};
 use crate::model::{Condition, Gate, Prompt};
 use crate::span::Span;
 
@@ -20,8 +20,8 @@ pub(super) struct Prompted<'f> {
 
 /// Every prompt, in source order.
 pub(super) fn prompts<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Prompted<'f>> + use<'f> {
-    let (prompts, told) = (&facts.workflow.prompts, facts.told);
-    let all = (0u16..).map(PromptId).zip(prompts).zip(told.readings.iter().zip(&told.starts));
+    let (prompts, prompt_facts) = (&facts.workflow.prompts, facts.prompt_facts);
+    let all = (0u16..).map(PromptId).zip(prompts).zip(prompt_facts.readings.iter().zip(&prompt_facts.starts));
     all.map(|((id, prompt), (reading, starts))| Prompted {
         id,
         name: &prompt.name.value,
@@ -33,9 +33,15 @@ pub(super) fn prompts<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Prompted<'f
 
 /// The prompt with this number.
 pub(super) fn prompt<'f>(facts: &Facts<'f>, id: PromptId) -> Prompted<'f> {
-    let (at, told) = (usize::from(id.0), facts.told);
+    let (at, prompt_facts) = (usize::from(id.0), facts.prompt_facts);
     let prompt = &facts.workflow.prompts[at];
-    Prompted { id, name: &prompt.name.value, prompt, reading: &told.readings[at], starts: &told.starts[at] }
+    Prompted {
+        id,
+        name: &prompt.name.value,
+        prompt,
+        reading: &prompt_facts.readings[at],
+        starts: &prompt_facts.starts[at],
+    }
 }
 
 /// What tells somebody what to do: a prompt, or a hook's message by its number.
@@ -53,27 +59,27 @@ pub(super) struct Telling<'f> {
     /// How agents come to be told; nothing for a prompt that is not used.
     pub starts: &'f [Start],
     /// Where they can be while they act on it; `None` where that is more than can be looked at.
-    pub runs: Option<&'f [Place]>,
+    pub runs: Option<&'f [AgentInState]>,
 }
 
 /// Every prompt and every message.
 pub(super) fn tellings<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Telling<'f>> + use<'f> {
-    let told = facts.told;
-    let prompts = (0u16..).zip(&told.readings).map(|(id, _)| Teller::Prompt(PromptId(id)));
-    let messages = (0..told.messages.len()).map(Teller::Message);
-    prompts.chain(messages).map(|by| telling(told, by))
+    let prompt_facts = facts.prompt_facts;
+    let prompts = (0u16..).zip(&prompt_facts.readings).map(|(id, _)| Teller::Prompt(PromptId(id)));
+    let messages = (0..prompt_facts.messages.len()).map(Teller::Message);
+    prompts.chain(messages).map(|by| telling(prompt_facts, by))
 }
 
 /// What this one tells.
-pub(super) fn telling(told: &Told, by: Teller) -> Telling<'_> {
+pub(super) fn telling(prompt_facts: &PromptFacts, by: Teller) -> Telling<'_> {
     match by {
         Teller::Prompt(id) => {
             let at = usize::from(id.0);
-            let runs = told.runs[at].as_deref();
-            Telling { by, reading: &told.readings[at], starts: &told.starts[at], runs }
+            let runs = prompt_facts.runs[at].as_deref();
+            Telling { by, reading: &prompt_facts.readings[at], starts: &prompt_facts.starts[at], runs }
         }
         Teller::Message(at) => {
-            let message = &told.messages[at];
+            let message = &prompt_facts.messages[at];
             let runs = message.runs.as_deref();
             Telling { by, reading: &message.reading, starts: &message.starts, runs }
         }
@@ -97,7 +103,7 @@ impl Telling<'_> {
     pub fn tells(&self, facts: &Facts<'_>) -> String {
         let whom = match self.by {
             Teller::Prompt(_) => "its agent",
-            Teller::Message(at) if facts.told.messages[at].is_for_person() => "a person",
+            Teller::Message(at) if facts.prompt_facts.messages[at].is_for_person() => "a person",
             Teller::Message(_) => "the worker",
         };
         format!("{} tells {whom}", self.name(facts))
@@ -110,7 +116,7 @@ impl Telling<'_> {
             Teller::Message(at) => {
                 let state = facts.name(start.place.state);
                 (
-                    facts.first_line(facts.told.messages[at].hook),
+                    facts.first_line(facts.prompt_facts.messages[at].hook),
                     format!("read when the task is in `{state}`"),
                 )
             }

@@ -9,9 +9,9 @@ use super::C82;
 use super::shared::{Prompted, any_of, asked_section, names, prompts, started};
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
-use crate::lint::told::{Mood, Start, Target};
+use crate::lint::prompt_facts::{Mood, Start, Target};
 use crate::model::StateId;
-use crate::search::{EdgeId, Step, Wrote};
+use crate::search::{EdgeId, SearchStep, Wrote};
 
 /// In which state an agent is, which one it is, and which section it writes.
 type Case = (StateId, Actor, u8);
@@ -33,8 +33,11 @@ fn cases(facts: &Facts<'_>) -> BTreeMap<Case, Open> {
     for (id, task) in search.configurations() {
         let mut open: Vec<(Wrote, Actor, EdgeId, Vec<StateId>)> = Vec::new();
         for (edge, step) in search.numbered_from(id) {
-            let Step::Request { transition, by: by @ (Actor::Worker | Actor::Reviewer), wrote: Some(wrote) } =
-                step.step
+            let SearchStep::Request {
+                transition,
+                by: by @ (Actor::Worker | Actor::Reviewer),
+                wrote: Some(wrote),
+            } = step.step
             else {
                 continue;
             };
@@ -94,7 +97,7 @@ fn leaves_otherwise(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> bool
             .any(|way| way.gate.is_none() && way.by.allows(place.actor))
     };
     let gives_up = [facts.machine.commands.crash, facts.machine.commands.cancel];
-    let mut told = it.reading.told().filter(|(_, to)| !gives_up.contains(&Some(*to)));
+    let mut told = it.reading.told_commands().filter(|(_, to)| !gives_up.contains(&Some(*to)));
     told.any(|(command, to)| !command.conditional && command.concerns(place.state) && free(to))
 }
 

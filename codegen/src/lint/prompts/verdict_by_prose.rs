@@ -19,7 +19,7 @@ fn in_prompt(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Diagnostic> {
     if it.reading.verdict_line || !asks() || says_first_line(text) {
         return None;
     }
-    let loose: Vec<&Gate> = verdict_gates(facts, &telling(facts.told, Teller::Prompt(it.id)))
+    let loose: Vec<&Gate> = verdict_gates(facts, &telling(facts.prompt_facts, Teller::Prompt(it.id)))
         .filter(|gate| !gate.strict)
         .collect();
     let gate =

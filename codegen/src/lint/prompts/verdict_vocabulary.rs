@@ -4,7 +4,7 @@ use super::C87;
 use super::shared::{Telling, any_of, tellings, verdict_gates};
 use crate::diag::Diagnostic;
 use crate::lint::Facts;
-use crate::lint::told::VerdictWord;
+use crate::lint::prompt_facts::VerdictWord;
 use crate::model::{Gate, Verdict};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {

@@ -3,16 +3,16 @@
 use serde_json::json;
 
 use crate::Result;
+use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{AnswerArgs, Decision};
 use crate::flow::answer;
-use crate::orange::Orange;
 
 /// Answers what an agent asks.
-pub fn run(orange: &Orange, args: &AnswerArgs) -> Result<Answer> {
+pub fn run(app: &App, args: &AnswerArgs) -> Result<Answer> {
     let AnswerArgs { request, decision, message } = args;
     let given = answer::Answer { allow: *decision == Decision::Allow, message: message.clone() };
-    let asked = answer::answer(orange, request, &given)?;
+    let asked = answer::answer(app, request, &given)?;
     let word = if given.allow { "may" } else { "may not" };
     let tool = asked.tool.as_deref().unwrap_or("a tool");
     let text = asked.text.as_deref().unwrap_or_default();

@@ -7,13 +7,13 @@ use orange_core::{Actor, Machine};
 use serde_json::json;
 
 use super::complete::command;
+use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::drive::tmux::Shown;
 use crate::flow::Snapshot;
 use crate::hooks::agents;
-use crate::orange::Orange;
 use crate::store::event::{Event, Record, Waiting};
-use crate::store::{Log, Task, TaskDir};
+use crate::store::{Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result, fault};
 
 /// Shows the session, and after a hand-off that of the next agent. Where nobody is left to look at, it says why, and what
@@ -22,21 +22,21 @@ use crate::{Error, Kind, Result, fault};
 /// # Errors
 /// `refused` when there is no session; `environment` without a terminal, or when tmux fails.
 pub fn run(
-    orange: &Orange,
+    app: &App,
     dir: &TaskDir,
     as_json: bool,
     tell: &dyn Fn(&Answer) -> Result<bool>,
 ) -> Result<Answer> {
-    let (task, journal) = Task::read(&orange.home, dir)?;
-    if orange.tmux.panes_of(&dir.id)?.is_empty() {
+    let (task, journal) = Task::read(&app.home, dir)?;
+    if app.tmux.panes_of(&dir.id)?.is_empty() {
         let message = format!("no agent of {} is there: it is {}", task.branch, task.status());
-        let help = whats_next(orange, &task, &journal.log())?;
+        let help = whats_next(app, &task, &journal.history())?;
         return Err(Error::new(Kind::Refused, message).help(help));
     }
     let inside = std::env::var_os("TMUX");
     let say = |text: String| if as_json { Ok(()) } else { tell(&Answer::new(json!(null), text)).map(drop) };
     loop {
-        let (task, _) = Task::read(&orange.home, dir)?;
+        let (task, _) = Task::read(&app.home, dir)?;
         let before = |keys: &str| match keys {
             "" => Ok(()),
             keys => say(format!("{} ({}): {keys} detaches", task.branch, task.status())),
@@ -45,14 +45,14 @@ pub fn run(
             let session = task.owned.tmux_session.as_deref();
             Ok(Answer::new(json!({ "success": true, "id": dir.id, "session": session }), text))
         };
-        match orange.tmux.attach(&dir.id, inside.as_deref(), before)? {
+        match app.tmux.attach(&dir.id, inside.as_deref(), before)? {
             Shown::Switched => return answer(""),
             Shown::Detached => return answer("the agent goes on"),
             Shown::Ended => say(format!("the session of {} has ended …", task.branch))?,
         }
-        if !is_followed(orange, dir)? {
-            let (task, journal) = Task::read(&orange.home, dir)?;
-            let next = whats_next(orange, &task, &journal.log())?;
+        if !is_followed(app, dir)? {
+            let (task, journal) = Task::read(&app.home, dir)?;
+            let next = whats_next(app, &task, &journal.history())?;
             let text = format!("{}\n{} is {}.\n{next}", end_of(&journal.records), task.branch, task.status());
             return answer(&text);
         }
@@ -60,25 +60,25 @@ pub fn run(
 }
 
 /// Waits for what comes after the end of a session: whether there is an agent to look at again.
-fn is_followed(orange: &Orange, dir: &TaskDir) -> Result<bool> {
+fn is_followed(app: &App, dir: &TaskDir) -> Result<bool> {
     const PATIENCE: Duration = Duration::from_secs(60);
     const PAUSE: Duration = Duration::from_millis(50);
     let until = Instant::now() + PATIENCE;
     loop {
-        let (task, journal) = Task::read(&orange.home, dir)?;
-        let log = journal.log();
-        let panes = orange.tmux.panes_of(&dir.id)?;
+        let (task, journal) = Task::read(&app.home, dir)?;
+        let history = journal.history();
+        let panes = app.tmux.panes_of(&dir.id)?;
         let mut is_alive = false;
-        for record in log.agents.values() {
+        for record in history.agents.values() {
             is_alive |= agents::is_alive(dir, record, &panes)?;
         }
         if is_alive && panes.iter().any(|pane| pane.agent.is_some() && !pane.dead) {
             return Ok(true);
         }
         // An end that is not on record yet, and a transition that is not finished, are on their way.
-        let is_due = log.waiting.as_ref().is_some_and(|waiting| waiting.is_due(fault::now()));
-        let is_moving = log.open.is_some() || !log.agents.is_empty() || is_due;
-        if !is_moving || Instant::now() >= until || orange.is_over(&task.owned) && log.open.is_none() {
+        let is_due = history.waiting.as_ref().is_some_and(|waiting| waiting.is_due(fault::now()));
+        let is_moving = history.open.is_some() || !history.agents.is_empty() || is_due;
+        if !is_moving || Instant::now() >= until || app.is_over(&task.owned) && history.open.is_none() {
             return Ok(false);
         }
         thread::sleep(PAUSE);
@@ -100,15 +100,15 @@ fn end_of(records: &[Record]) -> String {
 }
 
 /// What can be done about a task without an agent, each with the command.
-fn whats_next(orange: &Orange, task: &Task, log: &Log) -> Result<String> {
+fn whats_next(app: &App, task: &Task, history: &TaskHistory) -> Result<String> {
     let id = &task.id;
     let mut lines = Vec::new();
     lines.extend(task.attention.as_ref().map(|attention| format!("attention: {}", one_line(attention, 300))));
-    if let Some(Waiting { until, reason, .. }) = &log.waiting {
+    if let Some(Waiting { until, reason, .. }) = &history.waiting {
         lines.push(format!("An agent starts again at {until}: {}", one_line(reason, 200)));
     }
-    let machine = orange.machine_of(&task.owned)?;
-    let commands = commands(machine, task, log)?;
+    let machine = app.machine_of(&task.owned)?;
+    let commands = commands(machine, task, history)?;
     if commands.is_empty() {
         lines.push(format!("`orange task show {id}` has its history."));
     } else {
@@ -117,9 +117,9 @@ fn whats_next(orange: &Orange, task: &Task, log: &Log) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-fn commands(machine: &'static Machine<'static>, task: &Task, log: &Log) -> Result<Vec<String>> {
+fn commands(machine: &'static Machine<'static>, task: &Task, history: &TaskHistory) -> Result<Vec<String>> {
     let id = &task.id;
-    let snapshot = Snapshot::of(machine, task, log)?;
+    let snapshot = Snapshot::of(machine, task, history)?;
     let view = snapshot.view();
     let state = machine.state(view.status);
     let mut lines = Vec::new();

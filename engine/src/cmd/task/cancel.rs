@@ -2,20 +2,20 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
+use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::flow;
-use crate::orange::Orange;
 use crate::store::{Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// Cancels a task, after asking where somebody can be asked.
-pub fn run(orange: &Orange, dir: &TaskDir, yes: bool, as_json: bool) -> Result<Answer> {
+pub fn run(app: &App, dir: &TaskDir, yes: bool, as_json: bool) -> Result<Answer> {
     if !yes {
-        let (task, _) = Task::read(&orange.home, dir)?;
+        let (task, _) = Task::read(&app.home, dir)?;
         confirm("Cancel", &task, as_json)?;
     }
-    let moved = flow::cancel(orange, dir)?;
-    Ok(Answer::new(moved.json(), moved.text()))
+    let result = flow::cancel(app, dir)?;
+    Ok(Answer::new(result.json(), result.text()))
 }
 
 /// Asks whether to do this to the task.

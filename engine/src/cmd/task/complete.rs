@@ -2,32 +2,32 @@
 
 use orange_core::{Choice, Machine, StateId};
 
-use super::merge::moved_answer;
+use super::merge::transition_answer;
+use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::flow::{Goal, Snapshot, refusal, request};
-use crate::orange::Orange;
 use crate::store::{Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// Asks for the one transition that completes the status of the task. Where there are several, it names them and asks for
 /// none.
-pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
-    let (task, journal) = Task::read(&orange.home, dir)?;
-    let machine = orange.machine_of(&task.owned)?;
-    let log = journal.log();
-    let snapshot = Snapshot::of(machine, &task, &log)?;
+pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
+    let (task, journal) = Task::read(&app.home, dir)?;
+    let machine = app.machine_of(&task.owned)?;
+    let history = journal.history();
+    let snapshot = Snapshot::of(machine, &task, &history)?;
     let view = snapshot.view();
-    let choices = machine.forward(&view, orange.caller.actor_for(&task.id, &log));
-    let worktree = task.owned.workspace.as_ref().map(|name| orange.home.workspace(name));
+    let choices = machine.forward(&view, app.caller.actor_for(&task.id, &history));
+    let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
     let line = |choice: &Choice| {
-        let message = |no| refusal::message(no, machine, &view, &log, worktree.as_deref());
+        let message = |no| refusal::message(no, machine, &view, &history, worktree.as_deref());
         let missing = choice.rejection.map(message).map(|missing| format!("    ({missing})"));
         format!("{}{}", command(machine, &task.id, choice.to), missing.unwrap_or_default())
     };
     match &choices[..] {
         [one] => {
-            let moved = request(orange, dir, Goal::Named(machine.state(one.to).name))?;
-            Ok(moved_answer(orange, dir, &moved))
+            let result = request(app, dir, Goal::Named(machine.state(one.to).name))?;
+            Ok(transition_answer(app, dir, &result))
         }
         [] => Err(Error::new(
             Kind::Refused,

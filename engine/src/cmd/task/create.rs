@@ -6,6 +6,7 @@ use std::io::Read;
 use orange_core::{Actor, Machine, StateId};
 use serde_json::json;
 
+use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::CreateArgs;
 use crate::cmd::project;
@@ -14,35 +15,34 @@ use crate::drive::git::{BranchState, Git};
 use crate::flow::snapshot::state_named;
 use crate::flow::{self, Goal};
 use crate::hooks::pull_request;
-use crate::orange::Orange;
 use crate::store::projects::Project;
 use crate::store::{self, Draft, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// Makes the task and starts its agent.
-pub fn run(orange: &Orange, args: &CreateArgs) -> Result<Answer> {
-    let project = project::named_or_here(orange, args.project.as_deref())?;
+pub fn run(app: &App, args: &CreateArgs) -> Result<Answer> {
+    let project = project::named_or_here(app, args.project.as_deref())?;
     let workflow = args.workflow.as_deref().unwrap_or_else(|| project.workflow());
-    let machine = orange.machines.named(workflow)?;
+    let machine = app.machines.named(workflow)?;
     let start = start_of(machine, entry_of(machine, args.status.as_deref())?);
-    check(orange, &project, args)?;
+    check(app, &project, args)?;
     check_work(machine, &project, args, start)?;
     if args.no_spawn {
         check_can_wait(machine, start)?;
     } else if starts_agent(machine, start) {
-        check_environment(orange, &project, harness_of(machine, args, start))?;
+        check_environment(app, &project, harness_of(machine, args, start))?;
     }
 
-    let draft = draft(orange, machine, &project, args, begins_in(machine, start))?;
-    orange.machines.keep(machine)?;
-    let mut open = store::create(&orange.home, &draft, |others| admit(orange, others))?;
+    let draft = draft(app, machine, &project, args, begins_in(machine, start))?;
+    app.machines.keep(machine)?;
+    let mut open = store::create(&app.home, &draft, |others| admit(app, others))?;
     if args.branch.is_some() {
-        pull_request::adopt(orange, &mut open)?;
+        pull_request::adopt(app, &mut open)?;
     }
     let dir = open.dir().clone();
     drop(open);
-    let waits_for = if args.no_spawn { None } else { begin(orange, machine, &dir, start)? };
-    answer(orange, &dir, waits_for.as_ref())
+    let waits_for = if args.no_spawn { None } else { begin(app, machine, &dir, start)? };
+    answer(app, &dir, waits_for.as_ref())
 }
 
 /// How a task begins.
@@ -88,9 +88,9 @@ fn entry_of(machine: &Machine<'_>, status: Option<&str>) -> Result<StateId> {
 }
 
 /// Everything that would make the task useless is refused before it exists.
-fn check(orange: &Orange, project: &Project, args: &CreateArgs) -> Result<()> {
-    orange.harness(&args.harness)?;
-    orange.harness(&args.review_harness)?;
+fn check(app: &App, project: &Project, args: &CreateArgs) -> Result<()> {
+    app.harness(&args.harness)?;
+    app.harness(&args.review_harness)?;
     check_summary(args.summary.as_deref(), "leave it out: then the agent asks what is to be done")?;
     args.branch.as_ref().map_or(Ok(()), |branch| check_branch(project, branch))
 }
@@ -167,17 +167,17 @@ fn check_can_wait(machine: &Machine<'_>, start: Start) -> Result<()> {
 }
 
 /// What no agent can do without. A task that waits for a worktree is made; one that waits for a program is not.
-fn check_environment(orange: &Orange, project: &Project, harness: &str) -> Result<()> {
-    orange.tmux.check()?;
-    orange.harness(harness)?.check(orange.path())?;
+fn check_environment(app: &App, project: &Project, harness: &str) -> Result<()> {
+    app.tmux.check()?;
+    app.harness(harness)?.check(app.path())?;
     let git = Git::at(&project.path);
     git.check()?;
     git.check_identity()
 }
 
 /// Refuses a branch that an unfinished one of these tasks has.
-pub(super) fn admit(orange: &Orange, others: &[Task]) -> Result<()> {
-    match others.iter().find(|task| !orange.is_over(&task.owned)) {
+pub(super) fn admit(app: &App, others: &[Task]) -> Result<()> {
+    match others.iter().find(|task| !app.is_over(&task.owned)) {
         Some(task) => {
             Err(Error::new(Kind::Refused, format!("task {} has the branch {} already", task.id, task.branch))
                 .help("choose another branch, or go on with that task"))
@@ -187,7 +187,7 @@ pub(super) fn admit(orange: &Orange, others: &[Task]) -> Result<()> {
 }
 
 fn draft(
-    orange: &Orange,
+    app: &App,
     machine: &Machine<'_>,
     project: &Project,
     args: &CreateArgs,
@@ -216,8 +216,8 @@ fn draft(
         status: machine.state(begins).name.to_owned(),
         counters,
         body,
-        actor: orange.caller.actor().as_str().to_owned(),
-        creator: orange.caller.task().map(str::to_owned),
+        actor: app.caller.actor().as_str().to_owned(),
+        creator: app.caller.task().map(str::to_owned),
     })
 }
 
@@ -231,10 +231,10 @@ fn read_stdin() -> Result<String> {
 }
 
 /// Starts the task, where its start starts anything; what it waits for, if it cannot be started yet.
-fn begin(orange: &Orange, machine: &Machine<'_>, dir: &TaskDir, start: Start) -> Result<Option<Error>> {
+fn begin(app: &App, machine: &Machine<'_>, dir: &TaskDir, start: Start) -> Result<Option<Error>> {
     let outcome = match start {
-        Start::To(state) => flow::request(orange, dir, Goal::Named(machine.state(state).name)),
-        Start::Spawn | Start::In(_) if starts_agent(machine, start) => flow::spawn(orange, dir),
+        Start::To(state) => flow::request(app, dir, Goal::Named(machine.state(state).name)),
+        Start::Spawn | Start::In(_) if starts_agent(machine, start) => flow::spawn(app, dir),
         Start::Spawn | Start::In(_) => return Ok(None),
     };
     match outcome {
@@ -250,8 +250,8 @@ fn begin(orange: &Orange, machine: &Machine<'_>, dir: &TaskDir, start: Start) ->
     }
 }
 
-fn answer(orange: &Orange, dir: &TaskDir, waits_for: Option<&Error>) -> Result<Answer> {
-    let (task, _) = Task::read(&orange.home, dir)?;
+fn answer(app: &App, dir: &TaskDir, waits_for: Option<&Error>) -> Result<Answer> {
+    let (task, _) = Task::read(&app.home, dir)?;
     let json = json!({
         "success": true,
         "id": task.id,
@@ -274,5 +274,5 @@ fn answer(orange: &Orange, dir: &TaskDir, waits_for: Option<&Error>) -> Result<A
         text += &format!("\nattention: {attention}");
     }
     let answer = Answer::new(json, text);
-    if task.owned.tmux_session.is_some() { with_hints(orange, answer, dir) } else { Ok(answer) }
+    if task.owned.tmux_session.is_some() { with_hints(app, answer, dir) } else { Ok(answer) }
 }

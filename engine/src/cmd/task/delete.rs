@@ -4,18 +4,18 @@ use serde_json::json;
 
 use super::cancel::confirm;
 use crate::Result;
+use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::flow::delete;
-use crate::orange::Orange;
 use crate::store::{Task, TaskDir};
 
 /// Deletes a task, after asking where somebody can be asked.
-pub fn run(orange: &Orange, dir: &TaskDir, yes: bool, as_json: bool) -> Result<Answer> {
+pub fn run(app: &App, dir: &TaskDir, yes: bool, as_json: bool) -> Result<Answer> {
     if !yes {
-        let (task, _) = Task::read(&orange.home, dir)?;
+        let (task, _) = Task::read(&app.home, dir)?;
         confirm("Delete", &task, as_json)?;
     }
-    let there = delete::delete(orange, dir)?;
+    let there = delete::delete(app, dir)?;
     let text = format!(
         "task {} is in {}; `orange task restore {}` brings it back",
         dir.id,

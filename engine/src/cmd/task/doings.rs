@@ -5,32 +5,33 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::session::{Session, may_have_agents};
+use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::abandoned;
 use crate::flow::activity::{self, Agent};
 use crate::flow::doing::{State, words};
-use crate::hooks::attended::Attended;
-use crate::orange::Orange;
+use crate::hooks::agent_processes::AgentProcesses;
 use crate::store::event::Spent;
-use crate::store::{Log, Task, TaskDir, task};
+use crate::store::{Task, TaskDir, TaskHistory, task};
 
 /// What the living agents of a task do, the one first that needs somebody most. Without one, nothing is read.
-pub fn of(orange: &Orange, dir: &TaskDir, task: &Task, panes: impl Fn() -> Option<Vec<Pane>>) -> Vec<Agent> {
-    let has_agents = may_have_agents(task) && Attended::all(dir).is_ok_and(|attended| !attended.is_empty());
-    let log = has_agents.then(|| task::read_journal(dir).ok()).flatten().map(|journal| journal.log());
-    log.map(|log| with_log(orange, dir, task, &log, panes)).unwrap_or_default()
+pub fn of(app: &App, dir: &TaskDir, task: &Task, panes: impl Fn() -> Option<Vec<Pane>>) -> Vec<Agent> {
+    let has_agents =
+        may_have_agents(task) && AgentProcesses::all(dir).is_ok_and(|processes| !processes.is_empty());
+    let history = has_agents.then(|| task::read_journal(dir).ok()).flatten().map(|journal| journal.history());
+    history.map(|history| with_history(app, dir, task, &history, panes)).unwrap_or_default()
 }
 
 /// As [`of`], with the journal at hand.
-pub fn with_log(
-    orange: &Orange,
+pub fn with_history(
+    app: &App,
     dir: &TaskDir,
     task: &Task,
-    log: &Log,
+    history: &TaskHistory,
     panes: impl Fn() -> Option<Vec<Pane>>,
 ) -> Vec<Agent> {
-    let mut agents = activity::of_task(orange, dir, task, log, panes);
-    agents.sort_by_key(|agent| urgency(agent.told.state));
+    let mut agents = activity::of_task(app, dir, task, history, panes);
+    agents.sort_by_key(|agent| urgency(agent.assessment.state));
     agents
 }
 
@@ -47,17 +48,18 @@ fn urgency(state: State) -> u8 {
 }
 
 /// What nobody has taken note of yet: a transition that nobody finishes, an agent that is gone.
-pub fn unnoticed(dir: &TaskDir, log: &Log, session: Session) -> Option<String> {
-    if abandoned(dir, log).is_some() {
+pub fn unnoticed(dir: &TaskDir, history: &TaskHistory, session: Session) -> Option<String> {
+    if abandoned(dir, history).is_some() {
         return Some("begun and not finished: `orange monitor --once` finishes it".to_owned());
     }
-    let gone = log.agents.keys().next().filter(|_| session == Session::Crashed && log.open.is_none())?;
+    let gone =
+        history.agents.keys().next().filter(|_| session == Session::Crashed && history.open.is_none())?;
     Some(format!("agent {gone} is gone, unnoticed: `orange monitor --once` looks after it"))
 }
 
 /// What a person types to go on with a task that nobody else goes on with: no agent works in its status, and none is there.
-pub fn your_turn(orange: &Orange, task: &Task, session: Session) -> Option<String> {
-    let machine = orange.machine_of(&task.owned).ok()?;
+pub fn your_turn(app: &App, task: &Task, session: Session) -> Option<String> {
+    let machine = app.machine_of(&task.owned).ok()?;
     let id = machine.state_named(task.status())?;
     let state = machine.state(id);
     let is_nobody_s = session == Session::Inactive && state.respawn.is_none() && !state.terminal;
@@ -69,9 +71,9 @@ pub fn your_turn(orange: &Orange, task: &Task, session: Session) -> Option<Strin
 }
 
 /// What the agents of a task have taken, for programs; null where its journal cannot be read.
-pub fn spent(orange: &Orange, dir: &TaskDir, task: &Task) -> Value {
+pub fn spent(app: &App, dir: &TaskDir, task: &Task) -> Value {
     let journal = task::read_journal(dir);
-    journal.map_or(Value::Null, |journal| spent_to_json(&activity::spent(orange, dir, task, &journal.log())))
+    journal.map_or(Value::Null, |journal| spent_to_json(&activity::spent(app, dir, task, &journal.history())))
 }
 
 /// What agents have taken, for programs: together, and each that is known.
@@ -104,11 +106,11 @@ pub fn to_json(agents: &[Agent]) -> Value {
         json!({
             "spawn": agent.spawn,
             "actor": agent.actor,
-            "state": agent.told.state.as_str(),
-            "reason": agent.told.reason,
-            "seconds": agent.told.lasts.map(|lasts| lasts.as_secs()),
-            "until": agent.told.until,
-            "request": agent.told.request,
+            "state": agent.assessment.state.as_str(),
+            "reason": agent.assessment.reason,
+            "seconds": agent.assessment.lasts.map(|lasts| lasts.as_secs()),
+            "until": agent.assessment.until,
+            "request": agent.assessment.request,
         })
     };
     agents.iter().map(one).collect()
@@ -116,15 +118,19 @@ pub fn to_json(agents: &[Agent]) -> Value {
 
 /// In one line: `agent 1 (worker) is waiting for 5 min: it asks: …`.
 pub fn line(agent: &Agent) -> String {
-    let Agent { spawn, actor, told } = agent;
-    let lasts = told.lasts.map(|lasts| format!(" for {}", words(lasts))).unwrap_or_default();
-    let guess = if told.state == State::Quiet { " (a guess)" } else { "" };
-    let until = told.until.as_ref().map(|until| format!(" until {until}")).unwrap_or_default();
-    format!("agent {spawn} ({actor}) is {}{lasts}{guess}{until}: {}", told.state.as_str(), told.reason)
+    let Agent { spawn, actor, assessment } = agent;
+    let lasts = assessment.lasts.map(|lasts| format!(" for {}", words(lasts))).unwrap_or_default();
+    let guess = if assessment.state == State::Quiet { " (a guess)" } else { "" };
+    let until = assessment.until.as_ref().map(|until| format!(" until {until}")).unwrap_or_default();
+    format!(
+        "agent {spawn} ({actor}) is {}{lasts}{guess}{until}: {}",
+        assessment.state.as_str(),
+        assessment.reason
+    )
 }
 
 /// How a person allows what it asks; `deny` does not.
 pub fn how_to_answer(agent: &Agent) -> Option<String> {
-    let request = agent.told.request.as_ref()?;
+    let request = agent.assessment.request.as_ref()?;
     Some(format!("orange task answer {request} allow"))
 }

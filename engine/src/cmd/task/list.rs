@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::doings;
 use super::session::Session;
+use crate::app::App;
 use crate::cmd::answer::{Answer, error_json, one_line, table, written};
 use crate::cmd::args::ListArgs;
 use crate::cmd::project;
@@ -15,29 +16,28 @@ use crate::cmd::screen;
 use crate::drive::tmux::Pane;
 use crate::flow::activity::Agent;
 use crate::flow::queue::Queue;
-use crate::orange::Orange;
 use crate::store::pool::Saved;
 use crate::store::{Listed, Owned, Task, TaskDir, list, projects, suggest, task};
 use crate::{Error, Kind, Result};
 
 /// Lists tasks, unfinished ones unless `all` or a status is asked for. One that cannot be read is listed with its error.
 /// Of the answer's two forms only the one that is going to be printed is made: there may be thousands of tasks.
-pub fn run(orange: &Orange, args: &ListArgs, as_json: bool) -> Result<Answer> {
+pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let ListArgs { status, project, all } = args;
     let (status, project, all) = (status.as_deref(), project.as_deref(), *all);
     if let Some(status) = status {
-        check_status(orange, status)?;
+        check_status(app, status)?;
     }
-    let project = project.map(|name| project::named_or_here(orange, Some(name))).transpose()?;
+    let project = project.map(|name| project::named_or_here(app, Some(name))).transpose()?;
     let project = project.as_ref().map(|project| project.name.as_str());
     let is_wanted =
-        |owned: &Owned| status.map_or_else(|| all || !orange.is_over(owned), |status| owned.status == status);
+        |owned: &Owned| status.map_or_else(|| all || !app.is_over(owned), |status| owned.status == status);
     let is_shown = |listed: &Listed| listed.task.as_ref().map_or(true, |task| is_wanted(&task.owned));
-    let saved = Saved::read(&orange.home);
-    let mut known = list::journals(&orange.home.tasks(), project)?;
+    let saved = Saved::read(&app.home);
+    let mut known = list::journals(&app.home.tasks(), project)?;
     // What is wrong with projects or the pool is told by whoever needs them.
-    let queue = saved.and_then(|saved| Queue::of(&orange.home, saved, &known)).ok();
-    let around = Around { orange, panes: OnceLock::new(), queue };
+    let queue = saved.and_then(|saved| Queue::of(&app.home, saved, &known)).ok();
+    let around = Around { app, panes: OnceLock::new(), queue };
     known.retain(|task| task.may_be(is_wanted));
     if as_json {
         let rows = list::each(known, |it| is_shown(&it).then(|| to_json(&it, &around)));
@@ -47,7 +47,7 @@ pub fn run(orange: &Orange, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let width = screen::width();
     let rows = list::each(known, |it| is_shown(&it).then(|| row(&it, &around, width)));
     if rows.is_empty() {
-        return Ok(Answer::new(Value::Null, nothing(orange, args)?));
+        return Ok(Answer::new(Value::Null, nothing(app, args)?));
     }
     let header = ["ID", "PROJECT", "BRANCH", "STATUS", "SESSION", "ROUND", "SUMMARY"];
     let table = table(header, &rows);
@@ -58,10 +58,10 @@ pub fn run(orange: &Orange, args: &ListArgs, as_json: bool) -> Result<Answer> {
 }
 
 /// What a list without tasks says: how to begin.
-fn nothing(orange: &Orange, args: &ListArgs) -> Result<&'static str> {
+fn nothing(app: &App, args: &ListArgs) -> Result<&'static str> {
     let is_plain = args.status.is_none() && args.project.is_none() && !args.all;
     Ok(match () {
-        () if projects::read(&orange.home)?.is_empty() => NO_PROJECT,
+        () if projects::read(&app.home)?.is_empty() => NO_PROJECT,
         () if is_plain => NONE_UNDER_WAY,
         () => "no tasks; `orange task create` makes one",
     })
@@ -81,7 +81,7 @@ are over, and `orange help` every command.";
 
 /// What is known beside the tasks.
 struct Around<'o> {
-    orange: &'o Orange,
+    app: &'o App,
     /// The panes of the tmux server, which is asked once, and only if some task should have a session.
     panes: OnceLock<Result<Vec<Pane>>>,
     /// What tasks wait for.
@@ -94,7 +94,7 @@ impl Around<'_> {
     }
 
     fn agents_of(&self, dir: &TaskDir, task: &Task) -> Vec<Agent> {
-        doings::of(self.orange, dir, task, || self.all().ok().map(<[Pane]>::to_vec))
+        doings::of(self.app, dir, task, || self.all().ok().map(<[Pane]>::to_vec))
     }
 
     /// What nobody has taken note of yet. A task that waits for its start has nothing of the kind, and its journal is not read:
@@ -103,20 +103,20 @@ impl Around<'_> {
         let is_first = |machine: &Machine<'_>| {
             machine.state_named(task.status()).is_some_and(|state| state == machine.initial)
         };
-        let waits = session == Session::Inactive && self.orange.machine_of(&task.owned).is_ok_and(is_first);
-        let log = (!waits).then(|| task::read_journal(dir).ok()).flatten()?.log();
-        doings::unnoticed(dir, &log, session)
+        let waits = session == Session::Inactive && self.app.machine_of(&task.owned).is_ok_and(is_first);
+        let history = (!waits).then(|| task::read_journal(dir).ok()).flatten()?.history();
+        doings::unnoticed(dir, &history, session)
     }
 
     fn waits_for(&self, task: &Task) -> Option<String> {
         if task.owned.workspace.is_some() {
             return None;
         }
-        self.queue.as_ref()?.waits_for(self.orange, task)
+        self.queue.as_ref()?.waits_for(self.app, task)
     }
 
     fn all(&self) -> Result<&[Pane]> {
-        self.panes.get_or_init(|| self.orange.tmux.panes()).as_deref().map_err(Clone::clone)
+        self.panes.get_or_init(|| self.app.tmux.panes()).as_deref().map_err(Clone::clone)
     }
 }
 
@@ -144,8 +144,8 @@ struct Row<'a> {
     your_turn: Option<String>,
 }
 
-fn check_status(orange: &Orange, status: &str) -> Result<()> {
-    let machines = orange.machines.usable()?;
+fn check_status(app: &App, status: &str) -> Result<()> {
+    let machines = app.machines.usable()?;
     if machines.iter().any(|machine| machine.state_named(status).is_some()) {
         return Ok(());
     }
@@ -169,14 +169,14 @@ fn row(listed: &Listed, around: &Around<'_>, width: Option<usize>) -> [String; 7
                 one_line(&task.branch, branch_width(width)),
                 task.status().to_owned(),
                 // That a session is active says less than what the agent in it does.
-                agents.first().map_or(session.as_str(), |agent| agent.told.state.as_str()).to_owned(),
+                agents.first().map_or(session.as_str(), |agent| agent.assessment.state.as_str()).to_owned(),
                 task.counter("review_round").to_string(),
                 what_matters(
                     task,
                     agents.first(),
                     || around.unnoticed(&listed.dir, task, session),
                     || around.waits_for(task),
-                    || doings::your_turn(around.orange, task, session),
+                    || doings::your_turn(around.app, task, session),
                     width,
                 ),
             ]
@@ -206,7 +206,9 @@ fn what_matters(
     your_turn: impl FnOnce() -> Option<String>,
     width: Option<usize>,
 ) -> String {
-    let stands = || agent.filter(|agent| !agent.told.state.is_well()).map(|agent| agent.told.reason.clone());
+    let stands = || {
+        agent.filter(|agent| !agent.assessment.state.is_well()).map(|agent| agent.assessment.reason.clone())
+    };
     let waits =
         || task.owned.waiting_until.as_ref().map(|until| format!("waits until {until}: {}", task.summary));
     let matters = match &task.attention {
@@ -241,7 +243,7 @@ fn to_json(listed: &Listed, around: &Around<'_>) -> Result<String> {
     let owned = &task.owned;
     let agents = around.agents_of(&listed.dir, task);
     let session = around.session_of(&listed.dir, task);
-    let spent = if agents.is_empty() { Value::Null } else { doings::spent(around.orange, &listed.dir, task) };
+    let spent = if agents.is_empty() { Value::Null } else { doings::spent(around.app, &listed.dir, task) };
     written(&Row {
         agents: doings::to_json(&agents),
         attention: task.attention.as_deref(),
@@ -261,6 +263,6 @@ fn to_json(listed: &Listed, around: &Around<'_>) -> Result<String> {
         waits_for: around.waits_for(task),
         workflow: &owned.workflow,
         workspace: owned.workspace.as_deref(),
-        your_turn: doings::your_turn(around.orange, task, session),
+        your_turn: doings::your_turn(around.app, task, session),
     })
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::LogsArgs;
 use crate::drive::changes::Changes;
@@ -14,7 +15,6 @@ use crate::drive::transcript::pane::plain;
 use crate::drive::transcript::turns::{self, Turn, What};
 use crate::files::open_regular;
 use crate::flow::{Source, Transcript, transcript};
-use crate::orange::Orange;
 use crate::store::transcripts::{self, Form};
 use crate::store::{TaskDir, task};
 use crate::{Error, Kind, Result};
@@ -24,7 +24,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// Shows what the agent did; with `--follow`, what it does until it has ended.
 pub fn run(
-    orange: &Orange,
+    app: &App,
     dir: &TaskDir,
     args: &LogsArgs,
     as_json: bool,
@@ -34,13 +34,13 @@ pub fn run(
         return Err(Error::new(Kind::Usage, "`--raw` and `--json` are two forms of one answer")
             .help("leave one of them out; the raw transcript of most agents is a JSON object a line"));
     }
-    let found = transcript(orange, dir, args.spawn)?;
+    let found = transcript(app, dir, args.spawn)?;
     if args.follow && found.is_alive {
-        return follow(orange, dir, args, found, tell);
+        return follow(app, dir, args, found, tell);
     }
     let Some(source) = &found.source else { return Err(nothing(dir, &found)) };
     let contents = match source {
-        Source::Kept(kept) => kept.read()?,
+        Source::Stored(kept) => kept.read()?,
         Source::Growing(_, path) => open_regular(path)
             .and_then(|mut file| transcripts::end_of(&mut file, transcripts::LONGEST))
             .map_err(|cause| Error::io("read", path, &cause))?,
@@ -134,7 +134,7 @@ impl Growing {
 }
 
 fn follow(
-    orange: &Orange,
+    app: &App,
     dir: &TaskDir,
     args: &LogsArgs,
     found: Transcript,
@@ -142,13 +142,13 @@ fn follow(
 ) -> Result<Answer> {
     let spawn = found.agent.spawn;
     let done = Answer::new(Value::Null, "");
-    let Some(mut growing) = first(orange, dir, found)? else { return Ok(done) };
+    let Some(mut growing) = first(app, dir, found)? else { return Ok(done) };
     let folder = growing.path.parent().unwrap_or(&dir.path);
     let changes = Changes::of(&[&dir.path, folder]);
     loop {
         // What the agent did last was there before its end was on record.
         let is_alive = match task::read_journal(dir) {
-            Ok(journal) => journal.log().agents.contains_key(&spawn),
+            Ok(journal) => journal.history().agents.contains_key(&spawn),
             Err(error) if error.kind == Kind::NotFound => false,
             Err(error) => return Err(error),
         };
@@ -162,7 +162,7 @@ fn follow(
 }
 
 /// A harness makes its file when its conversation begins. One that does not begin one shows why in its pane.
-fn first(orange: &Orange, dir: &TaskDir, mut found: Transcript) -> Result<Option<Growing>> {
+fn first(app: &App, dir: &TaskDir, mut found: Transcript) -> Result<Option<Growing>> {
     const PATIENCE: Duration = Duration::from_secs(5);
     let until = Instant::now() + PATIENCE;
     let transcripts = dir.transcripts();
@@ -174,7 +174,7 @@ fn first(orange: &Orange, dir: &TaskDir, mut found: Transcript) -> Result<Option
             return found.source.as_ref().map_or(Ok(None), Growing::open);
         }
         changes.wait(until.saturating_duration_since(Instant::now()));
-        found = transcript(orange, dir, Some(found.agent.spawn))?;
+        found = transcript(app, dir, Some(found.agent.spawn))?;
     }
 }
 

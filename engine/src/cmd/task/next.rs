@@ -4,22 +4,22 @@ use orange_core::{Choice, Machine};
 use serde_json::{Value, json};
 
 use crate::Result;
+use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::contract::gate_words;
 use crate::flow::{Snapshot, refusal};
-use crate::orange::Orange;
 use crate::store::{Task, TaskDir};
 
 /// Every status that the task can go to from here, and what each still needs.
-pub fn run(orange: &Orange, dir: &TaskDir) -> Result<Answer> {
-    let (task, journal) = Task::read(&orange.home, dir)?;
-    let machine = orange.machine_of(&task.owned)?;
-    let log = journal.log();
-    let snapshot = Snapshot::of(machine, &task, &log)?;
+pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
+    let (task, journal) = Task::read(&app.home, dir)?;
+    let machine = app.machine_of(&task.owned)?;
+    let history = journal.history();
+    let snapshot = Snapshot::of(machine, &task, &history)?;
     let view = snapshot.view();
-    let choices = machine.options(&view, orange.caller.actor_for(&task.id, &log));
-    let worktree = task.owned.workspace.as_ref().map(|name| orange.home.workspace(name));
-    let message = |no| refusal::message(no, machine, &view, &log, worktree.as_deref());
+    let choices = machine.options(&view, app.caller.actor_for(&task.id, &history));
+    let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
+    let message = |no| refusal::message(no, machine, &view, &history, worktree.as_deref());
     let missing: Vec<Option<String>> = choices.iter().map(|choice| choice.rejection.map(message)).collect();
     let ways = || choices.iter().zip(&missing);
     let json = ways().map(|(choice, missing)| to_json(machine, choice, missing.as_deref())).collect();

@@ -4,63 +4,68 @@ use serde_json::json;
 
 use super::create::admit;
 use super::named_or_here;
+use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::TaskName;
 use crate::drive::git::{Backup, Git};
 use crate::flow::delete;
-use crate::orange::Orange;
 use crate::store::{Task, TaskDir, find};
 use crate::{Error, Kind, Result};
 
 /// Brings a deleted task back; of any other, and with the number of a backup, makes a branch of the work in it.
-pub fn run(orange: &Orange, task: &TaskName, backup: Option<u32>) -> Result<Answer> {
-    let missing = match named_or_here(orange, task) {
-        Ok(dir) if let Some(there) = deleted_instead(orange, task, &dir, backup)? => {
-            return bring_back(orange, &there);
+pub fn run(app: &App, task: &TaskName, backup: Option<u32>) -> Result<Answer> {
+    let missing = match named_or_here(app, task) {
+        Ok(dir) if let Some(there) = deleted_instead(app, task, &dir, backup)? => {
+            return bring_back(app, &there);
         }
-        Ok(dir) => return make_branch(orange, &dir, backup),
+        Ok(dir) => return make_branch(app, &dir, backup),
         Err(error) if error.kind != Kind::NotFound => return Err(error),
         Err(error) => error,
     };
-    let there = find::deleted(&orange.home, task.name.as_deref().unwrap_or_default())
+    let there = find::deleted(&app.home, task.name.as_deref().unwrap_or_default())
         .map_err(|error| if error.kind == Kind::NotFound { missing } else { error })?;
     match backup {
-        Some(_) => make_branch(orange, &there, backup),
-        None => bring_back(orange, &there),
+        Some(_) => make_branch(app, &there, backup),
+        None => bring_back(app, &there),
     }
 }
 
 /// The deleted task of this name, where the other one that has it is over: it is the one that can come back.
 fn deleted_instead(
-    orange: &Orange,
+    app: &App,
     task: &TaskName,
     dir: &TaskDir,
     backup: Option<u32>,
 ) -> Result<Option<TaskDir>> {
     let is_branch = |name: &&String| backup.is_none() && !dir.id.starts_with(name.as_str());
     let Some(name) = task.name.as_ref().filter(is_branch) else { return Ok(None) };
-    if !orange.is_over(&Task::read(&orange.home, dir)?.0.owned) {
+    if !app.is_over(&Task::read(&app.home, dir)?.0.owned) {
         return Ok(None);
     }
-    match find::deleted(&orange.home, name) {
+    match find::deleted(&app.home, name) {
         Err(error) if error.kind == Kind::NotFound => Ok(None),
         found => found.map(Some),
     }
 }
 
-fn bring_back(orange: &Orange, there: &TaskDir) -> Result<Answer> {
-    let task = delete::restore(orange, there, |task, others| {
-        if orange.is_over(&task.owned) { Ok(()) } else { admit(orange, others) }
-    })?;
-    let path = orange.home.task(&task.project, &task.id).task_md();
+fn bring_back(app: &App, there: &TaskDir) -> Result<Answer> {
+    let task =
+        delete::restore(
+            app,
+            there,
+            |task, others| {
+                if app.is_over(&task.owned) { Ok(()) } else { admit(app, others) }
+            },
+        )?;
+    let path = app.home.task(&task.project, &task.id).task_md();
     let text = format!("task {} is back: {} ({})", task.id, task.branch, task.status());
     let json = json!({ "success": true, "id": task.id, "status": task.status(), "path": path });
     Ok(Answer::new(json, text))
 }
 
-fn make_branch(orange: &Orange, dir: &TaskDir, number: Option<u32>) -> Result<Answer> {
-    let (task, _) = Task::read(&orange.home, dir)?;
-    let git = Git::at(&orange.project_of(&task)?.path);
+fn make_branch(app: &App, dir: &TaskDir, number: Option<u32>) -> Result<Answer> {
+    let (task, _) = Task::read(&app.home, dir)?;
+    let git = Git::at(&app.project_of(&task)?.path);
     let backups = git.backups(&task.id)?;
     let backup = chosen(&task, &backups, number)?;
     let wanted = format!("{}-backup-{}", task.branch, backup.number().unwrap_or_default());

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::drive::tmux::Pane;
-use crate::hooks::attended::Attended;
+use crate::hooks::agent_processes::AgentProcesses;
 use crate::store::{Task, TaskDir};
 
 /// Whether a task can have agents by its journal: only one that has a worktree, or a session.
@@ -33,9 +33,9 @@ impl Session {
             return Session::Inactive;
         }
         let is_agent_s = |pane: &Pane| pane.belongs_to(&task.id) && pane.agent.is_some() && !pane.dead;
-        let is_active = Attended::all(dir).and_then(|attended| match attended[..] {
+        let is_active = AgentProcesses::all(dir).and_then(|processes| match processes[..] {
             [] => panes().map(|panes| panes.as_ref().iter().any(is_agent_s)),
-            [..] => Ok(attended.iter().any(Attended::is_alive)),
+            [..] => Ok(processes.iter().any(AgentProcesses::is_alive)),
         });
         match is_active {
             Ok(true) => Session::Active,
@@ -63,11 +63,11 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::hooks::attended::Room;
-    use crate::store::{Event, Open, Set, tests};
+    use crate::hooks::agent_processes::Room;
+    use crate::store::{Event, LockedTask, Set, tests};
     use crate::{Error, Kind};
 
-    fn pane(open: &Open, agent: Option<&str>, dead: bool) -> Pane {
+    fn pane(locked: &LockedTask, agent: Option<&str>, dead: bool) -> Pane {
         Pane {
             session: "coffee/fix".to_owned(),
             session_id: "$1".to_owned(),
@@ -78,38 +78,38 @@ mod tests {
             pid: 1,
             dead,
             changed: 0,
-            task: Some(open.dir().id.clone()),
+            task: Some(locked.dir().id.clone()),
             agent: agent.map(str::to_owned),
         }
     }
 
     #[track_caller]
-    fn check(open: &Open, panes: Result<&[Pane]>, expect: Session) {
-        assert_eq!(Session::of(open.dir(), open.task(), || panes), expect);
+    fn check(locked: &LockedTask, panes: Result<&[Pane]>, expect: Session) {
+        assert_eq!(Session::of(locked.dir(), locked.task(), || panes), expect);
     }
 
     #[test]
     fn a_session_is_active_with_an_agent_in_it() {
         let (_folder, home) = tests::home();
-        let mut open = tests::task(&home, "fix");
+        let mut locked = tests::task(&home, "fix");
         let no_answer = || Err(Error::new(Kind::Environment, "tmux says nothing"));
-        check(&open, no_answer(), Session::Inactive);
-        open.append(Event::Unknown, Set::new().tmux_session(Some("coffee/fix"))).unwrap();
-        check(&open, no_answer(), Session::Unknown);
-        check(&open, Ok(&[pane(&open, Some("worker"), false)]), Session::Active);
-        check(&open, Ok(&[pane(&open, Some("worker"), true)]), Session::Crashed);
-        check(&open, Ok(&[pane(&open, None, false)]), Session::Crashed);
-        let foreign = Pane { task: None, ..pane(&open, Some("worker"), false) };
-        check(&open, Ok(&[foreign]), Session::Crashed);
+        check(&locked, no_answer(), Session::Inactive);
+        locked.append(Event::Unknown, Set::new().tmux_session(Some("coffee/fix"))).unwrap();
+        check(&locked, no_answer(), Session::Unknown);
+        check(&locked, Ok(&[pane(&locked, Some("worker"), false)]), Session::Active);
+        check(&locked, Ok(&[pane(&locked, Some("worker"), true)]), Session::Crashed);
+        check(&locked, Ok(&[pane(&locked, None, false)]), Session::Crashed);
+        let foreign = Pane { task: None, ..pane(&locked, Some("worker"), false) };
+        check(&locked, Ok(&[foreign]), Session::Crashed);
     }
 
     #[test]
     fn processes_on_record_need_no_tmux() {
         let (_folder, home) = tests::home();
-        let mut open = tests::task(&home, "fix");
-        open.append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
+        let mut locked = tests::task(&home, "fix");
+        locked.append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
         let own = crate::drive::process::Process::alive(std::process::id().cast_signed()).unwrap();
-        Room::make(open.dir(), 1).unwrap().note(own).unwrap();
-        check(&open, Err(Error::new(Kind::Environment, "tmux says nothing")), Session::Active);
+        Room::make(locked.dir(), 1).unwrap().note(own).unwrap();
+        check(&locked, Err(Error::new(Kind::Environment, "tmux says nothing")), Session::Active);
     }
 }

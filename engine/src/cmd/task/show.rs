@@ -8,27 +8,27 @@ use serde_json::{Value, json};
 use super::doings;
 use super::session::Session;
 use crate::Result;
+use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::flow::activity::{self, Agent};
 use crate::flow::definition::compare;
 use crate::flow::refusal::short;
 use crate::flow::snapshot::status_of;
-use crate::orange::Orange;
 use crate::store::event::{Event, Pass, Record, Spent, Waiting};
 use crate::store::journal::Journal;
-use crate::store::{Log, Task, TaskDir};
+use crate::store::{Task, TaskDir, TaskHistory};
 
 /// How many of its last events a task is shown with.
 const SHOWN: usize = 200;
 
 /// Shows a task: its fields, its body's sections, its history, what needs attention.
-pub fn run(orange: &Orange, dir: &TaskDir, all: bool) -> Result<Answer> {
-    let (task, journal) = Task::read_last(&orange.home, dir, if all { usize::MAX } else { SHOWN })?;
-    let session = Session::of(dir, &task, || orange.tmux.panes());
-    let log = journal.log();
-    let agents = doings::with_log(orange, dir, &task, &log, || orange.tmux.panes().ok());
-    let spent = activity::spent(orange, dir, &task, &log);
-    let history: Vec<Value> = journal.records.iter().map(Record::to_json).collect();
+pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<Answer> {
+    let (task, journal) = Task::read_last(&app.home, dir, if all { usize::MAX } else { SHOWN })?;
+    let session = Session::of(dir, &task, || app.tmux.panes());
+    let history = journal.history();
+    let agents = doings::with_history(app, dir, &task, &history, || app.tmux.panes().ok());
+    let spent = activity::spent(app, dir, &task, &history);
+    let events: Vec<Value> = journal.records.iter().map(Record::to_json).collect();
     let json = json!({
         "id": task.id,
         "project": task.project,
@@ -37,15 +37,15 @@ pub fn run(orange: &Orange, dir: &TaskDir, all: bool) -> Result<Answer> {
         "status": task.status(),
         "workflow": task.owned.workflow,
         "definition": task.owned.definition,
-        "workflow_note": workflow_note(orange, &task),
+        "workflow_note": workflow_note(app, &task),
         "harness": task.harness,
         "review_harness": task.review_harness,
         "counters": task.owned.counters,
         "workspace": task.owned.workspace,
         "tmux_session": task.owned.tmux_session,
         "session": session.as_str(),
-        "unnoticed": doings::unnoticed(dir, &log, session),
-        "your_turn": doings::your_turn(orange, &task, session),
+        "unnoticed": doings::unnoticed(dir, &history, session),
+        "your_turn": doings::your_turn(app, &task, session),
         "agents": doings::to_json(&agents),
         "spent": doings::spent_to_json(&spent),
         "waiting_until": task.owned.waiting_until,
@@ -56,22 +56,22 @@ pub fn run(orange: &Orange, dir: &TaskDir, all: bool) -> Result<Answer> {
         "updated_at": task.updated_at,
         "path": dir.task_md(),
         "sections": sections(&task.body),
-        "gates": gates(&log, &task.body),
-        "history": history,
+        "gates": gates(&history, &task.body),
+        "history": events,
         "history_left_out": journal.left_out,
     });
     let agents = agent_lines(&agents, &spent);
-    Ok(Answer::new(json, text(orange, &task, dir, session, agents, &journal, &log)))
+    Ok(Answer::new(json, text(app, &task, dir, session, agents, &journal, &history)))
 }
 
 fn text(
-    orange: &Orange,
+    app: &App,
     task: &Task,
     dir: &TaskDir,
     session: Session,
     agents: Vec<String>,
     journal: &Journal,
-    log: &Log,
+    history: &TaskHistory,
 ) -> String {
     let mut lines = vec![format!("{}  {}  {}", task.id, task.status(), one_line(&task.summary, 80))];
     if let Some(attention) = &task.attention {
@@ -82,27 +82,26 @@ fn text(
     lines.push(format!("project    {}", task.project));
     lines.push(format!("branch     {}", task.branch));
     lines.push(format!("workflow   {} ({})", task.owned.workflow, task.owned.definition));
-    lines.extend(workflow_note(orange, task).map(|note| format!("           {note}")));
+    lines.extend(workflow_note(app, task).map(|note| format!("           {note}")));
     lines.push(format!("counters   {}", counters.join(", ")));
     let name = task.owned.tmux_session.as_deref().unwrap_or("none");
     lines.push(format!("session    {name} ({})", session.as_str()));
-    lines.extend(doings::unnoticed(dir, log, session).map(|what| format!("           {what}")));
+    lines.extend(doings::unnoticed(dir, history, session).map(|what| format!("           {what}")));
     lines.extend(
-        doings::your_turn(orange, task, session).map(|command| format!("your turn  `{command}` goes on")),
+        doings::your_turn(app, task, session).map(|command| format!("your turn  `{command}` goes on")),
     );
     lines.extend(task.owned.stopped_at.as_ref().map(|time| format!("stopped    by a person at {time}")));
     lines.extend(agents);
-    if let Some(Waiting { until, reason, .. }) = &log.waiting {
+    if let Some(Waiting { until, reason, .. }) = &history.waiting {
         lines.push(format!("waiting    until {until}: {}", one_line(reason, 200)));
     }
-    let worktree =
-        task.owned.workspace.as_ref().map(|name| orange.home.workspace(name).display().to_string());
+    let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name).display().to_string());
     lines.push(format!("worktree   {}", worktree.as_deref().unwrap_or("none")));
     lines.extend(task.pr_url.as_ref().map(|url| format!("pull       {}", one_line(url, 120))));
     lines.push(format!("file       {}", dir.task_md().display()));
     for (heading, content) in sections(&task.body) {
         let first = content.lines().find(|line| !line.trim().is_empty()).unwrap_or("(empty)");
-        let passed = log.passes.get(&heading).map(|pass| passed(pass, &content)).unwrap_or_default();
+        let passed = history.passes.get(&heading).map(|pass| passed(pass, &content)).unwrap_or_default();
         lines.push(format!("{heading}: {}{passed}", one_line(first, 80)));
     }
     let Journal { records, left_out, .. } = journal;
@@ -128,15 +127,15 @@ fn agent_lines(agents: &[Agent], spent: &BTreeMap<u32, Spent>) -> Vec<String> {
 }
 
 /// What stands between the task and its workflow, if anything does.
-fn workflow_note(orange: &Orange, task: &Task) -> Option<String> {
+fn workflow_note(app: &App, task: &Task) -> Option<String> {
     let definition = &task.owned.definition;
-    match orange.machine_of(&task.owned) {
+    match app.machine_of(&task.owned) {
         Err(error) => Some(error.to_string()),
         Ok(machine) => match status_of(machine, task) {
             Err(error) => Some(error.to_string()),
             Ok(_) if machine.source_hash == definition || definition.is_empty() => None,
             Ok(_) => {
-                let compare = compare(orange, machine, definition);
+                let compare = compare(app, machine, definition);
                 Some(format!("it has changed since, to {}: `{compare}` shows how", machine.source_hash))
             }
         },
@@ -200,9 +199,9 @@ pub fn event_words(record: &Record) -> String {
 }
 
 /// How each section last passed a gate, and whether it is still what passed.
-fn gates(log: &Log, body: &str) -> Value {
+fn gates(history: &TaskHistory, body: &str) -> Value {
     let mut gates = json!({});
-    for pass in log.passes.values() {
+    for pass in history.passes.values() {
         let unchanged =
             orange_core::section(body, &pass.section).is_some_and(|content| is_what_passed(pass, content));
         gates[&pass.section] = json!({ "hash": pass.hash, "commit": pass.commit, "unchanged": unchanged });

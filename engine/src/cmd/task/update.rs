@@ -3,15 +3,15 @@
 use serde_json::json;
 
 use super::create::{admit, check_branch, check_summary};
-use super::merge::moved_answer;
+use super::merge::transition_answer;
+use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::UpdateArgs;
 use crate::drive::git::Git;
-use crate::flow::foresee::{Ahead, foresee};
-use crate::flow::{Goal, rebranch, request, settled, waiting};
-use crate::orange::Orange;
+use crate::flow::dry_run::{TaskPreview, dry_run};
+use crate::flow::{Goal, lock_recovered, rebranch, request, waiting};
 use crate::store::scalar::Value;
-use crate::store::{Open, Task, TaskDir, list};
+use crate::store::{LockedTask, Task, TaskDir, list};
 use crate::{Error, Kind, Result, store};
 
 /// Refuses what asks for nothing, before any task is looked for.
@@ -27,67 +27,67 @@ pub fn check(args: &UpdateArgs) -> Result<()> {
 }
 
 /// Changes a task's summary and branch, then asks for its status.
-pub fn run(orange: &Orange, dir: &TaskDir, args: &UpdateArgs) -> Result<Answer> {
+pub fn run(app: &App, dir: &TaskDir, args: &UpdateArgs) -> Result<Answer> {
     // A status that is refused leaves the other fields alone too.
     if let Some(status) = args.status.as_ref().filter(|_| args.summary.is_some() || args.branch.is_some()) {
-        foresee(orange, dir, Goal::Named(status))?;
+        dry_run(app, dir, Goal::Named(status))?;
     }
-    let fields = edit(orange, dir, args)?;
+    let fields = edit(app, dir, args)?;
     let Some(status) = &args.status else {
         let json = json!({ "success": true, "id": dir.id, "updated": fields, "dry_run": args.dry_run });
         let verb = if args.dry_run { "would update" } else { "updated" };
         return Ok(Answer::new(json, format!("{verb} {}", fields.join(", "))));
     };
-    let ask = if args.dry_run { foresee } else { request };
-    let moved = ask(orange, dir, Goal::Named(status))?;
-    Ok(moved_answer(orange, dir, &moved))
+    let ask = if args.dry_run { dry_run } else { request };
+    let result = ask(app, dir, Goal::Named(status))?;
+    Ok(transition_answer(app, dir, &result))
 }
 
-fn edit(orange: &Orange, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'static str>> {
+fn edit(app: &App, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'static str>> {
     let branch = match &args.branch {
-        Some(name) => Some(branch(orange, dir, name.as_deref())?),
+        Some(name) => Some(branch(app, dir, name.as_deref())?),
         None => None,
     };
     let mut changes = Vec::new();
     changes.extend(args.summary.as_deref().map(|summary| ("summary", Value::Text(summary))));
     changes.extend(branch.as_deref().map(|branch| ("branch", Value::Text(branch))));
     if !changes.is_empty() && args.dry_run {
-        let Ahead { task, log, .. } = Ahead::of(orange, dir)?;
-        orange.check_caller(&task, &log)?;
+        let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
+        app.check_caller(&task, &history)?;
         if let Some(branch) = &branch {
-            admit(orange, &list::others_of_branch(&orange.home, dir, branch)?)?;
-            let worktree = task.owned.workspace.as_ref().map(|name| orange.home.workspace(name));
-            rebranch::plan(orange, &task, worktree.as_deref(), branch)?;
+            admit(app, &list::others_of_branch(&app.home, dir, branch)?)?;
+            let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
+            rebranch::plan(app, &task, worktree.as_deref(), branch)?;
         }
     } else if !changes.is_empty() {
-        let mut open = settled(orange, dir)?;
-        orange.check_caller(open.task(), open.log())?;
+        let mut locked = lock_recovered(app, dir)?;
+        app.check_caller(locked.task(), locked.history())?;
         if let Some(branch) = &branch {
             // The project's lock comes before the task's.
-            drop(open);
-            let prepare = |open: &Open| {
-                let change = rebranch::plan(orange, open.task(), open.worktree().as_deref(), branch)?;
-                change.make(orange, open.task(), branch)
+            drop(locked);
+            let prepare = |locked: &LockedTask| {
+                let change = rebranch::plan(app, locked.task(), locked.worktree().as_deref(), branch)?;
+                change.make(app, locked.task(), branch)
             };
-            store::rebranch(&orange.home, dir, branch, &changes, |others| admit(orange, others), prepare)?;
+            store::rebranch(&app.home, dir, branch, &changes, |others| admit(app, others), prepare)?;
         } else {
-            open.edit(&changes)?;
-            drop(open);
+            locked.edit(&changes)?;
+            drop(locked);
         }
         // Nobody may have come back for it: the process that was to was killed, and no monitor runs.
-        waiting::overdue(orange, dir)?;
+        waiting::overdue(app, dir)?;
     }
     Ok(changes.into_iter().map(|(key, _)| key).collect())
 }
 
 /// The branch of this name, or the one that is checked out in the task's worktree.
-fn branch(orange: &Orange, dir: &TaskDir, name: Option<&str>) -> Result<String> {
-    let (task, _) = Task::read(&orange.home, dir)?;
-    let project = orange.project_of(&task)?;
+fn branch(app: &App, dir: &TaskDir, name: Option<&str>) -> Result<String> {
+    let (task, _) = Task::read(&app.home, dir)?;
+    let project = app.project_of(&task)?;
     let branch = match (name, &task.owned.workspace) {
         (Some(name), _) => name.to_owned(),
         (None, Some(workspace)) => {
-            let worktree = orange.home.workspace(workspace);
+            let worktree = app.home.workspace(workspace);
             Git::at(&project.path).current_branch(&worktree)?.ok_or_else(|| {
                 Error::new(Kind::Refused, "no branch is checked out in the task's worktree")
                     .help("check one out, or name it: --branch NAME")

@@ -6,12 +6,12 @@ use orange_core::StateId;
 use serde_json::json;
 
 use super::doings;
+use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::WaitArgs;
 use crate::flow::snapshot::state_named;
-use crate::flow::{abandoned, settled};
-use crate::orange::Orange;
-use crate::store::{Log, Task, TaskDir, task};
+use crate::flow::{abandoned, lock_recovered};
+use crate::store::{Task, TaskDir, TaskHistory, task};
 use crate::{Error, Kind, Result};
 
 /// How long a change may go unnoticed. A look is one `stat`, so that a wait of hours costs nothing.
@@ -19,7 +19,7 @@ const POLL: Duration = Duration::from_millis(100);
 
 /// Waits until the task has one of the statuses, with the hooks that lead there done. A transition that nobody finishes any
 /// more would be waited for in vain: it is gone on with.
-pub fn run(orange: &Orange, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
+pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
     let deadline =
         args.timeout.map(|seconds| (seconds, Instant::now() + Duration::from_secs(seconds.into())));
     let (mut seen, mut pending) = (None, None);
@@ -27,39 +27,39 @@ pub fn run(orange: &Orange, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
         let length = std::fs::metadata(dir.history()).map(|metadata| metadata.len()).ok();
         if seen != Some(length) {
             seen = Some(length);
-            let log = task::read_journal(dir)?.log();
-            if has_come(orange, dir, &log, &args.status)? {
-                let json = json!({ "success": true, "id": dir.id, "status": log.owned.status });
-                return Ok(Answer::new(json, format!("{} is {}", dir.id, log.owned.status)));
+            let history = task::read_journal(dir)?.history();
+            if has_come(app, dir, &history, &args.status)? {
+                let json = json!({ "success": true, "id": dir.id, "status": history.owned.status });
+                return Ok(Answer::new(json, format!("{} is {}", dir.id, history.owned.status)));
             }
-            pending = Some(log).filter(|log| log.open.is_some());
+            pending = Some(history).filter(|history| history.open.is_some());
         }
-        if pending.as_ref().is_some_and(|log| abandoned(dir, log).is_some()) {
-            drop(settled(orange, dir)?);
+        if pending.as_ref().is_some_and(|history| abandoned(dir, history).is_some()) {
+            drop(lock_recovered(app, dir)?);
         }
         if let Some((seconds, deadline)) = deadline
             && Instant::now() >= deadline
         {
-            return Err(timed_out(orange, dir, &args.status, seconds)?);
+            return Err(timed_out(app, dir, &args.status, seconds)?);
         }
         std::thread::sleep(POLL);
     }
 }
 
 /// Whether it has one of the statuses; refused when it can come to none any more.
-fn has_come(orange: &Orange, dir: &TaskDir, log: &Log, statuses: &[String]) -> Result<bool> {
-    let machine = orange.machine_of(&log.owned)?;
+fn has_come(app: &App, dir: &TaskDir, history: &TaskHistory, statuses: &[String]) -> Result<bool> {
+    let machine = app.machine_of(&history.owned)?;
     let wanted: Vec<StateId> =
         statuses.iter().map(|name| state_named(machine, name)).collect::<Result<_>>()?;
-    if log.open.is_some() {
+    if history.open.is_some() {
         return Ok(false);
     }
-    let Some(state) = machine.state_named(&log.owned.status) else { return Ok(false) };
+    let Some(state) = machine.state_named(&history.owned.status) else { return Ok(false) };
     if wanted.contains(&state) {
         return Ok(true);
     }
     if machine.state(state).terminal {
-        let status = &log.owned.status;
+        let status = &history.owned.status;
         let message =
             format!("{} is {status} and can no longer come to be {}", dir.id, statuses.join(" or "));
         return Err(Error::new(Kind::Refused, message)
@@ -68,14 +68,14 @@ fn has_come(orange: &Orange, dir: &TaskDir, log: &Log, statuses: &[String]) -> R
     Ok(false)
 }
 
-fn timed_out(orange: &Orange, dir: &TaskDir, statuses: &[String], seconds: u32) -> Result<Error> {
-    let log = task::read_journal(dir)?.log();
-    let status = &log.owned.status;
+fn timed_out(app: &App, dir: &TaskDir, statuses: &[String], seconds: u32) -> Result<Error> {
+    let history = task::read_journal(dir)?.history();
+    let status = &history.owned.status;
     let message = format!("{} is still {status} after {seconds} s, not {}", dir.id, statuses.join(" or "));
     // An agent may be in the middle of writing the file: then nothing is said of what it does.
-    let panes = || orange.tmux.panes().ok();
+    let panes = || app.tmux.panes().ok();
     let agents =
-        Task::read(&orange.home, dir).map(|(task, _)| doings::with_log(orange, dir, &task, &log, panes));
+        Task::read(&app.home, dir).map(|(task, _)| doings::with_history(app, dir, &task, &history, panes));
     let agents = agents.unwrap_or_default();
     let message = agents.iter().fold(message, |message, agent| format!("{message}; {}", doings::line(agent)));
     let answer = agents.iter().find_map(doings::how_to_answer);

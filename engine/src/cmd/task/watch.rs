@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::doings;
 use super::named_or_here;
 use super::show::event_words;
+use crate::app::App;
 use crate::cmd::answer::{Answer, error_json};
 use crate::cmd::args::TaskName;
 use crate::flow::activity::Agent;
-use crate::flow::doing::Told;
-use crate::orange::Orange;
+use crate::flow::doing::Assessment;
 use crate::store::{Follow, Record, Task, TaskDir, clock, list, task};
 use crate::{Error, Kind, Result};
 
@@ -20,20 +20,20 @@ use crate::{Error, Kind, Result};
 const POLL: Duration = Duration::from_millis(200);
 
 /// Tells each event of one task until that is over, or of all tasks until it is interrupted or nobody reads any more.
-pub fn run(orange: &Orange, task: &TaskName, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<Answer> {
+pub fn run(app: &App, task: &TaskName, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<Answer> {
     match &task.name {
-        Some(_) => one(orange, &named_or_here(orange, task)?, tell)?,
-        None => all(orange, tell)?,
+        Some(_) => one(app, &named_or_here(app, task)?, tell)?,
+        None => all(app, tell)?,
     }
     Ok(Answer::new(Value::Null, ""))
 }
 
-fn one(orange: &Orange, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
+fn one(app: &App, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
     let mut follow = Follow::from_now(dir.clone())?;
     let mut doings = Doings::default();
-    while is_under_way(orange, dir)? {
+    while is_under_way(app, dir)? {
         let Some(records) = follow.more()? else { return Ok(()) };
-        if !tell_each(dir, &records, tell)? || !doings.tell(orange, dir, tell)? {
+        if !tell_each(dir, &records, tell)? || !doings.tell(app, dir, tell)? {
             return Ok(());
         }
         if records.is_empty() {
@@ -45,24 +45,24 @@ fn one(orange: &Orange, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -
 }
 
 /// Tasks that come to be meanwhile are followed from their first event on. One that cannot be read stops no other.
-fn all(orange: &Orange, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
+fn all(app: &App, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
     let mut follows: BTreeMap<String, Follow> = BTreeMap::new();
     let mut doings: BTreeMap<String, Doings> = BTreeMap::new();
-    for dir in list::dirs(&orange.home, None)? {
+    for dir in list::dirs(&app.home, None)? {
         follows.insert(
             dir.id.clone(),
             Follow::from_now(dir.clone()).unwrap_or_else(|_| Follow::from_start(dir)),
         );
     }
     loop {
-        for dir in list::dirs(&orange.home, None)? {
+        for dir in list::dirs(&app.home, None)? {
             let follow = follows.entry(dir.id.clone()).or_insert_with(|| Follow::from_start(dir.clone()));
             let is_heard = match follow.more() {
                 Ok(records) => tell_each(&dir, &records.unwrap_or_default(), tell)?,
                 Err(error) => tell(&broken(&dir, &error))?,
             };
             let doings = doings.entry(dir.id.clone()).or_default();
-            if !is_heard || !doings.tell(orange, &dir, tell)? {
+            if !is_heard || !doings.tell(app, &dir, tell)? {
                 return Ok(());
             }
         }
@@ -70,9 +70,9 @@ fn all(orange: &Orange, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
     }
 }
 
-fn is_under_way(orange: &Orange, dir: &TaskDir) -> Result<bool> {
-    match task::read_journal(dir).map(|journal| journal.log()) {
-        Ok(log) => Ok(log.open.is_some() || !orange.is_over(&log.owned)),
+fn is_under_way(app: &App, dir: &TaskDir) -> Result<bool> {
+    match task::read_journal(dir).map(|journal| journal.history()) {
+        Ok(history) => Ok(history.open.is_some() || !app.is_over(&history.owned)),
         Err(error) if error.kind == Kind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
@@ -88,20 +88,15 @@ struct Doings {
 
 impl Doings {
     /// Tells what agents have come to do since; whether somebody still listens. What cannot be read is not told.
-    fn tell(
-        &mut self,
-        orange: &Orange,
-        dir: &TaskDir,
-        tell: &dyn Fn(&Answer) -> Result<bool>,
-    ) -> Result<bool> {
+    fn tell(&mut self, app: &App, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<bool> {
         let file = std::fs::metadata(dir.activity());
         let found = file.and_then(|file| Ok((file.len(), file.modified()?))).ok();
         if found.is_none() || std::mem::replace(&mut self.looked_at, found) == found {
             return Ok(true);
         }
-        let Ok((task, journal)) = Task::read(&orange.home, dir) else { return Ok(true) };
-        for agent in doings::with_log(orange, dir, &task, &journal.log(), || None) {
-            let Told { state, reason, .. } = &agent.told;
+        let Ok((task, journal)) = Task::read(&app.home, dir) else { return Ok(true) };
+        for agent in doings::with_history(app, dir, &task, &journal.history(), || None) {
+            let Assessment { state, reason, .. } = &agent.assessment;
             // Of an agent that works, not each of its steps.
             let word = if state.is_well() {
                 state.as_str().to_owned()

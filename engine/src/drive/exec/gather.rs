@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
-use super::kept::{Bound, Kept};
+use super::captured::{Bound, CapturedOutput};
 
 /// How long a program may keep its pipes open after it has ended: something it left in the background,
 /// an `ssh` connection master for instance, may hold them for ever.
@@ -22,7 +22,7 @@ pub(super) struct Gathering {
     stderr: Gathered,
 }
 
-type Gathered = Arc<Mutex<Kept>>;
+type Gathered = Arc<Mutex<CapturedOutput>>;
 
 enum Event {
     Exited,
@@ -72,7 +72,7 @@ fn feed(pipe: Option<impl Write + Send + 'static>, bytes: Vec<u8>) {
 }
 
 fn drain(pipe: Option<impl Read + Send + 'static>, bound: Option<Bound>, events: &Sender<Event>) -> Gathered {
-    let gathered = Arc::new(Mutex::new(Kept::new(bound)));
+    let gathered = Arc::new(Mutex::new(CapturedOutput::new(bound)));
     let (sink, events) = (Arc::clone(&gathered), events.clone());
     thread::spawn(move || {
         let mut chunk = vec![0; 1 << 16];
@@ -105,6 +105,6 @@ fn announce_exit(child: &Child, events: Sender<Event>) {
     });
 }
 
-fn taken(gathered: &Mutex<Kept>) -> Vec<u8> {
+fn taken(gathered: &Mutex<CapturedOutput>) -> Vec<u8> {
     gathered.lock().unwrap_or_else(PoisonError::into_inner).take()
 }

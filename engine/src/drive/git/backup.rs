@@ -14,7 +14,7 @@ use super::{Git, TASK_FILE, Worktree};
 use crate::{Error, Kind, Result};
 
 /// Who makes the commits of backups.
-pub(super) const KEEPER: &str = "orange@localhost";
+pub(super) const BACKUP_EMAIL: &str = "orange@localhost";
 
 /// Work that was kept under a ref.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,15 +27,15 @@ pub struct Backup {
 
 /// Something that was kept before a worktree was cleaned or removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum SavedWork {
     /// Under a ref.
-    Work(Backup),
+    Commit(Backup),
     /// What no ref can hold, such as a repository inside the worktree: whole, in this place now.
     Aside(PathBuf),
 }
 
 /// On whose behalf work is kept, and who takes notice of it before anything is cleaned.
-pub struct Keeper<'k> {
+pub struct BackupContext<'k> {
     /// The task whose work it is; of a worktree without one, the worktree's name.
     pub task: &'k str,
     /// The branch that work is merged into. What is part of it needs no ref.
@@ -43,7 +43,7 @@ pub struct Keeper<'k> {
     /// The folder that what no ref can hold is moved to.
     pub aside: &'k Path,
     /// Gets everything that was kept. If it fails, nothing is cleaned.
-    pub note: &'k mut dyn FnMut(Kept) -> Result<()>,
+    pub note: &'k mut dyn FnMut(SavedWork) -> Result<()>,
 }
 
 /// The refs of all backups.
@@ -180,13 +180,13 @@ impl Git {
     ///
     /// # Errors
     /// `environment` when git fails, or when a captured file is not in what was kept; those of taking notice.
-    pub(super) fn back_up(&self, seen: &Seen<'_>, keeper: &mut Keeper<'_>) -> Result<()> {
-        let (commit, held) = seen.git.snapshot(seen, keeper.task)?;
+    pub(super) fn back_up(&self, seen: &Seen<'_>, context: &mut BackupContext<'_>) -> Result<()> {
+        let (commit, held) = seen.git.snapshot(seen, context.task)?;
         if let Some(commit) = commit.or(seen.git.head(&seen.git.repo)?) {
-            self.keep_tip(&commit, keeper)?;
+            self.keep_tip(&commit, context)?;
             self.check_held(&commit, &held)?;
         }
-        self.keep_loose_ends(&seen.git, keeper)
+        self.keep_loose_ends(&seen.git, context)
     }
 
     /// That a commit has every one of these files, as it is.
@@ -207,36 +207,36 @@ impl Git {
     ///
     /// # Errors
     /// As [`Git::back_up`].
-    pub(super) fn back_up_removed(&self, removed: &Worktree, keeper: &mut Keeper<'_>) -> Result<()> {
+    pub(super) fn back_up_removed(&self, removed: &Worktree, context: &mut BackupContext<'_>) -> Result<()> {
         let Some(folder) = self.remembered(&removed.path)? else { return Ok(()) };
         let index = Scratch::of(&folder.join("index"))?;
         let written = self.call().env("GIT_INDEX_FILE", &index.path).arg("write-tree").run()?;
         let staged = written.success().then(|| written.text());
         let head = removed.head.as_deref();
         let commit = match staged {
-            Some(tree) if index.exists => self.commit_on(head, &[(tree, "staged")], keeper.task, &index)?,
+            Some(tree) if index.exists => self.commit_on(head, &[(tree, "staged")], context.task, &index)?,
             Some(_) | None => None,
         };
         if let Some(commit) = commit.as_deref().or(head) {
-            self.keep_tip(commit, keeper)?;
+            self.keep_tip(commit, context)?;
         }
-        self.keep_loose_ends(&self.bound(&folder, &self.repo), keeper)
+        self.keep_loose_ends(&self.bound(&folder, &self.repo), context)
     }
 
     /// Gives a commit a ref, unless it is on a remote or part of the default branch.
-    fn keep_tip(&self, commit: &str, keeper: &mut Keeper<'_>) -> Result<()> {
-        let merged = format!("refs/heads/{}", keeper.default_branch);
+    fn keep_tip(&self, commit: &str, context: &mut BackupContext<'_>) -> Result<()> {
+        let merged = format!("refs/heads/{}", context.default_branch);
         let merged = self.refs(&[&merged])?.into_iter().map(|one| one.commit);
         if self.is_beyond(commit, ["--remotes".to_owned()].into_iter().chain(merged))? {
-            self.keep(commit, keeper)?;
+            self.keep(commit, context)?;
         }
         Ok(())
     }
 
     /// Gives a commit a ref, unless a branch, a remote or a tag has it.
-    fn keep_loose(&self, commit: &str, keeper: &mut Keeper<'_>) -> Result<()> {
+    fn keep_loose(&self, commit: &str, context: &mut BackupContext<'_>) -> Result<()> {
         if self.is_beyond(commit, ["--branches", "--remotes", "--tags"].map(str::to_owned))? {
-            self.keep(commit, keeper)?;
+            self.keep(commit, context)?;
         }
         Ok(())
     }
@@ -349,12 +349,12 @@ impl Git {
     ///
     /// # Errors
     /// `environment` when that fails; those of taking notice.
-    pub(super) fn set_broken_index_aside(&self, keeper: &mut Keeper<'_>) -> Result<()> {
+    pub(super) fn set_broken_index_aside(&self, context: &mut BackupContext<'_>) -> Result<()> {
         let read = self.call().args(["ls-files", "--stage", "-z"]).run()?;
         if read.success() || !parse::says_broken_index(&read.complaint()) {
             return Ok(());
         }
-        keeper.set_aside(&self.git_dir(&self.repo)?.join("index"))?;
+        context.set_aside(&self.git_dir(&self.repo)?.join("index"))?;
         match self.head(&self.repo)? {
             Some(head) => self.patiently(|| self.call().args(["read-tree", &head]))?.checked().map(drop),
             None => Ok(()),
@@ -381,7 +381,7 @@ impl Git {
             let message = format!("{what} of task {task}");
             let call = ["AUTHOR", "COMMITTER"].iter().fold(self.call(), |call, who| {
                 call.env(format!("GIT_{who}_NAME"), "orange")
-                    .env(format!("GIT_{who}_EMAIL"), KEEPER)
+                    .env(format!("GIT_{who}_EMAIL"), BACKUP_EMAIL)
                     .env(format!("GIT_{who}_DATE"), format!("@{} +0000", index.seconds()))
             });
             let call = call.args(["commit-tree", tree, "-m", &message]);
@@ -407,7 +407,7 @@ impl Git {
     }
 
     /// Keeps what a checkout is in the middle of, and what only refs of its own have, such as those of a bisection.
-    fn keep_loose_ends(&self, checkout: &Git, keeper: &mut Keeper<'_>) -> Result<()> {
+    fn keep_loose_ends(&self, checkout: &Git, context: &mut BackupContext<'_>) -> Result<()> {
         let own = checkout.git_dir(&checkout.repo)?;
         let read = |name: &&str| fs::read_to_string(own.join(name)).ok();
         let of_heads = LOOSE_ENDS.iter().filter_map(read).flat_map(|text| words_of(&text, |_| true));
@@ -425,7 +425,7 @@ impl Git {
         for commit in commits.into_iter().filter(|commit| looked_at.insert(commit.clone())) {
             // What looks like a commit may be a word of a subject.
             if let Some(commit) = self.commit_in(&self.repo, &commit)? {
-                self.keep_loose(&commit, keeper)?;
+                self.keep_loose(&commit, context)?;
             }
         }
         Ok(())
@@ -438,18 +438,18 @@ impl Git {
     }
 
     /// Gives a commit a ref of the task's own, or finds the one that it has.
-    fn keep(&self, commit: &str, keeper: &mut Keeper<'_>) -> Result<()> {
-        let known = self.backups(keeper.task)?;
+    fn keep(&self, commit: &str, context: &mut BackupContext<'_>) -> Result<()> {
+        let known = self.backups(context.task)?;
         if let Some(backup) = known.into_iter().find(|backup| backup.commit == commit) {
-            return (keeper.note)(Kept::Work(backup));
+            return (context.note)(SavedWork::Commit(backup));
         }
-        if !self.is_beyond(commit, [format!("--glob={BACKUPS}/{}/*", keeper.task)])? {
+        if !self.is_beyond(commit, [format!("--glob={BACKUPS}/{}/*", context.task)])? {
             return Ok(());
         }
-        let reference = self.next_backup(keeper.task)?;
+        let reference = self.next_backup(context.task)?;
         // The empty old value makes git refuse to overwrite a ref.
         self.patiently(|| self.call().args(["update-ref", &reference, commit, ""]))?.checked()?;
-        (keeper.note)(Kept::Work(Backup { reference, commit: commit.to_owned() }))
+        (context.note)(SavedWork::Commit(Backup { reference, commit: commit.to_owned() }))
     }
 
     /// The index of a worktree.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::backup::{BACKUPS, Backup, KEEPER};
+use super::backup::{BACKUP_EMAIL, BACKUPS, Backup};
 use super::{Git, REMOTE};
 use crate::Result;
 
@@ -29,7 +29,7 @@ impl Git {
         }
         let beyond = || self.call().arg("rev-list").args(not(&known)).arg(&backup.commit);
         let committers = beyond().args(["--no-commit-header", "--format=%ce"]).text()?;
-        if committers.lines().any(|who| who != KEEPER) {
+        if committers.lines().any(|who| who != BACKUP_EMAIL) {
             return Ok(false);
         }
         let listed = beyond().arg("--objects").text()?;

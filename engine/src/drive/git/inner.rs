@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::backup::{BACKUPS, Backup, Keeper, Kept, Seen};
+use super::backup::{BACKUPS, Backup, BackupContext, SavedWork, Seen};
 use super::capture::{Capture, until_nobody_writes};
 use super::link::link_of;
 use super::look::{self, Tree};
@@ -45,18 +45,18 @@ impl Git {
         there: &Git,
         paths: &[PathBuf],
         capture: &Capture,
-        keeper: &mut Keeper<'_>,
+        context: &mut BackupContext<'_>,
     ) -> Result<Vec<(PathBuf, String)>> {
         let mut modules = Vec::new();
         for path in paths {
             let folder = there.repo.join(path);
             match self.inner(there, &folder)? {
-                Inner::Linked(found) => self.remove(&found.path, keeper)?,
-                Inner::Foreign => keeper.set_aside(&folder)?,
+                Inner::Linked(found) => self.remove(&found.path, context)?,
+                Inner::Foreign => context.set_aside(&folder)?,
                 Inner::Submodule(own) => {
                     capture.take([&**path])?;
                     let moved = capture.taken().join(path);
-                    let head = self.keep_submodule(&own, &moved, keeper)?;
+                    let head = self.keep_submodule(&own, &moved, context)?;
                     fs::create_dir_all(&folder).map_err(|cause| Error::io("create", &folder, &cause))?;
                     modules.extend(head.map(|head| (path.clone(), head)));
                 }
@@ -66,24 +66,29 @@ impl Git {
     }
 
     /// Keeps what a submodule has that is on none of its remotes; the commit that it stands on.
-    fn keep_submodule(&self, own: &Path, folder: &Path, keeper: &mut Keeper<'_>) -> Result<Option<String>> {
+    fn keep_submodule(
+        &self,
+        own: &Path,
+        folder: &Path,
+        context: &mut BackupContext<'_>,
+    ) -> Result<Option<String>> {
         let theirs = self.bound(own, folder);
         until_nobody_writes(folder, folder)?;
         let look = theirs.look(&Tree::new())?;
         for path in &look.walk.repositories {
             let inside = folder.join(path);
             match self.inner(&theirs, &inside)? {
-                Inner::Submodule(own) => self.keep_submodule(&own, &inside, keeper).map(drop)?,
-                Inner::Linked(_) | Inner::Foreign => keeper.set_aside(&inside)?,
+                Inner::Submodule(own) => self.keep_submodule(&own, &inside, context).map(drop)?,
+                Inner::Linked(_) | Inner::Foreign => context.set_aside(&inside)?,
             }
         }
         for special in &look.walk.special {
-            keeper.set_aside(&folder.join(special))?;
+            context.set_aside(&folder.join(special))?;
         }
         let captured = look.uncommitted();
         let seen =
             Seen { git: theirs.clone(), look: &look, captured: &captured, place: folder, modules: &[] };
-        let snapshot = theirs.snapshot(&seen, keeper.task)?.0;
+        let snapshot = theirs.snapshot(&seen, context.task)?.0;
         let head = theirs.head(folder)?;
         let mut tips: Vec<String> = snapshot.or(head.clone()).into_iter().collect();
         for found in theirs.refs(&["refs/heads", "refs/tags"])? {
@@ -94,7 +99,7 @@ impl Git {
         tips.dedup();
         for tip in tips {
             if theirs.is_beyond(&tip, ["--remotes".to_owned()])? {
-                self.adopt(own, &tip, keeper)?;
+                self.adopt(own, &tip, context)?;
             }
         }
         until_nobody_writes(folder, folder)?;
@@ -118,8 +123,8 @@ impl Git {
     }
 
     /// Gives a commit of another repository a ref in this one, with everything that it stands on.
-    fn adopt(&self, from: &Path, commit: &str, keeper: &mut Keeper<'_>) -> Result<()> {
-        let known = self.backups(keeper.task)?.into_iter().find(|backup| backup.commit == commit);
+    fn adopt(&self, from: &Path, commit: &str, context: &mut BackupContext<'_>) -> Result<()> {
+        let known = self.backups(context.task)?.into_iter().find(|backup| backup.commit == commit);
         let backup = match known {
             Some(backup) => backup,
             None => {
@@ -137,16 +142,16 @@ impl Git {
                     .input(wanted.as_bytes())
                     .run()?
                     .checked()?;
-                let reference = self.next_backup(keeper.task)?;
+                let reference = self.next_backup(context.task)?;
                 self.patiently(|| self.call().args(["update-ref", &reference, commit, ""]))?.checked()?;
                 Backup { reference, commit: commit.to_owned() }
             }
         };
-        (keeper.note)(Kept::Work(backup))
+        (context.note)(SavedWork::Commit(backup))
     }
 }
 
-impl Keeper<'_> {
+impl BackupContext<'_> {
     /// Moves something out of the worktree as it is: a repository's history, its settings and what it ignores are only
     /// there.
     ///
@@ -156,7 +161,7 @@ impl Keeper<'_> {
         let free = (1..).map(|n: u32| self.aside.join(n.to_string())).find(|folder| !folder.exists());
         let (Some(folder), Some(name)) = (free, path.file_name()) else { return Ok(()) };
         let target = folder.join(name);
-        (self.note)(Kept::Aside(target.clone()))?;
+        (self.note)(SavedWork::Aside(target.clone()))?;
         let moved = fs::create_dir_all(&folder).and_then(|()| fs::rename(path, &target));
         moved.map_err(|cause| {
             Error::io("set aside", path, &cause).help("move it away by hand, then try again")

@@ -29,7 +29,7 @@ use std::time::Duration;
 use super::exec::{Call, GIT_VARIABLES};
 use crate::{Error, Kind, Result};
 
-pub use backup::{Backup, Keeper, Kept};
+pub use backup::{Backup, BackupContext, SavedWork};
 pub use head::{may_have, stands_on};
 pub use merge::{Merge, Strategy};
 pub use parse::{Change, Version, Worktree};

@@ -4,11 +4,11 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::backup::{Keeper, Seen};
+use super::backup::{BackupContext, Seen};
 use super::capture::{Capture, until_nobody_writes};
 use super::look::{Found, Look};
 use super::parse::Object;
-use super::worktree::Place;
+use super::worktree::FolderState;
 use super::{Git, REQUEST_FOLDER, Worktree};
 use crate::{Error, Result, fault};
 
@@ -30,14 +30,14 @@ impl Git {
     /// # Errors
     /// `refused` when the folder is not a pooled worktree of this repository, or files are written there all the time;
     /// `environment` when git fails; those of taking notice.
-    pub fn release(&self, worktree: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
+    pub fn release(&self, worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
         match self.leaving(worktree)? {
-            Place::Free => Ok(()),
-            Place::Removed(found) => self.forget_removed(&found, keeper),
-            Place::Ours(_) => {
-                self.set_requests_aside(worktree, keeper)?;
+            FolderState::Free => Ok(()),
+            FolderState::Removed(found) => self.forget_removed(&found, context),
+            FolderState::Ours(_) => {
+                self.set_requests_aside(worktree, context)?;
                 remove_requests(worktree);
-                self.empty(worktree, keeper, Git::fill)
+                self.empty(worktree, context, Git::fill)
             }
         }
     }
@@ -54,17 +54,17 @@ impl Git {
     ///
     /// # Errors
     /// As [`Git::release`].
-    pub fn remove(&self, worktree: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
+    pub fn remove(&self, worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
         let found = match self.leaving(worktree)? {
-            Place::Free => return Ok(()),
-            Place::Removed(found) => return self.forget_removed(&found, keeper),
-            Place::Ours(found) => found,
+            FolderState::Free => return Ok(()),
+            FolderState::Removed(found) => return self.forget_removed(&found, context),
+            FolderState::Ours(found) => found,
         };
         // A filter of the project that fails is in the way of its files, and not of their end.
-        self.empty(worktree, keeper, |there, base| there.fill(base).or(Ok(())))?;
+        self.empty(worktree, context, |there, base| there.fill(base).or(Ok(())))?;
         let (own, capture) = (self.own_part(worktree)?, Capture::of(worktree));
         let gone = self.bound(&own, &capture.take_whole()?);
-        let written = gone.check_nothing_to_keep(&self.base(keeper.default_branch)?, &capture);
+        let written = gone.check_nothing_to_keep(&self.base(context.default_branch)?, &capture);
         if let Err(error) = written.and_then(|()| self.forget(&found)) {
             capture.give_back_whole()?;
             return Err(error);
@@ -91,17 +91,17 @@ impl Git {
     }
 
     /// Sets what is in the place of the folder of requests aside, where git passes it over: the next agent could ask for nothing.
-    fn set_requests_aside(&self, worktree: &Path, keeper: &mut Keeper<'_>) -> Result<()> {
+    fn set_requests_aside(&self, worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
         let place = worktree.join(REQUEST_FOLDER);
         let is_in_the_way = place.symlink_metadata().is_ok_and(|found| !found.is_dir());
         if is_in_the_way && !self.is_tracked(worktree, REQUEST_FOLDER).unwrap_or(false) {
-            return keeper.set_aside(&place);
+            return context.set_aside(&place);
         }
         Ok(())
     }
 
     /// What is at the place of a worktree that is to go, where a killed removal has put it back first.
-    fn leaving(&self, worktree: &Path) -> Result<Place> {
+    fn leaving(&self, worktree: &Path) -> Result<FolderState> {
         let capture = Capture::of(worktree);
         if self.remembered(worktree)?.is_some() {
             capture.give_back_whole()?;
@@ -109,11 +109,11 @@ impl Git {
         self.place(worktree)
     }
 
-    fn forget_removed(&self, found: &Worktree, keeper: &mut Keeper<'_>) -> Result<()> {
+    fn forget_removed(&self, found: &Worktree, context: &mut BackupContext<'_>) -> Result<()> {
         if let Some(left) = Capture::of(&found.path).left() {
-            keeper.set_aside(left)?;
+            context.set_aside(left)?;
         }
-        self.back_up_removed(found, keeper)?;
+        self.back_up_removed(found, context)?;
         self.forget(found)
     }
 
@@ -122,18 +122,18 @@ impl Git {
     fn empty(
         &self,
         worktree: &Path,
-        keeper: &mut Keeper<'_>,
+        context: &mut BackupContext<'_>,
         fill: fn(&Git, &str) -> Result<()>,
     ) -> Result<()> {
         let there = self.inside(worktree)?;
-        let base = self.base(keeper.default_branch)?;
+        let base = self.base(context.default_branch)?;
         let tree = self.tree(&base)?;
         let capture = Capture::of(worktree);
         if capture.is_kept() {
             there.settle(&base, &capture, fill)?;
         }
         capture.give_back()?;
-        there.set_broken_index_aside(keeper)?;
+        there.set_broken_index_aside(context)?;
         let mut written = None;
         for round in 0..ROUNDS {
             let look = there.look(&tree)?;
@@ -142,7 +142,7 @@ impl Git {
                 return Ok(());
             }
             written = going.last().map(|found| found.path.clone());
-            let kept = self.capture(&there, &look, &going, &capture, keeper);
+            let kept = self.capture(&there, &look, &going, &capture, context);
             if let Err(error) = kept {
                 capture.give_back()?;
                 return Err(error);
@@ -159,11 +159,11 @@ impl Git {
         look: &Look,
         going: &[Found],
         capture: &Capture,
-        keeper: &mut Keeper<'_>,
+        context: &mut BackupContext<'_>,
     ) -> Result<()> {
-        let modules = self.take_repositories(there, &look.walk.repositories, capture, keeper)?;
+        let modules = self.take_repositories(there, &look.walk.repositories, capture, context)?;
         for special in &look.walk.special {
-            keeper.set_aside(&there.repo.join(special))?;
+            context.set_aside(&there.repo.join(special))?;
         }
         capture.take(going.iter().map(|found| &*found.path))?;
         let captured = capture.at_rest()?;
@@ -174,7 +174,7 @@ impl Git {
         let place = capture.taken();
         let seen =
             Seen { git: there.clone(), look, captured: &captured.files, place: &place, modules: &modules };
-        self.back_up(&seen, keeper)?;
+        self.back_up(&seen, context)?;
         capture.check_unchanged(&captured)?;
         capture.set_kept()
     }

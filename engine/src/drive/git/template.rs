@@ -4,7 +4,7 @@ use super::Git;
 use crate::Result;
 
 /// Where GitHub looks, in this order; each with its `/`.
-const PLACES: [&str; 3] = [".github/", "", "docs/"];
+const HARNESS_FOLDERS: [&str; 3] = [".github/", "", "docs/"];
 
 /// The name of the file, and of a folder that has several.
 const NAME: &str = "pull_request_template";
@@ -34,7 +34,7 @@ impl Git {
     /// `not_found` when the default branch has no commit; `environment` when git fails.
     pub fn pull_request_template(&self, default_branch: &str) -> Result<Option<Template>> {
         let base = self.base(default_branch)?;
-        for place in PLACES {
+        for place in HARNESS_FOLDERS {
             let listed = self.listed(&base, place)?;
             let named = |entry: &&Entry| stem(&entry.path[place.len()..]).eq_ignore_ascii_case(NAME);
             if let Some(file) = listed.iter().filter(named).find(|entry| is_text(entry)) {

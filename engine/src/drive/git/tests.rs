@@ -83,24 +83,25 @@ impl Lab {
 
     /// Releases a worktree; the newest backup that was noted.
     fn release(&self, n: u32) -> Option<Backup> {
-        let work = |kept| if let Kept::Work(backup) = kept { Some(backup) } else { None };
+        let work = |kept| if let SavedWork::Commit(backup) = kept { Some(backup) } else { None };
         self.released(n).unwrap().into_iter().filter_map(work).next_back()
     }
 
     /// Releases a worktree; everything that was noted.
-    fn released(&self, n: u32) -> Result<Vec<Kept>> {
-        self.kept(|git, keeper| git.release(&self.pooled(n), keeper))
+    fn released(&self, n: u32) -> Result<Vec<SavedWork>> {
+        self.kept(|git, context| git.release(&self.pooled(n), context))
     }
 
-    fn kept(&self, act: impl FnOnce(&Git, &mut Keeper<'_>) -> Result<()>) -> Result<Vec<Kept>> {
+    fn kept(&self, act: impl FnOnce(&Git, &mut BackupContext<'_>) -> Result<()>) -> Result<Vec<SavedWork>> {
         let mut noted = Vec::new();
         let aside = self.path("aside");
         let mut note = |kept| {
             noted.push(kept);
             Ok(())
         };
-        let mut keeper = Keeper { task: "T1", default_branch: "main", aside: &aside, note: &mut note };
-        act(&self.git, &mut keeper)?;
+        let mut context =
+            BackupContext { task: "T1", default_branch: "main", aside: &aside, note: &mut note };
+        act(&self.git, &mut context)?;
         Ok(noted)
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::backup::Keeper;
+use super::backup::BackupContext;
 use super::busy::Patience;
 use super::capture::Capture;
 use super::{BranchState, Git, Worktree, parse, refused};
@@ -21,7 +21,7 @@ pub struct Acquired {
 }
 
 /// What is at the place of a pooled worktree.
-pub(super) enum Place {
+pub(super) enum FolderState {
     /// Nothing, or an empty folder.
     Free,
     /// A worktree of this repository.
@@ -58,15 +58,15 @@ impl Git {
         self.check_free_for(worktree, branch, &state)?;
         let is_local = is_here(&state);
         let created_worktree = match &place {
-            Place::Ours(found) if found.branch.as_deref() == Some(branch) => {
+            FolderState::Ours(found) if found.branch.as_deref() == Some(branch) => {
                 Capture::of(worktree).give_all_back()?;
                 false
             }
-            Place::Ours(found) => {
+            FolderState::Ours(found) => {
                 self.check_idle(found)?;
                 false
             }
-            Place::Removed(_) | Place::Free => self.prepare(worktree, default_branch)?,
+            FolderState::Removed(_) | FolderState::Free => self.prepare(worktree, default_branch)?,
         };
         self.switch(worktree, branch, default_branch)?;
         let commit = self.head(worktree)?.unwrap_or_default();
@@ -80,16 +80,16 @@ impl Git {
     /// `refused` when the folder is something else; `environment` when git fails.
     pub fn prepare(&self, worktree: &Path, default_branch: &str) -> Result<bool> {
         match self.place(worktree)? {
-            Place::Ours(_) => return Ok(false),
-            Place::Removed(found) => {
+            FolderState::Ours(_) => return Ok(false),
+            FolderState::Removed(found) => {
                 let name = worktree.file_name().unwrap_or_default().to_string_lossy();
                 // Whose it was is not known any more: the refs have the worktree's name.
-                let mut keeper =
-                    Keeper { task: &name, default_branch, aside: worktree, note: &mut |_| Ok(()) };
-                self.back_up_removed(&found, &mut keeper)?;
+                let mut context =
+                    BackupContext { task: &name, default_branch, aside: worktree, note: &mut |_| Ok(()) };
+                self.back_up_removed(&found, &mut context)?;
                 self.forget(&found)?;
             }
-            Place::Free => (),
+            FolderState::Free => (),
         }
         self.add_worktree(worktree, &self.base(default_branch)?)?;
         Ok(true)
@@ -102,8 +102,8 @@ impl Git {
     /// `environment` when git fails.
     pub fn is_usable(&self, worktree: &Path) -> Result<bool> {
         let looked_at = self.place(worktree).and_then(|place| match place {
-            Place::Ours(found) => self.check_idle(&found),
-            Place::Free | Place::Removed(_) => Ok(()),
+            FolderState::Ours(found) => self.check_idle(&found),
+            FolderState::Free | FolderState::Removed(_) => Ok(()),
         });
         match looked_at {
             Ok(()) => Ok(true),
@@ -140,7 +140,7 @@ impl Git {
     ///
     /// # Errors
     /// `refused` when it is the main checkout, another repository or another folder with something in it.
-    pub(super) fn place(&self, worktree: &Path) -> Result<Place> {
+    pub(super) fn place(&self, worktree: &Path) -> Result<FolderState> {
         let shown = worktree.display();
         if worktree.is_symlink() {
             return Err(refused(format!(
@@ -156,9 +156,9 @@ impl Git {
             (Some(0), _) => {
                 Err(refused(format!("{shown} is the project's main checkout, not a pooled worktree")))
             }
-            (_, Some(found)) if !worktree.exists() => Ok(Place::Removed(found)),
-            (_, Some(found)) => self.own_part(worktree).map(|_| Place::Ours(found)),
-            (_, None) if is_empty(worktree) => Ok(Place::Free),
+            (_, Some(found)) if !worktree.exists() => Ok(FolderState::Removed(found)),
+            (_, Some(found)) => self.own_part(worktree).map(|_| FolderState::Ours(found)),
+            (_, None) if is_empty(worktree) => Ok(FolderState::Free),
             (_, None) => {
                 Err(refused(format!("{shown} exists and is not a worktree of {}", self.repo.display()))
                     .help("move that folder away"))

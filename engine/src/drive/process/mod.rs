@@ -30,13 +30,13 @@ pub struct Process {
 
 impl Object for Process {
     fn take(from: &mut Members) -> Process {
-        Process { pid: from.must("pid"), start: from.must("start") }
+        Process { pid: from.required("pid"), start: from.required("start") }
     }
 }
 
 /// Where processes that belong together begin. What these have started belongs to them, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Family {
+pub enum ProcessRoot {
     /// The session that this process leads: what was started in one tmux pane and did not leave it with `setsid`.
     Session(Pid),
     /// The group that this process leads.
@@ -54,17 +54,17 @@ pub enum Family {
 /// Processes that belong together. It keeps those that it has seen, even when their parents are gone, and never takes
 /// for one of them what `orange` started for itself ([`caller::ENGINE`]), or this process.
 #[derive(Debug)]
-pub struct Kin {
-    families: Vec<Family>,
+pub struct ProcessTree {
+    roots: Vec<ProcessRoot>,
     seen: BTreeSet<Process>,
 }
 
-/// Ends every process of these families, this process excepted; as [`Kin::end`].
+/// Ends every process of these roots, this process excepted; as [`ProcessTree::end`].
 ///
 /// # Errors
 /// `environment` when one does not even end when killed.
-pub fn end(families: &[Family]) -> Result<()> {
-    Kin::of(families.to_vec()).end()
+pub fn end(roots: &[ProcessRoot]) -> Result<()> {
+    ProcessTree::of(roots.to_vec()).end()
 }
 
 impl Process {
@@ -93,17 +93,17 @@ impl Process {
     }
 }
 
-impl Kin {
-    /// The processes of these families as they are now.
-    pub fn of(families: Vec<Family>) -> Kin {
-        let mut kin = Kin { families, seen: BTreeSet::new() };
-        kin.look();
-        kin
+impl ProcessTree {
+    /// The processes of these roots as they are now.
+    pub fn of(roots: Vec<ProcessRoot>) -> ProcessTree {
+        let mut tree = ProcessTree { roots, seen: BTreeSet::new() };
+        tree.look();
+        tree
     }
 
-    /// The same with more families.
-    pub fn and(mut self, families: impl IntoIterator<Item = Family>) -> Kin {
-        self.families.extend(families);
+    /// The same with more roots.
+    pub fn and(mut self, roots: impl IntoIterator<Item = ProcessRoot>) -> ProcessTree {
+        self.roots.extend(roots);
         self
     }
 
@@ -150,10 +150,10 @@ impl Kin {
 
     /// Those that are alive.
     fn look(&mut self) -> Vec<Process> {
-        let Some(table) = Table::read() else { return leaders(&self.families) };
+        let Some(table) = Table::read() else { return leaders(&self.roots) };
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let is_seed = |process: &Process| {
-            self.seen.contains(process) || self.families.iter().any(|family| family.has(&table, *process))
+            self.seen.contains(process) || self.roots.iter().any(|root| root.has(&table, *process))
         };
         let mut left: Vec<Process> = table.alive().filter(is_seed).collect();
         let mut known = BTreeSet::new();
@@ -171,17 +171,17 @@ impl Kin {
     }
 }
 
-impl Family {
+impl ProcessRoot {
     fn has(&self, table: &Table, process: Process) -> bool {
         match self {
-            Family::Session(leader) => table.session(process.pid) == Some(leader.as_raw_nonzero().get()),
-            Family::Group(leader) => table.group(process.pid) == Some(leader.as_raw_nonzero().get()),
-            Family::Process(one) => *one == process,
-            Family::Marked(one, task, spawn) => {
+            ProcessRoot::Session(leader) => table.session(process.pid) == Some(leader.as_raw_nonzero().get()),
+            ProcessRoot::Group(leader) => table.group(process.pid) == Some(leader.as_raw_nonzero().get()),
+            ProcessRoot::Process(one) => *one == process,
+            ProcessRoot::Marked(one, task, spawn) => {
                 *one == process && table::is_marked(process.pid, task, *spawn)
             }
-            Family::Task(task) => table::environment(process.pid).has(caller::TASK, task),
-            Family::Agent(task, spawn) => table::is_agent(process.pid, task, *spawn),
+            ProcessRoot::Task(task) => table::environment(process.pid).has(caller::TASK, task),
+            ProcessRoot::Agent(task, spawn) => table::is_agent(process.pid, task, *spawn),
         }
     }
 }
@@ -233,15 +233,17 @@ fn send(pid: i32, signal: Signal) {
 }
 
 /// Without a table, the groups that have processes, each under the number of its leader below zero.
-fn leaders(families: &[Family]) -> Vec<Process> {
-    let group = |family: &Family| match family {
-        Family::Session(leader) | Family::Group(leader) => Some(*leader),
-        Family::Process(_) | Family::Marked(..) | Family::Task(_) | Family::Agent(..) => None,
+fn leaders(roots: &[ProcessRoot]) -> Vec<Process> {
+    let group = |root: &ProcessRoot| match root {
+        ProcessRoot::Session(leader) | ProcessRoot::Group(leader) => Some(*leader),
+        ProcessRoot::Process(_) | ProcessRoot::Marked(..) | ProcessRoot::Task(_) | ProcessRoot::Agent(..) => {
+            None
+        }
     };
     let own = rustix::process::getpid();
     let has_processes =
         |leader: &Pid| *leader != own && rustix::process::test_kill_process_group(*leader).is_ok();
-    let groups = families.iter().filter_map(group).filter(has_processes);
+    let groups = roots.iter().filter_map(group).filter(has_processes);
     groups.map(|leader| Process { pid: -leader.as_raw_nonzero().get(), start: 0 }).collect()
 }
 
@@ -258,9 +260,9 @@ mod tests {
         let pid = Pid::from_child(&leader);
         eventually("it leads its session", || leads_session(pid));
         let number = pid.as_raw_nonzero().get();
-        let mut kin = Kin::of(vec![Family::Session(pid)]);
-        assert_eq!(kin.look(), [Process::alive(number).unwrap()]);
-        kin.end().unwrap();
+        let mut tree = ProcessTree::of(vec![ProcessRoot::Session(pid)]);
+        assert_eq!(tree.look(), [Process::alive(number).unwrap()]);
+        tree.end().unwrap();
         leader.wait().unwrap();
         assert!(!leads_session(pid));
     }

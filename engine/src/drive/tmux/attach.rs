@@ -21,7 +21,7 @@ pub enum Shown {
 }
 
 /// Where a terminal is.
-enum Place {
+enum Terminal {
     /// In no tmux.
     Outside,
     /// In a pane of the server that has the session.
@@ -50,7 +50,7 @@ impl Tmux {
         };
         let place = self.place(inside)?;
         let id = pane.session_id.as_str();
-        if matches!(place, Place::SameServer) {
+        if matches!(place, Terminal::SameServer) {
             before("")?;
             let back = ["set-option", "-t", id, "detach-on-destroy", "off", ";"];
             let output = self.run(|call| {
@@ -96,22 +96,22 @@ impl Tmux {
             .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for tmux: {cause}")))
     }
 
-    fn place(&self, inside: Option<&OsStr>) -> Result<Place> {
+    fn place(&self, inside: Option<&OsStr>) -> Result<Terminal> {
         let socket = inside.and_then(|tmux| tmux.as_bytes().split(|&byte| byte == b',').next());
-        let Some(socket) = socket.filter(|socket| !socket.is_empty()) else { return Ok(Place::Outside) };
+        let Some(socket) = socket.filter(|socket| !socket.is_empty()) else { return Ok(Terminal::Outside) };
         let own = checked(self.run(|call| call.args(["display-message", "-p", "#{socket_path}"]))?)?.text();
-        let nested = || Place::Nested(PathBuf::from(OsStr::from_bytes(socket)));
-        Ok(if socket == own.as_bytes() { Place::SameServer } else { nested() })
+        let nested = || Terminal::Nested(PathBuf::from(OsStr::from_bytes(socket)));
+        Ok(if socket == own.as_bytes() { Terminal::SameServer } else { nested() })
     }
 
     /// As tmux spells them. Inside another tmux with the same prefix, that one takes the first.
-    fn keys_that_detach(&self, place: &Place) -> String {
+    fn keys_that_detach(&self, place: &Terminal) -> String {
         let prefix = self.prefix();
         match place {
-            Place::Nested(outer) if Tmux::new(Some(outer.as_os_str())).prefix() == prefix => {
+            Terminal::Nested(outer) if Tmux::new(Some(outer.as_os_str())).prefix() == prefix => {
                 format!("{prefix} {prefix} d")
             }
-            Place::Outside | Place::SameServer | Place::Nested(_) => format!("{prefix} d"),
+            Terminal::Outside | Terminal::SameServer | Terminal::Nested(_) => format!("{prefix} d"),
         }
     }
 

@@ -9,7 +9,7 @@ use proptest::test_runner::{Config, TestRunner};
 use rustix::process::Pid;
 
 use super::*;
-use crate::drive::process::{self, Family};
+use crate::drive::process::{self, ProcessRoot};
 use crate::drive::terminal;
 use crate::drive::testing::{Server, eventually, scripted, spawn, write_program};
 
@@ -174,9 +174,9 @@ fn an_agent_that_ignores_hangups_dies_with_its_session() {
     let pids = [noted_pid(&agent), noted_pid(&child)];
     assert!(pids.iter().all(|&pid| is_alive(pid)));
     let killed = server.tmux.kill_session("p/fix", "T1").unwrap();
-    let families: Vec<_> =
-        killed.iter().map(|pane| Family::Session(Pid::from_raw(pane.pid).unwrap())).collect();
-    process::end(&families).unwrap();
+    let roots: Vec<_> =
+        killed.iter().map(|pane| ProcessRoot::Session(Pid::from_raw(pane.pid).unwrap())).collect();
+    process::end(&roots).unwrap();
     assert!(pids.iter().all(|&pid| !is_alive(pid)));
 }
 

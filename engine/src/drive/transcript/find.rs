@@ -125,17 +125,17 @@ mod tests {
 
     const PATTERN: &str = "~/sessions/*/{session}.jsonl";
 
-    struct Place {
+    struct SessionFolder {
         folder: tempfile::TempDir,
         patterns: Vec<String>,
     }
 
-    impl Place {
-        fn new() -> Place {
+    impl SessionFolder {
+        fn new() -> SessionFolder {
             let folder = tempfile::tempdir().unwrap();
             fs::create_dir_all(folder.path().join("sessions/x")).unwrap();
             fs::create_dir_all(folder.path().join("wt")).unwrap();
-            Place { folder, patterns: vec![PATTERN.to_owned()] }
+            SessionFolder { folder, patterns: vec![PATTERN.to_owned()] }
         }
 
         fn at(&self, name: &str) -> PathBuf {
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_conversation_is_found_by_its_id_or_its_prompt() {
-        let place = Place::new();
+        let place = SessionFolder::new();
         place.write("one", "wt", "Do one.\n");
         place.write("two", "wt", "Do two.");
         let found = |id, prompt| place.find(id, prompt, None);
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_conversation_in_another_folder_is_somebody_elses() {
-        let place = Place::new();
+        let place = SessionFolder::new();
         place.write("one", "other", "Do it.");
         assert_eq!(place.find(Some("one"), None, None), None);
         assert_eq!(place.find(None, Some("Do it."), None), None);
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn an_older_conversation_is_another_agents() {
-        let place = Place::new();
+        let place = SessionFolder::new();
         let now = SystemTime::now() - Duration::from_secs(1);
         let old = place.write("old", "wt", "Do it.");
         File::options().append(true).open(old).unwrap().set_modified(now - Duration::from_secs(60)).unwrap();
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn links_fifos_and_huge_files_are_no_danger() {
-        let place = Place::new();
+        let place = SessionFolder::new();
         let there = place.write("real", "wt", "Do it.");
         symlink(&there, place.at("sessions/x/link.jsonl")).unwrap();
         symlink("/etc/passwd", place.at("sessions/x/passwd.jsonl")).unwrap();
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn an_id_with_other_characters_finds_nothing() {
-        let place = Place::new();
+        let place = SessionFolder::new();
         place.write("-c", "wt", "Do it.");
         fs::write(place.at("sessions/secret.jsonl"), "").unwrap();
         for id in ["-c", "../secret", "*", "?c", "a b", "$(x)", "{session}"] {

@@ -146,19 +146,19 @@ impl<'de> Deserialize<'de> for Note {
 impl Object for Note {
     fn take(from: &mut Members) -> Note {
         let note = Note {
-            time: from.must("time"),
-            spawn: from.must("spawn"),
-            kind: from.must("kind"),
-            tool: from.may("tool"),
-            text: from.may("text"),
-            request: from.may("request"),
-            pid: from.may("pid"),
-            start: from.may("start"),
-            until: from.may("until"),
-            session: from.may("session"),
-            transcript: from.may("transcript"),
-            tokens: from.may("tokens"),
-            cost: from.may("cost"),
+            time: from.required("time"),
+            spawn: from.required("spawn"),
+            kind: from.required("kind"),
+            tool: from.optional("tool"),
+            text: from.optional("text"),
+            request: from.optional("request"),
+            pid: from.optional("pid"),
+            start: from.optional("start"),
+            until: from.optional("until"),
+            session: from.optional("session"),
+            transcript: from.optional("transcript"),
+            tokens: from.optional("tokens"),
+            cost: from.optional("cost"),
         };
         // Whoever wrote the line: what is shown of it is one bounded line.
         note.bounded()

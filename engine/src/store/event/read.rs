@@ -16,118 +16,129 @@ impl<'de> Deserialize<'de> for Record {
 
 impl Object for Record {
     fn take(from: &mut Members) -> Record {
-        let set = Set(from.may("set"));
+        let set = Set(from.optional("set"));
         if let Some((key, value)) = set.misnamed() {
             from.refuse(format!("its `{key}` is no name: {value}"));
         }
-        Record { seq: from.must("seq"), timestamp: from.must("timestamp"), event: Event::take(from), set }
+        Record {
+            seq: from.required("seq"),
+            timestamp: from.required("timestamp"),
+            event: Event::take(from),
+            set,
+        }
     }
 }
 
 impl Object for Event {
     fn take(from: &mut Members) -> Event {
-        let kind: String = from.must("type");
+        let kind: String = from.required("type");
         match kind.as_str() {
             "task.created" => Event::TaskCreated {
-                branch: from.must("branch"),
-                actor: from.must("actor"),
-                creator: from.may("creator"),
+                branch: from.required("branch"),
+                actor: from.required("actor"),
+                creator: from.optional("creator"),
             },
             "agent.spawned" => Event::AgentSpawned(Spawn::take(from)),
             "agent.respawned" => Event::AgentRespawned(Spawn::take(from)),
             "agent.exited" => Event::AgentExited {
-                spawn: from.must("spawn"),
-                code: from.may("code"),
-                signal: from.may("signal"),
-                reason: from.may("reason"),
-                duration: from.may("duration"),
-                last_lines: from.may("last_lines"),
+                spawn: from.required("spawn"),
+                code: from.optional("code"),
+                signal: from.optional("signal"),
+                reason: from.optional("reason"),
+                duration: from.optional("duration"),
+                last_lines: from.optional("last_lines"),
                 trace: Trace::take(from),
             },
             "agent.not_resumed" => Event::AgentNotResumed {
-                spawn: from.must("spawn"),
-                conversation: from.must("conversation"),
-                reason: from.may("reason"),
+                spawn: from.required("spawn"),
+                conversation: from.required("conversation"),
+                reason: from.optional("reason"),
             },
             "agent.crashed" => Event::AgentCrashed {
-                spawn: from.may("spawn"),
-                status: from.must("status"),
-                crash_count: from.must("crash_count"),
-                reason: from.must("reason"),
+                spawn: from.optional("spawn"),
+                status: from.required("status"),
+                crash_count: from.required("crash_count"),
+                reason: from.required("reason"),
             },
             "agent.waiting" => Event::AgentWaiting(Waiting::take(from)),
             "agent.given_up" => {
-                Event::AgentGivenUp { spawn: from.must("spawn"), reason: from.must("reason") }
+                Event::AgentGivenUp { spawn: from.required("spawn"), reason: from.required("reason") }
             }
-            "agent.stopped" => Event::AgentStopped { spawns: from.must("spawns"), actor: from.may("actor") },
+            "agent.stopped" => {
+                Event::AgentStopped { spawns: from.required("spawns"), actor: from.optional("actor") }
+            }
             "agent.activity" => Event::AgentActivity(Report::take(from)),
             "agent.continued" => {
-                Event::AgentContinued { spawn: from.must("spawn"), reason: from.may("reason") }
+                Event::AgentContinued { spawn: from.required("spawn"), reason: from.optional("reason") }
             }
             "transition.started" => Event::TransitionStarted(Transition::take(from)),
             "hook.ended" => Event::HookEnded {
-                hook: from.must("hook"),
-                index: from.must("index"),
-                error: from.may("error"),
+                hook: from.required("hook"),
+                index: from.required("index"),
+                error: from.optional("error"),
             },
             "status.changed" => Event::StatusChanged {
-                from: from.must("from"),
-                to: from.must("to"),
-                cause: from.may("cause"),
-                actor: from.may("actor"),
-                gate: from.may("gate"),
+                from: from.required("from"),
+                to: from.required("to"),
+                cause: from.optional("cause"),
+                actor: from.optional("actor"),
+                gate: from.optional("gate"),
             },
             "auto.advanced" => Event::AutoAdvanced {
-                from: from.must("from"),
-                to: from.must("to"),
-                reason: from.must("reason"),
+                from: from.required("from"),
+                to: from.required("to"),
+                reason: from.required("reason"),
             },
             "task.repaired" => Event::TaskRepaired {
-                field: from.must("field"),
-                found: from.may("found"),
-                kept: from.may("kept"),
+                field: from.required("field"),
+                found: from.optional("found"),
+                kept: from.optional("kept"),
             },
-            "branch.made" => Event::BranchMade { branch: from.must("branch"), commit: from.must("commit") },
-            "merge.started" => Event::MergeStarted { into: from.must("into"), commit: from.must("commit") },
+            "branch.made" => {
+                Event::BranchMade { branch: from.required("branch"), commit: from.required("commit") }
+            }
+            "merge.started" => {
+                Event::MergeStarted { into: from.required("into"), commit: from.required("commit") }
+            }
             "task.merged" => Event::TaskMerged {
-                strategy: from.must("strategy"),
-                into: from.must("into"),
-                commit: from.may("commit"),
+                strategy: from.required("strategy"),
+                into: from.required("into"),
+                commit: from.optional("commit"),
             },
             "task.force_merged" => Event::TaskForceMerged {
-                from: from.must("from"),
-                strategy: from.must("strategy"),
-                into: from.must("into"),
-                commit: from.may("commit"),
+                from: from.required("from"),
+                strategy: from.required("strategy"),
+                into: from.required("into"),
+                commit: from.optional("commit"),
             },
-            "pr.created" => Event::PrCreated { url: from.must("url") },
-            "pr.merged" => Event::PrMerged { url: from.must("url") },
-            "pr.closed" => Event::PrClosed { url: from.must("url") },
+            "pr.created" => Event::PrCreated { url: from.required("url") },
+            "pr.merged" => Event::PrMerged { url: from.required("url") },
+            "pr.closed" => Event::PrClosed { url: from.required("url") },
             "workflow.changed" => Event::WorkflowChanged {
-                workflow: from.must("workflow"),
-                from: from.must("from"),
-                to: from.must("to"),
-                compare: from.may("compare"),
+                workflow: from.required("workflow"),
+                from: from.required("from"),
+                to: from.required("to"),
+                compare: from.optional("compare"),
             },
             "task.migrated" => Event::TaskMigrated {
-                from: from.must("from"),
-                to: from.must("to"),
-                workflow: from.must("workflow"),
-                actor: from.may("actor"),
-                dropped_hooks: from.may("dropped_hooks"),
+                from: from.required("from"),
+                to: from.required("to"),
+                workflow: from.required("workflow"),
+                actor: from.optional("actor"),
+                dropped_hooks: from.optional("dropped_hooks"),
             },
             "command.ended" => Event::CommandEnded {
-                argv: from.must("argv"),
-                code: from.may("code"),
-                output: from.may("output"),
-                file: from.may("file"),
+                argv: from.required("argv"),
+                code: from.optional("code"),
+                output: from.optional("output"),
+                file: from.optional("file"),
             },
             "work.backed_up" => {
-                Event::WorkBackedUp { reference: from.must("reference"), commit: from.may("commit") }
+                Event::WorkBackedUp { reference: from.required("reference"), commit: from.optional("commit") }
             }
-            "work.set_aside" => Event::WorkSetAside { folder: from.must("folder") },
-            "task.deleted" => Event::TaskDeleted { actor: from.may("actor") },
-            "task.restored" => Event::TaskRestored { actor: from.may("actor") },
+            "work.set_aside" => Event::WorkSetAside { folder: from.required("folder") },
+            "task.deleted" => Event::TaskDeleted { actor: from.optional("actor") },
+            "task.restored" => Event::TaskRestored { actor: from.optional("actor") },
             _ => Event::Unknown,
         }
     }
@@ -136,18 +147,18 @@ impl Object for Event {
 impl Object for Spawn {
     fn take(from: &mut Members) -> Spawn {
         Spawn {
-            spawn: from.must("spawn"),
-            actor: from.must("actor"),
-            prompt: from.may("prompt"),
-            harness: from.may("harness"),
-            session: from.may("session"),
-            window: from.may("window"),
-            permissions: from.may("permissions"),
-            conversation: from.may("conversation"),
-            resumed: from.may("resumed"),
-            not_resumed: from.may("not_resumed"),
-            stood: from.may("stood"),
-            answers: from.may("answers"),
+            spawn: from.required("spawn"),
+            actor: from.required("actor"),
+            prompt: from.optional("prompt"),
+            harness: from.optional("harness"),
+            session: from.optional("session"),
+            window: from.optional("window"),
+            permissions: from.optional("permissions"),
+            conversation: from.optional("conversation"),
+            resumed: from.optional("resumed"),
+            not_resumed: from.optional("not_resumed"),
+            stood: from.optional("stood"),
+            answers: from.optional("answers"),
         }
     }
 }
@@ -155,10 +166,10 @@ impl Object for Spawn {
 impl Object for Trace {
     fn take(from: &mut Members) -> Trace {
         Trace {
-            conversation: from.may("conversation"),
-            transcript: from.may("transcript"),
-            not_kept: from.may("not_kept"),
-            spent: Spent { tokens: from.may("tokens"), cost: from.may("cost") },
+            conversation: from.optional("conversation"),
+            transcript: from.optional("transcript"),
+            not_kept: from.optional("not_kept"),
+            spent: Spent { tokens: from.optional("tokens"), cost: from.optional("cost") },
         }
     }
 }
@@ -166,15 +177,15 @@ impl Object for Trace {
 impl Object for Report {
     fn take(from: &mut Members) -> Report {
         Report {
-            spawn: from.must("spawn"),
-            state: from.must("state"),
-            reason: from.may("reason"),
-            until: from.may("until"),
-            request: from.may("request"),
-            conversation: from.may("conversation"),
-            transcript: from.may("transcript"),
-            tokens: from.may("tokens"),
-            cost: from.may("cost"),
+            spawn: from.required("spawn"),
+            state: from.required("state"),
+            reason: from.optional("reason"),
+            until: from.optional("until"),
+            request: from.optional("request"),
+            conversation: from.optional("conversation"),
+            transcript: from.optional("transcript"),
+            tokens: from.optional("tokens"),
+            cost: from.optional("cost"),
         }
     }
 }
@@ -182,10 +193,10 @@ impl Object for Report {
 impl Object for Waiting {
     fn take(from: &mut Members) -> Waiting {
         Waiting {
-            spawn: from.must("spawn"),
-            until: from.must("until"),
-            after: from.must("after"),
-            reason: from.may("reason"),
+            spawn: from.required("spawn"),
+            until: from.required("until"),
+            after: from.required("after"),
+            reason: from.optional("reason"),
         }
     }
 }
@@ -193,32 +204,40 @@ impl Object for Waiting {
 impl Object for Transition {
     fn take(from: &mut Members) -> Transition {
         Transition {
-            from: from.must("from"),
-            to: from.must("to"),
-            transition: from.may("transition"),
-            cause: from.may("cause"),
-            actor: from.may("actor"),
-            hooks: from.may("hooks"),
-            gate: from.may("gate"),
-            stood: from.may("stood"),
+            from: from.required("from"),
+            to: from.required("to"),
+            transition: from.optional("transition"),
+            cause: from.optional("cause"),
+            actor: from.optional("actor"),
+            hooks: from.optional("hooks"),
+            gate: from.optional("gate"),
+            stood: from.optional("stood"),
         }
     }
 }
 
 impl Object for PlannedHook {
     fn take(from: &mut Members) -> PlannedHook {
-        PlannedHook { name: from.must("name"), index: from.must("index"), counter: from.may("counter") }
+        PlannedHook {
+            name: from.required("name"),
+            index: from.required("index"),
+            counter: from.optional("counter"),
+        }
     }
 }
 
 impl Object for CounterValue {
     fn take(from: &mut Members) -> CounterValue {
-        CounterValue { name: from.must("name"), value: from.must("value") }
+        CounterValue { name: from.required("name"), value: from.required("value") }
     }
 }
 
 impl Object for Pass {
     fn take(from: &mut Members) -> Pass {
-        Pass { section: from.must("section"), hash: from.must("hash"), commit: from.may("commit") }
+        Pass {
+            section: from.required("section"),
+            hash: from.required("hash"),
+            commit: from.optional("commit"),
+        }
     }
 }

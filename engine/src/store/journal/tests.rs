@@ -20,7 +20,7 @@ fn check(text: &str, records: usize, torn: Option<&str>) {
     assert_eq!(journal.torn.as_ref().map(|torn| torn.text.as_str()), torn);
 
     mend(&path, &journal).unwrap();
-    append(&path, &super::records(journal.log().last_seq, vec![Event::Unknown.into()])).unwrap();
+    append(&path, &super::records(journal.history().last_seq, vec![Event::Unknown.into()])).unwrap();
     let again = read(&path).unwrap();
     assert_eq!((again.records.len(), again.torn), (records + 1, None));
 }
@@ -72,15 +72,15 @@ fn newer_versions_are_understood() {
     let journal =
         parse(format!("{CREATED}\n{CHANGED}\n{newer}\n{known}\n").as_bytes(), Path::new("h")).unwrap();
     assert_eq!(journal.records[2].event, Event::Unknown);
-    assert_eq!(journal.log().owned.status, "c");
-    assert_eq!(journal.log().last_seq, 4);
+    assert_eq!(journal.history().owned.status, "c");
+    assert_eq!(journal.history().last_seq, 4);
 }
 
 /// The quick reading finds what the whole reading finds, or leaves it to that.
 #[track_caller]
 fn check_owned(lines: &[&str], quick: bool) {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let whole = parse(text.as_bytes(), Path::new("h")).map(|journal| journal.log().owned);
+    let whole = parse(text.as_bytes(), Path::new("h")).map(|journal| journal.history().owned);
     match owned(text.as_bytes()) {
         Some(owned) => assert!(quick && whole == Ok(owned)),
         None => assert!(!quick),
@@ -228,7 +228,7 @@ fn the_last_records_are_kept_and_all_are_added_up() {
         let last = read_last(&path, keep).unwrap();
         assert_eq!((last.records.len(), last.left_out), (keep, 1000 - keep), "{keep}");
         assert_eq!(last.records, written[1000 - keep..], "{keep}");
-        assert_eq!(last.log(), whole.log(), "{keep}");
+        assert_eq!(last.history(), whole.history(), "{keep}");
     }
     // What is wrong in front of those that are kept is still wrong.
     let text = fs::read_to_string(&path).unwrap().replacen("\"seq\":500,", "\"seq\":400,", 1);

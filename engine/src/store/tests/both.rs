@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::store::tests::Process;
 use crate::store::tests::editors::in_a_worktree;
 use crate::store::tests::processes::only_task;
-use crate::store::{Open, Task, TaskDir};
+use crate::store::{LockedTask, Task, TaskDir};
 
 const ROUNDS: u32 = 40;
 
@@ -97,8 +97,8 @@ fn no_line_of_either_side_is_lost_by_a_kill() {
         std::thread::sleep(Duration::from_micros(dice.roll(60_000).try_into().unwrap()));
         engine.kill();
     }
-    let open = Open::lock(&home, &dir).unwrap();
-    written.check(&dir, &open.task().body, seed);
-    drop(open);
+    let locked = LockedTask::lock(&home, &dir).unwrap();
+    written.check(&dir, &locked.task().body, seed);
+    drop(locked);
     assert_eq!(fs::read_to_string(&copy).unwrap(), fs::read_to_string(dir.task_md()).unwrap());
 }

@@ -8,7 +8,7 @@ use crate::Kind;
 use crate::store::tests::editors::in_a_worktree;
 use crate::store::tests::processes::{count, only_task};
 use crate::store::tests::task;
-use crate::store::{Event, Home, Open, Set, Task, TaskDir, copy};
+use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, copy};
 
 const BODY: &str = "\n## Context\n\nToo sour.\n";
 
@@ -44,7 +44,7 @@ fn the_worktree_has_a_regular_file_with_the_text() {
     let (_folder, home, dir, copy) = lab();
     let is_the_text = || copy.symlink_metadata().unwrap().is_file() && text(&copy) == text(&dir.task_md());
     assert!(is_the_text());
-    let lock = || drop(Open::lock(&home, &dir).unwrap());
+    let lock = || drop(LockedTask::lock(&home, &dir).unwrap());
 
     fs::remove_file(&copy).unwrap();
     assert_eq!(Task::read(&home, &dir).unwrap().0.body, BODY);
@@ -75,13 +75,13 @@ fn a_home_with_links_is_taken_over() {
     fs::remove_file(&copy).unwrap();
     symlink(dir.task_md(), &copy).unwrap();
     append(&copy, "through the link\n");
-    assert_eq!(Open::lock(&home, &dir).unwrap().task().body, format!("{BODY}through the link\n"));
+    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, format!("{BODY}through the link\n"));
     assert!(!copy.is_symlink() && text(&copy) == text(&dir.task_md()));
 
     // An editor has put a file in the place of the link before.
     fs::remove_file(dir.base()).unwrap();
     append(&copy, "by an editor\n");
-    let body = Open::lock(&home, &dir).unwrap().task().body.clone();
+    let body = LockedTask::lock(&home, &dir).unwrap().task().body.clone();
     assert_eq!(body, format!("{BODY}through the link\nby an editor\n"));
 
     // And somebody has written to the task's own file since.
@@ -91,7 +91,7 @@ fn a_home_with_links_is_taken_over() {
     change(&dir.task_md(), "sour.\n", "sour.\nours\n");
     let own = fs::OpenOptions::new().write(true).open(dir.task_md()).unwrap();
     own.set_modified(saved + std::time::Duration::from_millis(1)).unwrap();
-    let body = Open::lock(&home, &dir).unwrap().task().body.clone();
+    let body = LockedTask::lock(&home, &dir).unwrap().task().body.clone();
     for line in ["theirs", "ours", "by an editor"] {
         assert!(body.lines().any(|found| found == line), "{line}: {body}");
     }
@@ -122,13 +122,13 @@ fn check_taken_in(edit: impl Fn(&str) -> String, body: &str, repairs: usize) {
     fs::write(&copy, &edited).unwrap();
     assert_eq!(Task::read(&home, &dir).unwrap().0.body, body);
     assert_eq!(text(&copy), edited, "a reader changes nothing");
-    let open = Open::lock(&home, &dir).unwrap();
-    assert_eq!((open.task().body.as_str(), open.task().status()), (body, "working"));
-    assert_eq!(open.repairs().len(), repairs, "{:?}", open.repairs());
-    drop(open);
+    let locked = LockedTask::lock(&home, &dir).unwrap();
+    assert_eq!((locked.task().body.as_str(), locked.task().status()), (body, "working"));
+    assert_eq!(locked.repairs().len(), repairs, "{:?}", locked.repairs());
+    drop(locked);
     assert!(text(&dir.task_md()).ends_with(body));
     assert!(text(&copy).contains("status: working") && text(&copy).ends_with(body));
-    assert_eq!(Open::lock(&home, &dir).unwrap().repairs(), []);
+    assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs(), []);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn every_byte_of_a_save_is_kept() {
     let odd =
         text(&copy).replacen("---\n", "---\n# mine\nmood: \"good\"   # today\n", 1) + "\n\t\u{3000} \n\n";
     fs::write(&copy, &odd).unwrap();
-    drop(Open::lock(&home, &dir).unwrap());
+    drop(LockedTask::lock(&home, &dir).unwrap());
     assert_eq!(text(&copy), odd);
     let clockless = |text: &str| -> Vec<String> {
         text.split('\n').filter(|line| !line.starts_with("updated_at")).map(str::to_owned).collect()
@@ -163,9 +163,9 @@ fn keys_of_people_are_taken_in() {
     change(&copy, "summary: Grind finer", "summary: Grind coarser");
     change(&dir.task_md(), "harness: claude", "harness: pi");
     assert_eq!(Task::read(&home, &dir).unwrap().0.summary, "Grind coarser");
-    let open = Open::lock(&home, &dir).unwrap();
-    assert_eq!((open.task().summary.as_str(), open.task().harness.as_str()), ("Grind coarser", "pi"));
-    drop(open);
+    let locked = LockedTask::lock(&home, &dir).unwrap();
+    assert_eq!((locked.task().summary.as_str(), locked.task().harness.as_str()), ("Grind coarser", "pi"));
+    drop(locked);
     assert_eq!(text(&copy), text(&dir.task_md()));
 }
 
@@ -179,10 +179,10 @@ fn a_copy_that_lacks_only_the_time_is_left_alone() {
     };
     let before = state();
     let first = text(&dir.task_md());
-    let mut open = Open::lock(&home, &dir).unwrap();
-    open.append(Event::Unknown, crate::store::Set::new().status("working")).unwrap();
-    drop(open);
-    drop(Open::lock(&home, &dir).unwrap());
+    let mut locked = LockedTask::lock(&home, &dir).unwrap();
+    locked.append(Event::Unknown, crate::store::Set::new().status("working")).unwrap();
+    drop(locked);
+    drop(LockedTask::lock(&home, &dir).unwrap());
     assert_ne!(text(&dir.task_md()), first);
     assert_eq!(state(), before);
     count(&home);
@@ -195,7 +195,7 @@ fn check_refused(broken: &[u8], expect: &str) {
     let (_folder, home, dir, copy) = lab();
     fs::write(&copy, broken).unwrap();
     let events = text(&dir.history());
-    let errors = [Open::lock(&home, &dir).map(drop), Task::read(&home, &dir).map(drop)];
+    let errors = [LockedTask::lock(&home, &dir).map(drop), Task::read(&home, &dir).map(drop)];
     for error in errors.map(Result::unwrap_err) {
         assert_eq!(error.kind, Kind::Corrupt);
         let told = error.message.strip_prefix(copy.to_str().unwrap());
@@ -204,7 +204,7 @@ fn check_refused(broken: &[u8], expect: &str) {
     }
     assert_eq!((fs::read(&copy).unwrap(), text(&dir.history())), (broken.to_vec(), events));
     fs::remove_file(&copy).unwrap();
-    assert_eq!(Open::lock(&home, &dir).unwrap().task().body, BODY);
+    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, BODY);
     assert_eq!(text(&copy), text(&dir.task_md()));
 }
 
@@ -225,13 +225,13 @@ fn check_unfit(unfit: &str) {
     let (_folder, home, dir, copy) = lab();
     fs::write(&copy, unfit).unwrap();
     assert_eq!(Task::read(&home, &dir).unwrap().0.body, BODY);
-    let open = Open::lock(&home, &dir).unwrap();
-    assert_eq!(open.task().body, BODY);
-    assert_eq!(open.repairs().len(), usize::from(!unfit.is_empty()));
-    drop(open);
+    let locked = LockedTask::lock(&home, &dir).unwrap();
+    assert_eq!(locked.task().body, BODY);
+    assert_eq!(locked.repairs().len(), usize::from(!unfit.is_empty()));
+    drop(locked);
     assert_eq!(text(&copy), text(&dir.task_md()));
     assert_eq!(kept(&dir), Vec::from_iter((!unfit.is_empty()).then_some(unfit)));
-    assert_eq!(Open::lock(&home, &dir).unwrap().repairs(), []);
+    assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs(), []);
 }
 
 #[test]
@@ -246,9 +246,9 @@ fn what_is_no_text_of_the_task_is_never_taken_in() {
 fn a_worktree_of_another_task_is_left_alone() {
     let (_folder, home, dir, copy) = lab();
     let other = {
-        let mut open = task(&home, "other");
-        open.append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
-        open.dir().id.clone()
+        let mut locked = task(&home, "other");
+        locked.append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
+        locked.dir().id.clone()
     };
     let mut pool = crate::store::Pool::lock(&home).unwrap();
     pool.unbind(&dir.id).unwrap();
@@ -256,7 +256,7 @@ fn a_worktree_of_another_task_is_left_alone() {
     drop(pool);
     let theirs = format!("---\nid: {other}\n---\nTheirs.\n");
     fs::write(&copy, &theirs).unwrap();
-    drop(Open::lock(&home, &dir).unwrap());
+    drop(LockedTask::lock(&home, &dir).unwrap());
     assert_eq!(text(&copy), theirs);
 }
 
@@ -267,7 +267,7 @@ fn what_was_changed_in_the_store_is_handed_out() {
     append(&copy, "## Handoff\n\nDONE: it\n");
     let expect = format!("{BODY}## Handoff\n\nDONE: it\n## Feedback\n\nMore milk.\n");
     assert_eq!(Task::read(&home, &dir).unwrap().0.body, expect);
-    assert_eq!(Open::lock(&home, &dir).unwrap().task().body, expect);
+    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, expect);
     assert_eq!(text(&copy), text(&dir.task_md()));
     assert!(kept(&dir).is_empty());
 }
@@ -277,17 +277,17 @@ fn what_gives_way_is_kept_and_named() {
     let (_folder, home, dir, copy) = lab();
     change(&dir.task_md(), "Too sour.", "Too bitter.");
     change(&copy, "Too sour.", "Too sweet.");
-    let open = Open::lock(&home, &dir).unwrap();
-    assert_eq!(open.task().body, "\n## Context\n\nToo sweet.\n");
-    let [Event::TaskRepaired { field, kept: Some(file), .. }] = open.repairs() else {
-        panic!("{:?}", open.repairs());
+    let locked = LockedTask::lock(&home, &dir).unwrap();
+    assert_eq!(locked.task().body, "\n## Context\n\nToo sweet.\n");
+    let [Event::TaskRepaired { field, kept: Some(file), .. }] = locked.repairs() else {
+        panic!("{:?}", locked.repairs());
     };
     assert_eq!(field, "TASK.md");
     assert!(text(Path::new(file)).contains("Too bitter."));
-    assert!(open.task().attention.as_ref().unwrap().contains(file));
-    drop(open);
+    assert!(locked.task().attention.as_ref().unwrap().contains(file));
+    drop(locked);
     assert!(text(&copy).contains("Too sweet.") && text(&copy).contains("attention: "));
-    assert_eq!(Open::lock(&home, &dir).unwrap().repairs(), []);
+    assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs(), []);
     assert_eq!(kept(&dir).len(), 1);
 }
 
@@ -296,7 +296,7 @@ fn a_power_cut_brings_no_older_text_back() {
     let (_folder, home, dir, copy) = lab();
     let older = text(&copy);
     append(&dir.task_md(), "newer\n");
-    drop(Open::lock(&home, &dir).unwrap());
+    drop(LockedTask::lock(&home, &dir).unwrap());
     let record = text(&dir.base());
     let boot = record.split(' ').next().unwrap();
     let another_run = record.replacen(boot, "another-run", 1);
@@ -308,31 +308,31 @@ fn a_power_cut_brings_no_older_text_back() {
         fs::write(&copy, left).unwrap();
         fs::File::options().write(true).open(&copy).unwrap().set_modified(saved).unwrap();
         let expect = format!("{BODY}newer\n");
-        assert_eq!(Open::lock(&home, &dir).unwrap().task().body, expect);
+        assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, expect);
         assert!(text(&copy).ends_with(&expect));
     }
 
     // Saved after the last time that both were the same.
     fs::write(dir.base(), &another_run).unwrap();
     append(&copy, "and later\n");
-    assert_eq!(Open::lock(&home, &dir).unwrap().task().body, format!("{BODY}newer\nand later\n"));
+    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, format!("{BODY}newer\nand later\n"));
 
     // The record itself is cut off.
     fs::write(dir.base(), &record[..record.len() / 2]).unwrap();
     append(&dir.task_md(), "own\n");
-    assert_eq!(Open::lock(&home, &dir).unwrap().task().body, format!("{BODY}newer\nand later\nown\n"));
+    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, format!("{BODY}newer\nand later\nown\n"));
 }
 
 #[test]
 fn a_worktree_that_is_given_back_has_no_copy() {
     let (_folder, home, dir, copy) = lab();
     append(&copy, "the last words\n");
-    let mut open = Open::lock(&home, &dir).unwrap();
+    let mut locked = LockedTask::lock(&home, &dir).unwrap();
     append(&copy, "and one more\n");
-    open.withdraw(copy.parent().unwrap()).unwrap();
+    locked.withdraw(copy.parent().unwrap()).unwrap();
     assert!(!copy.exists() && !dir.base().exists());
-    assert_eq!(open.task().body, format!("{BODY}the last words\nand one more\n"));
-    open.append(Event::Unknown, crate::store::Set::new().workspace(None)).unwrap();
-    drop(open);
+    assert_eq!(locked.task().body, format!("{BODY}the last words\nand one more\n"));
+    locked.append(Event::Unknown, crate::store::Set::new().workspace(None)).unwrap();
+    drop(locked);
     assert!(!copy.exists());
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::store::tests::processes::{count, only_task};
 use crate::store::tests::{Process, home, task};
-use crate::store::{Event, Home, Open, Set, Task, late};
+use crate::store::{Event, Home, LockedTask, Set, Task, late};
 
 const EDITORS: usize = 4;
 const EDITS: usize = 21;
@@ -16,11 +16,11 @@ const PATIENCE: Duration = Duration::from_secs(180);
 /// A task in a worktree, and the path by which an agent sees it.
 pub(super) fn in_a_worktree() -> (tempfile::TempDir, Home, PathBuf) {
     let (folder, home) = home();
-    let mut open = task(&home, "fix");
+    let mut locked = task(&home, "fix");
     let worktree = home.workspace("coffee--1");
     fs::create_dir_all(&worktree).unwrap();
-    open.append(Event::Unknown, Set::new().status("working").workspace(Some("coffee--1"))).unwrap();
-    drop(open);
+    locked.append(Event::Unknown, Set::new().status("working").workspace(Some("coffee--1"))).unwrap();
+    drop(locked);
     (folder, home, worktree.join("TASK.md"))
 }
 
@@ -36,19 +36,19 @@ fn no_line_of_an_editor_is_lost() {
     assert!(engines.into_iter().all(Process::succeeded));
 
     let (read, _) = Task::read(&home, &dir).unwrap();
-    let open = Open::lock(&home, &dir).unwrap();
-    assert_eq!(read.body, open.task().body, "a reader sees what the next writer keeps");
+    let locked = LockedTask::lock(&home, &dir).unwrap();
+    assert_eq!(read.body, locked.task().body, "a reader sees what the next writer keeps");
     for line in ["Too sour."].into_iter().chain(lines.iter().map(String::as_str)) {
         assert!(read.body.lines().any(|found| found == line), "{line} is lost:\n{}", read.body);
     }
-    let owned = open.log().owned.clone();
-    drop(open);
+    let owned = locked.history().owned.clone();
+    drop(locked);
     assert_eq!(owned.status, "working");
     let text = fs::read_to_string(dir.task_md()).unwrap();
     assert_eq!(fs::read_to_string(&copy).unwrap(), text);
     let expect = format!("\nreview_round: {}\n", owned.counter("review_round"));
     assert!(text.contains("\nstatus: working\n") && text.contains(&expect), "{text}");
-    assert_eq!(Open::lock(&home, &dir).unwrap().repairs(), [], "nothing is left to be repaired");
+    assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs(), [], "nothing is left to be repaired");
 }
 
 /// Changes the task's file through a descriptor that was opened before the engine replaced it.
@@ -63,11 +63,11 @@ fn check_late(write: impl Fn(&mut File), meanwhile: impl Fn(&Path), expect: &str
     meanwhile(&copy);
     write(&mut old);
     assert_eq!(Task::read(&home, &dir).unwrap().0.body, expect);
-    let open = Open::lock(&home, &dir).unwrap();
-    assert_eq!((open.task().body.as_str(), open.repairs().len()), (expect, 1));
-    drop(open);
+    let locked = LockedTask::lock(&home, &dir).unwrap();
+    assert_eq!((locked.task().body.as_str(), locked.repairs().len()), (expect, 1));
+    drop(locked);
     assert!(fs::read_to_string(dir.task_md()).unwrap().ends_with(expect));
-    assert_eq!(Open::lock(&home, &dir).unwrap().repairs(), []);
+    assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs(), []);
 }
 
 fn at_the_end(text: &'static str) -> impl Fn(&mut File) {
@@ -105,11 +105,11 @@ fn what_is_half_written_late_is_carried_over_when_it_is_whole() {
     count(&home);
     old.set_len(0).unwrap();
     old.write_all(b"---\nstatus: ").unwrap();
-    assert_eq!(Open::lock(&home, &dir).unwrap().task().body, "\n## Context\n\nToo sour.\n");
+    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, "\n## Context\n\nToo sour.\n");
     old.write_all(b"done\n---\nlate\n").unwrap();
-    assert_eq!(Open::lock(&home, &dir).unwrap().task().body, "late\n");
+    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, "late\n");
     old.write_all(b"and later\n").unwrap();
-    assert_eq!(Open::lock(&home, &dir).unwrap().task().body, "late\nand later\n");
+    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, "late\nand later\n");
 }
 
 #[test]
@@ -228,6 +228,6 @@ fn what_a_writer_was_killed_with_before_its_swap_is_nobody_s_late_writing() {
     let new = text.replacen("status: working", "status: reviewing", 1);
     assert_ne!(new, text);
     fs::write(late::name(&dir.task_md(), &body), new).unwrap();
-    assert_eq!(Open::lock(&home, &dir).unwrap().repairs(), []);
+    assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs(), []);
     assert_eq!(fs::read_to_string(&copy).unwrap(), text);
 }

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::store::tests::{Process, draft, editors, home, task};
-use crate::store::{Event, Home, Open, Pool, Set, Task, TaskDir, activity, atomic, create, journal, list};
+use crate::store::{
+    Event, Home, LockedTask, Pool, Set, Task, TaskDir, activity, atomic, create, journal, list,
+};
 use crate::{Error, Kind};
 
 const ROUNDS: u32 = 20;
@@ -79,15 +81,15 @@ fn a_killed_engine_leaves_a_task_that_is_as_its_journal_says() {
         let mut engine = Process::start("append", &home);
         engine.wait_for("3");
         engine.kill();
-        let open = Open::lock(&home, &dir).unwrap();
+        let locked = LockedTask::lock(&home, &dir).unwrap();
         let records = journal::read(&dir.history()).unwrap().records;
         assert!(records.iter().zip(1..).all(|(record, seq)| record.seq == seq));
-        assert_eq!(open.log(), &crate::store::Log::fold(&records));
+        assert_eq!(locked.history(), &crate::store::TaskHistory::fold(&records));
         let text = fs::read_to_string(dir.task_md()).unwrap();
-        assert!(text.contains(&format!("\nreview_round: {}\n", open.task().counter("review_round"))));
+        assert!(text.contains(&format!("\nreview_round: {}\n", locked.task().counter("review_round"))));
         assert!(text.ends_with("---\n\n## Context\n\nToo sour.\n"));
     }
-    drop(Open::lock(&home, &dir).unwrap());
+    drop(LockedTask::lock(&home, &dir).unwrap());
     let others: Vec<_> = names(&dir.path).into_iter().filter(|name| !name.ends_with(".old")).collect();
     assert_eq!(others, [".lock", "TASK.md", "history.jsonl"]);
 }
@@ -99,25 +101,25 @@ fn a_lock_is_held_until_its_holder_dies() {
     let mut holder = Process::start("hold", &home);
     holder.wait_for("held");
     let impatient = home.clone().patient(Duration::from_millis(20));
-    let error = Open::lock(&impatient, &dir).unwrap_err();
+    let error = LockedTask::lock(&impatient, &dir).unwrap_err();
     assert_eq!(error.kind, Kind::Locked);
     let expect =
         format!("task {} is locked by process {} (`orange test hold`) since 20", dir.id, holder.id());
     assert!(error.message.starts_with(&expect), "{}", error.message);
     Task::read(&home, &dir).unwrap();
     holder.kill();
-    Open::lock(&impatient, &dir).unwrap();
+    LockedTask::lock(&impatient, &dir).unwrap();
 }
 
 #[test]
 fn a_lock_of_a_task_that_went_away_is_no_lock() {
     let (_folder, home) = home();
-    let open = task(&home, "fix");
-    let dir = open.dir().clone();
+    let locked = task(&home, "fix");
+    let dir = locked.dir().clone();
     let waiting = std::thread::scope(|scope| {
-        let waiter = scope.spawn(|| Open::lock(&home, &dir).map(drop));
+        let waiter = scope.spawn(|| LockedTask::lock(&home, &dir).map(drop));
         fs::rename(&dir.path, home.root().join("trash")).unwrap();
-        drop(open);
+        drop(locked);
         waiter.join().unwrap()
     });
     assert_eq!(waiting.unwrap_err().kind, Kind::NotFound);
@@ -129,9 +131,9 @@ fn no_update_is_lost() {
     let dir = task(&home, "fix").dir().clone();
     let processes: Vec<_> = (0..4).map(|_| Process::start("count", &home)).collect();
     assert!(processes.into_iter().all(Process::succeeded));
-    let open = Open::lock(&home, &dir).unwrap();
-    assert_eq!(open.task().counter("review_round"), 4 * ROUNDS);
-    assert_eq!(open.log().last_seq, u64::from(1 + 4 * ROUNDS));
+    let locked = LockedTask::lock(&home, &dir).unwrap();
+    assert_eq!(locked.task().counter("review_round"), 4 * ROUNDS);
+    assert_eq!(locked.history().last_seq, u64::from(1 + 4 * ROUNDS));
 }
 
 #[test]
@@ -196,16 +198,16 @@ fn append_forever(home: &Home) {
 }
 
 fn hold_forever(home: &Home) {
-    let _open = Open::lock(home, &only_task(home)).unwrap();
+    let _open = LockedTask::lock(home, &only_task(home)).unwrap();
     println!("\nheld");
     std::thread::sleep(Duration::MAX);
 }
 
 /// Two events and a changed counter, as a transition writes them.
 pub(super) fn count(home: &Home) {
-    let mut open = Open::lock(home, &only_task(home)).unwrap();
-    let round = open.task().counter("review_round") + 1;
-    open.append(Event::Unknown, Set::new().counter("review_round", round)).unwrap();
+    let mut locked = LockedTask::lock(home, &only_task(home)).unwrap();
+    let round = locked.task().counter("review_round") + 1;
+    locked.append(Event::Unknown, Set::new().counter("review_round", round)).unwrap();
 }
 
 fn create_one(home: &Home) {
@@ -223,13 +225,13 @@ fn change_many(home: &Home) {
         change_once(&mut made.unwrap());
     }
     for dir in list::dirs(home, None).unwrap() {
-        change_once(&mut Open::lock(home, &dir).unwrap());
+        change_once(&mut LockedTask::lock(home, &dir).unwrap());
     }
 }
 
-fn change_once(open: &mut Open) {
-    if open.task().counter("review_round") == 0 {
-        open.append(Event::Unknown, Set::new().counter("review_round", 1)).unwrap();
+fn change_once(locked: &mut LockedTask) {
+    if locked.task().counter("review_round") == 0 {
+        locked.append(Event::Unknown, Set::new().counter("review_round", 1)).unwrap();
     }
 }
 

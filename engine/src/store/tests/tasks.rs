@@ -8,13 +8,13 @@ use std::path::Path;
 use crate::Kind;
 use crate::store::scalar::Value;
 use crate::store::tests::{draft, home, task};
-use crate::store::{Event, Open, Set, Task, TaskDir, create, edit, journal, list};
+use crate::store::{Event, LockedTask, Set, Task, TaskDir, create, edit, journal, list};
 
 #[test]
 fn a_new_task_is_whole() {
     let (_folder, home) = home();
-    let open = task(&home, "fix");
-    let text = fs::read_to_string(open.dir().task_md()).unwrap();
+    let locked = task(&home, "fix");
+    let text = fs::read_to_string(locked.dir().task_md()).unwrap();
     let keys: Vec<&str> = text.lines().filter_map(|line| line.split_once(": ").map(|(key, _)| key)).collect();
     assert_eq!(
         keys.join(" "),
@@ -22,12 +22,12 @@ fn a_new_task_is_whole() {
          tmux_session created_at updated_at"
     );
     assert!(text.ends_with("---\n\n## Context\n\nToo sour.\n"));
-    assert!(open.repairs().is_empty());
-    assert_eq!(open.task().status(), "pending");
-    assert_eq!(open.task().summary, "Grind finer");
+    assert!(locked.repairs().is_empty());
+    assert_eq!(locked.task().status(), "pending");
+    assert_eq!(locked.task().summary, "Grind finer");
 
-    let dir = open.dir().clone();
-    drop(open);
+    let dir = locked.dir().clone();
+    drop(locked);
     let (read, journal) = Task::read(&home, &dir).unwrap();
     assert_eq!(read.owned.definition, "d1");
     assert_eq!(journal.records.len(), 1);
@@ -36,24 +36,25 @@ fn a_new_task_is_whole() {
 #[test]
 fn values_go_to_the_journal_and_the_frontmatter() {
     let (_folder, home) = home();
-    let mut open = task(&home, "fix");
+    let mut locked = task(&home, "fix");
     let set = Set::new().status("working").counter("review_round", 1).workspace(Some("coffee--1"));
-    open.append(
-        Event::AutoAdvanced { from: "pending".into(), to: "working".into(), reason: "test".into() },
-        set,
-    )
-    .unwrap();
-    open.edit(&[("summary", Value::Text("Grind\ncoarser")), ("attention", Value::Text("look"))]).unwrap();
-    let text = fs::read_to_string(open.dir().task_md()).unwrap();
+    locked
+        .append(
+            Event::AutoAdvanced { from: "pending".into(), to: "working".into(), reason: "test".into() },
+            set,
+        )
+        .unwrap();
+    locked.edit(&[("summary", Value::Text("Grind\ncoarser")), ("attention", Value::Text("look"))]).unwrap();
+    let text = fs::read_to_string(locked.dir().task_md()).unwrap();
     for line in ["status: working", "review_round: 1", "workspace: coffee--1", "summary: \"Grind\\ncoarser\""]
     {
         assert!(text.contains(&format!("\n{line}\n")), "{line} is missing in {text}");
     }
-    assert_eq!(open.task().summary, "Grind\ncoarser");
-    assert_eq!(open.edit(&[("status", Value::Text("done"))]).unwrap_err().kind, Kind::Refused);
+    assert_eq!(locked.task().summary, "Grind\ncoarser");
+    assert_eq!(locked.edit(&[("status", Value::Text("done"))]).unwrap_err().kind, Kind::Refused);
 
-    let dir = open.dir().clone();
-    drop(open);
+    let dir = locked.dir().clone();
+    drop(locked);
     let history = fs::read_to_string(dir.history()).unwrap();
     let line: String =
         history.lines().nth(1).unwrap().chars().filter(|letter| !letter.is_ascii_digit()).collect();
@@ -61,7 +62,7 @@ fn values_go_to_the_journal_and_the_frontmatter() {
         line,
         r#"{"seq":,"timestamp":"--T::.Z","type":"auto.advanced","from":"pending","to":"working","reason":"test","set":{"review_round":,"status":"working","workspace":"coffee--"}}"#
     );
-    let again = Open::lock(&home, &dir).unwrap();
+    let again = LockedTask::lock(&home, &dir).unwrap();
     assert!(again.repairs().is_empty());
     assert_eq!(again.task().counter("review_round"), 1);
     assert_eq!(journal::read(&dir.history()).unwrap().records.len(), 2);
@@ -71,14 +72,15 @@ fn values_go_to_the_journal_and_the_frontmatter() {
 #[track_caller]
 fn check_repairs(disturb: impl Fn(&str) -> String, expect: &[&str]) {
     let (_folder, home) = home();
-    let mut open = task(&home, "fix");
-    open.append(
-        Event::Unknown,
-        Set::new().status("working").counter("review_round", 1).workspace(Some("coffee--1")),
-    )
-    .unwrap();
-    let dir = open.dir().clone();
-    drop(open);
+    let mut locked = task(&home, "fix");
+    locked
+        .append(
+            Event::Unknown,
+            Set::new().status("working").counter("review_round", 1).workspace(Some("coffee--1")),
+        )
+        .unwrap();
+    let dir = locked.dir().clone();
+    drop(locked);
     let good = fs::read_to_string(dir.task_md()).unwrap();
     let disturbed = disturb(&good);
     fs::write(dir.task_md(), &disturbed).unwrap();
@@ -86,15 +88,15 @@ fn check_repairs(disturb: impl Fn(&str) -> String, expect: &[&str]) {
     assert_eq!(Task::read(&home, &dir).unwrap().0.status(), "working");
     assert_eq!(fs::read_to_string(dir.task_md()).unwrap(), disturbed, "a reader changes nothing");
 
-    let open = Open::lock(&home, &dir).unwrap();
+    let locked = LockedTask::lock(&home, &dir).unwrap();
     let repairs: Vec<String> =
-        open.repairs().iter().map(|event| describe(event).replace(&dir.id, "ID")).collect();
+        locked.repairs().iter().map(|event| describe(event).replace(&dir.id, "ID")).collect();
     assert_eq!(repairs, expect);
-    assert_eq!(open.log().last_seq, 2 + u64::try_from(expect.len()).unwrap());
+    assert_eq!(locked.history().last_seq, 2 + u64::try_from(expect.len()).unwrap());
     let body = |text: &str| text.split_once("\n---\n").unwrap().1.to_owned();
-    assert_eq!(open.task().body, body(&disturbed));
-    drop(open);
-    assert_eq!(Open::lock(&home, &dir).unwrap().repairs(), []);
+    assert_eq!(locked.task().body, body(&disturbed));
+    drop(locked);
+    assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs(), []);
 }
 
 fn describe(event: &Event) -> String {
@@ -142,7 +144,7 @@ fn check_corrupt(break_it: impl Fn(&TaskDir), message: &str, help: &str) {
     let files = || [dir.task_md(), dir.history()].map(|path| fs::read(path).ok());
     let before = files();
     let errors =
-        [Open::lock(&home, &dir).map(drop), Task::read(&home, &dir).map(drop)].map(Result::unwrap_err);
+        [LockedTask::lock(&home, &dir).map(drop), Task::read(&home, &dir).map(drop)].map(Result::unwrap_err);
     for error in errors {
         assert_eq!(error.kind, Kind::Corrupt);
         let shown = error.message.replace(&format!("{}/", dir.path.display()), "");
@@ -194,9 +196,9 @@ fn a_task_is_begun_again_as_the_help_says() {
     let (_folder, home) = home();
     let dir = task(&home, "fix").dir().clone();
     fs::write(dir.task_md(), "---\nbranch: fix\n---\nPlan.\n").unwrap();
-    let open = Open::lock(&home, &dir).unwrap();
+    let locked = LockedTask::lock(&home, &dir).unwrap();
     assert_eq!(
-        (open.task().branch.as_str(), open.task().status(), open.task().body.as_str()),
+        (locked.task().branch.as_str(), locked.task().status(), locked.task().body.as_str()),
         ("fix", "pending", "Plan.\n")
     );
     assert!(fs::read_to_string(dir.task_md()).unwrap().contains(&format!("\nid: {}\n", dir.id)));
@@ -208,9 +210,9 @@ fn a_torn_journal_is_cut_and_reported() {
     let dir = task(&home, "fix").dir().clone();
     let whole = fs::read_to_string(dir.history()).unwrap();
     fs::write(dir.history(), format!("{whole}{{\"seq\":2,\"times")).unwrap();
-    let open = Open::lock(&home, &dir).unwrap();
+    let locked = LockedTask::lock(&home, &dir).unwrap();
     assert_eq!(
-        open.repairs().iter().map(describe).collect::<Vec<_>>(),
+        locked.repairs().iter().map(describe).collect::<Vec<_>>(),
         ["history.jsonl: {\"seq\":2,\"times → nothing"]
     );
     assert!(fs::read_to_string(dir.history()).unwrap().starts_with(&whole));
@@ -220,14 +222,14 @@ fn a_torn_journal_is_cut_and_reported() {
 #[test]
 fn what_people_wrote_survives_the_engine() {
     let (_folder, home) = home();
-    let mut open = task(&home, "fix");
-    let path = open.dir().task_md();
+    let mut locked = task(&home, "fix");
+    let path = locked.dir().task_md();
     let text = fs::read_to_string(&path)
         .unwrap()
         .replace("status: pending", "# mine\nstatus: pending # soon\ntags:\n- a");
     let text = format!("\u{FEFF}{}", text.replace('\n', "\r\n"));
     fs::write(&path, &text).unwrap();
-    open.append(Event::Unknown, Set::new().status("working")).unwrap();
+    locked.append(Event::Unknown, Set::new().status("working")).unwrap();
     let written = fs::read_to_string(&path).unwrap();
     let without_time = |text: &str| -> Vec<String> {
         text.split_inclusive('\n')
@@ -241,10 +243,10 @@ fn what_people_wrote_survives_the_engine() {
 #[test]
 fn a_write_takes_what_an_agent_wrote_meanwhile() {
     let (_folder, home) = home();
-    let mut open = task(&home, "fix");
-    let path = open.dir().task_md();
+    let mut locked = task(&home, "fix");
+    let path = locked.dir().task_md();
     let attempts = std::cell::Cell::new(0);
-    edit::edit(open.dir(), open.log(), |_, document| {
+    edit::edit(locked.dir(), locked.history(), |_, document| {
         attempts.set(attempts.get() + 1);
         if attempts.get() == 1 {
             let before = fs::read(&path).unwrap();
@@ -254,9 +256,9 @@ fn a_write_takes_what_an_agent_wrote_meanwhile() {
         Ok(())
     })
     .unwrap();
-    open.append(Event::Unknown, Set::new().status("working")).unwrap();
+    locked.append(Event::Unknown, Set::new().status("working")).unwrap();
     assert_eq!(attempts.get(), 2);
-    assert!(open.task().body.ends_with("\n## Handoff\nDONE: it\n"));
+    assert!(locked.task().body.ends_with("\n## Handoff\nDONE: it\n"));
 }
 
 #[test]
@@ -265,11 +267,11 @@ fn any_summary_is_data() {
     let summary = "-x $(touch x) `id` \"q\" 'q' {branch} ---\n---\n\u{2028}\r\n".repeat(3000);
     let mut new = draft("fix");
     new.summary.clone_from(&summary);
-    let open = create(&home, &new, |_| Ok(())).unwrap();
-    assert_eq!(open.task().summary, summary);
+    let locked = create(&home, &new, |_| Ok(())).unwrap();
+    assert_eq!(locked.task().summary, summary);
     let mut new = draft("conflict");
     new.body = "<<<<<<< HEAD\n".to_owned();
-    drop(open);
+    drop(locked);
     assert_eq!(create(&home, &new, |_| Ok(())).unwrap_err().kind, Kind::Usage);
     assert_eq!(list(&home, None).unwrap().len(), 1);
 }
@@ -277,19 +279,19 @@ fn any_summary_is_data() {
 #[test]
 fn files_keep_their_mode_and_no_link_is_written_through() {
     let (folder, home) = home();
-    let mut open = task(&home, "fix");
+    let mut locked = task(&home, "fix");
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(home.root()), 0o700);
-    assert_eq!(mode(&open.dir().task_md()), 0o600);
-    fs::set_permissions(open.dir().task_md(), fs::Permissions::from_mode(0o640)).unwrap();
-    open.append(Event::Unknown, Set::new().status("working")).unwrap();
-    assert_eq!(mode(&open.dir().task_md()), 0o640);
+    assert_eq!(mode(&locked.dir().task_md()), 0o600);
+    fs::set_permissions(locked.dir().task_md(), fs::Permissions::from_mode(0o640)).unwrap();
+    locked.append(Event::Unknown, Set::new().status("working")).unwrap();
+    assert_eq!(mode(&locked.dir().task_md()), 0o640);
 
     let elsewhere = folder.path().join("elsewhere.md");
-    fs::rename(open.dir().task_md(), &elsewhere).unwrap();
-    symlink(&elsewhere, open.dir().task_md()).unwrap();
+    fs::rename(locked.dir().task_md(), &elsewhere).unwrap();
+    symlink(&elsewhere, locked.dir().task_md()).unwrap();
     let before = fs::read_to_string(&elsewhere).unwrap();
-    let error = open.append(Event::Unknown, Set::new().status("done")).unwrap_err();
+    let error = locked.append(Event::Unknown, Set::new().status("done")).unwrap_err();
     assert_eq!(error.kind, Kind::Corrupt, "{error}");
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), before);
 }
@@ -307,9 +309,9 @@ fn a_home_that_cannot_be_made_says_what_to_do() {
 #[test]
 fn prompts_are_kept() {
     let (_folder, home) = home();
-    let open = task(&home, "fix");
-    open.write_prompt(1, "# Task: {x}\n").unwrap();
-    assert_eq!(fs::read_to_string(open.dir().prompt(1)).unwrap(), "# Task: {x}\n");
+    let locked = task(&home, "fix");
+    locked.write_prompt(1, "# Task: {x}\n").unwrap();
+    assert_eq!(fs::read_to_string(locked.dir().prompt(1)).unwrap(), "# Task: {x}\n");
 }
 
 #[test]

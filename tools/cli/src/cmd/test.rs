@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use orange_codegen::lower::{Arena, lower};
-use orange_codegen::scenario::{self, Outcome, Scenarios, is_scenario_file};
+use orange_codegen::scenario::{self, ScenarioResult, Scenarios, is_scenario_file};
 use orange_codegen::{Compilation, LineIndex, Suppressions};
 use orange_core::{Machine, TransitionId};
 
@@ -154,7 +154,7 @@ fn workflow_of(path: &Path, scenarios: &Scenarios) -> Result<PathBuf, Failure> {
     })
 }
 
-fn tell_failures(path: &str, name: &str, outcome: &Outcome, index: &LineIndex<'_>, out: &mut String) {
+fn tell_failures(path: &str, name: &str, outcome: &ScenarioResult, index: &LineIndex<'_>, out: &mut String) {
     for failed in &outcome.failed {
         let place = index.position(failed.span.start);
         let (path, name, message) = (printable(path), printable(name), printable(&failed.message));

@@ -2,7 +2,7 @@
 
 use orange_codegen::{LineIndex, Span};
 
-use super::run::{Run, Step};
+use super::run::{Run, RunStep};
 use super::{Edge, Graph};
 use crate::answer::Failure;
 
@@ -70,7 +70,7 @@ impl Graph {
         &mut self,
         from: usize,
         to: usize,
-        step: &Step,
+        step: &RunStep,
         number: usize,
         index: &LineIndex<'_>,
     ) -> Result<(), Failure> {

@@ -17,14 +17,14 @@ pub(crate) struct Run {
     /// The state in which the task is created.
     pub start: String,
     /// What happens then.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RunStep>,
     /// What is true at the end, where that is known.
     pub end: Option<String>,
 }
 
 /// One step of it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct RunStep {
     /// Who does what, where that is known.
     pub told: Option<String>,
     /// The state that the task is in afterwards.
@@ -87,7 +87,7 @@ pub(crate) fn read(value: &str, graph: &Graph, file: &str, check: Option<&Check>
 impl Run {
     /// The run of a finding.
     pub(crate) fn of(trace: &Trace, index: &LineIndex<'_>) -> Self {
-        let step = |it: &orange_codegen::diag::Step| Step {
+        let step = |it: &orange_codegen::diag::TraceStep| RunStep {
             told: Some(format!("{}: {}", it.by, it.does)),
             to: it.to.clone(),
             line: it.span.map(|it| index.position(it.start).line),
@@ -99,7 +99,7 @@ impl Run {
     fn through(states: &[&str]) -> Self {
         let mut states = states.iter().map(|it| (*it).to_owned());
         let start = states.next().unwrap_or_default();
-        let steps = states.map(|to| Step { told: None, to, line: None }).collect();
+        let steps = states.map(|to| RunStep { told: None, to, line: None }).collect();
         Self { start, steps, end: None }
     }
 }
@@ -147,7 +147,7 @@ fn chosen(report: &Report, path: &str, file: &str, check: Option<&Check>) -> Res
 
 impl Found {
     fn shown(&self) -> Shown {
-        let step = |it: &Acted| Step {
+        let step = |it: &Acted| RunStep {
             told: Some(format!("{}: {}", it.by, it.does)),
             to: it.to.clone(),
             line: it.line,

@@ -9,7 +9,7 @@ use super::excerpt::quote;
 use super::human::{Style, WIDTH, findings};
 use super::json::Found;
 use super::narrated::sentence;
-use super::{Place, printable, put, short, to_json, wrap};
+use super::{SpanLocation, printable, put, short, to_json, wrap};
 use crate::answer::Failure;
 use crate::home::{Home, Task};
 use crate::report::{File, Report};
@@ -59,7 +59,7 @@ struct Changed<'c> {
 struct Counterpart<'c> {
     file: &'c str,
     #[serde(flatten)]
-    place: Place,
+    place: SpanLocation,
     message: &'c str,
 }
 
@@ -117,7 +117,7 @@ impl Changes<'_> {
             breaking: change.is_breaking(),
             counterpart: change.counterpart.as_ref().map(|it| Counterpart {
                 file: &self.source(other(change.side)).path,
-                place: Place::of(it.span, index(other(change.side))),
+                place: SpanLocation::of(it.span, index(other(change.side))),
                 message: &it.message,
             }),
         });

@@ -3,7 +3,7 @@
 use orange_codegen::{Diagnostic, Level, LineIndex};
 
 use super::human::is_about_the_whole_file;
-use super::{Place, printable, put};
+use super::{SpanLocation, printable, put};
 use crate::paths::Repositories;
 use crate::report::Report;
 
@@ -29,7 +29,7 @@ fn command(finding: &Diagnostic, path: &str, index: &LineIndex<'_>) -> String {
     };
     let mut out = format!("::{kind} file={}", property(path));
     if !is_about_the_whole_file(finding) {
-        let Place { line, column, end_line, end_column } = Place::of(finding.span, index);
+        let SpanLocation { line, column, end_line, end_column } = SpanLocation::of(finding.span, index);
         put(&mut out, format_args!(",line={line},endLine={end_line},col={column}"));
         // GitHub takes an end column for what stands on one line, and for nothing else.
         if line == end_line {

@@ -1,11 +1,11 @@
 //! One JSON object, for programs. Its keys are a contract; more may come, none goes.
 
-use orange_codegen::diag::{Edit, Fix, Step};
+use orange_codegen::diag::{Edit, Fix, TraceStep};
 use orange_codegen::{Diagnostic, LineIndex, Trace, Witness};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::Place;
+use super::SpanLocation;
 use crate::answer::Failure;
 use crate::report::{File, Report};
 
@@ -26,7 +26,7 @@ pub(super) struct Found<'r> {
     message: &'r str,
     file: &'r str,
     #[serde(flatten)]
-    place: Place,
+    place: SpanLocation,
     labels: Vec<Label<'r>>,
     witness: Option<Values<'r>>,
     trace: Vec<&'r str>,
@@ -39,7 +39,7 @@ pub(super) struct Found<'r> {
 #[derive(Serialize)]
 struct Label<'r> {
     #[serde(flatten)]
-    place: Place,
+    place: SpanLocation,
     message: &'r str,
 }
 
@@ -64,7 +64,7 @@ struct Mend<'r> {
 #[derive(Serialize)]
 struct Replacement<'r> {
     #[serde(flatten)]
-    place: Place,
+    place: SpanLocation,
     text: &'r str,
 }
 
@@ -105,8 +105,10 @@ fn found(file: &File) -> Vec<Found<'_>> {
 
 impl<'r> Found<'r> {
     pub(super) fn new(finding: &'r Diagnostic, file: &'r str, index: &LineIndex<'_>) -> Self {
-        let label =
-            |it: &'r orange_codegen::Label| Label { place: Place::of(it.span, index), message: &it.message };
+        let label = |it: &'r orange_codegen::Label| Label {
+            place: SpanLocation::of(it.span, index),
+            message: &it.message,
+        };
         let steps = finding.trace.iter().flat_map(|it| &it.steps);
         Self {
             code: finding.code(),
@@ -114,7 +116,7 @@ impl<'r> Found<'r> {
             level: finding.level.as_str(),
             message: &finding.message,
             file,
-            place: Place::of(finding.span, index),
+            place: SpanLocation::of(finding.span, index),
             labels: finding.labels.iter().map(label).collect(),
             witness: finding.witness.as_ref().map(Values),
             trace: finding.trace.as_ref().map(Trace::states).unwrap_or_default(),
@@ -127,15 +129,15 @@ impl<'r> Found<'r> {
 }
 
 impl<'r> Acted<'r> {
-    fn new(step: &'r Step, index: &LineIndex<'_>) -> Self {
-        let Step { by, does, to, hooks, span, script } = step;
+    fn new(step: &'r TraceStep, index: &LineIndex<'_>) -> Self {
+        let TraceStep { by, does, to, hooks, span, script } = step;
         Self { by, does, to, hooks, line: span.map(|it| index.position(it.start).line), script }
     }
 }
 
 impl<'r> Mend<'r> {
     fn new(fix: &'r Fix, index: &LineIndex<'_>) -> Self {
-        let edit = |it: &'r Edit| Replacement { place: Place::of(it.span, index), text: &it.text };
+        let edit = |it: &'r Edit| Replacement { place: SpanLocation::of(it.span, index), text: &it.text };
         Self { title: &fix.title, safe: fix.safe, edits: fix.edits.iter().map(edit).collect() }
     }
 }

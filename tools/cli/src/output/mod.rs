@@ -32,14 +32,14 @@ pub(crate) use short::short;
 
 /// Where a span begins and ends, as people count: from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-struct Place {
+struct SpanLocation {
     line: u32,
     column: u32,
     end_line: u32,
     end_column: u32,
 }
 
-impl Place {
+impl SpanLocation {
     fn of(span: Span, index: &LineIndex<'_>) -> Self {
         let (start, end) = (index.position(span.start), index.position(span.end));
         Self { line: start.line, column: start.column, end_line: end.line, end_column: end.column }

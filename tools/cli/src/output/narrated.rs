@@ -1,6 +1,6 @@
 //! Findings in plain sentences, in the order of the story: for screen readers, and for files and pipes.
 
-use orange_codegen::diag::Step;
+use orange_codegen::diag::TraceStep;
 use orange_codegen::{Diagnostic, Level, LineIndex, Position, Source, Span, Trace};
 
 use super::excerpt::quote;
@@ -85,7 +85,7 @@ fn word(level: Level) -> &'static str {
 pub(super) fn run(trace: &Trace) -> String {
     let mut told = format!("the task starts in {}.", trace.start);
     let mut state = trace.start.as_str();
-    for Step { by, does, to, hooks, .. } in &trace.steps {
+    for TraceStep { by, does, to, hooks, .. } in &trace.steps {
         let stays = if state == to { "it stays in" } else { "it goes to" };
         put(&mut told, format_args!(" {by}: {does}; {stays} {to}"));
         if !hooks.is_empty() {

@@ -1,6 +1,6 @@
 //! A proof for people: each property with its argument or the run that breaks it, the figures, and what it rests on.
 
-use orange_codegen::prove::{Figures, Judged, Proof, RESTS_ON, Run, Verdict};
+use orange_codegen::prove::{CountedRun, Figures, Judged, Proof, RESTS_ON, Verdict};
 use orange_codegen::{Diagnostic, LineIndex, Position, Source, Trace};
 
 use super::human::WIDTH;
@@ -121,7 +121,7 @@ fn figures(out: &mut String, figures: &Figures) {
     }
 }
 
-fn states(run: &Run) -> String {
+fn states(run: &CountedRun) -> String {
     run.states.join(" → ")
 }
 

@@ -1,6 +1,6 @@
 //! A proof as one JSON object. Its keys are a contract; more may come, none goes.
 
-use orange_codegen::prove::{Judged, Proof, RESTS_ON, Run, Verdict};
+use orange_codegen::prove::{CountedRun, Judged, Proof, RESTS_ON, Verdict};
 use orange_codegen::{LineIndex, Source, Trace};
 use serde::Serialize;
 
@@ -93,7 +93,7 @@ fn property<'p>(judged: &'p Judged, path: &'p str, index: &LineIndex<'_>) -> Pro
 }
 
 impl<'p> Counted<'p> {
-    fn of(run: &'p Run) -> Self {
+    fn of(run: &'p CountedRun) -> Self {
         Self { count: run.count, states: &run.states }
     }
 }

@@ -2,7 +2,7 @@
 
 use orange_codegen::LineIndex;
 
-use super::{Place, printable, put};
+use super::{SpanLocation, printable, put};
 use crate::report::Report;
 
 /// `path:line:column: level[CODE name]: message`, one line each.
@@ -11,7 +11,7 @@ pub(crate) fn short(report: &Report) -> String {
     for file in report.files.iter().filter(|it| !it.findings().is_empty()) {
         let index = LineIndex::new(&file.source.text);
         for it in file.findings() {
-            let Place { line, column, .. } = Place::of(it.span, &index);
+            let SpanLocation { line, column, .. } = SpanLocation::of(it.span, &index);
             let path = one_line(&file.source.path);
             let (level, code, name) = (it.level.as_str(), it.code(), it.name());
             let message = one_line(&it.message);

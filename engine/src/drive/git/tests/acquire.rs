@@ -107,7 +107,7 @@ fn folders_that_are_not_ours_are_refused_and_left_alone() {
     refuses(lab.acquire(1, "fix"), Kind::Refused, "is not a worktree of");
     refuses(lab.git.acquire(&lab.repo(), "fix", "main"), Kind::Refused, "main checkout");
     lab.write(&lab.repo().join("mine"), "m\n");
-    refuses(lab.kept(|git, keeper| git.release(&lab.repo(), keeper)), Kind::Refused, "main checkout");
+    refuses(lab.kept(|git, context| git.release(&lab.repo(), context)), Kind::Refused, "main checkout");
     assert!(lab.repo().join("mine").exists() && foreign.join("precious").exists());
     assert_eq!(lab.git.branch_state("fix").unwrap(), BranchState::Nowhere);
 }

@@ -64,7 +64,7 @@ impl Life {
             if self.pick(4) == 0 { self.command(n) } else { self.action(n) }
         }
         for n in [1, 2] {
-            self.give_back(n, |git, folder, keeper| git.release(folder, keeper));
+            self.give_back(n, |git, folder, context| git.release(folder, context));
         }
     }
 
@@ -84,8 +84,8 @@ impl Life {
                     assert!(kept, "acquire lost {what} ({blob})\n{}", self.story());
                 }
             }
-            3..=4 => self.give_back(n, |git, folder, keeper| git.release(folder, keeper)),
-            5 => self.give_back(n, |git, folder, keeper| git.remove(folder, keeper)),
+            3..=4 => self.give_back(n, |git, folder, context| git.release(folder, context)),
+            5 => self.give_back(n, |git, folder, context| git.remove(folder, context)),
             6 => {
                 let branch = self.branch();
                 let folder = self.lab.pooled(n);
@@ -107,11 +107,11 @@ impl Life {
         self.check();
     }
 
-    fn give_back(&mut self, n: u32, act: fn(&Git, &Path, &mut Keeper<'_>) -> Result<()>) {
+    fn give_back(&mut self, n: u32, act: fn(&Git, &Path, &mut BackupContext<'_>) -> Result<()>) {
         let folder = self.lab.pooled(n);
         let seen = self.visible(&folder);
         self.secured.extend(seen);
-        let outcome = self.lab.kept(|git, keeper| act(git, &folder, keeper));
+        let outcome = self.lab.kept(|git, context| act(git, &folder, context));
         self.tell(&format!("give back {n}: {}", said(&outcome.as_ref().map(|_| ()).map_err(Clone::clone))));
         match outcome {
             Ok(_) if folder.join(".git").exists() => {

@@ -38,9 +38,13 @@ fn a_backup_that_a_kill_interrupted_is_the_same_one_again() {
     let (lab, folder) = acquired();
     lab.write(&folder.join("new"), "n\n");
     let unnoted = |_| Err(refused("killed".to_owned()));
-    let mut keeper =
-        Keeper { task: "T1", default_branch: "main", aside: &lab.path("aside"), note: &mut { unnoted } };
-    refuses(lab.git.release(&folder, &mut keeper), Kind::Refused, "killed");
+    let mut context = BackupContext {
+        task: "T1",
+        default_branch: "main",
+        aside: &lab.path("aside"),
+        note: &mut { unnoted },
+    };
+    refuses(lab.git.release(&folder, &mut context), Kind::Refused, "killed");
     assert!(folder.join("new").exists(), "nothing is cleaned before it is noted");
     assert_eq!(lab.release(1).unwrap().reference, "refs/orange/backup/T1/1");
 }
@@ -140,7 +144,9 @@ fn commits_that_a_detached_rebase_has_not_come_to_are_kept() {
     let kept = lab.released(1).unwrap();
     let commits: Vec<_> = kept
         .iter()
-        .filter_map(|kept| if let Kept::Work(backup) = kept { Some(backup.commit.as_str()) } else { None })
+        .filter_map(
+            |kept| if let SavedWork::Commit(backup) = kept { Some(backup.commit.as_str()) } else { None },
+        )
         .collect();
     assert!(commits.contains(&last.as_str()), "{kept:?}");
     let is_autostash = |commit: &&str| lab.text_in(commit, ".gitignore") == "autostashed";
@@ -240,23 +246,23 @@ fn a_worktree_is_removed_with_all_that_is_in_it_kept() {
     let folder = lab.pooled(1);
     lab.write(&folder.join("new"), "n\n");
     lab.run(&lab.repo(), &["worktree", "lock", folder.to_str().unwrap()]);
-    let kept = lab.kept(|git, keeper| git.remove(&folder, keeper)).unwrap();
+    let kept = lab.kept(|git, context| git.remove(&folder, context)).unwrap();
     assert_eq!(kept.len(), 2, "{kept:?}");
     assert!(!folder.exists() && !lab.git.has_worktree(&folder).unwrap());
-    assert_eq!(lab.kept(|git, keeper| git.remove(&folder, keeper)).unwrap(), []);
+    assert_eq!(lab.kept(|git, context| git.remove(&folder, context)).unwrap(), []);
 }
 
 #[test]
 fn what_is_not_ours_is_not_removed() {
     let (lab, folder) = acquired();
     lab.write(&lab.repo().join("mine"), "m\n");
-    refuses(lab.kept(|git, keeper| git.remove(&lab.repo(), keeper)), Kind::Refused, "main checkout");
+    refuses(lab.kept(|git, context| git.remove(&lab.repo(), context)), Kind::Refused, "main checkout");
     fs::remove_file(folder.join(".git")).unwrap();
-    refuses(lab.kept(|git, keeper| git.remove(&folder, keeper)), Kind::Refused, "lost its link");
+    refuses(lab.kept(|git, context| git.remove(&folder, context)), Kind::Refused, "lost its link");
     let stray = lab.path("pool/stray");
     fs::create_dir(&stray).unwrap();
     lab.write(&stray.join("precious"), "p\n");
-    refuses(lab.kept(|git, keeper| git.remove(&stray, keeper)), Kind::Refused, "not a worktree");
+    refuses(lab.kept(|git, context| git.remove(&stray, context)), Kind::Refused, "not a worktree");
     assert!(stray.join("precious").exists() && lab.repo().join("mine").exists() && folder.exists());
 }
 

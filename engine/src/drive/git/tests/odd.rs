@@ -82,7 +82,7 @@ fn a_worktree_with_folders_that_cannot_be_written_is_removed() {
         permit(&folder.join(name), 0o555);
     }
     as_ordinary_user(&lab, || {
-        lab.kept(|git, keeper| git.remove(&folder, keeper)).unwrap();
+        lab.kept(|git, context| git.remove(&folder, context)).unwrap();
         assert!(!folder.exists() && !lab.path("pool/.released").exists());
     });
 }
@@ -180,7 +180,7 @@ fn every_stash_of_a_submodule_is_kept() {
     lab.run(&sub, &["tag", "kept"]);
     let tagged = lab.run(&sub, &["rev-parse", "kept"]);
     lab.run(&sub, &["reset", "--quiet", "--hard", "HEAD~1"]);
-    lab.kept(|git, keeper| git.remove(&folder, keeper)).unwrap();
+    lab.kept(|git, context| git.remove(&folder, context)).unwrap();
     is_kept(&lab, b"first\n");
     is_kept(&lab, b"second\n");
     assert!(kept_blobs(&lab).contains(&tagged));
@@ -229,7 +229,8 @@ fn an_index_that_git_cannot_read_holds_no_release() {
         lab.write(&folder.join("work"), "w\n");
         lab.write(&lab.git.own_part(&folder).unwrap().join("index"), text);
         let kept = lab.released(1).unwrap();
-        let aside = kept.iter().filter(|kept| matches!(kept, Kept::Aside(place) if place.exists())).count();
+        let aside =
+            kept.iter().filter(|kept| matches!(kept, SavedWork::Aside(place) if place.exists())).count();
         assert_eq!(aside, 1, "{kept:?}");
         is_kept(&lab, b"w\n");
         lab.check_pristine(1);
@@ -257,7 +258,7 @@ fn what_is_in_the_place_of_the_folder_of_requests_is_set_aside() {
     lab.acquire(1, "fix").unwrap();
     let place = lab.pooled(1).join(REQUEST_FOLDER);
     lab.write(&place, "no folder\n");
-    let [Kept::Aside(aside)] = &lab.released(1).unwrap()[..] else { panic!() };
+    let [SavedWork::Aside(aside)] = &lab.released(1).unwrap()[..] else { panic!() };
     assert_eq!(fs::read_to_string(aside).unwrap(), "no folder\n");
     assert!(place.symlink_metadata().is_err());
     lab.check_pristine(1);

@@ -170,7 +170,9 @@ fn a_repository_inside_a_worktree_is_neither_lost_nor_in_the_way() {
     lab.run(&nested, &["init", "--quiet"]);
     lab.write(&nested.join("inner"), "i\n");
     lab.write(&lab.pooled(1).join("work"), "w\n");
-    let [Kept::Aside(aside), Kept::Work(backup)] = &lab.released(1).unwrap()[..] else { panic!() };
+    let [SavedWork::Aside(aside), SavedWork::Commit(backup)] = &lab.released(1).unwrap()[..] else {
+        panic!()
+    };
     assert!(lab.files_in(&backup.commit).contains(&"work".to_owned()));
     assert!(aside.join("inner").exists() && aside.join(".git").exists() && !nested.exists());
     lab.check_pristine(1);

@@ -108,8 +108,10 @@ fn special_files_are_set_aside_and_named() {
         .unwrap()
         .into_iter()
         .map(|kept| match &kept {
-            Kept::Aside(place) if place.symlink_metadata().is_ok() => place.file_name().unwrap().to_owned(),
-            Kept::Aside(_) | Kept::Work(_) => panic!("{kept:?}"),
+            SavedWork::Aside(place) if place.symlink_metadata().is_ok() => {
+                place.file_name().unwrap().to_owned()
+            }
+            SavedWork::Aside(_) | SavedWork::Commit(_) => panic!("{kept:?}"),
         })
         .collect();
     names.sort();
@@ -140,7 +142,7 @@ fn a_git_folder_that_git_cannot_keep_is_set_aside() {
     fs::create_dir(folder.join("odd")).unwrap();
     lab.write(&folder.join("odd/.git"), "gitdir: /nowhere\n");
     lab.write(&folder.join("odd/work"), "w\n");
-    let [Kept::Aside(place)] = &lab.released(1).unwrap()[..] else { panic!() };
+    let [SavedWork::Aside(place)] = &lab.released(1).unwrap()[..] else { panic!() };
     assert_eq!(fs::read_to_string(place.join("work")).unwrap(), "w\n");
     lab.check_pristine(1);
 }
@@ -179,7 +181,7 @@ fn a_worktree_whose_link_was_changed_is_refused_and_nothing_else_is_touched() {
         lab.write(&folder.join(".git"), &text);
         lab.write(&folder.join("work"), "w\n");
         refuses(lab.released(1), Kind::Refused, "lost its link");
-        refuses(lab.kept(|git, keeper| git.remove(&folder, keeper)), Kind::Refused, "lost its link");
+        refuses(lab.kept(|git, context| git.remove(&folder, context)), Kind::Refused, "lost its link");
         refuses(lab.acquire(1, "next"), Kind::Refused, "lost its link");
         refuses(lab.acquire(1, "fix"), Kind::Refused, "lost its link");
         refuses(lab.git.changes(&folder), Kind::Refused, "lost its link");

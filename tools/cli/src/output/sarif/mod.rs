@@ -5,11 +5,11 @@ mod types;
 use std::collections::{BTreeMap, HashMap};
 
 use orange_codegen::catalogue::{self, Check};
-use orange_codegen::diag::Step;
+use orange_codegen::diag::TraceStep;
 use orange_codegen::place::Places;
 use orange_codegen::{Diagnostic, Level, LineIndex, Span, Trace};
 
-use super::Place;
+use super::SpanLocation;
 use super::human::is_about_the_whole_file;
 use crate::answer::Failure;
 use crate::paths::Repositories;
@@ -148,7 +148,7 @@ impl<'r> Teller<'r> {
     }
 
     fn region(&self, span: Span) -> Region {
-        let Place { line, column, end_line, end_column } = Place::of(span, &self.index);
+        let SpanLocation { line, column, end_line, end_column } = SpanLocation::of(span, &self.index);
         Region { start_line: line, start_column: column, end_line, end_column }
     }
 }
@@ -227,7 +227,7 @@ fn message(finding: &Diagnostic) -> String {
     format!("{}{witness}{help}", finding.message)
 }
 
-fn told(step: &Step) -> String {
+fn told(step: &TraceStep) -> String {
     let hooks = if step.hooks.is_empty() { String::new() } else { format!(" ({})", step.hooks.join(", ")) };
     format!("{}: {} → `{}`{hooks}", step.by, step.does, step.to)
 }

@@ -13,12 +13,12 @@ use crate::drive::tmux::Tmux;
 use crate::machines::{Built, Machines};
 use crate::progress::Progress;
 use crate::store::projects::{self, Project};
-use crate::store::{Home, Log, Owned, Task, TaskDir, secret};
+use crate::store::{Home, Owned, Task, TaskDir, TaskHistory, secret};
 use crate::{Error, Kind, Result};
 
 /// One run of `orange`: what its environment says, read once.
 #[derive(Debug)]
-pub struct Orange {
+pub struct App {
     /// The machines that tasks can follow.
     pub machines: Machines,
     /// Where everything is kept.
@@ -39,19 +39,19 @@ pub struct Orange {
     overrides: String,
 }
 
-impl Orange {
+impl App {
     /// Reads the environment; who asks is told.
     ///
     /// # Errors
     /// `environment` when there is no home, no current folder, or no name for this program.
-    pub fn open(built: Built, caller: Caller) -> Result<Orange> {
+    pub fn open(built: Built, caller: Caller) -> Result<App> {
         let unknown = |what: &str, cause: std::io::Error| {
             Error::new(Kind::Environment, format!("cannot tell {what}: {cause}"))
                 .help("it may have been removed: run the command again in a folder that is there")
         };
         let socket = std::env::var_os("ORANGE_TMUX_SOCKET").filter(|socket| !socket.is_empty());
         let home = Home::from_env()?;
-        Ok(Orange {
+        Ok(App {
             machines: Machines::new(built, &home),
             home,
             tmux: Tmux::new(socket.as_deref()),
@@ -66,16 +66,16 @@ impl Orange {
     }
 
     /// The same, telling a person at a terminal what it is at.
-    pub fn telling(self, as_json: bool) -> Orange {
-        Orange { progress: Progress::of(as_json), ..self }
+    pub fn telling(self, as_json: bool) -> App {
+        App { progress: Progress::of(as_json), ..self }
     }
 
     /// For tests: these machines and this home, a person who asks, nobody's programs but tmux, a tmux server in this
     /// folder, and a program that does nothing in place of this one.
     #[cfg(test)]
-    pub(crate) fn for_tests(machines: Machines, home: Home, folder: &Path) -> Orange {
+    pub(crate) fn for_tests(machines: Machines, home: Home, folder: &Path) -> App {
         let socket = folder.join("tmux").into_os_string();
-        Orange {
+        App {
             machines,
             home,
             tmux: Tmux::new(Some(&socket)),
@@ -91,16 +91,16 @@ impl Orange {
 
     /// The same with something else around it.
     #[cfg(test)]
-    pub(crate) fn with_around(self, around: Around) -> Orange {
-        Orange { around: Ok(around), ..self }
+    pub(crate) fn with_around(self, around: Around) -> App {
+        App { around: Ok(around), ..self }
     }
 
     /// Who asks for a change of this task.
     ///
     /// # Errors
     /// `not_allowed` for an agent that may not change it, with the reason.
-    pub fn check_caller(&self, task: &Task, log: &Log) -> Result<Actor> {
-        self.caller.check(&self.home, &self.folder, task, log)
+    pub fn check_caller(&self, task: &Task, history: &TaskHistory) -> Result<Actor> {
+        self.caller.check(&self.home, &self.folder, task, history)
     }
 
     /// The harness of this name, built in or in `harnesses.toml`.
@@ -245,10 +245,10 @@ mod tests {
     #[test]
     fn a_task_is_over_in_a_state_that_its_workflow_calls_terminal() {
         let (folder, home) = tests::home();
-        let orange = Orange::for_tests(Machines::only(MACHINES), home, folder.path());
+        let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
         let is_over = |status: &str, workflow: &str| {
             let (status, workflow) = (status.to_owned(), workflow.to_owned());
-            orange.is_over(&Owned { status, workflow, ..Owned::default() })
+            app.is_over(&Owned { status, workflow, ..Owned::default() })
         };
         assert!(is_over("done", "test") && !is_over("working", "test"));
         // What is not known is not over.

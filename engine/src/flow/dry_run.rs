@@ -2,77 +2,77 @@
 
 use orange_core::{Decision, Machine};
 
+use crate::app::App;
 use crate::flow::finish::closing;
 use crate::flow::request::decide;
-use crate::flow::{Goal, Moved, definition};
+use crate::flow::{Goal, TransitionResult, definition};
 use crate::hooks;
-use crate::orange::Orange;
-use crate::store::{Event, Log, OpenTransition, Record, Set, Task, TaskDir, journal};
+use crate::store::{Event, OpenTransition, Record, Set, Task, TaskDir, TaskHistory, journal};
 use crate::{Result, store};
 
 /// Says what a request would do. Of a transition that was cut short, it supposes that its hooks will have worked.
 ///
 /// # Errors
 /// Those that the request would have before anything has changed.
-pub fn foresee(orange: &Orange, dir: &TaskDir, goal: Goal<'_>) -> Result<Moved> {
-    let ahead = Ahead::of(orange, dir)?;
-    let machine = orange.machine_of(&ahead.task.owned)?;
-    let decision = decide(orange, machine, &ahead.task, &ahead.log, goal)?;
-    hooks::foresee(orange, &ahead.task, &decision.effects)?;
-    Ok(ahead.planned(machine, &decision))
+pub fn dry_run(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionResult> {
+    let preview = TaskPreview::of(app, dir)?;
+    let machine = app.machine_of(&preview.task.owned)?;
+    let decision = decide(app, machine, &preview.task, &preview.history, goal)?;
+    hooks::dry_run(app, &preview.task, &decision.effects)?;
+    Ok(preview.planned(machine, &decision))
 }
 
 /// A task as a request would find it, once what is left undone is finished and its workflow is followed.
 #[derive(Debug)]
-pub struct Ahead {
+pub struct TaskPreview {
     /// The task.
     pub task: Task,
     /// Its journal, added up.
-    pub log: Log,
+    pub history: TaskHistory,
     records: Vec<Record>,
 }
 
-impl Ahead {
+impl TaskPreview {
     /// Reads the task, and adds in memory what the next command would write first.
     ///
     /// # Errors
     /// Those of reading it; `refused` when it has no place in its workflow any more.
-    pub fn of(orange: &Orange, dir: &TaskDir) -> Result<Ahead> {
-        let (task, store::journal::Journal { records, .. }) = Task::read(&orange.home, dir)?;
-        let mut ahead = Ahead { log: Log::fold(&records), task, records };
-        let machine = match orange.machine_of(&ahead.task.owned) {
+    pub fn of(app: &App, dir: &TaskDir) -> Result<TaskPreview> {
+        let (task, store::journal::Journal { records, .. }) = Task::read(&app.home, dir)?;
+        let mut preview = TaskPreview { history: TaskHistory::fold(&records), task, records };
+        let machine = match app.machine_of(&preview.task.owned) {
             Ok(machine) => machine,
             // A workflow that cannot be followed is told by whoever wants to follow it.
-            Err(_) if ahead.log.open.is_none() => return Ok(ahead),
+            Err(_) if preview.history.open.is_none() => return Ok(preview),
             Err(error) => return Err(error),
         };
-        definition::check(machine, &ahead.task, &ahead.log)?;
-        if let Some(pending) = ahead.log.open.clone() {
-            let (closed, set) = closing(machine, &ahead.task, &pending.plan);
-            ahead.add(closed, with_counters(set, &pending));
+        definition::check(machine, &preview.task, &preview.history)?;
+        if let Some(pending) = preview.history.open.clone() {
+            let (closed, set) = closing(machine, &preview.task, &pending.plan);
+            preview.add(closed, with_counters(set, &pending));
         }
-        if let Some((changed, set)) = definition::change(orange, machine, &ahead.task) {
-            ahead.add(changed, set);
+        if let Some((changed, set)) = definition::change(app, machine, &preview.task) {
+            preview.add(changed, set);
         }
-        Ok(ahead)
+        Ok(preview)
     }
 
     fn add(&mut self, event: Event, set: Set) {
-        let records = journal::records(self.log.last_seq, vec![(event, set)]);
-        records.iter().for_each(|record| self.log.apply(record));
-        self.task.owned = self.log.owned.clone();
+        let records = journal::records(self.history.last_seq, vec![(event, set)]);
+        records.iter().for_each(|record| self.history.apply(record));
+        self.task.owned = self.history.owned.clone();
         self.records.extend(records);
     }
 
-    fn planned(&self, machine: &Machine<'_>, decision: &Decision<'_>) -> Moved {
-        Moved {
+    fn planned(&self, machine: &Machine<'_>, decision: &Decision<'_>) -> TransitionResult {
+        TransitionResult {
             id: self.task.id.clone(),
             from: machine.state(decision.from).name.to_owned(),
             to: machine.state(decision.to).name.to_owned(),
             review_round: self.task.counter("review_round"),
             hooks: decision.effects.iter().map(|effect| effect.hook.name().to_owned()).collect(),
             dry_run: true,
-            ..Moved::beginning(&self.records)
+            ..TransitionResult::beginning(&self.records)
         }
     }
 }

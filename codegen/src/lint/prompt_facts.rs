@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 use orange_core::{Actor, Actors, Machine, PromptId, StateId, TransitionId};
 
-pub use self::runs::{Place, Start, Walker, survives};
+pub use self::runs::{AgentInState, Start, Walker, survives};
 
 use crate::lower;
 use crate::model::{Action, Workflow};
@@ -29,13 +29,13 @@ use crate::syntax::Text;
 
 /// What all prompts tell, and the messages of hooks.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct PromptFacts {
     /// By [`PromptId`]: what it says.
     pub readings: Vec<Reading>,
     /// By [`PromptId`]: how agents are started with it.
     pub starts: Vec<Vec<Start>>,
     /// By [`PromptId`]: where an agent that was started with it can be running; `None` where that is more than can be looked at.
-    pub runs: Vec<Option<Vec<Place>>>,
+    pub runs: Vec<Option<Vec<AgentInState>>>,
     /// The messages of hooks.
     pub messages: Vec<Message>,
     /// By [`StateId`]: the first prompt with which an agent can be running there.
@@ -54,7 +54,7 @@ pub struct Message {
     /// Who is told, and where the task then is: once for each transition that the hook was declared for.
     pub starts: Vec<Start>,
     /// Where the task can be while they act on it; `None` where that is more than can be looked at.
-    pub runs: Option<Vec<Place>>,
+    pub runs: Option<Vec<AgentInState>>,
 }
 
 /// What one prompt, or one message, says.
@@ -147,7 +147,7 @@ pub struct VerdictWord {
     pub word: String,
 }
 
-impl Told {
+impl PromptFacts {
     /// Reads every prompt of a workflow, which `machine` is the tables of.
     pub fn of(workflow: &Workflow, machine: &Machine<'_>) -> Self {
         let states = (0u16..).map(StateId);
@@ -157,7 +157,7 @@ impl Told {
             workflow.prompts.iter().map(|prompt| reading::read(&prompt.text, &states)).collect();
         let starts = runs::starts(machine);
         let mut walker = Walker::new(machine);
-        let runs: Vec<Option<Vec<Place>>> =
+        let runs: Vec<Option<Vec<AgentInState>>> =
             starts.iter().map(|starts| walker.closure(starts.iter().map(|it| it.place), |_| true)).collect();
         let mut first_in = vec![None; machine.states.len()];
         for (prompt, runs) in (0u16..).map(PromptId).zip(&runs) {
@@ -166,9 +166,9 @@ impl Told {
             }
         }
         let messages = messages(workflow, &states, &mut walker);
-        let mut told = Self { readings, starts, runs, messages, first_in, asked: HashMap::default() };
-        told.asked = told.all_asked(machine);
-        told
+        let mut prompt_facts = Self { readings, starts, runs, messages, first_in, asked: HashMap::default() };
+        prompt_facts.asked = prompt_facts.all_asked(machine);
+        prompt_facts
     }
 
     /// What a prompt says.
@@ -197,9 +197,9 @@ impl Told {
         let prompts = self.readings.iter().zip(&self.runs);
         let to_agents = self.messages.iter().filter(|it| !it.is_for_person());
         for (reading, runs) in prompts.chain(to_agents.map(|it| (&it.reading, &it.runs))) {
-            for (command, to) in reading.told() {
+            for (command, to) in reading.told_commands() {
                 for place in runs.iter().flatten().filter(|it| command.concerns(it.state)) {
-                    if place.may(machine, to) {
+                    if place.may_request(machine, to) {
                         let by = asked.entry((place.state, to)).or_insert(Actors::NONE);
                         *by = by.with(place.actor);
                     }
@@ -222,7 +222,7 @@ fn messages(workflow: &Workflow, states: &HashMap<&str, StateId>, walker: &mut W
                 messages.push(Message { hook: hook.span, reading, starts: Vec::new(), runs: None });
                 messages.len() - 1
             });
-            let place = Place { state: transition.to.value, actor };
+            let place = AgentInState { state: transition.to.value, actor };
             messages[at].starts.push(Start { place, transition: Some(id) });
         }
     }
@@ -262,7 +262,7 @@ impl Message {
 
 impl Reading {
     /// The commands that are to be run, with the states that they lead to.
-    pub fn told(&self) -> impl Iterator<Item = (&Command, StateId)> {
+    pub fn told_commands(&self) -> impl Iterator<Item = (&Command, StateId)> {
         self.commands.iter().filter(|it| it.mood == Mood::Told).filter_map(|it| match it.target {
             Target::State(to) => Some((it, to)),
             Target::Unknown | Target::Open => None,

@@ -4,7 +4,7 @@ use orange_core::{Actor, Hook, Machine, StateId, Transition, TransitionId};
 
 /// An agent in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct AgentInState {
     /// Where the task is.
     pub state: StateId,
     /// Which of its agents it is.
@@ -15,7 +15,7 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
     /// The agent, and where it then is.
-    pub place: Place,
+    pub place: AgentInState,
     /// The transition that starts it; absent where it is started again.
     pub transition: Option<TransitionId>,
 }
@@ -25,7 +25,7 @@ pub(super) fn starts(machine: &Machine<'_>) -> Vec<Vec<Start>> {
     let mut starts = vec![Vec::new(); machine.prompts.len()];
     let mut add = |hook: &Hook<'_>, state: StateId, transition: Option<TransitionId>| {
         if let Some(spawn) = hook.spawn() {
-            let place = Place { state, actor: spawn.actor() };
+            let place = AgentInState { state, actor: spawn.actor() };
             starts[usize::from(spawn.prompt.0)].push(Start { place, transition });
         }
     };
@@ -40,9 +40,9 @@ pub(super) fn starts(machine: &Machine<'_>) -> Vec<Vec<Start>> {
     starts
 }
 
-impl Place {
+impl AgentInState {
     /// Whether some transition leads from here to a state, and the agent may ask for it.
-    pub fn may(&self, machine: &Machine<'_>, to: StateId) -> bool {
+    pub fn may_request(&self, machine: &Machine<'_>, to: StateId) -> bool {
         machine.between(self.state, to).any(|id| machine.transition(id).by.allows(self.actor))
     }
 }
@@ -70,18 +70,18 @@ impl<'m> Walker<'m> {
     /// distance. `None` when that is more than can be looked at.
     pub fn closure(
         &mut self,
-        from: impl Iterator<Item = Place>,
+        from: impl Iterator<Item = AgentInState>,
         takes: impl Fn(TransitionId) -> bool,
-    ) -> Option<Vec<Place>> {
+    ) -> Option<Vec<AgentInState>> {
         self.walk += 1;
-        let mut reached: Vec<Place> = from.filter(|it| self.is_new(*it)).collect();
+        let mut reached: Vec<AgentInState> = from.filter(|it| self.is_new(*it)).collect();
         let mut next = 0;
         while let Some(place) = reached.get(next).copied() {
             next += 1;
             for to in self.machine.targets(place.state) {
                 for id in self.machine.between(place.state, to) {
                     self.work = self.work.checked_sub(1)?;
-                    let arrived = Place { state: to, ..place };
+                    let arrived = AgentInState { state: to, ..place };
                     if takes(id) && survives(self.machine, id, place.actor) && self.is_new(arrived) {
                         reached.push(arrived);
                     }
@@ -91,7 +91,7 @@ impl<'m> Walker<'m> {
         Some(reached)
     }
 
-    fn is_new(&mut self, place: Place) -> bool {
+    fn is_new(&mut self, place: AgentInState) -> bool {
         let slot = 2 * usize::from(place.state.0) + usize::from(place.actor == Actor::Reviewer);
         std::mem::replace(&mut self.seen[slot], self.walk) != self.walk
     }

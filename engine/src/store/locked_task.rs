@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use crate::store::copy::{self, Copy, Handed, News};
-use crate::store::fold::Log;
+use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::Document;
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::scalar::Value;
@@ -14,27 +14,27 @@ use crate::{Error, Kind, Result};
 
 /// A locked task. Dropping it releases the lock.
 #[derive(Debug)]
-pub struct Open {
+pub struct LockedTask {
     home: Home,
     dir: TaskDir,
     task: Task,
     text: Document,
     /// Whether the worktree may lack something of the text.
     is_ahead: bool,
-    log: Log,
+    history: TaskHistory,
     repairs: Vec<Event>,
     _lock: Lock,
 }
 
-impl Open {
+impl LockedTask {
     /// Locks the task, loads it, takes in what was saved in its worktree, and sets right what is not as the journal has it:
     /// a torn last line, engine-owned values in the frontmatter.
     ///
-    /// An open transition is left to the caller: see [`Log::open`].
+    /// An open transition is left to the caller: see [`TaskHistory::open`].
     ///
     /// # Errors
     /// `not_found`; `locked` when the home's patience is over; `corrupt`, nothing being changed; `environment`.
-    pub fn lock(home: &Home, dir: &TaskDir) -> Result<Open> {
+    pub fn lock(home: &Home, dir: &TaskDir) -> Result<LockedTask> {
         task::exists(dir)?;
         let lock = lock::acquire(home, &dir.lock_file(), Rank::Task, &format!("task {}", dir.id))?;
         atomic::sweep(&dir.path);
@@ -42,11 +42,11 @@ impl Open {
         late::forget(&path)?;
 
         let journal = task::read_journal_last(dir, 0)?;
-        let log = journal.log();
-        let worktree = log.owned.workspace.as_ref().map(|name| home.workspace(name));
-        let copy = worktree.map_or(Ok(None), |worktree| Copy::look(dir, &log, &worktree))?;
-        let document = task::document(dir, &log)?;
-        let mut repairs = repairs(dir, &document, &log, &journal);
+        let history = journal.history();
+        let worktree = history.owned.workspace.as_ref().map(|name| home.workspace(name));
+        let copy = worktree.map_or(Ok(None), |worktree| Copy::look(dir, &history, &worktree))?;
+        let document = task::document(dir, &history)?;
+        let mut repairs = repairs(dir, &document, &history, &journal);
         if late::carried(&late::found(&path)?, document.body()).is_some() {
             repairs.push(repaired(
                 "TASK.md",
@@ -54,28 +54,28 @@ impl Open {
                 "the same",
             ));
         }
-        let task = Task::of(dir, document.clone(), &log)?;
+        let task = Task::of(dir, document.clone(), &history)?;
 
         journal::mend(&dir.history(), &journal)?;
-        let mut open = Open {
+        let mut locked = LockedTask {
             home: home.clone(),
             dir: dir.clone(),
             task,
             text: document,
             is_ahead: false,
-            log,
+            history,
             repairs: Vec::new(),
             _lock: lock,
         };
-        open.tell(repairs)?;
-        let mut copy = copy.filter(|copy| !open.is_another_tasks(copy));
+        locked.tell(repairs)?;
+        let mut copy = copy.filter(|copy| !locked.is_another_tasks(copy));
         // What was written late goes on top of what was saved in the worktree.
-        copy.as_mut().map_or(Ok(()), |copy| open.take_in(copy))?;
-        if !open.repairs.is_empty() {
-            open.write(|_| Ok(()))?;
+        copy.as_mut().map_or(Ok(()), |copy| locked.take_in(copy))?;
+        if !locked.repairs.is_empty() {
+            locked.write(|_| Ok(()))?;
         }
-        copy.map_or(Ok(()), |copy| open.hand_out(copy))?;
-        Ok(open)
+        copy.map_or(Ok(()), |copy| locked.hand_out(copy))?;
+        Ok(locked)
     }
 
     /// Where it is.
@@ -85,7 +85,7 @@ impl Open {
 
     /// The folder of the worktree that it holds, if it holds one.
     pub fn worktree(&self) -> Option<PathBuf> {
-        self.log.owned.workspace.as_ref().map(|name| self.home.workspace(name))
+        self.history.owned.workspace.as_ref().map(|name| self.home.workspace(name))
     }
 
     /// The task as it was when it was last read or written.
@@ -94,8 +94,8 @@ impl Open {
     }
 
     /// The journal, added up, this guard's own events included.
-    pub fn log(&self) -> &Log {
-        &self.log
+    pub fn history(&self) -> &TaskHistory {
+        &self.history
     }
 
     /// What was set right when it was opened: `task.repaired` events, already journaled.
@@ -117,24 +117,24 @@ impl Open {
     /// `corrupt` when `TASK.md` has become unreadable meanwhile, nothing being changed; `environment`. When the
     /// journal was written and the frontmatter was not, the next one to open the task finishes it.
     pub fn append_many(&mut self, mut events: Vec<(Event, Set)>) -> Result<()> {
-        if self.log.owned.waiting_until.is_some() {
+        if self.history.owned.waiting_until.is_some() {
             let ending = events.iter_mut().filter(|(event, _)| event.ends_waiting());
             ending.for_each(|(_, set)| *set = std::mem::take(set).waiting_until(None));
         }
-        if self.log.owned.stopped_at.is_some() {
+        if self.history.owned.stopped_at.is_some() {
             let ending = events.iter_mut().filter(|(event, _)| event.ends_stop());
             ending.for_each(|(_, set)| *set = std::mem::take(set).stopped_at(None));
         }
         let changes = events.iter().any(|(_, set)| !set.is_empty());
         if changes {
-            task::document(&self.dir, &self.log)?;
+            task::document(&self.dir, &self.history)?;
         }
-        let records = journal::records(self.log.last_seq, events);
+        let records = journal::records(self.history.last_seq, events);
         journal::append(&self.dir.history(), &records)?;
         for record in &records {
-            self.log.apply(record);
+            self.history.apply(record);
         }
-        if changes { self.write(|_| Ok(())).map_err(but_on_record) } else { Ok(()) }
+        if changes { self.write(|_| Ok(())).map_err(already_journaled) } else { Ok(()) }
     }
 
     /// Changes keys of the frontmatter that are not the engine's, such as `summary`, `branch`, `attention`, `pr_url`.
@@ -142,16 +142,16 @@ impl Open {
     /// # Errors
     /// `refused` for a key that the engine owns; `corrupt`, `environment`.
     pub fn edit(&mut self, changes: &[(&str, Value)]) -> Result<()> {
-        if let Some((key, _)) = changes.iter().find(|(key, _)| self.log.owned.owns(key)) {
+        if let Some((key, _)) = changes.iter().find(|(key, _)| self.history.owned.owns(key)) {
             return Err(Error::new(Kind::Refused, format!("`{key}` is kept by the engine"))
                 .help("it changes with transitions only: `orange task next` shows them"));
         }
-        let (dir, log) = (self.dir.clone(), self.log.clone());
+        let (dir, history) = (self.dir.clone(), self.history.clone());
         self.write(|document| {
             changes
                 .iter()
                 .try_for_each(|(key, value)| document.set(key, *value))
-                .map_err(|flaw| task::corrupt(&dir, &flaw, &log))
+                .map_err(|flaw| task::corrupt(&dir, &flaw, &history))
         })
     }
 
@@ -192,7 +192,7 @@ impl Open {
     /// `corrupt` when the worktree's copy cannot be understood; `environment`.
     pub fn sync(&mut self) -> Result<()> {
         let Some(worktree) = self.worktree() else { return Ok(()) };
-        let Some(mut copy) = Copy::look(&self.dir, &self.log, &worktree)? else { return Ok(()) };
+        let Some(mut copy) = Copy::look(&self.dir, &self.history, &worktree)? else { return Ok(()) };
         if self.is_another_tasks(&copy) {
             return Ok(());
         }
@@ -203,11 +203,11 @@ impl Open {
     /// Takes in what was last saved in a worktree, and removes its `TASK.md`. What is no file of ours stays.
     ///
     /// # Errors
-    /// As [`Open::sync`].
+    /// As [`LockedTask::sync`].
     pub fn withdraw(&mut self, worktree: &Path) -> Result<()> {
-        let Some(mut copy) = Copy::look(&self.dir, &self.log, worktree)? else { return Ok(()) };
+        let Some(mut copy) = Copy::look(&self.dir, &self.history, worktree)? else { return Ok(()) };
         self.take_in(&mut copy)?;
-        while copy.withdraw(&self.dir, &self.log)? == Handed::NotYet {
+        while copy.withdraw(&self.dir, &self.history)? == Handed::NotYet {
             self.take_in(&mut copy)?;
         }
         self.is_ahead = false;
@@ -218,7 +218,7 @@ impl Open {
     fn hand_out(&mut self, mut copy: Copy) -> Result<()> {
         const ATTEMPTS: usize = 50;
         for _ in 0..ATTEMPTS {
-            if copy.hand_out(&self.dir, &self.log, &self.text)? == Handed::Out {
+            if copy.hand_out(&self.dir, &self.history, &self.text)? == Handed::Out {
                 self.is_ahead = false;
                 return Ok(());
             }
@@ -235,7 +235,7 @@ impl Open {
         let News::Unfit { .. } = copy.news() else { return false };
         // Where the pool cannot be read, no worktree is given to anybody.
         let slots = pool::read(&self.home).unwrap_or_default();
-        let own = slots.iter().find(|slot| Some(&*slot.name) == self.log.owned.workspace.as_deref());
+        let own = slots.iter().find(|slot| Some(&*slot.name) == self.history.owned.workspace.as_deref());
         own.is_some_and(|slot| slot.task.as_ref().is_some_and(|task| *task != self.dir.id))
     }
 
@@ -244,19 +244,19 @@ impl Open {
         let kept = match copy.news() {
             News::None => return Ok(()),
             News::Unfit { why, text } => return self.set_aside(why, text),
-            News::Saved(_) => match copy.merged_into(&self.dir, &self.log, &self.text)? {
+            News::Saved(_) => match copy.merged_into(&self.dir, &self.history, &self.text)? {
                 Some(merged) if merged.loses => Some(copy::keep(&self.dir, self.text.text().as_bytes())?),
                 Some(_) | None => None,
             },
         };
-        let mut repairs = copy.forged(&self.dir, &self.log);
+        let mut repairs = copy.forged(&self.dir, &self.history);
         repairs.extend(kept.as_deref().map(clash));
         self.tell(repairs)?;
         let late = RefCell::new(None);
         let saved = &*copy;
-        let (dir, log) = (self.dir.clone(), self.log.clone());
+        let (dir, history) = (self.dir.clone(), self.history.clone());
         self.write(|document| {
-            let Some(merged) = saved.merged_into(&dir, &log, document)? else { return Ok(()) };
+            let Some(merged) = saved.merged_into(&dir, &history, document)? else { return Ok(()) };
             if merged.loses {
                 // Somebody may have changed the store's text since it was looked at.
                 late.replace(Some(copy::keep(&dir, document.text().as_bytes())?));
@@ -295,28 +295,28 @@ impl Open {
 
     /// Writes the engine-owned values and this change into the file as it is now, whoever wrote it last.
     fn write(&mut self, change: impl Fn(&mut Document) -> Result<()>) -> Result<()> {
-        let Open { dir, log, .. } = &*self;
-        let document = edit::edit(dir, log, |before, after| {
+        let LockedTask { dir, history, .. } = &*self;
+        let document = edit::edit(dir, history, |before, after| {
             change(after)?;
-            let mut fields = task::fields(dir, &log.owned);
-            if !log.created_at.is_empty() && before.get("created_at").is_ok_and(|found| found.is_none()) {
-                fields.push(("created_at", Value::Plain(&log.created_at)));
+            let mut fields = task::fields(dir, &history.owned);
+            if !history.created_at.is_empty() && before.get("created_at").is_ok_and(|found| found.is_none()) {
+                fields.push(("created_at", Value::Plain(&history.created_at)));
             }
             let now = clock::now();
             if differs(before, after, &fields) {
                 fields.push(("updated_at", Value::Plain(&now)));
             }
             let set = fields.into_iter().try_for_each(|(key, value)| after.set(key, value));
-            set.map_err(|flaw| task::corrupt(dir, &flaw, log))
+            set.map_err(|flaw| task::corrupt(dir, &flaw, history))
         })?;
         self.is_ahead |= document != self.text;
-        self.task = Task::of(&self.dir, document.clone(), &self.log)?;
+        self.task = Task::of(&self.dir, document.clone(), &self.history)?;
         self.text = document;
         Ok(())
     }
 }
 
-impl Drop for Open {
+impl Drop for LockedTask {
     fn drop(&mut self) {
         if self.is_ahead {
             // Whoever locks the task next tries again, and says why it fails.
@@ -331,7 +331,7 @@ fn clash(kept: &Path) -> Event {
 }
 
 /// What failed after the journal was written is no reason to ask again.
-fn but_on_record(error: Error) -> Error {
+fn already_journaled(error: Error) -> Error {
     let advice = error.help.replace("; nothing was changed", "");
     error.help(format!(
         "{advice}; the change is on record, and the next command that changes the task finishes it"
@@ -355,12 +355,17 @@ fn repaired(field: &str, found: &str, kept: &str) -> Event {
 }
 
 /// Everything that is not as the journal has it.
-fn repairs(dir: &TaskDir, document: &Document, log: &Log, journal: &journal::Journal) -> Vec<Event> {
+fn repairs(
+    dir: &TaskDir,
+    document: &Document,
+    history: &TaskHistory,
+    journal: &journal::Journal,
+) -> Vec<Event> {
     const SHOWN: usize = 200;
     let cut = journal.torn.as_ref().map(|torn| Event::TaskRepaired {
         field: "history.jsonl".to_owned(),
         found: Some(torn.text.chars().take(SHOWN).collect()),
         kept: None,
     });
-    cut.into_iter().chain(task::differences(dir, document, &log.owned)).collect()
+    cut.into_iter().chain(task::differences(dir, document, &history.owned)).collect()
 }

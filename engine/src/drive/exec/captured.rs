@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is kept of one pipe.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct CapturedOutput {
     head: Vec<u8>,
     tail: Vec<u8>,
     left_out: usize,
@@ -28,9 +28,9 @@ pub(super) struct Copied {
     pub(super) left: u64,
 }
 
-impl Kept {
-    pub(super) fn new(bound: Option<Bound>) -> Kept {
-        Kept { bound, ..Kept::default() }
+impl CapturedOutput {
+    pub(super) fn new(bound: Option<Bound>) -> CapturedOutput {
+        CapturedOutput { bound, ..CapturedOutput::default() }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {

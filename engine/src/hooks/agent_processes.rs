@@ -5,28 +5,32 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::drive::process::{self, Family, Process};
+use crate::drive::process::{self, Process, ProcessRoot};
 use crate::members::{self, Members, Object};
 use crate::store::{TaskDir, atomic, home, secret};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The contents of `agents/<spawn>.json`: the wrapper writes it when the agent has begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Attended {
+pub struct AgentProcesses {
     boot: String,
     wrapper: Process,
     agent: Process,
 }
 
-impl<'de> Deserialize<'de> for Attended {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Attended, D::Error> {
+impl<'de> Deserialize<'de> for AgentProcesses {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<AgentProcesses, D::Error> {
         members::deserialize(from)
     }
 }
 
-impl Object for Attended {
-    fn take(from: &mut Members) -> Attended {
-        Attended { boot: from.must("boot"), wrapper: from.must("wrapper"), agent: from.must("agent") }
+impl Object for AgentProcesses {
+    fn take(from: &mut Members) -> AgentProcesses {
+        AgentProcesses {
+            boot: from.required("boot"),
+            wrapper: from.required("wrapper"),
+            agent: from.required("agent"),
+        }
     }
 }
 
@@ -53,19 +57,19 @@ impl Room {
     pub fn note(self, agent: Process) -> Result<()> {
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let Some(wrapper) = Process::alive(own) else { return Ok(()) };
-        let attended = Attended { boot: process::boot(), wrapper, agent };
-        let text = serde_json::to_vec(&attended)
+        let processes = AgentProcesses { boot: process::boot(), wrapper, agent };
+        let text = serde_json::to_vec(&processes)
             .map_err(|cause| Error::new(Kind::Environment, format!("cannot note process {own}: {cause}")))?;
         self.0.write(&text)
     }
 }
 
-impl Attended {
+impl AgentProcesses {
     /// What was noted of the agent of this spawn; none before it has begun, and once its end is on record.
     ///
     /// # Errors
     /// `environment` when it cannot be read; `corrupt` when it is not what the wrapper wrote.
-    pub fn read(dir: &TaskDir, spawn: u32) -> Result<Option<Attended>> {
+    pub fn read(dir: &TaskDir, spawn: u32) -> Result<Option<AgentProcesses>> {
         let path = dir.agent(spawn);
         match nofollow::read(&path, nofollow::LONGEST) {
             Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|cause| {
@@ -81,19 +85,19 @@ impl Attended {
     /// was before the system was started.
     ///
     /// # Errors
-    /// As [`Attended::read`].
+    /// As [`AgentProcesses::read`].
     pub fn age(dir: &TaskDir, spawn: u32) -> Result<Option<Duration>> {
-        let attended = Attended::read(dir, spawn)?.filter(Attended::is_of_this_boot);
-        Ok(attended.and_then(|attended| attended.agent.age()))
+        let processes = AgentProcesses::read(dir, spawn)?.filter(AgentProcesses::is_of_this_boot);
+        Ok(processes.and_then(|processes| processes.agent.age()))
     }
 
     /// Those of all agents of the task whose end is not on record yet.
     ///
     /// # Errors
-    /// As [`Attended::read`].
-    pub fn all(dir: &TaskDir) -> Result<Vec<Attended>> {
+    /// As [`AgentProcesses::read`].
+    pub fn all(dir: &TaskDir) -> Result<Vec<AgentProcesses>> {
         let spawns = spawns(dir, "json")?.into_iter();
-        spawns.filter_map(|spawn| Attended::read(dir, spawn).transpose()).collect()
+        spawns.filter_map(|spawn| AgentProcesses::read(dir, spawn).transpose()).collect()
     }
 
     /// Forgets all whose end is on record: a kill may have come between that and forgetting them.
@@ -103,7 +107,7 @@ impl Attended {
     pub fn sweep(dir: &TaskDir, is_alive: impl Fn(u32) -> bool) -> Result<()> {
         let spawns = [spawns(dir, "json")?, spawns(dir, "secret")?].concat();
         let ended = spawns.into_iter().filter(|spawn| !is_alive(*spawn));
-        ended.into_iter().try_for_each(|spawn| Attended::forget(dir, spawn))
+        ended.into_iter().try_for_each(|spawn| AgentProcesses::forget(dir, spawn))
     }
 
     /// Forgets it, and the agent's secret: the agent's end is on record.
@@ -127,9 +131,9 @@ impl Attended {
 
     /// The agent of this spawn and its wrapper, each with all that is below it. A process that is on record for it and was
     /// never its own is none of them.
-    pub fn families(&self, dir: &TaskDir, spawn: u32) -> Vec<Family> {
+    pub fn roots(&self, dir: &TaskDir, spawn: u32) -> Vec<ProcessRoot> {
         let processes = if self.is_of_this_boot() { vec![self.wrapper, self.agent] } else { Vec::new() };
-        let marked = |process| Family::Marked(process, dir.id.clone(), spawn);
+        let marked = |process| ProcessRoot::Marked(process, dir.id.clone(), spawn);
         processes.into_iter().map(marked).collect()
     }
 
@@ -162,40 +166,40 @@ mod tests {
     fn who_is_attended_is_noted_until_the_end_is_on_record() {
         let folder = tempfile::tempdir().unwrap();
         let dir = Home::at(folder.path()).task("toy", "t1");
-        assert_eq!(Attended::read(&dir, 3).unwrap(), None);
-        assert_eq!(Attended::all(&dir).unwrap(), []);
+        assert_eq!(AgentProcesses::read(&dir, 3).unwrap(), None);
+        assert_eq!(AgentProcesses::all(&dir).unwrap(), []);
         let own = Process::alive(std::process::id().cast_signed()).unwrap();
-        assert_eq!(Attended::age(&dir, 3).unwrap(), None);
+        assert_eq!(AgentProcesses::age(&dir, 3).unwrap(), None);
         let room = Room::make(&dir, 3).unwrap();
-        assert_eq!(Attended::read(&dir, 3).unwrap(), None);
+        assert_eq!(AgentProcesses::read(&dir, 3).unwrap(), None);
         room.note(own).unwrap();
-        let attended = Attended::read(&dir, 3).unwrap().unwrap();
-        assert!(attended.is_alive() && attended.survivor().is_none());
-        assert_eq!(Attended::all(&dir).unwrap(), [attended]);
+        let processes = AgentProcesses::read(&dir, 3).unwrap().unwrap();
+        assert!(processes.is_alive() && processes.survivor().is_none());
+        assert_eq!(AgentProcesses::all(&dir).unwrap(), [processes]);
         // The times of a file are those of a clock that can be set.
         let file = fs::File::options().append(true).open(dir.agent(3)).unwrap();
         for time in [SystemTime::UNIX_EPOCH, SystemTime::now() + YEAR] {
             file.set_modified(time).unwrap();
-            assert!(Attended::age(&dir, 3).unwrap().is_some_and(|age| age < YEAR));
+            assert!(AgentProcesses::age(&dir, 3).unwrap().is_some_and(|age| age < YEAR));
         }
-        Attended::forget(&dir, 3).unwrap();
-        Attended::forget(&dir, 3).unwrap();
-        assert_eq!(Attended::read(&dir, 3).unwrap(), None);
+        AgentProcesses::forget(&dir, 3).unwrap();
+        AgentProcesses::forget(&dir, 3).unwrap();
+        assert_eq!(AgentProcesses::read(&dir, 3).unwrap(), None);
     }
 
     #[test]
     fn a_number_that_another_process_has_got_is_nobody() {
         let own = Process::alive(std::process::id().cast_signed()).unwrap();
         let older = Process { start: own.start - 1, ..own };
-        let attended = Attended { boot: process::boot(), wrapper: older, agent: older };
-        assert!(!attended.is_alive() && attended.survivor().is_none());
-        let survivor = Attended { agent: own, ..attended };
+        let processes = AgentProcesses { boot: process::boot(), wrapper: older, agent: older };
+        assert!(!processes.is_alive() && processes.survivor().is_none());
+        let survivor = AgentProcesses { agent: own, ..processes };
         assert_eq!(survivor.survivor(), Some(own));
-        let before = Attended { boot: "another".to_owned(), ..survivor };
+        let before = AgentProcesses { boot: "another".to_owned(), ..survivor };
         assert!(
             !before.is_alive()
                 && before.survivor().is_none()
-                && before.families(&Home::at("/x").task("toy", "t1"), 1).is_empty()
+                && before.roots(&Home::at("/x").task("toy", "t1"), 1).is_empty()
         );
     }
 
@@ -205,6 +209,6 @@ mod tests {
         let dir = Home::at(folder.path()).task("toy", "t1");
         fs::create_dir_all(dir.agents()).unwrap();
         fs::write(dir.agent(1), "{").unwrap();
-        assert_eq!(Attended::all(&dir).unwrap_err().kind, Kind::Corrupt);
+        assert_eq!(AgentProcesses::all(&dir).unwrap_err().kind, Kind::Corrupt);
     }
 }

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::flow::definition::changed_story;
 use crate::store::event::{Event, Record};
-use crate::store::{Log, Task};
+use crate::store::{Task, TaskHistory};
 
 /// What a transition came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
+pub struct TransitionResult {
     /// The task's id.
     pub id: String,
     /// The state it left.
@@ -38,32 +38,41 @@ pub struct Changed {
     compare: String,
 }
 
-impl Moved {
+impl TransitionResult {
     /// What the journal says about the transition that was started with this number.
-    pub fn read(id: &str, records: &[Record], started: u64) -> Moved {
-        let mut moved = Moved { id: id.to_owned(), ..Moved::default() };
+    pub fn read(id: &str, records: &[Record], started: u64) -> TransitionResult {
+        let mut result = TransitionResult { id: id.to_owned(), ..TransitionResult::default() };
         let is_end = |record: &&Record| matches!(record.event, Event::StatusChanged { .. });
         let close = records.iter().find(|record| record.seq > started && is_end(record));
         let until = close.map_or(u64::MAX, |close| close.seq);
         let so_far = || records.iter().filter(|record| record.seq <= until);
         for record in so_far().filter(|record| record.seq >= started) {
-            moved.add(&record.event);
+            result.add(&record.event);
         }
-        moved.workflow_changed = changed_before(records, started);
-        moved.review_round = Log::fold(so_far()).owned.counter("review_round");
-        moved
+        result.workflow_changed = changed_before(records, started);
+        result.review_round = TaskHistory::fold(so_far()).owned.counter("review_round");
+        result
     }
 
     /// One of which nothing has happened yet: these records stand before it.
-    pub fn beginning(records: &[Record]) -> Moved {
-        Moved { workflow_changed: changed_before(records, u64::MAX), ..Moved::default() }
+    pub fn beginning(records: &[Record]) -> TransitionResult {
+        TransitionResult {
+            workflow_changed: changed_before(records, u64::MAX),
+            ..TransitionResult::default()
+        }
     }
 
     /// None: the task stays where it is.
-    pub fn staying(task: &Task) -> Moved {
+    pub fn staying(task: &Task) -> TransitionResult {
         let (id, status) = (task.id.clone(), task.status());
         let review_round = task.counter("review_round");
-        Moved { id, from: status.to_owned(), to: status.to_owned(), review_round, ..Moved::default() }
+        TransitionResult {
+            id,
+            from: status.to_owned(),
+            to: status.to_owned(),
+            review_round,
+            ..TransitionResult::default()
+        }
     }
 
     fn add(&mut self, event: &Event) {
