@@ -208,6 +208,10 @@ fn branch_of(dir: &TaskDir, buffer: &mut Vec<u8>) -> Option<String> {
 fn contents<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> std::io::Result<&'a [u8]> {
     const ENOUGH_FOR_MOST: usize = 64 * 1024;
     let mut file = nofollow::open(path, OFlags::RDONLY)?;
+    // One that is too long is not read as far as it may be long.
+    if file.metadata()?.len() > limit {
+        return Err(Unfit::TooLong(limit).into());
+    }
     let mut length = 0;
     loop {
         if length as u64 > limit {
