@@ -52,12 +52,12 @@ fn a_relative_home_and_socket_are_the_same_for_whatever_runs_elsewhere() {
 #[test]
 fn a_start_that_was_cut_short_is_gone_on_with_by_the_command_that_was_named() {
     let world = World::new();
-    let log = world.home().join("orange.log");
-    fs::create_dir(&log).unwrap();
+    let lock = world.home().join("workspaces/.pool.lock");
+    fs::create_dir_all(&lock).unwrap();
     let message = world.fails(6, "corrupt", &["task", "create", "fix", "Mend it"]);
     assert!(message.contains("move it away; then `orange task spawn "), "{message}");
     let task = world.task(&world.ok(&["task", "list"])[0]);
-    fs::remove_dir(log).unwrap();
+    fs::remove_dir(lock).unwrap();
     let started = task.ok("spawn", &[]);
     assert_eq!((&started["from"], &started["to"]), (&json!("pending"), &json!("working")));
     assert_eq!(started["hooks_executed"], json!(["acquire_workspace", "spawn_agent"]));
