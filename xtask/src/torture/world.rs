@@ -6,10 +6,11 @@ use std::io::{Seek, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::Result;
@@ -340,17 +341,19 @@ pub(super) fn signal(pid: i32, signal: Signal) {
     }
 }
 
-/// Waits for a process that was started, and gives what it wrote; one that hangs is killed.
-pub(super) fn end_of(mut child: Child) -> Result<Output> {
-    let start = Instant::now();
-    while start.elapsed() < PATIENCE {
-        if child.try_wait().map_err(|error| error.to_string())?.is_some() {
-            return child.wait_with_output().map_err(|error| error.to_string());
+/// Waits for a process that was started, and gives what it wrote, which may be more than a pipe holds; one that hangs is killed.
+pub(super) fn end_of(child: Child) -> Result<Output> {
+    let pid = Pid::from_child(&child);
+    let (ended, end) = mpsc::channel();
+    // Who has stopped waiting does not hear of the end any more.
+    thread::spawn(move || ended.send(child.wait_with_output()).unwrap_or_default());
+    match end.recv_timeout(PATIENCE) {
+        Ok(output) => output.map_err(|error| error.to_string()),
+        Err(_) => {
+            kill_process(pid, Signal::KILL).map_err(|error| error.to_string())?;
+            Err("a request hangs".to_string())
         }
-        thread::sleep(Duration::from_millis(1));
     }
-    child.kill().map_err(|error| error.to_string())?;
-    Err("a request hangs".to_string())
 }
 
 /// Whether a process runs; a zombie does not.
