@@ -71,12 +71,12 @@ enum Begun {
 fn begin_next(app: &App, project: &str) -> Result<Option<Begun>> {
     let _queue = owed::lock(&app.home, project)?;
     let is_auto = projects::get(&app.home, project)?.is_auto();
-    let mut untold = Ok(None);
+    let mut failure = Ok(None);
     for owed in owed::all(&app.home, project)? {
         let owed = match owed {
             Ok(owed) => owed,
             Err(error) => {
-                untold = untold.and(Err(error));
+                failure = failure.and(Err(error));
                 continue;
             }
         };
@@ -95,13 +95,13 @@ fn begin_next(app: &App, project: &str) -> Result<Option<Begun>> {
         }
     }
     let begun = if is_auto { begin_oldest(app, project, &|_| Ok(()))? } else { None };
-    if begun.is_some() { Ok(begun) } else { untold }
+    if begun.is_some() { Ok(begun) } else { failure }
 }
 
 /// Begins the oldest task that waits and can be started; `None` when none does, or no worktree is free. One that cannot be
 /// started says so and does not hold up the others.
 fn begin_oldest(app: &App, project: &str, choose: &dyn Fn(&str) -> Result<()>) -> Result<Option<Begun>> {
-    let mut untold = Ok(None);
+    let mut failure = Ok(None);
     for dir in waiting(app, project)? {
         choose(&dir.id)?;
         match begin_waiting(app, &dir) {
@@ -111,11 +111,11 @@ fn begin_oldest(app: &App, project: &str, choose: &dyn Fn(&str) -> Result<()>) -
             Err(error) => {
                 let what = format!("not started: {}", error.one_line());
                 let told = lock_recovered(app, &dir).and_then(|mut locked| locked.call_attention(&what));
-                untold = untold.and(told.map(|()| None));
+                failure = failure.and(told.map(|()| None));
             }
         }
     }
-    untold
+    failure
 }
 
 /// Begins a task, if it still waits: somebody else may just be starting it.
