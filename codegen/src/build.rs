@@ -21,7 +21,7 @@ use quote::{format_ident, quote};
 use crate::check::same_name;
 use crate::emit::{self, CorePath, Options, module_name};
 use crate::plain::Renderer;
-use crate::scenario::is_scenario_file;
+use crate::source::is_scenario_file;
 use crate::{Compilation, Diagnostic, Format, Level, Source, compile};
 
 /// A build of the workflows in this folder. Its other files, and its folders, are left alone.

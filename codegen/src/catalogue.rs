@@ -1,9 +1,6 @@
-//! Every check there is: its code, its name, its default level and its page.
-
-use std::sync::LazyLock;
+//! The checks that the compiler makes: each with its code, its name, its default level and its page.
 
 use crate::diag::Level;
-use crate::{evolution, lint};
 
 /// One check of the catalogue.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,9 +30,10 @@ macro_rules! catalogue {
         )*
 
         /// The checks that are made before anything can be emitted.
-        static CHECKS: &[&Check] = &[$(&$code),*];
+        pub static CHECKS: &[&Check] = &[$(&$code),*];
 
-        static PAGES: &[Page] = &[$((&$code, include_str!(concat!("../../docs/lints/", $name, ".md")))),*];
+        /// Their pages.
+        pub static PAGES: &[Page] = &[$((&$code, include_str!(concat!("../../docs/lints/", $name, ".md")))),*];
     };
 }
 
@@ -71,42 +69,9 @@ catalogue! {
     C84 "unknown-placeholder" Warn;
 }
 
-/// All checks, in the order of their groups and codes.
-pub fn all() -> &'static [&'static Check] {
-    static ALL: LazyLock<Vec<&'static Check>> = LazyLock::new(|| {
-        let lints = lint::CHECKS.iter().copied().flatten();
-        let mut all: Vec<_> = CHECKS.iter().chain(lints).chain(evolution::CHECKS).copied().collect();
-        all.sort_by_key(|it| (group(it), it.code));
-        all
-    });
-    &ALL
-}
-
-/// Syntax comes before sense: group S before group A.
-fn group(check: &Check) -> usize {
-    "SABCD".find(|it| check.code.starts_with(it)).unwrap_or(usize::MAX)
-}
-
-/// The check with this code (in any case) or this name.
-pub fn find(code_or_name: &str) -> Option<&'static Check> {
-    all()
-        .iter()
-        .copied()
-        .find(|check| check.code.eq_ignore_ascii_case(code_or_name) || check.name == code_or_name)
-}
-
 impl Check {
-    /// Its page in Markdown: what, why, an example that fires, the mended example.
-    pub fn page(&self) -> &'static str {
-        let lints = lint::PAGES.iter().copied().flatten();
-        let mut pages = PAGES.iter().chain(lints).chain(evolution::PAGES);
-        pages.find(|(check, _)| *check == self).map_or("", |(_, page)| *page)
-    }
-
-    /// What it is in one line: the first paragraph of its page.
-    pub fn summary(&self) -> &'static str {
-        let page = self.page();
-        let body = page.split_once("\n\n").map_or(page, |(_, body)| body);
-        body.split_once("\n\n").map_or(body, |(first, _)| first).trim_end()
+    /// Whether it has this code, in any case, or this name.
+    pub fn is(&self, code_or_name: &str) -> bool {
+        self.code.eq_ignore_ascii_case(code_or_name) || self.name == code_or_name
     }
 }

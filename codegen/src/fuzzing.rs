@@ -4,7 +4,7 @@ use crate::guard::parse;
 use crate::model::CounterId;
 use crate::syntax::layout::layout;
 use crate::syntax::{self, Kind, Node, Text};
-use crate::{Compilation, Format, LineIndex, Source, Span, compile, plain};
+use crate::{Compilation, Format, LineIndex, Source, Span, catalogue, compile, plain};
 
 /// Compiling any bytes ends, and every place that a finding names is one of the text. Gives what came of it, when
 /// the bytes are text at all.
@@ -26,7 +26,9 @@ pub fn any_source(format: Format, bytes: &[u8]) -> Option<Compilation> {
     let compilation = compile(&source);
     let index = LineIndex::new(&source.text);
     let renderer = plain::Renderer::new(&source);
-    for finding in compilation.diagnostics.iter().chain(&compilation.suppressions.faults(true)) {
+    for finding in
+        compilation.diagnostics.iter().chain(&compilation.suppressions.faults(catalogue::CHECKS, true))
+    {
         assert!(!finding.message.is_empty());
         for span in finding.labels.iter().map(|label| label.span).chain([finding.span]) {
             assert_inside(&source.text, span);

@@ -9,6 +9,9 @@ use crate::diag::Diagnostic;
 use crate::span::Span;
 use crate::syntax::limits::{self, MAX_BYTES};
 
+/// The end of the name of a file of scenarios; before it stands the stem of the workflow's file.
+pub const SCENARIOS: &str = ".test.yml";
+
 /// The text of one workflow file.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -27,6 +30,11 @@ pub enum Format {
     Yaml,
     /// TOML 1.0.
     Toml,
+}
+
+/// Whether a file holds scenarios and no workflow, which its name says.
+pub fn is_scenario_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|it| it.to_string_lossy().ends_with(SCENARIOS))
 }
 
 impl Source {

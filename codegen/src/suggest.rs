@@ -31,11 +31,7 @@ pub fn only<'k>(word: &str, known: impl IntoIterator<Item = &'k str> + Clone) ->
 
 /// A help for an unknown word: the closest known one, else all of them when they are few.
 /// `kind` is what they are, in the plural.
-pub(crate) fn help<'k>(
-    word: &str,
-    kind: &str,
-    known: impl IntoIterator<Item = &'k str> + Clone,
-) -> Option<String> {
+pub fn help<'k>(word: &str, kind: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> Option<String> {
     match closest(word, known.clone()) {
         Some(close) => Some(format!("did you mean `{close}`?")),
         None => list(known).map(|all| format!("the {kind} are {all}")),

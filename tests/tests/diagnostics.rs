@@ -8,8 +8,8 @@
 
 use std::fs;
 
-use orange_codegen::catalogue::{self, Check};
-use orange_codegen::lint;
+use orange_analysis::catalogue::{self, Check};
+use orange_analysis::lint;
 use orange_workflow::{Answer, Exit, Style, Styles, run};
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ fn texts(format: &str) -> Vec<(String, String)> {
         cases().into_iter().map(|case| (case.clone(), check(&case, format).out)).collect();
     let folder = tempfile::tempdir().unwrap();
     for page in catalogue::all() {
-        let (_, block) = page.page().split_once("```").unwrap();
+        let (_, block) = catalogue::page(page).split_once("```").unwrap();
         let (language, text) = block.split_once("```").unwrap().0.split_once('\n').unwrap();
         let path = folder.path().join(if language == "toml" { "flow.toml" } else { "flow.yml" });
         fs::write(&path, text).unwrap();

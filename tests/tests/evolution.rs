@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use orange_codegen::evolution::{Comparison, compare};
+use orange_analysis::evolution::{Comparison, compare};
 use orange_codegen::{Checked, Source, compile, edit};
 use orange_tests::generate;
 use orange_tests::plan::{Plan, PlannedOutcome, PlannedRule, PlannedTransition};

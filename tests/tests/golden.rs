@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use orange_codegen::emit::{self, Header, Options};
-use orange_codegen::scenario::is_scenario_file;
+use orange_codegen::source::is_scenario_file;
 use orange_codegen::{Source, compile};
 
 /// Declares the golden files, and for each the proof that its typed functions say what its tables say.

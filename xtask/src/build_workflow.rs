@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use clap::Args;
-use orange_codegen::scenario::is_scenario_file;
+use orange_codegen::source::is_scenario_file;
 use orange_codegen::{Checked, Source};
 
 use crate::binary::{is_static, kibibytes};

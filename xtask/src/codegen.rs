@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use orange_codegen::emit::{self, Header, Options};
-use orange_codegen::scenario::is_scenario_file;
+use orange_codegen::source::is_scenario_file;
 use orange_codegen::{Source, compile};
 
 use crate::Result;

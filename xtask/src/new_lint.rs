@@ -7,7 +7,7 @@ use std::fs;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use orange_codegen::catalogue;
+use orange_analysis::catalogue;
 
 use crate::Result;
 use crate::house::House;
@@ -30,7 +30,7 @@ pub(crate) struct NewLint {
     level: Level,
 }
 
-/// A group of lints: a folder of `codegen/src/lint`.
+/// A group of lints: a folder of `analysis/src/lint`.
 #[derive(Clone, Copy, ValueEnum)]
 enum Group {
     /// States and what leads where
@@ -70,7 +70,7 @@ pub(crate) fn run(house: &House, arguments: &NewLint) -> Result<ExitCode> {
     }
     let used: Vec<&str> = catalogue::all().iter().map(|it| it.code).collect();
     let code = next_code(&used, *group)?;
-    let registry = format!("codegen/src/lint/{}/mod.rs", group.folder());
+    let registry = format!("analysis/src/lint/{}/mod.rs", group.folder());
     let places = places(name, &code, *group, *level, &house.read(&registry)?.text)?;
     if let Some(place) = places.iter().find(|it| it.path != registry && house.root.join(&it.path).exists()) {
         return Err(format!("{} is there already; choose another name", place.path));
@@ -87,7 +87,7 @@ pub(crate) fn run(house: &House, arguments: &NewLint) -> Result<ExitCode> {
 fn next_steps(code: &str, name: &str) -> String {
     format!(
         "{code} {name} finds states that are called `{name}`. Say on its page what it is to find, make it find that, then:\n  \
-         ORANGE_REWRITE=1 cargo test -p orange-codegen --test pages     writes what it tells into its page\n  \
+         ORANGE_REWRITE=1 cargo test -p orange-analysis --test pages     writes what it tells into its page\n  \
          ORANGE_REWRITE=1 cargo test -p orange-workflow --test it site  writes the index of the pages\n\
          and read both diffs."
     )
@@ -103,7 +103,7 @@ fn places(name: &str, code: &str, group: Group, level: Level, registry: &str) ->
     let module = name.replace('-', "_");
     let filled = |text: &str| text.replace("@code@", code).replace("@name@", name);
     let line = format!("    {code} \"{name}\" {level:?} {module};\n");
-    let folder = format!("codegen/src/lint/{}", group.folder());
+    let folder = format!("analysis/src/lint/{}", group.folder());
     let registered = with_line(&with_module(registry, &module), &line)
         .ok_or_else(|| format!("{folder}/mod.rs has no table `super::lints! {{…}}`"))?;
     Ok([
@@ -176,7 +176,7 @@ impl Group {
 
 #[cfg(test)]
 mod tests {
-    use orange_codegen::lint;
+    use orange_analysis::lint;
 
     use super::*;
 
@@ -187,14 +187,14 @@ mod tests {
         let places = places(name, "C6D", Group::Hooks, Level::Info, registry).unwrap();
         assert_eq!(
             places[2],
-            PlannedFile { path: "codegen/src/lint/hooks/mod.rs".into(), text: expect.into() }
+            PlannedFile { path: "analysis/src/lint/hooks/mod.rs".into(), text: expect.into() }
         );
     }
 
     #[test]
     fn a_lint_has_three_places() {
         let [lint, page, _] = places("late-kill", "C6D", Group::Hooks, Level::Warn, REGISTRY).unwrap();
-        assert_eq!(lint.path, "codegen/src/lint/hooks/late_kill.rs");
+        assert_eq!(lint.path, "analysis/src/lint/hooks/late_kill.rs");
         assert!(lint.text.starts_with("//! C6D: a state is called `late-kill`.\n\nuse super::C6D;\n"));
         assert_eq!(page.path, "docs/lints/late-kill.md");
         assert!(page.text.starts_with("# C6D late-kill\n\nA state is called `late-kill`.\n"));
@@ -244,7 +244,7 @@ mod tests {
     fn every_group_of_lints_can_have_another() {
         let house = House::find().unwrap();
         for group in Group::value_variants() {
-            let path = format!("codegen/src/lint/{}/mod.rs", group.folder());
+            let path = format!("analysis/src/lint/{}/mod.rs", group.folder());
             let text = house.read(&path).unwrap().text;
             let [_, _, place] = places("never-seen-before", "CFF", *group, Level::Warn, &text).unwrap();
             let added: Vec<_> = place.text.lines().filter(|it| it.contains("never_seen_before")).collect();

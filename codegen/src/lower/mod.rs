@@ -48,7 +48,7 @@ pub fn lower<'a>(checked: &'a Checked, arena: &'a Arena<'a>) -> Result<Machine<'
 ///
 /// # Errors
 /// It is a step workflow.
-pub(crate) fn state_machine(checked: &Checked) -> Result<&Workflow, Vec<Diagnostic>> {
+pub fn state_machine(checked: &Checked) -> Result<&Workflow, Vec<Diagnostic>> {
     checked.workflow().ok_or_else(|| {
         let name = checked.name();
         let span = checked.steps().map_or(Span::default(), |steps| steps.name.span);
@@ -59,14 +59,14 @@ pub(crate) fn state_machine(checked: &Checked) -> Result<&Workflow, Vec<Diagnost
 }
 
 /// The transitions by [`TransitionId`]: by `from`, then `to`, then source order.
-pub(crate) fn transitions(workflow: &Workflow) -> Vec<&Transition> {
+pub fn transitions(workflow: &Workflow) -> Vec<&Transition> {
     let mut sorted: Vec<_> = workflow.transitions.iter().collect();
     sorted.sort_by_key(|transition| (transition.from.value, transition.to.value));
     sorted
 }
 
 /// The exit rules in the machine's order: by state, then source order.
-pub(crate) fn exit_rules(workflow: &Workflow) -> Vec<&ExitRule> {
+pub fn exit_rules(workflow: &Workflow) -> Vec<&ExitRule> {
     let mut sorted: Vec<_> = workflow.exit_monitoring.rules.iter().collect();
     sorted.sort_by_key(|rule| rule.status.value);
     sorted

@@ -14,50 +14,58 @@ use crate::syntax::{Kind, Node, Scalar, Style, Text};
 const MAX_SUGGESTIONS: usize = 200;
 
 /// The faults found so far.
-pub(crate) struct Decoder<'s> {
+pub struct Decoder<'s> {
     source: &'s str,
     found: Vec<Diagnostic>,
     suggestions: usize,
 }
 
 /// The entries of an object whose keys are known.
-pub(crate) struct Fields<'n> {
-    pub(crate) object: &'static Object,
+pub struct Fields<'n> {
+    /// Its keys.
+    pub object: &'static Object,
     /// Where the object stands.
-    pub(crate) span: Span,
+    pub span: Span,
     slots: Vec<Option<Field<'n>>>,
 }
 
 /// One entry of an object.
 #[derive(Clone, Copy)]
-pub(crate) struct Field<'n> {
+pub struct Field<'n> {
     /// The key, or what a list item is called in messages.
-    pub(crate) name: &'n str,
-    pub(crate) key: Span,
-    pub(crate) value: &'n Node,
+    pub name: &'n str,
+    /// Where the key stands.
+    pub key: Span,
+    /// What stands there.
+    pub value: &'n Node,
 }
 
 /// One entry of a mapping whose keys are names that the author chose.
-pub(crate) struct Entry<'n> {
-    pub(crate) name: Spanned<&'n str>,
-    pub(crate) value: &'n Node,
+pub struct Entry<'n> {
+    /// The key.
+    pub name: Spanned<&'n str>,
+    /// What stands there.
+    pub value: &'n Node,
 }
 
 impl<'s> Decoder<'s> {
-    pub(crate) fn new(source: &'s str) -> Self {
+    /// Reads from this source, and has found nothing yet.
+    pub fn new(source: &'s str) -> Self {
         Self { source, found: Vec::new(), suggestions: MAX_SUGGESTIONS }
     }
 
-    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
+    /// Adds a finding.
+    pub fn report(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic);
     }
 
-    pub(crate) fn finish(self) -> Vec<Diagnostic> {
+    /// Everything that was found.
+    pub fn finish(self) -> Vec<Diagnostic> {
         self.found
     }
 
     /// Reports that a name is not known, with the closest known one.
-    pub(crate) fn unknown<'k>(
+    pub fn unknown<'k>(
         &mut self,
         check: &'static Check,
         (kind, plural): (&str, &str),
@@ -71,7 +79,7 @@ impl<'s> Decoder<'s> {
     }
 
     /// A help for an unknown word, as long as there are suggestions left.
-    pub(crate) fn suggest<'k>(
+    pub fn suggest<'k>(
         &mut self,
         word: &str,
         plural: &str,
@@ -82,7 +90,7 @@ impl<'s> Decoder<'s> {
     }
 
     /// The edit that writes the one known word in the place of a word that is almost it.
-    pub(crate) fn respelled<'k>(
+    pub fn respelled<'k>(
         &self,
         word: &Spanned<&str>,
         known: impl IntoIterator<Item = &'k str> + Clone,
@@ -92,7 +100,7 @@ impl<'s> Decoder<'s> {
     }
 
     /// The edit that writes `new` in the place of a text, where the text stands in the source as it is.
-    pub(crate) fn rewritten(&self, span: Span, text: &str, new: &str) -> Option<Fix> {
+    pub fn rewritten(&self, span: Span, text: &str, new: &str) -> Option<Fix> {
         let stands_there = self.source.get(span.range()) == Some(text);
         stands_there.then(|| Fix::replace(format!("write `{new}`"), span, new))
     }
@@ -101,7 +109,7 @@ impl<'s> Decoder<'s> {
 /// Mappings and lists.
 impl Decoder<'_> {
     /// The entries of an object. Unknown, repeated and missing keys are reported.
-    pub(crate) fn object<'n>(&mut self, node: &'n Node, object: &'static Object) -> Option<Fields<'n>> {
+    pub fn object<'n>(&mut self, node: &'n Node, object: &'static Object) -> Option<Fields<'n>> {
         let entries = self.mapping(node, object.what)?;
         let mut fields = Fields { object, span: node.span, slots: vec![None; object.keys.len()] };
         let mut unknown = Vec::new();
@@ -131,7 +139,7 @@ impl Decoder<'_> {
     }
 
     /// The entries of a mapping from names to values. Repeated names are reported and left out.
-    pub(crate) fn names<'n>(&mut self, field: &Field<'n>) -> Vec<Entry<'n>> {
+    pub fn names<'n>(&mut self, field: &Field<'n>) -> Vec<Entry<'n>> {
         let Some(mut entries) = self.mapping(field.value, &format!("`{}`", field.name)) else {
             return Vec::new();
         };
@@ -175,7 +183,7 @@ impl Decoder<'_> {
     }
 
     /// The items of a list.
-    pub(crate) fn list<'n>(&mut self, field: &Field<'n>) -> &'n [Node] {
+    pub fn list<'n>(&mut self, field: &Field<'n>) -> &'n [Node] {
         match &field.value.kind {
             Kind::Sequence(items) => items,
             Kind::Scalar(_) | Kind::Mapping(_) => {
@@ -187,7 +195,7 @@ impl Decoder<'_> {
     }
 
     /// The items of a list, or the one value that stands for a list of one.
-    pub(crate) fn one_or_list<'n>(&mut self, field: &Field<'n>) -> Vec<Field<'n>> {
+    pub fn one_or_list<'n>(&mut self, field: &Field<'n>) -> Vec<Field<'n>> {
         match &field.value.kind {
             Kind::Sequence(items) => items.iter().map(|value| field.item(value)).collect(),
             Kind::Scalar(_) | Kind::Mapping(_) => vec![*field],
@@ -217,7 +225,7 @@ impl Decoder<'_> {
     }
 
     /// Reports that a key is missing.
-    pub(crate) fn missing(&mut self, key: &str, what: &str, span: Span) {
+    pub fn missing(&mut self, key: &str, what: &str, span: Span) {
         let message = format!("{what} needs the key `{key}`");
         self.report(Diagnostic::new(&S09, span, message).help(format!("add `{key}: …`")));
     }
@@ -226,7 +234,7 @@ impl Decoder<'_> {
 /// Scalars.
 impl Decoder<'_> {
     /// A text.
-    pub(crate) fn text<'n>(&mut self, field: &Field<'n>) -> Option<&'n Text> {
+    pub fn text<'n>(&mut self, field: &Field<'n>) -> Option<&'n Text> {
         let takes = format!("`{}` takes text", field.name);
         let Kind::Scalar(scalar) = &field.value.kind else {
             let help = key_without_value(field.value)
@@ -244,13 +252,13 @@ impl Decoder<'_> {
     }
 
     /// A text as a value of its own.
-    pub(crate) fn string(&mut self, field: &Field<'_>) -> Option<Spanned<String>> {
+    pub fn string(&mut self, field: &Field<'_>) -> Option<Spanned<String>> {
         let value = self.text(field)?.value.clone();
         Some(Spanned::new(value, field.value.span))
     }
 
     /// Any scalar, taken as text.
-    pub(crate) fn scalar(&mut self, field: &Field<'_>) -> Option<Spanned<String>> {
+    pub fn scalar(&mut self, field: &Field<'_>) -> Option<Spanned<String>> {
         match &field.value.kind {
             Kind::Scalar(scalar) if !scalar.is_null() => {
                 Some(Spanned::new(scalar.text.value.clone(), field.value.span))
@@ -260,7 +268,7 @@ impl Decoder<'_> {
     }
 
     /// `true` or `false`.
-    pub(crate) fn boolean(&mut self, field: &Field<'_>) -> Option<bool> {
+    pub fn boolean(&mut self, field: &Field<'_>) -> Option<bool> {
         if let Kind::Scalar(scalar) = &field.value.kind
             && is_boolean(scalar)
         {
@@ -277,7 +285,7 @@ impl Decoder<'_> {
     }
 
     /// A whole number from 0 to 4294967295.
-    pub(crate) fn integer(&mut self, field: &Field<'_>) -> Option<u32> {
+    pub fn integer(&mut self, field: &Field<'_>) -> Option<u32> {
         let takes = format!("`{}` takes a whole number", field.name);
         let Kind::Scalar(scalar) = &field.value.kind else {
             self.wrong(field.value, &takes, None);
@@ -305,11 +313,7 @@ impl Decoder<'_> {
     }
 
     /// One of a few words.
-    pub(crate) fn word<T: Copy>(
-        &mut self,
-        field: &Field<'_>,
-        words: &[(&'static str, T)],
-    ) -> Option<Spanned<T>> {
+    pub fn word<T: Copy>(&mut self, field: &Field<'_>, words: &[(&'static str, T)]) -> Option<Spanned<T>> {
         let text = self.text(field)?;
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == text.value) {
             return Some(Spanned::new(*value, field.value.span));
@@ -375,7 +379,7 @@ impl<'n> Fields<'n> {
     }
 
     /// The entry of a key.
-    pub(crate) fn get(&self, name: &str) -> Option<Field<'n>> {
+    pub fn get(&self, name: &str) -> Option<Field<'n>> {
         let slot = self.object.slot(name);
         debug_assert!(slot.is_some(), "{} has no key {name}", self.object.what);
         self.slots[slot?]
@@ -384,7 +388,7 @@ impl<'n> Fields<'n> {
 
 impl<'n> Field<'n> {
     /// An item of the list that this entry's value is.
-    pub(crate) fn item(&self, value: &'n Node) -> Field<'n> {
+    pub fn item(&self, value: &'n Node) -> Field<'n> {
         Field { name: self.name, key: self.key, value }
     }
 }
@@ -402,7 +406,7 @@ fn describe(node: &Node) -> String {
 }
 
 /// A word that a message can quote: one line, not too long.
-pub(crate) fn shortened(word: &str) -> String {
+pub fn shortened(word: &str) -> String {
     const MAX: usize = 60;
     let line = word.lines().next().unwrap_or_default();
     match line.char_indices().nth(MAX) {

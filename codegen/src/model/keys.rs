@@ -13,7 +13,7 @@ pub struct Object {
 
 impl Object {
     /// The number of the key with this name.
-    pub(crate) fn slot(&self, name: &str) -> Option<usize> {
+    pub fn slot(&self, name: &str) -> Option<usize> {
         self.keys.iter().position(|key| key.name == name)
     }
 }

@@ -4,7 +4,7 @@
 //! Ids count in source order. What the engine's tables call the same thing is named the same here.
 
 mod commands;
-pub(crate) mod decoder;
+pub mod decoder;
 mod ending;
 mod exit;
 mod gate;

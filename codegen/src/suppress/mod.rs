@@ -5,19 +5,16 @@
 mod comment;
 mod lines;
 
-#[cfg(test)]
-mod tests;
+use std::collections::{HashMap, HashSet};
 
-use std::collections::HashSet;
-
-use crate::catalogue::{self, Check, S11, S12, S13};
+use crate::catalogue::{Check, S11, S12, S13};
 use crate::diag::{Diagnostic, Edit, Fix, Level};
 use crate::source::Source;
 use crate::span::Span;
 use crate::suggest;
 use crate::syntax::Node;
 
-use comment::{Comment, Name};
+use comment::Comment;
 use lines::Lines;
 
 /// What every comment begins with that allows something.
@@ -27,12 +24,14 @@ const MARK: &str = "orange:";
 const MAX_SUGGESTIONS: usize = 200;
 
 /// What the comments of one source allow, and what is wrong with them.
+///
+/// Which names there are, the caller of [`Self::faults`] says: most checks belong to packages that build on this one.
 #[derive(Clone, Debug, Default)]
 pub struct Suppressions {
     lines: Lines,
     allowed: Vec<Allowed>,
-    /// The same as [`Allowed::what`], to look it up.
-    wanted: HashSet<(usize, &'static str)>,
+    /// The names of [`Self::allowed`] by line, to look them up.
+    wanted: HashMap<usize, HashSet<String>>,
     used: HashSet<(usize, &'static str)>,
     faults: Vec<Diagnostic>,
 }
@@ -40,7 +39,8 @@ pub struct Suppressions {
 /// One check that one comment allows.
 #[derive(Clone, Debug)]
 struct Allowed {
-    check: &'static Check,
+    /// Its name or its code, as it is written.
+    name: String,
     /// The line that it is allowed on.
     line: usize,
     /// Its name in the comment.
@@ -63,7 +63,9 @@ impl Suppressions {
                 Some(Err(fault)) => suppressions.faults.push(*fault),
             }
         }
-        suppressions.wanted = suppressions.allowed.iter().map(Allowed::what).collect();
+        for allowed in &suppressions.allowed {
+            suppressions.wanted.entry(allowed.line).or_default().insert(key(&allowed.name));
+        }
         suppressions
     }
 
@@ -74,18 +76,31 @@ impl Suppressions {
         }
     }
 
-    /// What is wrong with the comments themselves. Once everything was looked for, those that allowed nothing are
-    /// among it.
-    pub fn faults(&self, all_was_looked_for: bool) -> Vec<Diagnostic> {
-        let is_unused = |it: &&Allowed| all_was_looked_for && !self.used.contains(&it.what());
-        let unused = self.allowed.iter().filter(is_unused).map(Allowed::unused);
-        self.faults.iter().cloned().chain(unused).collect()
+    /// What is wrong with the comments themselves, where these are all the checks there are. Once everything was
+    /// looked for, those that allowed nothing are among it.
+    pub fn faults(&self, checks: &[&'static Check], all_was_looked_for: bool) -> Vec<Diagnostic> {
+        let mut faults = self.faults.clone();
+        for allowed in &self.allowed {
+            let may_suggest = faults.len() < MAX_SUGGESTIONS;
+            faults.extend(match checks.iter().find(|check| check.is(&allowed.name)) {
+                None => Some(allowed.unknown(checks, may_suggest)),
+                Some(check) if check.level == Level::Error => Some(allowed.error(check)),
+                Some(check) => {
+                    let is_unused = all_was_looked_for && !self.used.contains(&(allowed.line, check.code));
+                    is_unused.then(|| allowed.unused(check))
+                }
+            });
+        }
+        faults
     }
 
     fn allows(&mut self, finding: &Diagnostic) -> bool {
-        let lines = self.lines.of(finding.span.start);
-        let found = lines.map(|line| (line, finding.code())).find(|it| self.wanted.contains(it));
-        self.used.extend(found);
+        let Check { code, name, .. } = finding.check;
+        let is_wanted = |line: &usize| {
+            self.wanted.get(line).is_some_and(|names| names.contains(*code) || names.contains(*name))
+        };
+        let found = self.lines.of(finding.span.start).find(is_wanted);
+        self.used.extend(found.map(|line| (line, *code)));
         found.is_some()
     }
 
@@ -94,60 +109,48 @@ impl Suppressions {
             self.faults.push(without_reason(comment.span));
         }
         for (at, name) in comment.names.iter().enumerate() {
-            match find(name, self.faults.len() < MAX_SUGGESTIONS) {
-                Err(fault) => self.faults.push(*fault),
-                Ok(check) => {
-                    let removal = comment.without(at).unwrap_or_else(|| lines::removal(text, comment.span));
-                    self.allowed.push(Allowed { check, line, span: name.span, removal });
-                }
-            }
+            let removal = comment.without(at).unwrap_or_else(|| lines::removal(text, comment.span));
+            self.allowed.push(Allowed { name: name.text.to_owned(), line, span: name.span, removal });
         }
     }
 }
 
-impl Allowed {
-    fn what(&self) -> (usize, &'static str) {
-        (self.line, self.check.code)
-    }
+/// A code, which has three characters, is found in any case; a name only as it is.
+fn key(name: &str) -> String {
+    if name.len() == 3 { name.to_ascii_uppercase() } else { name.to_owned() }
+}
 
-    fn unused(&self) -> Diagnostic {
-        let message = format!("`{}` is allowed here, and nothing here needs it", self.check.name);
+impl Allowed {
+    fn unused(&self, check: &Check) -> Diagnostic {
+        let message = format!("`{}` is allowed here, and nothing here needs it", check.name);
         let fix = Fix { title: "delete it".to_owned(), edits: vec![self.removal.clone()], safe: true };
         Diagnostic::new(&S12, self.span, message)
             .help("delete it, or put it on the line of the finding or directly above")
             .fix(fix)
+    }
+
+    fn error(&self, check: &Check) -> Diagnostic {
+        let message = format!("`{}` is an error, which no comment allows", check.name);
+        Diagnostic::new(&S13, self.span, message).help("mend the workflow, and delete the comment")
+    }
+
+    fn unknown(&self, checks: &[&'static Check], may_suggest: bool) -> Diagnostic {
+        let known = checks.iter().flat_map(|it| [it.name, it.code]);
+        let close = may_suggest.then(|| suggest::closest(&self.name, known)).flatten();
+        let shown: String = self.name.chars().take(60).collect();
+        let finding = Diagnostic::new(&S13, self.span, format!("there is no check `{shown}`"));
+        match close {
+            Some(close) => finding.help(format!("did you mean `{close}`?")).fix(Fix::replace(
+                format!("write `{close}`"),
+                self.span,
+                close,
+            )),
+            None => finding.help("`orange-workflow explain --list` lists them all"),
+        }
     }
 }
 
 fn without_reason(span: Span) -> Diagnostic {
     Diagnostic::new(&S11, span, "this comment allows a finding and does not say why")
         .help("write the reason behind the parenthesis")
-}
-
-/// The check of a name; nothing allows one that is an error.
-fn find(name: &Name<'_>, may_suggest: bool) -> Result<&'static Check, Box<Diagnostic>> {
-    match catalogue::find(name.text) {
-        None => Err(Box::new(unknown(name, may_suggest))),
-        Some(check) if check.level == Level::Error => {
-            let message = format!("`{}` is an error, which no comment allows", check.name);
-            let finding = Diagnostic::new(&S13, name.span, message);
-            Err(Box::new(finding.help("mend the workflow, and delete the comment")))
-        }
-        Some(check) => Ok(check),
-    }
-}
-
-fn unknown(name: &Name<'_>, may_suggest: bool) -> Diagnostic {
-    let known = catalogue::all().iter().flat_map(|it| [it.name, it.code]);
-    let close = may_suggest.then(|| suggest::closest(name.text, known)).flatten();
-    let shown: String = name.text.chars().take(60).collect();
-    let finding = Diagnostic::new(&S13, name.span, format!("there is no check `{shown}`"));
-    match close {
-        Some(close) => finding.help(format!("did you mean `{close}`?")).fix(Fix::replace(
-            format!("write `{close}`"),
-            name.span,
-            close,
-        )),
-        None => finding.help("`orange-workflow explain --list` lists them all"),
-    }
 }

@@ -36,7 +36,7 @@ impl Text {
     }
 
     /// A token that is its own text.
-    pub(crate) fn verbatim(value: String, span: Span) -> Self {
+    pub fn verbatim(value: String, span: Span) -> Self {
         Self { value, span, map: Vec::new() }
     }
 

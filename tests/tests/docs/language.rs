@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use orange_analysis::scenario;
 use orange_codegen::lower::{Arena, lower};
 use orange_codegen::model::keys::{Object, STEP_WORKFLOW, Takes, WORKFLOW};
-use orange_codegen::{Source, compile, scenario};
+use orange_codegen::{Source, compile};
 
 use crate::page::{Page, root};
 

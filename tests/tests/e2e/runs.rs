@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use orange_codegen::search::ends::{self, RuleIndex};
-use orange_codegen::search::task::{Agent, Event};
-use orange_codegen::search::{ConfigurationId, Edge, EdgeId, OWN_HOOK, Search, SearchStep, Wrote};
+use orange_analysis::search::ends::{self, RuleIndex};
+use orange_analysis::search::task::{Agent, Event};
+use orange_analysis::search::{ConfigurationId, Edge, EdgeId, OWN_HOOK, Search, SearchStep, Wrote};
 use orange_codegen::{Source, compile, lower};
 use orange_core::{Actor, Hook, StateId};
 

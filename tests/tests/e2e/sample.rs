@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_codegen::search::{ConfigurationId, Edge, EdgeId, Search};
+use orange_analysis::search::{ConfigurationId, Edge, EdgeId, Search};
 
 /// More steps than this are never needed to find the next kind of step.
 const BUDGET: usize = 1_000_000;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use orange_codegen::{Diagnostic, Level, catalogue};
+use orange_analysis::catalogue;
+use orange_codegen::{Diagnostic, Level};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::Failure;

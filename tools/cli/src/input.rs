@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use orange_codegen::catalogue::S08;
-use orange_codegen::scenario::is_scenario_file;
+use orange_codegen::source::is_scenario_file;
 use orange_codegen::syntax::limits;
 use orange_codegen::{Diagnostic, Source, Span};
 

@@ -1,6 +1,6 @@
 //! The levels that flags and configurations give to findings.
 
-use orange_codegen::catalogue::{self, Check};
+use orange_analysis::catalogue::{self, Check};
 use orange_codegen::{Diagnostic, Level, suggest};
 
 use crate::answer::Failure;

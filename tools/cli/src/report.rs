@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use orange_analysis::place::Places;
 use orange_codegen::check::same_name;
-use orange_codegen::place::Places;
 use orange_codegen::{Compilation, Diagnostic, Level, Source, diag, syntax};
 
 use crate::input::{Input, Origin, Reading};
@@ -127,7 +127,7 @@ impl File {
     fn of(reading: Reading) -> Self {
         match reading {
             Reading::Text(source) => {
-                let compilation = orange_codegen::lint(&source);
+                let compilation = orange_analysis::lint(&source);
                 Self { source, compilation }
             }
             Reading::NotText(source, finding) | Reading::Unreadable(source, finding) => {

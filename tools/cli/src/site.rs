@@ -1,6 +1,6 @@
 //! The pages of the checks as a small site of Markdown: an index, and pages that lead to each other.
 
-use orange_codegen::catalogue::{self, Check};
+use orange_analysis::catalogue::{self, Check};
 
 use crate::output::put;
 
@@ -38,7 +38,7 @@ fn index(checks: &[&Check]) -> String {
         );
         for check in family {
             let Check { code, name, level, .. } = check;
-            let summary = check.summary().replace('\n', " ").replace('|', "\\|");
+            let summary = catalogue::summary(check).replace('\n', " ").replace('|', "\\|");
             put(
                 &mut out,
                 format_args!("| {code} | [{name}]({name}.md) | {} | {summary} |\n", level.as_str()),
@@ -67,7 +67,7 @@ pub(crate) fn family(check: &Check) -> &'static str {
 
 fn page(checks: &[&Check], at: usize) -> Page {
     let check = checks[at];
-    let (title, body) = check.page().split_once("\n\n").unwrap_or((check.page(), ""));
+    let (title, body) = catalogue::page(check).split_once("\n\n").unwrap_or((catalogue::page(check), ""));
     let family = family(check);
     let anchor = family.to_lowercase().replace(' ', "-").replace(',', "");
     let level = check.level.as_str();

@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
-use orange_codegen::{Level, Source, lint};
+use orange_analysis::lint;
+use orange_codegen::{Level, Source};
 
 use self::known::Known;
 use self::mutant::{Kind, Mutant};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use orange_codegen::lint::{Mood, Reading, with_facts};
+use orange_analysis::lint::{Mood, Reading, with_facts};
 use orange_codegen::syntax::{Kind as NodeKind, Node, Text};
 use orange_codegen::{LineIndex, Source, Span, compile};
 

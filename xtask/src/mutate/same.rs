@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use orange_codegen::lint::with_facts;
-use orange_codegen::search::Search;
-use orange_codegen::search::task::Event;
+use orange_analysis::lint::with_facts;
+use orange_analysis::search::Search;
+use orange_analysis::search::task::Event;
 use orange_codegen::{Source, compile};
 use orange_core::{Hook, Machine};
 

@@ -20,29 +20,42 @@ struct Arrows {
 
 const NONE: &[&str] = &[];
 
-/// Every arrow there may be (design §3): `core ← codegen ← macros, workflows/build.rs, tools` and
-/// `core ← engine ← workflows/main.rs`. Only xtask and tests reach for everything.
+/// Every arrow there may be: `core ← codegen ← macros, workflows/main.rs`, `codegen ← analysis ← workflows/build.rs, tools`
+/// and `core ← engine ← workflows/main.rs`. Only xtask and tests reach for everything.
 const ARROWS: &[Arrows] = &[
     Arrows { from: "orange-core", normal: NONE, build: NONE, dev: NONE },
     Arrows { from: "orange-codegen", normal: &["orange-core"], build: NONE, dev: NONE },
+    Arrows { from: "orange-analysis", normal: &["orange-codegen", "orange-core"], build: NONE, dev: NONE },
     Arrows { from: "orange-macros", normal: &["orange-codegen"], build: NONE, dev: &["orange-core"] },
     Arrows { from: "orange-engine", normal: &["orange-core"], build: NONE, dev: NONE },
     Arrows {
         from: "orange",
         // The compiler only behind the feature `custom-workflows`, which the lists of the binary watch.
         normal: &["orange-engine", "orange-codegen"],
-        build: &["orange-codegen"],
+        build: &["orange-codegen", "orange-analysis"],
         dev: NONE,
     },
-    Arrows { from: "orange-workflow", normal: &["orange-codegen", "orange-core"], build: NONE, dev: NONE },
+    Arrows {
+        from: "orange-workflow",
+        normal: &["orange-analysis", "orange-codegen", "orange-core"],
+        build: NONE,
+        dev: NONE,
+    },
     // It calls `orange` as anybody does, so that rules, actors and locks are the same.
     Arrows { from: "orange-mcp", normal: NONE, build: NONE, dev: NONE },
     Arrows { from: "orange-tests", normal: EVERYTHING, build: NONE, dev: EVERYTHING },
     Arrows { from: "xtask", normal: EVERYTHING, build: NONE, dev: EVERYTHING },
 ];
 
-const EVERYTHING: &[&str] =
-    &["orange-core", "orange-codegen", "orange-macros", "orange-engine", "orange", "orange-workflow"];
+const EVERYTHING: &[&str] = &[
+    "orange-core",
+    "orange-codegen",
+    "orange-analysis",
+    "orange-macros",
+    "orange-engine",
+    "orange",
+    "orange-workflow",
+];
 
 /// What neither the compiler nor the macro may bring into the build of those who use them.
 const TOO_HEAVY_FOR_THE_COMPILER: &[&str] = &[
@@ -194,6 +207,10 @@ mod tests {
         check("orange-codegen", "orange-core", None, true);
         check("orange-core", "orange-codegen", None, false);
         check("orange-engine", "orange-codegen", None, false);
+        check("orange-engine", "orange-analysis", None, false);
+        check("orange-codegen", "orange-analysis", Some("dev"), false);
+        check("orange-macros", "orange-analysis", None, false);
+        check("orange", "orange-analysis", None, false);
         check("orange-codegen", "orange-engine", Some("dev"), false);
         check("orange", "orange-codegen", Some("build"), true);
         check("orange", "orange-workflow", None, false);

@@ -4,7 +4,7 @@ use super::Finding;
 use crate::house::File;
 
 /// Where the checks are registered: those that come before everything else, and the groups of lints.
-const REGISTRIES: [&str; 3] = ["codegen/src/catalogue.rs", "codegen/src/evolution/", "codegen/src/lint/"];
+const REGISTRIES: [&str; 3] = ["codegen/src/catalogue.rs", "analysis/src/evolution/", "analysis/src/lint/"];
 
 const FIXTURES: &str = "tests/fixtures/";
 const GOLDEN: &str = "tests/golden/";
@@ -64,7 +64,7 @@ pub(super) fn pages_are_registered(paths: &[String], rust: &[File]) -> Vec<Findi
             Finding::new(
                 path,
                 "is the page of no check",
-                "register the check in the table of its group in codegen/src/lint, or take the page away",
+                "register the check in the table of its group in analysis/src/lint, or take the page away",
             )
         })
         .collect()
@@ -120,7 +120,7 @@ mod tests {
         let registry = |path: &str, text: &str| File { path: path.to_string(), text: text.to_string() };
         let rust = [
             registry("codegen/src/catalogue.rs", "A01 \"unknown-to\" Error;"),
-            registry("codegen/src/lint/graph/mod.rs", "C02 \"dead-end\" Deny dead_end;"),
+            registry("analysis/src/lint/graph/mod.rs", "C02 \"dead-end\" Deny dead_end;"),
             registry("codegen/src/emit/mod.rs", "\"other\""),
         ];
         check(pages_are_registered(&paths, &rust), &["docs/lints/other.md"]);

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use orange_analysis::evolution::{self, Comparison};
 use orange_codegen::Checked;
-use orange_codegen::evolution::{self, Comparison};
 use orange_codegen::lower::{Arena, lower};
 
 use crate::Styles;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use orange_codegen::catalogue;
+use orange_analysis::catalogue;
 
 use crate::answer::{Answer, Failure};
 use crate::args;
@@ -18,7 +18,7 @@ pub(super) fn run(args: &args::Explain) -> Result<Answer, Answer> {
     match &args.check {
         None => Ok(Answer::text(list())),
         Some(name) => match levels::find(name) {
-            Ok(check) => Ok(Answer::text(check.page())),
+            Ok(check) => Ok(Answer::text(catalogue::page(check))),
             Err(help) => Err(Failure::new(format!("there is no check `{name}`"), help).into()),
         },
     }
@@ -33,7 +33,7 @@ fn list() -> String {
         let mut out = checks.first().map_or(String::new(), |it| format!("{}\n", site::family(it)));
         for check in checks {
             let (code, name, level) = (check.code, check.name, check.level.as_str());
-            let summary = check.summary().replace('\n', " ");
+            let summary = catalogue::summary(check).replace('\n', " ");
             put(&mut out, format_args!("  {code}  {name:width$}  {level:5}  {summary}\n"));
         }
         out

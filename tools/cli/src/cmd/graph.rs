@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use orange_analysis::lint;
 use orange_codegen::catalogue::Check;
-use orange_codegen::{Checked, Diagnostic, LineIndex, lint};
+use orange_codegen::{Checked, Diagnostic, LineIndex};
 
 use crate::Styles;
 use crate::answer::{Answer, Failure};

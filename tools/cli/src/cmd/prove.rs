@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use orange_codegen::prove::{self, Proof, Verdict};
+use orange_analysis::prove::{self, Proof, Verdict};
 
 use crate::Styles;
 use crate::answer::{Answer, Exit};

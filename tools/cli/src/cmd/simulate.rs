@@ -5,8 +5,9 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use orange_analysis::lint;
 use orange_codegen::lower::{Arena, lower};
-use orange_codegen::{Diagnostic, Trace, lint};
+use orange_codegen::{Diagnostic, Trace};
 use orange_core::Machine;
 
 use crate::Styles;

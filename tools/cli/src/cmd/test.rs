@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use orange_analysis::scenario::{self, ScenarioResult, Scenarios};
 use orange_codegen::lower::{Arena, lower};
-use orange_codegen::scenario::{self, ScenarioResult, Scenarios, is_scenario_file};
+use orange_codegen::source::{SCENARIOS, is_scenario_file};
 use orange_codegen::{Compilation, LineIndex, Suppressions};
 use orange_core::{Machine, TransitionId};
 
@@ -144,7 +145,7 @@ fn workflow_of(path: &Path, scenarios: &Scenarios) -> Result<PathBuf, Failure> {
         return Ok(path.with_file_name("").join(&name.value));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let stem = name.strip_suffix(scenario::EXTENSION).unwrap_or(&name);
+    let stem = name.strip_suffix(SCENARIOS).unwrap_or(&name);
     let candidates = ["yml", "yaml", "toml"].map(|it| path.with_file_name(format!("{stem}.{it}")));
     candidates.into_iter().find(|it| fs::metadata(it).is_ok()).ok_or_else(|| {
         Failure::new(

@@ -1,6 +1,6 @@
 //! What changed between two workflows, and which tasks are the worse for it.
 
-use orange_codegen::evolution::{Change, Comparison, Side};
+use orange_analysis::evolution::{Change, Comparison, Side};
 use orange_codegen::plain::Renderer;
 use orange_codegen::{Compilation, Diagnostic, Label, LineIndex, Source, Suppressions};
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! A proof for people: each property with its argument or the run that breaks it, the figures, and what it rests on.
 
-use orange_codegen::prove::{CountedRun, Figures, Judged, Proof, RESTS_ON, Verdict};
+use orange_analysis::prove::{CountedRun, Figures, Judged, Proof, RESTS_ON, Verdict};
 use orange_codegen::{Diagnostic, LineIndex, Position, Source, Trace};
 
 use super::human::WIDTH;

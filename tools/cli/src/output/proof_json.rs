@@ -1,6 +1,6 @@
 //! A proof as one JSON object. Its keys are a contract; more may come, none goes.
 
-use orange_codegen::prove::{CountedRun, Judged, Proof, RESTS_ON, Verdict};
+use orange_analysis::prove::{CountedRun, Judged, Proof, RESTS_ON, Verdict};
 use orange_codegen::{LineIndex, Source, Trace};
 use serde::Serialize;
 

@@ -4,8 +4,8 @@ mod tell;
 
 use std::io::{self, BufRead, Write};
 
-use orange_codegen::walk::command::{Command, HELP};
-use orange_codegen::walk::{Impossible, Walk};
+use orange_analysis::walk::command::{Command, HELP};
+use orange_analysis::walk::{Impossible, Walk};
 use orange_core::Machine;
 
 /// A walk that can be taken back step by step.

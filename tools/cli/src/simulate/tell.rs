@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use orange_codegen::search::task::Agent;
-use orange_codegen::walk::{Happened, Ran, Walk};
+use orange_analysis::search::task::Agent;
+use orange_analysis::walk::{Happened, Ran, Walk};
 use orange_core::{Actor, Cause, CounterId, Machine, StateId};
 
 /// One thing that happened.

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use orange_codegen::catalogue;
+use orange_analysis::catalogue;
 
 use crate::scratch::Scratch;
 

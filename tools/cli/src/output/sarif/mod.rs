@@ -4,9 +4,9 @@ mod types;
 
 use std::collections::{BTreeMap, HashMap};
 
-use orange_codegen::catalogue::{self, Check};
+use orange_analysis::catalogue::{self, Check};
+use orange_analysis::place::Places;
 use orange_codegen::diag::TraceStep;
-use orange_codegen::place::Places;
 use orange_codegen::{Diagnostic, Level, LineIndex, Span, Trace};
 
 use super::SpanLocation;
@@ -160,13 +160,13 @@ fn tool() -> Tool {
 }
 
 fn rule(check: &'static Check) -> Rule {
-    let summary = check.summary().replace('\n', " ");
+    let summary = catalogue::summary(check).replace('\n', " ");
     Rule {
         id: check.code,
         name: check.name,
         help: Help {
             text: format!("{summary} `orange-workflow explain {}` says more.", check.code),
-            markdown: check.page(),
+            markdown: catalogue::page(check),
         },
         short_description: text(summary),
         default_configuration: Configuration {

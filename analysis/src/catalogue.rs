@@ -1,0 +1,44 @@
+//! Every check there is: those of the compiler, the lints, and those that compare two workflows.
+
+use std::sync::LazyLock;
+
+pub use orange_codegen::catalogue::{Check, Page};
+
+use crate::{evolution, lint};
+
+/// All checks, in the order of their groups and codes.
+pub fn all() -> &'static [&'static Check] {
+    static ALL: LazyLock<Vec<&'static Check>> = LazyLock::new(|| {
+        let mut all: Vec<_> = pages().map(|(check, _)| *check).collect();
+        all.sort_by_key(|it| (group(it), it.code));
+        all
+    });
+    &ALL
+}
+
+/// Syntax comes before sense: group S before group A.
+fn group(check: &Check) -> usize {
+    "SABCD".find(|it| check.code.starts_with(it)).unwrap_or(usize::MAX)
+}
+
+fn pages() -> impl Iterator<Item = &'static Page> {
+    let lints = lint::PAGES.iter().copied().flatten();
+    orange_codegen::catalogue::PAGES.iter().chain(lints).chain(evolution::PAGES)
+}
+
+/// The check with this code (in any case) or this name.
+pub fn find(code_or_name: &str) -> Option<&'static Check> {
+    all().iter().copied().find(|check| check.is(code_or_name))
+}
+
+/// A check's page in Markdown: what, why, an example that fires, the mended example.
+pub fn page(check: &Check) -> &'static str {
+    pages().find(|(it, _)| *it == check).map_or("", |(_, page)| *page)
+}
+
+/// What a check is about in one line: the first paragraph of its page.
+pub fn summary(check: &Check) -> &'static str {
+    let page = page(check);
+    let body = page.split_once("\n\n").map_or(page, |(_, body)| body);
+    body.split_once("\n\n").map_or(body, |(first, _)| first).trim_end()
+}

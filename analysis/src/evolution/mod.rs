@@ -1,0 +1,144 @@
+//! What becomes of tasks that are under way when one workflow takes the place of another.
+//!
+//! A check here is a file, a page in `docs/lints/` and a line in the table below, like a lint; it looks at two workflows.
+
+mod behaviour;
+mod both;
+mod changed_ending;
+mod fate;
+mod narrowed_guard;
+mod removed_state;
+mod removed_transition;
+mod tightened_gate;
+mod version_not_bumped;
+
+use std::collections::BTreeMap;
+
+pub use both::Both;
+
+use crate::catalogue::{Check, Page};
+use crate::lint::with_facts;
+use orange_codegen::catalogue::A10;
+use orange_codegen::check::Checked;
+use orange_codegen::diag::{Diagnostic, Label};
+use orange_codegen::source::Source;
+
+/// One finding about two workflows.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// What was found; all its places are in one file.
+    pub finding: Diagnostic,
+    /// Which file: the new one, or the old one where the thing is gone.
+    pub side: Side,
+    /// The same thing in the other file, if there is one.
+    pub counterpart: Option<Label>,
+}
+
+/// One of the two files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// The workflow that tasks were started with.
+    Old,
+    /// The one that takes its place.
+    New,
+}
+
+/// Two workflows compared.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// What was found: what breaks first, then by file and place.
+    pub changes: Vec<Change>,
+    /// By the name of an old state: why a task that is in it is stranded.
+    pub fates: BTreeMap<String, String>,
+    /// The old states in which a task is over.
+    pub endings: Vec<String>,
+}
+
+/// One check of this group: its entry in the catalogue, and the function that decides it.
+#[derive(Debug)]
+pub struct Kind {
+    /// Its code, its name, its default level and its page.
+    pub check: &'static Check,
+    /// Finds it.
+    pub find: fn(&Both<'_>) -> Vec<Change>,
+}
+
+/// Declares the checks: for each its code, its name, its default level, and the module that decides it.
+macro_rules! kinds {
+    ($($code:ident $name:literal $level:ident $module:ident;)*) => {
+        $(
+            #[doc = concat!("`", $name, "`: its page says what it means.")]
+            pub static $code: Check = Check {
+                code: stringify!($code),
+                name: $name,
+                level: orange_codegen::diag::Level::$level,
+            };
+        )*
+
+        /// The checks of this group, in the order of their codes.
+        pub static KINDS: &[Kind] = &[$(Kind { check: &$code, find: $module::find }),*];
+
+        pub(crate) static PAGES: &[Page] =
+            &[$((&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md")))),*];
+    };
+}
+
+kinds! {
+    D01 "removed-state" Warn removed_state;
+    D02 "removed-transition" Warn removed_transition;
+    D03 "narrowed-guard" Warn narrowed_guard;
+    D04 "tightened-gate" Warn tightened_gate;
+    D05 "changed-ending" Warn changed_ending;
+    D06 "version-not-bumped" Warn version_not_bumped;
+}
+
+/// Compares two workflows; `None` where one of them is no state machine.
+pub fn compare(old: (&Checked, &Source), new: (&Checked, &Source)) -> Option<Comparison> {
+    with_facts(old.0, old.1, |old| with_facts(new.0, new.1, |new| compared(&Both::new(old, new))))?
+}
+
+fn compared(both: &Both<'_>) -> Comparison {
+    let mut changes: Vec<Change> = KINDS.iter().flat_map(|kind| (kind.find)(both)).collect();
+    changes.sort_by_key(|it| (!it.is_breaking(), it.side, it.finding.span.start, it.finding.code()));
+    let endings = both.old.workflow.states.iter().filter(|it| it.terminal);
+    Comparison {
+        changes,
+        fates: fate::fates(both),
+        endings: endings.map(|it| it.name.value.clone()).collect(),
+    }
+}
+
+impl Change {
+    /// A finding in one of the files.
+    fn on(side: Side, finding: Diagnostic) -> Self {
+        Self { finding, side, counterpart: None }
+    }
+
+    /// Points at the same thing in the other file.
+    fn beside(mut self, counterpart: Option<Label>) -> Self {
+        self.counterpart = counterpart;
+        self
+    }
+
+    /// Whether tasks that are under way are the worse for it. What could not be decided is no change.
+    pub fn is_breaking(&self) -> bool {
+        ![&D06, &A10].contains(&self.finding.check)
+    }
+}
+
+impl Comparison {
+    /// Whether tasks that are under way are the worse for the new workflow.
+    pub fn is_breaking(&self) -> bool {
+        self.changes.iter().any(Change::is_breaking)
+    }
+
+    /// Why a task with this status is stranded under the new workflow, if it is; one that is over is not.
+    pub fn strands(&self, status: &str, new: &Checked) -> Option<String> {
+        if self.endings.iter().any(|it| it == status) {
+            return None;
+        }
+        let is_known = || new.workflow().is_some_and(|it| it.states.iter().any(|it| it.name.value == status));
+        let unknown = || (!is_known()).then(|| format!("the new workflow has no state `{status}`"));
+        self.fates.get(status).cloned().or_else(unknown)
+    }
+}

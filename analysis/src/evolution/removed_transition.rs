@@ -1,0 +1,109 @@
+//! D02: a transition is gone that a running agent was told to take, or that was the last way on.
+
+use std::collections::HashMap;
+
+use super::both::{Both, Pair, label};
+use super::{Change, D02, Side};
+use orange_codegen::diag::{Diagnostic, Label};
+use orange_codegen::model::{Actor, StateId, Transition};
+use orange_codegen::span::Span;
+
+/// Places in prompts that a message still points at.
+const MAX_LABELS: usize = 4;
+
+/// What is lost with a transition.
+pub(super) enum Loss {
+    /// Prompts tell agents to take it, here.
+    Told(Vec<Span>),
+    /// Nothing else leads on.
+    LastWay,
+}
+
+pub(super) fn find(both: &Both<'_>) -> Vec<Change> {
+    losses(both).into_iter().map(|(pair, loss)| change(both, &pair, &loss)).collect()
+}
+
+/// The ways that are gone or closed to those who were told to take them. A state that has become terminal has lost
+/// all of them for that reason.
+pub(super) fn losses<'b>(both: &Both<'b>) -> Vec<(Pair<'b>, Loss)> {
+    let asked = asked(both);
+    let losses = both.pairs().filter_map(|pair| {
+        let (from, to) = (pair.old[0].from.value, pair.old[0].to.value);
+        let new = both.state(from)?;
+        if both.new.state(new).terminal || !both.may_be_in(from) {
+            return None;
+        }
+        let asked = asked.get(&(from, to)).into_iter().flatten();
+        let mut told: Vec<Span> =
+            asked.filter(|(actor, _)| !allows(&pair.new, *actor)).map(|(_, span)| *span).collect();
+        told.sort_unstable();
+        told.dedup();
+        if !told.is_empty() {
+            Some((pair, Loss::Told(told)))
+        } else if pair.new.is_empty() && both.new.leaving(new).next().is_none() {
+            Some((pair, Loss::LastWay))
+        } else {
+            None
+        }
+    });
+    losses.collect()
+}
+
+/// By the ends of an old way: who was told to take it and may, and where.
+fn asked(both: &Both<'_>) -> HashMap<(StateId, StateId), Vec<(Actor, Span)>> {
+    let mut asked: HashMap<_, Vec<_>> = HashMap::new();
+    let prompt_facts = &both.old.prompt_facts;
+    for (reading, runs) in prompt_facts.readings.iter().zip(&prompt_facts.runs) {
+        for (command, to) in reading.told_commands() {
+            let places = runs.iter().flatten().filter(|it| command.concerns(it.state));
+            for place in places.filter(|it| it.may_request(both.old.machine, to)) {
+                asked.entry((place.state, to)).or_default().push((place.actor, command.span));
+            }
+        }
+    }
+    asked
+}
+
+fn allows(ways: &[&Transition], actor: Actor) -> bool {
+    ways.iter().any(|it| it.by.allows(actor))
+}
+
+fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
+    let old = pair.old[0];
+    let arrow = both.old.arrow(old);
+    let place = both.old.first_line(old.span);
+    let lost = if pair.new.is_empty() { "is gone" } else { "is closed to agents" };
+    let counterpart = counterpart(both, pair);
+    match loss {
+        Loss::Told(told) => {
+            let message = format!("{arrow} {lost}, and agents that are running were told to take it");
+            let finding = Diagnostic::new(&D02, place, message).label(place, format!("this {lost}"));
+            let finding = told
+                .iter()
+                .take(MAX_LABELS)
+                .fold(finding, |finding, span| finding.label(*span, "agents were told to"));
+            let help = "keep it until no agent is running that was started before, or end those agents and start them \
+                        again: `orange task respawn` tells them what the new prompts say";
+            Change::on(Side::Old, finding.help(help)).beside(counterpart)
+        }
+        Loss::LastWay => {
+            let from = both.old.name(old.from.value);
+            let message = format!("{arrow} is gone, and nothing else leads on from `{from}`");
+            let finding = Diagnostic::new(&D02, place, message)
+                .label(place, "the way on that is gone")
+                .help(format!("keep a way out of `{from}` for the tasks that are there"));
+            Change::on(Side::Old, finding).beside(counterpart)
+        }
+    }
+}
+
+fn counterpart(both: &Both<'_>, pair: &Pair<'_>) -> Option<Label> {
+    let from: StateId = both.state(pair.old[0].from.value)?;
+    match pair.new.first() {
+        Some(new) => {
+            let by: Vec<&str> = new.by.iter().map(Actor::as_str).collect();
+            label(both.new.first_line(new.span), format!("for {} alone", by.join(" and ")))
+        }
+        None => label(both.new.state(from).name.span, "no such way from here"),
+    }
+}

@@ -1,0 +1,175 @@
+//! D04: a gate refuses what it let through.
+
+use orange_core::{Gate, Seen, When, check_gate, fingerprint, section};
+
+use super::both::{Both, Pair, guard_place, label};
+use super::{Change, D04, Side};
+use crate::lint::Facts;
+use crate::search::sections::{Content, candidates};
+use orange_codegen::catalogue::A10;
+use orange_codegen::diag::{Diagnostic, Witness};
+use orange_codegen::guard::{Expr, decide};
+use orange_codegen::model::Transition;
+use orange_codegen::span::Span;
+
+/// More combinations of contents than these are not looked at.
+const MAX_CASES: usize = 4_096;
+
+/// What can stand in each section that gates of a pair read.
+struct Case<'c> {
+    parts: Vec<Part<'c>>,
+}
+
+#[derive(Clone)]
+struct Part<'c> {
+    section: &'c str,
+    content: Content,
+    /// Whether a gate has let this very content through before.
+    seen: bool,
+}
+
+/// The gates of a pair's ways, in both workflows.
+struct Gates<'c> {
+    old: Vec<Option<Gate<'c>>>,
+    new: Vec<Option<Gate<'c>>>,
+}
+
+pub(super) fn find(both: &Both<'_>) -> Vec<Change> {
+    let pairs = both.pairs().filter(|pair| pair.new.iter().any(|it| it.gate.is_some()));
+    pairs.filter_map(|pair| in_pair(both, &pair)).collect()
+}
+
+fn in_pair(both: &Both<'_>, pair: &Pair<'_>) -> Option<Change> {
+    let gates = Gates { old: gates(both.old, &pair.old), new: gates(both.new, &pair.new) };
+    if gates.old == gates.new && gates.old.len() == 1 {
+        return None;
+    }
+    let Some(cases) = cases(&gates) else { return Some(undecided(both, pair)) };
+    let guards = both.old_guards(pair);
+    for case in &cases {
+        for (at, guard) in guards.iter().enumerate().filter(|(at, _)| case.opens(gates.old[*at].as_ref())) {
+            match refused(both, pair, case, &gates, guard.as_ref()) {
+                Ok(None) => {}
+                Ok(Some(witness)) => return Some(tightened(both, pair, at, case, &gates, witness)),
+                Err(()) => return Some(undecided(both, pair)),
+            }
+        }
+    }
+    None
+}
+
+fn gates<'c>(facts: &Facts<'c>, ways: &[&Transition]) -> Vec<Option<Gate<'c>>> {
+    let Some(first) = ways.first() else { return Vec::new() };
+    let between = facts.machine.between(first.from.value, first.to.value);
+    between.map(|id| facts.machine.transition(id).gate).collect()
+}
+
+/// Every combination of what the sections can say, new content before what a gate has seen.
+fn cases<'c>(gates: &Gates<'c>) -> Option<Vec<Case<'c>>> {
+    let all: Vec<&Gate<'c>> = gates.old.iter().chain(&gates.new).flatten().collect();
+    let mut sections: Vec<&str> = all.iter().map(|it| it.section).collect();
+    sections.sort_unstable();
+    sections.dedup();
+    let mut cases = vec![Case { parts: Vec::new() }];
+    for section in sections {
+        let same: Vec<&Gate<'_>> = all.iter().copied().filter(|it| it.section == section).collect();
+        let contents = candidates(&same);
+        let fresh = contents.iter().map(|it| (it, false));
+        let stale = contents.iter().filter(|it| it.text.is_some()).map(|it| (it, true));
+        let parts = fresh.chain(stale).map(|(it, seen)| Part { section, content: it.clone(), seen });
+        let parts: Vec<Part<'_>> = parts.collect();
+        if cases.len() * parts.len() > MAX_CASES {
+            return None;
+        }
+        let longer = cases.iter().flat_map(|case| {
+            parts.iter().map(|part| Case { parts: case.parts.iter().chain([part]).cloned().collect() })
+        });
+        cases = longer.collect();
+    }
+    Some(cases)
+}
+
+impl Case<'_> {
+    /// Whether this passes a gate; no gate lets everything through.
+    fn opens(&self, gate: Option<&Gate<'_>>) -> bool {
+        let Some(gate) = gate else { return true };
+        self.parts.iter().filter(|it| it.section == gate.section).all(|part| {
+            let body = part
+                .content
+                .text
+                .as_ref()
+                .map(|text| format!("{}\n{text}\n", part.section))
+                .unwrap_or_default();
+            let seen = section(&body, part.section).filter(|_| part.seen).map(|content| Seen {
+                section: part.section,
+                fingerprint: fingerprint(content),
+                when: When::Passed,
+            });
+            check_gate(gate, &body, seen.as_slice()).is_ok()
+        })
+    }
+
+    fn words(&self) -> String {
+        let words = self.parts.iter().map(|it| {
+            let seen = if it.seen { ", let through before" } else { "" };
+            format!("`{}` ({}{seen})", it.section, it.content.label)
+        });
+        words.collect::<Vec<_>>().join(" and ")
+    }
+}
+
+/// Counter values with which the old way was open, some new way would be, and none of them for this content.
+fn refused(
+    both: &Both<'_>,
+    pair: &Pair<'_>,
+    case: &Case<'_>,
+    gates: &Gates<'_>,
+    old: Option<&Expr>,
+) -> Result<Option<Witness>, ()> {
+    let guard = |way: &Transition| way.when.as_ref().map(|it| it.expr.clone());
+    let opened = pair.new.iter().zip(&gates.new).filter(|(_, gate)| case.opens(gate.as_ref()));
+    let Some(opened) = opened.map(|(way, _)| guard(way)).collect::<Option<Vec<Expr>>>() else {
+        return Ok(None);
+    };
+    // Values that every new guard refuses are the guards' doing.
+    let some_new = pair.new.iter().map(|way| guard(way)).collect::<Option<Vec<Expr>>>().map(Expr::Or);
+    let wanted: Vec<Expr> = old.cloned().into_iter().chain(some_new).collect();
+    let wanted = (!wanted.is_empty()).then_some(Expr::And(wanted));
+    let opened: Vec<&Expr> = opened.iter().collect();
+    decide::beyond(wanted.as_ref(), &opened, &both.counters, &mut both.new.work.borrow_mut()).map_err(|_| ())
+}
+
+fn tightened(
+    both: &Both<'_>,
+    pair: &Pair<'_>,
+    at: usize,
+    case: &Case<'_>,
+    gates: &Gates<'_>,
+    witness: Witness,
+) -> Change {
+    let closed = pair.new.iter().zip(&gates.new).find(|(_, gate)| !case.opens(gate.as_ref()));
+    let new = closed.map_or(pair.new[0], |(way, _)| way);
+    let where_ = if witness.values.is_empty() { String::new() } else { format!(", {}", witness.range) };
+    let message = format!("{} now refuses {}{where_}", both.new.arrow(new), case.words());
+    let place = gate_place(both.new, new);
+    let finding = Diagnostic::new(&D04, place, message).label(place, "refused here").help(
+        "let it through until tasks that wrote it so are over, or tell their agents what is asked for now",
+    );
+    let finding = if witness.values.is_empty() { finding } else { finding.witness(witness) };
+    let old = pair.old[at];
+    let was = if old.gate.is_some() { "it was let through here" } else { "there was no gate" };
+    Change::on(Side::New, finding).beside(label(gate_place(both.old, old), was))
+}
+
+fn gate_place(facts: &Facts<'_>, way: &Transition) -> Span {
+    way.gate.as_ref().map_or_else(|| facts.first_line(way.span), |gate| facts.first_line(gate.span))
+}
+
+fn undecided(both: &Both<'_>, pair: &Pair<'_>) -> Change {
+    let new = pair.new[0];
+    let message =
+        format!("whether the gates of {} refuse more than before was not decided", both.new.arrow(new));
+    let finding = Diagnostic::new(&A10, guard_place(both.new, new), message)
+        .help("let the gates between two states read fewer sections and fields");
+    Change::on(Side::New, finding)
+}

@@ -1,0 +1,136 @@
+//! What steps do to a task's agents and its worktree: where these begin, and what is left behind.
+
+use orange_core::{Actor, Hook, Spawn};
+
+use super::Facts;
+use crate::search::task::{Agent, Event, Task};
+use crate::search::{Edge, EdgeId, HookIndex, SearchStep};
+use orange_codegen::span::Span;
+
+/// A place of a story and its part in it.
+pub(crate) type StoryLabel = (Span, String);
+
+/// What started an agent: a hook of a transition, or the state's own with its `respawn_prompt`.
+pub(crate) struct Start<'f> {
+    pub(crate) hook: &'f Hook<'f>,
+    pub(crate) span: Span,
+}
+
+impl<'f> Facts<'f> {
+    /// The agent that is still alive when a step has ended its task, or has given its worktree away.
+    pub(crate) fn outliving(&self, edge: &Edge) -> Option<Actor> {
+        let (before, after) = (self.search.task(edge.from), self.search.task(edge.to));
+        let is_over = !after.workspace || self.machine.state(after.status).terminal;
+        let was_over = || before.live_agents() > 0 && !before.workspace;
+        if is_over && !was_over() { alive(after) } else { None }
+    }
+
+    /// Whether a step ends its task and leaves the worktree bound to it.
+    pub(crate) fn keeps_workspace(&self, edge: &Edge) -> bool {
+        let after = self.search.task(edge.to);
+        after.workspace && self.machine.state(after.status).terminal
+    }
+
+    /// The hooks of a step that start an agent while this one is alive in the same worktree.
+    pub(crate) fn second_agents(&self, edge: &Edge) -> impl Iterator<Item = (HookIndex, Actor)> + use<'f> {
+        self.search.events(edge).iter().filter_map(|(index, event)| match event {
+            Event::SpawnWhileAlive(alive) => Some((*index, *alive)),
+            Event::SpawnWithoutWorkspace
+            | Event::SpawnWithoutSession
+            | Event::NobodyToNotify
+            | Event::KilledUnderOtherName
+            | Event::Idle => None,
+        })
+    }
+
+    /// Whether the agent that is alive was started to run beside a worker: it may have a new one at its side.
+    pub(crate) fn is_meant_beside(&self, edge: &Edge, alive: Actor) -> bool {
+        let start = self.start(&self.search.run_to(edge.from), alive);
+        start.is_some_and(|(_, start)| matches!(start.hook, Hook::SpawnReviewer(_)))
+    }
+
+    /// Whether a task that was created past the initial state has not been started: `orange task spawn` gives it a
+    /// worktree and an agent, before this step or after it.
+    pub(crate) fn was_never_started(&self, edge: &Edge) -> bool {
+        let is_bound = self.search.task(edge.from).workspace;
+        !self.search.is_ordinary(edge.from) && !is_bound && self.could_have_been_started(edge)
+    }
+
+    fn could_have_been_started(&self, edge: &Edge) -> bool {
+        let can_start = |id| self.machine.state(self.search.task(id).status).respawn.is_some();
+        let run = self.search.run_to(edge.from);
+        can_start(edge.from)
+            || can_start(edge.to)
+            || run.iter().any(|it| can_start(self.search.edge(*it).from))
+    }
+
+    /// By configuration: whether some hook on the first way there was to start an agent and had no worktree for it.
+    pub(crate) fn never_bound(&self) -> Vec<bool> {
+        let mut lost: Vec<bool> = Vec::new();
+        for (id, _) in self.search.configurations() {
+            lost.push(self.search.arrival(id).is_some_and(|edge| {
+                let edge = self.search.edge(edge);
+                let fails = |(_, event): &(HookIndex, Event)| *event == Event::SpawnWithoutWorkspace;
+                lost[edge.from as usize] || self.search.events(edge).iter().any(fails)
+            }));
+        }
+        lost
+    }
+
+    /// Where a run started the agent that is alive at its end, and the last transition since that left it alive.
+    pub(crate) fn life(&self, run: &[EdgeId], agent: Actor) -> Vec<StoryLabel> {
+        let Some((at, start)) = self.start(run, agent) else { return Vec::new() };
+        let prompt = start.hook.spawn().map_or("", |it| self.machine.prompt(it.prompt).name);
+        let left = run[at + 1..].iter().rev().find_map(|id| self.search.edge(*id).step.transition());
+        let left = left.map(|id| {
+            let left = self.transition(id);
+            (self.first_line(left.span), format!("{} leaves it alive", self.arrow(left)))
+        });
+        let started = (self.first_line(start.span), format!("starts the {agent} with `{prompt}`"));
+        std::iter::once(started).chain(left).collect()
+    }
+
+    /// The step of a run, by its place in it, that started the agent which is alive at its end, and the hook that did.
+    pub(crate) fn start(&self, run: &[EdgeId], agent: Actor) -> Option<(usize, Start<'f>)> {
+        let mut steps = run.iter().enumerate().rev();
+        steps.find_map(|(at, id)| Some((at, self.starts(self.search.edge(*id), agent)?)))
+    }
+
+    /// The hooks of a step's transition that start an agent. One that tells a worker starts one only where none is alive.
+    pub(crate) fn starting(&self, edge: &Edge) -> Vec<(HookIndex, &'f Spawn)> {
+        let Some(id) = edge.step.transition() else { return Vec::new() };
+        let hooks = self.machine.transition(id).hooks;
+        if hooks.iter().all(|hook| hook.spawn().is_none()) {
+            return Vec::new();
+        }
+        let mut task = *self.search.task(edge.from);
+        if let SearchStep::Exit { agent, .. } = edge.step {
+            task.set_agent(agent, Agent::Dead);
+        }
+        let starting = (0..).zip(hooks).filter_map(|(at, hook)| {
+            let is_told = matches!(hook, Hook::NotifyWorker { .. }) && task.worker == Agent::Live;
+            task.apply(hook);
+            hook.spawn().filter(|_| !is_told).map(|spawn| (at, spawn))
+        });
+        starting.collect()
+    }
+
+    fn starts(&self, edge: &Edge, agent: Actor) -> Option<Start<'f>> {
+        if let Some(id) = edge.step.transition() {
+            let (at, _) = self.starting(edge).into_iter().rfind(|(_, spawn)| spawn.actor() == agent)?;
+            let hook = &self.machine.transition(id).hooks[usize::from(at)];
+            return Some(Start { hook, span: self.hook(id, at)?.span });
+        }
+        let starts = |hook: &Hook<'_>| hook.spawn().is_some_and(|it| it.actor() == agent);
+        let is_alive = |id| self.search.task(id).agent(agent) == Agent::Live;
+        let status = self.search.task(edge.from).status;
+        let hook = self.machine.state(status).respawn.as_ref().filter(|hook| starts(hook))?;
+        let span = self.state(status).respawn_prompt.as_ref()?.span;
+        (!is_alive(edge.from) && is_alive(edge.to)).then_some(Start { hook, span })
+    }
+}
+
+/// An agent of the task that is alive, the worker before the reviewer.
+fn alive(task: &Task) -> Option<Actor> {
+    [Actor::Worker, Actor::Reviewer].into_iter().find(|it| task.agent(*it) == Agent::Live)
+}

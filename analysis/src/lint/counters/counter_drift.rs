@@ -1,0 +1,144 @@
+//! C26: a counter is used up, and what a person sets going again is never let round once more.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::C26;
+use super::shared::{counted, is_persons_way, name, value_after};
+use crate::lint::Facts;
+use crate::search::task::MAX_COUNTERS;
+use crate::search::{EdgeId, Quick, SearchStep};
+use orange_codegen::diag::{Diagnostic, Witness};
+use orange_codegen::guard::{Expr, Guard, decide};
+use orange_codegen::model::{CRASH_COUNT, CounterId, StateId};
+
+/// Steps that are looked at for all ways together.
+const MAX_STEPS: usize = 500_000;
+
+/// The ways between two states, all of which have guards.
+struct Way<'f> {
+    from: StateId,
+    counter: CounterId,
+    guards: Vec<&'f Guard>,
+}
+
+/// What persons find when they move tasks on, and the first such step to every state.
+struct Touch {
+    values: Vec<u32>,
+    steps: Vec<EdgeId>,
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let ways = guarded_ways(facts);
+    let touches = if ways.is_empty() { Vec::new() } else { touches(facts) };
+    let mut budget = MAX_STEPS;
+    let mut told = BTreeSet::new();
+    let mut found = Vec::new();
+    for way in &ways {
+        if !told.contains(&way.counter)
+            && let Some((step, run)) = used_up(facts, way, &touches, &mut budget)
+        {
+            told.insert(way.counter);
+            found.push(finding(facts, way, step, &run));
+        }
+    }
+    found
+}
+
+/// The ways that some run takes, and that only counters keep closed.
+fn guarded_ways<'f>(facts: &Facts<'f>) -> Vec<Way<'f>> {
+    let counted = counted(facts);
+    let mut taken = vec![false; facts.transitions.len()];
+    for transition in facts.search.edges().filter_map(|(_, edge)| edge.step.transition()) {
+        taken[transition.0 as usize] = true;
+    }
+    let transitions: Vec<_> = facts.transitions.iter().zip(taken).collect();
+    let pairs =
+        transitions.chunk_by(|(a, _), (b, _)| (a.from.value, a.to.value) == (b.from.value, b.to.value));
+    let ways = pairs.filter(|pair| pair.iter().any(|(_, taken)| *taken)).filter_map(|pair| {
+        let guards: Option<Vec<&Guard>> = pair.iter().map(|(it, _)| it.when.as_ref()).collect();
+        let guards = guards?;
+        let mut read = guards.iter().flat_map(|it| it.expr.comparisons()).map(|it| it.counter);
+        let counter = read.find(|it| *it != CRASH_COUNT && counted.contains(it))?;
+        Some(Way { from: pair[0].0.from.value, counter, guards })
+    });
+    ways.collect()
+}
+
+/// The steps by which persons move tasks on, by the values of the counters that they find.
+fn touches(facts: &Facts<'_>) -> Vec<Touch> {
+    let mut known: HashMap<[u32; MAX_COUNTERS], usize, Quick> = HashMap::default();
+    let mut seen: HashSet<_, Quick> = HashSet::default();
+    let mut touches: Vec<Touch> = Vec::new();
+    for (step, edge) in facts.search.edges() {
+        let SearchStep::Request { transition, .. } = edge.step else { continue };
+        // A person who does what a dead agent was to do goes on with its round.
+        if !is_persons_way(facts, transition) {
+            continue;
+        }
+        let (from, to) = (facts.search.task(edge.from), facts.search.task(edge.to));
+        let at = *known.entry(std::array::from_fn(|slot| from.counter(slot))).or_insert_with(|| {
+            touches.push(Touch { values: facts.search.counters.values(from), steps: Vec::new() });
+            touches.len() - 1
+        });
+        if seen.insert((at, to.status)) {
+            touches[at].steps.push(step);
+        }
+    }
+    touches
+}
+
+/// A person's step at which the way was closed for ever, and a run that then comes to it again. Counters only grow, so
+/// that it is still closed there.
+fn used_up(
+    facts: &Facts<'_>,
+    way: &Way<'_>,
+    touches: &[Touch],
+    budget: &mut usize,
+) -> Option<(EdgeId, Vec<EdgeId>)> {
+    let exprs: Vec<&Expr> = way.guards.iter().map(|it| &it.expr).collect();
+    let is_over = |it: &&Touch| {
+        !exprs.iter().any(|guard| guard.holds(&it.values))
+            && decide::later(&exprs, &it.values, &mut facts.work.borrow_mut()) == Ok(false)
+    };
+    let steps = touches.iter().filter(is_over).flat_map(|it| &it.steps);
+    steps.copied().find_map(|step| Some((step, comes_again(facts, way.from, step, budget)?)))
+}
+
+/// A run through this step and then to this state.
+fn comes_again(facts: &Facts<'_>, state: StateId, step: EdgeId, budget: &mut usize) -> Option<Vec<EdgeId>> {
+    let search = facts.search;
+    let mut run = search.run_through(step);
+    let arrived = search.edge(step).to;
+    if search.task(arrived).status != state {
+        run.extend(search.walk(arrived, |_| true, |edge| search.task(edge.to).status == state, budget)?);
+    }
+    Some(run)
+}
+
+fn finding(facts: &Facts<'_>, way: &Way<'_>, step: EdgeId, run: &[EdgeId]) -> Diagnostic {
+    let guard = way.guards[0];
+    let name = name(facts, way.counter);
+    let value = value_after(facts, run, way.counter);
+    let message = format!(
+        "`{name}` is never set back: after a person has set the task going again, `{}` holds no more",
+        guard.text
+    );
+    let mut found = Diagnostic::new(&C26, guard.clause, message);
+    if let Some(transition) = facts.search.edge(step).step.transition() {
+        let transition = facts.transition(transition);
+        let place = facts.first_line(transition.span);
+        found =
+            found.label(place, format!("a person takes {} and sets nothing back", facts.arrow(transition)));
+    }
+    let witness = Witness { values: vec![(name.to_owned(), value)], range: format!("{name} = {value}") };
+    let help = format!(
+        "if a person's round is to have this way, too, let the guard hold there, `{} || {name} == {value}`, and those \
+         beside it not; else allow it with that reason",
+        guard.text
+    );
+    found
+        .label(guard.clause, format!("never holds again: {name} = {value}"))
+        .trace(facts.tell(run, format!("{name} = {value}")))
+        .witness(witness)
+        .help(help)
+}

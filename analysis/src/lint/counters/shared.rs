@@ -1,0 +1,123 @@
+//! What several lints of this group ask: the guards and what they read, the hooks and what they count.
+
+use std::collections::BTreeSet;
+
+use orange_core::{Actor, CRASH_COUNT, HarnessOf, TransitionId};
+
+use crate::lint::{ActorKind, Facts};
+use crate::search::{Edge, EdgeId, SearchStep};
+use orange_codegen::catalogue::A10;
+use orange_codegen::diag::Diagnostic;
+use orange_codegen::guard::{Compare, Guard};
+use orange_codegen::model::{Action, Clause, CounterId, ExitRule, Hook, Outcome, Spawn, StateId, Transition};
+use orange_codegen::span::{Span, Spanned};
+
+/// A guard and what it decides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Site<'f> {
+    /// The state that a task is in when it is asked.
+    pub state: StateId,
+    /// The guard.
+    pub guard: &'f Guard,
+    /// What hangs on it.
+    pub decides: Decides<'f>,
+}
+
+/// What hangs on a guard.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Decides<'f> {
+    /// Whether this transition is open; of one `from: [a, b]` the first.
+    Transition(&'f Transition),
+    /// Whether this clause of a `then_when` is the one.
+    Clause(&'f ExitRule, &'f Clause),
+}
+
+/// Every guard that is written, once: transitions first, then the clauses of exit rules.
+pub(super) fn guards<'f>(facts: &Facts<'f>) -> Vec<Site<'f>> {
+    let mut transitions: Vec<&Transition> = facts.workflow.transitions.iter().collect();
+    transitions.dedup_by_key(|it| it.declaration);
+    let of_transitions = transitions.into_iter().filter_map(|it| {
+        let guard = it.when.as_ref()?;
+        Some(Site { state: it.from.value, guard, decides: Decides::Transition(it) })
+    });
+    of_transitions.chain(clauses(facts)).collect()
+}
+
+fn clauses<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Site<'f>> + use<'f> {
+    facts.workflow.exit_monitoring.rules.iter().flat_map(|rule| {
+        let clauses: &[Clause] = match &rule.outcome {
+            Outcome::ThenWhen(clauses) => clauses,
+            Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => &[],
+        };
+        clauses.iter().map(move |clause| Site {
+            state: rule.status.value,
+            guard: &clause.when,
+            decides: Decides::Clause(rule, clause),
+        })
+    })
+}
+
+impl Site<'_> {
+    /// The comparisons of a counter in it.
+    pub(super) fn comparisons(&self, counter: CounterId) -> impl Iterator<Item = &Compare> {
+        self.guard.expr.comparisons().into_iter().filter(move |it| it.counter == counter)
+    }
+}
+
+/// The counter that a hook counts up, and where it says so.
+pub(super) fn counts(hook: &Hook) -> Option<Spanned<CounterId>> {
+    match (&hook.action, hook.action.spawn()) {
+        (Action::Increment { field }, _) => Some(*field),
+        (_, spawn) => spawn?.increment,
+    }
+}
+
+/// Whether the agent is the reviewer, whose window is named after `review_round`.
+pub(super) fn is_reviewer(spawn: &Spawn) -> bool {
+    spawn.harness == HarnessOf::Review
+}
+
+/// The counters that something counts up: some hook, or the engine itself.
+pub(super) fn counted(facts: &Facts<'_>) -> BTreeSet<CounterId> {
+    let hooks = facts.workflow.transitions.iter().flat_map(|it| &it.hooks);
+    hooks.filter_map(counts).map(|it| it.value).chain([CRASH_COUNT]).collect()
+}
+
+/// The name of a counter.
+pub(super) fn name<'f>(facts: &Facts<'f>, counter: CounterId) -> &'f str {
+    &facts.workflow.counters[usize::from(counter.0)].name
+}
+
+/// Whether a person takes this step: their own transition, or that of an agent that is not there.
+pub(super) fn is_persons(facts: &Facts<'_>, edge: &Edge) -> bool {
+    match edge.step {
+        SearchStep::Request { transition, by, .. } => by == Actor::Human || is_persons_way(facts, transition),
+        SearchStep::Start | SearchStep::Respawn => true,
+        SearchStep::Write(_) | SearchStep::Exit { .. } => false,
+    }
+}
+
+/// Whether a transition is a person's to take: theirs by all that the workflow tells, or out of a state that waits for them.
+pub(super) fn is_persons_way(facts: &Facts<'_>, id: TransitionId) -> bool {
+    let declared = facts.transition(id);
+    let theirs = facts.actor_kinds[id.0 as usize] == ActorKind::Person || facts.waits(declared.from.value);
+    theirs && declared.by.allows(Actor::Human)
+}
+
+/// The value of a counter after a run, which the search does not follow for ever.
+pub(super) fn value_after(facts: &Facts<'_>, run: &[EdgeId], counter: CounterId) -> u32 {
+    let start = facts.workflow.counters[usize::from(counter.0)].start;
+    run.iter().map(|id| facts.search.edge(*id)).fold(start, |value, edge| match edge.step.transition() {
+        Some(id) => {
+            let hooks = facts.machine.transition(id).hooks.iter();
+            value.saturating_add(hooks.filter(|it| it.increments() == Some(counter)).count() as u32)
+        }
+        None => value.max(facts.search.value(facts.search.task(edge.to), counter)),
+    })
+}
+
+/// The finding that a guard was too large to answer a question about.
+pub(super) fn undecided(place: Span, question: &str) -> Diagnostic {
+    let message = format!("whether {question} was not decided: the guards are too many or too long");
+    Diagnostic::new(&A10, place, message).help("compare fewer counters, or with fewer different numbers")
+}

@@ -1,0 +1,73 @@
+//! The transitions that an exit rule can take, and what their gates say of that with which it applies.
+
+use orange_core::{StateId, TransitionId};
+
+use super::cases::{Case, Cases};
+use crate::lint::Facts;
+use orange_codegen::guard::decide;
+use orange_codegen::model::{Clause, ExitRule, Outcome};
+use orange_codegen::span::Span;
+
+/// One place where an exit rule says where to go.
+#[derive(Debug)]
+pub struct Advance<'f> {
+    /// The rule, by its number in the machine.
+    pub rule: usize,
+    /// The clause of a `then_when`.
+    pub clause: Option<&'f Clause>,
+    /// The state it leads to.
+    pub to: StateId,
+    /// Where that is named.
+    pub named: Span,
+}
+
+/// One transition that such a place can take.
+#[derive(Debug)]
+pub struct Way<'c> {
+    /// The transition.
+    pub transition: TransitionId,
+    /// Whether its gate lets anything through with which the rule applies.
+    pub is_open: bool,
+    /// The cases in which the rule applies and the gate refuses.
+    pub refused: Vec<&'c Case>,
+}
+
+/// Where the rules of a state say to go, in their order.
+pub fn of<'f>(facts: &Facts<'f>, state: StateId) -> Vec<Advance<'f>> {
+    let rules = facts.machine.exit_rules_of(state);
+    rules.flat_map(|rule| places(facts.exit_rules[rule], rule)).collect()
+}
+
+fn places(of: &ExitRule, rule: usize) -> Vec<Advance<'_>> {
+    match &of.outcome {
+        Outcome::Then(to) => vec![Advance { rule, clause: None, to: to.value, named: to.span }],
+        Outcome::ThenWhen(clauses) => clauses
+            .iter()
+            .map(|it| Advance { rule, clause: Some(it), to: it.then.value, named: it.then.span })
+            .collect(),
+        Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => Vec::new(),
+    }
+}
+
+impl Advance<'_> {
+    /// The transitions that it can take. What guards leave undecided is not among them.
+    pub fn ways<'c>(&self, facts: &Facts<'_>, cases: &'c Cases) -> Vec<Way<'c>> {
+        let declared = facts.machine.between(cases.state, self.to);
+        declared.filter(|id| self.can_take(facts, *id)).map(|id| self.way(cases, id)).collect()
+    }
+
+    fn way<'c>(&self, cases: &'c Cases, transition: TransitionId) -> Way<'c> {
+        let mine = cases.all.iter().filter(|case| case.rule == Some(self.rule));
+        let (open, refused): (Vec<_>, Vec<_>) = mine.partition(|case| cases.passes(case, transition));
+        Way { transition, is_open: !open.is_empty(), refused }
+    }
+
+    /// Whether clause and guard can hold at once.
+    fn can_take(&self, facts: &Facts<'_>, id: TransitionId) -> bool {
+        let guard = facts.transition(id).when.as_ref();
+        let (Some(clause), Some(guard)) = (self.clause, guard) else { return true };
+        let both = [Some(&clause.when.expr), Some(&guard.expr)];
+        let overlaps = decide::overlaps(&both, &facts.workflow.counters, &mut facts.work.borrow_mut());
+        overlaps.is_ok_and(|it| !it.is_empty())
+    }
+}

@@ -1,0 +1,247 @@
+//! C4E: what an agent has written lets it leave when it asks, and counts for something else when it ends.
+
+use std::collections::BTreeSet;
+
+use orange_core::{StateId, TransitionId};
+
+use super::C4E;
+use super::text::condition_of;
+use crate::lint::{ActorKind, Facts};
+use crate::search::sections::ABSENT;
+use crate::search::{ConfigurationId, EdgeId, ExitResult, SearchStep, Wrote};
+use orange_codegen::diag::Diagnostic;
+use orange_codegen::model::{self, ExitRule};
+
+/// A request and an end after the same words, of which the engine thinks differently.
+struct Disagreement {
+    request: EdgeId,
+    transition: TransitionId,
+    exit: EdgeId,
+    outcome: ExitResult,
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let mut told = BTreeSet::new();
+    let mut found = Vec::new();
+    for (id, task) in facts.search.configurations() {
+        if facts.machine.exit_rules_of(task.status).is_empty() {
+            continue;
+        }
+        for it in disagreements(facts, id) {
+            if told.insert(it.transition) {
+                found.push(finding(facts, &it));
+            }
+        }
+    }
+    found
+}
+
+fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
+    let agent = facts.machine.state(facts.search.task(id).status).agent;
+    let exits: Vec<(EdgeId, Option<Wrote>, ExitResult)> = facts
+        .search
+        .numbered_from(id)
+        .filter_map(|(edge, it)| match it.step {
+            SearchStep::Exit { agent: of, wrote, end: None, outcome } if of == agent => {
+                Some((edge, wrote, outcome))
+            }
+            SearchStep::Exit { .. }
+            | SearchStep::Request { .. }
+            | SearchStep::Start
+            | SearchStep::Write(_)
+            | SearchStep::Respawn => None,
+        })
+        .collect();
+    let requests = facts.search.numbered_from(id).filter_map(|(edge, it)| match it.step {
+        SearchStep::Request { transition, by, wrote } if by == agent => Some((edge, wrote, transition)),
+        SearchStep::Request { .. }
+        | SearchStep::Exit { .. }
+        | SearchStep::Start
+        | SearchStep::Write(_)
+        | SearchStep::Respawn => None,
+    });
+    let pairs = requests.filter_map(|(request, wrote, transition)| {
+        let (exit, _, outcome) = *exits.iter().find(|(_, of, _)| *of == wrote)?;
+        let it = Disagreement { request, transition, exit, outcome };
+        it.is_one(facts).then_some(it)
+    });
+    pairs.collect()
+}
+
+impl Disagreement {
+    /// Whether the agent that asks comes to where rules lead for other words alone, or has done what a gate wants and
+    /// counts as crashed. A rule that is shadowed, or refused by guard or gate, is the fault of other checks.
+    fn is_one(&self, facts: &Facts<'_>) -> bool {
+        let machine = facts.machine;
+        let transition = machine.transition(self.transition);
+        let agrees = match self.outcome {
+            ExitResult::Advance(id) => machine.transition(id).to == transition.to,
+            ExitResult::Marked | ExitResult::Waits => true,
+            ExitResult::Escalate(_) | ExitResult::Crash { .. } => false,
+        };
+        if agrees {
+            return false;
+        }
+        let exit = facts.search.edge(self.exit);
+        let leading =
+            machine.exit_rules_of(transition.from).filter(|at| leads(facts.exit_rules[*at], transition.to));
+        let leading: Vec<usize> = leading.collect();
+        let is_ruled =
+            !leading.is_empty() && leading.iter().all(|at| facts.deciding().section(*at).is_some());
+        let deciding = facts.deciding().rule(facts, exit);
+        let is_shadowed =
+            leading.iter().any(|at| Some(*at) != deciding && facts.deciding().holds(facts, *at, exit));
+        let is_work =
+            transition.gate.is_some() && facts.actor_kinds[self.transition.0 as usize] != ActorKind::Person;
+        match self.outcome {
+            ExitResult::Advance(_) => is_ruled && !is_shadowed,
+            ExitResult::Escalate(_) | ExitResult::Crash { .. } => {
+                let rule = deciding.map(|at| &facts.exit_rules[at].outcome);
+                let is_meant = matches!(rule, Some(model::Outcome::Crash { .. }));
+                is_meant && !is_shadowed && (is_ruled || is_work)
+            }
+            ExitResult::Marked | ExitResult::Waits => false,
+        }
+    }
+}
+
+/// Whether an exit rule can lead to a state.
+fn leads(rule: &ExitRule, to: StateId) -> bool {
+    match &rule.outcome {
+        model::Outcome::Then(then) => then.value == to,
+        model::Outcome::ThenWhen(clauses) => clauses.iter().any(|it| it.then.value == to),
+        model::Outcome::Crash { .. } | model::Outcome::MarkDead | model::Outcome::Wait { .. } => false,
+    }
+}
+
+fn finding(facts: &Facts<'_>, it: &Disagreement) -> Diagnostic {
+    let transition = facts.transition(it.transition);
+    let arrow = facts.arrow(transition);
+    let words = words(facts, it);
+    let becomes = match it.outcome {
+        ExitResult::Advance(id) => format!("goes to `{}`", facts.name(facts.machine.transition(id).to)),
+        ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits => {
+            "counts as crashed".to_owned()
+        }
+    };
+    let message = format!("{arrow} lets an agent leave {words}, and one that ends with the same {becomes}");
+    let way = transition.gate.as_ref().map_or(transition.span, |it| it.span);
+    let mut found = Diagnostic::new(&C4E, facts.first_line(transition.span), message)
+        .label(facts.first_line(way), format!("1. an agent that asks is let through {words}"));
+    if let Some(rule) = facts.deciding().rule(facts, facts.search.edge(it.exit)) {
+        let rule = facts.exit_rules[rule];
+        found =
+            found.label(condition_of(facts, rule), format!("2. by this rule one that has ended {becomes}"));
+    }
+    found.trace(facts.tell(&facts.search.run_through(it.exit), None)).help(format!(
+        "let {arrow} and the exit rules of `{}` ask for the same: section, verdict, fields, guard",
+        facts.name(transition.from.value)
+    ))
+}
+
+/// What stands in the section that the gate reads, or the rules do.
+fn words(facts: &Facts<'_>, it: &Disagreement) -> String {
+    let request = facts.search.edge(it.request);
+    let gate = facts.machine.transition(it.transition).gate;
+    let rule = facts.deciding().rule(facts, facts.search.edge(it.exit));
+    let read = gate.and_then(|it| facts.search.sections.find(it.section));
+    let read = read.or_else(|| rule.and_then(|rule| facts.deciding().section(rule)));
+    let (section, content, when) = match (request.step.wrote(), read) {
+        (Some(wrote), _) => (usize::from(wrote.section), wrote.content, ""),
+        (None, Some(section)) => {
+            let content = facts.search.task(request.from).section(section).content;
+            (section, content, if content == ABSENT { "" } else { " of before" })
+        }
+        (None, None) => return "as things are".to_owned(),
+    };
+    let section = facts.search.sections.get(section);
+    format!("with {} ({}){when}", section.heading, section.contents[usize::from(content)].label)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lint::lint;
+    use orange_codegen::Source;
+
+    /// What the lint says of a worker and a reviewer with these gates on the ways out of review, and these rules for it.
+    #[track_caller]
+    fn check([pass, fail, stuck]: [&str; 3], rules: &[&str], expect: &[&str]) {
+        let rules: String = rules.iter().map(|it| format!("    - {{status: review, {it}}}\n")).collect();
+        let text = format!(
+            "name: flow
+states: {{working: {{respawn_prompt: w}}, review: {{respawn_prompt: r}}, stuck: {{}}, done: {{terminal: true}}}}
+transitions:
+  - {{from: working, to: review, hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: r, harness: review, increment: review_round}}]}}
+  - {{from: review, to: done, {pass}}}
+  - {{from: review, to: working, {fail}, hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: w}}]}}
+  - {{from: review, to: stuck, {stuck}}}
+  - {{from: stuck, to: working}}
+exit_monitoring:
+  rules:
+{rules}prompts:
+  w: \"--status review\"
+  r: \"Write ## Review: `Verdict: PASS` or `Verdict: FAIL`. --status done, or --status working or --status stuck\"
+"
+        );
+        let found = lint(&Source::new("flow.yml", &text)).diagnostics;
+        let told: Vec<&str> =
+            found.iter().filter(|it| it.code() == "C4E").map(|it| it.message.as_str()).collect();
+        assert_eq!(told, expect, "{text}");
+    }
+
+    const PASS: &str = "gate: {section: '## Review', verdict: PASS, fresh: true}";
+    const FAIL: &str = "when: 'review_round < 2', gate: {section: '## Review', verdict: FAIL, fresh: true}";
+    const STUCK: &str = "when: 'review_round >= 2', gate: {section: '## Review', verdict: FAIL, fresh: true}";
+    const RULES: [&str; 3] = [
+        "has_artifact: {section: '## Review', verdict: PASS, fresh: true}, then: done",
+        "has_artifact: {section: '## Review', verdict: FAIL, fresh: true}, then_when: [{when: 'review_round < 2', then: working}, {when: 'review_round >= 2', then: stuck}]",
+        "action: crash",
+    ];
+
+    #[test]
+    fn gates_and_rules_that_ask_for_the_same_agree() {
+        check([PASS, FAIL, STUCK], &RULES, &[]);
+    }
+
+    #[test]
+    fn a_way_that_asks_for_less_than_its_rule_is_told() {
+        let loose = "gate: {section: '## Review', required: true, fresh: true}";
+        check(
+            [loose, FAIL, STUCK],
+            &RULES,
+            &[
+                "`review → done` lets an agent leave with ## Review (without a verdict), and one that ends with the same counts as crashed",
+            ],
+        );
+        check(
+            [PASS, &FAIL.replace("< 2", "< 3"), STUCK],
+            &RULES,
+            &[
+                "`review → working` lets an agent leave with ## Review (Verdict: FAIL), and one that ends with the same goes to `stuck`",
+            ],
+        );
+        check([PASS, FAIL, "by: human"], &RULES, &[]);
+    }
+
+    #[test]
+    fn work_that_no_rule_knows_is_told_where_an_agent_is_to_ask() {
+        let [_, fails, crash] = RULES;
+        check(
+            [PASS, FAIL, STUCK],
+            &[fails, crash],
+            &[
+                "`review → done` lets an agent leave with ## Review (Verdict: PASS), and one that ends with the same counts as crashed",
+            ],
+        );
+        check([PASS, FAIL, STUCK], &["action: mark_dead"], &[]);
+    }
+
+    #[test]
+    fn rules_that_are_shadowed_or_refused_are_left_to_other_checks() {
+        let [passes, fails, crash] = RULES;
+        let any = "has_artifact: {section: '## Review'}, then: stuck";
+        check([PASS, FAIL, "by: human"], &[any, passes, fails, crash], &[]);
+        let strict = PASS.replace("fresh", "strict: true, fresh");
+        check([&strict, FAIL, STUCK], &RULES, &[]);
+    }
+}

@@ -1,0 +1,71 @@
+//! C41: what an exit rule applies to, the gate on its way always refuses.
+
+use super::C41;
+use super::advance::{self, Advance, Way};
+use super::cases::Cases;
+use super::text::{any_of, artifact, condition_of};
+use crate::lint::Facts;
+use orange_codegen::catalogue::A10;
+use orange_codegen::diag::Diagnostic;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let cut = facts.exit_cases().iter().filter(|it| it.cut).map(|it| undecided(facts, it));
+    cut.chain(facts.asked_cases().flat_map(|cases| of_state(facts, cases))).collect()
+}
+
+/// Whether every way that a rule can take is closed whenever the rule applies.
+pub(super) fn is_contradiction(ways: &[Way<'_>]) -> bool {
+    !ways.is_empty() && ways.iter().all(|it| !it.is_open && !it.refused.is_empty())
+}
+
+fn of_state(facts: &Facts<'_>, cases: &Cases) -> Vec<Diagnostic> {
+    let advances = advance::of(facts, cases.state);
+    let found = advances.iter().filter_map(|advance| {
+        let ways = advance.ways(facts, cases);
+        is_contradiction(&ways).then(|| finding(facts, cases, advance, &ways)).flatten()
+    });
+    found.collect()
+}
+
+fn finding(facts: &Facts<'_>, cases: &Cases, advance: &Advance<'_>, ways: &[Way<'_>]) -> Option<Diagnostic> {
+    let rule = facts.exit_rules[advance.rule];
+    let transition = facts.transition(ways[0].transition);
+    let (gate, case) = (transition.gate.as_ref()?, ways[0].refused[0]);
+    let arrow = facts.arrow(transition);
+    let what = cases.tell(case, &gate.section.value)?;
+    let message =
+        format!("this exit rule takes {arrow}, whose gate refuses everything that the rule applies to");
+    let others = elsewhere(facts, cases, advance, ways);
+    let elsewhere = others.map_or(String::new(), |it| format!(", or lead to {it}"));
+    Some(
+        Diagnostic::new(&C41, condition_of(facts, rule), message)
+            .label(condition_of(facts, rule), format!("1. applies with {what}"))
+            .label(facts.first_line(gate.span), "2. refuses that, so every such end counts as a crash")
+            .help(format!("let the rule ask for what the gate asks for, `{}`{elsewhere}", artifact(gate))),
+    )
+}
+
+/// The states to which some gate lets through what the rule applies with.
+fn elsewhere(facts: &Facts<'_>, cases: &Cases, advance: &Advance<'_>, ways: &[Way<'_>]) -> Option<String> {
+    let case = ways[0].refused[0];
+    let all = advance::of(facts, cases.state);
+    let mut names: Vec<String> = all
+        .iter()
+        .filter(|it| it.to != advance.to)
+        .filter(|it| facts.machine.between(cases.state, it.to).any(|id| cases.passes(case, id)))
+        .map(|it| format!("`{}`", facts.name(it.to)))
+        .collect();
+    names.dedup();
+    (!names.is_empty()).then(|| any_of(names))
+}
+
+fn undecided(facts: &Facts<'_>, cases: &Cases) -> Diagnostic {
+    let state = facts.state(cases.state);
+    let message = format!(
+        "what the exit rules of `{}` make of everything that can be written was not decided: they and the gates \
+         behind them tell more than {} combinations apart",
+        state.name.value,
+        cases.all.len()
+    );
+    Diagnostic::new(&A10, state.name.span, message).help("let the rules of one state read fewer sections")
+}

@@ -1,0 +1,257 @@
+//! C49: a gate or an exit rule accepts what was written in an earlier visit to its state.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use orange_core::{StateId, TransitionId};
+
+use super::C49;
+use super::coming_back::{self, ComingBack, Steps};
+use super::text::wishes;
+use crate::lint::Facts;
+use crate::search::components::Components;
+use crate::search::{Edge, EdgeId, ExitResult, SearchStep};
+use orange_codegen::catalogue::A10;
+use orange_codegen::diag::{Diagnostic, Fix};
+use orange_codegen::edit;
+use orange_codegen::model::{Condition, Gate, Outcome as RuleOutcome, Transition};
+use orange_codegen::source::Format;
+
+/// What is accepted: a section, in a state.
+type SectionInState = (StateId, usize);
+
+/// Who accepts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner {
+    Gate(TransitionId),
+    /// An exit rule whose transition asks nothing of that section.
+    Rule(usize),
+}
+
+/// What happens in one place.
+#[derive(Debug, Default)]
+struct Visits {
+    steps: Steps<Owner>,
+    /// The exit rules that accept it, too, on the way through a gate.
+    rules: BTreeMap<TransitionId, usize>,
+}
+
+/// One way in which something stale is accepted.
+struct Acceptance<'a> {
+    place: SectionInState,
+    visits: &'a Visits,
+    owner: Owner,
+    run: &'a [EdgeId],
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let comes_back = comes_back(facts);
+    let places: Vec<_> = places(facts)
+        .into_iter()
+        .filter(|((state, _), it)| !it.steps.accepting.is_empty() && comes_back[usize::from(state.0)])
+        .collect();
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let distances = coming_back::distances(facts.search);
+    let mut budget = coming_back::budget(facts.search);
+    let mut found = Vec::new();
+    for (looked_at, (place, visits)) in places.iter().enumerate() {
+        let runs = ComingBack::of(facts.search, place.1).runs(&visits.steps, &distances, &mut budget);
+        for (owner, run) in &runs {
+            found.extend(finding(facts, &Acceptance { place: *place, visits, owner: *owner, run }));
+        }
+        if budget == 0 {
+            found.push(undecided(facts, places.len() - looked_at));
+            break;
+        }
+    }
+    found
+}
+
+/// By state: whether some way leads back to it.
+fn comes_back(facts: &Facts<'_>) -> Vec<bool> {
+    let arrows = facts.machine.transitions.iter().map(|it| (u32::from(it.from.0), u32::from(it.to.0)));
+    let components = Components::of(facts.machine.states.len(), arrows);
+    let leads_back =
+        |from: StateId| facts.machine.targets(from).any(|to| components.together(from.0.into(), to.0.into()));
+    facts.states().map(|(state, _)| leads_back(state)).collect()
+}
+
+/// Every place and what happens there, by one look at every step.
+fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, Visits> {
+    let mut places: BTreeMap<SectionInState, Visits> = BTreeMap::new();
+    for (id, edge) in facts.search.edges() {
+        let Some(transition) = gated_step(edge).filter(|_| is_started(facts, edge)) else { continue };
+        let status = facts.search.task(edge.from).status;
+        let gate = facts.machine.transition(transition).gate;
+        let gated = gate.and_then(|it| facts.search.sections.find(it.section));
+        let rule = facts.deciding().rule(facts, edge);
+        let ruled = rule.and_then(|it| facts.deciding().section(it));
+        if let Some(section) = gated {
+            let visits = places.entry((status, section)).or_default();
+            visits.steps.passing.push(id);
+            if is_stale(facts, edge, section) {
+                visits.steps.accepting.insert(id, Owner::Gate(transition));
+                visits.rules.extend(rule.filter(|_| ruled == gated).map(|rule| (transition, rule)));
+            }
+        }
+        if let (Some(rule), Some(section)) = (rule, ruled)
+            && ruled != gated
+        {
+            let visits = places.entry((status, section)).or_default();
+            // Where no gate is on the way, nobody notes what has been taken.
+            if gate.is_none() {
+                visits.steps.passing.push(id);
+            }
+            if is_stale(facts, edge, section) || (gate.is_none() && stands(edge, section)) {
+                visits.steps.accepting.insert(id, Owner::Rule(rule));
+            }
+        }
+    }
+    places
+}
+
+/// The transition of a step, if its gate was asked.
+fn gated_step(edge: &Edge) -> Option<TransitionId> {
+    match edge.step {
+        SearchStep::Request { transition, .. }
+        | SearchStep::Exit { outcome: ExitResult::Advance(transition), .. } => Some(transition),
+        SearchStep::Exit {
+            outcome:
+                ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits,
+            ..
+        }
+        | SearchStep::Start
+        | SearchStep::Write(_)
+        | SearchStep::Respawn => None,
+    }
+}
+
+/// Whether anybody works on the task: one that was created past the initial state is still to get its worktree.
+fn is_started(facts: &Facts<'_>, edge: &Edge) -> bool {
+    facts.search.is_ordinary(edge.from) || facts.search.task(edge.from).workspace
+}
+
+fn is_stale(facts: &Facts<'_>, edge: &Edge, section: usize) -> bool {
+    stands(edge, section) && facts.search.task(edge.from).section(section).seen
+}
+
+/// Whether nobody writes the section in this step.
+fn stands(edge: &Edge, section: usize) -> bool {
+    edge.step.wrote().is_none_or(|it| usize::from(it.section) != section)
+}
+
+fn finding(facts: &Facts<'_>, accepted: &Acceptance<'_>) -> Option<Diagnostic> {
+    let heading = facts.search.sections.get(accepted.place.1).heading;
+    let state = facts.name(accepted.place.0);
+    let (who, gate, rule) = acceptors(facts, accepted)?;
+    let message = format!("{who} accepts a `{heading}` that was written in an earlier visit to `{state}`");
+    let place = facts.first_line(gate.span);
+    let mut story = Vec::new();
+    match let_through(facts, accepted).filter(|(first, _)| first.span != gate.span) {
+        Some((first, arrow)) => {
+            story.push((facts.first_line(first.span), format!("the gate of {arrow} lets it through")));
+            story.push((place, "accepts the same once more".to_owned()));
+        }
+        None => story.push((place, "lets it through, and in the next visit the same once more".to_owned())),
+    }
+    let ruled = rule.map(|rule| facts.first_line(rule.span));
+    story.extend(ruled.map(|span| (span, "so does the exit rule, when the agent ends".to_owned())));
+    let found = story
+        .into_iter()
+        .zip(1..)
+        .fold(Diagnostic::new(&C49, place, message), |found, ((span, told), number)| {
+            found.label(span, format!("{number}. {told}"))
+        });
+    let (help, fix) = mend(facts, accepted, gate, rule);
+    Some(
+        found
+            .trace(facts.tell(accepted.run, format!("the `{heading}` is the one of the earlier visit")))
+            .help(help)
+            .fix_if(fix),
+    )
+}
+
+/// What to write, and where that is certain, the edits.
+fn mend<'g>(
+    facts: &Facts<'_>,
+    accepted: &Acceptance<'_>,
+    gate: &'g Gate,
+    rule: Option<&'g Gate>,
+) -> (String, Option<Fix>) {
+    let why = "what was let through once then has to be written anew";
+    let ungated = ungated(facts, accepted);
+    let arrows: BTreeSet<String> = ungated.iter().map(|it| facts.arrow(it)).collect();
+    let asks = wishes(gate, true);
+    let help = match (arrows.is_empty(), rule.is_some(), gate.fresh) {
+        (true, true, _) => format!("add `fresh: true` to both: {why}"),
+        (true, false, _) => format!("add `fresh: true` to it: {why}"),
+        (false, _, is_fresh) => {
+            let arrows = arrows.into_iter().collect::<Vec<_>>().join(" and ");
+            let here = if is_fresh { "" } else { ", and add `fresh: true` here" };
+            format!("write `gate: {asks}` into {arrows}{here}: {why}")
+        }
+    };
+    let fresh = std::iter::once(gate).chain(rule).filter(|it| !it.fresh);
+    let fresh = fresh.map(|it| edit::put_first(facts.source, it.span, ("fresh", "true")));
+    let gates = ungated.iter().map(|it| {
+        let is_alone = facts.transitions.iter().filter(|other| other.span == it.span).count() == 1;
+        let put = || edit::put_first(facts.source, it.span, ("gate", &asks));
+        (is_alone && facts.source.format == Format::Yaml).then(put).flatten()
+    });
+    let edits = fresh.chain(gates).collect::<Option<_>>();
+    let title = "ask for fresh content".to_owned();
+    (help, edits.map(|edits| Fix { title, edits, safe: false }))
+}
+
+/// The ways of a rule on which no gate notes what has been taken.
+fn ungated<'f>(facts: &Facts<'f>, accepted: &Acceptance<'_>) -> Vec<&'f Transition> {
+    let Owner::Rule(rule) = accepted.owner else { return Vec::new() };
+    let targets: Vec<StateId> = match &facts.exit_rules[rule].outcome {
+        RuleOutcome::Then(to) => vec![to.value],
+        RuleOutcome::ThenWhen(clauses) => clauses.iter().map(|it| it.then.value).collect(),
+        RuleOutcome::Crash { .. } | RuleOutcome::MarkDead | RuleOutcome::Wait { .. } => Vec::new(),
+    };
+    let ways = facts.leaving(accepted.place.0).map(|(_, transition)| transition);
+    ways.filter(|it| targets.contains(&it.to.value) && it.gate.is_none()).collect()
+}
+
+/// The finding that coming back takes too many steps to look at them all.
+fn undecided(facts: &Facts<'_>, places: usize) -> Diagnostic {
+    let message = format!(
+        "whether artifacts of earlier visits are accepted was not decided everywhere: {places} sections of states are left, \
+         and the runs that come back there are too long"
+    );
+    Diagnostic::new(&A10, facts.workflow.name.span, message)
+        .help("mend what is found and check again, or split the workflow")
+}
+
+/// Who accepts it in words, the gate or artifact that says so, and the artifact of a rule that says so, too.
+fn acceptors<'f>(
+    facts: &Facts<'f>,
+    accepted: &Acceptance<'_>,
+) -> Option<(String, &'f Gate, Option<&'f Gate>)> {
+    match accepted.owner {
+        Owner::Gate(id) => {
+            let transition = facts.transition(id);
+            let rule = accepted.visits.rules.get(&id).and_then(|rule| artifact(facts, *rule));
+            Some((format!("the gate of {}", facts.arrow(transition)), transition.gate.as_ref()?, rule))
+        }
+        Owner::Rule(rule) => Some(("this exit rule".to_owned(), artifact(facts, rule)?, None)),
+    }
+}
+
+fn artifact<'f>(facts: &Facts<'f>, rule: usize) -> Option<&'f Gate> {
+    match &facts.exit_rules[rule].condition {
+        Condition::HasArtifact(gate) => Some(gate),
+        Condition::NoArtifact | Condition::Always | Condition::Ended(_) => None,
+    }
+}
+
+/// The gate that let it through in the earlier visit: the last one of the run before it was accepted again.
+fn let_through<'f>(facts: &Facts<'f>, accepted: &Acceptance<'_>) -> Option<(&'f Gate, String)> {
+    let before = accepted.run.iter().rev().skip(1);
+    let id = before.copied().find(|id| accepted.visits.steps.passing.contains(id))?;
+    let transition = facts.transition(facts.search.edge(id).step.transition()?);
+    Some((transition.gate.as_ref()?, facts.arrow(transition)))
+}

@@ -1,0 +1,313 @@
+//! Cases beyond those of the pages: what each lint says of small workflows, and where it is silent.
+
+use crate::lint::lint;
+use orange_codegen::Source;
+
+/// A reviewer's workflow around the lines of one test.
+fn reviewed(gates: [&str; 2], rules: &str) -> String {
+    format!(
+        r#"
+name: flow
+states:
+  pending: {{}}
+  agent-review: {{respawn_prompt: reviewer}}
+  reviewing: {{}}
+  stuck: {{}}
+  done: {{terminal: true}}
+transitions:
+  - from: pending
+    to: agent-review
+    hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: reviewer, harness: review}}]
+  - {{from: agent-review, to: reviewing, hooks: [{{action: kill_session}}]{}}}
+  - {{from: agent-review, to: stuck, hooks: [{{action: kill_session}}]{}}}
+  - {{from: stuck, to: agent-review, hooks: [{{action: spawn_agent, prompt: reviewer, harness: review}}]}}
+  - {{from: [reviewing, stuck], to: done, hooks: [{{action: release_workspace}}]}}
+exit_monitoring:
+  rules:
+{rules}
+prompts: {{reviewer: Review it.}}
+"#,
+        gates[0], gates[1]
+    )
+}
+
+#[track_caller]
+fn check(code: &str, source: &str, expect: &[&str]) {
+    let found = lint(&Source::new("flow.yml", source)).diagnostics;
+    let wrong: Vec<_> = found.iter().filter(|it| it.level == orange_codegen::Level::Error).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let found: Vec<_> = found.iter().filter(|it| it.code() == code).map(|it| it.message.as_str()).collect();
+    assert_eq!(found, expect);
+}
+
+const PASS: &str = r###", gate: {section: "## Review", verdict: PASS}"###;
+const FAIL: &str = r###", gate: {section: "## Review", verdict: FAIL}"###;
+
+#[test]
+fn a_rule_is_held_against_the_gate_by_what_is_left_to_it() {
+    let rules = r###"
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: FAIL}, then: stuck}
+    - {status: agent-review, has_artifact: {section: "## Review"}, then: reviewing}
+    - {status: agent-review, action: mark_dead}"###;
+    check(
+        "C42",
+        &reviewed([PASS, FAIL], rules),
+        &[
+            "this exit rule applies with an empty `## Review`, and the gate of `agent-review → reviewing` then refuses",
+        ],
+    );
+    check("C42", &reviewed(["", FAIL], rules), &[]);
+}
+
+#[test]
+fn a_rule_without_an_artifact_can_lead_to_a_gate_too() {
+    let rules = "    - {status: agent-review, then: reviewing}";
+    check(
+        "C42",
+        &reviewed([PASS, FAIL], rules),
+        &[
+            "this exit rule applies with no `## Review`, and the gate of `agent-review → reviewing` then refuses",
+        ],
+    );
+}
+
+#[test]
+fn content_that_a_gate_has_seen_is_a_case_where_it_can_stand() {
+    let fresh = r###", gate: {section: "## Review", verdict: FAIL, fresh: true}"###;
+    let rules = r###"
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: FAIL}, then: stuck}
+    - {status: agent-review, action: mark_dead}"###;
+    let expect = "this exit rule applies with a `## Review` that is as it was before, and the gate of \
+                  `agent-review → stuck` then refuses";
+    check("C42", &reviewed([PASS, fresh], rules), &[expect]);
+    // Where the task comes but once, an agent that is started again finds it.
+    let once =
+        reviewed([PASS, fresh], rules).replace("from: stuck, to: agent-review", "from: stuck, to: stuck");
+    check("C42", &once, &[expect]);
+}
+
+#[test]
+fn a_gate_that_refuses_everything_is_one_finding() {
+    let rules = r###"
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: FAIL}, then: reviewing}
+    - {status: agent-review, action: mark_dead}"###;
+    let source = reviewed([PASS, FAIL], rules);
+    check(
+        "C41",
+        &source,
+        &[
+            "this exit rule takes `agent-review → reviewing`, whose gate refuses everything that the rule applies to",
+        ],
+    );
+    check("C42", &source, &[]);
+}
+
+#[test]
+fn a_plain_rule_needs_guards_that_are_never_all_closed() {
+    let rules = "    - {status: agent-review, then: reviewing}";
+    let guarded = [r#", when: "review_round < 2""#, ""];
+    let closed = "this exit rule leads to `reviewing`, and `agent-review → reviewing` is closed: review_round >= 2 (for \
+                  example 2)";
+    check("C43", &reviewed(guarded, rules), &[closed]);
+    let both = reviewed(guarded, rules).replace(
+        "  - {from: stuck, to: agent-review,",
+        "  - {from: agent-review, to: reviewing, when: \"review_round >= 2\"}\n  - {from: stuck, to: agent-review,",
+    );
+    check("C43", &both, &[]);
+}
+
+#[test]
+fn what_no_rule_applies_to_is_named() {
+    let rules = r###"
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: PASS}, then: reviewing}
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: FAIL}, then: stuck}"###;
+    check(
+        "C44",
+        &reviewed([PASS, FAIL], rules),
+        &[
+            "an agent that ends in `agent-review` with a `## Review` without a verdict, an empty `## Review` or no \
+           `## Review` is shown as dead and nothing more: no exit rule applies",
+        ],
+    );
+    let or_else = format!("{rules}\n    - {{status: agent-review, action: crash, stuck_after: 2}}");
+    check("C44", &reviewed([PASS, FAIL], &or_else), &[]);
+}
+
+#[test]
+fn a_verdict_that_no_rule_reads_is_no_missing_artifact() {
+    let rules = r###"
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: PASS, strict: true}, then: reviewing}
+    - {status: agent-review, no_artifact: true, action: crash, stuck_after: 2}"###;
+    check(
+        "C44",
+        &reviewed([PASS, FAIL], rules),
+        &[
+            "in `agent-review`, a `## Review` with PASS in prose or a `## Review` without a verdict is taken for no artifact: \
+           no exit rule says what becomes of it",
+        ],
+    );
+}
+
+#[test]
+fn two_rules_can_hide_a_third() {
+    let rules = r###"
+    - {status: agent-review, has_artifact: {section: "## Review"}, then: reviewing}
+    - {status: agent-review, no_artifact: true, action: mark_dead}
+    - {status: agent-review, action: mark_dead}"###;
+    check(
+        "C45",
+        &reviewed(["", ""], rules),
+        &["this exit rule never applies: one of those before it does whenever it would"],
+    );
+}
+
+#[test]
+fn a_section_that_several_gates_read_in_turn_is_not_stale() {
+    let rules = "    - {status: agent-review, action: mark_dead}";
+    let source = reviewed([PASS, ""], rules).replace(
+        "  - {from: [reviewing, stuck], to: done, hooks: [{action: release_workspace}]}",
+        "  - {from: reviewing, to: done, hooks: [{action: release_workspace}], gate: {section: \"## Review\", verdict: PASS}}",
+    );
+    check("C49", &source, &[]);
+    let back = source.replace("from: stuck, to: agent-review", "from: [stuck, reviewing], to: agent-review");
+    let stale = |arrow: &str, state: &str| {
+        format!(
+            "the gate of `{arrow}` accepts a `## Review` that was written in an earlier visit to `{state}`"
+        )
+    };
+    check("C49", &back, &[&stale("agent-review → reviewing", "agent-review")]);
+}
+
+#[test]
+fn a_person_who_ends_the_task_needs_no_agent() {
+    let rules =
+        "    - {status: agent-review, action: mark_dead}\n    - {status: reviewing, action: mark_dead}";
+    let source = reviewed(["", ""], rules)
+        .replace("to: reviewing, hooks: [{action: kill_session}]", "to: reviewing, by: reviewer")
+        .replace("  reviewing: {}", "  reviewing: {wait: human}");
+    check("C4A", &source, &[]);
+}
+
+#[test]
+fn what_the_workflows_of_seed_000_show() {
+    let default = include_str!("../../../../tests/fixtures/seed-default.yml");
+    let stale = |arrow: &str, heading: &str, state: &str| {
+        format!(
+            "the gate of `{arrow}` accepts a `{heading}` that was written in an earlier visit to `{state}`"
+        )
+    };
+    check(
+        "C49",
+        default,
+        &[
+            &stale("working → agent-review", "## Handoff", "working"),
+            &stale("agent-review → stuck", "## Review", "agent-review"),
+        ],
+    );
+    let empty = |to: &str| {
+        format!(
+            "this exit rule applies with an empty `## Handoff`, and the gate of `working → {to}` then refuses"
+        )
+    };
+    check("C42", default, &[&empty("agent-review")]);
+    check(
+        "C44",
+        default,
+        &[
+            "in `agent-review`, a `## Review` without a verdict is taken for no artifact: no exit rule says what becomes of it",
+        ],
+    );
+    check(
+        "C4A",
+        default,
+        &[
+            "a worker that ends in `clarification` cannot be started again there, and no way from there (to `working` or \
+           `cancelled`) starts one",
+        ],
+    );
+    check("C48", default, &["the exit rules of `reviewing` never apply: no worker is ever alive there"]);
+    let minimal = include_str!("../../../../tests/fixtures/seed-minimal.yml");
+    check("C42", minimal, &[&empty("reviewing")]);
+    check("C49", minimal, &[]);
+}
+
+#[test]
+fn what_only_exit_rules_read_is_old_the_second_time_too() {
+    let rules = r###"
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: PASS}, then: reviewing}
+    - {status: agent-review, has_artifact: {section: "## Review", verdict: FAIL}, then: stuck}
+    - {status: agent-review, action: mark_dead}"###;
+    let source = reviewed(["", ""], rules);
+    let old = "this exit rule accepts a `## Review` that was written in an earlier visit to `agent-review`";
+    // Nobody comes back from `reviewing`.
+    check("C49", &source, &[old]);
+
+    let found = lint(&Source::new("flow.yml", source.as_str())).diagnostics;
+    let found = found.iter().find(|it| it.code() == "C49").expect("it is found");
+    assert_eq!(
+        found.help.as_deref(),
+        Some(
+            "write `gate: {section: \"## Review\", verdict: FAIL, fresh: true}` into `agent-review → stuck`, and add \
+             `fresh: true` here: what was let through once then has to be written anew"
+        )
+    );
+    let mut mended = source;
+    let mut edits = found.fix.clone().expect("it has a mend").edits;
+    edits.sort_by_key(|it| std::cmp::Reverse(it.span.start));
+    edits.iter().for_each(|it| mended.replace_range(it.span.range(), &it.text));
+    check("C49", &mended, &[]);
+    check("C42", &mended, &[]);
+}
+
+/// The rules of `agent-review` that leave nothing open, behind those of one test.
+fn after(first: &str) -> String {
+    let rules = [
+        first,
+        "has_artifact: {section: '## Review', verdict: PASS}, then: reviewing",
+        "has_artifact: {section: '## Review', verdict: FAIL}, then: stuck",
+        "has_artifact: {section: '## Review', required: true}, action: mark_dead",
+        "no_artifact: true, action: crash",
+    ];
+    let rules = rules.into_iter().filter(|rule| !rule.is_empty());
+    rules.map(|rule| format!("    - {{status: agent-review, {rule}}}\n")).collect()
+}
+
+#[test]
+fn rules_about_ends_may_hold_or_not() {
+    let waits = after("on_output: rate limit, action: wait, resume_after: 9");
+    for code in ["C41", "C42", "C44", "C45", "C48", "C4A", "C4E"] {
+        check(code, &reviewed([PASS, FAIL], &waits), &[]);
+    }
+    let only = "    - {status: agent-review, exit: {code: 75}, action: mark_dead}\n";
+    check(
+        "C44",
+        &reviewed([PASS, FAIL], only),
+        &[
+            "an agent that ends in `agent-review` in any other way is shown as dead and nothing more: no exit rule applies",
+        ],
+    );
+}
+
+#[test]
+fn a_rule_about_ends_is_held_against_the_gate_and_the_rules_before_it() {
+    let leads_on = after("exit: {code: 0}, then: reviewing");
+    let found = lint(&Source::new("flow.yml", reviewed([PASS, FAIL], &leads_on))).diagnostics;
+    let told: Vec<_> = found.iter().filter(|it| it.code() == "C42").map(|it| &it.message).collect();
+    assert!(
+        told.len() == 1 && told[0].contains("and the gate of `agent-review → reviewing` then refuses"),
+        "{told:?}"
+    );
+
+    let shadowed = "this exit rule never applies: the one before it does whenever it would";
+    let behind = |rules: &str| reviewed([PASS, FAIL], &format!("{}{rules}", after("")));
+    let last = "    - {status: agent-review, exit: {code: 75}, action: mark_dead}\n";
+    check(
+        "C45",
+        &behind(last),
+        &["this exit rule never applies: one of those before it does whenever it would"],
+    );
+    let words = "on_output: limit, action: mark_dead}\n    - {status: agent-review, on_output: Rate Limit, action: mark_dead";
+    check("C45", &reviewed([PASS, FAIL], &after(words)), &[shadowed]);
+    let codes = "exit: {code: 1}, action: mark_dead}\n    - {status: agent-review, exit: {code: [1, 2]}, action: mark_dead";
+    check("C45", &reviewed([PASS, FAIL], &after(codes)), &[]);
+}

@@ -1,0 +1,301 @@
+//! What every lint may ask: the workflow with its places, its machine, its search, and who does what.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use orange_core::{self as core, Actor, Machine, StateId, TransitionId};
+
+use super::prompt_facts::PromptFacts;
+use super::ways::Ways;
+use super::{exits, prompts};
+use crate::search::{self, ConfigurationId, Edge, EdgeId, Search, SearchStep, ends};
+use crate::walk::{Act, Ended};
+use orange_codegen::diag;
+use orange_codegen::guard::cells::Work;
+use orange_codegen::lower;
+use orange_codegen::model::{ExitRule, Hook, State, Transition, Workflow};
+use orange_codegen::source::Source;
+use orange_codegen::span::Span;
+
+/// All traces of one file have no more steps and hooks than this together: nobody reads more, and a thousand findings
+/// with a thousand steps each would be more than there is room for.
+pub const MAX_TOLD: usize = 50_000;
+
+/// By section: how often it was written in a run so far.
+type Written = BTreeMap<u8, u32>;
+
+/// Everything about one checked workflow.
+#[derive(Debug)]
+pub struct Facts<'f> {
+    /// The workflow, with a span on everything.
+    pub workflow: &'f Workflow,
+    /// Its source.
+    pub source: &'f Source,
+    /// Its tables.
+    pub machine: &'f Machine<'f>,
+    /// Every run of it.
+    pub search: &'f Search<'f>,
+    /// What its prompts tell.
+    pub prompt_facts: &'f PromptFacts,
+    /// By [`TransitionId`].
+    pub transitions: Vec<&'f Transition>,
+    /// In the machine's order: by state, then source order.
+    pub exit_rules: Vec<&'f ExitRule>,
+    /// By [`TransitionId`]: who takes it.
+    pub actor_kinds: Vec<ActorKind>,
+    /// What transitions connect, whatever their guards say.
+    pub ways: Ways,
+    /// By state: the nearest configuration in it, if the search came there.
+    pub nearest: Vec<Option<ConfigurationId>>,
+    /// What may still be spent on questions about guards.
+    pub work: RefCell<Work>,
+    /// Steps and their hooks in the traces so far.
+    steps_told: Cell<usize>,
+    /// What lints of exit rules find out once.
+    pub(super) exits: exits::Shared,
+    /// What lints of prompts find out once.
+    pub(super) prompts: prompts::Shared,
+}
+
+/// Who takes a transition, as far as the workflow tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActorKind {
+    /// An agent that is told to, or that alone may.
+    Agent,
+    /// The engine, by an exit rule.
+    Engine,
+    /// A person.
+    Person,
+}
+
+impl<'f> Facts<'f> {
+    /// Gathers what lints ask for.
+    pub fn new(
+        workflow: &'f Workflow,
+        source: &'f Source,
+        machine: &'f Machine<'f>,
+        search: &'f Search<'f>,
+        prompt_facts: &'f PromptFacts,
+    ) -> Self {
+        let transitions = lower::transitions(workflow);
+        let actor_kinds =
+            machine.transitions.iter().map(|it| actor_kind(machine, prompt_facts, it)).collect();
+        let exit_rules = lower::exit_rules(workflow);
+        Self {
+            workflow,
+            source,
+            machine,
+            search,
+            prompt_facts,
+            transitions,
+            exit_rules,
+            actor_kinds,
+            ways: Ways::of(machine),
+            nearest: nearest(search),
+            work: RefCell::new(Work::default()),
+            steps_told: Cell::new(0),
+            exits: exits::Shared::default(),
+            prompts: prompts::Shared::default(),
+        }
+    }
+
+    /// The state with this number.
+    pub fn state(&self, id: StateId) -> &'f State {
+        &self.workflow.states[usize::from(id.0)]
+    }
+
+    /// Its name.
+    pub fn name(&self, id: StateId) -> &'f str {
+        &self.state(id).name.value
+    }
+
+    /// Every state with its number, in source order.
+    pub fn states(&self) -> impl Iterator<Item = (StateId, &'f State)> {
+        (0u16..).map(StateId).zip(&self.workflow.states)
+    }
+
+    /// The transition with this number, with its places.
+    pub fn transition(&self, id: TransitionId) -> &'f Transition {
+        self.transitions[id.0 as usize]
+    }
+
+    /// The transitions out of a state, in the machine's order.
+    pub fn leaving(&self, from: StateId) -> impl Iterator<Item = (TransitionId, &'f Transition)> {
+        let (start, end) = match self.machine.rows.get(usize::from(from.0)..usize::from(from.0) + 2) {
+            Some([start, end]) => (*start, *end),
+            _ => (0, 0),
+        };
+        (start..end).map(TransitionId).map(|id| (id, self.transition(id)))
+    }
+
+    /// The hook of a transition, with its places.
+    pub fn hook(&self, id: TransitionId, index: search::HookIndex) -> Option<&'f Hook> {
+        self.transition(id).hooks.get(usize::from(index))
+    }
+
+    /// `working → stuck`, quoted.
+    pub fn arrow(&self, transition: &Transition) -> String {
+        format!("`{} → {}`", self.name(transition.from.value), self.name(transition.to.value))
+    }
+
+    /// The part of a span on its first line: a whole mapping makes no readable caret.
+    pub fn first_line(&self, span: Span) -> Span {
+        span.first_line(&self.source.text)
+    }
+
+    /// Whether nothing but a person moves a task on from a state.
+    pub fn waits(&self, id: StateId) -> bool {
+        self.machine.state(id).waits_for_human
+    }
+
+    /// A run as a reader is told it. Of a run that is longer than what is left of [`MAX_TOLD`], that is its last step.
+    pub fn tell(&self, run: &[EdgeId], end: impl Into<Option<String>>) -> diag::Trace {
+        let run = if self.can_tell(run) { run } else { &run[run.len().saturating_sub(1)..] };
+        let last = run.last().map_or(0, |last| self.search.edge(*last).to);
+        let mut written = Written::new();
+        diag::Trace {
+            start: self.name(self.search.start_of(run, last)).to_owned(),
+            steps: run.iter().map(|id| self.step(self.search.edge(*id), &mut written)).collect(),
+            end: end.into(),
+        }
+    }
+
+    fn can_tell(&self, run: &[EdgeId]) -> bool {
+        let hooks = |id: TransitionId| self.machine.transition(id).hooks.len();
+        let length = |id: &EdgeId| 1 + self.search.edge(*id).step.transition().map_or(0, hooks);
+        let told = self.steps_told.get() + run.iter().map(length).sum::<usize>();
+        if told <= MAX_TOLD {
+            self.steps_told.set(told);
+        }
+        told <= MAX_TOLD
+    }
+
+    fn step(&self, edge: &Edge, written: &mut Written) -> diag::TraceStep {
+        let to = self.name(self.search.task(edge.to).status).to_owned();
+        let transition = edge.step.transition();
+        diag::TraceStep {
+            by: self.by(&edge.step).to_owned(),
+            does: self.does(&edge.step, &to),
+            to,
+            hooks: transition
+                .map(|id| self.machine.transition(id).hooks.iter().map(|it| it.name().to_owned()).collect())
+                .unwrap_or_default(),
+            span: transition.map(|id| self.first_line(self.transition(id).span)),
+            script: self.acts(edge, written).iter().map(Act::to_string).collect(),
+        }
+    }
+
+    /// What does the same as a step in a walk. An end that is judged once more follows from the first by itself.
+    fn acts(&self, edge: &Edge, written: &mut Written) -> Vec<Act> {
+        if self.search.task(edge.from).unhandled_exit.is_some() {
+            return Vec::new();
+        }
+        let wrote = edge.step.wrote().map(|it| {
+            let section = self.search.sections.get(usize::from(it.section));
+            let text = section.written(it.content).text.clone().unwrap_or_default();
+            let times = written.entry(it.section).or_insert(0);
+            *times += 1;
+            Act::Write { heading: section.heading.to_owned(), text: anew(text, *times) }
+        });
+        let then = match &edge.step {
+            SearchStep::Start => Some(Act::Spawn),
+            SearchStep::Respawn => Some(Act::Respawn),
+            SearchStep::Write(_) => None,
+            SearchStep::Request { transition, .. } => {
+                let to = self.name(self.transition(*transition).to.value).to_owned();
+                let by = Actor::from_name(self.by(&edge.step)).unwrap_or(Actor::Human);
+                Some(Act::Request { to, by })
+            }
+            SearchStep::Exit { agent, end, .. } => {
+                let ended = Ended::from(&ends::example(self.machine, *end));
+                Some(Act::End { agent: *agent, ended })
+            }
+        };
+        wrote.into_iter().chain(then).collect()
+    }
+
+    fn by(&self, step: &SearchStep) -> &'static str {
+        match step {
+            SearchStep::Start | SearchStep::Respawn => "person",
+            SearchStep::Write(_) => "agent",
+            SearchStep::Request { transition, by, .. } => {
+                let declared = self.transition(*transition);
+                let theirs = self.actor_kinds[transition.0 as usize] == ActorKind::Person
+                    || self.waits(declared.from.value);
+                if *by == Actor::Human || (theirs && declared.by.allows(Actor::Human)) {
+                    "person"
+                } else {
+                    by.as_str()
+                }
+            }
+            SearchStep::Exit { agent, .. } => agent.as_str(),
+        }
+    }
+
+    fn does(&self, step: &SearchStep, to: &str) -> String {
+        let wrote = step.wrote().map(|it| {
+            let section = self.search.sections.get(usize::from(it.section));
+            format!("writes {} ({})", section.heading, section.written(it.content).label)
+        });
+        let then = match step {
+            SearchStep::Start => Some("spawn".to_owned()),
+            SearchStep::Respawn => Some("respawn".to_owned()),
+            SearchStep::Write(_) => None,
+            SearchStep::Request { .. } => Some(format!("--status {to}")),
+            SearchStep::Exit { end, outcome, .. } => {
+                let becomes = match outcome {
+                    search::ExitResult::Advance(_) => "ends",
+                    search::ExitResult::Escalate(_) => "crashes once too often",
+                    search::ExitResult::Crash { respawned: true } => "crashes and is started again",
+                    search::ExitResult::Crash { respawned: false } => "crashes",
+                    search::ExitResult::Marked => "ends and is shown as dead",
+                    search::ExitResult::Waits => "ends, to be started again after a wait",
+                };
+                let ending = end.and_then(|rule| ends::ending(self.machine, rule.into()));
+                Some(match ending {
+                    Some(ending) => format!("{becomes} ({ending})"),
+                    None => becomes.to_owned(),
+                })
+            }
+        };
+        wrote.into_iter().chain(then).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A text that is the same to every gate, and another one to a gate that asks for something fresh.
+fn anew(text: String, times: u32) -> String {
+    if times == 1 || text.is_empty() { text } else { format!("{text}\nWritten anew ({times}).") }
+}
+
+fn nearest(search: &Search<'_>) -> Vec<Option<ConfigurationId>> {
+    let mut nearest = vec![None; search.machine.states.len()];
+    for (id, task) in search.configurations() {
+        nearest[usize::from(task.status.0)].get_or_insert(id);
+    }
+    nearest
+}
+
+/// Who takes a transition (lints page): who alone may; else the engine where an exit rule leads there; else an agent
+/// where a prompt that can be running says so; else a person.
+fn actor_kind(
+    machine: &Machine<'_>,
+    prompt_facts: &PromptFacts,
+    transition: &core::Transition<'_>,
+) -> ActorKind {
+    let (from, to) = (transition.from, transition.to);
+    let human = transition.by.allows(Actor::Human);
+    let agent = transition.by.allows(Actor::Worker) || transition.by.allows(Actor::Reviewer);
+    if human != agent {
+        return if agent { ActorKind::Agent } else { ActorKind::Person };
+    }
+    let ruled = machine.exit_rules_of(from).any(|rule| match machine.exit_rules[rule].outcome {
+        core::Outcome::Then(then) => then == to,
+        core::Outcome::ThenWhen(clauses) => clauses.iter().any(|(_, then)| *then == to),
+        core::Outcome::Crash { .. } | core::Outcome::MarkDead | core::Outcome::Wait { .. } => false,
+    });
+    match (ruled, prompt_facts.asks(from, to)) {
+        (true, _) => ActorKind::Engine,
+        (false, true) => ActorKind::Agent,
+        (false, false) => ActorKind::Person,
+    }
+}

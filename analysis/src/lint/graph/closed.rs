@@ -1,0 +1,62 @@
+//! The transitions that nobody ever takes, though tasks come to where they begin.
+
+use orange_core::TransitionId;
+
+use super::reasons::{Reason, Reasons, counters};
+use crate::lint::Facts;
+use crate::search::components::Components;
+use orange_codegen::model::Transition;
+
+/// What the search tells about transitions that are never taken.
+pub(super) struct Closed<'f> {
+    facts: &'f Facts<'f>,
+    /// By transition.
+    taken: Vec<bool>,
+    /// Which states tasks come back to.
+    turning: Components,
+    reasons: Reasons<'f>,
+}
+
+impl<'f> Closed<'f> {
+    /// Reads a search that is complete; of any other it would claim too much. Nothing where every transition is taken.
+    pub(super) fn of(facts: &'f Facts<'f>) -> Option<Self> {
+        if facts.search.cut().is_some() {
+            return None;
+        }
+        let mut taken = vec![false; facts.transitions.len()];
+        for id in facts.search.edges().filter_map(|(_, edge)| edge.step.transition()) {
+            taken[id.0 as usize] = true;
+        }
+        if taken.iter().all(|it| *it) {
+            return None;
+        }
+        let arrows = facts.machine.transitions.iter().zip(&taken).filter(|(_, taken)| **taken);
+        let arrows = arrows.map(|(it, _)| (u32::from(it.from.0), u32::from(it.to.0)));
+        let turning = Components::of(facts.machine.states.len(), arrows);
+        let everywhere = facts.search.configurations().map(|(id, _)| id).collect();
+        Some(Self { facts, taken, turning, reasons: Reasons::among(facts, everywhere) })
+    }
+
+    /// The transitions out of states that tasks come to and that are never taken all the same.
+    pub(super) fn transitions(&self) -> impl Iterator<Item = (TransitionId, &'f Transition)> {
+        let all = (0u32..).map(TransitionId).zip(self.facts.transitions.iter().copied());
+        all.filter(|(id, it)| {
+            !self.taken[id.0 as usize] && self.facts.nearest[usize::from(it.from.value.0)].is_some()
+        })
+    }
+
+    /// Why it is never taken.
+    pub(super) fn reason(&self, id: TransitionId) -> Reason {
+        self.reasons.reason(id)
+    }
+
+    /// Whether its guard compares a counter that nothing counts, in a loop: that counter is then what is wrong.
+    pub(super) fn reads_what_nothing_counts(&self, id: TransitionId) -> bool {
+        let from = self.facts.machine.transition(id).from;
+        let turns = self.facts.leaving(from).any(|(way, it)| {
+            let (from, to) = (u32::from(from.0), u32::from(it.to.value.0));
+            self.taken[way.0 as usize] && self.turning.together(from, to)
+        });
+        turns && counters(self.facts, id).iter().any(|it| self.facts.search.counters.slot(*it).is_none())
+    }
+}

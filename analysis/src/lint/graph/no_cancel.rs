@@ -1,0 +1,72 @@
+//! C09: a state in which a task cannot be cancelled.
+
+use orange_core::{Actor, StateId};
+
+use super::C09;
+use super::dead_end::is_dead_end;
+use crate::lint::Facts;
+use orange_codegen::diag::Diagnostic;
+use orange_codegen::model::State;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let Some(cancel) = facts.workflow.commands.cancel else { return Vec::new() };
+    // Where nothing leads there at all, that is one fault, and not one of every state.
+    if !facts.ways.entered[usize::from(cancel.0)] {
+        return Vec::new();
+    }
+    let held = held(facts);
+    let without = facts.states().filter(|(id, state)| lacks(facts, *id, state, cancel));
+    without.map(|(id, state)| finding(facts, (id, state), cancel, held[usize::from(id.0)])).collect()
+}
+
+/// Whether a task gets there and on, and no person can take it to where cancelled tasks are.
+fn lacks(facts: &Facts<'_>, id: StateId, state: &State, cancel: StateId) -> bool {
+    let at = usize::from(id.0);
+    let lives = facts.ways.entered[at] && facts.ways.ends[at] && !state.terminal && id != cancel;
+    lives
+        && !is_dead_end(facts, id, state)
+        && !facts.machine.between(id, cancel).any(|it| facts.transition(it).by.allows(Actor::Human))
+}
+
+/// What a task in a state can hold.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    session: bool,
+    workspace: bool,
+}
+
+fn held(facts: &Facts<'_>) -> Vec<Held> {
+    let mut held = vec![Held::default(); facts.workflow.states.len()];
+    for (_, task) in facts.search.configurations() {
+        let held = &mut held[usize::from(task.status.0)];
+        held.session |= task.session;
+        held.workspace |= task.workspace;
+    }
+    held
+}
+
+fn finding(facts: &Facts<'_>, (id, state): (StateId, &State), cancel: StateId, held: Held) -> Diagnostic {
+    let (name, end) = (&state.name.value, facts.name(cancel));
+    let declared = facts.machine.between(id, cancel).next().map(|it| facts.transition(it));
+    let why = match declared {
+        Some(_) => format!("no person may take `{name} → {end}`"),
+        None => format!("no transition leads from there to `{end}`"),
+    };
+    let message = format!("a task in `{name}` cannot be cancelled: {why}");
+    let found = Diagnostic::new(&C09, state.name.span, message);
+    match declared {
+        Some(transition) => found
+            .label(state.name.span, "1. a task here")
+            .label(facts.first_line(transition.span), "2. leaves this way only when no person asks")
+            .help("add `human` to its `by`"),
+        None => found.help(format!("add `- {{from: {name}, to: {end}{}}}`", hooks(held))),
+    }
+}
+
+/// The hooks that give back what is held.
+fn hooks(held: Held) -> String {
+    let hooks = [(held.session, "kill_session"), (held.workspace, "release_workspace")];
+    let hooks: Vec<String> =
+        hooks.iter().filter(|it| it.0).map(|(_, name)| format!("{{action: {name}}}")).collect();
+    if hooks.is_empty() { String::new() } else { format!(", hooks: [{}]", hooks.join(", ")) }
+}

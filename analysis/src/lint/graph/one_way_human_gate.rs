@@ -1,0 +1,40 @@
+//! C10: a person decides, and every decision ends the task.
+
+use orange_core::StateId;
+
+use super::C10;
+use crate::lint::{ActorKind, Facts};
+use orange_codegen::diag::Diagnostic;
+use orange_codegen::model::State;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let one_way = facts.states().filter(|(id, _)| facts.ways.entered[usize::from(id.0)]);
+    let one_way = one_way.filter(|(id, _)| facts.waits(*id) && only_ends(facts, *id));
+    one_way.map(|(id, state)| finding(facts, id, state)).collect()
+}
+
+/// Whether there are ways on, each of them a person's, and each to an end.
+fn only_ends(facts: &Facts<'_>, id: StateId) -> bool {
+    let mut ways = facts.leaving(id).peekable();
+    let ends = |to: StateId| facts.state(to).terminal;
+    ways.peek().is_some()
+        && ways.all(|(way, it)| ends(it.to.value) && facts.actor_kinds[way.0 as usize] == ActorKind::Person)
+}
+
+fn finding(facts: &Facts<'_>, id: StateId, state: &State) -> Diagnostic {
+    let name = &state.name.value;
+    let ends: Vec<String> = facts.machine.targets(id).map(|to| format!("`{}`", facts.name(to))).collect();
+    let message = format!(
+        "a person in `{name}` can only end the task ({}): rejecting the work means giving it up",
+        ends.join(", ")
+    );
+    let found = Diagnostic::new(&C10, state.name.span, message);
+    found.help_if(way_back(facts, id).map(|back| format!("add a way back: `- {{from: {name}, to: {back}}}`")))
+}
+
+/// Where agents work: the state that tasks start in, or one that leads here.
+fn way_back<'f>(facts: &Facts<'f>, id: StateId) -> Option<&'f str> {
+    let into = facts.workflow.transitions.iter().filter(|it| it.to.value == id).map(|it| it.from.value);
+    let back = facts.workflow.commands.spawn.into_iter().chain(into).find(|it| *it != id)?;
+    Some(facts.name(back))
+}

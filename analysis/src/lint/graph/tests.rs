@@ -1,0 +1,270 @@
+//! What the pages of this group do not show.
+
+use crate::lint::lint;
+use orange_codegen::Source;
+
+/// The messages of one check about a workflow, which is all but its name.
+#[track_caller]
+fn check(code: &str, text: &str, expect: &[&str]) {
+    let compilation = lint(&Source::new("flow.yml", format!("name: flow\n{text}")));
+    assert!(compilation.checked.is_some(), "{:#?}", compilation.diagnostics);
+    let found = compilation.diagnostics.iter().filter(|it| it.code() == code);
+    assert_eq!(found.map(|it| it.message.as_str()).collect::<Vec<_>>(), expect);
+}
+
+/// A worker and a reviewer who send the task to each other, by what is written on the ways there and back.
+fn rounds(there: &str, back: &str) -> String {
+    format!(
+        "
+fields: {{turns: 0}}
+states:
+  pending: {{}}
+  working: {{}}
+  agent-review: {{}}
+  done: {{terminal: true}}
+transitions:
+  - {{from: pending, to: working, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: worker}}]}}
+  - from: working
+    to: agent-review
+    hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: reviewer, harness: review}}{there}]
+  - from: agent-review
+    to: working
+    hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: worker}}]
+{back}  - {{from: [working, agent-review], to: done, hooks: [{{action: kill_session}}, {{action: release_workspace}}]}}
+exit_monitoring:
+  rules: [{{status: working, then: agent-review}}, {{status: agent-review, then: working}}]
+prompts: {{worker: work, reviewer: review}}
+"
+    )
+}
+
+const ROUND: &str = "agents and the engine can go round for ever, `working → agent-review → working`: ";
+
+#[test]
+fn c01_a_circle_that_nothing_enters_is_told_once() {
+    check(
+        "C01",
+        "
+states: {pending: {}, qa: {}, fix: {}, deploy: {}, done: {terminal: true}}
+transitions:
+  - {from: [pending, deploy], to: done}
+  - {from: qa, to: fix}
+  - {from: fix, to: qa}
+  - {from: qa, to: deploy}
+",
+        &["`qa` is never entered: only `fix` leads there, which is never entered either"],
+    );
+}
+
+#[test]
+fn c03_guards_that_close_every_way_out_in_the_end() {
+    check(
+        "C03",
+        "
+states: {pending: {}, working: {}, done: {terminal: true}}
+transitions:
+  - {from: pending, to: working, hooks: [{action: increment, field: review_round}]}
+  - {from: working, to: pending}
+  - {from: working, to: done, when: review_round < 3}
+",
+        &[
+            "a task in `pending` can be caught: it comes no further than `pending` and `working`, and no run ends it",
+        ],
+    );
+}
+
+#[test]
+fn c05_says_why_nothing_ends_the_loop() {
+    let count = ", {action: increment, field: turns}";
+    check("C05", &rounds("", ""), &[&format!("{ROUND}nothing on it counts the turns")]);
+    let unread = format!("{ROUND}`turns` rises, and no guard on it compares that");
+    check("C05", &rounds(count, ""), &[&unread]);
+    let open = "agents and the engine can go round for ever, `agent-review → working → agent-review`: the guards on \
+                it hold however far `turns` rises";
+    check("C05", &rounds(count, "    when: turns >= 1\n"), &[open]);
+    let reset = format!("{ROUND}every transition sets `crash_count` back to 0");
+    check("C05", &rounds(count, "    when: crash_count < 2\n"), &[&reset]);
+    check("C05", &rounds(count, "    when: turns < 3\n"), &[]);
+}
+
+#[test]
+fn c05_leaves_a_counter_that_nothing_counts_to_the_lint_about_it() {
+    let text = rounds("", "    when: turns < 3\n");
+    check("C05", &text, &[]);
+    check("C25", &text, &["no hook counts `turns` up, so it is always 0 and bounds no loop"]);
+}
+
+#[test]
+fn c05_a_crash_loop_ends_by_itself() {
+    check(
+        "C05",
+        "
+states: {pending: {}, working: {respawn_prompt: worker}, stuck: {}, done: {terminal: true}}
+transitions:
+  - {from: pending, to: working, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]}
+  - {from: working, to: stuck}
+  - {from: [working, stuck], to: done, hooks: [{action: kill_session}, {action: release_workspace}]}
+exit_monitoring:
+  rules:
+    - {status: working, has_artifact: {section: '## Handoff'}, then: done}
+    - {status: working, no_artifact: true, action: crash, stuck_after: 5, respawn: true}
+prompts: {worker: work}
+",
+        &[],
+    );
+}
+
+#[test]
+fn c06_nobody_is_there_to_take_it() {
+    let text = |by: &str| {
+        format!(
+            "
+states: {{pending: {{}}, working: {{}}, done: {{terminal: true}}}}
+transitions:
+  - {{from: pending, to: working}}
+  - {{from: working, to: done}}
+  - {{from: working, to: pending, by: {by}}}
+"
+        )
+    };
+    let engine = "`working → pending` is never taken: only the engine may take it, and no exit rule ever does in `working`";
+    check("C06", &text("engine"), &[engine]);
+    let worker = "`working → pending` is never taken: only the worker or the engine may take it, and neither ever does in `working`";
+    check("C06", &text("worker"), &[worker]);
+    check("C06", &text("human"), &[]);
+}
+
+#[test]
+fn c08_a_close_name_is_what_is_meant() {
+    let states = "
+states: {pending: {}, done: {terminal: true}, canceled: {terminal: true}}
+transitions: [{from: pending, to: done}, {from: pending, to: canceled}]
+";
+    check(
+        "C08",
+        states,
+        &["`orange task cancel` always fails: it goes to `cancelled`, and there is no such state"],
+    );
+    check("C08", &format!("commands: {{cancel: canceled}}{states}"), &[]);
+}
+
+#[test]
+fn c08_spawn_cannot_choose() {
+    let spawns = "
+states: {pending: {}, left: {}, right: {}, done: {terminal: true}}
+transitions:
+  - {from: pending, to: left, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]}
+  - {from: pending, to: right, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]}
+  - {from: [left, right], to: done, hooks: [{action: kill_session}, {action: release_workspace}]}
+prompts: {worker: work}
+";
+    let message = "`orange task spawn` cannot tell where a task starts: `pending` leads to `left` and to `right`, each \
+                   with an agent";
+    check("C08", &format!("commands: {{cancel: done}}{spawns}"), &[message]);
+    check("C08", &format!("commands: {{cancel: done, spawn: left}}{spawns}"), &[]);
+}
+
+#[test]
+fn c09_a_way_that_no_person_may_take_is_none() {
+    check(
+        "C09",
+        "
+states: {pending: {}, done: {terminal: true}, cancelled: {terminal: true}}
+transitions:
+  - {from: pending, to: done}
+  - {from: pending, to: cancelled, by: worker}
+",
+        &["a task in `pending` cannot be cancelled: no person may take `pending → cancelled`"],
+    );
+}
+
+#[test]
+fn c12_another_first_way_into_a_state_goes_round_nothing() {
+    check(
+        "C12",
+        "
+states: {pending: {}, planning: {}, working: {}, done: {terminal: true}}
+transitions:
+  - {from: pending, to: planning}
+  - {from: pending, to: working}
+  - {from: planning, to: working, gate: {section: '## Plan', required: true}}
+  - {from: working, to: done}
+",
+        &[],
+    );
+}
+
+#[test]
+fn c01_a_closed_way_of_any_exit_rule_counts_as_a_crash() {
+    let text = |rule: &str| {
+        format!(
+            "
+states: {{pending: {{}}, working: {{respawn_prompt: worker}}, stuck: {{}}, done: {{terminal: true}}}}
+transitions:
+  - {{from: pending, to: working, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: worker}}]}}
+  - {{from: working, to: done, gate: {{section: \"## Handoff\"}}, hooks: [{{action: release_workspace}}]}}
+  - {{from: working, to: stuck, by: engine}}
+  - {{from: stuck, to: done, hooks: [{{action: release_workspace}}]}}
+exit_monitoring:
+  rules: [{{status: working, {rule}}}]
+prompts: {{worker: work}}
+"
+        )
+    };
+    check("C01", &text("no_artifact: true, then: done"), &[]);
+    check("C01", &text("then: done"), &[]);
+    check(
+        "C01",
+        &text("action: mark_dead"),
+        &[
+            "`stuck` is never entered: only `working → stuck` leads there, and only the engine may take it, and no exit rule \
+             ever does in `working`",
+        ],
+    );
+}
+
+#[test]
+fn c06_a_task_that_begins_with_its_first_review_is_in_round_1() {
+    let text = |harness: &str| {
+        format!(
+            "
+states: {{pending: {{}}, working: {{}}, agent-review: {{respawn_prompt: reviewer, entry: true}}, done: {{terminal: true}}}}
+transitions:
+  - {{from: pending, to: working, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: worker}}]}}
+  - {{from: working, to: agent-review, hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: reviewer, harness: {harness}}}]}}
+  - {{from: agent-review, to: working, when: \"review_round == 1\", hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: worker}}]}}
+  - {{from: agent-review, to: done, hooks: [{{action: kill_session}}, {{action: release_workspace}}]}}
+prompts: {{worker: work, reviewer: review}}
+"
+        )
+    };
+    check(
+        "C06",
+        &text("task"),
+        &[
+            "`agent-review → working` is never taken: `when: review_round == 1` never holds: `review_round` is always 0 in \
+             `agent-review`",
+        ],
+    );
+    check("C06", &text("review"), &[]);
+}
+
+#[test]
+fn c01_a_way_that_an_exit_rule_lacks_is_told_of_the_rule() {
+    let text = |rule: &str| {
+        format!(
+            "
+states: {{pending: {{}}, working: {{}}, stuck: {{}}, done: {{terminal: true}}}}
+transitions:
+  - {{from: pending, to: working, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: worker}}]}}
+  - {{from: [working, stuck], to: done, hooks: [{{action: kill_session}}, {{action: release_workspace}}]}}
+exit_monitoring:
+  rules: [{{status: working, {rule}}}]
+prompts: {{worker: work}}
+"
+        )
+    };
+    check("C01", &text("action: crash"), &[]);
+    check("C01", &text("then: stuck"), &[]);
+    check("C01", &text("then: done"), &["`stuck` is never entered: no transition leads there"]);
+}

@@ -1,0 +1,92 @@
+//! C05: agents and the engine can lead a task round for ever, and nobody is asked.
+
+use std::collections::BTreeSet;
+
+use orange_core::{CRASH_COUNT, CounterId, TransitionId};
+
+use super::C05;
+use super::reasons::counters;
+use crate::lint::Facts;
+use crate::lint::unattended::{Lasso, Unattended, starts};
+use orange_codegen::diag::Diagnostic;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    Unattended::of(facts).loops().iter().filter_map(|lasso| finding(facts, lasso)).collect()
+}
+
+fn finding(facts: &Facts<'_>, lasso: &Lasso) -> Option<Diagnostic> {
+    let ways = ways(facts, lasso);
+    let first = facts.transition(*ways.first()?);
+    let why = why(facts, &ways)?;
+    let mut states: Vec<&str> = vec![facts.name(first.from.value)];
+    states.extend(ways.iter().map(|id| facts.name(facts.transition(*id).to.value)));
+    let round = states.join(" → ");
+    let message = format!("agents and the engine can go round for ever, `{round}`: {}", why.words);
+    let edges = lasso.turn.iter().map(|id| facts.search.edge(*id));
+    let agents: u64 = edges.map(|edge| starts(facts, edge)).sum();
+    let run: Vec<_> = lasso.run.iter().chain(&lasso.turn).copied().collect();
+    let end = format!("and so on; {}", agents_started(agents));
+    let found = Diagnostic::new(&C05, facts.first_line(first.span), message);
+    let found = (1..).zip(&ways).fold(found, |found, (number, id)| {
+        let transition = facts.transition(*id);
+        found.label(facts.first_line(transition.span), format!("{number}. {}", facts.arrow(transition)))
+    });
+    Some(found.trace(facts.tell(&run, end)).help(why.help))
+}
+
+fn agents_started(agents: u64) -> String {
+    match agents {
+        0 => "no agent is started in a turn".to_owned(),
+        1 => "1 agent is started in every turn".to_owned(),
+        many => format!("{many} agents are started in every turn"),
+    }
+}
+
+/// The transitions of one turn, in order.
+fn ways(facts: &Facts<'_>, lasso: &Lasso) -> Vec<TransitionId> {
+    lasso.turn.iter().filter_map(|id| facts.search.edge(*id).step.transition()).collect()
+}
+
+/// Why nothing ends the loop.
+struct Why {
+    words: String,
+    help: String,
+}
+
+/// `None` where a guard on the way compares a counter that no hook counts: that is what is wrong, and told as that.
+fn why(facts: &Facts<'_>, ways: &[TransitionId]) -> Option<Why> {
+    let rising: BTreeSet<CounterId> = rising(facts, ways).collect();
+    let read: BTreeSet<CounterId> = ways.iter().flat_map(|id| counters(facts, *id)).collect();
+    let name = |id: &CounterId| facts.workflow.counters[usize::from(id.0)].name.as_str();
+    if read.iter().any(|it| facts.search.counters.slot(*it).is_none()) {
+        return None;
+    }
+    let (words, counter) = match (read.first(), rising.first()) {
+        (Some(read), _) if rising.contains(read) => {
+            (format!("the guards on it hold however far `{}` rises", name(read)), Some(name(read)))
+        }
+        (Some(&CRASH_COUNT), _) => ("every transition sets `crash_count` back to 0".to_owned(), None),
+        (Some(read), _) => (format!("`{}` does not rise on it", name(read)), Some(name(read))),
+        (None, Some(rising)) => {
+            (format!("`{}` rises, and no guard on it compares that", name(rising)), Some(name(rising)))
+        }
+        (None, None) => ("nothing on it counts the turns".to_owned(), None),
+    };
+    Some(Why { words, help: help(facts, ways, counter) })
+}
+
+fn rising(facts: &Facts<'_>, ways: &[TransitionId]) -> impl Iterator<Item = CounterId> {
+    let hooks = ways.iter().flat_map(|id| facts.machine.transition(*id).hooks);
+    hooks.filter_map(|hook| hook.increments()).filter(|it| *it != CRASH_COUNT)
+}
+
+fn help(facts: &Facts<'_>, ways: &[TransitionId], counter: Option<&str>) -> String {
+    let counter = counter.unwrap_or("review_round");
+    let arrow = |id: Option<&TransitionId>| id.map_or(String::new(), |id| facts.arrow(facts.transition(*id)));
+    format!(
+        "count the turns, `increment: {counter}` on {}, let {} ask for fewer, `when: \"{counter} < 2\"`, and lead \
+         the others to a person; or have a person wait on the way (`wait: human`)",
+        arrow(ways.first()),
+        arrow(ways.last()),
+    )
+}

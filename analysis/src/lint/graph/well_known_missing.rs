@@ -1,0 +1,81 @@
+//! C08: a command that has no state to go to.
+
+use orange_core::StateId;
+
+use super::{C08, an_end};
+use crate::lint::Facts;
+use orange_codegen::diag::Diagnostic;
+use orange_codegen::model::State;
+use orange_codegen::suggest;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let mut found = Vec::from_iter(spawn(facts));
+    let commands = facts.workflow.commands;
+    if an_end(facts).is_some() {
+        found.extend(ending(facts, "merge", "done", commands.merge, commands.cancel));
+        found.extend(ending(facts, "cancel", "cancelled", commands.cancel, commands.merge));
+    }
+    found
+}
+
+/// Several states that an agent can start in, and no word on which is meant.
+fn spawn(facts: &Facts<'_>) -> Option<Diagnostic> {
+    let initial = facts.workflow.initial;
+    let clarify = facts.workflow.commands.clarify;
+    let starting = |to: &StateId| {
+        let ways = facts.machine.between(initial, *to);
+        ways.flat_map(|id| facts.machine.transition(id).hooks).any(|hook| hook.spawn().is_some())
+    };
+    let mut starts = facts.machine.targets(initial).filter(|it| Some(*it) != clarify).filter(starting);
+    let (first, second) = (starts.next()?, starts.next()?);
+    if facts.workflow.commands.spawn.is_some() {
+        return None;
+    }
+    let message = format!(
+        "`orange task spawn` cannot tell where a task starts: `{}` leads to `{}` and to `{}`, each with an agent",
+        facts.name(initial),
+        facts.name(first),
+        facts.name(second)
+    );
+    let found = Diagnostic::new(&C08, facts.state(initial).name.span, message)
+        .label(facts.state(first).name.span, "1. an agent can start here")
+        .label(facts.state(second).name.span, "2. and here");
+    Some(found.help(format!("say which: `commands: {{spawn: {}}}`", facts.name(first))))
+}
+
+/// A command that ends tasks, and no state that it ends them in.
+fn ending(
+    facts: &Facts<'_>,
+    command: &str,
+    usual: &str,
+    goes_to: Option<StateId>,
+    other: Option<StateId>,
+) -> Option<Diagnostic> {
+    if goes_to.is_some() {
+        return None;
+    }
+    let meant = meant(facts, usual, other);
+    let message =
+        format!("`orange task {command}` always fails: it goes to `{usual}`, and there is no such state");
+    let span = meant.map_or(facts.workflow.name.span, |it| it.name.span);
+    let found = Diagnostic::new(&C08, span, message);
+    Some(match meant {
+        Some(state) => found
+            .label(span, "is this the state that is meant?")
+            .help(format!("say so: `commands: {{{command}: {}}}`", state.name.value)),
+        None => found.help(format!(
+            "add a state `{usual}: {{terminal: true}}` and the ways there, or name one under \
+             `commands: {{{command}: …}}`"
+        )),
+    })
+}
+
+/// The terminal state that can only have been meant: its name is close, or no other is left.
+fn meant<'f>(facts: &Facts<'f>, usual: &str, other: Option<StateId>) -> Option<&'f State> {
+    let left = || facts.states().filter(|(id, it)| it.terminal && Some(*id) != other).map(|(_, it)| it);
+    let close = suggest::closest(usual, left().map(|it| it.name.value.as_str()));
+    match close {
+        Some(close) => left().find(|it| it.name.value == close),
+        None => left().next().filter(|_| other.is_some() && left().count() == 1),
+    }
+}

@@ -1,0 +1,140 @@
+//! C64: a worker is told something, or is given a reviewer at its side, and no worker is alive.
+
+use std::collections::BTreeMap;
+
+use orange_core::{Actor, Hook};
+
+use super::C64;
+use super::places::numbered;
+use crate::lint::Facts;
+use crate::lint::agents::StoryLabel;
+use crate::search::task::{Agent, Event, Task};
+use crate::search::{Edge, EdgeId, HookIndex, SearchStep};
+use orange_codegen::diag::Diagnostic;
+
+/// What the search saw of one hook.
+#[derive(Default)]
+struct Seen {
+    /// A step in which a worker was there.
+    worked: bool,
+    /// The first step in which none was, and after which nothing starts one.
+    lost: Option<EdgeId>,
+    /// The first step in which none was.
+    missed: Option<EdgeId>,
+    /// An exit rule led here because the worker has ended: that is rule-needs-live-session's.
+    by_rule: bool,
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let is_missing = |event| matches!(event, Event::SpawnWithoutSession | Event::NobodyToNotify);
+    if !facts.search.happens(is_missing) {
+        return Vec::new();
+    }
+    let mut hooks: BTreeMap<(u32, HookIndex), Seen> = BTreeMap::new();
+    for (id, edge) in facts.search.edges() {
+        let Some(transition) = edge.step.transition() else { continue };
+        let declaration = facts.transition(transition).declaration;
+        for (index, hook) in (0..).zip(facts.machine.transition(transition).hooks) {
+            if needs_worker(hook) && !facts.was_never_started(edge) {
+                let seen = hooks.entry((declaration, index)).or_default();
+                match facts.search.events(edge).iter().any(|(at, event)| *at == index && is_missing(*event)) {
+                    false => seen.worked = true,
+                    true => seen.miss(facts, id, edge),
+                }
+            }
+        }
+    }
+    hooks.into_iter().filter_map(|((_, index), seen)| finding(facts, index, &seen)).collect()
+}
+
+impl Seen {
+    fn miss(&mut self, facts: &Facts<'_>, id: EdgeId, edge: &Edge) {
+        self.missed.get_or_insert(id);
+        self.by_rule |= matches!(edge.step, SearchStep::Exit { agent: Actor::Worker, .. });
+        if !is_mended(facts, facts.search.task(edge.to)) {
+            self.lost.get_or_insert(id);
+        }
+    }
+}
+
+fn needs_worker(hook: &Hook<'_>) -> bool {
+    matches!(hook, Hook::NotifyWorker { .. } | Hook::SpawnReviewer(_))
+}
+
+/// Whether a person, who is shown the failure, moves the task on anyway or can have the worker started again.
+fn is_mended(facts: &Facts<'_>, task: &Task) -> bool {
+    let state = facts.machine.state(task.status);
+    let starts_worker = state.respawn.and_then(|it| it.spawn().map(|it| it.actor() == Actor::Worker));
+    state.waits_for_human || state.terminal || starts_worker == Some(true)
+}
+
+fn finding(facts: &Facts<'_>, index: HookIndex, seen: &Seen) -> Option<Diagnostic> {
+    let is_never = !seen.worked && facts.search.cut().is_none();
+    let edge = facts.search.edge(seen.missed?);
+    let is_message = |edge: &Edge| -> Option<bool> {
+        let hook = &facts.machine.transition(edge.step.transition()?).hooks[usize::from(index)];
+        Some(matches!(hook, Hook::NotifyWorker { .. }))
+    };
+    match (is_message(edge)?, is_never) {
+        (true, true) => {
+            let found =
+                start(facts, index, seen.missed?, "tells a worker, and none is ever alive there", LOST)?;
+            Some(found.help("start an agent in its place: `- {action: spawn_agent, prompt: …}`"))
+        }
+        (true, false) if !seen.by_rule => {
+            let found = start(facts, index, seen.lost?, "tells a worker, and none may be alive there", LOST)?;
+            let to = facts.search.task(facts.search.edge(seen.lost?).to).status;
+            let prompt = started_with(facts, seen.lost?).unwrap_or("…");
+            Some(found.help(format!(
+                "write `respawn_prompt: {prompt}` in `{}`, so that the worker can be started again there",
+                facts.name(to)
+            )))
+        }
+        (false, true) => {
+            let what = "starts a reviewer beside a worker, and none is ever alive there";
+            let found = start(facts, index, seen.missed?, what, "gets a session of its own")?;
+            Some(found.help(
+                "leave the worker alive on the way here, or write `action: spawn_agent` and `harness: review`",
+            ))
+        }
+        // A reviewer gets a session of its own then, and nothing is lost.
+        (_, false) => None,
+    }
+}
+
+const LOST: &str = "the message goes nowhere";
+
+fn start(facts: &Facts<'_>, index: HookIndex, id: EdgeId, what: &str, part: &str) -> Option<Diagnostic> {
+    let transition = facts.search.edge(id).step.transition()?;
+    let place = facts.first_line(facts.hook(transition, index)?.span);
+    let run = facts.search.run_through(id);
+    let mut story: Vec<StoryLabel> = ended(facts, &run, index).into_iter().collect();
+    story.push((place, part.to_owned()));
+    let message = format!("{} {what}", facts.arrow(facts.transition(transition)));
+    let trace = facts.tell(&run, "no worker is alive".to_owned());
+    Some(numbered(Diagnostic::new(&C64, place, message), story).trace(trace))
+}
+
+/// The hook that ended the worker, unless it ended by itself.
+fn ended(facts: &Facts<'_>, run: &[EdgeId], index: HookIndex) -> Option<StoryLabel> {
+    let last = *run.last()?;
+    let has_died = facts.search.task(facts.search.edge(last).from).worker == Agent::Dead;
+    let considered = if has_died { &run[run.len() - 1..] } else { run };
+    considered.iter().rev().find_map(|it| {
+        let id = facts.search.edge(*it).step.transition()?;
+        let hooks = facts.machine.transition(id).hooks;
+        let until = if *it == last { usize::from(index) } else { hooks.len() };
+        let at = hooks[..until].iter().rposition(|it| matches!(it, Hook::KillSession))?;
+        Some((facts.first_line(facts.transition(id).hooks[at].span), "ends the worker".to_owned()))
+    })
+}
+
+/// The prompt that the worker was last started with.
+fn started_with<'f>(facts: &Facts<'f>, id: EdgeId) -> Option<&'f str> {
+    facts.search.run_through(id).iter().rev().find_map(|it| {
+        let id = facts.search.edge(*it).step.transition()?;
+        let mut spawns = facts.machine.transition(id).hooks.iter().rev().filter_map(Hook::spawn);
+        let spawn = spawns.find(|it| it.actor() == Actor::Worker)?;
+        Some(facts.machine.prompt(spawn.prompt).name)
+    })
+}

@@ -1,0 +1,100 @@
+//! C67: a hook comes before one that it needs done, or that undoes what it did.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use orange_core::{Actor, Hook};
+
+use super::C67;
+use super::places::{Raised, move_before, numbered};
+use crate::lint::Facts;
+use orange_codegen::diag::Diagnostic;
+use orange_codegen::model::Transition;
+
+/// A later hook that should have come before an earlier one.
+struct Order {
+    later: usize,
+    /// What the earlier hook comes to.
+    earlier_part: &'static str,
+    /// What the later one comes to.
+    later_part: &'static str,
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for (transition, machine) in facts.transitions.iter().zip(facts.machine.transitions) {
+        let last = last_of_each(machine.hooks);
+        // One of each list is enough, and the transitions of one `from: [a, b]` share theirs.
+        let broken = (0..machine.hooks.len()).find_map(|at| Some((at, broken(machine.hooks, at, &last)?)));
+        if let Some((at, order)) = broken.filter(|_| seen.insert(transition.declaration)) {
+            found.push(finding(facts, transition, machine.hooks, at, &order));
+        }
+    }
+    found
+}
+
+/// Whether what happens at this hook is told as the order that it breaks.
+pub(super) fn is_misplaced(facts: &Facts<'_>, it: &Raised<'_>) -> bool {
+    let hooks = facts.machine.transition(it.id).hooks;
+    broken(hooks, usize::from(it.index), &last_of_each(hooks)).is_some()
+}
+
+/// Where the last hook of each action is.
+fn last_of_each(hooks: &[Hook<'_>]) -> BTreeMap<&'static str, usize> {
+    hooks.iter().enumerate().map(|(at, hook)| (hook.name(), at)).collect()
+}
+
+/// The order that a hook breaks with a later one.
+fn broken(hooks: &[Hook<'_>], at: usize, last: &BTreeMap<&'static str, usize>) -> Option<Order> {
+    let later = last.values().copied().filter(|later| *later > at);
+    let broken = later.filter_map(|later| {
+        let (earlier_part, later_part) = clash(&hooks[at], &hooks[later])?;
+        Some(Order { later, earlier_part, later_part })
+    });
+    broken.min_by_key(|it| it.later)
+}
+
+fn clash(earlier: &Hook<'_>, later: &Hook<'_>) -> Option<(&'static str, &'static str)> {
+    let parts = match (earlier, later, earlier.spawn()) {
+        (Hook::ReleaseWorkspace, Hook::KillSession | Hook::KillReviewer, _) => {
+            ("gives the worktree back while an agent may work in it", "ends the agent only now")
+        }
+        (Hook::ReleaseWorkspace, Hook::RunCommand { .. }, _) => {
+            ("gives the worktree back", "has no worktree to run in any more")
+        }
+        (Hook::RunCommand { .. }, Hook::AcquireWorkspace, _) => {
+            ("has no worktree to run in yet", "binds the worktree only now")
+        }
+        (_, Hook::AcquireWorkspace, Some(_)) => {
+            ("has no worktree to start an agent in yet", "binds the worktree only now")
+        }
+        (_, Hook::KillSession, Some(_)) => ("starts an agent", "ends it again"),
+        (_, Hook::KillReviewer, Some(spawn)) if spawn.actor() == Actor::Reviewer => {
+            ("starts a reviewer", "ends it again")
+        }
+        (_, Hook::ReleaseWorkspace, Some(_)) => ("starts an agent", "takes its worktree away"),
+        _ => return None,
+    };
+    Some(parts)
+}
+
+fn finding(
+    facts: &Facts<'_>,
+    transition: &Transition,
+    hooks: &[Hook<'_>],
+    at: usize,
+    order: &Order,
+) -> Diagnostic {
+    let (earlier, later) = (&transition.hooks[at], &transition.hooks[order.later]);
+    let (earlier_name, later_name) = (hooks[at].name(), hooks[order.later].name());
+    let message = format!("{} runs `{earlier_name}` before `{later_name}`", facts.arrow(transition));
+    let place = facts.first_line(later.span);
+    let story = vec![
+        (facts.first_line(earlier.span), order.earlier_part.to_owned()),
+        (place, order.later_part.to_owned()),
+    ];
+    let help = format!("hooks run in the order of the list: put `{later_name}` before `{earlier_name}`");
+    let has_parameters = matches!(hooks[order.later], Hook::RunCommand { .. });
+    let fix = (!has_parameters).then(|| move_before(facts, earlier, later, later_name)).flatten();
+    numbered(Diagnostic::new(&C67, place, message), story).help(help).fix_if(fix)
+}

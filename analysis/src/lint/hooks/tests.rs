@@ -1,0 +1,207 @@
+//! What the pages of these checks don't show: other actors, other kinds of steps, and what is told elsewhere.
+
+use crate::lint::lint;
+use orange_codegen::source::Source;
+
+/// A workflow of these transitions; each ends before the next `;`.
+fn flow(states: &str, transitions: &str, rest: &str) -> String {
+    let states: String = states.split("; ").map(|it| format!("  {it}\n")).collect();
+    let transitions: String = transitions.split(";").map(|it| format!("  - {{{}}}\n", it.trim())).collect();
+    let prompts = "prompts: {worker: Work., reviewer: Review.}\n";
+    format!("name: flow\nstates:\n{states}transitions:\n{transitions}{rest}{prompts}")
+}
+
+const WORKER: &str = "{action: spawn_agent, prompt: worker}";
+const REVIEWER: &str = "{action: spawn_agent, prompt: reviewer, harness: review}";
+const BESIDE: &str = "{action: spawn_reviewer, prompt: reviewer}";
+const ACQUIRE: &str = "{action: acquire_workspace}";
+const RELEASE: &str = "{action: release_workspace}";
+const KILL: &str = "{action: kill_session}";
+const START: &str =
+    "from: a, to: b, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]";
+const END: &str = "hooks: [{action: kill_session}, {action: release_workspace}]";
+
+/// The findings of this group but hook-unneeded: code and message, one per line.
+#[track_caller]
+fn check(source: &str, expect: &[&str]) {
+    let found = lint(&Source::new("flow.yml", source)).diagnostics;
+    assert!(found.iter().all(|it| it.level > orange_codegen::Level::Error), "{found:#?}");
+    let found = found.iter().filter(|it| it.code().starts_with("C6") && it.code() != "C65");
+    let found: Vec<String> = found.map(|it| format!("{} {}", it.code(), it.message)).collect();
+    assert_eq!(found, expect, "{source}");
+}
+
+#[test]
+fn a_first_agent_may_be_a_reviewer() {
+    let states = "a: {}; b: {respawn_prompt: worker}; c: {respawn_prompt: reviewer}; z: {terminal: true}";
+    let ways = format!(
+        "{START}; from: b, to: c, hooks: [{KILL}, {REVIEWER}]; from: c, to: b, hooks: [{WORKER}]; from: b, to: z, {END}"
+    );
+    check(
+        &flow(states, &ways, ""),
+        &["C62 `c → b` starts a worker while the reviewer may still be alive in the worktree"],
+    );
+}
+
+#[test]
+fn a_reviewer_may_run_beside_a_worker_and_not_beside_a_reviewer() {
+    let states = "a: {}; b: {respawn_prompt: worker}; c: {respawn_prompt: reviewer}; z: {terminal: true}";
+    let ways = |back: &str| {
+        format!("{START}; from: b, to: c, hooks: [{BESIDE}]; from: c, to: b{back}; from: b, to: z, {END}")
+    };
+    check(&flow(states, &ways(", hooks: [{action: kill_reviewer}]"), ""), &[]);
+    check(
+        &flow(states, &ways(""), ""),
+        &["C62 `b → c` starts a second reviewer while the first may still be alive in the worktree"],
+    );
+}
+
+#[test]
+fn a_respawn_may_be_what_starts_the_second_agent() {
+    let states = "a: {}; b: {respawn_prompt: worker}; c: {respawn_prompt: reviewer}; z: {terminal: true}";
+    let ways = format!(
+        "{START}; from: b, to: c; from: d, to: c, hooks: [{REVIEWER}]; from: b, to: d, hooks: [{KILL}]; from: c, to: z, {END}"
+    );
+    check(
+        &flow(&format!("{states}; d: {{}}"), &ways, ""),
+        &["C62 a respawn in `c` starts a reviewer while the worker may still be alive in the worktree"],
+    );
+}
+
+#[test]
+fn what_is_out_of_order_is_told_once() {
+    let states = "a: {}; b: {respawn_prompt: worker}; z: {terminal: true}";
+    let begin =
+        |hooks: &str| flow(states, &format!("from: a, to: b, hooks: [{hooks}]; from: b, to: z, {END}"), "");
+    check(
+        &begin(&format!("{WORKER}, {ACQUIRE}")),
+        &["C67 `a → b` runs `spawn_agent` before `acquire_workspace`"],
+    );
+    check(
+        &begin(&format!("{ACQUIRE}, {WORKER}, {KILL}")),
+        &["C67 `a → b` runs `spawn_agent` before `kill_session`"],
+    );
+    check(
+        &begin(&format!("{ACQUIRE}, {WORKER}, {RELEASE}")),
+        &["C67 `a → b` runs `spawn_agent` before `release_workspace`"],
+    );
+    let again = format!("{START}; from: b, to: b, hooks: [{WORKER}, {KILL}]; from: b, to: z, {END}");
+    check(&flow(states, &again, ""), &["C67 `b → b` runs `spawn_agent` before `kill_session`"]);
+}
+
+#[test]
+fn a_worktree_is_not_given_away_under_an_agent() {
+    let states = "a: {}; b: {respawn_prompt: worker}; c: {}; z: {terminal: true}";
+    let ways = format!("{START}; from: b, to: c, hooks: [{RELEASE}]; from: c, to: z");
+    check(
+        &flow(states, &ways, ""),
+        &["C60 `b → c` gives the worktree back while the worker may still be alive"],
+    );
+}
+
+#[test]
+fn an_agent_that_has_ended_leaves_nothing_behind() {
+    let states = "a: {}; b: {respawn_prompt: worker}; z: {terminal: true}";
+    let ways = format!("{START}; from: b, to: z, by: engine, hooks: [{RELEASE}]");
+    check(&flow(states, &ways, "exit_monitoring: {rules: [{status: b, then: z}]}\n"), &[]);
+}
+
+#[test]
+fn of_several_spawns_without_a_worktree_the_first_is_told() {
+    let states = "a: {}; b: {}; c: {}; z: {terminal: true}";
+    let ways = format!(
+        "from: a, to: b, hooks: [{WORKER}]; from: b, to: c, hooks: [{KILL}, {WORKER}]; from: c, to: b; from: c, to: z, {END}"
+    );
+    check(
+        &flow(states, &ways, ""),
+        &[
+            "C63 `a → b` starts `worker` where no worktree may be bound",
+            "C69 when `spawn_agent` fails, `a → b` has led to `b` all the same, and nothing starts an agent there again",
+            "C69 when `spawn_agent` fails, `b → c` has led to `c` all the same, and nothing starts an agent there again",
+        ],
+    );
+}
+
+#[test]
+fn a_task_that_was_created_further_on_can_be_started() {
+    let states =
+        "a: {}; b: {respawn_prompt: worker}; c: {respawn_prompt: worker, entry: true}; z: {terminal: true}";
+    let ways = format!(
+        "{START}; from: b, to: c, hooks: [{KILL}]; from: c, to: b, hooks: [{KILL}, {WORKER}]; from: b, to: z, {END}"
+    );
+    check(&flow(states, &ways, ""), &[]);
+}
+
+#[test]
+fn nobody_is_ever_there() {
+    let states = "a: {}; b: {respawn_prompt: worker}; c: {respawn_prompt: worker}; z: {terminal: true}";
+    let tell = "{action: notify_worker, message: Go on.}";
+    let ways =
+        |hooks: &str| format!("{START}; from: b, to: c, hooks: [{KILL}, {hooks}]; from: c, to: z, {END}");
+    check(&flow(states, &ways(tell), ""), &["C64 `b → c` tells a worker, and none is ever alive there"]);
+    check(
+        &flow(states, &ways(BESIDE), ""),
+        &["C64 `b → c` starts a reviewer beside a worker, and none is ever alive there"],
+    );
+}
+
+#[test]
+fn a_state_whose_agent_is_never_started() {
+    let states = "a: {}; b: {respawn_prompt: worker}; c: {respawn_prompt: reviewer}; z: {terminal: true}";
+    let rules = "exit_monitoring: {rules: [{status: b, then: c}, {status: c, then: z}]}\n";
+    let ways = |first: &str, second: &str| {
+        format!(
+            "from: a, to: b, hooks: [{ACQUIRE}{first}]; from: b, to: c, hooks: [{KILL}{second}]; from: c, to: z, {END}"
+        )
+    };
+    let (worker, reviewer) = (format!(", {WORKER}"), format!(", {REVIEWER}"));
+    check(&flow(states, &ways(&worker, &reviewer), rules), &[]);
+    check(
+        &flow(states, &ways(&worker, ""), rules),
+        &["C68 `b → c` starts no worker, and none is alive: nobody works in `c`"],
+    );
+    check(
+        &flow(states, &ways("", &reviewer), rules),
+        &["C68 `a → b` starts no worker, and none is alive: nobody works in `b`"],
+    );
+}
+
+#[test]
+fn only_who_is_alive_can_destroy_something() {
+    let states = "a: {}; b: {respawn_prompt: worker}; c: {}; z: {terminal: true}";
+    let ways = format!(
+        "{START}; from: b, to: c, hooks: [{KILL}]; from: c, to: z, hooks: [{RELEASE}, {{action: delete_remote_branch}}]"
+    );
+    check(&flow(states, &ways, ""), &[]);
+}
+
+#[test]
+fn what_a_fix_mends_is_mended() {
+    for lint_of in super::LINTS {
+        let page = crate::catalogue::page(lint_of.check);
+        let example = page.split("```").nth(1).and_then(|it| it.strip_prefix("yaml\n")).expect("an example");
+        let found = lint(&Source::new("flow.yml", example)).diagnostics;
+        for found in found.iter().filter(|it| it.code() == lint_of.check.code) {
+            let Some(fix) = &found.fix else { continue };
+            assert!(!fix.safe, "{}", found.message);
+            let mut mended = example.to_owned();
+            let mut edits = fix.edits.clone();
+            edits.sort_by_key(|it| std::cmp::Reverse(it.span.start));
+            edits.iter().for_each(|it| mended.replace_range(it.span.range(), &it.text));
+            let left = lint(&Source::new("flow.yml", mended.as_str())).diagnostics;
+            assert!(left.iter().all(|it| it.code() != found.code()), "{mended}\n{left:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_reviewer_who_is_not_ended_before_the_next_is_told_once() {
+    let states = "a: {}; b: {respawn_prompt: worker}; c: {respawn_prompt: reviewer}; z: {terminal: true}";
+    let ways = format!(
+        "{START}; from: b, to: c, hooks: [{{action: spawn_reviewer, prompt: reviewer, increment: review_round}}]; from: c, to: b; from: c, to: z, hooks: [{{action: kill_reviewer}}, {{action: kill_session}}, {RELEASE}]"
+    );
+    check(
+        &flow(states, &ways, ""),
+        &["C62 `b → c` starts a second reviewer while the first may still be alive in the worktree"],
+    );
+}

@@ -1,0 +1,115 @@
+//! The lints: what a workflow may say and should not, each decided on the checked workflow and on one search of it.
+//!
+//! A lint is a file here, a page in `docs/lints/` and a line in the table of its group.
+
+pub(crate) mod agents;
+mod facts;
+pub(crate) mod prompt_facts;
+mod ways;
+
+pub mod counters;
+pub mod exits;
+pub mod graph;
+pub mod hooks;
+pub mod prompts;
+pub mod unattended;
+
+pub use facts::{ActorKind, Facts, MAX_TOLD};
+pub use prompt_facts::{Command, Mood, PromptFacts, Reading, SectionName, Target, VerdictWord};
+pub use ways::Ways;
+
+use crate::catalogue::{self, Check};
+use crate::search::Search;
+use orange_codegen::check::Checked;
+use orange_codegen::diag::{self, Diagnostic};
+use orange_codegen::lower::{self, Arena};
+use orange_codegen::source::Source;
+use orange_codegen::{Compilation, compile};
+
+/// One lint: its entry in the catalogue, and the function that decides it.
+#[derive(Debug)]
+pub struct Lint {
+    /// Its code, its name, its default level and its page.
+    pub check: &'static Check,
+    /// Finds it.
+    pub find: fn(&Facts<'_>) -> Vec<Diagnostic>,
+}
+
+/// Declares the lints of a group: for each its code, its name, its default level, and the module that decides it.
+macro_rules! lints {
+    ($($code:ident $name:literal $level:ident $module:ident;)*) => {
+        $(
+            #[doc = concat!("`", $name, "`: its page says what it means.")]
+            pub static $code: $crate::catalogue::Check = $crate::catalogue::Check {
+                code: stringify!($code),
+                name: $name,
+                level: orange_codegen::diag::Level::$level,
+            };
+        )*
+
+        /// The lints of this group, in the order of their codes.
+        pub static LINTS: &[$crate::lint::Lint] =
+            &[$($crate::lint::Lint { check: &$code, find: $module::find }),*];
+
+        pub(crate) static PAGES: &[$crate::catalogue::Page] = &[
+            $((&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md")))),*
+        ];
+    };
+}
+pub(crate) use lints;
+
+/// The groups, in the order of their codes.
+pub static GROUPS: &[&[Lint]] = &[graph::LINTS, counters::LINTS, exits::LINTS, hooks::LINTS, prompts::LINTS];
+
+/// Their pages, group by group.
+pub(crate) static PAGES: &[&[catalogue::Page]] =
+    &[graph::PAGES, counters::PAGES, exits::PAGES, hooks::PAGES, prompts::PAGES];
+
+/// Compiles one source and, when nothing in it is an error, asks every lint.
+pub fn lint(source: &Source) -> Compilation {
+    let mut compilation = compile(source);
+    let mut found = compilation.checked.as_ref().map(|it| findings(it, source)).unwrap_or_default();
+    compilation.suppressions.apply(&mut found);
+    found.extend(compilation.suppressions.faults(catalogue::all(), compilation.checked.is_some()));
+    compilation.diagnostics.extend(found);
+    diag::sort(&mut compilation.diagnostics);
+    compilation
+}
+
+/// What the lints find in a checked workflow. There are none yet for step workflows.
+pub fn findings(checked: &Checked, source: &Source) -> Vec<Diagnostic> {
+    with_facts(checked, source, all).unwrap_or_default()
+}
+
+/// What can be told with every fact about a checked workflow at hand; nothing where there are no tables.
+pub fn with_facts<T>(checked: &Checked, source: &Source, tell: impl FnOnce(&Facts<'_>) -> T) -> Option<T> {
+    try_with_facts(checked, source, tell).ok()
+}
+
+/// The same, or why there are no tables.
+///
+/// # Errors
+/// It is a step workflow, or its guards are beyond a limit.
+pub fn try_with_facts<T>(
+    checked: &Checked,
+    source: &Source,
+    tell: impl FnOnce(&Facts<'_>) -> T,
+) -> Result<T, Vec<Diagnostic>> {
+    let arena = Arena::default();
+    let workflow = lower::state_machine(checked)?;
+    let machine = lower::lower(checked, &arena)?;
+    let prompt_facts = PromptFacts::of(workflow, &machine);
+    let search = Search::run(&machine);
+    Ok(tell(&Facts::new(workflow, source, &machine, &search, &prompt_facts)))
+}
+
+/// What every lint finds, and where the search was cut.
+pub fn all(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let cut = facts.search.cut().map(|cut| {
+        let message = format!("what lies beyond the search was not decided: {cut}");
+        Diagnostic::new(&orange_codegen::catalogue::A10, facts.workflow.name.span, message).help(
+            "what is proved holds for all that was looked at; compare fewer counters, or split the workflow",
+        )
+    });
+    GROUPS.iter().copied().flatten().flat_map(|lint| (lint.find)(facts)).chain(cut).collect()
+}

@@ -1,0 +1,125 @@
+//! What is proved of a workflow: each property with its argument, or with a run that breaks it, and the figures.
+//!
+//! A property is decided on the same search as the lints, by the same predicates; the findings of the lints that watch
+//! over it say what to do where it is refuted.
+
+mod bounds;
+mod figures;
+mod properties;
+#[cfg(test)]
+mod tests;
+
+pub use figures::{CountedRun, Figures};
+pub use properties::PROPERTIES;
+
+use crate::lint::unattended::Unattended;
+use crate::lint::{self, Facts};
+use orange_codegen::diag::{Diagnostic, Trace};
+use orange_codegen::{Checked, Source, compile};
+
+/// Everything that is known of one workflow.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    /// The workflow's name.
+    pub workflow: String,
+    /// Every property of [`PROPERTIES`], in that order.
+    pub properties: Vec<Judged>,
+    /// How large it is, and how far it goes by itself.
+    pub figures: Figures,
+}
+
+/// One property of workflows.
+#[derive(Debug)]
+pub struct Property {
+    /// As programs name it: `ends-reachable`.
+    pub name: &'static str,
+    /// What it says: "an end can be reached from everywhere".
+    pub claim: &'static str,
+    /// The codes of the lints that watch over it.
+    watched_by: &'static [&'static str],
+    /// A run that breaks it; absent where there is none.
+    broken: fn(&Known<'_, '_>) -> Option<Trace>,
+    /// Why it holds, in one line.
+    argument: fn(&Known<'_, '_>) -> String,
+}
+
+/// A property and what was found of it.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The property.
+    pub property: &'static Property,
+    /// What was found.
+    pub verdict: Verdict,
+}
+
+/// What was found of a property.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// It holds, whatever happens.
+    Proved {
+        /// Why, in one line.
+        argument: String,
+    },
+    /// It does not hold.
+    Refuted {
+        /// What the lints say about it.
+        findings: Vec<Diagnostic>,
+        /// The shortest run that breaks it, where no finding has one.
+        trace: Option<Trace>,
+    },
+    /// Nothing that breaks it was found, and not everything was looked at.
+    Undecided {
+        /// The bound that cut the search.
+        cut: String,
+    },
+}
+
+/// What a proof rests on: what the search takes to be so, and what it leaves out.
+pub const RESTS_ON: &[&str] = &[
+    "Decisions are those of the engine's own core. They are asked of an abstract task: its state, the counters that \
+     guards compare, the sections that gates read, its agents, its worktree.",
+    "An agent may end at any moment, and may have written anything before, or nothing. It asks for what its prompts \
+     say; a person may ask for whatever is allowed.",
+    "A counter is followed up to one above the largest number that a guard compares it with: no guard can tell larger \
+     values apart.",
+    "Hooks do what they are for. What becomes of a task when tmux, git or a disk fails is the engine's matter, and so \
+     is a pool without a free worktree.",
+    "Prompts are read for the commands and the sections that they name, and not understood.",
+    "Not looked at: how long things take, and people who change the frontmatter, a session or a worktree by hand.",
+];
+
+/// What the properties are decided on.
+struct Known<'k, 'f> {
+    facts: &'k Facts<'f>,
+    unattended: &'k Unattended<'k>,
+}
+
+/// Proves what can be proved of a checked workflow. A finding that a comment allows counts all the same.
+///
+/// # Errors
+/// What is sound and still has no tables: a step workflow, and guards beyond a limit.
+pub fn prove(checked: &Checked, source: &Source) -> Result<Proof, Vec<Diagnostic>> {
+    let of_checks = compile(source).diagnostics;
+    lint::try_with_facts(checked, source, |facts| {
+        let found: Vec<Diagnostic> = of_checks.into_iter().chain(lint::all(facts)).collect();
+        let unattended = Unattended::of(facts);
+        let known = Known { facts, unattended: &unattended };
+        let judge = |property| Judged { property, verdict: judge(property, &known, &found) };
+        Proof {
+            workflow: facts.workflow.name.value.clone(),
+            properties: PROPERTIES.iter().map(judge).collect(),
+            figures: Figures::of(&known),
+        }
+    })
+}
+
+fn judge(property: &Property, known: &Known<'_, '_>, found: &[Diagnostic]) -> Verdict {
+    let watching = found.iter().filter(|it| property.watched_by.contains(&it.code()));
+    let findings: Vec<Diagnostic> = watching.cloned().collect();
+    let trace = if findings.is_empty() { (property.broken)(known) } else { None };
+    match known.facts.search.cut() {
+        _ if !findings.is_empty() || trace.is_some() => Verdict::Refuted { findings, trace },
+        Some(cut) => Verdict::Undecided { cut: cut.to_string() },
+        None => Verdict::Proved { argument: (property.argument)(known) },
+    }
+}

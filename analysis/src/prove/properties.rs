@@ -1,0 +1,185 @@
+//! The properties: what each claims, which run breaks it, and why it holds where none does.
+
+use orange_core::{CRASH_COUNT, StateId};
+
+use super::{Known, Property, bounds};
+use crate::lint::ActorKind;
+use crate::lint::unattended::Lasso;
+use crate::search::components::Components;
+use crate::search::{Edge, EdgeId, ExitResult, SearchStep};
+use orange_codegen::diag::Trace;
+use orange_codegen::model::Outcome as Rule;
+
+/// Every property, in the order in which a reader wants to know.
+pub static PROPERTIES: &[Property] = &[
+    Property {
+        name: "ends-reachable",
+        claim: "an end can be reached from everywhere",
+        watched_by: &["C02", "C03", "C04"],
+        broken: no_end,
+        argument: ends,
+    },
+    Property {
+        name: "nothing-left-behind",
+        claim: "no session, window or worktree survives an end",
+        watched_by: &["C60", "C61", "C66"],
+        broken: left_behind,
+        argument: given_back,
+    },
+    Property {
+        name: "one-agent",
+        claim: "never two agents in one worktree, unless one is a reviewer meant to run beside the worker",
+        watched_by: &["C62"],
+        broken: second_agent,
+        argument: one_agent,
+    },
+    Property {
+        name: "no-lost-agent",
+        claim: "no agent is lost unseen",
+        watched_by: &["C46", "C47", "C4C", "C63", "C68"],
+        broken: lost_agent,
+        argument: every_end_counts,
+    },
+    Property {
+        name: "gates-met",
+        claim: "every gate can be met by what the prompts ask",
+        watched_by: &["C41", "C81", "C87"],
+        broken: |_| None,
+        argument: gates_met,
+    },
+    Property {
+        name: "loops-bounded",
+        claim: "every run without a person ends, or comes to where a person is needed",
+        watched_by: &["C05", "C25"],
+        broken: endless,
+        argument: bounds::argument,
+    },
+];
+
+fn no_end(known: &Known<'_, '_>) -> Option<Trace> {
+    let (facts, search) = (known.facts, known.facts.search);
+    if search.cut().is_some() {
+        return None;
+    }
+    let components = Components::of(search.size(), search.edges().map(|(_, edge)| (edge.from, edge.to)));
+    let ending = components.reaching(|id| facts.state(search.task(id).status).terminal);
+    let trap = search.configurations().map(|(id, _)| id).find(|id| !ending[*id as usize])?;
+    Some(facts.tell(&search.run_to(trap), "no way to an end is left".to_owned()))
+}
+
+fn ends(known: &Known<'_, '_>) -> String {
+    let states =
+        known.facts.states().filter(|(id, it)| it.terminal && known.facts.nearest[index(*id)].is_some());
+    let names: Vec<String> = states.map(|(_, state)| format!("`{}`", state.name.value)).collect();
+    let configurations = known.facts.search.size();
+    format!("from each of the {configurations} configurations some run leads to {}", names.join(" or "))
+}
+
+fn left_behind(known: &Known<'_, '_>) -> Option<Trace> {
+    let facts = known.facts;
+    let is_left = |edge: &Edge| facts.outliving(edge).is_some() || facts.keeps_workspace(edge);
+    told(known, is_left, "something is left behind")
+}
+
+fn given_back(known: &Known<'_, '_>) -> String {
+    let facts = known.facts;
+    let ends = |edge: &&Edge| facts.state(facts.search.task(edge.to).status).terminal;
+    let count = facts.search.edges().map(|(_, edge)| edge).filter(ends).count();
+    format!("none of the {count} steps into an end leaves an agent alive or a worktree bound")
+}
+
+fn second_agent(known: &Known<'_, '_>) -> Option<Trace> {
+    let facts = known.facts;
+    let is_second = |edge: &Edge| {
+        let mut alive = facts.second_agents(edge);
+        alive.any(|(_, alive)| !facts.is_meant_beside(edge, alive))
+    };
+    told(known, is_second, "2 live agents")
+}
+
+fn one_agent(known: &Known<'_, '_>) -> String {
+    let facts = known.facts;
+    let most = facts.search.configurations().map(|(_, task)| task.live_agents()).max().unwrap_or(0);
+    match most {
+        0 | 1 => "at most one agent is alive in any configuration".to_owned(),
+        _ => "a second one is alive only where `spawn_reviewer` started it beside the worker".to_owned(),
+    }
+}
+
+/// An end that no exit rule decides about, or a crash too many that moves nothing.
+fn lost_agent(known: &Known<'_, '_>) -> Option<Trace> {
+    told(known, |edge| is_lost(known, edge), "nobody is told")
+}
+
+fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
+    let (facts, search) = (known.facts, known.facts.search);
+    let status = search.task(edge.from).status;
+    let SearchStep::Exit { agent, outcome, .. } = edge.step else { return false };
+    let rules = || facts.machine.exit_rules_of(status).map(|at| &facts.exit_rules[at].outcome);
+    match outcome {
+        ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Waits => false,
+        ExitResult::Marked => {
+            let own = agent == facts.machine.state(status).agent;
+            own && !facts.waits(status) && !rules().any(|it| matches!(it, Rule::MarkDead))
+        }
+        ExitResult::Crash { .. } => {
+            let count = search.value(search.task(edge.to), CRASH_COUNT);
+            rules().any(|it| matches!(it, Rule::Crash { stuck_after, .. } if count >= *stuck_after))
+        }
+    }
+}
+
+fn every_end_counts(known: &Known<'_, '_>) -> String {
+    let facts = known.facts;
+    let own = |edge: &Edge| match edge.step {
+        SearchStep::Exit { agent, .. } => {
+            agent == facts.machine.state(facts.search.task(edge.from).status).agent
+        }
+        SearchStep::Start | SearchStep::Write(_) | SearchStep::Request { .. } | SearchStep::Respawn => false,
+    };
+    let ends: Vec<&Edge> = facts.search.edges().map(|(_, edge)| edge).filter(|edge| own(edge)).collect();
+    let moved = ends.iter().filter(|edge| edge.step.transition().is_some()).count();
+    let crashed =
+        |edge: &&&Edge| matches!(edge.step, SearchStep::Exit { outcome: ExitResult::Crash { .. }, .. });
+    let crashes = ends.iter().filter(crashed).count();
+    let waited = |edge: &&&Edge| matches!(edge.step, SearchStep::Exit { outcome: ExitResult::Waits, .. });
+    let waits = ends.iter().filter(waited).count();
+    let shown = ends.len() - moved - crashes - waits;
+    let waiting =
+        if waits == 0 { String::new() } else { format!(", {waits} wait until it is started again") };
+    format!(
+        "of the {} ways in which an agent can end, {moved} move the task on, {crashes} count as crashes{waiting} and \
+         {shown} show the session as dead",
+        ends.len()
+    )
+}
+
+fn gates_met(known: &Known<'_, '_>) -> String {
+    let facts = known.facts;
+    let gated = facts.transitions.iter().zip(&facts.actor_kinds).filter(|(it, _)| it.gate.is_some());
+    let told = gated.clone().filter(|(_, actor_kind)| **actor_kind != ActorKind::Person).count();
+    match gated.count() {
+        0 => "there is no gate".to_owned(),
+        1 if told == 0 => "the one gate is a person's to meet".to_owned(),
+        1 => "the one gate is an agent's to meet, and its prompts name what is asked for".to_owned(),
+        count => {
+            format!("of {count} gates {told} are an agent's to meet, and its prompts name what is asked for")
+        }
+    }
+}
+
+fn endless(known: &Known<'_, '_>) -> Option<Trace> {
+    let Lasso { run, turn } = known.unattended.loops().into_iter().next()?;
+    let run: Vec<EdgeId> = run.into_iter().chain(turn).collect();
+    Some(known.facts.tell(&run, "and so on".to_owned()))
+}
+
+/// The shortest run to a step that breaks a property.
+fn told(known: &Known<'_, '_>, breaks: impl Fn(&Edge) -> bool, end: &str) -> Option<Trace> {
+    let edge = known.facts.search.first_edge(breaks)?;
+    Some(known.facts.tell(&known.facts.search.run_through(edge), end.to_owned()))
+}
+
+fn index(id: StateId) -> usize {
+    usize::from(id.0)
+}

@@ -1,0 +1,82 @@
+//! Scenarios: what a workflow is expected to do with a task, step by step, in a file beside it.
+
+mod read;
+mod run;
+
+use orange_core::Actor;
+
+pub use read::{FILE, read};
+pub use run::{Failed, ScenarioResult, run};
+
+use crate::search::task::Agent;
+use crate::walk::Act;
+use orange_codegen::span::{Span, Spanned};
+
+/// One file of scenarios.
+#[derive(Clone, Debug)]
+pub struct Scenarios {
+    /// The workflow's file, relative to this one; without it, the file of the same stem.
+    pub workflow: Option<Spanned<String>>,
+    /// In source order.
+    pub all: Vec<Scenario>,
+}
+
+/// One task's story.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// What it shows.
+    pub name: Spanned<String>,
+    /// How the task is before the first step.
+    pub given: Given,
+    /// What happens, in order.
+    pub steps: Vec<ScenarioStep>,
+}
+
+/// How a task is before the first step; what is not given is as in a new task.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// Where it is.
+    pub status: Option<Spanned<String>>,
+    /// Its body.
+    pub body: Option<String>,
+    /// Values of counters.
+    pub counters: Vec<(Spanned<String>, u32)>,
+    /// The agents that are alive.
+    pub agents: Vec<Actor>,
+    /// Whether it has a worktree; a task with an agent has one.
+    pub workspace: Option<bool>,
+}
+
+/// Something that somebody does, and what is expected of it.
+#[derive(Clone, Debug)]
+pub struct ScenarioStep {
+    /// The whole step.
+    pub span: Span,
+    /// What is done.
+    pub act: Act,
+    /// What is expected then.
+    pub expect: Expect,
+}
+
+/// What is expected after a step; what is not named may be anything.
+#[derive(Clone, Debug, Default)]
+pub struct Expect {
+    /// Where the task is.
+    pub status: Option<Spanned<String>>,
+    /// Why it was refused: `gate_failed`.
+    pub rejection: Option<Spanned<String>>,
+    /// The names of the hooks that ran, in order.
+    pub hooks: Option<Spanned<Vec<String>>>,
+    /// Values of counters.
+    pub counters: Vec<(Spanned<String>, Spanned<u32>)>,
+    /// The agents that are alive, and no other.
+    pub agents: Option<Spanned<Vec<Actor>>>,
+    /// Whether a worktree is bound to it.
+    pub workspace: Option<Spanned<bool>>,
+}
+
+impl Given {
+    fn agent(&self, actor: Actor) -> Agent {
+        if self.agents.contains(&actor) { Agent::Live } else { Agent::None }
+    }
+}

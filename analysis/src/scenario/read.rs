@@ -1,0 +1,297 @@
+//! Reading a file of scenarios, collecting every fault in it.
+
+use orange_core::Actor;
+
+use super::{Expect, Given, Scenario, ScenarioStep, Scenarios};
+use crate::walk::{Act, Ended};
+use orange_codegen::catalogue::{S04, S09};
+use orange_codegen::diag::Diagnostic;
+use orange_codegen::model::decoder::{Decoder, Field, Fields};
+use orange_codegen::model::keys::{Key, Object, Takes};
+use orange_codegen::source::Source;
+use orange_codegen::span::{Span, Spanned};
+use orange_codegen::syntax::{self, Node};
+
+const fn key(name: &'static str, takes: Takes, doc: &'static str) -> Key {
+    Key { name, required: false, takes, doc }
+}
+
+const fn required(name: &'static str, takes: Takes, doc: &'static str) -> Key {
+    Key { name, required: true, takes, doc }
+}
+
+const COUNTERS: Takes = Takes::Map(&Takes::Integer(0));
+const AGENT: Takes = Takes::Word(&["worker", "reviewer"]);
+const AGENTS: Takes = Takes::List(&AGENT);
+
+/// The keys of a file of scenarios.
+pub static FILE: Object = Object {
+    what: "a file of scenarios",
+    keys: &[
+        key("workflow", Takes::Text, "The workflow's file; by default the one of the same stem."),
+        required("scenarios", Takes::List(&Takes::Object(&SCENARIO)), "The scenarios."),
+    ],
+};
+
+static SCENARIO: Object = Object {
+    what: "a scenario",
+    keys: &[
+        required("name", Takes::Text, "What it shows."),
+        key("given", Takes::Object(&GIVEN), "How the task is before the first step."),
+        required("steps", Takes::List(&Takes::Object(&STEP)), "What happens, in order."),
+    ],
+};
+
+static GIVEN: Object = Object {
+    what: "`given`",
+    keys: &[
+        key("status", Takes::Text, "Where the task is; the initial state by default."),
+        key("body", Takes::Text, "Its body."),
+        key("counters", COUNTERS, "Values of counters."),
+        key("agents", AGENTS, "The agents that are alive."),
+        key("workspace", Takes::Boolean, "Whether it has a worktree; with an agent it has."),
+    ],
+};
+
+static STEP: Object = Object {
+    what: "a step",
+    keys: &[
+        key("spawn", Takes::Boolean, "`orange task spawn`."),
+        key("write", Takes::Heading, "Somebody writes this section."),
+        key("text", Takes::Text, "What is written there."),
+        key("request", Takes::Text, "Somebody asks for this state."),
+        key("by", Takes::Word(&["worker", "reviewer", "human"]), "Who asks; a person by default."),
+        key("end", AGENT, "This agent ends."),
+        key("code", Takes::Integer(0), "Its exit status."),
+        key("signal", Takes::Integer(1), "The signal that ended it."),
+        key("output", Takes::Text, "Its last lines."),
+        key("respawn", Takes::Boolean, "`orange task respawn`."),
+        key("expect", Takes::Object(&EXPECT), "What is expected then."),
+    ],
+};
+
+static EXPECT: Object = Object {
+    what: "`expect`",
+    keys: &[
+        key("status", Takes::Text, "Where the task is."),
+        key("rejection", Takes::Word(&REJECTIONS), "Why it was refused."),
+        key("hooks", Takes::List(&Takes::Text), "The hooks that ran, in order."),
+        key("counters", COUNTERS, "Values of counters."),
+        key("agents", AGENTS, "The agents that are alive, and no other."),
+        key("workspace", Takes::Boolean, "Whether a worktree is bound to it."),
+    ],
+};
+
+const REJECTIONS: [&str; 4] = ["no_transition", "not_allowed", "guard_failed", "gate_failed"];
+const ASKING: [(&str, Actor); 3] =
+    [("worker", Actor::Worker), ("reviewer", Actor::Reviewer), ("human", Actor::Human)];
+const ENDING: [(&str, Actor); 2] = [("worker", Actor::Worker), ("reviewer", Actor::Reviewer)];
+
+/// Reads the scenarios of a file, and everything that is wrong with it. What is named must exist when they are run.
+pub fn read(source: &Source) -> (Option<Scenarios>, Vec<Diagnostic>) {
+    let (tree, mut found) = syntax::parse(source);
+    let Some(tree) = tree else {
+        if found.is_empty() {
+            let help = "write `scenarios:` and under it one `- name: …` for each";
+            found.push(Diagnostic::new(&S09, Span::at(0), "this file is empty").help(help));
+        }
+        return (None, found);
+    };
+    let mut decoder = Decoder::new(&source.text);
+    let scenarios = file(&mut decoder, &tree);
+    found.extend(decoder.finish());
+    (scenarios.filter(|_| found.iter().all(|it| it.level > orange_codegen::Level::Error)), found)
+}
+
+fn file(decoder: &mut Decoder<'_>, tree: &Node) -> Option<Scenarios> {
+    let fields = decoder.object(tree, &FILE)?;
+    let workflow = fields.get("workflow").and_then(|it| decoder.string(&it));
+    let all = items(decoder, &fields, "scenarios");
+    let all = all.into_iter().filter_map(|item| scenario(decoder, item)).collect();
+    Some(Scenarios { workflow, all })
+}
+
+fn scenario(decoder: &mut Decoder<'_>, node: &Node) -> Option<Scenario> {
+    let fields = decoder.object(node, &SCENARIO)?;
+    let name = fields.get("name").and_then(|it| decoder.string(&it));
+    let given = fields.get("given").and_then(|it| given(decoder, it.value)).unwrap_or_default();
+    let steps = items(decoder, &fields, "steps");
+    let steps = steps.into_iter().filter_map(|item| step(decoder, item)).collect();
+    Some(Scenario { name: name?, given, steps })
+}
+
+fn given(decoder: &mut Decoder<'_>, node: &Node) -> Option<Given> {
+    let fields = decoder.object(node, &GIVEN)?;
+    Some(Given {
+        status: fields.get("status").and_then(|it| decoder.string(&it)),
+        body: fields.get("body").and_then(|it| decoder.text(&it)).map(|it| it.value.clone()),
+        counters: counters(decoder, &fields).into_iter().map(|(name, it)| (name, it.value)).collect(),
+        agents: agents(decoder, &fields).map(|it| it.value).unwrap_or_default(),
+        workspace: fields.get("workspace").and_then(|it| decoder.boolean(&it)),
+    })
+}
+
+fn step(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioStep> {
+    let fields = decoder.object(node, &STEP)?;
+    let act = act(decoder, &fields);
+    let expect = fields.get("expect").and_then(|it| expect(decoder, it.value)).unwrap_or_default();
+    Some(ScenarioStep { span: node.span, act: act?, expect })
+}
+
+/// A step says exactly one thing that is done.
+fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
+    let said = ["spawn", "write", "request", "end", "respawn"].map(|name| fields.get(name));
+    let said: Vec<Field<'_>> = said.into_iter().flatten().collect();
+    let [one] = &said[..] else {
+        let message = match &said[..] {
+            [] => "this step does nothing",
+            _ => "this step does several things",
+        };
+        let help = "write exactly one of `spawn`, `write`, `request`, `end` and `respawn`";
+        decoder.report(Diagnostic::new(&S04, fields.span, message).help(help));
+        return None;
+    };
+    only_with(decoder, fields, one, ("text", "write"));
+    only_with(decoder, fields, one, ("by", "request"));
+    for key in ["code", "signal", "output"] {
+        only_with(decoder, fields, one, (key, "end"));
+    }
+    match one.name {
+        "spawn" => done(decoder, one).then_some(Act::Spawn),
+        "respawn" => done(decoder, one).then_some(Act::Respawn),
+        "end" => {
+            let ended = ended(decoder, fields);
+            decoder.word(one, &ENDING).map(|it| Act::End { agent: it.value, ended })
+        }
+        "request" => {
+            let by = fields.get("by").and_then(|it| decoder.word(&it, &ASKING));
+            let to = decoder.string(one)?.value;
+            Some(Act::Request { to, by: by.map_or(Actor::Human, |it| it.value) })
+        }
+        _ => {
+            let text = fields.get("text").and_then(|it| decoder.scalar(&it)).map(|it| it.value);
+            let heading = decoder.string(one)?.value;
+            Some(Act::Write { heading, text: text.unwrap_or_default() })
+        }
+    }
+}
+
+fn ended(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Ended {
+    let mut number = |key| {
+        let number = fields.get(key).and_then(|it| decoder.integer(&it));
+        number.and_then(|it| i32::try_from(it).ok())
+    };
+    let (code, signal) = (number("code"), number("signal"));
+    let output = fields.get("output").and_then(|it| decoder.scalar(&it)).map(|it| it.value);
+    Ended { code, signal, output: output.unwrap_or_default() }
+}
+
+/// Whether the step says that this is done. That it is not done is no step.
+fn done(decoder: &mut Decoder<'_>, one: &Field<'_>) -> bool {
+    let is_done = decoder.boolean(one);
+    if is_done == Some(false) {
+        let message = format!("`{}: false` does nothing", one.name);
+        decoder
+            .report(Diagnostic::new(&S04, one.value.span, message).help("write `true`, or delete the step"));
+    }
+    is_done == Some(true)
+}
+
+fn only_with(decoder: &mut Decoder<'_>, fields: &Fields<'_>, one: &Field<'_>, (key, with): (&str, &str)) {
+    if let Some(field) = fields.get(key).filter(|_| one.name != with) {
+        let message = format!("`{key}` says nothing without `{with}`");
+        decoder.report(Diagnostic::new(&S04, field.key, message).help(format!("delete `{key}`")));
+    }
+}
+
+fn expect(decoder: &mut Decoder<'_>, node: &Node) -> Option<Expect> {
+    let fields = decoder.object(node, &EXPECT)?;
+    let words = REJECTIONS.map(|it| (it, it));
+    Some(Expect {
+        status: fields.get("status").and_then(|it| decoder.string(&it)),
+        rejection: fields
+            .get("rejection")
+            .and_then(|it| decoder.word(&it, &words))
+            .map(|it| it.map(str::to_owned)),
+        hooks: fields.get("hooks").map(|field| {
+            let names = decoder.list(&field).iter().map(|item| field.item(item)).collect::<Vec<_>>();
+            let names = names.iter().filter_map(|it| decoder.string(it)).map(|it| it.value).collect();
+            Spanned::new(names, field.value.span)
+        }),
+        counters: counters(decoder, &fields),
+        agents: agents(decoder, &fields),
+        workspace: fields
+            .get("workspace")
+            .and_then(|it| decoder.boolean(&it).map(|bound| Spanned::new(bound, it.value.span))),
+    })
+}
+
+fn counters(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Vec<(Spanned<String>, Spanned<u32>)> {
+    let Some(field) = fields.get("counters") else { return Vec::new() };
+    let mut read = Vec::new();
+    for entry in decoder.names(&field) {
+        let value = Field { name: entry.name.value, key: entry.name.span, value: entry.value };
+        if let Some(number) = decoder.integer(&value) {
+            read.push((entry.name.map(str::to_owned), Spanned::new(number, entry.value.span)));
+        }
+    }
+    read
+}
+
+fn agents(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Spanned<Vec<Actor>>> {
+    let field = fields.get("agents")?;
+    let items: Vec<Field<'_>> = decoder.list(&field).iter().map(|item| field.item(item)).collect();
+    let agents = items.iter().filter_map(|it| decoder.word(it, &ENDING)).map(|it| it.value).collect();
+    Some(Spanned::new(agents, field.value.span))
+}
+
+fn items<'n>(decoder: &mut Decoder<'_>, fields: &Fields<'n>, name: &str) -> Vec<&'n Node> {
+    fields.get(name).map(|field| decoder.list(&field).iter().collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: &[&str]) {
+        let (scenarios, found) = read(&Source::new("flow.test.yml", text));
+        let messages: Vec<&str> = found.iter().map(|it| it.message.as_str()).collect();
+        assert_eq!(messages, expect);
+        assert_eq!(scenarios.is_some(), expect.is_empty());
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        check(
+            "workflow: flow.yml\nscenarios:\n  - name: all of it\n    given: {status: a, body: x, counters: {tries: 1}, agents: [worker], \
+             workspace: true}\n    steps:\n      - {write: '## S', text: t}\n      - {request: b, by: worker, expect: {status: b, \
+             rejection: gate_failed, hooks: [notify], counters: {tries: 2}, agents: [], workspace: false}}\n      - {end: worker, code: 75, signal: 9, output: rate limit}\n      \
+             - {spawn: true}\n      - {respawn: true}\n",
+            &[],
+        );
+    }
+
+    #[test]
+    fn every_fault_is_told() {
+        check("", &["this file is empty"]);
+        check("scenarios:\n  - {name: a, steps: [{}]}\n", &["this step does nothing"]);
+        check("scenarios:\n  - {name: a, steps: [{spawn: false}]}\n", &["`spawn: false` does nothing"]);
+        check(
+            "scenarios:\n  - {name: a, steps: [{spawn: true, end: worker}, {spawn: true, by: human}]}\n",
+            &["this step does several things", "`by` says nothing without `request`"],
+        );
+        check(
+            "scenarios:\n  - {name: a, steps: [{spawn: true, code: 3}]}\n",
+            &["`code` says nothing without `end`"],
+        );
+        check(
+            "scenarios:\n  - {steps: [{end: robot}]}\nworkflows: x\n",
+            &[
+                "unknown key `workflows` in a file of scenarios",
+                "a scenario needs the key `name`",
+                "unknown value `robot` of `end`",
+            ],
+        );
+    }
+}

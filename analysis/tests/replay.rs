@@ -1,0 +1,114 @@
+//! The run that a finding shows can be walked: over all fixtures, pages and shipped workflows, each step of each trace
+//! does what it says, and ends in the state that it names.
+
+#![expect(clippy::expect_used, reason = "a test that cannot read its files has failed")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use orange_analysis::lint;
+use orange_analysis::walk::command::Command;
+use orange_analysis::walk::{Happened, Walk};
+use orange_codegen::diag::TraceStep;
+use orange_codegen::lower::{Arena, lower};
+use orange_codegen::{Diagnostic, Source, Trace, compile};
+
+/// A section whose heading reads like the beginning of its text.
+const COLON: &str = "\
+name: colon
+states: {pending: {}, working: {}, reviewing: {}, done: {terminal: true}}
+transitions:
+  - {from: pending, to: working, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]}
+  - {from: working, to: reviewing, gate: {section: '## Done: all', required: true}}
+  - {from: reviewing, to: working, hooks: [{action: spawn_agent, prompt: worker}]}
+  - {from: reviewing, to: done, hooks: [{action: kill_session}, {action: release_workspace}]}
+prompts:
+  worker: 'Write ## Done: all, then run: orange task update --status reviewing'
+";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn files(folder: &str, extension: &str) -> Vec<(String, String)> {
+    let entries = fs::read_dir(root().join(folder)).expect("the folder is there");
+    let mut paths: Vec<PathBuf> = entries.map(|it| it.expect("an entry").path()).collect();
+    paths.sort();
+    paths.retain(|it| it.extension().is_some_and(|it| it == extension));
+    let read = |it: PathBuf| Some((it.display().to_string(), fs::read_to_string(&it).ok()?));
+    paths.into_iter().filter_map(read).collect()
+}
+
+/// Every workflow that this repository has, those in the examples of its pages included.
+fn sources() -> Vec<Source> {
+    let folders = ["workflows", "tests/fixtures", "tests/diagnostics"];
+    let whole = folders.into_iter().flat_map(|it| files(it, "yml"));
+    let pages = files("docs/lints", "md");
+    let examples = pages.iter().flat_map(|(path, page)| {
+        let blocks = page.split("```yaml\n").skip(1).filter_map(|it| it.split("```").next());
+        blocks.map(move |it| (format!("{path}.yml"), it.to_owned()))
+    });
+    let odd = [("colon.yml".to_owned(), COLON.to_owned())];
+    whole.chain(examples).chain(odd).map(|(path, text)| Source::new(path, text)).collect()
+}
+
+/// What is not as the trace tells it.
+fn replay(walk: &mut Walk<'_>, trace: &Trace) -> Result<(), String> {
+    for (at, step) in trace.steps.iter().enumerate() {
+        let story = perform(walk, step)?;
+        for happened in &story {
+            match happened {
+                Happened::Refused { message, .. } => return Err(format!("{step:?} is refused: {message}")),
+                Happened::Moved { hooks, .. } if !hooks.iter().map(|it| it.hook).eq(step.hooks.iter()) => {
+                    return Err(format!("{step:?} runs {hooks:?}"));
+                }
+                Happened::Wrote { .. }
+                | Happened::Moved { .. }
+                | Happened::Started { .. }
+                | Happened::Crashed { .. }
+                | Happened::Marked { .. }
+                | Happened::Waits { .. } => {}
+            }
+        }
+        let status = walk.machine().state(walk.status()).name;
+        let judged_later = trace.steps.get(at + 1).is_some_and(|it| it.script.is_empty());
+        if status != step.to && !judged_later {
+            return Err(format!("{step:?} comes to `{status}`"));
+        }
+    }
+    Ok(())
+}
+
+fn perform(walk: &mut Walk<'_>, step: &TraceStep) -> Result<Vec<Happened>, String> {
+    let mut story = Vec::new();
+    for line in &step.script {
+        match Command::parse(line) {
+            Ok(Some(Command::Act(act))) => {
+                story.extend(walk.act(&act).map_err(|it| format!("{line}: {}", it.0))?);
+            }
+            other => return Err(format!("{line} is no act: {other:?}")),
+        }
+    }
+    Ok(story)
+}
+
+#[test]
+fn every_trace_of_every_finding_can_be_walked() {
+    let (mut replayed, mut wrong) = (0, Vec::new());
+    for source in sources() {
+        let Some(checked) = compile(&source).checked else { continue };
+        let arena = Arena::default();
+        let Ok(machine) = lower(&checked, &arena) else { continue };
+        for finding in lint::findings(&checked, &source) {
+            let Diagnostic { trace: Some(trace), .. } = &finding else { continue };
+            let start = machine.state_named(&trace.start).expect("a trace starts in a state");
+            let outcome = replay(&mut Walk::at(&machine, start), trace);
+            replayed += 1;
+            wrong.extend(
+                outcome.err().map(|it| format!("{}: {}: {it}\n  {trace}", source.path, finding.message)),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(replayed > 100, "only {replayed} traces");
+}

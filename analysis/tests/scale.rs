@@ -1,0 +1,160 @@
+//! How the search and the lints grow: counts of what they look at, which are the same on every machine.
+
+#![expect(clippy::expect_used, reason = "a test whose workflow does not compile has failed")]
+
+use std::fmt::Write as _;
+
+use orange_analysis::lint::MAX_TOLD;
+use orange_analysis::lint::lint;
+use orange_analysis::search::{Cut, MAX_CONFIGURATIONS, MAX_STEPS, Search};
+use orange_codegen::lower::{Arena, lower};
+use orange_codegen::{Source, compile};
+
+/// What a search came to.
+#[derive(Debug, PartialEq, Eq)]
+struct Count {
+    configurations: usize,
+    edges: usize,
+    cut: Option<Cut>,
+}
+
+#[track_caller]
+fn count(text: &str) -> Count {
+    let checked = compile(&Source::new("flow.yml", text)).checked.expect("a workflow without an error");
+    let arena = Arena::default();
+    let machine = lower(&checked, &arena).expect("a state machine");
+    let search = Search::run(&machine);
+    let (configurations, edges) = (search.configurations().count(), search.edges().count());
+    Count { configurations, edges, cut: search.cut() }
+}
+
+/// The codes of what is found, each once.
+fn codes(text: &str) -> Vec<&'static str> {
+    let mut codes: Vec<_> =
+        lint(&Source::new("flow.yml", text)).diagnostics.iter().map(|it| it.code()).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
+}
+
+const START: &str = "[{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]";
+const END: &str = "[{action: kill_session}, {action: release_workspace}]";
+
+/// States one after the other, each with a gate, hooks, rules and a way to be cancelled.
+fn chain(states: usize, hooks: &str) -> String {
+    let mut text = "name: flow\nstates:\n  pending: {}\n".to_owned();
+    let mut add = |line: String| writeln!(text, "{line}").expect("memory");
+    (0..states).for_each(|at| add(format!("  s{at}: {{respawn_prompt: worker}}")));
+    add(format!("  s{states}: {{terminal: true}}\n  cancelled: {{terminal: true}}\ntransitions:"));
+    add(format!("  - {{from: pending, to: s0, hooks: {START}}}"));
+    let gate = "{section: \"## Handoff\", required: true, fresh: true}";
+    for at in 0..states {
+        let hooks = if at + 1 == states { END } else { hooks };
+        add(format!("  - {{from: s{at}, to: s{}, gate: {gate}, hooks: {hooks}}}", at + 1));
+        add(format!("  - {{from: s{at}, to: cancelled, hooks: {END}}}"));
+    }
+    add("exit_monitoring:\n  rules:".to_owned());
+    for at in 0..states {
+        add(format!("    - {{status: s{at}, has_artifact: {gate}, then: s{}}}", at + 1));
+        add(format!("    - {{status: s{at}, no_artifact: true, action: mark_dead}}"));
+    }
+    add("prompts: {worker: Work.}".to_owned());
+    text
+}
+
+/// A state from which every one of these ways leads to another and back.
+fn star(head: &str, ways: impl Iterator<Item = String>) -> String {
+    let ways: Vec<String> = ways.collect();
+    let mut text = format!("name: flow\n{head}states:\n  a: {{}}\n  z: {{terminal: true}}\n");
+    let mut add = |line: String| writeln!(text, "{line}").expect("memory");
+    (0..ways.len()).for_each(|at| add(format!("  s{at}: {{}}")));
+    add("transitions:\n  - {from: a, to: z}".to_owned());
+    for (at, way) in ways.iter().enumerate() {
+        add(format!("  - {{from: a, to: s{at}, {way}}}\n  - {{from: s{at}, to: a}}"));
+    }
+    text
+}
+
+fn counters(count: usize, bound: u32) -> String {
+    let fields: Vec<String> = (0..count).map(|at| format!("c{at}: 0")).collect();
+    let head = format!("fields: {{{}}}\n", fields.join(", "));
+    let way = |at| format!("when: \"c{at} < {bound}\", hooks: [{{action: increment, field: c{at}}}]");
+    star(&head, (0..count).map(way))
+}
+
+fn sections(count: usize) -> String {
+    star("", (0..count).map(|at| format!("gate: {{section: \"## S{at}\", verdict: PASS, fresh: true}}")))
+}
+
+#[test]
+fn a_chain_grows_as_it_is_long() {
+    let kills = "[{action: kill_session}, {action: spawn_agent, prompt: worker}]";
+    let [one, two, four] = [100, 200, 400].map(|states| count(&chain(states, kills)));
+    let more = |a: &Count, b: &Count| (b.configurations - a.configurations, b.edges - a.edges);
+    let (first, second) = (more(&one, &two), more(&two, &four));
+    assert_eq!((2 * first.0, 2 * first.1), second);
+    assert!(two.configurations < 5 * 200 && two.edges < 20 * 200, "{two:?}");
+    assert_eq!((one.cut, two.cut, four.cut), (None, None, None));
+}
+
+#[test]
+fn ten_thousand_states_are_decided() {
+    let kills = "[{action: kill_session}, {action: spawn_agent, prompt: worker}]";
+    let found = count(&chain(9_990, kills));
+    assert_eq!(found.cut, None);
+    assert!(found.edges < 20 * 9_990, "{found:?}");
+}
+
+#[test]
+fn traces_have_a_bound_however_many_findings_there_are() {
+    let spawns = "[{action: spawn_agent, prompt: worker}]";
+    let found = lint(&Source::new("flow.yml", chain(1_000, spawns))).diagnostics;
+    let traces = found.iter().filter_map(|it| it.trace.as_ref());
+    let (traces, steps) = traces.fold((0, 0), |(traces, steps), it| {
+        let length = it.steps.iter().map(|step| 1 + step.hooks.len()).sum::<usize>();
+        (traces + 1, steps + length)
+    });
+    assert!(traces >= 999, "{traces}");
+    // Where nothing is left of it, the last step alone is told.
+    assert!(steps <= MAX_TOLD + 10 * traces, "{steps} of {traces}");
+    assert!(found.iter().all(|it| it.trace.as_ref().is_none_or(|it| !it.steps.is_empty())));
+}
+
+#[test]
+fn many_counters_are_left_undecided() {
+    assert_eq!(count(&counters(20, 5)), Count { configurations: 0, edges: 0, cut: Some(Cut::Counters(20)) });
+    assert!(codes(&counters(20, 5)).contains(&"A10"));
+    let found = count(&counters(8, 1_000));
+    assert_eq!(found.cut, Some(Cut::Configurations));
+    assert!(found.configurations <= MAX_CONFIGURATIONS + 100, "{found:?}");
+}
+
+#[test]
+fn many_sections_are_left_undecided() {
+    assert_eq!(count(&sections(10)), Count { configurations: 0, edges: 0, cut: Some(Cut::Sections(10)) });
+    assert!(codes(&sections(10)).contains(&"A10"));
+    let found = count(&sections(8));
+    assert!(found.cut.is_none() || found.configurations <= MAX_CONFIGURATIONS + 1_000, "{found:?}");
+}
+
+#[test]
+fn a_hundred_thousand_transitions_are_decided() {
+    let names: Vec<String> = (0..316).map(|at| format!("s{at}")).collect();
+    let states: String = names.iter().map(|it| format!("  {it}: {{}}\n")).collect();
+    let all = names.join(", ");
+    let ways: String = names.iter().map(|to| format!("  - {{from: [{all}], to: {to}}}\n")).collect();
+    let text = format!(
+        "name: flow\nstates:\n{states}  z: {{terminal: true}}\ntransitions:\n{ways}  - {{from: s0, to: z}}\n"
+    );
+    let found = count(&text);
+    assert_eq!((found.edges, found.cut), (316 * 316 + 1, None));
+}
+
+#[test]
+fn hooks_count_as_steps() {
+    let hooks = vec!["{action: push_branch}"; 99].join(", ");
+    let way = |at| format!("when: \"c{at} < 30\", hooks: [{{action: increment, field: c{at}}}, {hooks}]");
+    let found = count(&star("fields: {c0: 0, c1: 0, c2: 0, c3: 0}\n", (0..4).map(way)));
+    assert_eq!(found.cut, Some(Cut::Steps));
+    assert!(found.edges < MAX_STEPS / 20, "{found:?}");
+}
