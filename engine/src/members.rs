@@ -160,6 +160,12 @@ impl Member for PathBuf {
     }
 }
 
+impl Member for orange_journal::Name {
+    fn of(value: Value) -> Option<orange_journal::Name> {
+        orange_journal::Name::parse(value.as_str()?)
+    }
+}
+
 impl Member for u64 {
     fn of(value: Value) -> Option<u64> {
         value.as_u64()

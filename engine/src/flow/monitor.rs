@@ -91,7 +91,7 @@ fn watch(
     if !history.stopped.is_empty() {
         stories.extend(stop::go_on(app, dir)?);
     }
-    if history.waiting.as_ref().is_some_and(|waiting| waiting.is_due(fault::now())) {
+    if history.waiting.as_ref().is_some_and(|waiting| waiting::is_due(waiting, fault::now())) {
         stories.extend(waiting::overdue(app, dir)?);
     }
     if panes.is_none() && !history.agents.is_empty() {

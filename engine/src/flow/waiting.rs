@@ -77,7 +77,7 @@ pub fn begin(
         Next::GiveUp { reason, .. } => return Ok(reason),
     };
     let Waiting { reason, spawn, until, .. } = &waiting;
-    if waiting.is_due(fault::now()) {
+    if is_due(&waiting, fault::now()) {
         return Ok(format!("{reason}; {}", start(app, machine, locked, *spawn)?));
     }
     let dir = locked.dir().clone();
@@ -98,7 +98,7 @@ pub fn resume(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     loop {
         let pending = task::read_journal(dir)?.history().waiting.filter(|waiting| waiting.spawn == spawn);
         let Some(waiting) = pending else { return Ok(None) };
-        if waiting.is_due(fault::now()) {
+        if is_due(&waiting, fault::now()) {
             return overdue(app, dir);
         }
         let left = Duration::from_secs(waiting.after.into()).saturating_sub(begun.elapsed());
@@ -112,7 +112,7 @@ pub fn resume(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
 /// Those of the store.
 pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
-    let due = locked.history().waiting.clone().filter(|waiting| waiting.is_due(fault::now()));
+    let due = locked.history().waiting.clone().filter(|waiting| is_due(waiting, fault::now()));
     let Some(waiting) = due else { return Ok(None) };
     let machine = app.machine_of(&locked.task().owned)?;
     start(app, machine, &mut locked, waiting.spawn).map(Some)
@@ -150,13 +150,11 @@ fn in_place_of(history: &TaskHistory, spawn: u32) -> Start {
     Start { occasion: Occasion::Respawn, answers: before.and_then(|agent| agent.answers.clone()) }
 }
 
-impl Waiting {
-    /// Whether the time has come, or a clock was set back so that it never would.
-    pub fn is_due(&self, now: SystemTime) -> bool {
-        // Times of one form and length are in the order of their letters.
-        let latest = clock::rfc3339(now + Duration::from_secs(self.after.into()));
-        self.until <= clock::rfc3339(now) || self.until > latest
-    }
+/// Whether the time has come, or a clock was set back so that it never would.
+pub(crate) fn is_due(waiting: &Waiting, now: SystemTime) -> bool {
+    // Times of one form and length are in the order of their letters.
+    let latest = clock::rfc3339(now + Duration::from_secs(waiting.after.into()));
+    waiting.until <= clock::rfc3339(now) || waiting.until > latest
 }
 
 #[cfg(test)]
@@ -173,11 +171,11 @@ mod tests {
     fn it_is_due_when_the_time_has_come_or_the_clock_went_back() {
         let waiting = Waiting { until: clock::rfc3339(at(60)), after: 60, ..Waiting::default() };
         for (second, expect) in [(0, false), (59, false), (60, true), (9_999_999, true)] {
-            assert_eq!(waiting.is_due(at(second)), expect, "{second}");
+            assert_eq!(is_due(&waiting, at(second)), expect, "{second}");
         }
         let set_back = Waiting { until: clock::rfc3339(at(3600)), ..waiting };
-        assert!(set_back.is_due(at(0)), "it would come an hour late");
-        assert!(set_back.is_due(UNIX_EPOCH));
+        assert!(is_due(&set_back, at(0)), "it would come an hour late");
+        assert!(is_due(&set_back, UNIX_EPOCH));
     }
 
     #[test]

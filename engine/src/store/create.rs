@@ -11,7 +11,7 @@ use crate::store::lock::{Lock, Rank};
 use crate::store::scalar::Value;
 use crate::store::{
     Event, Home, LockedTask, Set, Task, TaskDir, atomic, clock, home, id, journal, list, lock, projects,
-    regular,
+    regular, task,
 };
 use crate::{Error, Kind, Result, fault, nofollow};
 
@@ -148,7 +148,7 @@ fn task_md(dir: &TaskDir, branch: &str, draft: &Draft, now: &str) -> String {
         ("harness", Value::Text(&draft.harness)),
         ("review_harness", Value::Text(&draft.review_harness)),
     ];
-    fields.extend(owned.fields().into_iter().filter(|(key, _)| *key != "status"));
+    fields.extend(task::owned_fields(&owned).into_iter().filter(|(key, _)| *key != "status"));
     fields.push(("created_at", Value::Plain(now)));
     fields.push(("updated_at", Value::Plain(now)));
 

@@ -1,24 +1,24 @@
 //! Journals that are read on while they grow.
 
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::ErrorKind;
 
+use orange_journal::follow;
 use rustix::fs::OFlags;
 
-use crate::store::event::Record;
-use crate::store::{TaskDir, journal};
+use crate::store::{Record, TaskDir, journal};
 use crate::{Error, Result, nofollow};
 
 /// A journal, and how far it has been read.
 #[derive(Debug)]
 pub struct Follow {
     dir: TaskDir,
-    read: u64,
+    read: follow::Follow,
 }
 
 impl Follow {
     /// From the beginning on.
     pub fn from_start(dir: TaskDir) -> Follow {
-        Follow { dir, read: 0 }
+        Follow { dir, read: follow::Follow::default() }
     }
 
     /// From now on.
@@ -38,23 +38,13 @@ impl Follow {
     /// `corrupt`; `environment`. What could not be understood is not read again.
     pub fn more(&mut self) -> Result<Option<Vec<Record>>> {
         let path = self.dir.history();
-        let unreadable = |cause: std::io::Error| Error::io("read", &path, &cause);
-        let mut file = match nofollow::open(&path, OFlags::RDONLY) {
-            Ok(file) => file,
-            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(cause) => return Err(unreadable(cause)),
-        };
-        let length = file.metadata().map_err(unreadable)?.len();
-        if length <= self.read {
-            self.read = length;
-            return Ok(Some(Vec::new()));
+        match nofollow::open(&path, OFlags::RDONLY) {
+            Ok(mut file) => {
+                self.read.more(&mut file).map(Some).map_err(|cause| journal::misread(&path, &cause))
+            }
+            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(Error::io("read", &path, &cause)),
         }
-        let mut new = Vec::new();
-        file.seek(SeekFrom::Start(self.read)).map_err(unreadable)?;
-        file.take(journal::LONGEST).read_to_end(&mut new).map_err(unreadable)?;
-        new.truncate(new.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1));
-        self.read += new.len() as u64;
-        Ok(Some(journal::parse(&new, &path)?.records))
     }
 }
 

@@ -1,49 +1,20 @@
 //! `history.jsonl`: one JSON object a line, only ever appended to.
 
-use std::fmt;
 use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use orange_journal::read::{self, Unreadable};
 use rustix::fs::OFlags;
-use serde::Deserializer;
-use serde::de::{DeserializeSeed, MapAccess, Visitor};
+
+pub use orange_journal::{Journal, Torn};
 
 use crate::nofollow::Unfit;
-use crate::store::clock;
-use crate::store::event::{Event, Record};
-use crate::store::fold::{Owned, TaskHistory};
-use crate::store::set::Set;
+use crate::store::{Event, Record, Set, clock};
 use crate::{Error, Kind, Result, fault, nofollow};
 
 /// How long a journal may be.
 pub(crate) const LONGEST: u64 = 512 * 1024 * 1024;
-
-/// How long one of its lines may be.
-const LONGEST_LINE: u64 = nofollow::LONGEST;
-
-/// A journal as it was read.
-#[derive(Debug, Default, PartialEq)]
-pub struct Journal {
-    /// Its records, in order, or the last of them.
-    pub records: Vec<Record>,
-    /// How many records there are before these.
-    pub left_out: usize,
-    /// What a killed or powered-off writer left behind the last record.
-    pub torn: Option<Torn>,
-    /// Whether the last record is whole but its line is not ended.
-    pub unended: bool,
-    history: TaskHistory,
-}
-
-/// A last line that was not written to its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Torn {
-    /// Where the line begins, in bytes.
-    pub offset: u64,
-    /// What there is of it; bytes that are no text are replaced.
-    pub text: String,
-}
 
 /// Reads the journal and changes nothing.
 ///
@@ -59,7 +30,7 @@ pub fn read(path: &Path) -> Result<Journal> {
 /// As [`read`].
 pub fn read_last(path: &Path, keep: usize) -> Result<Journal> {
     let file = open(path).map_err(|cause| unreadable(path, &cause))?;
-    understand(BufReader::with_capacity(1 << 16, file), path, keep)
+    read::read(BufReader::with_capacity(1 << 16, file), keep).map_err(|cause| misread(path, &cause))
 }
 
 /// Cuts off a torn last line, or ends one that is whole. Call it under the task's lock only: a line that is being
@@ -148,124 +119,6 @@ fn append_to(mut file: File, path: &Path, lines: &[u8]) -> Result<()> {
     })
 }
 
-/// Understands the bytes of a journal.
-///
-/// # Errors
-/// `corrupt`, naming the line.
-pub fn parse(bytes: &[u8], path: &Path) -> Result<Journal> {
-    understand(bytes, path, usize::MAX)
-}
-
-fn understand(mut from: impl BufRead, path: &Path, keep: usize) -> Result<Journal> {
-    let unreadable = |cause| unreadable(path, &cause);
-    let mut journal = Journal::default();
-    let (mut offset, mut line) = (0, Vec::new());
-    for number in 1.. {
-        line.clear();
-        if from.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
-            break;
-        }
-        if line.len() as u64 > LONGEST_LINE {
-            return Err(corrupt(path, number, &Unfit::TooLong(LONGEST_LINE).to_string()));
-        }
-        if !line.trim_ascii().is_empty() {
-            match serde_json::from_slice::<Record>(&line) {
-                Ok(record) => journal.push(record, keep).map_err(|what| corrupt(path, number, &what))?,
-                Err(cause) if !cause.is_data() && from.fill_buf().map_err(unreadable)?.is_empty() => {
-                    let text = String::from_utf8_lossy(&line).into_owned();
-                    journal.torn = Some(Torn { offset, text });
-                }
-                Err(cause) => return Err(corrupt(path, number, &cause.to_string())),
-            }
-        }
-        offset += line.len() as u64;
-        journal.unended = journal.torn.is_none() && !line.ends_with(b"\n");
-    }
-    journal.forget_before(keep);
-    Ok(journal)
-}
-
-/// The engine-owned values alone, from no more of each line than they take: for lists of thousands of tasks. `None` when
-/// only `parse` can tell.
-pub fn owned(bytes: &[u8]) -> Option<Owned> {
-    // Inside a string these quotes would be escaped.
-    const SET: &str = "\"set\"";
-    let mut owned = Owned::default();
-    let mut last = 0;
-    for line in std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?.split('\n') {
-        last = seq_of(line).filter(|seq| *seq > last)?;
-        // Most lines have none, and looking from the front is the faster way to find that out.
-        if line.contains(SET)
-            && let Some(at) = line.rfind(SET)
-        {
-            let last_member = line[at + SET.len()..].strip_prefix(':')?.strip_suffix('}')?;
-            let mut set = serde_json::Deserializer::from_str(last_member);
-            SetInto(&mut owned).deserialize(&mut set).and_then(|()| set.end()).ok()?;
-        }
-    }
-    (!owned.status.is_empty()).then_some(owned)
-}
-
-/// The number of a line that begins and ends as this program writes one.
-fn seq_of(line: &str) -> Option<u64> {
-    let (seq, rest) = line.strip_prefix("{\"seq\":")?.split_once(',')?;
-    let is_event = rest.starts_with("\"timestamp\":\"") && rest.ends_with('}');
-    seq.parse().ok().filter(|_| is_event)
-}
-
-/// Takes a set over into the values, without building it first.
-struct SetInto<'a>(&'a mut Owned);
-
-impl<'de> DeserializeSeed<'de> for SetInto<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, set: D) -> std::result::Result<(), D::Error> {
-        set.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for SetInto<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("the values of a set")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut set: A) -> std::result::Result<(), A::Error> {
-        while let Some(key) = set.next_key::<&str>()? {
-            self.0.apply_one(key, set.next_value()?);
-        }
-        Ok(())
-    }
-}
-
-impl Journal {
-    /// What all records add up to.
-    pub fn history(&self) -> TaskHistory {
-        self.history.clone()
-    }
-
-    fn push(&mut self, record: Record, keep: usize) -> std::result::Result<(), String> {
-        let is_first = self.records.is_empty() && self.left_out == 0;
-        if !is_first && self.history.last_seq >= record.seq {
-            return Err(format!("seq {} after {}", record.seq, self.history.last_seq));
-        }
-        self.history.apply(&record);
-        self.records.push(record);
-        // Not with each record, since all that are kept move.
-        if self.records.len() / 2 > keep {
-            self.forget_before(keep);
-        }
-        Ok(())
-    }
-
-    fn forget_before(&mut self, keep: usize) {
-        let old = self.records.len().saturating_sub(keep);
-        self.records.drain(..old);
-        self.left_out += old;
-    }
-}
-
 /// The length of a file that ends with a whole line. After a failed write there may be a torn one, which must not
 /// come to stand in the middle: the next to lock the task cuts it off.
 fn whole_length(file: &mut File) -> std::io::Result<u64> {
@@ -304,10 +157,18 @@ fn unreadable(path: &Path, cause: &std::io::Error) -> Error {
     Error::io("read", path, cause)
 }
 
-fn corrupt(path: &Path, line: usize, what: &str) -> Error {
-    Error::new(Kind::Corrupt, format!("{}:{line}: not a history event: {what}", path.display()))
-        .help("restore the file from a backup, or mend that line: each line is one JSON object with seq, timestamp, type")
+/// Why the contents of a journal cannot be read.
+pub(crate) fn misread(path: &Path, cause: &Unreadable) -> Error {
+    match cause {
+        Unreadable::Io(cause) => unreadable(path, cause),
+        Unreadable::Line { number, what } => {
+            Error::new(Kind::Corrupt, format!("{}:{number}: not a history event: {what}", path.display()))
+                .help(HELP)
+        }
+    }
 }
+
+const HELP: &str = "restore the file from a backup, or mend that line: each line is one JSON object with seq, timestamp, type";
 
 #[cfg(test)]
 mod tests;

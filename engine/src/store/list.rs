@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use orange_journal::read::owned;
 use rustix::fs::OFlags;
 
 use crate::files::entries;
@@ -49,7 +50,7 @@ pub struct Known {
 impl Known {
     fn read(dir: TaskDir, buffer: &mut Vec<u8>) -> Known {
         let bytes = contents(&dir.history(), journal::LONGEST, buffer).ok();
-        Known { owned: bytes.and_then(journal::owned), dir }
+        Known { owned: bytes.and_then(owned), dir }
     }
 
     /// Whether it is as asked, as far as can be told yet: one that takes a careful reading is taken for it.

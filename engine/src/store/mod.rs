@@ -11,9 +11,7 @@ pub mod clock;
 pub mod copy;
 pub mod create;
 pub mod edit;
-pub mod event;
 pub mod find;
-pub mod fold;
 pub mod follow;
 pub mod frontmatter;
 pub mod home;
@@ -24,14 +22,12 @@ pub mod list;
 pub mod lock;
 pub mod locked_task;
 pub mod merge;
-pub mod name;
 pub mod owed;
 pub mod pool;
 pub mod projects;
 pub mod regular;
 pub mod scalar;
 pub mod secret;
-pub mod set;
 pub mod suggest;
 pub mod task;
 pub mod transcripts;
@@ -39,15 +35,14 @@ pub mod trash;
 
 pub use copy::Copy;
 pub use create::{Draft, create, rebranch};
-pub use event::{Event, Record};
-pub use fold::{Conversation, OpenTransition, Owned, TaskHistory};
 pub use follow::Follow;
 pub use home::{Home, TaskDir};
 pub use list::{Listed, list};
 pub use locked_task::LockedTask;
-pub use name::Name;
+pub use orange_journal::{
+    Conversation, Event, Name, OpenTransition, Owned, Record, Set, TaskHistory, event, fold, name, set,
+};
 pub use pool::Pool;
-pub use set::Set;
 pub use task::Task;
 
 #[cfg(test)]

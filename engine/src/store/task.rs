@@ -237,7 +237,19 @@ pub(crate) fn differences(dir: &TaskDir, document: &Document, owned: &Owned) -> 
 /// Every frontmatter key that the engine owns, with its value.
 pub(crate) fn fields<'a>(dir: &'a TaskDir, owned: &'a Owned) -> Vec<(&'a str, Value<'a>)> {
     let mut fields = vec![("id", Value::Text(&dir.id)), ("project", Value::Text(&dir.project))];
-    fields.extend(owned.fields());
+    fields.extend(owned_fields(owned));
+    fields
+}
+
+/// The same without `id` and `project`, in the order of a new file.
+pub(crate) fn owned_fields(owned: &Owned) -> Vec<(&str, Value<'_>)> {
+    const FIRST: [&str; 2] = ["review_round", "crash_count"];
+    let mut fields = vec![("status", Value::Text(&owned.status)), ("workflow", Value::Text(&owned.workflow))];
+    let first = FIRST.iter().filter_map(|name| owned.counters.get_key_value(*name));
+    let others = owned.counters.iter().filter(|(name, _)| !FIRST.contains(&name.as_str()));
+    fields.extend(first.chain(others).map(|(name, value)| (name.as_str(), Value::Number(*value))));
+    fields.push(("workspace", Value::text_or_null(owned.workspace.as_deref())));
+    fields.push(("tmux_session", Value::text_or_null(owned.tmux_session.as_deref())));
     fields
 }
 

@@ -12,6 +12,7 @@ const SOURCES: &[&str] = &[
     "analysis/src",
     "codegen/src",
     "engine/core/src",
+    "engine/journal/src",
     "engine/src",
     "macros/src",
     "tools/cli/src",

@@ -5,7 +5,7 @@ use std::fs;
 use crate::given::{Given, Setting};
 use crate::page::Page;
 
-const EVENTS: &str = include_str!("../../../engine/src/store/event.rs");
+const EVENTS: &str = include_str!("../../../engine/journal/src/event.rs");
 
 #[test]
 fn every_event_and_every_field_is_on_the_page() {

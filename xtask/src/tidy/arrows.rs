@@ -21,13 +21,14 @@ struct Arrows {
 const NONE: &[&str] = &[];
 
 /// Every arrow there may be: `core ← codegen ← macros, workflows/main.rs`, `codegen ← analysis ← workflows/build.rs, tools`
-/// and `core ← engine ← workflows/main.rs`. Only xtask and tests reach for everything.
+/// and `core ← journal ← engine ← workflows/main.rs`. Only xtask and tests reach for everything.
 const ARROWS: &[Arrows] = &[
     Arrows { from: "orange-core", normal: NONE, build: NONE, dev: NONE },
     Arrows { from: "orange-codegen", normal: &["orange-core"], build: NONE, dev: NONE },
     Arrows { from: "orange-analysis", normal: &["orange-codegen", "orange-core"], build: NONE, dev: NONE },
     Arrows { from: "orange-macros", normal: &["orange-codegen"], build: NONE, dev: &["orange-core"] },
-    Arrows { from: "orange-engine", normal: &["orange-core"], build: NONE, dev: NONE },
+    Arrows { from: "orange-journal", normal: &["orange-core"], build: NONE, dev: NONE },
+    Arrows { from: "orange-engine", normal: &["orange-core", "orange-journal"], build: NONE, dev: NONE },
     Arrows {
         from: "orange",
         // The compiler only behind the feature `custom-workflows`, which the lists of the binary watch.
@@ -52,6 +53,7 @@ const EVERYTHING: &[&str] = &[
     "orange-codegen",
     "orange-analysis",
     "orange-macros",
+    "orange-journal",
     "orange-engine",
     "orange",
     "orange-workflow",
@@ -211,6 +213,8 @@ mod tests {
         check("orange-codegen", "orange-analysis", Some("dev"), false);
         check("orange-macros", "orange-analysis", None, false);
         check("orange", "orange-analysis", None, false);
+        check("orange-engine", "orange-journal", None, true);
+        check("orange-journal", "orange-engine", None, false);
         check("orange-codegen", "orange-engine", Some("dev"), false);
         check("orange", "orange-codegen", Some("build"), true);
         check("orange", "orange-workflow", None, false);

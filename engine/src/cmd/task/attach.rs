@@ -10,7 +10,7 @@ use super::complete::command;
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::drive::tmux::Shown;
-use crate::flow::Snapshot;
+use crate::flow::{Snapshot, waiting};
 use crate::hooks::agents;
 use crate::store::event::{Event, Record, Waiting};
 use crate::store::{Task, TaskDir, TaskHistory};
@@ -76,7 +76,7 @@ fn is_followed(app: &App, dir: &TaskDir) -> Result<bool> {
             return Ok(true);
         }
         // An end that is not on record yet, and a transition that is not finished, are on their way.
-        let is_due = history.waiting.as_ref().is_some_and(|waiting| waiting.is_due(fault::now()));
+        let is_due = history.waiting.as_ref().is_some_and(|waiting| waiting::is_due(waiting, fault::now()));
         let is_moving = history.open.is_some() || !history.agents.is_empty() || is_due;
         if !is_moving || Instant::now() >= until || app.is_over(&task.owned) && history.open.is_none() {
             return Ok(false);

@@ -4,9 +4,6 @@ use std::fmt;
 use std::ops::Deref;
 
 use serde::Serialize;
-use serde_json::Value;
-
-use crate::members::Member;
 
 /// The name of a worktree, a project or a task: no path, and not hidden.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -20,12 +17,6 @@ impl Name {
         let fits = (1..=LONGEST).contains(&text.len()) && !text.starts_with('.');
         let is_plain = !text.chars().any(|letter| letter == '/' || letter.is_control());
         (fits && is_plain).then(|| Name(text.to_owned()))
-    }
-}
-
-impl Member for Name {
-    fn of(value: Value) -> Option<Name> {
-        Name::parse(value.as_str()?)
     }
 }
 
@@ -73,6 +64,5 @@ mod tests {
         for other in ["", ".", "..", ".pool.json", "/etc", "a/b", "../a", "a\0", "a\nb", &"a".repeat(256)] {
             assert_eq!(Name::parse(other), None, "{other}");
         }
-        assert_eq!(<Name as Member>::of(Value::from("/etc")), None);
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::store::Name;
+use crate::name::Name;
 
 /// New values of engine-owned fields, by their frontmatter key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

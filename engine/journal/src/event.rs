@@ -6,7 +6,7 @@ use orange_core::Seen;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::store::set::Set;
+use crate::set::Set;
 
 /// One line of `history.jsonl`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -6,7 +6,7 @@ use super::{
     CounterValue, Event, Pass, PlannedHook, Record, Report, Spawn, Spent, Trace, Transition, Waiting,
 };
 use crate::members::{self, Members, Object};
-use crate::store::set::Set;
+use crate::set::Set;
 
 impl<'de> Deserialize<'de> for Record {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Record, D::Error> {

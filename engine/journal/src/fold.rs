@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use crate::store::Name;
-use crate::store::event::{Event, Pass, Record, Report, Spawn, Spent, Transition, Waiting};
-use crate::store::scalar::Value;
-use crate::store::set::Set;
+use crate::event::{Event, Pass, Record, Report, Spawn, Spent, Transition, Waiting};
+use crate::name::Name;
+use crate::set::Set;
 
 /// The journal, added up.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -264,19 +263,6 @@ impl Owned {
         self.counters.get(name).copied().unwrap_or(0)
     }
 
-    /// Every frontmatter key that the engine owns beside `id` and `project`, with its value, in the order of a new file.
-    pub fn fields(&self) -> Vec<(&str, Value<'_>)> {
-        const FIRST: [&str; 2] = ["review_round", "crash_count"];
-        let mut fields =
-            vec![("status", Value::Text(&self.status)), ("workflow", Value::Text(&self.workflow))];
-        let first = FIRST.iter().filter_map(|name| self.counters.get_key_value(*name));
-        let others = self.counters.iter().filter(|(name, _)| !FIRST.contains(&name.as_str()));
-        fields.extend(first.chain(others).map(|(name, value)| (name.as_str(), Value::Number(*value))));
-        fields.push(("workspace", Value::text_or_null(self.workspace.as_deref())));
-        fields.push(("tmux_session", Value::text_or_null(self.tmux_session.as_deref())));
-        fields
-    }
-
     /// Takes over the values of a set; what a newer version added is passed over.
     pub fn apply(&mut self, set: &Set) {
         for (key, value) in &set.0 {
@@ -312,12 +298,12 @@ fn text(value: Json) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::event::{PlannedHook, Trace};
-    use crate::store::journal::records;
+    use crate::event::{PlannedHook, Trace};
 
     #[track_caller]
     fn fold(events: Vec<(Event, Set)>) -> TaskHistory {
-        TaskHistory::fold(&records(0, events))
+        let record = |(seq, (event, set))| Record { seq, timestamp: String::new(), event, set };
+        TaskHistory::fold(&(1..).zip(events).map(record).collect::<Vec<_>>())
     }
 
     fn started() -> (Event, Set) {

@@ -1,0 +1,36 @@
+//! Journals that are read on while they grow.
+
+use std::io::{Read, Seek, SeekFrom};
+
+use crate::Record;
+use crate::read::{Unreadable, parse};
+
+/// How much is read at once.
+const MOST: u64 = 512 << 20;
+
+/// How far a journal has been read.
+#[derive(Debug, Default)]
+pub struct Follow {
+    read: u64,
+}
+
+impl Follow {
+    /// The records that came since it was last read. A line that is being written waits for the next time, and what could not
+    /// be understood is not read again.
+    ///
+    /// # Errors
+    /// The first line that cannot be understood; those of the source.
+    pub fn more(&mut self, journal: &mut (impl Read + Seek)) -> Result<Vec<Record>, Unreadable> {
+        let length = journal.seek(SeekFrom::End(0))?;
+        if length <= self.read {
+            self.read = length;
+            return Ok(Vec::new());
+        }
+        let mut new = Vec::new();
+        journal.seek(SeekFrom::Start(self.read))?;
+        journal.take(MOST).read_to_end(&mut new)?;
+        new.truncate(new.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1));
+        self.read += new.len() as u64;
+        Ok(parse(&new)?.records)
+    }
+}

@@ -1,0 +1,188 @@
+//! A journal out of its lines: one JSON object each, only ever appended to.
+
+use std::fmt;
+use std::io::{self, BufRead, Read};
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, MapAccess, Visitor};
+
+use crate::event::Record;
+use crate::fold::{Owned, TaskHistory};
+
+/// How long a line may be.
+const LONGEST_LINE: u64 = 64 << 20;
+
+const TOO_LONG: &str = "it is longer than 64 MiB";
+
+/// Why a journal cannot be read.
+#[derive(Debug)]
+pub enum Unreadable {
+    /// What it is read from fails.
+    Io(io::Error),
+    /// A line in it is no record.
+    Line {
+        /// Its number, from 1.
+        number: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+impl Unreadable {
+    fn line(number: usize, what: impl Into<String>) -> Unreadable {
+        Unreadable::Line { number, what: what.into() }
+    }
+}
+
+impl From<io::Error> for Unreadable {
+    fn from(cause: io::Error) -> Unreadable {
+        Unreadable::Io(cause)
+    }
+}
+
+/// A journal as it was read.
+#[derive(Debug, Default, PartialEq)]
+pub struct Journal {
+    /// Its records, in order, or the last of them.
+    pub records: Vec<Record>,
+    /// How many records there are before these.
+    pub left_out: usize,
+    /// What a killed or powered-off writer left behind the last record.
+    pub torn: Option<Torn>,
+    /// Whether the last record is whole but its line is not ended.
+    pub unended: bool,
+    history: TaskHistory,
+}
+
+/// A last line that was not written to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Torn {
+    /// Where the line begins, in bytes.
+    pub offset: u64,
+    /// What there is of it; bytes that are no text are replaced.
+    pub text: String,
+}
+
+/// Understands the bytes of a journal.
+///
+/// # Errors
+/// The first line that cannot be understood.
+pub fn parse(bytes: &[u8]) -> Result<Journal, Unreadable> {
+    read(bytes, usize::MAX)
+}
+
+/// Understands a journal, adds up all of it and keeps so many of its last records.
+///
+/// # Errors
+/// The first line that cannot be understood, other than a torn last one; those of the source.
+pub fn read(mut from: impl BufRead, keep: usize) -> Result<Journal, Unreadable> {
+    let mut journal = Journal::default();
+    let (mut offset, mut line) = (0, Vec::new());
+    for number in 1.. {
+        line.clear();
+        if Read::by_ref(&mut from).take(LONGEST_LINE + 1).read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        if line.len() as u64 > LONGEST_LINE {
+            return Err(Unreadable::line(number, TOO_LONG));
+        }
+        if !line.trim_ascii().is_empty() {
+            match serde_json::from_slice::<Record>(&line) {
+                Ok(record) => journal.push(record, keep).map_err(|what| Unreadable::line(number, what))?,
+                Err(cause) if !cause.is_data() && from.fill_buf()?.is_empty() => {
+                    let text = String::from_utf8_lossy(&line).into_owned();
+                    journal.torn = Some(Torn { offset, text });
+                }
+                Err(cause) => return Err(Unreadable::line(number, cause.to_string())),
+            }
+        }
+        offset += line.len() as u64;
+        journal.unended = journal.torn.is_none() && !line.ends_with(b"\n");
+    }
+    journal.forget_before(keep);
+    Ok(journal)
+}
+
+/// The engine-owned values alone, from no more of each line than they take: for lists of thousands of tasks. `None` when
+/// only `parse` can tell.
+pub fn owned(bytes: &[u8]) -> Option<Owned> {
+    // Inside a string these quotes would be escaped.
+    const SET: &str = "\"set\"";
+    let mut owned = Owned::default();
+    let mut last = 0;
+    for line in std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?.split('\n') {
+        last = seq_of(line).filter(|seq| *seq > last)?;
+        // Most lines have none, and looking from the front is the faster way to find that out.
+        if line.contains(SET)
+            && let Some(at) = line.rfind(SET)
+        {
+            let last_member = line[at + SET.len()..].strip_prefix(':')?.strip_suffix('}')?;
+            let mut set = serde_json::Deserializer::from_str(last_member);
+            SetInto(&mut owned).deserialize(&mut set).and_then(|()| set.end()).ok()?;
+        }
+    }
+    (!owned.status.is_empty()).then_some(owned)
+}
+
+/// The number of a line that begins and ends as this program writes one.
+fn seq_of(line: &str) -> Option<u64> {
+    let (seq, rest) = line.strip_prefix("{\"seq\":")?.split_once(',')?;
+    let is_event = rest.starts_with("\"timestamp\":\"") && rest.ends_with('}');
+    seq.parse().ok().filter(|_| is_event)
+}
+
+/// Takes a set over into the values, without building it first.
+struct SetInto<'a>(&'a mut Owned);
+
+impl<'de> DeserializeSeed<'de> for SetInto<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, set: D) -> Result<(), D::Error> {
+        set.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for SetInto<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("the values of a set")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut set: A) -> Result<(), A::Error> {
+        while let Some(key) = set.next_key::<&str>()? {
+            self.0.apply_one(key, set.next_value()?);
+        }
+        Ok(())
+    }
+}
+
+impl Journal {
+    /// What all records add up to.
+    pub fn history(&self) -> TaskHistory {
+        self.history.clone()
+    }
+
+    fn push(&mut self, record: Record, keep: usize) -> Result<(), String> {
+        let is_first = self.records.is_empty() && self.left_out == 0;
+        if !is_first && self.history.last_seq >= record.seq {
+            return Err(format!("seq {} after {}", record.seq, self.history.last_seq));
+        }
+        self.history.apply(&record);
+        self.records.push(record);
+        // Not with each record, since all that are kept move.
+        if self.records.len() / 2 > keep {
+            self.forget_before(keep);
+        }
+        Ok(())
+    }
+
+    fn forget_before(&mut self, keep: usize) {
+        let old = self.records.len().saturating_sub(keep);
+        self.records.drain(..old);
+        self.left_out += old;
+    }
+}
+
+#[cfg(test)]
+mod tests;
