@@ -67,6 +67,7 @@ fn replay(walk: &mut Walk<'_>, trace: &Trace) -> Result<(), String> {
                 | Happened::Started { .. }
                 | Happened::Crashed { .. }
                 | Happened::Marked { .. }
+                | Happened::Over { .. }
                 | Happened::Waits { .. } => {}
             }
         }

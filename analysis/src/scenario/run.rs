@@ -89,6 +89,7 @@ fn transition(happened: &Happened) -> Option<TransitionId> {
         | Happened::Started { .. }
         | Happened::Crashed { .. }
         | Happened::Marked { .. }
+        | Happened::Over { .. }
         | Happened::Waits { .. } => None,
     }
 }
@@ -133,6 +134,7 @@ impl Comparison {
             | Happened::Started { .. }
             | Happened::Crashed { .. }
             | Happened::Marked { .. }
+            | Happened::Over { .. }
             | Happened::Waits { .. } => None,
         });
         match (&step.expect.rejection, refused) {
@@ -187,6 +189,7 @@ fn hooks_of(happened: &Happened) -> Vec<&'static str> {
         Happened::Wrote { .. }
         | Happened::Refused { .. }
         | Happened::Marked { .. }
+        | Happened::Over { .. }
         | Happened::Waits { .. } => Vec::new(),
     }
 }

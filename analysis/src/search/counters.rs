@@ -1,6 +1,6 @@
 //! Which counters the search follows, and up to which value.
 
-use orange_core::{Actor, CRASH_COUNT, CounterId, Guard, Machine, Outcome, REVIEW_ROUND, State};
+use orange_core::{CounterId, Machine};
 
 use super::task::{MAX_COUNTERS, Task};
 
@@ -23,33 +23,8 @@ struct Tracked {
 impl Counters {
     /// The counters of a machine that are worth following.
     pub(super) fn of(machine: &Machine<'_>) -> Self {
-        let mut ceilings = vec![None; machine.counters.len()];
-        for guard in guards(machine) {
-            for range in guard.any_of.iter().copied().flatten() {
-                let bound = if range.high == u32::MAX { range.low } else { range.high.saturating_add(1) };
-                raise(&mut ceilings, range.counter, bound);
-            }
-        }
-        for rule in machine.exit_rules {
-            match rule.outcome {
-                Outcome::Crash { stuck_after, .. } => raise(&mut ceilings, CRASH_COUNT, stuck_after),
-                // A way that is closed is a crash, too.
-                Outcome::Then(_) | Outcome::ThenWhen(_) => {
-                    raise(&mut ceilings, CRASH_COUNT, orange_core::DEFAULT_STUCK_AFTER);
-                }
-                Outcome::MarkDead | Outcome::Wait { .. } => {}
-            }
-        }
-        let mut rises = vec![false; machine.counters.len()];
-        let hooks = machine.transitions.iter().flat_map(|it| it.hooks);
-        hooks.filter_map(|it| it.increments()).for_each(|id| rises[usize::from(id.0)] = true);
-        rises[usize::from(CRASH_COUNT.0)] = true;
-        rises[usize::from(REVIEW_ROUND.0)] |= machine.states.iter().any(starts_reviewer);
-        let tracked = (0u16..)
-            .zip(&ceilings)
-            .filter_map(|(at, ceiling)| Some(Tracked { id: CounterId(at), ceiling: (*ceiling)? }))
-            .filter(|it| rises[usize::from(it.id.0)])
-            .collect();
+        let tracked = (0..).map(CounterId).zip(machine.ceilings());
+        let tracked = tracked.filter_map(|(id, ceiling)| Some(Tracked { id, ceiling: ceiling? })).collect();
         Self { defaults: machine.counters.iter().map(|it| it.default).collect(), tracked }
     }
 
@@ -93,23 +68,4 @@ impl Counters {
             task.counters[slot] = value.min(self.tracked[slot].ceiling);
         }
     }
-}
-
-/// Whether a task that was created in this state can begin with its first review, which is round 1.
-fn starts_reviewer(state: &State<'_>) -> bool {
-    let spawn = state.respawn.as_ref().and_then(orange_core::Hook::spawn);
-    spawn.is_some_and(|it| it.actor() == Actor::Reviewer)
-}
-
-fn guards<'m>(machine: &Machine<'m>) -> impl Iterator<Item = Guard<'m>> + use<'m> {
-    let clauses = machine.exit_rules.iter().flat_map(|rule| match rule.outcome {
-        Outcome::ThenWhen(clauses) => clauses,
-        Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => &[],
-    });
-    machine.transitions.iter().filter_map(|it| it.guard).chain(clauses.map(|(guard, _)| *guard))
-}
-
-fn raise(ceilings: &mut [Option<u32>], id: CounterId, to: u32) {
-    let ceiling = &mut ceilings[usize::from(id.0)];
-    *ceiling = Some(ceiling.map_or(to, |it| it.max(to)));
 }

@@ -2,70 +2,72 @@
 
 use std::rc::Rc;
 
-use orange_core::{
-    Actor, Actors, CRASH_COUNT, Cause, CounterId, Decision, End, ExitDecision, Seen, TransitionId, View,
-};
+use orange_core::{Actor, Actors, Decision, End, Facts, Input, Seen, Turn, View};
 
 use super::Search;
 use super::ends::{self, RuleIndex};
 use super::numbers::Numbers;
 use super::reads::Reads;
-use super::task::Task;
+use super::task::{Agent, Task};
 
 /// The core's answers so far.
 #[derive(Debug)]
-pub(super) struct Decisions {
+pub(super) struct Decisions<'m> {
     /// By state.
     reads: Vec<Reads>,
     numbers: Numbers,
     /// The parts of tasks that were asked about, and the answers.
     asked: Vec<Task>,
-    answers: Vec<Answers>,
+    answers: Vec<Answers<'m>>,
     /// How many transitions and exit rules were asked about.
     pub made: usize,
 }
 
 /// The answers to what was asked of one part of a task.
 #[derive(Clone, Debug, Default)]
-struct Answers {
-    requests: Option<Rc<[Request]>>,
-    /// While no other agent is alive, and while one is.
-    exits: [Option<Rc<[Judged]>>; 2],
+struct Answers<'m> {
+    requests: Option<Rc<[Request<'m>]>>,
+    /// By what else the end of an agent depends on.
+    exits: [Option<Rc<[Judged<'m>]>>; Beside::SIZE],
 }
 
 /// A transition that fires, and who may ask for it.
 #[derive(Debug)]
-pub(super) struct Request {
-    pub fire: Fire,
+pub(super) struct Request<'m> {
+    pub decision: Decision<'m>,
+    /// The section that its gate has let through.
+    pub section: Option<usize>,
     pub by: Actors,
 }
 
-/// A decision, without what it borrows.
-#[derive(Clone, Debug)]
-pub(super) struct Fire {
-    pub transition: TransitionId,
-    /// By hook: the counter that it raises, and the new value.
-    pub counters: Vec<Option<(CounterId, u32)>>,
-    pub seen: Option<usize>,
-    pub resets_crashes: bool,
-}
-
-/// What becomes of a task whose agent has ended.
-#[derive(Clone, Debug)]
-pub(super) enum Exit {
-    Advance(Fire),
-    Escalate { count: u32, fire: Fire },
-    Crash { count: u32, respawn: bool },
-    Marked,
-    Waits,
-}
-
 /// The rule about ends that an agent ended for, if any, and what then becomes of the task.
-type Judged = (Option<RuleIndex>, Exit);
+type Judged<'m> = (Option<RuleIndex>, Turn<'m>);
 
-impl Decisions {
+/// What the end of an agent depends on beside what decisions read.
+#[derive(Clone, Copy)]
+struct Beside {
+    agent: Actor,
+    another_lives: bool,
+    has_worktree: bool,
+}
+
+impl Beside {
+    const SIZE: usize = 8;
+
+    fn of(task: &Task, agent: Actor) -> Self {
+        Self { agent, another_lives: task.live_agents() > 0, has_worktree: task.workspace }
+    }
+
+    fn index(self) -> usize {
+        usize::from(self.agent == Actor::Reviewer) * 4
+            + usize::from(self.another_lives) * 2
+            + usize::from(self.has_worktree)
+    }
+}
+
+impl<'m> Decisions<'m> {
     /// Nothing is asked yet.
-    pub(super) fn new(search: &Search<'_>) -> Self {
+    pub(super) fn new(search: &Search<'m>) -> Self {
         Self {
             reads: Reads::of(search.machine, &search.sections, &search.counters),
             numbers: Numbers::new(),
@@ -76,20 +78,21 @@ impl Decisions {
     }
 
     /// The transitions that can fire on request.
-    pub(super) fn requests(&mut self, search: &Search<'_>, task: &Task) -> Rc<[Request]> {
+    pub(super) fn requests(&mut self, search: &Search<'m>, task: &Task) -> Rc<[Request<'m>]> {
         let (part, answers) = self.answers(task);
         Rc::clone(answers.requests.get_or_insert_with(|| Asked::about(search, &part).requests(search)))
     }
 
-    /// What becomes of the task when its agent has ended, beside another one or not: after an ordinary end, and after those
-    /// for which a rule about ends decides.
-    pub(super) fn exits(&mut self, search: &Search<'_>, task: &Task, is_beside: bool) -> Rc<[Judged]> {
+    /// What becomes of the task when this agent of it has ended: after an ordinary end, and after those for which a rule about
+    /// ends decides.
+    pub(super) fn exits(&mut self, search: &Search<'m>, task: &Task, agent: Actor) -> Rc<[Judged<'m>]> {
+        let beside = Beside::of(task, agent);
         let (part, answers) = self.answers(task);
-        let exits = &mut answers.exits[usize::from(is_beside)];
-        Rc::clone(exits.get_or_insert_with(|| Asked::about(search, &part).exits(search, is_beside)))
+        let exits = &mut answers.exits[beside.index()];
+        Rc::clone(exits.get_or_insert_with(|| Asked::about(search, &part).exits(search, beside)))
     }
 
-    fn answers(&mut self, task: &Task) -> (Task, &mut Answers) {
+    fn answers(&mut self, task: &Task) -> (Task, &mut Answers<'m>) {
         let reads = self.reads(task);
         let part = reads.decisive(task);
         let (number, is_new) = self.numbers.number(&mut self.asked, part);
@@ -106,6 +109,25 @@ impl Decisions {
     }
 }
 
+/// What follows when a task is started, or its agent again; neither reads a section.
+pub(super) fn start<'m>(search: &Search<'m>, task: &Task) -> Option<Turn<'m>> {
+    let state = search.machine.state(task.status);
+    let input = if search.machine.is_to_start(task.status, task.workspace) {
+        Input::Spawn { by: Actor::Human }
+    } else {
+        state.respawn?;
+        Input::Respawn { is_alive: task.agent(state.agent) == Agent::Live }
+    };
+    let counters = search.counters.values(task);
+    let view = View { status: task.status, counters: &counters, body: "", seen: &[] };
+    search.machine.life(&Facts { has_worktree: task.workspace, ..facts(view) }, input).ok()
+}
+
+/// Of a task that nothing else is known of.
+fn facts(view: View<'_>) -> Facts<'_> {
+    Facts { view, has_summary: true, has_worktree: false, has_session: false, restarts: 0, last: None }
+}
+
 /// A task as the core sees it.
 struct Asked<'m> {
     task: Task,
@@ -120,61 +142,42 @@ impl<'m> Asked<'m> {
         Self { task: *task, counters: search.counters.values(task), body, seen }
     }
 
-    fn view(&self) -> View<'_> {
-        View { status: self.task.status, counters: &self.counters, body: &self.body, seen: &self.seen }
+    fn facts(&self) -> Facts<'_> {
+        facts(View { status: self.task.status, counters: &self.counters, body: &self.body, seen: &self.seen })
     }
 
     /// The engine always may, so that its answer is everybody's whom `by` names.
-    fn requests(&self, search: &Search<'m>) -> Rc<[Request]> {
+    fn requests(&self, search: &Search<'m>) -> Rc<[Request<'m>]> {
         let targets = search.machine.targets(self.task.status);
-        let decisions = targets.filter_map(|to| search.machine.decide(&self.view(), to, Actor::Engine).ok());
-        let request = |decision: Decision<'_>| Request {
-            by: search.machine.transition(decision.transition).by,
-            fire: Fire::of(search, &decision),
+        let request = |to| {
+            let input = Input::Request { to, by: Actor::Engine };
+            let decision = search.machine.life(&self.facts(), input).ok()?.decision()?.clone();
+            Some(Request {
+                by: search.machine.transition(decision.transition).by,
+                section: decision.seen.and_then(|it| search.sections.find(it.section)),
+                decision,
+            })
         };
-        decisions.map(request).collect()
+        targets.filter_map(request).collect()
     }
 
-    fn exits(&self, search: &Search<'m>, is_beside: bool) -> Rc<[Judged]> {
-        let rules =
-            ends::rules(search.machine, self.task.status).filter(|it| self.is_decided_by(search, *it));
+    fn exits(&self, search: &Search<'m>, beside: Beside) -> Rc<[Judged<'m>]> {
+        let is_asked = search.machine.state(self.task.status).agent == beside.agent;
+        let rules = ends::rules(search.machine, self.task.status)
+            .filter(|it| is_asked && self.is_decided_by(search, *it));
         let ends = std::iter::once(None).chain(rules.map(Some));
-        ends.map(|end| (end, self.exit(search, end, is_beside))).collect()
+        ends.filter_map(|end| Some((end, self.exit(search, end, beside)?))).collect()
     }
 
     /// Whether no rule before this one decides, when the agent ended as it says.
     fn is_decided_by(&self, search: &Search<'m>, rule: RuleIndex) -> bool {
         let end = ends::example(search.machine, Some(rule));
-        search.machine.exit_rule_for(&self.view(), &end) == Some(rule.into())
+        search.machine.exit_rule_for(&self.facts().view, &end) == Some(rule.into())
     }
 
-    fn exit(&self, search: &Search<'m>, end: Option<RuleIndex>, is_beside: bool) -> Exit {
-        let end = End { is_beside, ..ends::example(search.machine, end) };
-        match search.machine.decide_exit(&self.view(), &end) {
-            ExitDecision::Advance { decision, .. } => Exit::Advance(Fire::of(search, &decision)),
-            ExitDecision::Escalate { count, decision, .. } => {
-                Exit::Escalate { count, fire: Fire::of(search, &decision) }
-            }
-            ExitDecision::Crash { count, respawn, .. } => Exit::Crash { count, respawn },
-            ExitDecision::MarkDead { .. } => Exit::Marked,
-            ExitDecision::Wait { .. } => Exit::Waits,
-        }
-    }
-}
-
-impl Fire {
-    fn of(search: &Search<'_>, decision: &Decision<'_>) -> Self {
-        debug_assert!(decision.resets_crashes || decision.cause == Cause::Escalation);
-        Self {
-            transition: decision.transition,
-            counters: decision.effects.iter().map(|it| it.counter).collect(),
-            seen: decision.seen.and_then(|it| search.sections.find(it.section)),
-            resets_crashes: decision.resets_crashes,
-        }
-    }
-
-    /// Whether it counts crashes or something else up.
-    pub(super) fn raises(&self, hook: usize) -> Option<(CounterId, u32)> {
-        self.counters.get(hook).copied().flatten().filter(|(id, _)| *id != CRASH_COUNT)
+    fn exit(&self, search: &Search<'m>, end: Option<RuleIndex>, beside: Beside) -> Option<Turn<'m>> {
+        let end = End { is_beside: beside.another_lives, ..ends::example(search.machine, end) };
+        let facts = Facts { has_worktree: beside.has_worktree, ..self.facts() };
+        search.machine.life(&facts, Input::Ended { agent: beside.agent, end }).ok()
     }
 }

@@ -16,10 +16,10 @@ pub fn rules<'m>(machine: &'m Machine<'_>, state: StateId) -> impl Iterator<Item
 pub fn example<'m>(machine: &Machine<'m>, rule: Option<RuleIndex>) -> End<'m> {
     let Some((rule, ending)) = rule.and_then(|rule| Some((usize::from(rule), ending(machine, rule.into())?)))
     else {
-        return End::default();
+        return End::PLAIN;
     };
     let output = ending.output.unwrap_or_default();
-    let said = End { output, ..End::default() };
+    let said = End { output, ..End::PLAIN };
     let codes = ending.codes.iter().map(|code| End { code: Some(*code), ..said });
     let signals = ending.signals.iter().map(|signal| End { signal: Some(*signal), ..said });
     let before = machine.exit_rules_of(machine.exit_rules[rule].state).start..rule;

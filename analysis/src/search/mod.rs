@@ -377,7 +377,7 @@ impl fmt::Display for Cut {
 /// What is needed on the way and not afterwards.
 struct Explorer<'s, 'm> {
     numbers: Numbers,
-    decisions: Decisions,
+    decisions: Decisions<'m>,
     /// How many hooks were run.
     hooks: usize,
     search: &'s mut Search<'m>,

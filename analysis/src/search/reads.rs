@@ -1,7 +1,7 @@
 //! What decisions in a state depend on: the sections that its gates and rules read, and the counters that it compares
 //! or raises. Whatever else differs, the core answers alike.
 
-use orange_core::{CRASH_COUNT, Condition, CounterId, Gate, Guard, Machine, Outcome};
+use orange_core::{Gate, Machine};
 
 use super::counters::Counters;
 use super::sections::Sections;
@@ -33,43 +33,23 @@ pub(super) struct Set(u8);
 impl Reads {
     /// What each state of a machine reads, by its number.
     pub(super) fn of(machine: &Machine<'_>, sections: &Sections<'_>, counters: &Counters) -> Vec<Self> {
-        let mut reads = vec![Self::default(); machine.states.len()];
         let section = |set: &mut Set, gate: &Gate<'_>| set.extend(sections.find(gate.section));
-        let slot = |set: &mut Set, id: CounterId| set.extend(counters.slot(id));
-        let guard = |set: &mut Set, guard: &Guard<'_>| {
-            guard.any_of.iter().copied().flatten().for_each(|range| slot(set, range.counter));
-        };
-        for transition in machine.transitions {
-            let it = &mut reads[usize::from(transition.from.0)];
-            it.decisions += 1;
-            transition.gate.iter().for_each(|gate| section(&mut it.gated, gate));
-            transition.guard.iter().for_each(|when| guard(&mut it.counters, when));
-            transition
-                .hooks
-                .iter()
-                .filter_map(|hook| hook.increments())
-                .for_each(|id| slot(&mut it.counters, id));
-        }
-        for rule in machine.exit_rules {
-            let it = &mut reads[usize::from(rule.state.0)];
-            it.decisions += 1;
-            it.ruled.add(it.gated);
-            slot(&mut it.counters, CRASH_COUNT);
-            if let Condition::Artifact(gate) = &rule.condition {
-                section(&mut it.ruled, gate);
+        let of = |state| {
+            let mut it = Self { decisions: machine.decisions_of(state), ..Self::default() };
+            machine.transition_gates_of(state).for_each(|gate| section(&mut it.gated, gate));
+            if !machine.exit_rules_of(state).is_empty() {
+                it.ruled = it.gated;
             }
-            if let Outcome::ThenWhen(clauses) = rule.outcome {
-                clauses.iter().for_each(|(when, _)| guard(&mut it.counters, when));
-            }
-        }
-        for (state, it) in machine.state_ids().zip(&mut reads) {
+            machine.artifacts_of(state).for_each(|gate| section(&mut it.ruled, gate));
+            machine.counters_of(state).for_each(|id| it.counters.extend(counters.slot(id)));
             for gate in machine.gates_of(state).filter(|gate| gate.fresh) {
                 section(&mut it.fresh, gate);
                 gate.verdict.iter().for_each(|_| section(&mut it.judged, gate));
             }
             it.bytes = it.gated.with(it.ruled).iter().fold(0, |bytes, at| bytes | 0xff << (8 * at));
-        }
-        reads
+            it
+        };
+        machine.state_ids().map(of).collect()
     }
 
     /// The part of a task that decisions depend on.
@@ -102,10 +82,6 @@ impl Set {
 
     pub(super) fn len(self) -> u32 {
         self.0.count_ones()
-    }
-
-    fn add(&mut self, other: Set) {
-        *self = self.with(other);
     }
 
     fn extend(&mut self, number: Option<usize>) {

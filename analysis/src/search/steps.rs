@@ -1,13 +1,13 @@
 //! What can happen next to a task: its agents, persons and the engine each do what they may.
 
-use orange_core::{Actor, Actors, CRASH_COUNT, Effect, Hook, REVIEW_ROUND};
+use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, Turn};
 
-use super::decisions::{Exit, Fire};
+use super::decisions;
 use super::sections::{ABSENT, ContentId};
 use super::task::{Agent, Event, Task, Written};
 use super::{ConfigurationId, ExitResult, Explorer, HookIndex, OWN_HOOK, SearchStep, Wrote};
 
-impl Explorer<'_, '_> {
+impl<'m> Explorer<'_, 'm> {
     /// Adds every step from a configuration. An end that is still to be judged comes before anything else.
     pub(super) fn steps_from(&mut self, from: ConfigurationId) {
         let task = *self.search.task(from);
@@ -21,33 +21,26 @@ impl Explorer<'_, '_> {
         self.start(from, &task);
         self.requests(from, &task);
         self.exits(from, &task);
-        self.respawn(from, &task);
         self.writes(from, &task);
     }
 
-    /// A task that was created past the initial state gets its worktree and its agent, as the engine's `spawn` does it.
+    /// A task that was created past the initial state gets its worktree and its agent. Later that agent is started again, by a
+    /// person or after a wait.
     fn start(&mut self, from: ConfigurationId, task: &Task) {
-        let machine = self.search.machine;
-        let Some(hook) = machine.state(task.status).respawn else { return };
-        if task.status == machine.initial || task.workspace {
-            return;
+        let Some(turn) = decisions::start(self.search, task) else { return };
+        // What leads out of the initial state is among the requests.
+        if turn.decision().is_none() {
+            let step = if task.workspace { SearchStep::Respawn } else { SearchStep::Start };
+            let (next, _, events) = self.carried(task, &turn);
+            self.add(from, step, next, events);
         }
-        let mut next = *task;
-        next.apply(&Hook::AcquireWorkspace);
-        let reviews = hook.spawn().is_some_and(|spawn| spawn.actor() == Actor::Reviewer);
-        if reviews && self.search.counters.value(&next, REVIEW_ROUND) == 0 {
-            self.search.counters.set(&mut next, REVIEW_ROUND, 1);
-        }
-        let events = next.apply(&hook).map(|event| (OWN_HOOK, event));
-        self.note_verdicts(&mut next);
-        self.add(from, SearchStep::Start, next, events.into_iter().collect());
     }
 
     /// Every transition that can fire, as things stand or after somebody has written what its gate reads.
     fn requests(&mut self, from: ConfigurationId, task: &Task) {
         for request in self.decisions.requests(self.search, task).iter() {
             if let Some(by) = self.asker(task, request.by) {
-                self.request(from, task, &request.fire, by, None);
+                self.request(from, task, &request.decision, by, None);
             }
         }
         for section in self.decisions.reads(task).gated.iter() {
@@ -56,25 +49,30 @@ impl Explorer<'_, '_> {
                     return;
                 }
                 let requests = self.decisions.requests(self.search, &written);
-                for request in requests.iter().filter(|it| it.fire.seen == Some(section)) {
+                for request in requests.iter().filter(|it| it.section == Some(section)) {
                     if let Some(by) = self.asker(task, request.by) {
-                        self.request(from, &written, &request.fire, by, Some(wrote));
+                        self.request(from, &written, &request.decision, by, Some(wrote));
                     }
                 }
             }
         }
     }
 
-    /// Of those who may ask, an agent that is there before a person.
     fn asker(&self, task: &Task, by: Actors) -> Option<Actor> {
-        let own = self.search.machine.state(task.status).agent;
-        let may = |it: &Actor| by.allows(*it) && (*it == Actor::Human || task.agent(*it) == Agent::Live);
-        [own, Actor::Worker, Actor::Reviewer, Actor::Human].into_iter().find(may)
+        self.search.machine.asker(task.status, by, |it| task.agent(it) == Agent::Live)
     }
 
-    fn request(&mut self, from: ConfigurationId, task: &Task, fire: &Fire, by: Actor, wrote: Option<Wrote>) {
-        let (next, events) = self.fired(task, fire);
-        self.add(from, SearchStep::Request { transition: fire.transition, by, wrote }, next, events);
+    fn request(
+        &mut self,
+        from: ConfigurationId,
+        task: &Task,
+        decision: &Decision<'m>,
+        by: Actor,
+        wrote: Option<Wrote>,
+    ) {
+        let (mut next, mut events) = (*task, Vec::new());
+        self.fire(&mut next, decision, &mut events);
+        self.add(from, SearchStep::Request { transition: decision.transition, by, wrote }, next, events);
     }
 
     /// Each agent that is alive can end, whatever it has written before.
@@ -96,74 +94,53 @@ impl Explorer<'_, '_> {
         }
     }
 
-    /// Asks the exit rules about an agent that has ended, as the engine does it, for every end that they tell apart.
+    /// Asks what becomes of the task, for every end of the agent that its exit rules tell apart.
     fn judge(&mut self, from: ConfigurationId, task: &Task, agent: Actor, wrote: Option<Wrote>) {
         let task = &Task { unhandled_exit: None, ..*task };
-        if self.search.machine.state(task.status).agent != agent {
-            let step = SearchStep::Exit { agent, wrote, end: None, outcome: ExitResult::Marked };
-            self.add(from, step, *task, Vec::new());
-            return;
-        }
-        for (end, exit) in self.decisions.exits(self.search, task, task.live_agents() > 0).iter() {
-            let (next, outcome, events) = self.ended(task, agent, exit);
+        for (end, turn) in self.decisions.exits(self.search, task, agent).iter() {
+            let (mut next, outcome, events) = self.carried(task, turn);
+            let is_replaced = next.agent(agent) == Agent::Live;
+            let is_missed = next.status != task.status
+                && self.search.machine.is_missed(next.status, next.session, agent, is_replaced);
+            next.unhandled_exit = is_missed.then_some(agent);
             self.add(from, SearchStep::Exit { agent, wrote, end: *end, outcome }, next, events);
         }
     }
 
-    fn ended(
-        &mut self,
-        task: &Task,
-        agent: Actor,
-        exit: &Exit,
-    ) -> (Task, ExitResult, Vec<(HookIndex, Event)>) {
-        match exit {
-            Exit::Marked => (*task, ExitResult::Marked, Vec::new()),
-            Exit::Waits => (*task, ExitResult::Waits, Vec::new()),
-            Exit::Advance(fire) => {
-                let (next, events) = self.fired(task, fire);
-                (self.missed(task, next, agent), ExitResult::Advance(fire.transition), events)
-            }
-            Exit::Escalate { count, fire } => {
-                let mut task = *task;
-                self.search.counters.set(&mut task, CRASH_COUNT, *count);
-                let (next, events) = self.fired(&task, fire);
-                (self.missed(&task, next, agent), ExitResult::Escalate(fire.transition), events)
-            }
-            Exit::Crash { count, respawn } => {
-                let mut next = *task;
-                self.search.counters.set(&mut next, CRASH_COUNT, *count);
-                let hook =
-                    self.search.machine.state(task.status).respawn.filter(|_| *respawn && task.workspace);
-                let events = hook.and_then(|hook| next.apply(&hook)).map(|event| (OWN_HOOK, event));
-                let respawned = hook.is_some();
-                if respawned {
-                    self.note_verdicts(&mut next);
+    /// The task after what follows, what became of it, and what its hooks did beside.
+    fn carried(&mut self, task: &Task, turn: &Turn<'m>) -> (Task, ExitResult, Vec<(HookIndex, Event)>) {
+        let (mut next, mut outcome, mut events) = (*task, ExitResult::Marked, Vec::new());
+        let is_started = !turn.effects.is_empty();
+        for event in &turn.events {
+            match event {
+                LifeEvent::Crashed { counter, count, .. } => {
+                    self.search.counters.set(&mut next, *counter, *count);
+                    outcome = ExitResult::Crash { respawned: is_started };
                 }
-                (next, ExitResult::Crash { respawned }, events.into_iter().collect())
+                LifeEvent::Began(decision) => {
+                    self.fire(&mut next, decision, &mut events);
+                    outcome = if decision.cause == Cause::Escalation {
+                        ExitResult::Escalate(decision.transition)
+                    } else {
+                        ExitResult::Advance(decision.transition)
+                    };
+                }
+                LifeEvent::Waits { .. } if !is_started => outcome = ExitResult::Waits,
+                LifeEvent::Forced { to, .. } => next.status = *to,
+                LifeEvent::Waits { .. }
+                | LifeEvent::NotResumed
+                | LifeEvent::Advanced { .. }
+                | LifeEvent::GaveUp { .. }
+                | LifeEvent::Attention(_) => {}
             }
         }
-    }
-
-    /// An exit rule may lead to a state that wants the very agent that has just ended; its rules are then asked, too.
-    fn missed(&self, before: &Task, mut next: Task, agent: Actor) -> Task {
-        let wants = self.search.machine.state(next.status).agent == agent;
-        let terminal = self.search.machine.state(next.status).terminal;
-        let has_ended = next.session && next.agent(agent) != Agent::Live;
-        let is_missed = next.status != before.status && has_ended && wants && !terminal;
-        next.unhandled_exit = is_missed.then_some(agent);
-        next
-    }
-
-    /// The agent of the state is started again, by a person or after a wait.
-    fn respawn(&mut self, from: ConfigurationId, task: &Task) {
-        let state = self.search.machine.state(task.status);
-        let Some(hook) = state.respawn else { return };
-        if task.workspace && task.agent(state.agent) != Agent::Live {
-            let mut next = *task;
-            let events = next.apply(&hook).map(|event| (OWN_HOOK, event));
-            self.note_verdicts(&mut next);
-            self.add(from, SearchStep::Respawn, next, events.into_iter().collect());
+        for effect in &turn.effects {
+            events.extend(self.take(&mut next, effect).map(|event| (OWN_HOOK, event)));
+            if effect.hook.spawn().is_some() {
+                self.note_verdicts(&mut next);
+            }
         }
+        (next, outcome, events)
     }
 
     /// Where several sections matter, they are written one after the other.
@@ -180,34 +157,33 @@ impl Explorer<'_, '_> {
         }
     }
 
-    /// The task after its transition's hooks, and what they did beside.
-    fn fired(&mut self, task: &Task, fire: &Fire) -> (Task, Vec<(HookIndex, Event)>) {
-        let transition = self.search.machine.transition(fire.transition);
-        let mut next = Task { status: transition.to, ..*task };
-        self.hooks += transition.hooks.len();
-        if let Some(section) = fire.seen {
-            let written = next.section(section);
-            next.write(section, Written { seen: written.content != ABSENT, ..written });
+    /// Takes a transition.
+    fn fire(&mut self, task: &mut Task, decision: &Decision<'m>, events: &mut Vec<(HookIndex, Event)>) {
+        task.status = decision.to;
+        self.hooks += decision.effects.len();
+        if let Some(section) = decision.seen.and_then(|it| self.search.sections.find(it.section)) {
+            let written = task.section(section);
+            task.write(section, Written { seen: written.content != ABSENT, ..written });
         }
-        let fresh = self.decisions.reads(&next).fresh;
+        let fresh = self.decisions.reads(task).fresh;
         for section in 0..self.search.sections.len() {
-            let written = next.section(section);
+            let written = task.section(section);
             let stood = fresh.has(section) && written.content != ABSENT;
-            next.write(section, Written { stood, ..written });
+            task.write(section, Written { stood, ..written });
         }
-        let mut events = Vec::new();
-        for (index, hook) in transition.hooks.iter().enumerate() {
-            let counter = fire.raises(index);
-            if let Some((id, value)) = counter {
-                self.search.counters.set(&mut next, id, value);
-            }
-            let event = next.take(&Effect { hook, counter });
-            events.extend(event.map(|event| (index as HookIndex, event)));
+        for (index, effect) in (0..).zip(&decision.effects) {
+            events.extend(self.take(task, effect).map(|event| (index, event)));
         }
-        if fire.resets_crashes {
-            self.search.counters.set(&mut next, CRASH_COUNT, 0);
+        if let Some((counter, value)) = decision.closing {
+            self.search.counters.set(task, counter, value);
         }
-        (next, events)
+    }
+
+    fn take(&self, task: &mut Task, effect: &Effect<'m>) -> Option<Event> {
+        if let Some((counter, value)) = effect.counter {
+            self.search.counters.set(task, counter, value);
+        }
+        task.take(effect)
     }
 
     /// What an agent finds when it is started is not its own verdict.

@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use orange_core::{Actor, Effect, Hook, REVIEW_ROUND, StateId};
+use orange_core::{Actor, Effect, Hook, StateId, names_window};
 
 use super::sections::ContentId;
 
@@ -178,10 +178,9 @@ impl Task {
 
     /// Raises what the effect raises, then does what its hook does.
     pub(super) fn take(&mut self, effect: &Effect<'_>) -> Option<Event> {
-        // The reviewer's window is called `review-<round>`.
-        let next_round = effect.counter.is_some_and(|(id, _)| id == REVIEW_ROUND);
-        self.renamed |= next_round && self.reviewer == Agent::Live;
-        self.apply(effect.hook)
+        let is_next_name = effect.counter.is_some_and(|(id, _)| names_window(id));
+        self.renamed |= is_next_name && self.reviewer == Agent::Live;
+        self.apply(&effect.hook)
     }
 
     fn kill_session(&mut self) -> Option<Event> {

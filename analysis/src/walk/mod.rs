@@ -6,8 +6,8 @@ pub mod command;
 use std::collections::BTreeMap;
 
 use orange_core::{
-    Actor, CRASH_COUNT, Cause, Choice, CounterId, Decision, End, ExitDecision, Hook, Machine, REVIEW_ROUND,
-    Rejection, Seen, StateId, TransitionId, View, When, section,
+    Actor, Cause, Choice, CounterId, Decision, Effect, End, Facts, Input, LifeEvent, Machine, Refusal, Seen,
+    StateId, TransitionId, Turn, View, When, section,
 };
 
 use crate::search::task::{Agent, Event, Task};
@@ -114,6 +114,11 @@ pub enum Happened {
     /// The session is shown as dead, and the task waits for a person.
     Marked {
         /// Why.
+        reason: String,
+    },
+    /// An agent has ended, and the task was over before.
+    Over {
+        /// What is known of it.
         reason: String,
     },
     /// The agent is started again after a while; `respawn` does it here.
@@ -226,129 +231,152 @@ impl<'m> Walk<'m> {
                 body::write_section(&mut self.body, heading, text)?;
                 Ok(vec![Happened::Wrote { heading: heading.clone() }])
             }
-            Act::Request { to, by } => self.ask(to, *by).map(|it| vec![it]),
-            Act::Spawn => self.spawn().map(|it| vec![it]),
-            Act::Respawn => self.respawn().map(|it| vec![it]),
+            Act::Request { to, by } => self.ask(to, *by),
+            Act::Spawn => self.happens(Input::Spawn { by: PERSON }),
+            Act::Respawn => self.respawn(),
             Act::End { agent, ended } => self.end(*agent, ended),
         }
     }
 
-    fn ask(&mut self, to: &str, by: Actor) -> Result<Happened, Impossible> {
+    fn ask(&mut self, to: &str, by: Actor) -> Result<Vec<Happened>, Impossible> {
         let state =
             self.machine.state_named(to).ok_or_else(|| Impossible(format!("there is no state `{to}`")))?;
         if matches!(by, Actor::Worker | Actor::Reviewer) && self.agent(by) != Agent::Live {
             return Err(Impossible(format!("no {by} is alive to ask for `{to}`")));
         }
-        Ok(self.request(state, by))
+        self.happens(Input::Request { to: state, by })
     }
 
-    fn request(&mut self, to: StateId, by: Actor) -> Happened {
-        let machine = self.machine;
-        let answer = self
-            .view(|view| machine.decide(view, to, by).map_err(|rejection| refused(machine, view, rejection)));
-        answer.map_or_else(|refused| refused, |decision| self.fire(&decision))
+    fn respawn(&mut self) -> Result<Vec<Happened>, Impossible> {
+        let agent = self.machine.state(self.status()).agent;
+        self.happens(Input::Respawn { is_alive: self.agent(agent) == Agent::Live })
     }
 
-    fn spawn(&mut self) -> Result<Happened, Impossible> {
-        let status = self.status();
-        if status == self.machine.initial {
-            let to = self.machine.commands.spawn;
-            let to = to.ok_or_else(|| Impossible("the workflow has no state for `spawn`".to_owned()))?;
-            return Ok(self.request(to, PERSON));
-        }
-        let name = self.machine.state(status).name;
-        let hook = self.machine.state(status).respawn.filter(|_| !self.has_workspace());
-        let hook = hook.ok_or_else(|| Impossible(format!("a task in `{name}` is not started by `spawn`")))?;
-        let reviews = hook.spawn().is_some_and(|it| it.actor() == Actor::Reviewer);
-        if reviews && self.counter(REVIEW_ROUND) == 0 {
-            self.set_counter(REVIEW_ROUND, 1);
-        }
-        let hooks = vec![self.apply(&Hook::AcquireWorkspace), self.apply(&hook)];
-        Ok(Happened::Started { hooks })
-    }
-
-    fn respawn(&mut self) -> Result<Happened, Impossible> {
-        let state = self.machine.state(self.status());
-        let why = |why: &str| Impossible(format!("nothing can be started again in `{}`: {why}", state.name));
-        let hook = state.respawn.ok_or_else(|| why("it has no respawn_prompt"))?;
-        if !self.has_workspace() {
-            return Err(why("the task has no worktree"));
-        }
-        if self.agent(state.agent) == Agent::Live {
-            return Err(why(&format!("its {} is alive", state.agent)));
-        }
-        Ok(Happened::Started { hooks: vec![self.apply(&hook)] })
-    }
-
-    /// An exit rule may lead to a state that wants the very agent that has ended; its rules are then asked, too.
+    /// The end may lead to a state that wants the very agent that has ended; it is then judged again, at most once for every
+    /// state.
     fn end(&mut self, agent: Actor, ended: &Ended) -> Result<Vec<Happened>, Impossible> {
         if self.agent(agent) != Agent::Live {
             return Err(Impossible(format!("no {agent} is alive")));
         }
         self.set_agent(agent, Agent::Dead);
         let mut story = Vec::new();
+        let mut before = None;
         for _ in self.machine.states {
-            let before = self.status();
-            story.push(self.judge(agent, ended));
-            if self.status() == before || self.agent(agent) != Agent::Dead || !self.is_its_state(agent) {
+            let end = End { is_beside: self.task.live_agents() > 0, ..ended.end() };
+            let is_replaced = self.agent(agent) == Agent::Live;
+            let input = match before {
+                None => Input::Ended { agent, end },
+                Some(_) => Input::JudgedAgain { agent, end, is_replaced },
+            };
+            before = Some(self.status());
+            story.extend(self.happens(input)?);
+            if before == Some(self.status()) {
                 break;
             }
         }
         Ok(story)
     }
 
-    fn is_its_state(&self, agent: Actor) -> bool {
-        let state = self.machine.state(self.status());
-        state.agent == agent && !state.terminal
+    /// Does what follows on something, and tells it.
+    fn happens(&mut self, input: Input<'_>) -> Result<Vec<Happened>, Impossible> {
+        let answer = self.view(|view| {
+            let machine = self.machine;
+            machine.life(&self.facts(view), input).map_err(|refusal| match refusal {
+                Refusal::Rejected { rejection, .. } => Ok(Happened::Refused {
+                    code: rejection.code(),
+                    message: rejection.message(machine, view),
+                    help: rejection.help(machine, view),
+                }),
+                Refusal::NoState(_)
+                | Refusal::Started
+                | Refusal::NoRespawnPrompt
+                | Refusal::NoAgent
+                | Refusal::NoWorktree
+                | Refusal::Alive => Err(Impossible(refusal.told(machine, view))),
+            })
+        });
+        match answer {
+            Ok(turn) => Ok(self.carry(&turn)),
+            Err(refused) => refused.map(|it| vec![it]),
+        }
     }
 
-    fn judge(&mut self, agent: Actor, ended: &Ended) -> Happened {
-        let machine = self.machine;
-        if !self.is_its_state(agent) {
-            let name = machine.state(self.status()).name;
-            return Happened::Marked { reason: format!("the {agent} ended in {name}") };
+    fn facts<'v>(&self, view: &View<'v>) -> Facts<'v> {
+        Facts {
+            view: *view,
+            has_summary: true,
+            has_worktree: self.task.workspace,
+            has_session: self.task.session,
+            restarts: 0,
+            last: None,
         }
-        let end = End { is_beside: self.task.live_agents() > 0, ..ended.end() };
-        match self.view(|view| machine.decide_exit(view, &end)) {
-            ExitDecision::Advance { decision, .. } => self.fire(&decision),
-            ExitDecision::Escalate { count, decision, .. } => {
-                self.set_counter(CRASH_COUNT, count);
-                self.fire(&decision)
-            }
-            ExitDecision::Crash { count, respawn, reason } => {
-                self.set_counter(CRASH_COUNT, count);
-                let hook = machine.state(self.status()).respawn.filter(|_| respawn && self.has_workspace());
-                Happened::Crashed { count, reason, respawned: hook.map(|hook| self.apply(&hook)) }
-            }
-            ExitDecision::MarkDead { reason } => Happened::Marked { reason },
-            ExitDecision::Wait { resume_after, reason } => Happened::Waits { resume_after, reason },
+    }
+
+    /// Carries out what follows, and tells it.
+    fn carry(&mut self, turn: &Turn<'m>) -> Vec<Happened> {
+        let mut story = Vec::new();
+        if turn.events.is_empty() && !turn.story.is_empty() {
+            story.push(Happened::Over { reason: turn.story.clone() });
         }
+        let mut crash = None;
+        let is_started = !turn.effects.is_empty();
+        for event in &turn.events {
+            match event {
+                LifeEvent::Crashed { counter, count, reason } => {
+                    self.set_counter(*counter, *count);
+                    crash = Some((*count, reason));
+                }
+                LifeEvent::Began(decision) => {
+                    crash = None;
+                    story.push(self.fire(decision));
+                }
+                LifeEvent::Forced { to, .. } => self.task.status = *to,
+                LifeEvent::Waits { after, reason } if !is_started => {
+                    story.push(Happened::Waits { resume_after: *after, reason: reason.clone() });
+                }
+                LifeEvent::Attention(reason) if turn.events.len() == 1 => {
+                    story.push(Happened::Marked { reason: reason.clone() });
+                }
+                LifeEvent::Waits { .. }
+                | LifeEvent::NotResumed
+                | LifeEvent::Advanced { .. }
+                | LifeEvent::GaveUp { .. }
+                | LifeEvent::Attention(_) => {}
+            }
+        }
+        let hooks: Vec<Ran> = turn.effects.iter().map(|effect| self.start(effect)).collect();
+        match crash {
+            Some((count, reason)) => {
+                let (reason, respawned) = (reason.clone(), hooks.into_iter().next());
+                story.push(Happened::Crashed { count, reason, respawned });
+            }
+            None if is_started => story.push(Happened::Started { hooks }),
+            None => {}
+        }
+        story
     }
 
     fn fire(&mut self, decision: &Decision<'m>) -> Happened {
         self.passed.extend(decision.seen.map(|seen| (seen.section, seen)));
         self.stood.clone_from(&decision.entered);
         self.task.status = decision.to;
-        let mut hooks = Vec::new();
-        for effect in &decision.effects {
-            if let Some((id, value)) = effect.counter {
-                self.set_counter(id, value);
-            }
-            hooks.push(self.apply(effect.hook));
-        }
-        if decision.resets_crashes {
-            self.set_counter(CRASH_COUNT, 0);
+        let hooks = decision.effects.iter().map(|effect| self.start(effect)).collect();
+        if let Some((counter, value)) = decision.closing {
+            self.set_counter(counter, value);
         }
         let Decision { transition, from, to, cause, .. } = *decision;
         Happened::Moved { transition, from, to, cause, hooks }
     }
 
-    fn apply(&mut self, hook: &Hook<'_>) -> Ran {
-        if hook.spawn().is_some() {
+    fn start(&mut self, effect: &Effect<'m>) -> Ran {
+        if let Some((id, value)) = effect.counter {
+            self.set_counter(id, value);
+        }
+        if effect.hook.spawn().is_some() {
             let standing = self.machine.standing(self.status(), &self.body, When::Started);
             self.stood.extend(standing);
         }
-        Ran { hook: hook.name(), event: self.task.apply(hook) }
+        Ran { hook: effect.hook.name(), event: self.task.apply(&effect.hook) }
     }
 
     fn view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {
@@ -362,17 +390,9 @@ impl<'m> Walk<'m> {
     }
 }
 
-fn refused(machine: &Machine<'_>, view: &View<'_>, rejection: Rejection) -> Happened {
-    Happened::Refused {
-        code: rejection.code(),
-        message: rejection.message(machine, view),
-        help: rejection.help(machine, view),
-    }
-}
-
 impl Ended {
     fn end(&self) -> End<'_> {
-        End { code: self.code, signal: self.signal, output: &self.output, is_beside: false }
+        End { code: self.code, signal: self.signal, output: &self.output, ..End::PLAIN }
     }
 }
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::section::{fingerprint, section};
 use crate::{
-    Actor, CRASH_COUNT, Condition, CounterId, Gate, Hook, Machine, Rejection, Seen, StateId, Transition,
+    Actor, CRASH_COUNT, CounterId, Forced, Gate, Hook, Machine, Rejection, Seen, StateId, Transition,
     TransitionId, When, check_gate,
 };
 
@@ -39,9 +39,8 @@ pub struct Decision<'m> {
     pub entered: Vec<Seen<'m>>,
     /// The side effects, in order.
     pub effects: Vec<Effect<'m>>,
-    /// Whether `crash_count` goes back to 0 after the effects: after every transition but an escalation, which
-    /// keeps the count that led there (design §9).
-    pub resets_crashes: bool,
+    /// A counter and its value once the effects are done.
+    pub closing: Option<(CounterId, u32)>,
 }
 
 /// Why a transition fires.
@@ -53,13 +52,25 @@ pub enum Cause {
     Exit,
     /// An agent crashed too often.
     Escalation,
+    /// The task ends, whatever its workflow declares.
+    Forced(Forced, Actor),
+}
+
+impl Cause {
+    /// Whose act it is.
+    pub const fn actor(self) -> Actor {
+        match self {
+            Cause::Request(actor) | Cause::Forced(_, actor) => actor,
+            Cause::Exit | Cause::Escalation => Actor::Engine,
+        }
+    }
 }
 
 /// One hook with its arguments bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effect<'m> {
     /// The hook.
-    pub hook: &'m Hook<'m>,
+    pub hook: Hook<'m>,
     /// A counter and its new value, to be written before the hook acts. It is a value and no increment, so that
     /// doing it twice is doing it once.
     pub counter: Option<(CounterId, u32)>,
@@ -137,7 +148,7 @@ impl<'m> Machine<'m> {
             seen: seen_by(transition, view.body),
             entered: self.standing(transition.to, view.body, When::Entered),
             effects: bind(transition.hooks, view),
-            resets_crashes: cause != Cause::Escalation,
+            closing: self.closing(cause),
         }
     }
 
@@ -157,14 +168,9 @@ impl<'m> Machine<'m> {
         standing
     }
 
-    /// The gates of the ways out of a state, and the artifacts of its exit rules.
+    /// The gates of the transitions out of a state, and the artifacts of its exit rules.
     pub fn gates_of(&self, state: StateId) -> impl Iterator<Item = &'m Gate<'m>> {
-        let rules = self.exit_rules[self.exit_rules_of(state)].iter();
-        let artifacts = rules.filter_map(|rule| match &rule.condition {
-            Condition::Artifact(gate) => Some(gate),
-            Condition::Always | Condition::NoArtifact | Condition::Ended(_) => None,
-        });
-        self.transitions[self.row(state)].iter().filter_map(|way| way.gate.as_ref()).chain(artifacts)
+        self.transition_gates_of(state).chain(self.artifacts_of(state))
     }
 
     /// The actor is asked for before the guard, so that who may never go there is not told to wait for a counter.
@@ -208,7 +214,7 @@ fn bind<'m>(hooks: &'m [Hook<'m>], view: &View<'_>) -> Vec<Effect<'m>> {
                 raised.push((id, value));
                 (id, value)
             });
-            Effect { hook, counter }
+            Effect { hook: *hook, counter }
         })
         .collect()
 }

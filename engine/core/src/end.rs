@@ -1,5 +1,6 @@
 //! How an agent ended, and which ends an exit rule is for.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -15,6 +16,25 @@ pub struct End<'e> {
     pub output: &'e str,
     /// Whether another agent of the task is alive.
     pub is_beside: bool,
+    /// Its number, for people; 0 where it has none.
+    pub spawn: u32,
+    /// How its end is known: `exited with 3`; may be empty.
+    pub how: &'e str,
+    /// Whether it was never started: who was to start it has died.
+    pub never_began: bool,
+    /// What it could not continue, in words, where it was started to continue a conversation.
+    pub lost: Option<&'e str>,
+    /// The limit of its provider that it has met.
+    pub limit: Option<Limit>,
+    /// Whether the task waits already to have it started again.
+    pub is_awaited: bool,
+}
+
+/// A limit of an agent's provider.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limit {
+    /// The seconds until it is over, where its harness says so.
+    pub left: Option<u32>,
 }
 
 /// The ends that an exit rule is for. Where a part is empty, it is for all.
@@ -26,6 +46,27 @@ pub struct Ending<'a> {
     pub signals: &'a [i32],
     /// This stands in its last lines, in whatever case of the letters A to Z and however it is broken into lines.
     pub output: Option<&'a str>,
+}
+
+impl End<'_> {
+    /// An end of which nothing is known.
+    pub const PLAIN: End<'static> = End {
+        code: None,
+        signal: None,
+        output: "",
+        is_beside: false,
+        spawn: 0,
+        how: "",
+        never_began: false,
+        lost: None,
+        limit: None,
+        is_awaited: false,
+    };
+
+    /// After "the agent ended": ` (exited with 3)`.
+    pub(crate) fn how(&self) -> String {
+        if self.how.is_empty() { String::new() } else { format!(" ({})", self.how) }
+    }
 }
 
 impl Ending<'_> {
@@ -67,7 +108,7 @@ mod tests {
     use super::*;
     use alloc::string::ToString;
 
-    const PLAIN: End<'_> = End { code: None, signal: None, output: "", is_beside: false };
+    const PLAIN: End<'_> = End::PLAIN;
     const LIMITED: Ending<'_> = Ending { codes: &[], signals: &[], output: Some("rate limit") };
 
     #[track_caller]

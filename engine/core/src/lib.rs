@@ -10,6 +10,7 @@
 extern crate alloc;
 
 mod actor;
+mod bounds;
 mod decide;
 mod end;
 mod exit;
@@ -18,6 +19,7 @@ mod gate;
 mod guard;
 mod hash;
 mod hook;
+mod life;
 mod machine;
 mod prompt;
 mod rejection;
@@ -29,13 +31,15 @@ mod unknown;
 mod tests;
 
 pub use actor::{Actor, Actors};
+pub use bounds::names_window;
 pub use decide::{Cause, Choice, Decision, Effect, View};
-pub use end::{End, Ending};
+pub use end::{End, Ending, Limit};
 pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, MAX_RESUME_AFTER, Outcome};
 pub use gate::{Gate, Missing, Seen, Verdict, When, check_gate, has_word};
 pub use guard::{Guard, Range};
 pub use hash::fnv1a;
 pub use hook::{HarnessOf, Hook, Permissions, Spawn};
+pub use life::{Facts, Forced, Input, LifeEvent, Refusal, Turn};
 pub use machine::{
     CRASH_COUNT, Commands, Counter, CounterId, Machine, PromptId, REVIEW_ROUND, State, StateId, Transition,
     TransitionId,

@@ -182,7 +182,7 @@ fn a_restart_has_the_prompt_of_the_state() {
 fn a_request_that_may_be_is_bound_to_its_effects() {
     let view = view(WORKING, &[1, 1], "## Handoff\nDONE: all\n");
     let decision = MACHINE.decide(&view, REVIEW, Actor::Worker).unwrap();
-    assert_eq!((decision.from, decision.to, decision.resets_crashes), (WORKING, REVIEW, true));
+    assert_eq!((decision.from, decision.to, decision.closing), (WORKING, REVIEW, Some((CRASH_COUNT, 0))));
     assert_eq!(effects(&decision), vec![("kill_session", None), ("spawn_agent", Some(2))]);
     assert_eq!(decision.seen.unwrap().section, "## Handoff");
 }
@@ -326,7 +326,7 @@ fn crashes_are_counted_and_then_escalate_past_gate_and_guard() {
     else {
         panic!("expected an escalation")
     };
-    assert_eq!((decision.to, decision.resets_crashes, decision.cause), (STUCK, false, Cause::Escalation));
+    assert_eq!((decision.to, decision.closing, decision.cause), (STUCK, None, Cause::Escalation));
     assert_eq!(effects(&decision), vec![("kill_session", None)]);
 }
 

@@ -1,13 +1,14 @@
 //! Cancelling a task: by its workflow's transition, or without one where there cannot be one.
 
-use orange_core::{Actor, Machine};
+use orange_core::{Actor, Forced};
 
 use crate::app::App;
-use crate::flow::forced::Forced;
+use crate::flow::life::forced;
 use crate::flow::migrate::migration;
-use crate::flow::request::{carry_out, of_command};
-use crate::flow::{Goal, TransitionResult, finish::lock_recovered_or_as_is, request};
-use crate::store::{LockedTask, TaskDir};
+use crate::flow::refusal;
+use crate::flow::request::{begin, carry_out, decide};
+use crate::flow::{Goal, TransitionResult, finish::lock_recovered_or_as_is};
+use crate::store::{Event, LockedTask, Set, TaskDir};
 use crate::{Error, Result};
 
 /// Cancels a task. One that has no place in its workflow any more, by its status or by a transition that was begun, goes to
@@ -17,45 +18,37 @@ use crate::{Error, Result};
 /// # Errors
 /// Those of the request; `not_allowed` for an agent where there is no transition.
 pub fn cancel(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
-    let mut locked = lock_recovered_or_as_is(app, dir)?;
+    let locked = lock_recovered_or_as_is(app, dir)?;
     let machine = match app.machine_of(&locked.task().owned) {
         Ok(machine) => machine,
         Err(lost) => return cancel_lost(app, locked, lost),
     };
-    let Some(to) = forced_goal(machine, &locked)? else {
-        drop(locked);
-        return request(app, dir, Goal::Cancel);
-    };
-    app.caller.check_person("cancel a task without a transition")?;
-    Forced::Cancel.begin(machine, &mut locked, &to, Actor::Human, Vec::new())?;
-    carry_out(app, locked)
+    if machine.state_named(locked.task().status()).is_none() {
+        app.caller.check_person("cancel a task without a transition")?;
+        let to = machine.commands.cancel.ok_or_else(|| refusal::no_state(machine, "cancel"))?;
+        let begun = forced(machine, locked.task().status(), Forced::Cancel, Actor::Human, to);
+        return carry_out(app, write(locked, vec![begun])?);
+    }
+    let turn = decide(app, machine, locked.task(), locked.history(), Goal::Cancel)?;
+    if turn.decision().is_none() {
+        app.caller.check_person("cancel a task without a transition")?;
+    }
+    carry_out(app, begin(app, machine, locked, &turn, Vec::new())?)
 }
 
-fn cancel_lost(app: &App, mut locked: LockedTask, lost: Error) -> Result<TransitionResult> {
+fn cancel_lost(app: &App, locked: LockedTask, lost: Error) -> Result<TransitionResult> {
     let mut machines = app.machines.usable()?.into_iter();
-    let found = machines.find_map(|machine| Some((machine, machine.state(machine.commands.cancel?).name)));
+    let found = machines.find_map(|machine| Some((machine, machine.commands.cancel?)));
     let Some((machine, to)) = found else { return Err(lost) };
     app.caller.check_person("cancel a task whose workflow cannot be followed")?;
     let status = locked.task().status().to_owned();
     let migrated = migration(machine, &locked, &status);
-    Forced::Cancel.begin(machine, &mut locked, to, Actor::Human, vec![migrated])?;
-    carry_out(app, locked)
+    let begun = forced(machine, &status, Forced::Cancel, Actor::Human, to);
+    carry_out(app, write(locked, vec![migrated, begun])?)
 }
 
-/// Where to go without a transition; `None` where there is one, or nothing is left to be done.
-fn forced_goal(machine: &Machine<'_>, locked: &LockedTask) -> Result<Option<String>> {
-    let task = locked.task();
-    let cancelled = || {
-        of_command(machine, machine.commands.cancel, "cancel")
-            .map(|to| Some(machine.state(to).name.to_owned()))
-    };
-    if locked.history().open.is_some() {
-        return cancelled();
-    }
-    let has_something = task.owned.workspace.is_some() || task.owned.tmux_session.is_some();
-    match machine.state_named(task.status()) {
-        Some(status) if machine.state(status).terminal && has_something => Ok(Some(task.status().to_owned())),
-        Some(_) => Ok(None),
-        None => cancelled(),
-    }
+fn write(mut locked: LockedTask, events: Vec<(Event, Set)>) -> Result<LockedTask> {
+    locked.append_many(events)?;
+    locked.clear_attention()?;
+    Ok(locked)
 }

@@ -1,9 +1,9 @@
 //! What a request would come to: the same answer, and nothing is locked, written or run.
 
-use orange_core::{Decision, Machine};
+use orange_core::{Machine, Turn};
 
 use crate::app::App;
-use crate::flow::finish::closing;
+use crate::flow::life::closing;
 use crate::flow::request::decide;
 use crate::flow::{Goal, TransitionResult, definition};
 use crate::hooks;
@@ -17,9 +17,9 @@ use crate::{Result, store};
 pub fn dry_run(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionResult> {
     let preview = TaskPreview::of(app, dir)?;
     let machine = app.machine_of(&preview.task.owned)?;
-    let decision = decide(app, machine, &preview.task, &preview.history, goal)?;
-    hooks::dry_run(app, &preview.task, &decision.effects)?;
-    Ok(preview.planned(machine, &decision))
+    let turn = decide(app, machine, &preview.task, &preview.history, goal)?;
+    hooks::dry_run(app, &preview.task, turn.hooks())?;
+    Ok(preview.planned(machine, &turn))
 }
 
 /// A task as a request would find it, once what is left undone is finished and its workflow is followed.
@@ -64,13 +64,14 @@ impl TaskPreview {
         self.records.extend(records);
     }
 
-    fn planned(&self, machine: &Machine<'_>, decision: &Decision<'_>) -> TransitionResult {
+    fn planned(&self, machine: &Machine<'_>, turn: &Turn<'_>) -> TransitionResult {
+        let to = turn.decision().map(|decision| machine.state(decision.to).name);
         TransitionResult {
             id: self.task.id.clone(),
-            from: machine.state(decision.from).name.to_owned(),
-            to: machine.state(decision.to).name.to_owned(),
+            from: self.task.status().to_owned(),
+            to: to.unwrap_or(self.task.status()).to_owned(),
             review_round: self.task.counter("review_round"),
-            hooks: decision.effects.iter().map(|effect| effect.hook.name().to_owned()).collect(),
+            hooks: turn.hooks().iter().map(|effect| effect.hook.name().to_owned()).collect(),
             dry_run: true,
             ..TransitionResult::beginning(&self.records)
         }

@@ -1,18 +1,17 @@
 //! After an agent has ended: its end on record, then what the exit rules say.
 
-use orange_core::{self as core, Actor, CRASH_COUNT, Decision, ExitDecision, Machine};
+use orange_core::{self as core, Actor, Cause, Input, Limit, Machine, Turn};
 
 use crate::Result;
 use crate::app::App;
 use crate::fault;
 use crate::flow::activity;
 use crate::flow::answer;
-use crate::flow::begin::begin;
 use crate::flow::finish::{finish, lock_recovered};
-use crate::flow::limit;
-use crate::flow::snapshot::{Snapshot, status_of};
-use crate::flow::waiting::{self, Next};
+use crate::flow::life::{self, Record};
+use crate::flow::{limit, waiting};
 use crate::hooks::agent_processes::AgentProcesses;
+use crate::hooks::workspace::Room;
 use crate::hooks::{self, agents, trace};
 use crate::store::{Event, LockedTask, Set, TaskDir};
 
@@ -71,205 +70,100 @@ struct Case<'c> {
 }
 
 impl Case<'_> {
-    /// An exit rule may lead to a state that wants the very agent that has just ended; so the rules are asked again
-    /// there, at most once for every state.
+    /// The end may lead to a state that wants the very agent that has just ended; so it is judged again there, at most once
+    /// for every state.
     fn judge(mut self) -> Result<String> {
         let mut story = Vec::new();
         for _ in self.machine.states {
             let before = self.locked.task().status().to_owned();
-            story.push(self.judge_once()?);
-            if self.locked.task().status() == before || !self.is_missed()? {
+            let turn = self.follows(!story.is_empty())?;
+            if turn.events.is_empty() && turn.story.is_empty() {
+                break;
+            }
+            story.push(self.carry(&turn)?);
+            if self.locked.task().status() == before {
                 break;
             }
         }
         Ok(story.join("; "))
     }
 
-    fn judge_once(&mut self) -> Result<String> {
-        if self.is_over()? {
-            let events = self.with_end(Vec::new());
-            self.locked.append_many(events)?;
-            return Ok(format!("the {} ended ({}), and the task is over", self.actor, self.end.reason));
-        }
-        if !self.is_its_state()? {
-            let status = self.locked.task().status();
-            return self.mark(format!("the {} ended in {status} ({})", self.actor, self.end.reason));
-        }
-        let decision = {
-            let snapshot = Snapshot::of(self.machine, self.locked.task(), self.locked.history())?;
-            let End { code, signal, last_lines, .. } = self.end;
-            let output = last_lines.join("\n");
-            let is_beside = self.is_beside()?;
-            let end = core::End { code: *code, signal: *signal, output: &output, is_beside };
-            self.machine.decide_exit(&snapshot.view(), &end)
+    /// What the core says, by the evidence of how the agent ended.
+    fn follows(&self, is_again: bool) -> Result<Turn<'static>> {
+        let output = self.end.last_lines.join("\n");
+        let lost = self.lost_conversation();
+        let limit = limit::of(self.locked.dir(), self.end.spawn);
+        let history = self.locked.history();
+        let end = core::End {
+            code: self.end.code,
+            signal: self.end.signal,
+            output: &output,
+            is_beside: self.is_beside()?,
+            spawn: self.end.spawn,
+            how: &self.end.reason,
+            never_began: !self.has_begun()?,
+            lost: lost.as_deref(),
+            limit: limit.map(|limit| Limit { left: limit::left(&limit, fault::now()) }),
+            is_awaited: history.waiting.as_ref().is_some_and(|waiting| waiting.spawn == self.end.spawn),
         };
-        let reason = format!("{} ({})", decision.reason(), self.end.reason);
-        if self.is_waited_for() && !matches!(decision, ExitDecision::Advance { .. }) {
-            let events = self.with_end(Vec::new());
-            self.locked.append_many(events)?;
-            return Ok(format!("{reason}; it was waiting for the end of a limit"));
-        }
-        if let Some(after) = self.left_of_limit(&decision) {
-            return self.start_again(Vec::new(), Some(after), format!("{reason} at a limit of its provider"));
-        }
-        match decision {
-            ExitDecision::Advance { decision, .. } => self.advance(&decision, reason),
-            // Who starts an agent may be killed over it: one that has never begun has not crashed.
-            ExitDecision::Crash { .. } | ExitDecision::Escalate { .. } if !self.has_begun()? => {
-                let story = format!("agent {} was never started ({})", self.end.spawn, self.end.reason);
-                self.start_again(Vec::new(), None, story)
-            }
-            ExitDecision::Crash { .. } | ExitDecision::Escalate { .. } | ExitDecision::MarkDead { .. }
-                if self.could_not_resume()? =>
-            {
-                self.begin_anew()
-            }
-            ExitDecision::Crash { count, respawn, .. } => self.crash(count, respawn, reason),
-            ExitDecision::Escalate { count, decision, .. } => self.escalate(&decision, count, reason),
-            ExitDecision::MarkDead { .. } => self.mark(reason),
-            ExitDecision::Wait { resume_after, .. } => {
-                self.start_again(Vec::new(), Some(resume_after), reason)
-            }
-        }
-    }
-
-    /// Whether it is waited for already, so that who comes when that is over starts another one.
-    fn is_waited_for(&self) -> bool {
-        self.locked.history().waiting.as_ref().is_some_and(|waiting| waiting.spawn == self.end.spawn)
-    }
-
-    /// How many seconds are left of a limit that the agent has met, where it would else count as a crash or wait as long as a
-    /// rule says. Only a state that says how its agent is started again can wait.
-    fn left_of_limit(&self, decision: &ExitDecision<'_>) -> Option<u32> {
-        let rule = match decision {
-            ExitDecision::Advance { .. } => return None,
-            ExitDecision::Wait { resume_after, .. } => Some(*resume_after),
-            ExitDecision::Crash { .. } | ExitDecision::Escalate { .. } | ExitDecision::MarkDead { .. } => {
-                limit::rule(self.machine, &self.locked)
-            }
+        let agent = self.actor;
+        let input = if is_again {
+            let is_replaced = history.agents.values().any(|other| other.actor == agent.as_str());
+            Input::JudgedAgain { agent, end, is_replaced }
+        } else {
+            Input::Ended { agent, end }
         };
-        if !self.can_respawn() {
-            return None;
-        }
-        let limit = limit::of(self.locked.dir(), self.end.spawn)?;
-        Some(limit::seconds(&limit, rule, self.locked.history(), fault::now()))
+        life::ask(self.app, self.machine, self.locked.task(), history, input)
     }
 
-    /// Whether the state says how its agent is started again.
-    fn can_respawn(&self) -> bool {
-        status_of(self.machine, self.locked.task())
-            .is_ok_and(|state| self.machine.state(state).respawn.is_some())
-    }
-
-    fn advance(&mut self, decision: &Decision<'_>, reason: String) -> Result<String> {
-        let room = match hooks::preflight(self.app, self.locked.task(), &decision.effects) {
+    fn carry(&mut self, turn: &Turn<'static>) -> Result<String> {
+        // An escalation is taken whatever is missing: a person has to look at the task anyway.
+        let planned = turn.decision().filter(|decision| decision.cause != Cause::Escalation);
+        let effects = planned.map(|decision| decision.effects.as_slice()).unwrap_or_default();
+        let room = match hooks::preflight(self.app, self.locked.task(), effects) {
             Ok(room) => room,
             Err(error) => {
-                self.mark(format!("{reason}, but the way on is blocked: {}", error.one_line()))?;
+                let record = self.record(None);
+                life::record(self.machine, &mut self.locked, &turn.blocked(&error.one_line()), record)?;
                 return Err(error);
             }
         };
-        let advanced = self.advanced(decision, reason);
-        let events = self.with_end(vec![advanced]);
-        begin(self.machine, &mut self.locked, decision, events, room)?;
+        let record = self.record(room);
+        let story = waiting::carry(self.app, self.machine, &mut self.locked, turn, self.end.spawn, record)?;
         finish(self.app, &mut self.locked)?;
-        Ok(format!("advanced to {}", self.locked.task().status()))
-    }
-
-    fn crash(&mut self, count: u32, respawn: bool, reason: String) -> Result<String> {
-        let crashed = self.crashed(count, &reason);
-        let story = format!("crash {count} in {}: {reason}", self.locked.task().status());
-        if respawn && self.can_respawn() {
-            return self.start_again(vec![crashed], None, story);
-        }
-        self.locked.call_attention(&story)?;
-        let events = self.with_end(vec![crashed]);
-        self.locked.append_many(events)?;
         Ok(story)
     }
 
-    /// That the agent is to be started again goes on record with its end, so that a kill between the two loses nothing.
-    fn start_again(
-        &mut self,
-        events: Vec<(Event, Set)>,
-        resume_after: Option<u32>,
-        story: String,
-    ) -> Result<String> {
-        let next = Next::after(self.locked.history(), self.end.spawn, resume_after, &story);
-        let events = self.with_end(events);
-        waiting::begin(self.app, self.machine, &mut self.locked, events, next)
+    /// What goes on record beside what follows: unless it is there, the agent's end.
+    fn record(&mut self, room: Option<Room>) -> Record {
+        let agent = Some((self.end.spawn, self.end.reason.clone()));
+        Record { led_to_it: self.end_events(), room, agent }
     }
 
-    /// A conversation that cannot be continued is no crash: the agent is started again, with a new one.
-    fn begin_anew(&mut self) -> Result<String> {
-        let Some(record) = self.locked.history().agents.get(&self.end.spawn) else {
-            return Ok(String::new());
-        };
-        let (conversation, harness) =
-            (record.conversation.clone().unwrap_or_default(), record.harness.clone());
-        let End { spawn, reason, .. } = self.end;
-        let story =
-            format!("agent {spawn}: {harness} could not continue conversation {conversation} ({reason})");
-        self.locked.call_attention(&format!("{story}; the agent begins a new one"))?;
-        let lost = Event::AgentNotResumed { spawn: *spawn, conversation, reason: reason.clone() };
-        self.start_again(vec![lost.into()], None, story)
-    }
-
-    fn could_not_resume(&self) -> Result<bool> {
-        let Some(record) = self.locked.history().agents.get(&self.end.spawn) else { return Ok(false) };
+    /// Which conversation the agent could not continue, if that is why it ended.
+    fn lost_conversation(&self) -> Option<String> {
+        let record = self.locked.history().agents.get(&self.end.spawn)?;
         if !record.resumed || self.end.code == Some(0) {
-            return Ok(false);
+            return None;
         }
-        let harness = self.app.harness(&record.harness)?;
-        Ok(trace::could_not_resume(&harness, record, self.end.duration, &self.end.last_lines))
+        // Of a harness that is not there any more, nobody can tell.
+        let harness = self.app.harness(&record.harness).ok()?;
+        let is_lost = trace::could_not_resume(&harness, record, self.end.duration, &self.end.last_lines);
+        let conversation = record.conversation.as_deref().unwrap_or_default();
+        is_lost.then(|| format!("{} could not continue conversation {conversation}", record.harness))
     }
 
-    fn escalate(&mut self, decision: &Decision<'_>, count: u32, reason: String) -> Result<String> {
-        let to = self.machine.state(decision.to).name;
-        let story = format!("escalated to {to} after {count} crashes: {reason}");
-        let crashed = self.crashed(count, &reason);
-        let advanced = self.advanced(decision, reason);
-        let events = self.with_end(vec![crashed, advanced]);
-        begin(self.machine, &mut self.locked, decision, events, None)?;
-        self.locked.call_attention(&story)?;
-        finish(self.app, &mut self.locked)?;
-        Ok(story)
-    }
-
-    fn mark(&mut self, reason: String) -> Result<String> {
-        self.locked.call_attention(&reason)?;
-        let events = self.with_end(Vec::new());
-        self.locked.append_many(events)?;
-        Ok(reason)
-    }
-
-    fn advanced(&self, decision: &Decision<'_>, reason: String) -> (Event, Set) {
-        let name = |state| self.machine.state(state).name.to_owned();
-        Event::AutoAdvanced { from: name(decision.from), to: name(decision.to), reason }.into()
-    }
-
-    fn crashed(&self, count: u32, reason: &str) -> (Event, Set) {
-        let event = Event::AgentCrashed {
-            spawn: Some(self.end.spawn),
-            status: self.locked.task().status().to_owned(),
-            crash_count: count,
-            reason: reason.to_owned(),
-        };
-        (event, Set::new().counter(self.machine.counter(CRASH_COUNT).name, count))
-    }
-
-    /// These events and, unless it is on record, the agent's end before them.
-    fn with_end(&mut self, mut events: Vec<(Event, Set)>) -> Vec<(Event, Set)> {
-        if !std::mem::replace(&mut self.on_record, true) {
-            let End { spawn, code, signal, reason, duration, last_lines } = self.end.clone();
-            let trace = trace::keep(self.app, &self.locked, self.end.spawn);
-            fault::step("record the end of", "an agent");
-            let exited = Event::AgentExited { spawn, code, signal, reason, duration, last_lines, trace };
-            events.insert(0, exited.into());
-            let conversation = activity::at_its_end(self.locked.dir(), spawn, &self.end.reason);
-            events.extend(conversation.map(Into::into));
+    /// The agent's end, unless it is on record.
+    fn end_events(&mut self) -> Vec<(Event, Set)> {
+        if std::mem::replace(&mut self.on_record, true) {
+            return Vec::new();
         }
-        events
+        let End { spawn, code, signal, reason, duration, last_lines } = self.end.clone();
+        let trace = trace::keep(self.app, &self.locked, self.end.spawn);
+        fault::step("record the end of", "an agent");
+        let exited = Event::AgentExited { spawn, code, signal, reason, duration, last_lines, trace };
+        let conversation = activity::at_its_end(self.locked.dir(), spawn, &self.end.reason);
+        [exited].into_iter().chain(conversation).map(Into::into).collect()
     }
 
     /// Whether another agent of the task is alive: until it has begun, it may be.
@@ -287,23 +181,5 @@ impl Case<'_> {
         let End { code, signal, duration, .. } = self.end;
         let is_reported = code.is_some() || signal.is_some() || duration.is_some();
         Ok(is_reported || AgentProcesses::read(self.locked.dir(), self.end.spawn)?.is_some())
-    }
-
-    fn is_over(&self) -> Result<bool> {
-        let status = status_of(self.machine, self.locked.task())?;
-        Ok(self.machine.state(status).terminal)
-    }
-
-    fn is_its_state(&self) -> Result<bool> {
-        let status = status_of(self.machine, self.locked.task())?;
-        Ok(self.machine.state(status).agent == self.actor)
-    }
-
-    /// Whether the state that the task has come to wants this agent, and nothing has taken its place.
-    fn is_missed(&self) -> Result<bool> {
-        let has_session = self.locked.task().owned.tmux_session.is_some();
-        let is_replaced =
-            self.locked.history().agents.values().any(|agent| agent.actor == self.actor.as_str());
-        Ok(has_session && !is_replaced && !self.is_over()? && self.is_its_state()?)
     }
 }

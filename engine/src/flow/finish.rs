@@ -3,18 +3,17 @@
 use std::fs;
 use std::time::Duration;
 
-use orange_core::{CRASH_COUNT, Hook, Machine, Transition};
+use orange_core::{Cause, Hook, Machine, Transition};
 
 use crate::app::App;
 use crate::flow::activity;
-use crate::flow::begin::ESCALATION;
 use crate::flow::definition;
-use crate::flow::forced::Forced;
+use crate::flow::life::{cause_of, closing};
 use crate::flow::queue;
 use crate::flow::snapshot::left_behind;
 use crate::hooks::{self, HookContext, agents, workspace};
-use crate::store::event::{PlannedHook, Transition as Plan};
-use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskDir, TaskHistory, lock};
+use crate::store::event::PlannedHook;
+use crate::store::{Event, LockedTask, OpenTransition, Set, TaskDir, TaskHistory, lock};
 use crate::{Error, Kind, Result, fault};
 
 /// Locks a task that nothing is pending for: a transition that somebody began is finished first, in a process that
@@ -103,7 +102,8 @@ pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
     if !errors.is_empty() {
         locked.call_attention(&errors.join("; "))?;
     }
-    close(machine, locked, &pending.plan)?;
+    let (changed, set) = closing(machine, locked.task(), &pending.plan);
+    locked.append(changed, set)?;
     let has = |hook: Hook<'_>| pending.plan.hooks.iter().any(|planned| planned.name == hook.name());
     if has(Hook::ReleaseWorkspace) && !has(Hook::SpawnNext) {
         queue::after_release(app, locked.dir())?;
@@ -161,32 +161,15 @@ pub fn hooks_of(
         let way = at_index.or_else(|| machine.transitions.iter().find(is_the_one))?;
         Some(way.hooks.iter().collect())
     };
-    let hooks = match Forced::of_cause(&plan.cause) {
-        Some(forced) => Some(forced.hooks(machine, &plan.to)).filter(are_these),
-        None => declared(),
+    let hooks = match cause_of(plan) {
+        Cause::Forced(what, _) => {
+            machine.state_named(&plan.to).map(|to| machine.forced_hooks(what, to)).filter(are_these)
+        }
+        Cause::Request(_) | Cause::Exit | Cause::Escalation => declared(),
     };
     hooks.ok_or_else(|| {
         let message =
             format!("{} → {} was begun under another {} workflow", plan.from, plan.to, machine.name);
         Error::new(Kind::Refused, message).help(left_behind(machine, id))
     })
-}
-
-fn close(machine: &Machine<'_>, locked: &mut LockedTask, plan: &Plan) -> Result<()> {
-    let (changed, set) = closing(machine, locked.task(), plan);
-    locked.append(changed, set)
-}
-
-/// What closes a transition in the journal.
-pub fn closing(machine: &Machine<'_>, task: &Task, plan: &Plan) -> (Event, Set) {
-    let changed = Event::StatusChanged {
-        from: plan.from.clone(),
-        to: plan.to.clone(),
-        cause: plan.cause.clone(),
-        actor: plan.actor.clone(),
-        gate: None,
-    };
-    let crash_count = machine.counter(CRASH_COUNT).name;
-    let keeps_crashes = plan.cause == ESCALATION || task.counter(crash_count) == 0;
-    (changed, if keeps_crashes { Set::new() } else { Set::new().counter(crash_count, 0) })
 }

@@ -4,17 +4,17 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use orange_core::{Machine, Outcome, limit_after};
+use orange_core::{Actor, Input};
 
 use crate::app::App;
 use crate::drive::harness::{transcript, until::until};
 use crate::flow::activity::known;
+use crate::flow::life::{self, Record};
 use crate::flow::lock_recovered;
-use crate::flow::snapshot::status_of;
-use crate::flow::waiting::{self, Next};
+use crate::flow::waiting;
 use crate::hooks::agents;
 use crate::store::activity::{self, Activity, Doing, Limit};
-use crate::store::{Event, LockedTask, Set, TaskDir, TaskHistory, clock};
+use crate::store::{Event, LockedTask, Set, TaskDir, clock};
 use crate::{Result, fault};
 
 /// What an agent is told when its limit is over.
@@ -30,26 +30,13 @@ pub fn is_at_one(dir: &TaskDir, spawn: u32) -> bool {
     matches!(known(&activity::read(dir), spawn).doing, Doing::Limit(_))
 }
 
-/// How many seconds are left of a limit: as its harness says, else as a `wait` rule of the state says, else by how often the
-/// task has waited.
-pub fn seconds(limit: &Limit, rule: Option<u32>, history: &TaskHistory, now: SystemTime) -> u32 {
+/// How many seconds are left of a limit, as far as its harness says.
+pub fn left(limit: &Limit, now: SystemTime) -> Option<u32> {
     const WEEK: u32 = 604_800;
-    let said = limit.until.as_deref().and_then(clock::parse).or_else(|| until(&limit.text, now));
-    let left = said.map(|time| {
-        // The limit is over a moment later than its time says, not earlier.
-        let left = time.duration_since(now).unwrap_or_default().as_secs().saturating_add(5);
-        u32::try_from(left).unwrap_or(WEEK).min(WEEK)
-    });
-    left.or(rule).unwrap_or_else(|| limit_after(history.restarts))
-}
-
-/// What the first `wait` rule of the task's state says, in seconds.
-pub fn rule(machine: &Machine<'_>, locked: &LockedTask) -> Option<u32> {
-    let state = status_of(machine, locked.task()).ok()?;
-    machine.exit_rules_of(state).find_map(|rule| match machine.exit_rules[rule].outcome {
-        Outcome::Wait { resume_after } => Some(resume_after),
-        Outcome::Then(_) | Outcome::ThenWhen(_) | Outcome::Crash { .. } | Outcome::MarkDead => None,
-    })
+    let said = limit.until.as_deref().and_then(clock::parse).or_else(|| until(&limit.text, now))?;
+    // The limit is over a moment later than its time says, not earlier.
+    let left = said.duration_since(now).unwrap_or_default().as_secs().saturating_add(5);
+    Some(u32::try_from(left).unwrap_or(WEEK).min(WEEK))
 }
 
 /// Has a living agent that has met a limit wait until that is over. Nothing where it has not, or waits already, or it is not
@@ -64,15 +51,15 @@ pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
         return Ok(None);
     }
     let Doing::Limit(limit) = known(&activity::read(dir), spawn).doing else { return Ok(None) };
+    let agent = Actor::from_name(&record.actor).unwrap_or(Actor::Worker);
     let machine = app.machine_of(&locked.task().owned)?;
-    let status = status_of(machine, locked.task())?;
-    if machine.state(status).agent.as_str() != record.actor {
+    let reason = format!("agent {spawn} has met a limit ({})", limit.text);
+    let input = Input::LimitMet { agent, left: left(&limit, fault::now()), reason: &reason };
+    let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
+    if turn.events.is_empty() {
         return Ok(None);
     }
-    let after = seconds(&limit, rule(machine, &locked), locked.history(), fault::now());
-    let reason = format!("agent {spawn} has met a limit ({})", limit.text);
-    let next = Next::after(locked.history(), spawn, Some(after), &reason);
-    waiting::begin(app, machine, &mut locked, Vec::new(), next).map(Some)
+    waiting::carry(app, machine, &mut locked, &turn, spawn, Record::default()).map(Some)
 }
 
 /// Has an agent that is alive go on after a limit, unless it has gone on by itself. `None` where it is not alive.

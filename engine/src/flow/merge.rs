@@ -1,15 +1,13 @@
 //! Merging a task: what GitHub says of its pull request, else a merge here; then the transition with its cleanup (seed 000).
 
-use orange_core::{Actor, Decision, Machine, StateId};
+use orange_core::{Machine, Turn};
 
 use crate::app::App;
 use crate::caller::Caller;
 use crate::drive::gh::{Gh, PrState, PullRequest};
 use crate::drive::git::{Git, REMOTE, Strategy};
-use crate::flow::begin::begin;
-use crate::flow::forced::Forced;
-use crate::flow::request::{Goal, carry_out, decide, of_command};
-use crate::flow::snapshot::status_of;
+use crate::flow::life::{self, Record};
+use crate::flow::request::{Goal, carry_out, decide};
 use crate::flow::{TransitionResult, lock_recovered, pull_request};
 use crate::hooks;
 use crate::store::lock::{self, Lock, Rank};
@@ -55,11 +53,8 @@ pub struct Merged {
 pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     let mut locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
-    let way = way(app, machine, &locked, wish)?;
-    let room = match &way {
-        Way::Declared(decision) => hooks::preflight(app, locked.task(), &decision.effects)?,
-        Way::Forced(_) | Way::Late => None,
-    };
+    let turn = turn(app, machine, &locked, wish)?;
+    let room = hooks::preflight(app, locked.task(), turn.hooks())?;
     let (branch, into) = (locked.task().branch.clone(), app.project_of(locked.task())?.default_branch);
     let pr = if wish.local { None } else { pull_request(app, &mut locked)? };
     let strategy = if pr.is_some() { "pr" } else { wish.strategy.as_str() };
@@ -72,61 +67,36 @@ pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
         events.iter_mut().for_each(|event| mark_forced(event, &from));
     }
     let events = events.into_iter().map(Into::into).collect();
-    let result = match way {
-        Way::Declared(decision) => {
-            begin(machine, &mut locked, &decision, events, room)?;
-            carry_out(app, locked)?
-        }
-        Way::Forced(to) => {
-            Forced::Merge.begin(machine, &mut locked, machine.state(to).name, Actor::Human, events)?;
-            carry_out(app, locked)?
-        }
-        Way::Late => {
-            locked.append_many(events)?;
-            TransitionResult::staying(locked.task())
-        }
+    let result = if turn.events.is_empty() {
+        // It is where merged tasks go, and its branch was not merged when it went there.
+        locked.append_many(events)?;
+        TransitionResult::staying(locked.task())
+    } else {
+        life::record(machine, &mut locked, &turn, Record { led_to_it: events, room, agent: None })?;
+        carry_out(app, locked)?
     };
     Ok(Merged { result, branch, into, strategy, pushed, commit })
 }
 
-/// By which way the task goes to where merged tasks go.
-enum Way {
-    /// By the workflow's transition.
-    Declared(Decision<'static>),
-    /// Without one, since a person wants it.
-    Forced(StateId),
-    /// It is there, and its branch was not merged when it went there.
-    Late,
-}
-
-fn way(app: &App, machine: &'static Machine<'static>, locked: &LockedTask, wish: Wish) -> Result<Way> {
+/// How the task goes to where merged tasks go.
+fn turn(
+    app: &App,
+    machine: &'static Machine<'static>,
+    locked: &LockedTask,
+    wish: Wish,
+) -> Result<Turn<'static>> {
     if wish.force {
         app.caller.check_person("force a merge")?;
     }
-    match decide(app, machine, locked.task(), locked.history(), Goal::Merge) {
-        Ok(decision) => Ok(Way::Declared(decision)),
-        Err(refusal) if refusal.kind == Kind::NoTransition && is_unmerged(machine, locked)? => Ok(Way::Late),
-        Err(refusal) if !is_forcible(machine, locked, &refusal)? => Err(refusal),
-        Err(_) if wish.force => of_command(machine, machine.commands.merge, "merge").map(Way::Forced),
-        Err(refusal) if app.caller == Caller::Person => {
+    let ask = |force| decide(app, machine, locked.task(), locked.history(), Goal::Merge { force });
+    ask(wish.force).map_err(|refusal| {
+        let is_rule = matches!(refusal.kind, Kind::NoTransition | Kind::GuardFailed | Kind::GateFailed);
+        if is_rule && app.caller == Caller::Person && ask(true).is_ok() {
             let help = format!("{}; `orange task merge --force` merges all the same", refusal.help);
-            Err(refusal.help(help))
+            return refusal.help(help);
         }
-        Err(refusal) => Err(refusal),
-    }
-}
-
-/// Whether the task went to where merged tasks go, and no merge of it is on record.
-fn is_unmerged(machine: &Machine<'_>, locked: &LockedTask) -> Result<bool> {
-    let is_there = Some(status_of(machine, locked.task())?) == machine.commands.merge;
-    Ok(is_there && !locked.history().is_merged)
-}
-
-/// Whether it is the workflow that refuses, and the task is not over.
-fn is_forcible(machine: &Machine<'_>, locked: &LockedTask, refusal: &Error) -> Result<bool> {
-    let is_over = machine.state(status_of(machine, locked.task())?).terminal;
-    let is_rule = matches!(refusal.kind, Kind::NoTransition | Kind::GuardFailed | Kind::GateFailed);
-    Ok(is_rule && !is_over)
+        refusal
+    })
 }
 
 /// The task's pull request, if it has one: merged, or there is nothing more to be done here.

@@ -1,6 +1,6 @@
 //! Moving a task to a state of its present workflow, or of another one, past what its definition of before has left.
 
-use orange_core::{Actor, CRASH_COUNT, Machine};
+use orange_core::{Actor, Machine};
 use serde_json::{Value as Json, json};
 
 use crate::Result;
@@ -69,7 +69,11 @@ pub fn migration(machine: &Machine<'_>, locked: &LockedTask, to: &str) -> (Event
         dropped_hooks: dropped_hooks(locked),
     };
     let set = Set::new().status(to).workflow(machine.name, machine.source_hash);
-    let set = new_counters(machine, locked.task(), set).counter(machine.counter(CRASH_COUNT).name, 0);
+    let set = new_counters(machine, locked.task(), set);
+    let set = machine
+        .migrated()
+        .into_iter()
+        .fold(set, |set, (id, value)| set.counter(machine.counter(id).name, value));
     (migrated, set)
 }
 

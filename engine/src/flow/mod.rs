@@ -2,7 +2,6 @@
 
 pub mod activity;
 pub mod answer;
-pub mod begin;
 pub mod cancel;
 pub mod collect;
 pub mod definition;
@@ -11,9 +10,9 @@ pub mod doing;
 pub mod dry_run;
 pub mod ended;
 pub mod finish;
-pub mod forced;
 pub mod garbage;
 pub mod leftovers;
+pub mod life;
 pub mod limit;
 pub mod merge;
 pub mod migrate;

@@ -1,17 +1,15 @@
 //! What becomes of a task when its pull request was merged or closed.
 
-use orange_core::{Actor, Machine, StateId};
+use orange_core::{Forced, Input};
 
 use crate::Result;
 use crate::app::App;
 use crate::drive::gh::{PrState, PullRequest};
-use crate::flow::begin::begin;
-use crate::flow::forced::Forced;
-use crate::flow::request::{carry_out, of_command};
-use crate::flow::snapshot::{Snapshot, status_of};
-use crate::flow::{TransitionResult, lock_recovered};
+use crate::flow::life;
+use crate::flow::lock_recovered;
+use crate::flow::request::{begin, carry_out};
 use crate::hooks;
-use crate::store::{Event, LockedTask, Task, TaskDir};
+use crate::store::{Event, Task, TaskDir};
 
 /// Ends a task whose pull request has ended, as the engine's own act: merged, it goes to where merged tasks go; closed, it
 /// is cancelled. By the workflow's transition where one is open, and else without one. What came of it, in words.
@@ -21,23 +19,20 @@ use crate::store::{Event, LockedTask, Task, TaskDir};
 pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<String>> {
     let locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
-    let is_over = machine.state(status_of(machine, locked.task())?).terminal;
-    if is_over || locked.task().pr_url.as_deref() != Some(&pr.url) {
+    if locked.task().pr_url.as_deref() != Some(&pr.url) {
         return Ok(None);
     }
-    let url = pr.url.clone();
-    let (to, forced, events, word) = match pr.state {
+    let (end, events, word) = match pr.state {
         PrState::Open => return Ok(None),
-        PrState::Merged => {
-            let to = of_command(machine, machine.commands.merge, "merge")?;
-            (to, Forced::Merge, merged(app, locked.task(), pr)?, "merged")
-        }
-        PrState::Closed => {
-            let to = of_command(machine, machine.commands.cancel, "cancel")?;
-            (to, Forced::Cancel, vec![Event::PrClosed { url }], "closed")
-        }
+        PrState::Merged => (Forced::Merge, merged(app, locked.task(), pr)?, "merged"),
+        PrState::Closed => (Forced::Cancel, vec![Event::PrClosed { url: pr.url.clone() }], "closed"),
     };
-    let result = end(app, machine, locked, to, forced, events)?;
+    let turn = life::ask(app, machine, locked.task(), locked.history(), Input::PullRequest { end })?;
+    if turn.events.is_empty() {
+        return Ok(None);
+    }
+    let led_to_it = events.into_iter().map(Into::into).collect();
+    let result = carry_out(app, begin(app, machine, locked, &turn, led_to_it)?)?;
     Ok(Some(format!("its pull request was {word}: {}", result.text().replace('\n', "; "))))
 }
 
@@ -63,28 +58,4 @@ pub fn merged(app: &App, task: &Task, pr: &PullRequest) -> Result<Vec<Event>> {
     let into = app.project_of(task)?.default_branch;
     let merged = Event::TaskMerged { strategy: "pr".to_owned(), into, commit: pr.commit.clone() };
     Ok(vec![Event::PrMerged { url: pr.url.clone() }, merged])
-}
-
-fn end(
-    app: &App,
-    machine: &'static Machine<'static>,
-    mut locked: LockedTask,
-    to: StateId,
-    forced: Forced,
-    events: Vec<Event>,
-) -> Result<TransitionResult> {
-    let events = events.into_iter().map(Into::into).collect();
-    let decision = {
-        let snapshot = Snapshot::of(machine, locked.task(), locked.history())?;
-        machine.decide(&snapshot.view(), to, Actor::Engine)
-    };
-    match decision {
-        Ok(decision) => {
-            let room = hooks::preflight(app, locked.task(), &decision.effects)?;
-            begin(machine, &mut locked, &decision, events, room)?;
-        }
-        // What an agent or a person would still have to do, GitHub has decided.
-        Err(_) => forced.begin(machine, &mut locked, machine.state(to).name, Actor::Engine, events)?,
-    }
-    carry_out(app, locked)
 }

@@ -1,28 +1,66 @@
-//! A rejection of the core in the words of this task: the core cannot know where the worktree stands.
+//! A no of the core in the words of this task: the core cannot know where the worktree stands, nor which command helps.
 
 use std::path::Path;
 
-use orange_core::{Machine, Missing, Rejection, View, When};
+use orange_core::{Facts, Input, Machine, Missing, Refusal, Rejection, View, When};
 
+use crate::app::App;
 use crate::drive::git;
-use crate::store::TaskHistory;
+use crate::store::{Task, TaskHistory};
 use crate::{Error, Kind};
 
-/// The rejection as the error that its reader can act on. `worktree` is the folder of the task's worktree, if it has one.
+/// The no as the error that its reader can act on.
 pub fn error(
-    rejection: Rejection,
+    app: &App,
     machine: &Machine<'_>,
-    view: &View<'_>,
+    task: &Task,
     history: &TaskHistory,
-    worktree: Option<&Path>,
+    facts: &Facts<'_>,
+    refusal: Refusal,
 ) -> Error {
-    let kind = match rejection {
+    let view = &facts.view;
+    let id = &task.id;
+    let told = |kind: Kind| Error::new(kind, refusal.told(machine, view));
+    let next = || format!("`orange task next {id}` shows where the task can go from here");
+    match refusal {
+        Refusal::Rejected { rejection, .. } => {
+            let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
+            let message = message(rejection, machine, view, history, worktree.as_deref());
+            Error::new(kind_of(rejection), message).help(rejection.help(machine, view))
+        }
+        Refusal::NoState(command) => no_state(machine, command),
+        Refusal::Started => told(Kind::Refused)
+            .help("`orange task respawn` starts a dead agent again; `orange task next` shows the ways on"),
+        Refusal::NoRespawnPrompt if machine.state(view.status).terminal => {
+            told(Kind::NotRespawnable).help("the task is over: create a new one for what is still to be done")
+        }
+        Refusal::NoRespawnPrompt if machine.life(facts, Input::Restart { is_alive: false }).is_ok() => {
+            let restart = format!(
+                "`orange task restart {id}` starts the agent that works there as it was started first"
+            );
+            told(Kind::NotRespawnable).help(format!("{restart}; {}", next()))
+        }
+        Refusal::NoRespawnPrompt | Refusal::NoAgent => told(Kind::NotRespawnable).help(next()),
+        Refusal::NoWorktree => told(Kind::NotRespawnable).help("`orange task spawn` gives it one"),
+        Refusal::Alive => told(Kind::NotRespawnable).help(format!(
+            "`orange task attach {id}` shows it; `orange task restart {id}` ends it and starts it again"
+        )),
+    }
+}
+
+/// The workflow has no state for a command.
+pub fn no_state(machine: &Machine<'_>, command: &str) -> Error {
+    Error::new(Kind::Refused, format!("the workflow {} has no status for `{command}`", machine.name))
+        .help(format!("name one under `commands: {{{command}: …}}` in the workflow"))
+}
+
+fn kind_of(rejection: Rejection) -> Kind {
+    match rejection {
         Rejection::NoTransition { .. } => Kind::NoTransition,
         Rejection::NotAllowed { .. } => Kind::NotAllowed,
         Rejection::GuardFailed { .. } => Kind::GuardFailed,
         Rejection::GateFailed { .. } => Kind::GateFailed,
-    };
-    Error::new(kind, message(rejection, machine, view, history, worktree)).help(rejection.help(machine, view))
+    }
 }
 
 /// What stands in the way, in one sentence. Of a section that has not changed since it last passed, it says whether the

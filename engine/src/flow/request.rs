@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use orange_core::{Decision, Machine, StateId};
+use orange_core::{Input, Machine, Turn};
 
 use crate::app::App;
 use crate::drive::git::{self, Git};
-use crate::flow::begin::begin;
-use crate::flow::snapshot::{Snapshot, state_named, status_of};
-use crate::flow::{TransitionResult, finish, lock_recovered, refusal};
+use crate::flow::life::{self, Record};
+use crate::flow::snapshot::state_named;
+use crate::flow::{TransitionResult, finish, lock_recovered};
 use crate::hooks;
-use crate::store::{LockedTask, Task, TaskDir, TaskHistory};
+use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};
 
 /// Where a request wants to go.
@@ -21,7 +21,10 @@ pub enum Goal<'a> {
     /// From the initial state to where work begins; without a summary, to where it is asked for.
     Spawn,
     /// To where merged tasks go.
-    Merge,
+    Merge {
+        /// Whether it is to go there although the workflow says no.
+        force: bool,
+    },
     /// To where cancelled tasks go.
     Cancel,
 }
@@ -40,11 +43,26 @@ pub fn request(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionRes
 ///
 /// # Errors
 /// As [`request`].
-pub fn begun(app: &App, mut locked: LockedTask, goal: Goal<'_>) -> Result<LockedTask> {
+pub fn begun(app: &App, locked: LockedTask, goal: Goal<'_>) -> Result<LockedTask> {
     let machine = app.machine_of(&locked.task().owned)?;
-    let decision = decide(app, machine, locked.task(), locked.history(), goal)?;
-    let room = hooks::preflight(app, locked.task(), &decision.effects)?;
-    begin(machine, &mut locked, &decision, Vec::new(), room)?;
+    let turn = decide(app, machine, locked.task(), locked.history(), goal)?;
+    begin(app, machine, locked, &turn, Vec::new())
+}
+
+/// Begins a transition with what led to it.
+///
+/// # Errors
+/// `environment` or `refused` when what its hooks need is not there, before anything has changed; those of the store.
+pub fn begin(
+    app: &App,
+    machine: &'static Machine<'static>,
+    mut locked: LockedTask,
+    turn: &Turn<'static>,
+    led_to_it: Vec<(Event, Set)>,
+) -> Result<LockedTask> {
+    let effects = turn.decision().map(|decision| decision.effects.as_slice()).unwrap_or_default();
+    let room = hooks::preflight(app, locked.task(), effects)?;
+    life::record(machine, &mut locked, turn, Record { led_to_it, room, agent: None })?;
     Ok(locked)
 }
 
@@ -59,18 +77,20 @@ pub fn decide(
     task: &Task,
     history: &TaskHistory,
     goal: Goal<'_>,
-) -> Result<Decision<'static>> {
-    let actor = app.check_caller(task, history)?;
-    let snapshot = Snapshot::of(machine, task, history)?;
-    let view = snapshot.view();
-    let to = goal.state(machine, task)?;
-    let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
-    let refuse = |no| refusal::error(no, machine, &view, history, worktree.as_deref());
-    let decision = machine.decide(&view, to, actor).map_err(refuse)?;
-    if decision.seen.is_some() {
+) -> Result<Turn<'static>> {
+    let by = app.check_caller(task, history)?;
+    let input = match goal {
+        Goal::Named(name) => Input::Request { to: state_named(machine, name)?, by },
+        Goal::Spawn => Input::Spawn { by },
+        Goal::Merge { force } => Input::Merge { by, force, is_merged: history.is_merged },
+        Goal::Cancel => Input::Cancel { by, is_cut_short: history.open.is_some() },
+    };
+    let turn = life::ask(app, machine, task, history, input)?;
+    if turn.decision().is_some_and(|decision| decision.seen.is_some()) {
+        let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
         check_no_task_file(app, task, worktree.as_deref())?;
     }
-    Ok(decision)
+    Ok(turn)
 }
 
 /// What a gate lets pass is going to be merged, and the task's own file must not be.
@@ -117,35 +137,4 @@ pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<TransitionResult> 
         )));
     }
     Ok(TransitionResult::read(&dir.id, &journal.records, begun.seq))
-}
-
-impl Goal<'_> {
-    fn state(self, machine: &Machine<'_>, task: &Task) -> Result<StateId> {
-        let commands = &machine.commands;
-        match self {
-            Goal::Named(name) => state_named(machine, name),
-            Goal::Merge => of_command(machine, commands.merge, "merge"),
-            Goal::Cancel => of_command(machine, commands.cancel, "cancel"),
-            Goal::Spawn if status_of(machine, task)? != machine.initial => Err(Error::new(
-                Kind::Refused,
-                format!("the task was started before: it is {}", task.status()),
-            )
-            .help("`orange task respawn` starts a dead agent again; `orange task next` shows the ways on")),
-            Goal::Spawn if task.summary.trim().is_empty() && commands.clarify.is_some() => {
-                of_command(machine, commands.clarify, "clarify")
-            }
-            Goal::Spawn => of_command(machine, commands.spawn, "spawn"),
-        }
-    }
-}
-
-/// The state that a command drives to.
-///
-/// # Errors
-/// `refused` when the workflow has none for it.
-pub fn of_command(machine: &Machine<'_>, state: Option<StateId>, command: &str) -> Result<StateId> {
-    state.ok_or_else(|| {
-        Error::new(Kind::Refused, format!("the workflow {} has no status for `{command}`", machine.name))
-            .help(format!("name one under `commands: {{{command}: …}}` in the workflow"))
-    })
 }

@@ -1,8 +1,8 @@
 //! A task as the core sees it.
 
-use orange_core::{Machine, Seen, StateId, View, When};
+use orange_core::{Actor, Facts, HarnessOf, Machine, Permissions, Seen, Spawn, StateId, View, When};
 
-use crate::store::event::Pass;
+use crate::store::event::{self, Pass};
 use crate::store::{Task, TaskHistory, suggest};
 use crate::{Error, Kind, Result};
 
@@ -12,7 +12,9 @@ pub struct Snapshot<'t> {
     status: StateId,
     counters: Vec<u32>,
     seen: Vec<Seen<'t>>,
-    body: &'t str,
+    task: &'t Task,
+    restarts: u32,
+    last: Option<Spawn>,
 }
 
 impl<'t> Snapshot<'t> {
@@ -21,6 +23,16 @@ impl<'t> Snapshot<'t> {
     /// # Errors
     /// `refused` when the workflow no longer has the task's status.
     pub fn of(machine: &Machine<'_>, task: &'t Task, history: &'t TaskHistory) -> Result<Snapshot<'t>> {
+        Ok(Snapshot::at(machine, task, history, status_of(machine, task)?))
+    }
+
+    /// The task under its machine, as if it were in this state.
+    pub fn at(
+        machine: &Machine<'_>,
+        task: &'t Task,
+        history: &'t TaskHistory,
+        status: StateId,
+    ) -> Snapshot<'t> {
         let seen = |(pass, when): (&'t Pass, When)| {
             let fingerprint = u64::from_str_radix(&pass.hash, 16).ok()?;
             Some(Seen { section: &pass.section, fingerprint, when })
@@ -28,18 +40,45 @@ impl<'t> Snapshot<'t> {
         let passed = history.passes.values().map(|pass| (pass, When::Passed));
         let entered = history.entered.iter().map(|stood| (stood, When::Entered));
         let found = history.found.iter().map(|stood| (stood, When::Started));
-        Ok(Snapshot {
-            status: status_of(machine, task)?,
+        let last = history.agents_here.get(machine.state(status).agent.as_str());
+        Snapshot {
+            status,
             counters: machine.counters.iter().map(|counter| task.counter(counter.name)).collect(),
             seen: passed.chain(entered).chain(found).filter_map(seen).collect(),
-            body: &task.body,
-        })
+            task,
+            restarts: history.restarts,
+            last: last.and_then(|last| as_started(machine, last)),
+        }
+    }
+
+    /// What the core has to know.
+    pub fn facts(&self) -> Facts<'_> {
+        let owned = &self.task.owned;
+        Facts {
+            view: self.view(),
+            has_summary: !self.task.summary.trim().is_empty(),
+            has_worktree: owned.workspace.is_some(),
+            has_session: owned.tmux_session.is_some(),
+            restarts: self.restarts,
+            last: self.last,
+        }
     }
 
     /// The view for decisions.
     pub fn view(&self) -> View<'_> {
-        View { status: self.status, counters: &self.counters, body: self.body, seen: &self.seen }
+        View { status: self.status, counters: &self.counters, body: &self.task.body, seen: &self.seen }
     }
+}
+
+/// How an agent was started, if its workflow still has its prompt.
+fn as_started(machine: &Machine<'_>, record: &event::Spawn) -> Option<Spawn> {
+    let reviews = record.actor == Actor::Reviewer.as_str();
+    Some(Spawn {
+        prompt: machine.prompt_named(&record.prompt)?,
+        harness: if reviews { HarnessOf::Review } else { HarnessOf::Task },
+        permissions: if record.permissions == "full" { Permissions::Full } else { Permissions::Reduced },
+        increment: None,
+    })
 }
 
 /// The state that the task is in.

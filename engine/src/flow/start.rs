@@ -1,14 +1,14 @@
 //! Starting tasks: by command, by `spawn_next`, and in the state that they were created in.
 
-use orange_core::{Actor, Hook, Machine, REVIEW_ROUND};
+use orange_core::{Effect, Hook, Machine, Turn};
 
 use crate::Result;
 use crate::app::App;
-use crate::flow::request::{Goal, begun, carry_out};
+use crate::flow::request::{Goal, begin, carry_out, decide};
 use crate::flow::snapshot::status_of;
-use crate::flow::{TransitionResult, lock_recovered, request};
+use crate::flow::{TransitionResult, lock_recovered};
 use crate::hooks::agents::{self, Occasion};
-use crate::hooks::workspace;
+use crate::hooks::{self, workspace};
 use crate::store::{self, Event, LockedTask, Task, TaskDir, TaskHistory, list, owed, projects, task};
 
 /// Starts a task that is in its workflow's initial state; one without a summary goes to be clarified. A task further on
@@ -21,15 +21,16 @@ pub fn spawn(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     let (_, before) = Task::read(&app.home, dir)?;
     let locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
-    if let Some(hook) = late_start(machine, locked.task())? {
-        return enter(app, machine, locked, hook);
-    }
-    drop(locked);
-    if let Some(begun) = begun_start(machine, &before.history()) {
+    let is_to_start = is_to_start(machine, locked.task())?;
+    if let Some(begun) = begun_start(machine, &before.history()).filter(|_| !is_to_start) {
+        drop(locked);
         let (_, journal) = Task::read(&app.home, dir)?;
         return Ok(TransitionResult::read(&dir.id, &journal.records, begun));
     }
-    request(app, dir, Goal::Spawn)
+    match start(app, machine, locked)? {
+        Begun::Locked(locked) => carry_out(app, *locked),
+        Begun::Entered(result) => Ok(*result),
+    }
 }
 
 /// The number of the start that the journal has begun and not ended.
@@ -126,13 +127,16 @@ fn begin_waiting(app: &App, dir: &TaskDir) -> Result<Option<Begun>> {
     }
     let locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
-    if let Some(hook) = late_start(machine, locked.task())? {
-        return enter(app, machine, locked, hook).map(|result| Some(Begun::Entered(Box::new(result))));
+    if is_to_start(machine, locked.task())? { start(app, machine, locked).map(Some) } else { Ok(None) }
+}
+
+/// Begins the transition that starts a task, or gives one that is further on its worktree and its agent.
+fn start(app: &App, machine: &'static Machine<'static>, locked: LockedTask) -> Result<Begun> {
+    let turn = decide(app, machine, locked.task(), locked.history(), Goal::Spawn)?;
+    if turn.effects.is_empty() {
+        return Ok(Begun::Locked(Box::new(begin(app, machine, locked, &turn, Vec::new())?)));
     }
-    if status_of(machine, locked.task())? != machine.initial {
-        return Ok(None);
-    }
-    begun(app, locked, Goal::Spawn).map(|locked| Some(Begun::Locked(Box::new(locked))))
+    enter(app, machine, locked, &turn).map(|result| Begun::Entered(Box::new(result)))
 }
 
 /// Whether the task of this id still waits to be started.
@@ -144,27 +148,16 @@ fn is_waiting(app: &App, project: &str, id: &str) -> bool {
 
 /// Whether a task is still to get a worktree and an agent.
 pub fn waits(app: &App, task: &Task) -> bool {
-    let found = || -> Result<bool> {
-        let machine = app.machine_of(&task.owned)?;
-        Ok(status_of(machine, task)? == machine.initial || late_start(machine, task)?.is_some())
-    };
     // One that only another binary knows about cannot be started here.
-    found().unwrap_or(false)
+    app.machine_of(&task.owned).and_then(|machine| is_to_start(machine, task)).unwrap_or(false)
 }
 
-/// The hook that starts the agent of a task that is past its initial state and never got a worktree: it was created
-/// there, or its worktree could not be had on the way. `None` for any other task.
-///
-/// # Errors
-/// `refused` when the workflow no longer has the task's status.
-fn late_start(machine: &'static Machine<'static>, task: &Task) -> Result<Option<&'static Hook<'static>>> {
-    let status = status_of(machine, task)?;
-    let is_late = status != machine.initial && task.owned.workspace.is_none();
-    Ok(machine.state(status).respawn.as_ref().filter(|_| is_late))
+fn is_to_start(machine: &Machine<'_>, task: &Task) -> Result<bool> {
+    Ok(machine.is_to_start(status_of(machine, task)?, task.owned.workspace.is_some()))
 }
 
-/// Gives such a task its worktree and its agent. It stays in its state, so what a kill leaves undone, `orange task spawn` or
-/// `orange task respawn` does.
+/// Gives a task past its initial state its worktree and its agent. It stays in its state, so what a kill leaves undone,
+/// `orange task spawn` or `orange task respawn` does.
 ///
 /// # Errors
 /// Those of the hooks; they are the task's `attention`, too.
@@ -172,48 +165,33 @@ fn enter(
     app: &App,
     machine: &'static Machine<'static>,
     mut locked: LockedTask,
-    hook: &'static Hook<'static>,
+    turn: &Turn<'static>,
 ) -> Result<TransitionResult> {
-    app.check_caller(locked.task(), locked.history())?;
-    if let Some(spawn) = hook.spawn() {
-        agents::preflight(app, locked.task(), spawn)?;
-    }
-    let room = workspace::preflight(app, locked.task())?;
+    let room = hooks::preflight(app, locked.task(), turn.hooks())?;
     room.map_or(Ok(()), workspace::Room::take)?;
     locked.clear_attention()?;
-    if let Err(error) = acquire_and_start(app, machine, &mut locked, hook) {
+    if let Err(error) = turn.effects.iter().try_for_each(|effect| run(app, machine, &mut locked, effect)) {
         locked.call_attention(&error.one_line())?;
         return Err(error);
     }
-    let status = locked.task().status();
-    Ok(TransitionResult {
-        id: locked.dir().id.clone(),
-        from: status.to_owned(),
-        to: status.to_owned(),
-        review_round: locked.task().counter("review_round"),
-        hooks: [&Hook::AcquireWorkspace, hook].map(|hook| hook.name().to_owned()).to_vec(),
-        ..TransitionResult::default()
-    })
+    let hooks = turn.effects.iter().map(|effect| effect.hook.name().to_owned()).collect();
+    let id = locked.dir().id.clone();
+    Ok(TransitionResult { id, hooks, ..TransitionResult::staying(locked.task()) })
 }
 
-fn acquire_and_start(
+fn run(
     app: &App,
-    machine: &Machine<'_>,
+    machine: &'static Machine<'static>,
     locked: &mut LockedTask,
-    hook: &Hook<'_>,
+    effect: &Effect<'static>,
 ) -> Result<()> {
-    let bound = workspace::acquire(app, locked)?;
-    let acquired = Event::HookEnded { hook: Hook::AcquireWorkspace.name().to_owned(), index: 0, error: None };
-    locked.append(acquired, bound)?;
-    let counter = first_round(machine, locked.task(), hook);
-    agents::start(app, machine, locked, hook, counter.as_ref(), Occasion::Spawn.into())
-}
-
-/// The first review is round 1, as if a transition had led to it.
-fn first_round(machine: &Machine<'_>, task: &Task, hook: &Hook<'_>) -> Option<(String, u32)> {
-    let name = machine.counter(REVIEW_ROUND).name;
-    let reviews = hook.spawn().is_some_and(|spawn| spawn.actor() == Actor::Reviewer);
-    (reviews && task.counter(name) == 0).then(|| (name.to_owned(), 1))
+    if effect.hook == Hook::AcquireWorkspace {
+        let bound = workspace::acquire(app, locked)?;
+        let hook = effect.hook.name().to_owned();
+        return locked.append(Event::HookEnded { hook, index: 0, error: None }, bound);
+    }
+    let counter = effect.counter.map(|(id, value)| (machine.counter(id).name.to_owned(), value));
+    agents::start(app, machine, locked, &effect.hook, counter.as_ref(), Occasion::Spawn.into())
 }
 
 /// The tasks that wait for a worktree, oldest first.

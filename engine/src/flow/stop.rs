@@ -6,6 +6,7 @@
 use orange_core::Actor;
 
 use crate::app::App;
+use crate::flow::snapshot::status_of;
 use crate::flow::{lock_recovered, respawn};
 use crate::hooks::agents::{self, Occasion};
 use crate::store::event::Waiting;
@@ -39,7 +40,8 @@ pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<u32> {
     app.caller.check_person("restart a task's agent")?;
     let mut locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
-    let agent = respawn::restartable(app, machine, &locked)?.0.agent;
+    respawn::restartable(app, machine, &locked)?;
+    let agent = machine.state(status_of(machine, locked.task())?).agent;
     let history = locked.history();
     let of_state = history.agents.values().filter(|record| record.actor == agent.as_str());
     let spawns: Vec<u32> = of_state.map(|record| record.spawn).collect();

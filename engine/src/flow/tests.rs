@@ -8,8 +8,9 @@ use orange_core::{
 
 use crate::app::App;
 use crate::caller::Caller;
+use crate::flow::life;
 use crate::flow::request::decide;
-use crate::flow::{End, Goal, begin, dry_run, ended, finish, lock_recovered, request, spawn};
+use crate::flow::{End, Goal, dry_run, ended, finish, lock_recovered, request, spawn};
 use crate::machines::Machines;
 use crate::store::event::Spawn as Spawned;
 use crate::store::{self, Draft, Event, LockedTask, Record, Set, Task, TaskDir};
@@ -170,8 +171,8 @@ impl Lab {
 
     fn begin(&self, to: &str) -> LockedTask {
         let mut locked = lock_recovered(&self.app, &self.dir).unwrap();
-        let decision = decide(&self.app, &MACHINE, locked.task(), locked.history(), Goal::Named(to)).unwrap();
-        begin::begin(&MACHINE, &mut locked, &decision, Vec::new(), None).unwrap();
+        let turn = decide(&self.app, &MACHINE, locked.task(), locked.history(), Goal::Named(to)).unwrap();
+        life::record(&MACHINE, &mut locked, &turn, life::Record::default()).unwrap();
         locked
     }
 
@@ -246,7 +247,11 @@ fn a_refusal_changes_nothing() {
     refused(lab.ask("working"), Kind::NoTransition, "working already");
     refused(lab.ask("donne"), Kind::NotFound, "no status `donne`");
     assert_eq!(lab.events(), [] as [&str; 0]);
-    refused(request(&lab.app, &lab.dir, Goal::Merge), Kind::Refused, "no status for `merge`");
+    refused(
+        request(&lab.app, &lab.dir, Goal::Merge { force: false }),
+        Kind::Refused,
+        "no status for `merge`",
+    );
 }
 
 #[test]
@@ -469,7 +474,7 @@ fn a_way_on_that_is_blocked_is_shown_and_not_taken() {
     let lab = Lab::new(STUCK, "## Handoff\nall");
     lab.agent(1, Actor::Worker);
     refused(lab.end(1), Kind::Environment, "`pi`");
-    lab.check("stuck", 0, Some("the way on is blocked: `pi`"));
+    lab.check("stuck", 0, Some("the transition is blocked: `pi`"));
     assert_eq!(lab.events()[1..], ["agent.exited"]);
 }
 

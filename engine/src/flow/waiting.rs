@@ -4,86 +4,45 @@
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use orange_core::{MAX_RESTARTS, Machine, restart_after};
+use orange_core::{Input, LifeEvent, Machine, Turn};
 
 use crate::app::App;
+use crate::flow::life::{self, Record};
 use crate::flow::limit;
 use crate::flow::lock_recovered;
 use crate::flow::respawn;
 use crate::hooks::agents::{Occasion, Start};
 use crate::store::event::Waiting;
-use crate::store::{Event, LockedTask, Set, TaskDir, TaskHistory, clock, task};
+use crate::store::{LockedTask, TaskDir, TaskHistory, clock, task};
 use crate::{Kind, Result, fault};
 
-/// What follows on the end of an agent that is to be started again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// It is waited for.
-    Wait(Waiting),
-    /// The engine starts it no more.
-    GiveUp {
-        /// The agent that ended.
-        spawn: u32,
-        /// Why.
-        reason: String,
-    },
-}
-
-impl Next {
-    /// What follows after so many starts. `resume_after` is what a rule says, in seconds; without it the agent has crashed.
-    pub fn after(history: &TaskHistory, spawn: u32, resume_after: Option<u32>, reason: &str) -> Next {
-        let Some(after) = restart_after(history.restarts, resume_after) else {
-            let reason = format!(
-                "{reason}; it has been started again {MAX_RESTARTS} times, and the task has not moved on: \
-                 `orange task respawn` tries once more"
-            );
-            return Next::GiveUp { spawn, reason };
-        };
-        let until = clock::rfc3339(fault::now() + Duration::from_secs(after.into()));
-        Next::Wait(Waiting { spawn, until, after, reason: reason.to_owned() })
-    }
-
-    fn event(self) -> (Event, Set) {
-        match self {
-            Next::Wait(waiting) => {
-                let set = Set::new().waiting_until(Some(&waiting.until));
-                (Event::AgentWaiting(waiting), set)
-            }
-            Next::GiveUp { spawn, reason } => Event::AgentGivenUp { spawn, reason }.into(),
-        }
-    }
-}
-
-/// Journals these events and what follows from them in one write, and sees to it: an agent that is due is started, for
-/// another one there is a process that sleeps until then, and of one that is given up a person is told. What was done, in
-/// words.
+/// Journals what follows, and sees to an agent that is to be started again: one that is due is started, for another one there
+/// is a process that sleeps until then. What was done, in words.
 ///
 /// # Errors
 /// Those of the store; `environment` when that process cannot be started, and then the monitor does its work.
-pub fn begin(
+pub fn carry(
     app: &App,
     machine: &'static Machine<'static>,
     locked: &mut LockedTask,
-    mut events: Vec<(Event, Set)>,
-    next: Next,
+    turn: &Turn<'static>,
+    spawn: u32,
+    record: Record,
 ) -> Result<String> {
-    if let Next::GiveUp { reason, .. } = &next {
-        locked.call_attention(reason)?;
+    let how = record.agent.map(|(_, how)| how).unwrap_or_default();
+    life::record(machine, locked, turn, Record { agent: Some((spawn, how)), ..record })?;
+    let story = &turn.story;
+    if !turn.effects.is_empty() {
+        return Ok(format!("{story}; {}", start(app, machine, locked, spawn)?));
     }
-    events.push(next.clone().event());
-    locked.append_many(events)?;
-    let waiting = match next {
-        Next::Wait(waiting) => waiting,
-        Next::GiveUp { reason, .. } => return Ok(reason),
+    let waits = |event: &LifeEvent<'_>| matches!(event, LifeEvent::Waits { .. });
+    let Some(waiting) = locked.history().waiting.clone().filter(|_| turn.events.iter().any(waits)) else {
+        return Ok(story.clone());
     };
-    let Waiting { reason, spawn, until, .. } = &waiting;
-    if is_due(&waiting, fault::now()) {
-        return Ok(format!("{reason}; {}", start(app, machine, locked, *spawn)?));
-    }
     let dir = locked.dir().clone();
     let resume = ["agent", "resume", "--task", &dir.id, &format!("--spawn={spawn}")];
-    app.start_detached_for(*spawn, &resume, &dir)?;
-    Ok(format!("{reason}; it goes on at {until}"))
+    app.start_detached_for(spawn, &resume, &dir)?;
+    Ok(format!("{story}; it goes on at {}", waiting.until))
 }
 
 /// Sleeps until the agent that replaces this one is due, and starts it. `None` when it is not waited for any more.
@@ -135,13 +94,10 @@ fn start(
         Ok(story) => return Ok(story),
         Err(error) => error,
     };
-    let reason = format!("could not be started again: {}", error.one_line());
-    let next = if error.kind == Kind::NotRespawnable {
-        Next::GiveUp { spawn, reason }
-    } else {
-        Next::after(locked.history(), spawn, None, &reason)
-    };
-    begin(app, machine, locked, Vec::new(), next)
+    let is_final = error.kind == Kind::NotRespawnable;
+    let input = Input::NotStarted { reason: &error.one_line(), is_final };
+    let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
+    carry(app, machine, locked, &turn, spawn, Record::default())
 }
 
 /// The start of the agent that comes after this one. Where that was never there, it still answers what that was to answer.
@@ -176,16 +132,5 @@ mod tests {
         let set_back = Waiting { until: clock::rfc3339(at(3600)), ..waiting };
         assert!(is_due(&set_back, at(0)), "it would come an hour late");
         assert!(is_due(&set_back, UNIX_EPOCH));
-    }
-
-    #[test]
-    fn there_is_an_end_to_it() {
-        let history = |restarts| TaskHistory { restarts, ..TaskHistory::default() };
-        let after = |restarts, rule| match Next::after(&history(restarts), 7, rule, "crash") {
-            Next::Wait(Waiting { spawn: 7, after, .. }) => Some(after),
-            Next::Wait(_) | Next::GiveUp { .. } => None,
-        };
-        assert_eq!([after(0, None), after(2, None), after(2, Some(900))], [Some(0), Some(20), Some(900)]);
-        assert_eq!((after(MAX_RESTARTS, None), after(MAX_RESTARTS, Some(1))), (None, None));
     }
 }

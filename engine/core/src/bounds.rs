@@ -1,0 +1,94 @@
+//! What decisions can depend on, for whoever asks about every task that there could be.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::exit::DEFAULT_STUCK_AFTER;
+use crate::{
+    Actor, Actors, CRASH_COUNT, Condition, CounterId, Gate, Guard, Machine, Outcome, REVIEW_ROUND, StateId,
+};
+
+impl<'m> Machine<'m> {
+    /// By counter: one above the largest constant that it is compared with, since no decision can tell larger values apart.
+    /// `None` for a counter that never rises, or that nothing compares.
+    pub fn ceilings(&self) -> Vec<Option<u32>> {
+        let mut ceilings = vec![None; self.counters.len()];
+        for range in self.state_ids().flat_map(|state| self.guards_of(state)).flat_map(ranges) {
+            let bound = if range.high == u32::MAX { range.low } else { range.high.saturating_add(1) };
+            raise(&mut ceilings, range.counter, bound);
+        }
+        for rule in self.exit_rules {
+            match rule.outcome {
+                Outcome::Crash { stuck_after, .. } => raise(&mut ceilings, CRASH_COUNT, stuck_after),
+                // A transition that cannot be taken is a crash, too.
+                Outcome::Then(_) | Outcome::ThenWhen(_) => {
+                    raise(&mut ceilings, CRASH_COUNT, DEFAULT_STUCK_AFTER);
+                }
+                Outcome::MarkDead | Outcome::Wait { .. } => {}
+            }
+        }
+        let raised = self.transitions.iter().flat_map(|it| it.hooks).filter_map(|it| it.increments());
+        let mut rising: Vec<CounterId> = raised.chain([CRASH_COUNT]).collect();
+        rising.extend(self.starts_review().then_some(REVIEW_ROUND));
+        for (id, ceiling) in (0..).map(CounterId).zip(&mut ceilings) {
+            ceiling.take_if(|_| !rising.contains(&id));
+        }
+        ceilings
+    }
+
+    /// The counters that decisions in a state compare or raise; some of them twice.
+    pub fn counters_of(&self, state: StateId) -> impl Iterator<Item = CounterId> {
+        let compared = self.guards_of(state).flat_map(ranges).map(|range| range.counter);
+        let raised = self.transitions[self.row(state)].iter().flat_map(|it| it.hooks);
+        let crashes = (!self.exit_rules_of(state).is_empty()).then_some(CRASH_COUNT);
+        compared.chain(raised.filter_map(|it| it.increments())).chain(crashes)
+    }
+
+    /// How many transitions and exit rules there are to decide about in a state.
+    pub fn decisions_of(&self, state: StateId) -> u32 {
+        (self.row(state).len() + self.exit_rules_of(state).len()) as u32
+    }
+
+    /// The gates of the transitions out of a state.
+    pub fn transition_gates_of(&self, state: StateId) -> impl Iterator<Item = &'m Gate<'m>> {
+        self.transitions[self.row(state)].iter().filter_map(|it| it.gate.as_ref())
+    }
+
+    /// The artifacts of the exit rules of a state.
+    pub fn artifacts_of(&self, state: StateId) -> impl Iterator<Item = &'m Gate<'m>> {
+        self.exit_rules[self.exit_rules_of(state)].iter().filter_map(|rule| match &rule.condition {
+            Condition::Artifact(gate) => Some(gate),
+            Condition::Always | Condition::NoArtifact | Condition::Ended(_) => None,
+        })
+    }
+
+    /// Of those who may ask for a transition, an agent that is alive before a person, and the state's own before another.
+    pub fn asker(&self, state: StateId, by: Actors, is_alive: impl Fn(Actor) -> bool) -> Option<Actor> {
+        let may = |it: &Actor| by.allows(*it) && (*it == Actor::Human || is_alive(*it));
+        [self.state(state).agent, Actor::Worker, Actor::Reviewer, Actor::Human].into_iter().find(may)
+    }
+
+    /// The guards that decisions in a state read.
+    fn guards_of(&self, state: StateId) -> impl Iterator<Item = Guard<'m>> {
+        let clauses = self.exit_rules[self.exit_rules_of(state)].iter().flat_map(|rule| match rule.outcome {
+            Outcome::ThenWhen(clauses) => clauses,
+            Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => &[],
+        });
+        let guards = self.transitions[self.row(state)].iter().filter_map(|it| it.guard);
+        guards.chain(clauses.map(|(guard, _)| *guard))
+    }
+}
+
+/// Whether the name of a reviewer's window has this counter in it: `review-<round>`.
+pub const fn names_window(counter: CounterId) -> bool {
+    counter.0 == REVIEW_ROUND.0
+}
+
+fn ranges<'m>(guard: Guard<'m>) -> impl Iterator<Item = crate::Range> + use<'m> {
+    guard.any_of.iter().copied().flatten().copied()
+}
+
+fn raise(ceilings: &mut [Option<u32>], id: CounterId, to: u32) {
+    let ceiling = &mut ceilings[usize::from(id.0)];
+    *ceiling = Some(ceiling.map_or(to, |it| it.max(to)));
+}

@@ -1,0 +1,172 @@
+//! What follows on the end of an agent, and on an agent that waits or cannot be started.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Facts, LifeEvent, Turn};
+use crate::restart::{MAX_RESTARTS, limit_after, restart_after};
+use crate::{Actor, CRASH_COUNT, Decision, End, ExitDecision, Machine, Outcome, StateId};
+
+impl<'m> Machine<'m> {
+    pub(super) fn ended(&self, facts: &Facts<'_>, agent: Actor, end: &End<'_>) -> Turn<'m> {
+        let state = self.state(facts.view.status);
+        if state.terminal {
+            return Turn::of(Vec::new(), format!("the {agent} ended{}, and the task is over", end.how()));
+        }
+        if state.agent != agent {
+            return Turn::attention(format!("the {agent} ended in {}{}", state.name, end.how()));
+        }
+        let exit = self.decide_exit(&facts.view, end);
+        let reason = format!("{}{}", exit.reason(), end.how());
+        if let ExitDecision::Advance { decision, .. } = exit {
+            return self.advanced(decision, reason);
+        }
+        if end.is_awaited {
+            return Turn::of(Vec::new(), format!("{reason}; it was waiting for the end of a limit"));
+        }
+        if let Some(after) = self.left_of_limit(facts, end, &exit) {
+            let reason = format!("{reason} at a limit of its provider");
+            return self.restart_after(facts, Vec::new(), Some(after), reason);
+        }
+        let is_crash = matches!(exit, ExitDecision::Crash { .. } | ExitDecision::Escalate { .. });
+        // Who starts an agent may be killed over it: one that has never begun has not crashed.
+        if is_crash && end.never_began {
+            let story = format!("agent {} was never started{}", end.spawn, end.how());
+            return self.restart_after(facts, Vec::new(), None, story);
+        }
+        let is_wait = matches!(exit, ExitDecision::Wait { .. });
+        if let Some(lost) = end.lost.filter(|_| !is_wait) {
+            let story = format!("agent {}: {lost}{}", end.spawn, end.how());
+            let attention = LifeEvent::Attention(format!("{story}; the agent begins a new one"));
+            return self.restart_after(facts, Vec::from([attention, LifeEvent::NotResumed]), None, story);
+        }
+        match exit {
+            ExitDecision::Advance { decision, .. } => self.advanced(decision, reason),
+            ExitDecision::Crash { count, respawn, .. } => self.crashed(facts, count, respawn, reason),
+            ExitDecision::Escalate { count, decision, .. } => self.escalated(count, decision, reason),
+            ExitDecision::MarkDead { .. } => Turn::attention(reason),
+            ExitDecision::Wait { resume_after, .. } => {
+                self.restart_after(facts, Vec::new(), Some(resume_after), reason)
+            }
+        }
+    }
+
+    /// Whether a state wants the very agent whose end has led there, and nothing has taken its place: its exit rules are
+    /// then asked about that end, too.
+    pub fn is_missed(&self, status: StateId, has_session: bool, agent: Actor, is_replaced: bool) -> bool {
+        let state = self.state(status);
+        has_session && !is_replaced && !state.terminal && state.agent == agent
+    }
+
+    pub(super) fn limit_met(
+        &self,
+        facts: &Facts<'_>,
+        agent: Actor,
+        left: Option<u32>,
+        reason: &str,
+    ) -> Turn<'m> {
+        if self.state(facts.view.status).agent != agent {
+            return Turn::default();
+        }
+        let after = self.seconds_of_limit(facts, left);
+        // An agent that is alive is not started: it goes on.
+        Turn { effects: Vec::new(), ..self.restart_after(facts, Vec::new(), Some(after), reason.into()) }
+    }
+
+    pub(super) fn not_started(&self, facts: &Facts<'_>, reason: &str, is_final: bool) -> Turn<'m> {
+        let reason = format!("could not be started again: {reason}");
+        if is_final {
+            given_up(Vec::new(), reason)
+        } else {
+            self.restart_after(facts, Vec::new(), None, reason)
+        }
+    }
+
+    fn advanced(&self, decision: Decision<'m>, reason: String) -> Turn<'m> {
+        let to = decision.to;
+        let story = format!("advanced to {}", self.state(to).name);
+        Turn::of(Vec::from([LifeEvent::Advanced { to, reason }, LifeEvent::Began(decision)]), story)
+    }
+
+    fn crashed(&self, facts: &Facts<'_>, count: u32, respawn: bool, reason: String) -> Turn<'m> {
+        let state = self.state(facts.view.status);
+        let story = format!("crash {count} in {}: {reason}", state.name);
+        let crashed = LifeEvent::Crashed { counter: CRASH_COUNT, count, reason };
+        if respawn && state.respawn.is_some() && facts.has_worktree {
+            return self.restart_after(facts, Vec::from([crashed]), None, story);
+        }
+        Turn::of(Vec::from([LifeEvent::Attention(story.clone()), crashed]), story)
+    }
+
+    fn escalated(&self, count: u32, decision: Decision<'m>, reason: String) -> Turn<'m> {
+        let to = decision.to;
+        let story = format!("escalated to {} after {count} crashes: {reason}", self.state(to).name);
+        let events = Vec::from([
+            LifeEvent::Crashed { counter: CRASH_COUNT, count, reason: reason.clone() },
+            LifeEvent::Advanced { to, reason },
+            LifeEvent::Began(decision),
+            LifeEvent::Attention(story.clone()),
+        ]);
+        Turn::of(events, story)
+    }
+
+    /// How many seconds are left of a limit that the agent has met, where its end would else count as a crash or wait as
+    /// long as a rule says. Only a state that says how its agent is started again can wait.
+    fn left_of_limit(&self, facts: &Facts<'_>, end: &End<'_>, exit: &ExitDecision<'_>) -> Option<u32> {
+        let limit = end.limit.filter(|_| self.state(facts.view.status).respawn.is_some())?;
+        match exit {
+            ExitDecision::Wait { resume_after, .. } => Some(limit.left.unwrap_or(*resume_after)),
+            ExitDecision::Advance { .. }
+            | ExitDecision::Crash { .. }
+            | ExitDecision::Escalate { .. }
+            | ExitDecision::MarkDead { .. } => Some(self.seconds_of_limit(facts, limit.left)),
+        }
+    }
+
+    /// The harness says how long, else a `wait` rule of the state, else how often the task has waited.
+    fn seconds_of_limit(&self, facts: &Facts<'_>, left: Option<u32>) -> u32 {
+        let rule =
+            self.exit_rules_of(facts.view.status).find_map(|rule| match self.exit_rules[rule].outcome {
+                Outcome::Wait { resume_after } => Some(resume_after),
+                Outcome::Then(_) | Outcome::ThenWhen(_) | Outcome::Crash { .. } | Outcome::MarkDead => None,
+            });
+        left.or(rule).unwrap_or_else(|| limit_after(facts.restarts))
+    }
+
+    /// An agent that is due at once is started; one that cannot be started any more is given up.
+    fn restart_after(
+        &self,
+        facts: &Facts<'_>,
+        mut events: Vec<LifeEvent<'m>>,
+        resume_after: Option<u32>,
+        reason: String,
+    ) -> Turn<'m> {
+        let Some(after) = restart_after(facts.restarts, resume_after) else {
+            let reason = format!(
+                "{reason}; it has been started again {MAX_RESTARTS} times, and the task has not moved on: \
+                 `orange task respawn` tries once more"
+            );
+            return given_up(events, reason);
+        };
+        let effects = if after == 0 {
+            match self.again(facts) {
+                Ok(effect) => Vec::from([effect]),
+                Err(refusal) => {
+                    let why = refusal.told(self, &facts.view);
+                    return given_up(events, format!("{reason}; it could not be started again: {why}"));
+                }
+            }
+        } else {
+            Vec::new()
+        };
+        events.push(LifeEvent::Waits { after, reason: reason.clone() });
+        Turn { events, effects, story: reason }
+    }
+}
+
+fn given_up(mut events: Vec<LifeEvent<'_>>, reason: String) -> Turn<'_> {
+    events.push(LifeEvent::Attention(reason.clone()));
+    events.push(LifeEvent::GaveUp { reason: reason.clone() });
+    Turn::of(events, reason)
+}

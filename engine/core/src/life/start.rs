@@ -1,0 +1,107 @@
+//! How tasks are started, and their agents again.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Facts, Refusal, Turn};
+use crate::{Actor, Effect, Hook, Machine, REVIEW_ROUND, Rejection, StateId, View};
+
+impl<'m> Machine<'m> {
+    /// A task in the initial state goes to where work begins; without a summary, to where it is asked for. One that is
+    /// further on and has got no worktree yet, since it was created there or could not have it on the way, gets one now,
+    /// and the agent of the state that it is in.
+    pub(super) fn spawn(&self, facts: &Facts<'_>, by: Actor) -> Result<Turn<'m>, Refusal> {
+        let status = facts.view.status;
+        if status == self.initial {
+            let questions = self.commands.clarify.filter(|_| !facts.has_summary);
+            let to = questions.or(self.commands.spawn).ok_or(Refusal::NoState("spawn"))?;
+            return self.request(facts, to, by);
+        }
+        let hook = self.late_start(status, facts.has_worktree).ok_or(Refusal::Started)?;
+        let acquire = Effect { hook: Hook::AcquireWorkspace, counter: None };
+        // The first review is round 1, as if a transition had led to it.
+        let is_first = is_review(hook) && facts.view.counter(REVIEW_ROUND) == 0;
+        let start = Effect { hook: *hook, counter: is_first.then_some((REVIEW_ROUND, 1)) };
+        Ok(Turn { effects: Vec::from([acquire, start]), ..Turn::default() })
+    }
+
+    /// Whether a task is still to get a worktree and an agent.
+    pub fn is_to_start(&self, status: StateId, has_worktree: bool) -> bool {
+        status == self.initial || self.late_start(status, has_worktree).is_some()
+    }
+
+    fn late_start(&self, status: StateId, has_worktree: bool) -> Option<&'m Hook<'m>> {
+        self.state(status).respawn.as_ref().filter(|_| status != self.initial && !has_worktree)
+    }
+
+    /// Whether a start can make a review round 1 that no transition counts.
+    pub(crate) fn starts_review(&self) -> bool {
+        self.states.iter().filter_map(|state| state.respawn.as_ref()).any(is_review)
+    }
+
+    pub(super) fn respawn(&self, facts: &Facts<'_>, is_alive: bool) -> Result<Turn<'m>, Refusal> {
+        match self.state(facts.view.status).respawn {
+            Some(_) => self.start_again(facts, is_alive),
+            None => Err(Refusal::NoRespawnPrompt),
+        }
+    }
+
+    /// The task stays where it is (seed 000).
+    pub(super) fn start_again(&self, facts: &Facts<'_>, is_alive: bool) -> Result<Turn<'m>, Refusal> {
+        let effect = self.again(facts)?;
+        if is_alive {
+            return Err(Refusal::Alive);
+        }
+        Ok(Turn { effects: Vec::from([effect]), ..Turn::default() })
+    }
+
+    /// The start of the state's agent.
+    pub(super) fn again(&self, facts: &Facts<'_>) -> Result<Effect<'m>, Refusal> {
+        let state = self.state(facts.view.status);
+        let hook =
+            state.respawn.or_else(|| self.restart(facts.view.status, facts.last).map(Hook::SpawnAgent));
+        let hook = hook.filter(|_| !state.terminal).ok_or(Refusal::NoAgent)?;
+        if !facts.has_worktree {
+            return Err(Refusal::NoWorktree);
+        }
+        Ok(Effect { hook, counter: None })
+    }
+}
+
+fn is_review(hook: &Hook<'_>) -> bool {
+    hook.spawn().is_some_and(|spawn| spawn.actor() == Actor::Reviewer)
+}
+
+impl Refusal {
+    /// What stands in the way, in one sentence.
+    pub fn told(&self, machine: &Machine<'_>, view: &View<'_>) -> String {
+        let state = machine.state(view.status);
+        match self {
+            Refusal::Rejected { rejection, .. } => rejection.message(machine, view),
+            Refusal::NoState(command) => {
+                format!("the workflow {} has no status for `{command}`", machine.name)
+            }
+            Refusal::Started => format!("the task was started before: it is {}", state.name),
+            Refusal::NoRespawnPrompt => {
+                format!("nothing can be respawned in {}: it has no respawn_prompt", state.name)
+            }
+            Refusal::NoAgent => format!("no agent works in {}", state.name),
+            Refusal::NoWorktree => "the task has no worktree".into(),
+            Refusal::Alive => format!("the {} is alive", state.agent),
+        }
+    }
+
+    /// The workflow's no, if it is that.
+    pub fn rejection(&self) -> Option<Rejection> {
+        match self {
+            Refusal::Rejected { rejection, .. } => Some(*rejection),
+            Refusal::NoState(_)
+            | Refusal::Started
+            | Refusal::NoRespawnPrompt
+            | Refusal::NoAgent
+            | Refusal::NoWorktree
+            | Refusal::Alive => None,
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The life of a real task: the core says what follows on what happened, and here that goes on record.
+
+use std::time::Duration;
+
+use orange_core::{Actor, Cause, Decision, Effect, Forced, Input, LifeEvent, Machine, Seen, StateId, Turn};
+
+use crate::Result;
+use crate::app::App;
+use crate::drive::git;
+use crate::fault;
+use crate::flow::refusal;
+use crate::flow::snapshot::Snapshot;
+use crate::hooks::workspace::Room;
+use crate::store::event::{CounterValue, Pass, PlannedHook, Transition, Waiting};
+use crate::store::{Event, LockedTask, Set, Task, TaskHistory, clock};
+
+/// What follows on something that happens to a task, as far as anything does.
+///
+/// # Errors
+/// The core's no in the words of this task; `refused` when the workflow no longer has the task's status.
+pub fn ask(
+    app: &App,
+    machine: &'static Machine<'static>,
+    task: &Task,
+    history: &TaskHistory,
+    input: Input<'_>,
+) -> Result<Turn<'static>> {
+    let snapshot = Snapshot::of(machine, task, history)?;
+    let facts = snapshot.facts();
+    machine.life(&facts, input).map_err(|no| refusal::error(app, machine, task, history, &facts, no))
+}
+
+/// Beside what follows: what its record has to say.
+#[derive(Debug, Default)]
+pub struct Record {
+    /// What led to it; it is journaled in the same write, and so is there if and only if the rest is.
+    pub led_to_it: Vec<(Event, Set)>,
+    /// The room in the pool that was found for a transition.
+    pub room: Option<Room>,
+    /// The agent that it is about, and how that ended.
+    pub agent: Option<(u32, String)>,
+}
+
+/// Journals what follows, and writes the new status: from here on a transition will be finished, by whomever.
+///
+/// # Errors
+/// Those of writing. When the journal could be written a transition is begun, and the next command finishes it.
+pub fn record(
+    machine: &Machine<'static>,
+    locked: &mut LockedTask,
+    turn: &Turn<'_>,
+    Record { led_to_it, room, agent }: Record,
+) -> Result<()> {
+    let mut writer = Writer { machine, agent, events: led_to_it, is_begun: false, attention: [None, None] };
+    for event in &turn.events {
+        writer.add(locked, event);
+    }
+    let Writer { events, is_begun, attention: [before, after], .. } = writer;
+    // Before the end is on record: after that nobody would come back to tell.
+    before.map_or(Ok(()), |story| locked.call_attention(&story))?;
+    if !events.is_empty() {
+        locked.append_many(events)?;
+    }
+    room.map_or(Ok(()), Room::take)?;
+    if is_begun {
+        // What a person should have looked at was about the state that the task leaves.
+        locked.clear_attention()?;
+    }
+    after.map_or(Ok(()), |story| locked.call_attention(&story))
+}
+
+/// The events of the core as those of the journal.
+struct Writer<'w> {
+    machine: &'w Machine<'static>,
+    agent: Option<(u32, String)>,
+    events: Vec<(Event, Set)>,
+    is_begun: bool,
+    /// What a person has to look at: in the state that the task is in, and in the one that it goes to.
+    attention: [Option<String>; 2],
+}
+
+impl Writer<'_> {
+    fn add(&mut self, locked: &LockedTask, event: &LifeEvent<'_>) {
+        let name = |state| self.machine.state(state).name.to_owned();
+        let (spawn, how) = self.agent.clone().unwrap_or_default();
+        let status = locked.task().status().to_owned();
+        let added = match event {
+            LifeEvent::Crashed { counter, count, reason } => {
+                let (crash_count, reason) = (*count, reason.clone());
+                let event = Event::AgentCrashed { spawn: Some(spawn), status, crash_count, reason };
+                (event, Set::new().counter(self.machine.counter(*counter).name, *count))
+            }
+            LifeEvent::NotResumed => {
+                let record = locked.history().agents.get(&spawn);
+                let conversation = record.and_then(|record| record.conversation.clone()).unwrap_or_default();
+                Event::AgentNotResumed { spawn, conversation, reason: how }.into()
+            }
+            LifeEvent::Advanced { to, reason } => {
+                Event::AutoAdvanced { from: status, to: name(*to), reason: reason.clone() }.into()
+            }
+            LifeEvent::Began(decision) => {
+                self.is_begun = true;
+                let plan = plan(self.machine, locked, decision);
+                (Event::TransitionStarted(plan), Set::new().status(&name(decision.to)))
+            }
+            LifeEvent::Forced { what, by, to } => {
+                self.is_begun = true;
+                forced(self.machine, &status, *what, *by, *to)
+            }
+            LifeEvent::Waits { after, reason } => waits(spawn, *after, reason),
+            LifeEvent::GaveUp { reason } => Event::AgentGivenUp { spawn, reason: reason.clone() }.into(),
+            LifeEvent::Attention(story) => {
+                self.attention[usize::from(self.is_begun)] = Some(story.clone());
+                return;
+            }
+        };
+        self.events.push(added);
+    }
+}
+
+fn waits(spawn: u32, after: u32, reason: &str) -> (Event, Set) {
+    let until = clock::rfc3339(fault::now() + Duration::from_secs(after.into()));
+    let set = Set::new().waiting_until(Some(&until));
+    (Event::AgentWaiting(Waiting { spawn, until, after, reason: reason.to_owned() }), set)
+}
+
+fn plan(machine: &Machine<'_>, locked: &LockedTask, decision: &Decision<'_>) -> Transition {
+    let hook = |(index, effect): (usize, &Effect<'_>)| PlannedHook {
+        name: effect.hook.name().to_owned(),
+        index,
+        counter: effect
+            .counter
+            .map(|(id, value)| CounterValue { name: machine.counter(id).name.to_owned(), value }),
+    };
+    Transition {
+        from: machine.state(decision.from).name.to_owned(),
+        to: machine.state(decision.to).name.to_owned(),
+        transition: Some(decision.transition.0 as usize),
+        cause: word(decision.cause).to_owned(),
+        actor: decision.cause.actor().as_str().to_owned(),
+        hooks: decision.effects.iter().enumerate().map(hook).collect(),
+        gate: decision.seen.map(|seen| pass(locked, seen)),
+        stood: decision.entered.iter().copied().map(Pass::of).collect(),
+    }
+}
+
+/// A transition that no workflow declares, and the status that it leads to.
+pub fn forced(machine: &Machine<'static>, from: &str, what: Forced, by: Actor, to: StateId) -> (Event, Set) {
+    let hooks = machine.forced_hooks(what, to).into_iter().enumerate();
+    let hooks = hooks.map(|(index, hook)| PlannedHook { name: hook.name().to_owned(), index, counter: None });
+    let to = machine.state(to).name;
+    let plan = Transition {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        cause: word(Cause::Forced(what, by)).to_owned(),
+        actor: by.as_str().to_owned(),
+        hooks: hooks.collect(),
+        ..Transition::default()
+    };
+    (Event::TransitionStarted(plan), Set::new().status(to))
+}
+
+fn pass(locked: &LockedTask, seen: Seen<'_>) -> Pass {
+    // The gate was passed by what is written. A worktree that cannot say where it stands is no reason to refuse.
+    let commit = locked.worktree().and_then(|worktree| git::stands_on(&worktree).unwrap_or_default());
+    Pass { commit, ..Pass::of(seen) }
+}
+
+/// The word of the journal for why a transition was taken.
+fn word(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Request(_) => "request",
+        Cause::Exit => "auto",
+        Cause::Escalation => "escalation",
+        Cause::Forced(Forced::Cancel, _) => "forced",
+        Cause::Forced(Forced::Merge, _) => "forced_merge",
+    }
+}
+
+/// Why a transition in the journal was taken.
+pub fn cause_of(plan: &Transition) -> Cause {
+    let actor = Actor::from_name(&plan.actor).unwrap_or(Actor::Engine);
+    let causes = [
+        Cause::Exit,
+        Cause::Escalation,
+        Cause::Forced(Forced::Cancel, actor),
+        Cause::Forced(Forced::Merge, actor),
+    ];
+    causes.into_iter().find(|cause| word(*cause) == plan.cause).unwrap_or(Cause::Request(actor))
+}
+
+/// What closes a transition in the journal.
+pub fn closing(machine: &Machine<'_>, task: &Task, plan: &Transition) -> (Event, Set) {
+    let changed = Event::StatusChanged {
+        from: plan.from.clone(),
+        to: plan.to.clone(),
+        cause: plan.cause.clone(),
+        actor: plan.actor.clone(),
+        gate: None,
+    };
+    let counted = machine.closing(cause_of(plan)).map(|(id, value)| (machine.counter(id).name, value));
+    let new = counted.filter(|(name, value)| task.counter(name) != *value);
+    (changed, new.map_or_else(Set::new, |(name, value)| Set::new().counter(name, value)))
+}
