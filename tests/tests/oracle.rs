@@ -96,7 +96,8 @@ fn deaths_end_as_the_documents_say() {
             let end = generate::end(random);
             let expect = reference::death(plan, &task, &end);
             let found = with_view(&task, |view| {
-                let end = End { code: end.0, signal: end.1, output: &end.2, is_beside: task.beside };
+                let end =
+                    End { code: end.0, signal: end.1, output: &end.2, is_beside: task.beside, ..End::PLAIN };
                 fate(machine, machine.decide_exit(view, &end))
             });
             assert_eq!(found, expect, "death in {status} with {task:?} by {end:?} in\n{plan}");

@@ -6,6 +6,8 @@
 mod ended;
 mod forced;
 mod start;
+#[cfg(test)]
+mod tests;
 
 use alloc::format;
 use alloc::string::String;

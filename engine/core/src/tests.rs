@@ -5,11 +5,11 @@ use alloc::vec::Vec;
 
 use crate::*;
 
-const PENDING: StateId = StateId(0);
-const WORKING: StateId = StateId(1);
-const REVIEW: StateId = StateId(2);
-const STUCK: StateId = StateId(3);
-const DONE: StateId = StateId(4);
+pub(crate) const PENDING: StateId = StateId(0);
+pub(crate) const WORKING: StateId = StateId(1);
+pub(crate) const REVIEW: StateId = StateId(2);
+pub(crate) const STUCK: StateId = StateId(3);
+pub(crate) const DONE: StateId = StateId(4);
 
 const REVIEW_GATE: Gate<'_> = Gate {
     section: "## Review",
@@ -51,7 +51,7 @@ const fn way(from: StateId, to: StateId) -> Transition<'static> {
 
 const REVIEWER_OR_HUMAN: Actors = Actors::NONE.with(Actor::Reviewer).with(Actor::Human);
 
-static MACHINE: Machine<'static> = Machine {
+pub(crate) static MACHINE: Machine<'static> = Machine {
     name: "test",
     version: 1,
     description: "",
@@ -119,7 +119,7 @@ static MACHINE: Machine<'static> = Machine {
     poll_interval: 30,
 };
 
-fn view<'v>(status: StateId, counters: &'v [u32], body: &'v str) -> View<'v> {
+pub(crate) fn view<'v>(status: StateId, counters: &'v [u32], body: &'v str) -> View<'v> {
     View { status, counters, body, seen: &[] }
 }
 

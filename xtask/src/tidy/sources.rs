@@ -36,6 +36,25 @@ const FOLLOWS: &[&str] = &[
     "OpenOptions::",
 ];
 
+/// Where tasks are driven: a real one, one that is led by hand, and one that is searched.
+const DRIVERS: &[&str] = &["engine/src/flow/", "analysis/src/walk/", "analysis/src/search/"];
+
+/// What the rules of a task's life are made of: counters, what becomes of an end, and who may ask.
+const RULES: &[&str] = &[
+    "CRASH_COUNT",
+    "REVIEW_ROUND",
+    "ExitDecision",
+    "Exit::",
+    "Outcome::",
+    "DEFAULT_STUCK_AFTER",
+    "MAX_RESTARTS",
+    "restart_after(",
+    "limit_after(",
+    "decide_exit(",
+    ".decide(",
+    ".by.allows(",
+];
+
 /// What stands where something is still to be written.
 const PLACEHOLDERS: &[&str] =
     &[concat!("to", "do!("), concat!("unimple", "mented!("), concat!("#[ig", "nore"), concat!("FIX", "ME")];
@@ -48,6 +67,7 @@ pub(super) fn all(files: &[File], long: &File) -> Vec<Finding> {
     findings.extend(files.iter().filter_map(core_is_no_std));
     findings.extend(ours().filter(|file| file.path.starts_with("engine/src/")).flat_map(starts_programs));
     findings.extend(ours().flat_map(opens_files));
+    findings.extend(ours().flat_map(has_rules));
     findings.extend(ours().filter_map(|file| is_long(file, long)));
     findings.extend(stale_entries(files, long));
     findings
@@ -129,6 +149,16 @@ fn opens_files(file: &File) -> impl Iterator<Item = Finding> {
             "opens, moves or removes a file of the home by itself",
             "go through engine/src/nofollow.rs, which follows no link and waits for nobody",
         )
+    })
+}
+
+fn has_rules(file: &File) -> impl Iterator<Item = Finding> {
+    let is_driver = DRIVERS.iter().any(|room| file.path.starts_with(room));
+    let rule = move |code: &str| RULES.iter().find(|it| is_driver && code.contains(**it));
+    code_outside_tests(file).filter_map(move |(number, code)| {
+        let problem = format!("decides by itself (`{}`)", rule(code)?);
+        let place = format!("{}:{number}", file.path);
+        Some(Finding::new(place, problem, "ask `Machine::life`, and carry out what it answers"))
     })
 }
 
@@ -221,6 +251,16 @@ mod tests {
         check("engine/src/store/pool.rs", text, &["engine/src/store/pool.rs:2"]);
         check("engine/src/nofollow.rs", text, &[]);
         check("engine/src/store/id.rs", text, &[]);
+    }
+
+    #[test]
+    fn who_drives_a_task_has_no_rules() {
+        let text = "//! A.\nfn f() { machine.decide_exit(view, end); }\n// CRASH_COUNT\n";
+        for room in ["engine/src/flow", "analysis/src/walk", "analysis/src/search"] {
+            let place = format!("{room}/a.rs");
+            check(&place, text, &[&format!("{place}:2")]);
+        }
+        check("engine/core/src/life.rs", text, &[]);
     }
 
     #[test]

@@ -1,0 +1,223 @@
+//! The life of a task, as plain values: what follows on what, on the small machine of the decisions' tests.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use alloc::{format, vec};
+
+use crate::tests::{DONE, MACHINE, PENDING, REVIEW, STUCK, WORKING, view};
+use crate::*;
+
+const RESPAWN: Hook<'_> = Hook::SpawnAgent(Spawn {
+    prompt: PromptId(0),
+    harness: HarnessOf::Review,
+    permissions: Permissions::Full,
+    increment: None,
+});
+
+/// The machine, with an agent of the review that can be started again.
+fn machine<'m>(states: &'m [State<'static>]) -> Machine<'m> {
+    Machine { states, ..MACHINE }
+}
+
+fn states() -> Vec<State<'static>> {
+    let mut states = MACHINE.states.to_vec();
+    states[usize::from(REVIEW.0)].respawn = Some(RESPAWN);
+    states[usize::from(REVIEW.0)].agent = Actor::Reviewer;
+    states
+}
+
+fn facts<'v>(status: StateId, counters: &'v [u32], body: &'v str) -> Facts<'v> {
+    Facts {
+        view: view(status, counters, body),
+        has_summary: true,
+        has_worktree: true,
+        has_session: true,
+        restarts: 0,
+        last: None,
+    }
+}
+
+/// What follows, in a word for each event and effect.
+fn words(turn: &Turn<'_>) -> Vec<String> {
+    let event = |event: &LifeEvent<'_>| match event {
+        LifeEvent::Crashed { count, .. } => format!("crash {count}"),
+        LifeEvent::NotResumed => "not resumed".into(),
+        LifeEvent::Advanced { to, .. } => format!("advance {}", to.0),
+        LifeEvent::Began(decision) => format!("begin {}", decision.to.0),
+        LifeEvent::Forced { what, to, .. } => format!("{what:?} {}", to.0),
+        LifeEvent::Waits { after, .. } => format!("wait {after}"),
+        LifeEvent::GaveUp { .. } => "give up".into(),
+        LifeEvent::Attention(_) => "attention".into(),
+    };
+    let effects = turn.effects.iter().map(|effect| match effect.counter {
+        Some((_, value)) => format!("{} {value}", effect.hook.name()),
+        None => effect.hook.name().into(),
+    });
+    turn.events.iter().map(event).chain(effects).collect()
+}
+
+#[track_caller]
+fn check(facts: Facts<'_>, input: Input<'_>, expect: &[&str]) {
+    let states = states();
+    let turn = machine(&states).life(&facts, input).unwrap_or_else(|no| panic!("{no:?}"));
+    assert_eq!(words(&turn), expect, "{}", turn.story);
+}
+
+#[track_caller]
+fn refuses(facts: Facts<'_>, input: Input<'_>, expect: Refusal) {
+    let states = states();
+    let refusal = machine(&states).life(&facts, input).err();
+    assert_eq!(refusal, Some(expect));
+}
+
+fn ended(agent: Actor, end: End<'_>) -> Input<'_> {
+    Input::Ended { agent, end }
+}
+
+const REVIEWER_ENDED: Input<'static> = Input::Ended { agent: Actor::Reviewer, end: End::PLAIN };
+
+#[test]
+fn an_end_in_a_terminal_state_needs_nobody() {
+    check(facts(DONE, &[], ""), ended(Actor::Worker, End::PLAIN), &[]);
+    let again = Input::JudgedAgain { agent: Actor::Worker, end: End::PLAIN, is_replaced: false };
+    check(facts(DONE, &[], ""), again, &[]);
+}
+
+#[test]
+fn an_end_in_another_actor_s_state_needs_a_person() {
+    check(facts(REVIEW, &[], ""), ended(Actor::Worker, End::PLAIN), &["attention"]);
+}
+
+#[test]
+fn a_crash_starts_the_agent_again_where_that_can_work() {
+    check(facts(REVIEW, &[0, 0], ""), REVIEWER_ENDED, &["crash 1", "wait 0", "spawn_agent"]);
+    let later = Facts { restarts: 2, ..facts(REVIEW, &[0, 0], "") };
+    check(later, REVIEWER_ENDED, &["crash 1", "wait 20"]);
+    let homeless = Facts { has_worktree: false, ..facts(REVIEW, &[0, 0], "") };
+    check(homeless, REVIEWER_ENDED, &["attention", "crash 1"]);
+    let often = Facts { restarts: MAX_RESTARTS, ..facts(REVIEW, &[0, 0], "") };
+    check(often, REVIEWER_ENDED, &["crash 1", "attention", "give up"]);
+}
+
+#[test]
+fn an_escalation_calls_a_person_after_it_has_begun() {
+    let expect = ["crash 2", "advance 3", "begin 3", "attention"];
+    check(facts(REVIEW, &[0, 1], ""), REVIEWER_ENDED, &expect);
+}
+
+#[test]
+fn evidence_excuses_a_crash_and_never_an_advance() {
+    let written = facts(REVIEW, &[0, 0], "## Review\nFAIL");
+    let missing = facts(REVIEW, &[0, 0], "");
+    let limit = Some(Limit { left: Some(60) });
+    let excuses: [(End<'_>, &[&str]); 5] = [
+        (End { never_began: true, ..End::PLAIN }, &["wait 0", "spawn_agent"]),
+        (End { lost: Some("it"), ..End::PLAIN }, &["attention", "not resumed", "wait 0", "spawn_agent"]),
+        (End { limit, ..End::PLAIN }, &["wait 60"]),
+        (End { limit: Some(Limit::default()), ..End::PLAIN }, &["wait 300"]),
+        (End { is_awaited: true, ..End::PLAIN }, &[]),
+    ];
+    for (end, expect) in excuses {
+        check(missing, ended(Actor::Reviewer, end), expect);
+        check(written, ended(Actor::Reviewer, end), &["advance 1", "begin 1"]);
+    }
+}
+
+#[test]
+fn an_end_is_judged_again_only_where_the_agent_is_missed() {
+    let judged = |is_replaced| Input::JudgedAgain { agent: Actor::Reviewer, end: End::PLAIN, is_replaced };
+    let here = facts(REVIEW, &[0, 0], "");
+    check(here, judged(false), &["crash 1", "wait 0", "spawn_agent"]);
+    check(here, judged(true), &[]);
+    check(Facts { has_session: false, ..here }, judged(false), &[]);
+    check(facts(WORKING, &[0, 0], ""), judged(false), &[]);
+}
+
+#[test]
+fn a_task_is_started_once_and_a_late_one_in_its_state() {
+    let by = Actor::Human;
+    let start = Input::Spawn { by };
+    check(facts(PENDING, &[0, 0], ""), start, &["begin 1"]);
+    let late = Facts { has_worktree: false, ..facts(REVIEW, &[0, 0], "") };
+    check(late, start, &["acquire_workspace", "spawn_agent 1"]);
+    let second = Facts { has_worktree: false, ..facts(REVIEW, &[1, 0], "") };
+    check(second, start, &["acquire_workspace", "spawn_agent"]);
+    refuses(facts(REVIEW, &[0, 0], ""), start, Refusal::Started);
+    refuses(facts(DONE, &[0, 0], ""), start, Refusal::Started);
+}
+
+#[test]
+fn without_a_summary_a_start_asks_for_one() {
+    let commands = Commands { clarify: Some(REVIEW), ..MACHINE.commands };
+    let machine = Machine { commands, ..MACHINE };
+    let task = Facts { has_summary: false, ..facts(PENDING, &[], "") };
+    let refusal = machine.life(&task, Input::Spawn { by: Actor::Human }).err().and_then(|no| no.rejection());
+    assert_eq!(refusal, Some(Rejection::NoTransition { from: PENDING, to: REVIEW }));
+    let task = facts(PENDING, &[], "");
+    assert_eq!(words(&machine.life(&task, Input::Spawn { by: Actor::Human }).unwrap()), ["begin 1"]);
+}
+
+#[test]
+fn an_agent_is_started_again_where_one_works_and_none_lives() {
+    let dead = Input::Respawn { is_alive: false };
+    check(facts(REVIEW, &[], ""), dead, &["spawn_agent"]);
+    refuses(facts(REVIEW, &[], ""), Input::Respawn { is_alive: true }, Refusal::Alive);
+    refuses(Facts { has_worktree: false, ..facts(REVIEW, &[], "") }, dead, Refusal::NoWorktree);
+    refuses(facts(STUCK, &[], ""), dead, Refusal::NoRespawnPrompt);
+    refuses(facts(DONE, &[], ""), Input::Restart { is_alive: false }, Refusal::NoAgent);
+    let last = RESPAWN.spawn().copied();
+    check(Facts { last, ..facts(STUCK, &[], "") }, Input::Restart { is_alive: false }, &["spawn_agent"]);
+}
+
+#[test]
+fn what_could_not_be_started_is_tried_again_or_given_up() {
+    let failed = |is_final| Input::NotStarted { reason: "no tmux", is_final };
+    let task = Facts { restarts: 1, ..facts(REVIEW, &[], "") };
+    check(task, failed(false), &["wait 10"]);
+    check(task, failed(true), &["attention", "give up"]);
+}
+
+#[test]
+fn a_living_agent_at_a_limit_waits_and_is_not_started() {
+    let met = |agent| Input::LimitMet { agent, left: None, reason: "429" };
+    check(facts(REVIEW, &[], ""), met(Actor::Reviewer), &["wait 300"]);
+    check(facts(REVIEW, &[], ""), met(Actor::Worker), &[]);
+}
+
+#[test]
+fn a_person_forces_a_merge_of_what_is_not_over() {
+    let merge = |force, is_merged| Input::Merge { by: Actor::Human, force, is_merged };
+    check(facts(STUCK, &[], ""), merge(false, false), &["begin 4"]);
+    check(facts(WORKING, &[], ""), merge(true, false), &["Merge 4"]);
+    let rejection = Rejection::NoTransition { from: WORKING, to: DONE };
+    let refusal = Refusal::Rejected { rejection, is_forcible: true };
+    refuses(facts(WORKING, &[], ""), merge(false, false), refusal);
+    // It went there without a merge, and stays there.
+    check(facts(DONE, &[], ""), merge(false, false), &[]);
+    let rejection = Rejection::NoTransition { from: DONE, to: DONE };
+    let refusal = Refusal::Rejected { rejection, is_forcible: false };
+    refuses(facts(DONE, &[], ""), merge(true, true), refusal);
+}
+
+#[test]
+fn a_pull_request_ends_a_task_whatever_is_missing() {
+    let merged = Input::PullRequest { end: Forced::Merge };
+    check(facts(STUCK, &[], ""), merged, &["begin 4"]);
+    check(facts(WORKING, &[], ""), merged, &["Merge 4"]);
+    check(facts(DONE, &[], ""), merged, &[]);
+    refuses(facts(WORKING, &[], ""), Input::PullRequest { end: Forced::Cancel }, Refusal::NoState("cancel"));
+}
+
+#[test]
+fn a_cancel_clears_away_what_a_failed_hook_has_left() {
+    let commands = Commands { cancel: Some(DONE), ..MACHINE.commands };
+    let machine = Machine { commands, ..MACHINE };
+    let cancel = |is_cut_short| Input::Cancel { by: Actor::Human, is_cut_short };
+    let turn = |facts, input| words(&machine.life(&facts, input).unwrap());
+    assert_eq!(turn(facts(DONE, &[], ""), cancel(false)), ["Cancel 4"]);
+    assert_eq!(turn(facts(STUCK, &[], ""), cancel(false)), ["begin 4"]);
+    assert_eq!(turn(facts(WORKING, &[], ""), cancel(true)), ["Cancel 4"]);
+    let idle = Facts { has_worktree: false, has_session: false, ..facts(DONE, &[], "") };
+    assert!(machine.life(&idle, cancel(false)).is_err());
+    assert_eq!(machine.forced_hooks(Forced::Cancel, DONE), vec![&Hook::KillSession, &Hook::ReleaseWorkspace]);
+}
