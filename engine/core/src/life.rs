@@ -265,7 +265,7 @@ impl<'m> Turn<'m> {
     }
 
     fn reason(&self) -> &str {
-        let reasons = self.events.iter().filter_map(|event| match event {
+        let reason = self.events.iter().find_map(|event| match event {
             LifeEvent::Advanced { reason, .. } => Some(reason.as_str()),
             LifeEvent::Crashed { .. }
             | LifeEvent::NotResumed
@@ -275,7 +275,7 @@ impl<'m> Turn<'m> {
             | LifeEvent::GaveUp { .. }
             | LifeEvent::Attention(_) => None,
         });
-        reasons.last().unwrap_or(&self.story)
+        reason.unwrap_or(&self.story)
     }
 
     fn of(events: Vec<LifeEvent<'m>>, story: String) -> Turn<'m> {

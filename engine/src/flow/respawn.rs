@@ -40,8 +40,14 @@ pub fn again(
     agents::end_stopped(app, locked)?;
     let panes = app.tmux.panes_of(&locked.task().id)?;
     let agent = machine.state(status_of(machine, locked.task())?).agent;
-    let is_alive = agents::live(locked, &panes, agent)?.is_some();
-    let effect = startable(app, machine, locked, Input::Restart { is_alive })?;
+    let alive = agents::live(locked, &panes, agent)?;
+    let input = Input::Restart { is_alive: alive.is_some() };
+    let effect = startable(app, machine, locked, input).map_err(|mut error| {
+        if let Some((number, record)) = alive {
+            error.message = format!("agent {number} is alive in window {}", record.window);
+        }
+        error
+    })?;
     agents::start(app, machine, locked, &effect.hook, None, start)?;
     Ok(locked.history().last_spawn)
 }
