@@ -57,7 +57,7 @@ fn crashes_escalate_and_can_be_taken_back() {
 fn what_cannot_happen_is_said_and_told_by_the_exit_status() {
     check("status working by worker", 1, &["cannot: no worker is alive to ask for `working`"]);
     check("dance", 1, &["cannot: `dance` is no command; `help` lists them"]);
-    check("respawn", 1, &["cannot: nothing can be started again in `pending`: it has no respawn_prompt"]);
+    check("respawn", 1, &["cannot: nothing can be respawned in pending: it has no respawn_prompt"]);
     check("back", 1, &["cannot: nothing has happened yet"]);
 }
 
