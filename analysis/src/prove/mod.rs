@@ -100,7 +100,7 @@ struct Known<'k, 'f> {
 /// What is sound and still has no tables: a step workflow, and guards beyond a limit.
 pub fn prove(checked: &Checked, source: &Source) -> Result<Proof, Vec<Diagnostic>> {
     let of_checks = compile(source).diagnostics;
-    lint::try_with_facts(checked, source, |facts| {
+    lint::with_facts(checked, source, |facts| {
         let found: Vec<Diagnostic> = of_checks.into_iter().chain(lint::all(facts)).collect();
         let unattended = Unattended::of(facts);
         let known = Known { facts, unattended: &unattended };
