@@ -77,6 +77,17 @@ fn every_page_fires_as_it_says_and_mends_what_it_shows() {
     }
 }
 
+/// The checks that look for something in the words of a prompt.
+const OF_PROSE: [&str; 7] = ["C80", "C81", "C82", "C85", "C86", "C87", "C88"];
+
+#[test]
+fn pages_of_checks_that_read_prose_call_them_heuristics() {
+    for check in catalogue::all() {
+        let says_so = catalogue::page(check).contains("This check is a heuristic");
+        assert_eq!(says_so, OF_PROSE.contains(&check.code), "{}", check.name);
+    }
+}
+
 fn is_about_two(check: &Check) -> bool {
     evolution::KINDS.iter().any(|it| it.page.0 == check)
 }
