@@ -22,8 +22,9 @@ fn group(check: &Check) -> usize {
 }
 
 fn pages() -> impl Iterator<Item = &'static Page> {
-    let lints = lint::PAGES.iter().copied().flatten();
-    orange_codegen::catalogue::PAGES.iter().chain(lints).chain(evolution::PAGES)
+    let lints = lint::lints().map(|it| &it.page);
+    let kinds = evolution::KINDS.iter().map(|it| &it.page);
+    orange_codegen::catalogue::PAGES.iter().chain(lints).chain(kinds)
 }
 
 /// The check with this code (in any case) or this name.
@@ -41,4 +42,18 @@ pub fn summary(check: &Check) -> &'static str {
     let page = page(check);
     let body = page.split_once("\n\n").map_or(page, |(_, body)| body);
     body.split_once("\n\n").map_or(body, |(first, _)| first).trim_end()
+}
+
+/// What a check is about, as the heading of its part of a list.
+pub fn title(check: &Check) -> &'static str {
+    match (check.code.split_at(1), u8::from_str_radix(&check.code[1..], 16)) {
+        (("S", _), _) => "Files, syntax and keys",
+        (("A", _), _) => "Names, guards and exits",
+        (("C", _), Ok(code)) => {
+            let group = lint::GROUPS.iter().rev().find(|group| group.first_code <= code);
+            group.map_or("Others", |group| group.title)
+        }
+        (("D", _), _) => "Changes",
+        _ => "Others",
+    }
 }

@@ -22,7 +22,7 @@ use crate::check::same_name;
 use crate::emit::{self, CorePath, Options, module_name};
 use crate::plain::Renderer;
 use crate::source::is_scenario_file;
-use crate::{Compilation, Diagnostic, Format, Level, Source, compile};
+use crate::{Compilation, Diagnostic, Format, Level, Likeness, Source, compile};
 
 /// A build of the workflows in this folder. Its other files, and its folders, are left alone.
 pub fn workflows(folder: impl Into<PathBuf>) -> Build {
@@ -123,7 +123,8 @@ impl BuildState {
         };
         let sources: Vec<_> = files.iter().filter_map(|path| self.read(path)).collect();
         let compiled = sources.iter().map(|source| (source, compile(source)));
-        let (workflows, others): (Vec<_>, Vec<_>) = compiled.partition(|(_, compiled)| compiled.recognised);
+        let (workflows, others): (Vec<_>, Vec<_>) =
+            compiled.partition(|(_, compiled)| compiled.likeness != Likeness::Other);
         for (source, _) in others {
             let message = format!("{} is no workflow and is left out", source.path);
             self.instructions.extend(instructions("warning", &message));

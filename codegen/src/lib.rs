@@ -15,6 +15,7 @@ pub mod lower;
 pub mod model;
 pub mod names;
 pub mod plain;
+pub mod recognise;
 pub mod source;
 pub mod span;
 pub mod suggest;
@@ -23,6 +24,7 @@ pub mod syntax;
 
 pub use check::Checked;
 pub use diag::{Diagnostic, Edit, Fix, Label, Level, Trace, Witness};
+pub use recognise::Likeness;
 pub use source::{Format, Source};
 pub use span::{LineIndex, Position, Span, Spanned};
 pub use suppress::Suppressions;
@@ -36,8 +38,8 @@ pub struct Compilation {
     pub checked: Option<Checked>,
     /// The workflow's name, as far as it could be read.
     pub name: Option<Spanned<String>>,
-    /// Whether the file looks like a workflow at all. One with broken syntax does.
-    pub recognised: bool,
+    /// Whether the file is a workflow at all.
+    pub likeness: Likeness,
     /// What comments in the source allow. It is not among the diagnostics.
     pub suppressions: Suppressions,
 }
@@ -47,21 +49,23 @@ pub struct Compilation {
 pub fn compile(source: &Source) -> Compilation {
     let (tree, mut diagnostics) = syntax::parse(source);
     let mut suppressions = tree.as_ref().map(|tree| Suppressions::read(source, tree)).unwrap_or_default();
-    let resolution = tree.map(|tree| model::resolve(&tree, &source.text));
-    let (draft, recognised) = match resolution {
-        Some(resolution) => {
-            diagnostics.extend(resolution.found);
-            (resolution.draft, resolution.recognised)
+    let likeness = Likeness::of_tree(source, tree.as_ref());
+    let draft = match (&tree, likeness.kind()) {
+        (Some(tree), Some(kind)) => model::resolve(tree, &source.text, kind, &mut diagnostics),
+        (Some(tree), None) => {
+            let span = tree.span.first_line(&source.text);
+            diagnostics.push(model::no_workflow(span, "this file holds no workflow"));
+            None
         }
-        None if diagnostics.is_empty() => {
+        (None, _) if diagnostics.is_empty() => {
             diagnostics.push(model::no_workflow(Span::at(0), "this file is empty"));
-            (None, false)
+            None
         }
-        None => (None, true),
+        (None, _) => None,
     };
-    let name = draft.as_ref().map(|draft| draft.definition.name().clone()).filter(|it| !it.value.is_empty());
+    let name = draft.as_ref().map(|draft| draft.name().clone()).filter(|it| !it.value.is_empty());
     let checked = draft.and_then(|draft| check::run(draft, source, &mut diagnostics));
     suppressions.apply(&mut diagnostics);
     diag::sort(&mut diagnostics);
-    Compilation { diagnostics, checked, name, recognised, suppressions }
+    Compilation { diagnostics, checked, name, likeness, suppressions }
 }

@@ -3,16 +3,16 @@
 #![expect(clippy::expect_used, reason = "a test whose workflow does not compile has failed")]
 
 use orange_codegen::model::{
-    Action, Actor, Actors, Condition, CounterId, HarnessOf, Outcome, Permissions, Piece, StateId, Value,
-    Wait, Workflow,
+    Action, Actor, Actors, Condition, CounterId, Definition, HarnessOf, Outcome, Permissions, Piece, StateId,
+    Value, Wait, Workflow,
 };
-use orange_codegen::{Source, compile};
+use orange_codegen::{Source, compile, lower};
 
 #[track_caller]
 fn workflow(text: &str) -> Workflow {
     let compilation = compile(&Source::new("flow.yml", text));
     let checked = compilation.checked.unwrap_or_else(|| panic!("{:#?}", compilation.diagnostics));
-    checked.workflow().expect("a state machine").clone()
+    lower::state_machine(&checked).expect("a state machine").clone()
 }
 
 fn default() -> Workflow {
@@ -126,12 +126,13 @@ prompts:
 fn a_step_workflow_keeps_what_its_file_says() {
     let text = include_str!("../../tests/fixtures/dev-task.toml");
     let checked = compile(&Source::new("dev-task.toml", text)).checked.expect("sound");
-    let steps = checked.steps().expect("a step workflow");
+    let Definition::Steps(steps) = checked.definition() else { panic!("a step workflow") };
     let ids: Vec<_> = steps.steps.iter().map(|it| it.id.value.as_str()).collect();
     assert_eq!(ids, ["plan", "implement", "review", "fix", "pr"]);
     let fix = &steps.steps[3];
     assert_eq!(fix.condition.as_ref().map(|it| it.value.as_str()), Some("review.result == 'FAIL'"));
     assert_eq!(fix.max_retries.map(|it| it.value), Some(3));
     assert_eq!(steps.version.as_deref(), Some("1.0.0"));
-    assert!(checked.workflow().is_none());
+    let refused = lower::state_machine(&checked).unwrap_err();
+    assert_eq!(refused[0].code(), "S14");
 }

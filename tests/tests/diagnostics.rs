@@ -41,7 +41,7 @@ fn answer(path: &str, format: &str, flags: &[&str]) -> Answer {
 }
 
 fn lints() -> impl Iterator<Item = &'static str> {
-    lint::GROUPS.iter().copied().flatten().map(|it| it.check.code)
+    lint::lints().map(|it| it.page.0.code)
 }
 
 /// Whether a check needs a case: the pages of lints are theirs, and those of group D compare two workflows.

@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use clap::Args;
 use orange_codegen::source::is_scenario_file;
-use orange_codegen::{Checked, Source};
+use orange_codegen::{Checked, Source, lower};
 
 use crate::binary::{is_static, kibibytes};
 use crate::house::{House, answer, typed};
@@ -107,7 +107,7 @@ fn machines(folder: &Path) -> Result<Vec<Checked>> {
         let text = std::fs::read_to_string(&file)
             .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
         let compiled = orange_codegen::compile(&Source::new(file.display().to_string(), text));
-        machines.extend(compiled.checked.filter(|checked| checked.workflow().is_some()));
+        machines.extend(compiled.checked.filter(|checked| lower::state_machine(checked).is_ok()));
     }
     if machines.is_empty() {
         let folder = folder.display();
@@ -247,7 +247,7 @@ fn table(machines: &[Checked]) -> String {
 }
 
 fn row(checked: &Checked) -> Option<[String; 5]> {
-    let workflow = checked.workflow()?;
+    let workflow = lower::state_machine(checked).ok()?;
     let guards = workflow.transitions.iter().filter(|transition| transition.when.is_some()).count();
     Some([
         workflow.name.value.clone(),

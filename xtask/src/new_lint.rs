@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use orange_analysis::catalogue;
+use orange_analysis::lint::{GROUPS, Group};
 
 use crate::Result;
 use crate::house::House;
@@ -22,27 +23,12 @@ pub(crate) struct NewLint {
     name: String,
 
     /// What it is about
-    #[arg(long, value_enum)]
-    group: Group,
+    #[arg(long, value_parser = group)]
+    group: &'static Group,
 
     /// The default level of its findings
     #[arg(long, value_enum, default_value = "warn")]
     level: Level,
-}
-
-/// A group of lints: a folder of `analysis/src/lint`.
-#[derive(Clone, Copy, ValueEnum)]
-enum Group {
-    /// States and what leads where
-    Graph,
-    /// Guards and counters
-    Counters,
-    /// Exit rules
-    Exits,
-    /// Hooks and what they hold
-    Hooks,
-    /// Prompts
-    Prompts,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -69,9 +55,9 @@ pub(crate) fn run(house: &House, arguments: &NewLint) -> Result<ExitCode> {
         return Err(format!("{} is called `{name}` already; choose another name", check.code));
     }
     let used: Vec<&str> = catalogue::all().iter().map(|it| it.code).collect();
-    let code = next_code(&used, *group)?;
-    let registry = format!("analysis/src/lint/{}/mod.rs", group.folder());
-    let places = places(name, &code, *group, *level, &house.read(&registry)?.text)?;
+    let code = next_code(&used, group)?;
+    let registry = format!("analysis/src/lint/{}/mod.rs", group.name);
+    let places = places(name, &code, group, *level, &house.read(&registry)?.text)?;
     if let Some(place) = places.iter().find(|it| it.path != registry && house.root.join(&it.path).exists()) {
         return Err(format!("{} is there already; choose another name", place.path));
     }
@@ -94,7 +80,7 @@ fn next_steps(code: &str, name: &str) -> String {
 }
 
 /// The file, the page, and the table of the group with its line.
-fn places(name: &str, code: &str, group: Group, level: Level, registry: &str) -> Result<[PlannedFile; 3]> {
+fn places(name: &str, code: &str, group: &Group, level: Level, registry: &str) -> Result<[PlannedFile; 3]> {
     if !is_name(name) {
         return Err(format!(
             "`{name}` is no name: write small letters and hyphens, as in `unreachable-state`"
@@ -103,9 +89,9 @@ fn places(name: &str, code: &str, group: Group, level: Level, registry: &str) ->
     let module = name.replace('-', "_");
     let filled = |text: &str| text.replace("@code@", code).replace("@name@", name);
     let line = format!("    {code} \"{name}\" {level:?} {module};\n");
-    let folder = format!("analysis/src/lint/{}", group.folder());
+    let folder = format!("analysis/src/lint/{}", group.name);
     let registered = with_line(&with_module(registry, &module), &line)
-        .ok_or_else(|| format!("{folder}/mod.rs has no table `super::lints! {{…}}`"))?;
+        .ok_or_else(|| format!("{folder}/mod.rs has no table `super::group! {{…}}`"))?;
     Ok([
         PlannedFile { path: format!("{folder}/{module}.rs"), text: filled(LINT) },
         PlannedFile { path: format!("docs/lints/{name}.md"), text: filled(PAGE) },
@@ -119,13 +105,13 @@ fn is_name(name: &str) -> bool {
 }
 
 /// The code after the last one of the group.
-fn next_code(used: &[&str], group: Group) -> Result<String> {
-    let first = group.first_code();
+fn next_code(used: &[&str], group: &Group) -> Result<String> {
+    let first = group.first_code;
     let codes = used.iter().filter_map(|it| u8::from_str_radix(it.strip_prefix('C')?, 16).ok());
     let last = codes.filter(|it| (first..first + 0x20).contains(it)).max();
     let next = last.map_or(first, |it| it + 1);
     if next == first + 0x20 {
-        return Err(format!("the group {} has no code left", group.folder()));
+        return Err(format!("the group {} has no code left", group.name));
     }
     Ok(format!("C{next:02X}"))
 }
@@ -143,48 +129,31 @@ fn with_module(registry: &str, module: &str) -> String {
 
 /// The lines of the table stand in the order of their codes; a new code is the last one.
 fn with_line(registry: &str, line: &str) -> Option<String> {
-    if registry.contains("super::lints! {}") {
-        return Some(registry.replacen("super::lints! {}", &format!("super::lints! {{\n{line}}}"), 1));
+    if registry.contains("super::group! {}") {
+        return Some(registry.replacen("super::group! {}", &format!("super::group! {{\n{line}}}"), 1));
     }
-    let table = registry.find("super::lints! {")?;
+    let table = registry.find("super::group! {")?;
     let end = table + registry[table..].find("\n}")? + 1;
     Some(format!("{}{line}{}", &registry[..end], &registry[end..]))
 }
 
-impl Group {
-    fn folder(self) -> &'static str {
-        match self {
-            Group::Graph => "graph",
-            Group::Counters => "counters",
-            Group::Exits => "exits",
-            Group::Hooks => "hooks",
-            Group::Prompts => "prompts",
-        }
-    }
-
-    /// Each group has 32 codes.
-    fn first_code(self) -> u8 {
-        match self {
-            Group::Graph => 0x00,
-            Group::Counters => 0x20,
-            Group::Exits => 0x40,
-            Group::Hooks => 0x60,
-            Group::Prompts => 0x80,
-        }
-    }
+fn group(name: &str) -> Result<&'static Group> {
+    let names = || GROUPS.iter().map(|group| group.name).collect::<Vec<_>>().join(", ");
+    GROUPS
+        .iter()
+        .find(|group| group.name == name)
+        .ok_or_else(|| format!("there is no group `{name}`; the groups are {}", names()))
 }
 
 #[cfg(test)]
 mod tests {
-    use orange_analysis::lint;
-
     use super::*;
 
-    const REGISTRY: &str = "//! Hooks.\n\nmod hook_order;\nmod spawn_while_alive;\n\nsuper::lints! {\n    C62 \"spawn-while-alive\" Warn spawn_while_alive;\n}\n\nfn other() {\n}\n";
+    const REGISTRY: &str = "//! Hooks.\n\nmod hook_order;\nmod spawn_while_alive;\n\nsuper::group! {\n    C62 \"spawn-while-alive\" Warn spawn_while_alive;\n}\n\nfn other() {\n}\n";
 
     #[track_caller]
     fn check_registry(registry: &str, name: &str, expect: &str) {
-        let places = places(name, "C6D", Group::Hooks, Level::Info, registry).unwrap();
+        let places = places(name, "C6D", group("hooks").unwrap(), Level::Info, registry).unwrap();
         assert_eq!(
             places[2],
             PlannedFile { path: "analysis/src/lint/hooks/mod.rs".into(), text: expect.into() }
@@ -193,7 +162,8 @@ mod tests {
 
     #[test]
     fn a_lint_has_three_places() {
-        let [lint, page, _] = places("late-kill", "C6D", Group::Hooks, Level::Warn, REGISTRY).unwrap();
+        let [lint, page, _] =
+            places("late-kill", "C6D", group("hooks").unwrap(), Level::Warn, REGISTRY).unwrap();
         assert_eq!(lint.path, "analysis/src/lint/hooks/late_kill.rs");
         assert!(lint.text.starts_with("//! C6D: a state is called `late-kill`.\n\nuse super::C6D;\n"));
         assert_eq!(page.path, "docs/lints/late-kill.md");
@@ -206,30 +176,30 @@ mod tests {
         check_registry(
             REGISTRY,
             "late-kill",
-            "//! Hooks.\n\nmod hook_order;\nmod late_kill;\nmod spawn_while_alive;\n\nsuper::lints! {\n    C62 \"spawn-while-alive\" Warn spawn_while_alive;\n    C6D \"late-kill\" Info late_kill;\n}\n\nfn other() {\n}\n",
+            "//! Hooks.\n\nmod hook_order;\nmod late_kill;\nmod spawn_while_alive;\n\nsuper::group! {\n    C62 \"spawn-while-alive\" Warn spawn_while_alive;\n    C6D \"late-kill\" Info late_kill;\n}\n\nfn other() {\n}\n",
         );
         check_registry(
             REGISTRY,
             "too-late",
-            "//! Hooks.\n\nmod hook_order;\nmod spawn_while_alive;\nmod too_late;\n\nsuper::lints! {\n    C62 \"spawn-while-alive\" Warn spawn_while_alive;\n    C6D \"too-late\" Info too_late;\n}\n\nfn other() {\n}\n",
+            "//! Hooks.\n\nmod hook_order;\nmod spawn_while_alive;\nmod too_late;\n\nsuper::group! {\n    C62 \"spawn-while-alive\" Warn spawn_while_alive;\n    C6D \"too-late\" Info too_late;\n}\n\nfn other() {\n}\n",
         );
         check_registry(
-            "//! Hooks.\n\nsuper::lints! {}\n",
+            "//! Hooks.\n\nsuper::group! {}\n",
             "too-late",
-            "//! Hooks.\n\nmod too_late;\n\nsuper::lints! {\n    C6D \"too-late\" Info too_late;\n}\n",
+            "//! Hooks.\n\nmod too_late;\n\nsuper::group! {\n    C6D \"too-late\" Info too_late;\n}\n",
         );
     }
 
     #[test]
     fn codes_go_on_where_the_group_ends() {
         #[track_caller]
-        fn check(used: &[&str], group: Group, expect: &str) {
+        fn check(used: &[&str], group: &Group, expect: &str) {
             assert_eq!(next_code(used, group).as_deref(), Ok(expect));
         }
-        check(&["A07", "C62", "C6A", "C84"], Group::Hooks, "C6B");
-        check(&["C09", "C12", "C20"], Group::Graph, "C13");
-        check(&["C62"], Group::Prompts, "C80");
-        assert!(next_code(&["C7F"], Group::Hooks).is_err());
+        check(&["A07", "C62", "C6A", "C84"], group("hooks").unwrap(), "C6B");
+        check(&["C09", "C12", "C20"], group("graph").unwrap(), "C13");
+        check(&["C62"], group("prompts").unwrap(), "C80");
+        assert!(next_code(&["C7F"], group("hooks").unwrap()).is_err());
     }
 
     #[test]
@@ -243,14 +213,13 @@ mod tests {
     #[test]
     fn every_group_of_lints_can_have_another() {
         let house = House::find().unwrap();
-        for group in Group::value_variants() {
-            let path = format!("analysis/src/lint/{}/mod.rs", group.folder());
+        for group in GROUPS {
+            let path = format!("analysis/src/lint/{}/mod.rs", group.name);
             let text = house.read(&path).unwrap().text;
-            let [_, _, place] = places("never-seen-before", "CFF", *group, Level::Warn, &text).unwrap();
+            let [_, _, place] = places("never-seen-before", "CFF", group, Level::Warn, &text).unwrap();
             let added: Vec<_> = place.text.lines().filter(|it| it.contains("never_seen_before")).collect();
             assert_eq!(added.len(), 2, "{}", place.text);
             assert!(place.text.lines().count() >= text.lines().count() + 2);
         }
-        assert_eq!(lint::GROUPS.len(), Group::value_variants().len(), "a group is missing here");
     }
 }

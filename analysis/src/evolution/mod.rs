@@ -52,13 +52,15 @@ pub struct Comparison {
     pub fates: BTreeMap<String, String>,
     /// The old states in which a task is over.
     pub endings: Vec<String>,
+    /// The states that there are now.
+    states: Vec<String>,
 }
 
 /// One check of this group: its entry in the catalogue, and the function that decides it.
 #[derive(Debug)]
 pub struct Kind {
-    /// Its code, its name, its default level and its page.
-    pub check: &'static Check,
+    /// Its entry in the catalogue, and its page.
+    pub page: Page,
     /// Finds it.
     pub find: fn(&Both<'_>) -> Vec<Change>,
 }
@@ -76,10 +78,10 @@ macro_rules! kinds {
         )*
 
         /// The checks of this group, in the order of their codes.
-        pub static KINDS: &[Kind] = &[$(Kind { check: &$code, find: $module::find }),*];
-
-        pub(crate) static PAGES: &[Page] =
-            &[$((&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md")))),*];
+        pub static KINDS: &[Kind] = &[$(Kind {
+            page: (&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md"))),
+            find: $module::find,
+        }),*];
     };
 }
 
@@ -92,9 +94,17 @@ kinds! {
     D06 "version-not-bumped" Warn version_not_bumped;
 }
 
-/// Compares two workflows; `None` where one of them is no state machine.
-pub fn compare(old: (&Checked, &Source), new: (&Checked, &Source)) -> Option<Comparison> {
-    with_facts(old.0, old.1, |old| with_facts(new.0, new.1, |new| compared(&Both::new(old, new))))?
+/// Compares two workflows.
+///
+/// # Errors
+/// One of them has no tables: it is a step workflow, or its guards are beyond a limit.
+pub fn compare(
+    old: (&Checked, &Source),
+    new: (&Checked, &Source),
+) -> Result<Comparison, (Side, Vec<Diagnostic>)> {
+    let compared =
+        with_facts(old.0, old.1, |old| with_facts(new.0, new.1, |new| compared(&Both::new(old, new))));
+    compared.map_err(|refused| (Side::Old, refused))?.map_err(|refused| (Side::New, refused))
 }
 
 fn compared(both: &Both<'_>) -> Comparison {
@@ -105,6 +115,7 @@ fn compared(both: &Both<'_>) -> Comparison {
         changes,
         fates: fate::fates(both),
         endings: endings.map(|it| it.name.value.clone()).collect(),
+        states: both.new.workflow.states.iter().map(|it| it.name.value.clone()).collect(),
     }
 }
 
@@ -133,12 +144,12 @@ impl Comparison {
     }
 
     /// Why a task with this status is stranded under the new workflow, if it is; one that is over is not.
-    pub fn strands(&self, status: &str, new: &Checked) -> Option<String> {
+    pub fn strands(&self, status: &str) -> Option<String> {
         if self.endings.iter().any(|it| it == status) {
             return None;
         }
-        let is_known = || new.workflow().is_some_and(|it| it.states.iter().any(|it| it.name.value == status));
-        let unknown = || (!is_known()).then(|| format!("the new workflow has no state `{status}`"));
+        let is_known = self.states.iter().any(|it| it == status);
+        let unknown = || (!is_known).then(|| format!("the new workflow has no state `{status}`"));
         self.fates.get(status).cloned().or_else(unknown)
     }
 }

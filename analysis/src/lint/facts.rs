@@ -60,7 +60,7 @@ pub struct Facts<'f> {
 /// Who takes a transition, as far as the workflow tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActorKind {
-    /// An agent that is told to, or that alone may.
+    /// An agent that can be running there, or that alone may.
     Agent,
     /// The engine, by an exit rule.
     Engine,
@@ -117,6 +117,11 @@ impl<'f> Facts<'f> {
     /// The transition with this number, with its places.
     pub fn transition(&self, id: TransitionId) -> &'f Transition {
         self.transitions[id.0 as usize]
+    }
+
+    /// Whether an exit rule leads to where a transition does.
+    pub fn is_ruled(&self, id: TransitionId) -> bool {
+        is_ruled(self.machine, self.machine.transition(id))
     }
 
     /// The transitions out of a state, in the machine's order.
@@ -275,27 +280,30 @@ fn nearest(search: &Search<'_>) -> Vec<Option<ConfigurationId>> {
     nearest
 }
 
-/// Who takes a transition (lints page): who alone may; else the engine where an exit rule leads there; else an agent
-/// where a prompt that can be running says so; else a person.
+/// Who takes a transition: who alone may; else the engine where an exit rule leads there; else an agent where hooks start
+/// one that can still be running; else a person.
 fn actor_kind(
     machine: &Machine<'_>,
     prompt_facts: &PromptFacts,
     transition: &core::Transition<'_>,
 ) -> ActorKind {
-    let (from, to) = (transition.from, transition.to);
     let human = transition.by.allows(Actor::Human);
     let agent = transition.by.allows(Actor::Worker) || transition.by.allows(Actor::Reviewer);
     if human != agent {
         return if agent { ActorKind::Agent } else { ActorKind::Person };
     }
-    let ruled = machine.exit_rules_of(from).any(|rule| match machine.exit_rules[rule].outcome {
-        core::Outcome::Then(then) => then == to,
-        core::Outcome::ThenWhen(clauses) => clauses.iter().any(|(_, then)| *then == to),
-        core::Outcome::Crash { .. } | core::Outcome::MarkDead | core::Outcome::Wait { .. } => false,
-    });
-    match (ruled, prompt_facts.asks(from, to)) {
+    match (is_ruled(machine, transition), prompt_facts.prompt_in(transition.from).is_some()) {
         (true, _) => ActorKind::Engine,
         (false, true) => ActorKind::Agent,
         (false, false) => ActorKind::Person,
     }
+}
+
+/// Whether an exit rule leads to where a transition does.
+fn is_ruled(machine: &Machine<'_>, transition: &core::Transition<'_>) -> bool {
+    machine.exit_rules_of(transition.from).any(|rule| match machine.exit_rules[rule].outcome {
+        core::Outcome::Then(then) => then == transition.to,
+        core::Outcome::ThenWhen(clauses) => clauses.iter().any(|(_, then)| *then == transition.to),
+        core::Outcome::Crash { .. } | core::Outcome::MarkDead | core::Outcome::Wait { .. } => false,
+    })
 }

@@ -18,7 +18,7 @@ pub use facts::{ActorKind, Facts, MAX_TOLD};
 pub use prompt_facts::{Command, Mood, PromptFacts, Reading, SectionName, Target, VerdictWord};
 pub use ways::Ways;
 
-use crate::catalogue::{self, Check};
+use crate::catalogue::{self, Page};
 use crate::search::Search;
 use orange_codegen::check::Checked;
 use orange_codegen::diag::{self, Diagnostic};
@@ -29,14 +29,14 @@ use orange_codegen::{Compilation, compile};
 /// One lint: its entry in the catalogue, and the function that decides it.
 #[derive(Debug)]
 pub struct Lint {
-    /// Its code, its name, its default level and its page.
-    pub check: &'static Check,
+    /// Its entry in the catalogue, and its page.
+    pub page: Page,
     /// Finds it.
     pub find: fn(&Facts<'_>) -> Vec<Diagnostic>,
 }
 
 /// Declares the lints of a group: for each its code, its name, its default level, and the module that decides it.
-macro_rules! lints {
+macro_rules! group {
     ($($code:ident $name:literal $level:ident $module:ident;)*) => {
         $(
             #[doc = concat!("`", $name, "`: its page says what it means.")]
@@ -48,22 +48,40 @@ macro_rules! lints {
         )*
 
         /// The lints of this group, in the order of their codes.
-        pub static LINTS: &[$crate::lint::Lint] =
-            &[$($crate::lint::Lint { check: &$code, find: $module::find }),*];
-
-        pub(crate) static PAGES: &[$crate::catalogue::Page] = &[
-            $((&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md")))),*
-        ];
+        pub static LINTS: &[$crate::lint::Lint] = &[$($crate::lint::Lint {
+            page: (&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md"))),
+            find: $module::find,
+        }),*];
     };
 }
-pub(crate) use lints;
+pub(crate) use group;
 
-/// The groups, in the order of their codes.
-pub static GROUPS: &[&[Lint]] = &[graph::LINTS, counters::LINTS, exits::LINTS, hooks::LINTS, prompts::LINTS];
+/// One group of lints.
+#[derive(Debug)]
+pub struct Group {
+    /// Its folder here, and what people call it.
+    pub name: &'static str,
+    /// The heading of its part of a list.
+    pub title: &'static str,
+    /// The first of the 32 codes that it may have: `0x20` stands for `C20`.
+    pub first_code: u8,
+    /// Its lints, in the order of their codes.
+    pub lints: &'static [Lint],
+}
 
-/// Their pages, group by group.
-pub(crate) static PAGES: &[&[catalogue::Page]] =
-    &[graph::PAGES, counters::PAGES, exits::PAGES, hooks::PAGES, prompts::PAGES];
+/// The groups, in the order of their codes. Lists of lints, headings and `cargo xtask new-lint` are read from here.
+pub static GROUPS: &[Group] = &[
+    Group { name: "graph", title: "The graph of states", first_code: 0x00, lints: graph::LINTS },
+    Group { name: "counters", title: "Guards and counters", first_code: 0x20, lints: counters::LINTS },
+    Group { name: "exits", title: "Exit rules", first_code: 0x40, lints: exits::LINTS },
+    Group { name: "hooks", title: "Hooks and what they hold", first_code: 0x60, lints: hooks::LINTS },
+    Group { name: "prompts", title: "Prompts", first_code: 0x80, lints: prompts::LINTS },
+];
+
+/// The lints of all groups, in the order of their codes.
+pub fn lints() -> impl Iterator<Item = &'static Lint> {
+    GROUPS.iter().flat_map(|group| group.lints)
+}
 
 /// Compiles one source and, when nothing in it is an error, asks every lint.
 pub fn lint(source: &Source) -> Compilation {
@@ -76,21 +94,16 @@ pub fn lint(source: &Source) -> Compilation {
     compilation
 }
 
-/// What the lints find in a checked workflow. There are none yet for step workflows.
+/// What the lints find in a checked workflow; of one that has no tables, why not.
 pub fn findings(checked: &Checked, source: &Source) -> Vec<Diagnostic> {
-    with_facts(checked, source, all).unwrap_or_default()
+    with_facts(checked, source, all).unwrap_or_else(|refused| refused)
 }
 
-/// What can be told with every fact about a checked workflow at hand; nothing where there are no tables.
-pub fn with_facts<T>(checked: &Checked, source: &Source, tell: impl FnOnce(&Facts<'_>) -> T) -> Option<T> {
-    try_with_facts(checked, source, tell).ok()
-}
-
-/// The same, or why there are no tables.
+/// What can be told with every fact about a checked workflow at hand.
 ///
 /// # Errors
-/// It is a step workflow, or its guards are beyond a limit.
-pub fn try_with_facts<T>(
+/// It has no tables: it is a step workflow, or its guards are beyond a limit.
+pub fn with_facts<T>(
     checked: &Checked,
     source: &Source,
     tell: impl FnOnce(&Facts<'_>) -> T,
@@ -111,5 +124,5 @@ pub fn all(facts: &Facts<'_>) -> Vec<Diagnostic> {
             "what is proved holds for all that was looked at; compare fewer counters, or split the workflow",
         )
     });
-    GROUPS.iter().copied().flatten().flat_map(|lint| (lint.find)(facts)).chain(cut).collect()
+    lints().flat_map(|lint| (lint.find)(facts)).chain(cut).collect()
 }

@@ -181,11 +181,6 @@ impl PromptFacts {
         self.first_in[usize::from(state.0)]
     }
 
-    /// Whether an agent that can be running in `from` is told to ask for `to`.
-    pub fn asks(&self, from: StateId, to: StateId) -> bool {
-        self.asked.contains_key(&(from, to))
-    }
-
     /// Whether the other one of a task's two agents, which may be running beside this one, is told to ask for `to`.
     pub fn other_asks(&self, actor: Actor, from: StateId, to: StateId) -> bool {
         let other = if actor == Actor::Reviewer { Actor::Worker } else { Actor::Reviewer };

@@ -78,13 +78,13 @@ pub enum Verdict {
 pub const RESTS_ON: &[&str] = &[
     "Decisions are those of the engine's own core. They are asked of an abstract task: its state, the counters that \
      guards compare, the sections that gates read, its agents, its worktree.",
-    "An agent may end at any moment, and may have written anything before, or nothing. It asks for what its prompts \
-     say; a person may ask for whatever is allowed.",
+    "An agent may end at any moment, and may have written anything before, or nothing. As long as it is alive it may \
+     ask for whatever `by:` allows it, and so may a person.",
     "A counter is followed up to one above the largest number that a guard compares it with: no guard can tell larger \
      values apart.",
     "Hooks do what they are for. What becomes of a task when tmux, git or a disk fails is the engine's matter, and so \
      is a pool without a free worktree.",
-    "Prompts are read for the commands and the sections that they name, and not understood.",
+    "Prompts are not read. The checks of prompts are heuristics, and no proof rests on them.",
     "Not looked at: how long things take, and people who change the frontmatter, a session or a worktree by hand.",
 ];
 
@@ -100,7 +100,7 @@ struct Known<'k, 'f> {
 /// What is sound and still has no tables: a step workflow, and guards beyond a limit.
 pub fn prove(checked: &Checked, source: &Source) -> Result<Proof, Vec<Diagnostic>> {
     let of_checks = compile(source).diagnostics;
-    lint::try_with_facts(checked, source, |facts| {
+    lint::with_facts(checked, source, |facts| {
         let found: Vec<Diagnostic> = of_checks.into_iter().chain(lint::all(facts)).collect();
         let unattended = Unattended::of(facts);
         let known = Known { facts, unattended: &unattended };

@@ -1,9 +1,8 @@
 //! The properties: what each claims, which run breaks it, and why it holds where none does.
 
-use orange_core::{CRASH_COUNT, StateId};
+use orange_core::{CRASH_COUNT, StateId, TransitionId};
 
 use super::{Known, Property, bounds};
-use crate::lint::ActorKind;
 use crate::lint::unattended::Lasso;
 use crate::search::components::Components;
 use crate::search::{Edge, EdgeId, ExitResult, SearchStep};
@@ -42,8 +41,8 @@ pub static PROPERTIES: &[Property] = &[
     },
     Property {
         name: "gates-met",
-        claim: "every gate can be met by what the prompts ask",
-        watched_by: &["C41", "C81", "C87"],
+        claim: "no exit rule leads to a gate that refuses what the rule asks for",
+        watched_by: &["C41"],
         broken: |_| None,
         argument: gates_met,
     },
@@ -156,14 +155,12 @@ fn every_end_counts(known: &Known<'_, '_>) -> String {
 
 fn gates_met(known: &Known<'_, '_>) -> String {
     let facts = known.facts;
-    let gated = facts.transitions.iter().zip(&facts.actor_kinds).filter(|(it, _)| it.gate.is_some());
-    let told = gated.clone().filter(|(_, actor_kind)| **actor_kind != ActorKind::Person).count();
+    let gated = (0u32..).map(TransitionId).zip(&facts.transitions).filter(|(_, it)| it.gate.is_some());
+    let ruled = gated.clone().filter(|(id, _)| facts.is_ruled(*id)).count();
     match gated.count() {
         0 => "there is no gate".to_owned(),
-        1 if told == 0 => "the one gate is a person's to meet".to_owned(),
-        1 => "the one gate is an agent's to meet, and its prompts name what is asked for".to_owned(),
         count => {
-            format!("of {count} gates {told} are an agent's to meet, and its prompts name what is asked for")
+            format!("exit rules lead to {ruled} of {count} gates, and each lets some end of an agent through")
         }
     }
 }

@@ -56,6 +56,26 @@ prompts:
     orange task update --status reviewing, working or stuck
 "###;
 
+/// A worker that can lead its task round for ever, and no exit rule.
+const ALONE: &str = r#"
+name: alone
+states:
+  pending: {}
+  working: {respawn_prompt: worker}
+  checking: {}
+  done: {terminal: true}
+transitions:
+  - from: pending
+    to: working
+    hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]
+  - {from: working, to: checking}
+  - {from: checking, to: working}
+  - {from: [working, checking], to: done, hooks: [{action: kill_session}, {action: release_workspace}]}
+prompts:
+  worker: |
+    orange task update --status checking, then orange task update --status working
+"#;
+
 fn proof(text: &str) -> Proof {
     let source = Source::new("flow.yml", text);
     let checked = compile(&source).checked.unwrap();
@@ -158,5 +178,16 @@ fn a_search_that_was_cut_proves_nothing() {
 fn every_property_is_watched_by_lints_that_exist() {
     for code in PROPERTIES.iter().flat_map(|it| it.watched_by) {
         assert!(crate::catalogue::find(code).is_some(), "{code}");
+    }
+}
+
+#[test]
+fn a_proof_is_the_same_whatever_prompts_say() {
+    let (command, prose) = ("orange task update --status", "as you like, or do not, and");
+    assert_eq!(command.len(), prose.len(), "places stay the same");
+    for text in [DEFAULT, MINIMAL, BESIDE, ALONE] {
+        assert!(text.contains(command));
+        let (told, untold) = (proof(text), proof(&text.replace(command, prose)));
+        assert_eq!(format!("{told:?}"), format!("{untold:?}"));
     }
 }

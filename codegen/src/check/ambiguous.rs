@@ -12,7 +12,7 @@ use crate::model::{Transition, Workflow};
 use crate::span::Span;
 
 pub(super) fn check(context: &mut CheckContext<'_>) {
-    let workflow = context.workflow;
+    let workflow = &context.draft.workflow;
     let mut sorted: Vec<&Transition> = workflow.transitions.iter().collect();
     sorted.sort_by_key(|it| (it.from.value, it.to.value));
     for pair in sorted.chunk_by(|a, b| (a.from.value, a.to.value) == (b.from.value, b.to.value)) {

@@ -7,7 +7,7 @@ use crate::names;
 use crate::span::Span;
 
 pub(super) fn check(context: &mut CheckContext<'_>) {
-    let workflow = context.workflow;
+    let workflow = &context.draft.workflow;
     let states: Vec<_> = workflow.states.iter().map(|it| (it.name.value.as_str(), it.name.span)).collect();
     collisions(context, "states", &states, names::variant);
     let prompts: Vec<_> = workflow.prompts.iter().map(|it| (it.name.value.as_str(), it.name.span)).collect();

@@ -8,7 +8,7 @@ use crate::span::{Span, Spanned};
 use crate::suggest;
 
 pub(super) fn check(context: &mut CheckContext<'_>) {
-    for rule in &context.workflow.exit_monitoring.rules {
+    for rule in &context.draft.workflow.exit_monitoring.rules {
         match &rule.outcome {
             Outcome::Then(then) => target(context, rule, then),
             Outcome::ThenWhen(clauses) => clauses.iter().for_each(|it| target(context, rule, &it.then)),
@@ -20,7 +20,7 @@ pub(super) fn check(context: &mut CheckContext<'_>) {
 
 fn target(context: &mut CheckContext<'_>, rule: &ExitRule, then: &Spanned<StateId>) {
     let from = rule.status.value;
-    if context.ends.may_connect(from, then.value) {
+    if context.draft.ends.may_connect(from, then.value) {
         return;
     }
     let (status, to) = (context.name(from), context.name(then.value));
@@ -36,13 +36,13 @@ fn target(context: &mut CheckContext<'_>, rule: &ExitRule, then: &Spanned<StateI
 }
 
 fn crash(context: &mut CheckContext<'_>, rule: &ExitRule, named: Span, stuck_after: u32) {
-    if context.crash_is_unknown {
+    if context.draft.crash_is_unknown {
         return;
     }
     let from = rule.status.value;
     let status = context.name(from);
-    let finding = match context.workflow.commands.crash {
-        Some(crash) if context.ends.may_connect(from, crash) => return,
+    let finding = match context.draft.workflow.commands.crash {
+        Some(crash) if context.draft.ends.may_connect(from, crash) => return,
         Some(crash) => {
             let to = context.name(crash);
             let message = format!(
@@ -76,6 +76,7 @@ fn crashes(number: u32) -> String {
 /// The declared ways out, when there are few.
 fn instead(context: &CheckContext<'_>, from: StateId) -> String {
     let mut targets: Vec<&str> = context
+        .draft
         .workflow
         .transitions
         .iter()

@@ -8,11 +8,12 @@ use crate::span::Spanned;
 
 pub(super) fn check(context: &mut CheckContext<'_>) {
     let whole = context
+        .draft
         .workflow
         .transitions
         .iter()
         .map(|it| (&it.from, format!(", for `{}`", context.name(it.to.value))));
-    let unfinished = context.ends.unfinished().iter().map(|from| (from, String::new()));
+    let unfinished = context.draft.ends.unfinished().iter().map(|from| (from, String::new()));
     let found: Vec<_> = whole.chain(unfinished).filter_map(|(from, to)| leaves(context, from, &to)).collect();
     found.into_iter().for_each(|finding| context.report(finding));
 }

@@ -8,8 +8,9 @@ use crate::lower::normal::conjunctions;
 pub(super) fn check(context: &mut CheckContext<'_>) {
     // The transitions of one `from: [a, b]` share their guard.
     let mut seen = BTreeSet::new();
-    let guards = context.workflow.transitions.iter().filter_map(|it| it.when.as_ref());
-    let guards = guards.chain(context.choices.iter().flatten()).filter(|guard| seen.insert(guard.span.start));
+    let guards = context.draft.workflow.transitions.iter().filter_map(|it| it.when.as_ref());
+    let guards =
+        guards.chain(context.draft.choices.iter().flatten()).filter(|guard| seen.insert(guard.span.start));
     let found: Vec<_> = guards
         .filter_map(|guard| conjunctions(&guard.expr).err().map(|too_large| too_large.diagnostic(guard)))
         .collect();

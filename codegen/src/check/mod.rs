@@ -14,10 +14,9 @@ mod wait;
 pub use file_name::same_name;
 
 use crate::diag::{Diagnostic, Level};
-use crate::guard::Guard;
 use crate::guard::cells::Work;
 use crate::hash;
-use crate::model::{Definition, Draft, Ends, State, StateId, Steps, Workflow};
+use crate::model::{Definition, Draft, MachineDraft, State, StateId};
 use crate::source::Source;
 use crate::span::Span;
 
@@ -31,43 +30,41 @@ pub struct Checked {
 
 /// What the checks of one state machine look at, and what they found.
 struct CheckContext<'r> {
-    workflow: &'r Workflow,
+    draft: &'r MachineDraft,
     source: &'r str,
-    ends: &'r Ends,
-    choices: &'r [Vec<Guard>],
-    crash_is_unknown: bool,
     work: Work,
     found: &'r mut Vec<Diagnostic>,
 }
 
 /// Runs every check, adds what they find to `found`, and gives the workflow when nothing there is an error.
 pub fn run(draft: Draft, source: &Source, found: &mut Vec<Diagnostic>) -> Option<Checked> {
-    file_name::check(draft.definition.name(), source, found);
-    if let Definition::Machine(workflow) = &draft.definition {
-        let mut context = CheckContext {
-            workflow,
-            source: &source.text,
-            ends: &draft.ends,
-            choices: &draft.choices,
-            crash_is_unknown: draft.crash_is_unknown,
-            work: Work::default(),
-            found,
-        };
-        collision::check(&mut context);
-        from_terminal::check(&mut context);
-        guard_size::check(&mut context);
-        ambiguous::check(&mut context);
-        then_when::check(&mut context);
-        exit_target::check(&mut context);
-        wait::check(&mut context);
-    }
+    file_name::check(draft.name(), source, found);
+    let definition = match draft {
+        Draft::Machine(draft) => {
+            machine(&draft, source, found);
+            Definition::Machine(draft.workflow)
+        }
+        // Their keys were read. Whoever compiles or lints one is told that nothing else of it can be checked yet.
+        Draft::Steps(steps) => Definition::Steps(steps),
+    };
     let sound = found.iter().all(|it| it.level != Level::Error);
-    sound.then(|| Checked { definition: draft.definition, hash: hash::source(&source.text) })
+    sound.then(|| Checked { definition, hash: hash::source(&source.text) })
+}
+
+fn machine(draft: &MachineDraft, source: &Source, found: &mut Vec<Diagnostic>) {
+    let mut context = CheckContext { draft, source: &source.text, work: Work::default(), found };
+    collision::check(&mut context);
+    from_terminal::check(&mut context);
+    guard_size::check(&mut context);
+    ambiguous::check(&mut context);
+    then_when::check(&mut context);
+    exit_target::check(&mut context);
+    wait::check(&mut context);
 }
 
 impl CheckContext<'_> {
     fn state(&self, id: StateId) -> &State {
-        &self.workflow.states[usize::from(id.0)]
+        &self.draft.workflow.states[usize::from(id.0)]
     }
 
     fn name(&self, id: StateId) -> &str {
@@ -88,22 +85,6 @@ impl Checked {
     /// What the file defines.
     pub fn definition(&self) -> &Definition {
         &self.definition
-    }
-
-    /// The state machine workflow, when it is one.
-    pub fn workflow(&self) -> Option<&Workflow> {
-        match &self.definition {
-            Definition::Machine(workflow) => Some(workflow),
-            Definition::Steps(_) => None,
-        }
-    }
-
-    /// The step workflow, when it is one.
-    pub fn steps(&self) -> Option<&Steps> {
-        match &self.definition {
-            Definition::Steps(steps) => Some(steps),
-            Definition::Machine(_) => None,
-        }
     }
 
     /// The workflow's name.

@@ -12,7 +12,7 @@ use crate::guard::decide::{self, Overlap};
 const MAX_LABELS: usize = 8;
 
 pub(super) fn check(context: &mut CheckContext<'_>) {
-    for clauses in context.choices {
+    for clauses in &context.draft.choices {
         check_clauses(context, clauses);
     }
 }
@@ -20,7 +20,7 @@ pub(super) fn check(context: &mut CheckContext<'_>) {
 fn check_clauses(context: &mut CheckContext<'_>, clauses: &[Guard]) {
     let Some(first) = clauses.first() else { return };
     let guards: Vec<_> = clauses.iter().map(|it| &it.expr).collect();
-    let counters = &context.workflow.counters;
+    let counters = &context.draft.workflow.counters;
     let gap = decide::gap(&guards, counters, &mut context.work);
     let some: Vec<_> = guards.iter().copied().map(Some).collect();
     let overlaps = gap.and_then(|gap| Ok((gap, decide::overlaps(&some, counters, &mut context.work)?)));

@@ -6,7 +6,7 @@ use crate::diag::Diagnostic;
 use crate::model::Outcome;
 
 pub(super) fn check(context: &mut CheckContext<'_>) {
-    for rule in &context.workflow.exit_monitoring.rules {
+    for rule in &context.draft.workflow.exit_monitoring.rules {
         let Outcome::Wait { named, .. } = &rule.outcome else { continue };
         let state = context.state(rule.status.value);
         if state.respawn_prompt.is_some() {

@@ -32,7 +32,7 @@ fn step_workflows_are_refused() {
     let text = "[workflow]\nname = 'flow'\n[[steps]]\nid = 'a'\nrole = 'any'\nprompt_file = 'a.md'\n";
     check_refused(
         &checked("flow.toml", text.to_owned()),
-        "`flow` is a step workflow, and those can be checked but not compiled yet",
+        "`flow` is a step workflow: its keys were read, and nothing else of it can be checked or compiled yet",
     );
 }
 

@@ -21,13 +21,12 @@ mod tests;
 use orange_core as core;
 use orange_core::{Machine, TransitionId, fnv1a};
 
-use crate::catalogue::S10;
+use crate::catalogue::S14;
 use crate::guard::Guard;
 use crate::model::{
-    Action, Commands, Condition, Ending, ExitRule, Gate, Hook, Outcome, Piece, Prompt, Spawn, Transition,
-    Workflow,
+    Action, Commands, Condition, Definition, Ending, ExitRule, Gate, Hook, Outcome, Piece, Prompt, Spawn,
+    Steps, Transition, Workflow,
 };
-use crate::span::Span;
 use crate::{Checked, Diagnostic};
 
 pub use arena::Arena;
@@ -49,13 +48,17 @@ pub fn lower<'a>(checked: &'a Checked, arena: &'a Arena<'a>) -> Result<Machine<'
 /// # Errors
 /// It is a step workflow.
 pub fn state_machine(checked: &Checked) -> Result<&Workflow, Vec<Diagnostic>> {
-    checked.workflow().ok_or_else(|| {
-        let name = checked.name();
-        let span = checked.steps().map_or(Span::default(), |steps| steps.name.span);
-        let message = format!("`{name}` is a step workflow, and those can be checked but not compiled yet");
-        let help = "write it as states and transitions, or leave it out of what is compiled";
-        vec![Diagnostic::new(&S10, span, message).help(help)]
-    })
+    match checked.definition() {
+        Definition::Machine(workflow) => Ok(workflow),
+        Definition::Steps(Steps { name, .. }) => {
+            let message = format!(
+                "`{}` is a step workflow: its keys were read, and nothing else of it can be checked or compiled yet",
+                name.value
+            );
+            let help = "write it as states and transitions, or leave it out";
+            Err(vec![Diagnostic::new(&S14, name.span, message).help(help)])
+        }
+    }
 }
 
 /// The transitions by [`TransitionId`]: by `from`, then `to`, then source order.

@@ -370,10 +370,10 @@ pub static STEP: Object = Object {
 };
 
 /// Keys that no other kind of file has at its top.
-pub(super) const STRONG: &[&str] = &["states", "transitions", "exit_monitoring"];
+pub(crate) const STRONG: &[&str] = &["states", "transitions", "exit_monitoring"];
 
 /// Keys of which two at the top tell a workflow from other files, mistyped or not.
-pub(super) const TELLING: &[&str] =
+pub(crate) const TELLING: &[&str] =
     &["states", "transitions", "exit_monitoring", "prompts", "steps", "workflow"];
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ mod states;
 mod steps;
 mod transitions;
 
-pub use resolve::{Draft, Resolution, no_workflow, resolve};
+pub use resolve::{Draft, MachineDraft, no_workflow, resolve};
 pub use transitions::Ends;
 
 pub use orange_core::{

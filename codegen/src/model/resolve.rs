@@ -2,23 +2,31 @@
 
 use super::commands::{self, Written};
 use super::decoder::{Decoder, Entry, Field, shortened};
-use super::keys::{STRONG, TELLING, WORKFLOW};
+use super::keys::WORKFLOW;
 use super::scope::{Scope, Table};
 use super::transitions::Ends;
-use super::{Counter, Definition, StateId, Workflow};
+use super::{Counter, StateId, Steps, Workflow};
 use super::{exit, header, prompts, states, steps, transitions};
 use crate::catalogue::{S04, S08};
 use crate::diag::Diagnostic;
 use crate::guard::Guard;
+use crate::recognise::Kind;
 use crate::span::{Span, Spanned};
-use crate::suggest;
 use crate::syntax::limits::{MAX_COUNTERS, MAX_PROMPTS, MAX_STATES, exceeded};
-use crate::syntax::{Kind, Node};
+use crate::syntax::{Kind as NodeKind, Node};
 
-/// A definition as far as it could be understood, and what the checks must know about the rest.
-pub struct Draft {
+/// A definition as far as it could be understood.
+pub enum Draft {
+    /// A state machine workflow.
+    Machine(Box<MachineDraft>),
+    /// A step workflow.
+    Steps(Steps),
+}
+
+/// A state machine workflow as far as it could be understood, and what the checks must know about the rest.
+pub struct MachineDraft {
     /// What was understood.
-    pub definition: Definition,
+    pub workflow: Workflow,
     /// Which states transitions are declared between.
     pub ends: Ends,
     /// The guards of every `then_when` whose clauses were understood, wherever they lead.
@@ -27,34 +35,26 @@ pub struct Draft {
     pub crash_is_unknown: bool,
 }
 
-/// What came of a tree.
-pub struct Resolution {
-    /// Absent when not even the beginning could be understood.
-    pub draft: Option<Draft>,
-    /// Whether the file is a workflow at all.
-    pub recognised: bool,
-    /// Everything wrong so far.
-    pub found: Vec<Diagnostic>,
+impl Draft {
+    /// The workflow's name.
+    pub fn name(&self) -> &Spanned<String> {
+        match self {
+            Self::Machine(draft) => &draft.workflow.name,
+            Self::Steps(steps) => &steps.name,
+        }
+    }
 }
 
-/// Resolves every name of a tree; what does not resolve drops only what depends on it.
-pub fn resolve(tree: &Node, source: &str) -> Resolution {
+/// Resolves every name of a tree; what does not resolve drops only what depends on it. Gives nothing when not even the
+/// beginning could be understood, and adds all that is wrong to `found`.
+pub fn resolve(tree: &Node, source: &str, kind: Kind, found: &mut Vec<Diagnostic>) -> Option<Draft> {
     let mut decoder = Decoder::new(source);
-    let recognised = is_workflow(tree);
-    let draft = match (recognised, is_step_workflow(tree)) {
-        (false, _) => {
-            decoder.report(no_workflow(tree.span.first_line(source), "this file holds no workflow"));
-            None
-        }
-        (true, true) => steps::steps(&mut decoder, tree).map(|definition| Draft {
-            definition,
-            ends: Ends::default(),
-            choices: Vec::new(),
-            crash_is_unknown: false,
-        }),
-        (true, false) => workflow(&mut decoder, tree),
+    let draft = match kind {
+        Kind::Machine => workflow(&mut decoder, tree).map(|draft| Draft::Machine(Box::new(draft))),
+        Kind::Steps => steps::steps(&mut decoder, tree).map(Draft::Steps),
     };
-    Resolution { draft, recognised, found: decoder.finish() }
+    found.extend(decoder.finish());
+    draft
 }
 
 /// The finding that a file holds no workflow.
@@ -63,31 +63,7 @@ pub fn no_workflow(span: Span, message: &str) -> Diagnostic {
         .help("a workflow begins with `name:` and has `states:` and `transitions:`, or in TOML `[workflow]` and `[[steps]]`")
 }
 
-/// Files of other programs have a key `stages` or `workflow` too, so one weak sign is not enough.
-fn is_workflow(tree: &Node) -> bool {
-    let strong = top_keys(tree).any(|key| STRONG.contains(&key));
-    let weak = top_keys(tree)
-        .filter(|key| *key == "name" || suggest::closest(key, TELLING.iter().copied()).is_some());
-    strong || weak.count() >= 2
-}
-
-fn is_step_workflow(tree: &Node) -> bool {
-    let has = |wanted: &str| top_keys(tree).any(|key| key == wanted);
-    (has("steps") || has("workflow")) && !has("states") && !has("transitions")
-}
-
-fn top_keys(tree: &Node) -> impl Iterator<Item = &str> {
-    let entries: &[(Node, Node)] = match &tree.kind {
-        Kind::Mapping(entries) => entries,
-        Kind::Scalar(_) | Kind::Sequence(_) => &[],
-    };
-    entries.iter().filter_map(|(key, _)| match &key.kind {
-        Kind::Scalar(scalar) => Some(scalar.text.value.as_str()),
-        Kind::Sequence(_) | Kind::Mapping(_) => None,
-    })
-}
-
-fn workflow(decoder: &mut Decoder<'_>, tree: &Node) -> Option<Draft> {
+fn workflow(decoder: &mut Decoder<'_>, tree: &Node) -> Option<MachineDraft> {
     let fields = decoder.object(tree, &WORKFLOW)?;
     let name = header::name(decoder, &fields);
     let version = header::version(decoder, &fields);
@@ -127,12 +103,7 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node) -> Option<Draft> {
         prompts,
     };
     let crash_is_unknown = commands.crash_is_unknown();
-    Some(Draft {
-        definition: Definition::Machine(workflow),
-        ends: declared.ends,
-        choices: exits.choices,
-        crash_is_unknown,
-    })
+    Some(MachineDraft { workflow, ends: declared.ends, choices: exits.choices, crash_is_unknown })
 }
 
 fn add_all<'n>(table: &mut Table<'n>, entries: &[Entry<'n>]) {
@@ -142,7 +113,7 @@ fn add_all<'n>(table: &mut Table<'n>, entries: &[Entry<'n>]) {
 /// The entries of `states`. A name that Rust could not spell is reported and kept: what refers to it is right.
 fn state_names<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> Vec<Entry<'n>> {
     let mut entries = decoder.names(field);
-    if entries.is_empty() && matches!(field.value.kind, Kind::Mapping(_)) {
+    if entries.is_empty() && matches!(field.value.kind, NodeKind::Mapping(_)) {
         let found = Diagnostic::new(&S04, field.key, "a workflow has at least one state");
         decoder.report(found.help("add one: `states: {pending: {}}`"));
     }

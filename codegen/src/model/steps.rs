@@ -1,11 +1,11 @@
 //! Step workflows: the schema of their files.
 
+use super::Step;
 use super::Steps;
 use super::decoder::{Decoder, Field, Fields};
 use super::gate::flag;
 use super::header;
 use super::keys::{STEP, STEP_HEADER, STEP_WORKFLOW};
-use super::{Definition, Step};
 use crate::catalogue::S04;
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
@@ -13,17 +13,17 @@ use crate::syntax::Node;
 use crate::syntax::limits::{MAX_PROMPTS, exceeded};
 
 /// A step workflow.
-pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node) -> Option<Definition> {
+pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node) -> Option<Steps> {
     let fields = decoder.object(tree, &STEP_WORKFLOW)?;
     let header = fields.get("workflow").and_then(|it| decoder.object(it.value, &STEP_HEADER));
     let steps = fields.get("steps").map(|it| list(decoder, &it)).unwrap_or_default();
     let header = header?;
-    Some(Definition::Steps(Steps {
+    Some(Steps {
         name: header::name(decoder, &header)?,
         version: header.get("version").and_then(|it| decoder.scalar(&it)).map(|it| it.value),
         description: header.get("description").and_then(|it| decoder.string(&it)).map(|it| it.value),
         steps,
-    }))
+    })
 }
 
 fn list(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Vec<Step> {

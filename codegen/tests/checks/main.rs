@@ -5,7 +5,7 @@ mod fixes;
 mod schema;
 mod transitions;
 
-use orange_codegen::{Compilation, Source, compile};
+use orange_codegen::{Compilation, Source, compile, lower};
 
 /// A sound workflow; each test adds to it or puts something else in the place of one line.
 const SOUND: &str = "\
@@ -109,7 +109,8 @@ Do {summary}.
 "#;
     let compilation = compile(&Source::new("flow.toml", text));
     assert!(compilation.diagnostics.is_empty(), "{:#?}", compilation.diagnostics);
-    let workflow = compilation.checked.as_ref().and_then(|it| it.workflow()).expect("a state machine");
+    let workflow =
+        lower::state_machine(compilation.checked.as_ref().expect("sound")).expect("a state machine");
     assert_eq!(workflow.transitions.len(), 2);
 }
 

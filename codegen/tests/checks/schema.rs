@@ -1,6 +1,7 @@
 //! Group S, hooks, prompts and step workflows.
 
-use orange_codegen::{Compilation, Level, Source, check as checks, compile};
+use orange_codegen::recognise::Kind;
+use orange_codegen::{Compilation, Level, Likeness, Source, check as checks, compile, lower};
 
 use super::{REVIEW, SOUND, added, changed, check, compiled, story, with_hooks};
 
@@ -112,7 +113,8 @@ fn every_action_has_exactly_its_parameters() {
 ";
     check(&with_hooks(all), &[]);
     let compilation = compiled(&with_hooks(all));
-    let workflow = compilation.checked.as_ref().and_then(|it| it.workflow()).expect("a state machine");
+    let workflow =
+        lower::state_machine(compilation.checked.as_ref().expect("sound")).expect("a state machine");
     let hooks: usize = workflow.transitions.iter().map(|it| it.hooks.len()).sum();
     assert_eq!(hooks, 16);
     check(
@@ -241,9 +243,10 @@ fn s08_what_is_no_workflow() {
         ("stages: [a]\n", "stages: [a]", "this file holds no workflow"),
     ] {
         check(text, &[&format!("S08 error «{place}» {message}")]);
-        assert!(!compiled(text).recognised, "{text}");
+        assert!(compiled(text).likeness == Likeness::Other, "{text}");
     }
-    assert!(compiled("states: {a: {}}\n").recognised && compiled("name: a\nstaets: {}\n").recognised);
+    assert_eq!(compiled("states: {a: {}}\n").likeness, Likeness::Workflow(Kind::Machine));
+    assert_eq!(compiled("name: a\nstaets: {}\n").likeness, Likeness::Almost(Kind::Machine));
 }
 
 #[test]

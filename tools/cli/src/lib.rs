@@ -13,7 +13,6 @@ mod input;
 mod levels;
 mod output;
 mod paths;
-mod recognise;
 mod report;
 mod schema;
 mod simulate;

@@ -5,10 +5,9 @@ use std::thread;
 
 use orange_analysis::place::Places;
 use orange_codegen::check::same_name;
-use orange_codegen::{Compilation, Diagnostic, Level, Source, diag, syntax};
+use orange_codegen::{Compilation, Diagnostic, Level, Likeness, Source, diag, syntax};
 
 use crate::input::{Input, Origin, Reading};
-use crate::recognise::{Likeness, likeness};
 
 /// Fewer files than this are not worth a thread.
 const FILES_PER_THREAD: usize = 4;
@@ -131,8 +130,8 @@ impl File {
                 Self { source, compilation }
             }
             Reading::NotText(source, finding) | Reading::Unreadable(source, finding) => {
-                let diagnostics = vec![*finding];
-                let compilation = Compilation { diagnostics, ..Compilation::default() };
+                let (diagnostics, likeness) = (vec![*finding], Likeness::of(&source));
+                let compilation = Compilation { diagnostics, likeness, ..Compilation::default() };
                 Self { source, compilation }
             }
         }
@@ -177,26 +176,21 @@ fn join<T>(worker: thread::ScopedJoinHandle<'_, T>) -> T {
     worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// A named file has to be a workflow; a found one is skipped when it looks like none, whatever it is.
+/// A named file has to be a workflow; a found one is skipped when it is none, whatever it is.
 fn examine(input: &Input) -> InputResult {
-    match (&input.origin, input.read()) {
-        (Origin::Found(_), Reading::Text(source) | Reading::NotText(source, _))
-            if likeness(&source) != Likeness::Workflow =>
-        {
-            InputResult::skipped(source)
+    let reading = input.read();
+    let is_found =
+        matches!((&input.origin, &reading), (Origin::Found(_), Reading::Text(_) | Reading::NotText(..)));
+    let mut file = File::of(reading);
+    match file.compilation.likeness {
+        Likeness::Almost(_) | Likeness::Other if is_found => {
+            let almost = file.compilation.likeness != Likeness::Other;
+            InputResult::Skipped(Skipped { path: file.source.path, almost })
         }
-        (Origin::Found(_) | Origin::Named(_) | Origin::Stdin | Origin::Given(_), reading) => {
-            let mut file = File::of(reading);
+        Likeness::Workflow(_) | Likeness::Almost(_) | Likeness::Other => {
             // A thousand compiled workflows at once would be memory for nothing.
             file.compilation.checked = None;
             InputResult::File(Box::new(file))
         }
-    }
-}
-
-impl InputResult {
-    fn skipped(source: Source) -> Self {
-        let almost = likeness(&source) == Likeness::Almost;
-        Self::Skipped(Skipped { path: source.path, almost })
     }
 }

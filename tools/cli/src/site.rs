@@ -30,8 +30,8 @@ fn index(checks: &[&Check]) -> String {
          `error`.\n\
          `orange-workflow explain CODE` prints a page.\n",
     );
-    for family in checks.chunk_by(|a, b| family(a) == family(b)) {
-        let title = family.first().map_or("", |it| self::family(it));
+    for family in checks.chunk_by(|a, b| catalogue::title(a) == catalogue::title(b)) {
+        let title = family.first().map_or("", |it| catalogue::title(it));
         put(
             &mut out,
             format_args!("\n## {title}\n\n| code | check | level | what it finds |\n|---|---|---|---|\n"),
@@ -48,27 +48,10 @@ fn index(checks: &[&Check]) -> String {
     out
 }
 
-/// What a check is about, as the heading of its part of a list.
-pub(crate) fn family(check: &Check) -> &'static str {
-    let mut code = check.code.chars();
-    match (code.next(), code.next()) {
-        (Some('S'), _) => "Files, syntax and keys",
-        (Some('A'), _) => "Names, guards and exits",
-        (Some('B'), _) => "Steps",
-        (Some('C'), Some('0' | '1')) => "The graph of states",
-        (Some('C'), Some('2' | '3')) => "Guards and counters",
-        (Some('C'), Some('4' | '5')) => "Exit rules",
-        (Some('C'), Some('6' | '7')) => "Hooks and what they hold",
-        (Some('C'), _) => "Prompts",
-        (Some('D'), _) => "Changes",
-        _ => "Others",
-    }
-}
-
 fn page(checks: &[&Check], at: usize) -> Page {
     let check = checks[at];
     let (title, body) = catalogue::page(check).split_once("\n\n").unwrap_or((catalogue::page(check), ""));
-    let family = family(check);
+    let family = catalogue::title(check);
     let anchor = family.to_lowercase().replace(' ', "-").replace(',', "");
     let level = check.level.as_str();
     let body = linked(body, check);
@@ -151,9 +134,9 @@ mod tests {
 
     #[test]
     fn every_check_has_a_family() {
-        assert!(catalogue::all().iter().all(|it| family(it) != "Others"));
-        let parts = catalogue::all().chunk_by(|a, b| family(a) == family(b));
-        let mut titles: Vec<_> = parts.map(|it| family(it[0])).collect();
+        assert!(catalogue::all().iter().all(|it| catalogue::title(it) != "Others"));
+        let parts = catalogue::all().chunk_by(|a, b| catalogue::title(a) == catalogue::title(b));
+        let mut titles: Vec<_> = parts.map(|it| catalogue::title(it[0])).collect();
         let count = titles.len();
         titles.sort_unstable();
         titles.dedup();

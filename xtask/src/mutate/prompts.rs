@@ -88,6 +88,7 @@ fn readings(source: &Source) -> Option<BTreeMap<String, BTreeSet<String>>> {
             prompts.map(|(it, reading)| (it.name.value.clone(), gist(&it.text.value, reading, &sections)));
         gist.collect()
     })
+    .ok()
 }
 
 /// What the checks go by in a prompt: its commands, the sections it asks for, verdicts and cases, each once. What is forbidden, only

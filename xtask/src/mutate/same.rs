@@ -16,7 +16,8 @@ pub(super) fn behaviour(source: &Source) -> Option<String> {
         let mut text = String::new();
         let told = [runs(&mut text, facts.search), outside(&mut text, facts.machine)];
         told.iter().all(|it| it.is_ok()).then_some(text)
-    })?
+    })
+    .ok()?
 }
 
 /// The configurations and the steps between them. That a hook finds nothing to do is no event that anybody sees.

@@ -13,7 +13,7 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
-super::lints! {
+super::group! {
     C20 "guard-never" Warn guard_never;
     C21 "guard-always" Warn guard_always;
     C23 "guard-gap" Warn guard_gap;

@@ -28,7 +28,7 @@ use self::deciding::Deciding;
 use self::lives::Lives;
 use super::Facts;
 
-super::lints! {
+super::group! {
     C41 "exit-gate-contradiction" Deny exit_gate_contradiction;
     C42 "exit-gate-stronger" Warn exit_gate_stronger;
     C43 "exit-guard-mismatch" Deny exit_guard_mismatch;

@@ -19,7 +19,7 @@ mod well_known_missing;
 
 use crate::lint::Facts;
 
-super::lints! {
+super::group! {
     C01 "unreachable-state" Warn unreachable_state;
     C02 "dead-end" Deny dead_end;
     C03 "no-path-to-terminal" Deny no_path_to_terminal;

@@ -18,7 +18,7 @@ mod workspace_leak;
 #[cfg(test)]
 mod tests;
 
-super::lints! {
+super::group! {
     C60 "session-leak" Warn session_leak;
     C61 "workspace-leak" Warn workspace_leak;
     C62 "spawn-while-alive" Warn spawn_while_alive;

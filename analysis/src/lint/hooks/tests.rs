@@ -178,10 +178,10 @@ fn only_who_is_alive_can_destroy_something() {
 #[test]
 fn what_a_fix_mends_is_mended() {
     for lint_of in super::LINTS {
-        let page = crate::catalogue::page(lint_of.check);
+        let page = lint_of.page.1;
         let example = page.split("```").nth(1).and_then(|it| it.strip_prefix("yaml\n")).expect("an example");
         let found = lint(&Source::new("flow.yml", example)).diagnostics;
-        for found in found.iter().filter(|it| it.code() == lint_of.check.code) {
+        for found in found.iter().filter(|it| it.code() == lint_of.page.0.code) {
             let Some(fix) = &found.fix else { continue };
             assert!(!fix.safe, "{}", found.message);
             let mut mended = example.to_owned();

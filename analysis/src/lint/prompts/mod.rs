@@ -22,7 +22,7 @@ use std::cell::OnceCell;
 use self::replay::Replays;
 use super::Facts;
 
-super::lints! {
+super::group! {
     C80 "prompt-illegal-status" Deny prompt_illegal_status;
     C81 "prompt-missing-section" Warn missing_section;
     C82 "prompt-no-exit" Warn no_exit;

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use orange_analysis::evolution::{self, Comparison};
-use orange_codegen::Checked;
-use orange_codegen::lower::{Arena, lower};
+use orange_analysis::evolution::{self, Comparison, Side};
+use orange_codegen::{Checked, Diagnostic};
 
 use crate::Styles;
 use crate::answer::{Answer, Exit, Failure};
@@ -60,7 +59,7 @@ pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
     let (old, checked_old) = workflow(&args.old, styles)?;
     let (new, checked_new) = workflow(&args.new, styles)?;
     let comparison = evolution::compare((&checked_old, &old.source), (&checked_new, &new.source))
-        .ok_or_else(|| no_machine([(&old, &checked_old), (&new, &checked_new)]))?;
+        .map_err(|(side, refused)| no_machine(if side == Side::Old { &old } else { &new }, &refused))?;
     let home = args.home.as_deref().map(home::read).transpose()?.unwrap_or_default();
     let stranded = stranded(&home, &comparison, (&checked_old, &checked_new));
     let changes =
@@ -79,12 +78,14 @@ fn workflow(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
     one::load(path, styles).map_err(|answer| Answer { exit: Exit::Failed, ..answer })
 }
 
-fn no_machine(files: [(&File, &Checked); 2]) -> Failure {
-    let is_machine = |checked: &Checked| lower(checked, &Arena::default()).is_ok();
-    let without: Vec<&str> =
-        files.iter().filter(|it| !is_machine(it.1)).map(|it| it.0.source.path.as_str()).collect();
+fn no_machine(file: &File, refused: &[Diagnostic]) -> Failure {
+    let why: Vec<&str> = refused.iter().map(|it| it.message.as_str()).collect();
     Failure::new(
-        format!("no machine can be made of {}, so nothing can be compared", without.join(" and ")),
+        format!(
+            "no machine can be made of {}, so nothing can be compared: {}",
+            file.source.path,
+            why.join("; ")
+        ),
         "give two workflows with states and transitions; `orange-workflow emit` says what is too large",
     )
 }
@@ -100,7 +101,7 @@ fn stranded<'h>(
     let why = |task: &Task| {
         let over = comparison.endings.contains(&task.status);
         let other = || format!("the new workflow is called `{}`", new.name());
-        if renamed { (!over).then(other) } else { comparison.strands(&task.status, new) }
+        if renamed { (!over).then(other) } else { comparison.strands(&task.status) }
     };
     tasks.filter_map(|task| Some(Stranded { task, why: why(task)? })).collect()
 }

@@ -28,9 +28,9 @@ pub(super) fn run(args: &args::Explain) -> Result<Answer, Answer> {
 fn list() -> String {
     let checks = catalogue::all();
     let width = checks.iter().map(|it| it.name.len()).max().unwrap_or(0);
-    let families = checks.chunk_by(|a, b| site::family(a) == site::family(b));
+    let families = checks.chunk_by(|a, b| catalogue::title(a) == catalogue::title(b));
     let texts = families.map(|checks| {
-        let mut out = checks.first().map_or(String::new(), |it| format!("{}\n", site::family(it)));
+        let mut out = checks.first().map_or(String::new(), |it| format!("{}\n", catalogue::title(it)));
         for check in checks {
             let (code, name, level) = (check.code, check.name, check.level.as_str());
             let summary = catalogue::summary(check).replace('\n', " ");

@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use orange_codegen::{Format, Source};
+use orange_codegen::{Format, Likeness, Source};
 
 use crate::answer::{Answer, Exit, Failure};
 use crate::fmt::{Left, format};
 use crate::input::{self, Collected, Input, Origin, Reading};
 use crate::output::{printable, put};
-use crate::recognise::{Likeness, likeness};
 use crate::whole;
 
 /// Lay workflows out anew: the order of keys, quotes, indentation, blank lines.
@@ -68,10 +67,10 @@ impl Run<'_> {
                 return Err(Failure::new(format!("{shown}: {}", finding.message), help));
             }
         };
-        match (likeness(&source), &input.origin) {
-            (Likeness::Workflow, _)
-            | (Likeness::Almost, Origin::Named(_) | Origin::Stdin | Origin::Given(_)) => {}
-            (Likeness::Almost | Likeness::Other, Origin::Found(_)) => return Ok(()),
+        match (Likeness::of(&source), &input.origin) {
+            (Likeness::Workflow(_), _)
+            | (Likeness::Almost(_), Origin::Named(_) | Origin::Stdin | Origin::Given(_)) => {}
+            (Likeness::Almost(_) | Likeness::Other, Origin::Found(_)) => return Ok(()),
             (Likeness::Other, Origin::Named(_) | Origin::Stdin | Origin::Given(_)) => {
                 return Err(Failure::new(
                     format!("{shown} is no workflow"),

@@ -8,7 +8,7 @@ use clap::Args;
 use orange_analysis::scenario::{self, ScenarioResult, Scenarios};
 use orange_codegen::lower::{Arena, lower};
 use orange_codegen::source::{SCENARIOS, is_scenario_file};
-use orange_codegen::{Compilation, LineIndex, Suppressions};
+use orange_codegen::{Compilation, LineIndex};
 use orange_core::{Machine, TransitionId};
 
 use crate::Styles;
@@ -122,13 +122,7 @@ fn scenarios(path: &Path, styles: Styles) -> Result<(File, Scenarios), Answer> {
         }
         Reading::NotText(source, found) | Reading::Unreadable(source, found) => (source, None, vec![*found]),
     };
-    let compilation = Compilation {
-        diagnostics,
-        checked: None,
-        name: None,
-        recognised: true,
-        suppressions: Suppressions::default(),
-    };
+    let compilation = Compilation { diagnostics, ..Compilation::default() };
     let file = File { source, compilation };
     match scenarios {
         Some(scenarios) => Ok((file, scenarios)),

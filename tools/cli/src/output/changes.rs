@@ -2,7 +2,7 @@
 
 use orange_analysis::evolution::{Change, Comparison, Side};
 use orange_codegen::plain::Renderer;
-use orange_codegen::{Compilation, Diagnostic, Label, LineIndex, Source, Suppressions};
+use orange_codegen::{Compilation, Diagnostic, Label, LineIndex, Source};
 use serde::Serialize;
 
 use super::excerpt::quote;
@@ -187,9 +187,7 @@ impl Changes<'_> {
     /// One change as a file of its own, so that it is shown as every finding is.
     fn file(&self, change: &Change) -> File {
         let diagnostics: Vec<Diagnostic> = vec![change.finding.clone()];
-        let suppressions = Suppressions::default();
-        let compilation =
-            Compilation { diagnostics, checked: None, name: None, recognised: true, suppressions };
+        let compilation = Compilation { diagnostics, ..Compilation::default() };
         File { source: self.source(change.side).clone(), compilation }
     }
 }

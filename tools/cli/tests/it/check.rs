@@ -194,7 +194,9 @@ fn standard_input() {
     assert_eq!(run.exit, 1);
     assert!(run.out.starts_with("flows/broken.yml:7:25: "), "{}", run.out);
     let toml = include_str!("../../../../tests/fixtures/dev-task.toml");
-    assert_eq!(scratch.run_with_stdin(&["check", "-", "--stdin-name", "dev-task.toml"], toml).exit, 0);
+    let steps = scratch.run_with_stdin(&["check", "-", "--stdin-name", "dev-task.toml"], toml);
+    assert_eq!(steps.exit, 1);
+    assert!(steps.out.contains("`dev-task` is a step workflow"), "{}", steps.out);
     let unnamed = scratch.run_with_stdin(&["check", "-"], CLEAN);
     assert_eq!(
         (unnamed.exit, unnamed.out.as_str()),

@@ -45,7 +45,7 @@ fn what_holds_is_proved_with_its_argument() {
     assert!(run.out.starts_with("sound.yml: 6 properties: 6 proved\n\n"), "{}", run.out);
     assert!(run.out.contains("proved: no agent is lost unseen\n  of the "), "{}", run.out);
     let out = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    let longest = "longest run without a person: 2 transitions, pending → working → reviewing";
+    let longest = "longest run without a person: 2 transitions, pending → working → stuck";
     assert!(out.contains(longest), "{}", run.out);
     assert!(run.out.contains("\nWhat this rests on\n  - "), "{}", run.out);
 }
