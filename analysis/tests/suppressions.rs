@@ -109,7 +109,7 @@ fn an_error_is_never_allowed_and_hides_what_is_unused() {
 }
 
 #[test]
-fn who_only_compiles_sees_neither_what_is_allowed_nor_what_is_wrong_with_that() {
+fn compile_reports_neither_allowed_findings_nor_comment_faults() {
     let text = "name: flow\nstates:\n  on: {} # orange: allow(yaml-trap)\n  a: {} # orange: allow(x) y\n";
     assert!(compile(&Source::new("flow.yml", text)).diagnostics.is_empty());
     assert_eq!(compile(&Source::new("flow.yml", text.replace("orange", "yellow"))).diagnostics.len(), 1);

@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_ends_and_a_byte_order_mark_do_not_matter_and_everything_else_does() {
+    fn the_hash_ignores_line_ends_and_a_byte_order_mark_only() {
         assert_eq!(source("\u{feff}a: 1\r\nb: 2\r\n"), source("a: 1\nb: 2\n"));
         assert_ne!(source("a: 1\rb: 2"), source("a: 1b: 2"));
         assert_ne!(source("a: 1 # x"), source("a: 1 # y"));

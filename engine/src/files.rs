@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_is_not_there_has_nothing_in_it_and_a_file_is_none() {
+    fn a_missing_folder_is_empty_and_a_file_is_no_folder() {
         let folder = tempfile::tempdir().unwrap();
         let [gone, file] = ["gone", "file"].map(|name| folder.path().join(name));
         assert!(entries(&gone).unwrap().is_empty() && is_empty(&gone) && is_empty(folder.path()));

@@ -276,7 +276,7 @@ mod tests {
     use crate::flow::tests::MACHINES;
 
     #[test]
-    fn a_custom_workflow_is_looked_for_once_until_it_is_to_be_looked_at_again() {
+    fn a_custom_workflow_is_looked_for_once_until_a_reload() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
         let machines = Machines::new(Built { machines: &[], compile: Some(|_, _| Ok(MACHINES[0])) }, &home);

@@ -138,7 +138,7 @@ fn what_is_no_workflow_is_left_out_and_named() {
 }
 
 #[test]
-fn scenarios_beside_a_workflow_are_none_and_nothing_is_said_of_them() {
+fn scenario_files_beside_a_workflow_are_left_out_silently() {
     let (folder, output) = build(&[("one.test.yml", "scenarios: []"), ("one.yml", ONE)]);
     assert_eq!(told(folder.path(), &output, "warning"), [""; 0]);
     assert!(output.code.is_some());

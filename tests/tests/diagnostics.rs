@@ -73,7 +73,7 @@ fn texts(format: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_case_fires_its_check_and_every_check_but_lints_has_a_case() {
+fn each_case_fires_its_check_and_each_check_has_a_case() {
     let cases = cases();
     let silent: Vec<_> = cases.iter().filter(|case| !codes(case).contains(&code(case))).collect();
     assert!(silent.is_empty(), "cases that do not fire their check: {silent:?}");

@@ -90,7 +90,7 @@ fn emission_is_the_same_twice() {
 }
 
 #[test]
-fn every_workflow_has_a_golden_file_and_every_golden_file_is_compiled() {
+fn each_workflow_has_a_golden_file_and_each_is_compiled() {
     let expected = file_names(state_machines().into_iter().map(|path| path.with_extension("rs")));
     assert_eq!(file_names(list(Path::new("golden"))), expected);
     assert_eq!(GOLDEN, expected);

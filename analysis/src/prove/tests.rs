@@ -126,7 +126,7 @@ fn a_run_goes_through_the_states_that_it_is_about() {
 }
 
 #[test]
-fn the_argument_for_a_loop_says_what_rises_and_what_asks_for_less() {
+fn the_argument_for_a_loop_names_the_counter_and_the_guard() {
     let rounds = "`review_round` rises on `working → agent-review`, and `agent-review → working` needs \
                   `review_round < 2`: so `working → agent-review` is taken at most 2 times";
     check_proved(DEFAULT, "loops-bounded", rounds);

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_to_each_other_is_together_and_what_it_leads_to_comes_first() {
+    fn components_hold_cycles_and_come_after_their_successors() {
         check(0, &[], &[]);
         check(2, &[], &[&[0], &[1]]);
         check(3, &[(0, 1), (1, 2)], &[&[2], &[1], &[0]]);

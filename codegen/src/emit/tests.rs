@@ -48,7 +48,7 @@ fn the_options_change_the_module_and_the_path_and_nothing_else() {
 
 #[cfg(feature = "pretty")]
 #[test]
-fn the_header_says_where_a_file_comes_from_and_how_to_write_it_again() {
+fn the_header_names_the_source_and_the_command() {
     let checked = states(1);
     let header = Header { source: "flow.yml", command: "make flow" };
     let code = pretty(&checked, &Options::default(), header).unwrap();

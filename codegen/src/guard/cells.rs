@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_come_smallest_first_and_the_last_counter_is_the_fastest() {
+    fn cells_come_smallest_first_with_the_last_counter_fastest() {
         let guards = [compare(0, Op::Less, 2), compare(2, Op::Equal, 1)];
         let cells = Cells::of(&guards.iter().collect::<Vec<_>>(), &mut Work::default()).expect("few cells");
         let mut seen = Vec::new();

@@ -75,7 +75,7 @@ fn else_a_worker_with_all_permissions() {
 }
 
 #[test]
-fn without_a_respawn_the_hooks_on_the_way_in_say_who_works_there() {
+fn a_state_without_respawn_has_the_agent_of_its_entry_hooks() {
     let body = "states: {a: , b: , c: }
 transitions:
   - {from: a, to: b, hooks: [{action: spawn_agent, prompt: check, harness: review}]}
@@ -88,7 +88,7 @@ transitions:
 }
 
 #[test]
-fn a_state_waits_for_a_person_when_marked_or_when_no_exit_rule_leads_on() {
+fn a_state_waits_for_a_person_if_marked_or_without_exit_rule() {
     let body = "states: {a: , b: , c: {wait: human}, d: , e: {terminal: true}}
 transitions: [{from: [a, b, c, d], to: e}]
 exit_monitoring:
@@ -104,7 +104,7 @@ exit_monitoring:
 }
 
 #[test]
-fn transitions_and_rules_are_sorted_and_keep_the_order_of_the_source() {
+fn transitions_and_rules_are_sorted_stably() {
     let body = "states: {a: , b: , c: }
 transitions:
   - {from: c, to: a}

@@ -105,7 +105,7 @@ fn exit_rules_say_one_thing() {
 }
 
 #[test]
-fn how_an_agent_ended_is_said_in_numbers_that_there_are_and_words() {
+fn the_end_of_an_agent_is_told_in_known_numbers_and_words() {
     let rule = |rule: &str| {
         format!("{SOUND}exit_monitoring: {{rules: [{{status: working, {rule}, then: stuck}}]}}\n")
     };

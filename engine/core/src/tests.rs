@@ -248,7 +248,7 @@ fn rejections_say_what_to_do() {
 }
 
 #[test]
-fn the_actor_is_asked_before_guard_and_gate_and_the_engine_always_may() {
+fn actors_are_checked_before_guard_and_gate_but_the_engine() {
     let view = view(REVIEW, &[2], "");
     let refused = |actor| MACHINE.decide(&view, WORKING, actor).unwrap_err().code();
     assert_eq!(refused(Actor::Worker), "not_allowed");
@@ -293,7 +293,7 @@ fn a_verdict_moves_nothing_on_while_another_agent_lives() {
 }
 
 #[test]
-fn what_stands_there_on_entering_a_state_is_noted_for_its_fresh_gates() {
+fn entering_a_state_records_the_sections_of_its_fresh_gates() {
     let fresh = Gate { fresh: true, ..REVIEW_GATE };
     let noted = [Gate { section: "## Notes", ..fresh }, Gate { verdict: None, ..fresh }, fresh];
     let rules = noted.map(|gate| ExitRule {

@@ -168,7 +168,7 @@ mod tests {
     use crate::flow::tests::MACHINES;
 
     #[test]
-    fn a_contract_says_what_to_write_what_to_run_and_what_is_refused() {
+    fn a_contract_has_what_to_write_to_run_and_what_is_refused() {
         let expect = "\
 In pending:
 - run `orange task update --status working`

@@ -63,7 +63,7 @@ fn names_are_told_apart_and_every_check_has_a_remedy() {
 }
 
 #[test]
-fn nothing_is_found_in_a_home_where_all_is_well_and_nothing_is_changed() {
+fn a_sound_home_has_no_finding_and_is_not_changed() {
     let ward = Ward::new();
     let dir = ward.task();
     let before = fs::read(dir.history()).unwrap();

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_branch_s_pull_requests_the_open_one_counts_then_the_newest() {
+    fn the_open_pull_request_of_a_branch_counts_then_the_newest() {
         let one = |state: &str, fork: bool| {
             format!(
                 "{{\"isCrossRepository\":{fork},\"mergeCommit\":null,\"state\":\"{state}\",\"url\":\"{URL}\"}}"

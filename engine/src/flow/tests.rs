@@ -313,7 +313,7 @@ fn what_cannot_be_finished_is_an_error_and_not_a_loop() {
 }
 
 #[test]
-fn the_answer_is_read_from_the_journal_and_from_this_transition_alone() {
+fn the_answer_is_read_from_this_transition_in_the_journal() {
     let lab = Lab::new(WORKING, "## Handoff\nall");
     let mut locked = lab.begin("agent-review");
     let started = locked.history().open.as_ref().unwrap().seq;
@@ -347,7 +347,7 @@ fn a_fresh_gate_wants_more_than_what_passed_last_time() {
 }
 
 #[test]
-fn crashes_are_forgotten_by_a_transition_and_kept_by_an_escalation() {
+fn a_transition_resets_crashes_and_an_escalation_keeps_them() {
     let lab = Lab::new(WORKING, "");
     lab.agent(1, Actor::Worker);
     let story = lab.end(1).unwrap();
@@ -439,7 +439,7 @@ fn what_can_never_be_started_again_is_given_up() {
 }
 
 #[test]
-fn where_the_same_agent_is_wanted_the_exit_rules_are_asked_again() {
+fn exit_rules_are_asked_again_where_the_same_agent_is_wanted() {
     let lab = Lab::new(PENDING, "");
     lab.agent(1, Actor::Worker);
     let story = lab.end(1).unwrap();
@@ -544,7 +544,7 @@ fn a_task_whose_status_is_lost_can_be_cancelled_by_a_person() {
 }
 
 #[test]
-fn what_a_failed_hook_left_of_a_task_that_is_over_can_be_cleared_away() {
+fn leftovers_of_a_failed_hook_of_a_finished_task_can_be_cleared() {
     let lab = Lab::new(DONE, "");
     refused(super::cancel(&lab.app, &lab.dir), Kind::NoTransition, "final");
     lab.open()

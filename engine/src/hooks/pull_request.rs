@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pull_request_that_was_merged_before_the_task_existed_is_another_task_s() {
+    fn a_pull_request_merged_before_the_task_is_another_task_s() {
         let task = Task { created_at: "2026-03-01T10:00:00.5Z".to_owned(), ..Task::default() };
         let is_of = |state, merged_at: Option<&str>| {
             let merged_at = merged_at.map(str::to_owned);

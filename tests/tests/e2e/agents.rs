@@ -52,7 +52,7 @@ fn a_worker_cannot_pass_its_own_review_and_a_person_can() {
 }
 
 #[test]
-fn an_agent_asks_from_its_worktree_with_a_token_that_is_not_stale() {
+fn an_agent_asks_from_its_worktree_with_a_current_token() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     task.agent(1).begun();
@@ -71,7 +71,7 @@ fn an_agent_asks_from_its_worktree_with_a_token_that_is_not_stale() {
 }
 
 #[test]
-fn an_agent_reads_and_creates_tasks_and_changes_none_but_its_own() {
+fn an_agent_reads_and_creates_tasks_and_changes_its_own() {
     let world = World::new();
     let one = world.create("one", "Mend it [agents: hang]", &[]);
     let two = world.create("two", "Mend it too [agents: hang]", &[]);
@@ -105,7 +105,7 @@ fn an_agent_reads_and_creates_tasks_and_changes_none_but_its_own() {
 }
 
 #[test]
-fn all_that_an_agent_has_started_ends_with_it_and_nothing_else_does() {
+fn all_that_an_agent_started_ends_with_it_and_nothing_else() {
     let world = World::new();
     harness(
         &world,
@@ -152,7 +152,7 @@ fn what_an_agent_has_left_behind_is_gone_when_it_ends_by_itself() {
 }
 
 #[test]
-fn an_agent_that_outlives_its_wrapper_is_alive_and_is_not_doubled() {
+fn an_agent_that_outlives_its_wrapper_is_not_doubled() {
     let world = World::new();
     harness(
         &world,
@@ -320,7 +320,7 @@ fn a_message_reaches_an_agent_that_is_slow_to_listen() {
 }
 
 #[test]
-fn names_that_tmux_would_rewrite_or_expand_are_apart_and_never_run() {
+fn names_that_tmux_would_expand_stay_apart_and_never_run() {
     let world = World::new();
     world.ok(&["project", "update", "toy", "--pool-size", "4"]);
     let branches = ["v1.2", "v1-2", "12", "x#(touch${IFS}planted)#{pane_id}"];
@@ -394,7 +394,7 @@ fn a_harness_sets_variables_and_orange_drops_overrides() {
 }
 
 #[test]
-fn a_harness_that_is_not_there_or_not_understood_is_told_before_anything_is_made() {
+fn a_missing_or_unknown_harness_is_refused_at_first() {
     let world = World::new();
     let refused = world.fails(3, "not_found", &["task", "create", "fix", "x", "--harness", "cluade"]);
     assert!(refused.contains("did you mean `claude`?"), "{refused}");

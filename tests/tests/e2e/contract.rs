@@ -55,7 +55,7 @@ fn paragraph<'t>(text: &'t str, status: &str) -> &'t str {
 }
 
 #[test]
-fn doing_what_the_contract_says_is_accepted_and_what_it_says_is_refused_is() {
+fn the_engine_accepts_and_refuses_what_the_contract_says() {
     let mut looked_at = 0;
     for machine in machines() {
         let text = contract::text(machine);
@@ -101,7 +101,7 @@ fn doing_what_the_contract_says_is_accepted_and_what_it_says_is_refused_is() {
 }
 
 #[test]
-fn the_skill_has_each_contract_and_what_every_harness_wants_to_read() {
+fn the_skill_has_each_contract_and_each_harness_header() {
     let machines = machines();
     let skill = skill::text(&machines);
     for machine in &machines {

@@ -82,7 +82,7 @@ fn of_a_hundred_who_ask_for_one_status_one_is_granted() {
 }
 
 #[test]
-fn of_a_hundred_who_ask_for_different_statuses_each_winner_has_a_transition() {
+fn each_winner_of_a_hundred_requests_has_a_transition() {
     let world = World::new();
     let task = ready(&world);
     let before = task.way().len();

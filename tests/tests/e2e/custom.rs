@@ -102,7 +102,7 @@ fn what_is_not_there_is_an_error_before_anything_is_made() {
 }
 
 #[test]
-fn a_broken_one_says_all_that_is_wrong_and_keeps_nobody_else_from_work() {
+fn a_broken_workflow_lists_its_errors_and_blocks_no_other() {
     let world = World::new();
     let task = followed(&world);
     let other = world.create("other", "Another", &["--no-spawn"]);
@@ -247,7 +247,7 @@ fn a_change_from_before_a_migration_is_not_told_after_it() {
 }
 
 #[test]
-fn a_task_that_has_lost_its_status_is_shown_migrated_or_cancelled_and_nothing_else() {
+fn a_task_without_its_status_can_be_migrated_or_cancelled_only() {
     let world = World::new();
     let [task, other] = ["fix", "other"].map(|branch| {
         world.workflow("flow.yml", FLOW);
@@ -307,7 +307,7 @@ fn torn_between(task: &Task<'_>, to: &str) {
 }
 
 #[test]
-fn the_same_holds_for_one_whose_transition_was_begun_and_is_gone() {
+fn a_begun_transition_that_is_gone_is_handled_the_same_way() {
     let world = World::new();
     for status in ["checking", "gone"] {
         let task = followed(&world);

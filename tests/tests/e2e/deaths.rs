@@ -8,7 +8,7 @@ use crate::task::{Task, is_alive, kill};
 use crate::world::{World, text, write_program};
 
 #[test]
-fn a_worker_without_a_handoff_crashes_and_the_second_time_is_stuck() {
+fn a_worker_without_a_handoff_crashes_and_then_is_stuck() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: crash crash]", &[]);
     task.has_events(1, "agent.crashed");
@@ -172,7 +172,7 @@ fn nobody_is_started_beside_a_living_agent() {
 }
 
 #[test]
-fn the_worktree_of_an_agent_that_could_not_be_ended_is_nobody_else_s() {
+fn the_worktree_of_an_agent_that_did_not_end_stays_bound() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     let agent = task.agent(1).begun();
@@ -202,7 +202,7 @@ fn tmux_that(world: &World, instead: &str) {
 }
 
 #[test]
-fn an_agent_whose_tmux_client_was_killed_after_it_was_obeyed_is_no_dead_one() {
+fn an_agent_survives_its_tmux_client_killed_after_its_work() {
     let world = World::new();
     tmux_that(&world, "'TMUX' \"$@\" >/dev/null 2>&1; kill -9 $$");
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
@@ -215,7 +215,7 @@ fn an_agent_whose_tmux_client_was_killed_after_it_was_obeyed_is_no_dead_one() {
 }
 
 #[test]
-fn a_respawn_that_is_killed_before_its_agent_is_there_leaves_the_call_for_attention() {
+fn a_respawn_killed_before_its_agent_keeps_the_attention_mark() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: crash hang hang]", &[]);
     task.has_events(1, "agent.crashed");

@@ -67,7 +67,7 @@ fn bytes_in(folder: &std::path::Path) -> u64 {
 }
 
 #[test]
-fn a_text_that_is_too_long_is_refused_and_no_version_of_it_is_kept() {
+fn a_text_that_is_too_long_is_refused_and_not_kept() {
     const MIB: usize = 1024 * 1024;
     let world = World::new();
     let task = idle(&world);

@@ -226,7 +226,7 @@ fn an_exit_rule_that_ends_the_task_leaves_nothing_to_attend_to() {
 }
 
 #[test]
-fn an_agent_that_ends_after_its_task_leaves_nothing_to_attend_to() {
+fn an_agent_that_ends_after_its_task_needs_no_attention() {
     let world = World::new();
     without_kill_session(&world);
     let task = create(&world, "work");

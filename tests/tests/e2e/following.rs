@@ -17,7 +17,7 @@ fn begin(world: &World, args: &[&str]) -> Child {
 }
 
 #[test]
-fn a_wait_ends_when_the_status_is_reached_and_its_hooks_are_done() {
+fn a_wait_ends_when_status_and_hooks_are_done() {
     let world = World::new();
     let task = world.create("fix", "Mend it", &["--no-spawn"]);
     let waits =
@@ -64,7 +64,7 @@ fn stir(task: &Task<'_>) {
 }
 
 #[test]
-fn a_watch_tells_each_event_as_it_happens_and_ends_with_the_task() {
+fn a_watch_prints_each_event_and_ends_with_the_task() {
     let world = World::new();
     let task = world.create("fix", "Mend it", &["--no-spawn"]);
     let mut watches = [begin(&world, &["task", "watch", "fix", "--json"]), begin(&world, &["task", "watch"])];

@@ -48,7 +48,7 @@ fn merged(world: &World, file: &str, text: &str) {
 }
 
 #[test]
-fn what_is_merged_and_old_goes_and_the_last_copy_of_anything_stays() {
+fn old_merged_backups_go_and_the_last_copy_stays() {
     let world = World::new();
     let unmerged = cancelled(&world, "unmerged", "idea.txt", "half an idea\n", 1000);
     let done = cancelled(&world, "done", "done.txt", "all of it\n", 40);

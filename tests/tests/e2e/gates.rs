@@ -90,7 +90,7 @@ fn prose_is_no_verdict() {
 }
 
 #[test]
-fn a_verdict_beside_a_living_worker_moves_nothing_on_when_the_reviewer_dies() {
+fn a_verdict_beside_a_living_worker_does_not_count_at_an_end() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: hang hang hang hang]", &["--workflow", "persistent"]);
     task.agent(1).begun();

@@ -140,7 +140,7 @@ fn tasks(world: &World) -> [Task<'_>; 2] {
 }
 
 #[test]
-fn one_bad_task_makes_nobody_wait_leads_nothing_outside_and_stops_no_other() {
+fn one_bad_task_blocks_no_other_and_leads_nothing_outside() {
     let world = world();
     let [good, bad] = tasks(&world);
     let before = contents(&world.path("outside"));
@@ -188,7 +188,7 @@ fn one_bad_task_makes_nobody_wait_leads_nothing_outside_and_stops_no_other() {
 }
 
 #[test]
-fn a_home_with_something_else_in_it_makes_nobody_wait_and_leads_nothing_outside() {
+fn a_home_with_odd_files_blocks_nobody_and_leads_nowhere() {
     let world = world();
     let [good, _] = tasks(&world);
     let before = contents(&world.path("outside"));
@@ -251,7 +251,7 @@ fn a_log_that_is_no_file_stops_no_task_and_is_reported() {
 }
 
 #[test]
-fn a_lock_that_is_no_file_is_reported_and_another_project_goes_on() {
+fn a_lock_that_is_no_file_is_reported_and_blocks_no_other() {
     let world = world();
     let other = world.path("other");
     world.git(Path::new("/"), &["init", "--quiet", &other.to_string_lossy()]);
@@ -291,7 +291,7 @@ fn a_lock_that_is_no_file_is_reported_and_another_project_goes_on() {
 }
 
 #[test]
-fn an_owed_start_that_cannot_be_read_is_reported_and_holds_up_no_other() {
+fn an_unreadable_owed_start_is_reported_and_blocks_no_other() {
     let world = world();
     let [good, _] = tasks(&world);
     world.ok(&["project", "update", "toy", "--pool-size", "3"]);

@@ -12,7 +12,7 @@ fn changes(answer: &Value) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn the_skill_is_written_where_the_coding_agents_of_this_machine_look() {
+fn the_skill_is_written_where_installed_coding_agents_look() {
     let world = World::empty();
     let mut install = world.with_only(&["claude", "git", "tmux"]);
     let answer = world.said(install.args(["install", "--json"])).ok();

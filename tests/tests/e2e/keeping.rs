@@ -52,7 +52,7 @@ fn a_deleted_task_is_in_the_trash_and_comes_back() {
 }
 
 #[test]
-fn only_a_person_deletes_and_only_what_is_over_or_was_never_started() {
+fn only_a_person_deletes_tasks_that_are_over_or_not_started() {
     let world = World::new();
     let task = at_work(&world, "fix");
     let refused = task.fails(1, "refused", "delete", &["--yes"]);
@@ -136,7 +136,7 @@ fn worktrees_whose_task_or_folder_is_gone_are_cleaned() {
 }
 
 #[test]
-fn a_finished_task_gives_back_what_it_could_not_when_its_repository_had_moved() {
+fn a_finished_task_releases_its_worktree_after_the_move() {
     let world = World::new();
     let task = at_work(&world, "fix");
     let moved = world.path("elsewhere");
@@ -159,7 +159,7 @@ fn a_finished_task_gives_back_what_it_could_not_when_its_repository_had_moved() 
 }
 
 #[test]
-fn worktrees_whose_repository_has_moved_stay_and_whoever_needs_it_is_told_how_to_say_so() {
+fn worktrees_of_a_moved_repository_stay_and_the_remedy_is_named() {
     let world = World::new();
     world.ok(&["workspace", "init"]);
     let task = world.create("fix", "Mend it", &["--no-spawn"]);

@@ -87,7 +87,7 @@ fn kill_finisher(task: &Task<'_>) {
 }
 
 #[test]
-fn a_transition_whose_finisher_was_killed_is_finished_by_the_next_command() {
+fn the_next_command_finishes_a_transition_after_a_kill() {
     let world = World::new();
     let held = Held::new(&world, "git", "worktree add", &Moment::Before);
     let creating = start(&world, &["task", "create", "fix", "Mend it [agents: hang]"]);
@@ -147,7 +147,7 @@ fn a_task_that_got_no_worktree_on_its_way_can_still_be_started() {
 }
 
 #[test]
-fn an_agent_that_was_started_before_the_kill_is_not_started_twice() {
+fn an_agent_started_before_the_kill_is_not_started_twice() {
     let world = World::new();
     let held = Held::new(&world, "tmux", "new-session", &Moment::After);
     let creating = start(&world, &["task", "create", "fix", "Mend it [agents: hang hang]"]);
@@ -197,7 +197,7 @@ fn an_agent_s_own_request_is_finished_when_it_has_ended() {
 }
 
 #[test]
-fn an_agent_that_ends_all_below_its_command_does_not_end_what_goes_on_for_it() {
+fn an_agent_cannot_end_the_processes_that_act_for_it() {
     let world = World::new();
     let held = Held::new(&world, "tmux", "kill-session", &Moment::First);
     // So do coding agents when they are ended: they look for the children of their command, and the children of these.

@@ -25,7 +25,7 @@ fn git_dies_in(world: &World, worktree: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_worktree_that_a_dead_git_has_locked_is_given_back_when_its_lock_is_removed() {
+fn a_worktree_locked_by_a_dead_git_is_released_after_unlock() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     task.agent(1).begun();

@@ -36,7 +36,7 @@ fn nothing_is_merged_that_is_not_ready() {
 }
 
 #[test]
-fn a_person_s_own_changes_in_the_main_checkout_stop_a_merge_before_it_begins() {
+fn changes_in_the_main_checkout_stop_a_merge_at_first() {
     let world = World::new();
     world.commit_on("fix", "README.md");
     let task = world.create("fix", "Mend it", &[]);
@@ -334,7 +334,7 @@ fn a_branch_that_was_there_before_its_task_stays_on_the_remote() {
 }
 
 #[test]
-fn a_branch_on_which_the_task_s_file_is_committed_is_neither_reviewed_nor_merged() {
+fn a_branch_with_a_committed_task_file_is_refused() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     task.agent(1).begun();

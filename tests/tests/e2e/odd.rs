@@ -21,7 +21,7 @@ fn a_task_lives_in_a_place_with_a_hostile_name() {
 }
 
 #[test]
-fn the_environment_of_a_git_hook_and_of_another_tmux_means_nothing() {
+fn the_environment_of_git_hooks_and_another_tmux_is_ignored() {
     let world = World::new();
     let mut command = world.command(crate::world::binary());
     command.envs([
@@ -37,7 +37,7 @@ fn the_environment_of_a_git_hook_and_of_another_tmux_means_nothing() {
 }
 
 #[test]
-fn a_relative_home_and_socket_are_the_same_for_whatever_runs_elsewhere() {
+fn a_relative_home_and_socket_are_the_same_from_elsewhere() {
     let world = World::empty();
     let said = |args: &[&str]| {
         let mut command = world.command(crate::world::binary());
@@ -50,7 +50,7 @@ fn a_relative_home_and_socket_are_the_same_for_whatever_runs_elsewhere() {
 }
 
 #[test]
-fn a_start_that_was_cut_short_is_gone_on_with_by_the_command_that_was_named() {
+fn the_named_command_continues_a_start_that_was_cut_short() {
     let world = World::new();
     let lock = world.home().join("workspaces/.pool.lock");
     fs::create_dir_all(&lock).unwrap();

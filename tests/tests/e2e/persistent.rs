@@ -102,7 +102,7 @@ fn a_worker_that_dies_while_planning_crashes_until_it_is_stuck() {
 }
 
 #[test]
-fn a_worker_that_dies_after_its_plan_is_missed_where_it_should_work() {
+fn a_worker_that_dies_after_its_plan_is_missed_in_working() {
     let world = World::new();
     let task = begin(&world, "Mend it [agents: plan-die]");
     task.has_events(1, "agent.crashed");
@@ -113,7 +113,7 @@ fn a_worker_that_dies_after_its_plan_is_missed_where_it_should_work() {
 }
 
 #[test]
-fn a_worker_that_died_after_its_handoff_is_started_again_when_the_review_fails() {
+fn a_failed_review_starts_the_worker_that_had_died_again() {
     let world = World::new();
     let task = begin(&world, "Mend it [agents: work-die fail]");
     task.reaches("reviewing");
@@ -128,7 +128,7 @@ fn a_worker_that_died_after_its_handoff_is_started_again_when_the_review_fails()
 }
 
 #[test]
-fn a_task_that_began_with_a_review_gets_its_worker_when_that_fails() {
+fn a_task_begun_with_a_review_gets_a_worker_when_it_fails() {
     let world = World::new();
     world.commit_on("fix", "work.txt");
     let task = world.create("fix", "Look at it", &["--workflow", "persistent", "--status", "agent-review"]);

@@ -34,7 +34,7 @@ fn a_task_that_finds_no_worktree_waits_for_the_one_before() {
 }
 
 #[test]
-fn a_waiting_task_that_cannot_be_started_does_not_hold_up_the_next_one() {
+fn a_waiting_task_that_cannot_start_lets_the_next_one_start() {
     let world = World::new();
     world.ok(&["project", "update", "toy", "--pool-size", "1"]);
     let elsewhere = world.path("elsewhere");
@@ -152,7 +152,7 @@ fn a_local_branch_is_taken_over_with_its_commits() {
 }
 
 #[test]
-fn a_branch_that_is_only_on_the_remote_is_taken_over_and_followed() {
+fn a_branch_that_is_only_on_the_remote_is_followed() {
     let world = World::new();
     world.commit_on("fix", "remote.txt");
     world.git(&world.repo(), &["push", "--quiet", "origin", "fix"]);
@@ -200,7 +200,7 @@ fn a_branch_that_git_cannot_have_beside_another_takes_nothing() {
 }
 
 #[test]
-fn a_project_with_a_task_file_of_its_own_is_told_before_anything_is_taken() {
+fn a_project_with_its_own_task_file_is_refused_at_first() {
     let world = World::new();
     fs::write(world.repo().join("TASK.md"), "mine\n").unwrap();
     world.git(&world.repo(), &["add", "."]);
@@ -228,7 +228,7 @@ fn tasks_whose_names_begin_alike_stay_apart() {
 }
 
 #[test]
-fn branches_that_tmux_cannot_tell_apart_have_sessions_of_their_own() {
+fn branches_alike_to_tmux_have_sessions_of_their_own() {
     let world = World::new();
     let [dot, dash] = ["fix.2", "fix-2"].map(|branch| world.create(branch, "Mend it [agents: hang]", &[]));
     let [dot_agent, dash_agent] = [&dot, &dash].map(|task| task.agent(1).begun());
@@ -285,7 +285,7 @@ fn write_all(folder: &Path, is_over: &AtomicBool) -> Vec<String> {
 }
 
 #[test]
-fn what_is_written_while_a_task_is_cancelled_is_in_a_backup_or_still_there() {
+fn writes_during_a_cancel_are_in_a_backup_or_still_there() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     task.agent(1).begun();
@@ -389,7 +389,7 @@ fn cancelling_keeps_what_is_outside_of_a_sparse_checkout() {
 }
 
 #[test]
-fn a_link_that_an_agent_has_changed_leads_to_nobody_elses_checkout() {
+fn a_link_changed_by_an_agent_leads_to_no_other_checkout() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     task.agent(1).begun();

@@ -36,7 +36,7 @@ fn look(world: &World) -> (Value, Value) {
 }
 
 #[test]
-fn a_pull_request_is_opened_once_and_says_what_the_task_is_about() {
+fn a_pull_request_is_opened_once_and_describes_the_task() {
     let world = World::new().with_github();
     let template = world.repo().join(".github/PULL_REQUEST_TEMPLATE.md");
     fs::create_dir_all(template.parent().unwrap()).unwrap();
@@ -66,7 +66,7 @@ fn a_pull_request_is_opened_once_and_says_what_the_task_is_about() {
 }
 
 #[test]
-fn no_pull_request_is_opened_for_what_is_not_ready_or_by_an_agent() {
+fn a_pull_request_needs_a_ready_task_and_a_person() {
     let world = World::new().with_github();
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     task.agent(1).begun();
@@ -124,7 +124,7 @@ fn a_pull_request_that_was_merged_elsewhere_ends_its_task() {
 }
 
 #[test]
-fn a_pull_request_that_was_merged_under_the_agent_s_hands_ends_its_task_too() {
+fn a_pull_request_merged_while_the_agent_works_ends_its_task() {
     let world = World::new().with_github();
     let task = world.create("fix", "Mend it [agents: work hang]", &[]);
     task.agent(2).begun();
@@ -210,7 +210,7 @@ fn a_merge_finds_the_pull_request_that_somebody_opened_by_hand() {
 }
 
 #[test]
-fn the_monitor_finds_the_pull_request_that_somebody_opened_by_hand() {
+fn the_monitor_finds_a_pull_request_opened_by_hand() {
     let world = World::new().with_github();
     let task = reviewing(&world);
     assert_eq!(look(&world), (json!([]), json!([])));
@@ -225,7 +225,7 @@ fn the_monitor_finds_the_pull_request_that_somebody_opened_by_hand() {
 }
 
 #[test]
-fn the_monitor_finds_what_was_opened_and_merged_between_two_looks() {
+fn the_monitor_finds_a_pr_opened_and_merged_between_looks() {
     let world = World::new().with_github();
     let task = reviewing(&world);
     open_by_hand(&world, "MERGED");

@@ -168,7 +168,7 @@ fn hostile_world() -> World {
 }
 
 #[test]
-fn a_task_goes_from_creation_to_the_merge_whatever_its_user_has_set() {
+fn a_task_goes_from_creation_to_merge_under_any_git_config() {
     let world = hostile_world();
     let task = world.create("fix", "Mend it", &[]);
     task.reaches("reviewing");
@@ -192,7 +192,7 @@ fn a_task_goes_from_creation_to_the_merge_whatever_its_user_has_set() {
 }
 
 #[test]
-fn what_was_not_committed_is_kept_and_brought_back_whatever_its_user_has_set() {
+fn uncommitted_work_is_kept_and_restored_under_any_git_config() {
     let world = hostile_world();
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     task.agent(1).begun();

@@ -49,7 +49,7 @@ fn existing_work_may_wait_for_a_person_at_once() {
 }
 
 #[test]
-fn a_state_that_is_reached_by_being_started_is_not_for_a_task_that_waits() {
+fn a_state_reached_by_a_start_is_refused_to_a_waiting_task() {
     let world = World::new();
     let told =
         world.fails(2, "usage", &["task", "create", "fix", "x", "--status", "clarification", "--no-spawn"]);
@@ -124,7 +124,7 @@ fn a_reviewer_s_new_start_does_not_hide_that_the_worker_is_gone() {
 }
 
 #[test]
-fn what_could_not_be_given_back_is_given_back_by_cancelling_again() {
+fn cancelling_again_releases_what_was_left() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     task.agent(1).begun();

@@ -115,7 +115,7 @@ fn restart_needs_no_respawn_prompt() {
 }
 
 #[test]
-fn a_restart_without_a_respawn_prompt_is_finished_by_the_monitor() {
+fn the_monitor_finishes_a_restart_without_a_respawn_prompt() {
     let world = World::new();
     world.workflow("flow.yml", WITHOUT_PROMPT);
     let task = world.create("fix", "Mend it [agents: hang hang]", &["--workflow", "flow"]);

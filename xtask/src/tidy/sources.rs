@@ -9,6 +9,9 @@ pub(super) const LONG_FILES: &str = "xtask/long-files.txt";
 /// Lines of a file above which somebody has to say why.
 const LONG: usize = 600;
 
+/// Characters that the name of a function may have, tests first of all: longer ones are sentences.
+const NAME: usize = 60;
+
 /// Folders of files that are written by the compiler, or that show how not to write.
 const NOT_OURS: &[&str] = &["tests/golden/", "tests/ui/"];
 
@@ -63,6 +66,7 @@ pub(super) fn all(files: &[File], long: &File) -> Vec<Finding> {
     let ours = || files.iter().filter(|file| !NOT_OURS.iter().any(|folder| file.path.starts_with(folder)));
     let mut findings: Vec<_> = ours().filter_map(opens_with_a_sentence).collect();
     findings.extend(ours().flat_map(has_placeholders));
+    findings.extend(ours().flat_map(has_long_names));
     findings.extend(ours().filter(|file| file.path.starts_with("engine/core/src/")).flat_map(uses_std));
     findings.extend(files.iter().filter_map(core_is_no_std));
     findings.extend(ours().filter(|file| file.path.starts_with("engine/src/")).flat_map(starts_programs));
@@ -97,6 +101,23 @@ fn has_placeholders(file: &File) -> impl Iterator<Item = Finding> {
         let place = format!("{}:{number}", file.path);
         Some(Finding::new(place, format!("has `{found}`"), "write what belongs there, or take it out"))
     })
+}
+
+fn has_long_names(file: &File) -> impl Iterator<Item = Finding> {
+    file.text.lines().zip(1..).filter_map(|(line, number)| {
+        let (_, name) = line.trim_start().split_once("fn ").filter(|(before, _)| is_signature(before))?;
+        let length = name.find(|it: char| !it.is_ascii_alphanumeric() && it != '_').unwrap_or(name.len());
+        let place = format!("{}:{number}", file.path);
+        (length > NAME).then(|| {
+            let problem = format!("has a name of {length} characters, more than {NAME}");
+            Finding::new(place, problem, "say subject and outcome: `a_broken_link_is_refused`")
+        })
+    })
+}
+
+/// Whether these are the words before `fn` in a declaration.
+fn is_signature(before: &str) -> bool {
+    before.split_whitespace().all(|word| word.starts_with("pub") || ["async", "const"].contains(&word))
 }
 
 fn core_is_no_std(file: &File) -> Option<Finding> {
@@ -231,6 +252,14 @@ mod tests {
     fn nothing_is_left_for_later() {
         check("a.rs", concat!("//! A.\nfn f() { to", "do!() }\n"), &["a.rs:2"]);
         check("a.rs", concat!("//! A.\n#[test]\n#[ig", "nore]\nfn f() {}\n"), &["a.rs:3"]);
+    }
+
+    #[test]
+    fn long_names_are_found() {
+        let declared = |length: usize| format!("//! A.\n    pub async fn {}() {{}}\n", "a".repeat(length));
+        check("a.rs", &declared(NAME), &[]);
+        check("a.rs", &declared(NAME + 1), &["a.rs:2"]);
+        check("a.rs", &declared(NAME + 1).replace("pub async fn", "// A fn"), &[]);
     }
 
     #[test]

@@ -289,7 +289,7 @@ fn rules_about_ends_may_hold_or_not() {
 }
 
 #[test]
-fn a_rule_about_ends_is_held_against_the_gate_and_the_rules_before_it() {
+fn a_rule_about_ends_is_checked_against_gate_and_earlier_rules() {
     let leads_on = after("exit: {code: 0}, then: reviewing");
     let found = lint(&Source::new("flow.yml", reviewed([PASS, FAIL], &leads_on))).diagnostics;
     let told: Vec<_> = found.iter().filter(|it| it.code() == "C42").map(|it| &it.message).collect();

@@ -88,7 +88,7 @@ fn c05_says_why_nothing_ends_the_loop() {
 }
 
 #[test]
-fn c05_leaves_a_counter_that_nothing_counts_to_the_lint_about_it() {
+fn c05_leaves_a_counter_that_nothing_counts_to_its_own_lint() {
     let text = rounds("", "    when: turns < 3\n");
     check("C05", &text, &[]);
     check("C25", &text, &["no hook counts `turns` up, so it is always 0 and bounds no loop"]);

@@ -113,7 +113,7 @@ fn commands_are_judged_where_they_are_given() {
 }
 
 #[test]
-fn commands_are_judged_from_each_start_alone_and_what_is_presumed_from_anywhere() {
+fn commands_are_judged_per_start_and_presumed_ones_anywhere() {
     let again = MACHINE.replace("planning: {respawn_prompt: other}", "planning: {respawn_prompt: worker}");
     let steps = format!("{WRITE}1. --status working\n2. --status agent-review");
     check_in(
@@ -165,7 +165,7 @@ fn what_by_closes_and_what_no_state_is_named_is_refused() {
 }
 
 #[test]
-fn an_unused_prompt_is_judged_from_wherever_its_first_command_is_granted() {
+fn an_unused_prompt_is_judged_where_its_first_command_holds() {
     check_with("spare", "1. --status clarification\n2. --status planning", &["warn C83 spare"]);
     check_with(
         "spare",

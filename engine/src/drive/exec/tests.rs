@@ -56,7 +56,7 @@ fn a_program_that_does_not_end_is_killed_with_all_it_started() {
 }
 
 #[test]
-fn a_background_process_that_keeps_the_pipe_does_not_hold_the_call() {
+fn a_background_process_with_the_pipe_does_not_hold_the_call() {
     let output = sh("sleep 1000 & echo $!").run().unwrap();
     let pid = Pid::from_raw(output.text().parse().unwrap()).unwrap();
     rustix::process::kill_process(pid, Signal::KILL).unwrap();

@@ -153,7 +153,7 @@ fn a_server_of_tools_is_an_argument_of_the_same_spawn() {
 }
 
 #[test]
-fn a_reviewer_may_be_called_in_another_way_and_a_prompt_be_left_in_its_file() {
+fn a_reviewer_has_its_own_command_and_a_prompt_its_file() {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let harness = Harness {
         full: words(&["--file={prompt_file}"]),

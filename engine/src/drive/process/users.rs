@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_have_it_open_and_those_who_are_around_may_use_a_file() {
+    fn a_file_is_in_use_by_who_has_it_open_and_who_is_around() {
         let folder = tempfile::tempdir().unwrap();
         let folder = fs::canonicalize(folder.path()).unwrap();
         let file = folder.join("file");

@@ -140,7 +140,7 @@ fn killing_a_session_leaves_its_namesakes_alone() {
 }
 
 #[test]
-fn a_taken_name_gets_the_task_added_and_its_owner_is_never_touched() {
+fn a_taken_name_gets_the_task_id_and_its_owner_stays() {
     let server = Server::new();
     server.tmux.new_session(&spawn("T1", "p/other", server.path(), &idle())).unwrap();
     let persons = ["new-session", "-d", "-s", "p/fix", "sleep", "1000"];
@@ -285,7 +285,7 @@ fn a_pane_in_a_mode_leaves_it_to_read_a_message() {
 }
 
 #[test]
-fn only_the_agent_reads_a_message_in_panes_that_are_synchronized_and_zoomed() {
+fn only_the_agent_reads_a_message_in_synchronized_panes() {
     let mut reader = Reader::new();
     let beside = reader.server.path().join("beside");
     let cat = format!("stty raw -echo; : > '{0}'; exec cat > '{0}'", beside.display());
@@ -301,7 +301,7 @@ fn only_the_agent_reads_a_message_in_panes_that_are_synchronized_and_zoomed() {
 }
 
 #[test]
-fn a_message_that_is_sent_again_is_read_once_and_two_come_in_their_order() {
+fn a_message_sent_again_is_read_once_and_order_is_kept() {
     let reader = Reader::new();
     let tmux = &reader.server.tmux;
     for (mark, text) in [("7.0", "first"), ("7.0", "first"), ("7.1", ""), ("7.1", ""), ("9.0", "second")] {
@@ -314,7 +314,7 @@ fn a_message_that_is_sent_again_is_read_once_and_two_come_in_their_order() {
 }
 
 #[test]
-fn a_message_to_a_pane_that_is_gone_is_an_error_and_leaves_no_buffer() {
+fn a_message_to_a_missing_pane_fails_and_leaves_no_buffer() {
     let reader = Reader::new();
     let error = reader.server.tmux.send_text("%77", "7.0", b"hello").unwrap_err();
     assert_eq!(error.kind, Kind::NotFound);

@@ -220,7 +220,7 @@ fn append_late(home: &Home, path: &Path, line: &str) {
 }
 
 #[test]
-fn what_a_writer_was_killed_with_before_its_swap_is_nobody_s_late_writing() {
+fn a_file_of_a_writer_killed_before_its_swap_is_no_late_write() {
     let (_folder, home, copy) = in_a_worktree();
     let dir = only_task(&home);
     let text = fs::read_to_string(&copy).unwrap();

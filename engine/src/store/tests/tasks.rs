@@ -343,7 +343,7 @@ fn check_branch(line: &str, branch: &str, expect: Result<usize, Kind>) {
 }
 
 #[test]
-fn a_task_has_the_branch_that_its_file_says_else_the_one_it_was_created_for() {
+fn a_task_has_the_branch_of_its_file_or_of_its_creation() {
     check_branch("branch: fix", "fix", Ok(1));
     check_branch("branch: fix", "fix-2", Ok(0));
     check_branch("branch: fix-2 # renamed", "fix-2", Ok(1));

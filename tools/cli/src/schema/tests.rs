@@ -92,7 +92,7 @@ fn what_compiles_is_valid() {
 }
 
 #[test]
-fn examples_of_what_its_keys_and_values_are_wrong_with_are_refused() {
+fn examples_with_wrong_keys_or_values_are_refused() {
     let wrong = |it: &&Source| {
         let stem = it.path.rsplit('/').next().unwrap_or_default();
         ["s02-", "s04-action", "s04-harness", "s04-wrong-type", "s09-"]
@@ -126,7 +126,7 @@ fn what_is_wrong_is_refused_at_its_place() {
 }
 
 #[test]
-fn every_definition_has_a_name_of_its_own_and_every_key_says_what_it_is_for() {
+fn definitions_have_names_of_their_own_and_keys_have_docs() {
     let schema = schema();
     let defs = schema["$defs"].as_object().unwrap();
     let names =

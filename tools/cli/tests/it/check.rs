@@ -275,7 +275,7 @@ fn a_hundred_files_always_come_in_the_same_order() {
 }
 
 #[test]
-fn without_a_terminal_findings_are_told_in_sentences_of_80_columns() {
+fn findings_without_a_terminal_are_sentences_of_80_columns() {
     let scratch = Scratch::with(&[("broken.yml", BROKEN), ("warned.yml", WARNED)]);
     let run = scratch.run(&["check", "."]);
     assert_eq!(run.out, scratch.run(&["check", ".", "--format", "narrated"]).out);

@@ -102,7 +102,7 @@ fn what_cannot_be_mended_is_still_found() {
 }
 
 #[test]
-fn a_fix_that_would_make_something_else_wrong_is_named_and_not_made() {
+fn a_fix_that_breaks_something_else_is_named_and_not_made() {
     let flow = CLEAN.replace("clean", "flow");
     let scratch = Scratch::with(&[(
         "flow.yml",

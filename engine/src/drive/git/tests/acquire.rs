@@ -113,7 +113,7 @@ fn folders_that_are_not_ours_are_refused_and_left_alone() {
 }
 
 #[test]
-fn a_worktree_without_its_git_file_is_not_taken_for_the_repository_around_it() {
+fn a_worktree_without_its_git_file_is_not_the_outer_repository() {
     let lab = Lab::new();
     // The pool lies inside another repository.
     lab.run(&lab.path(""), &["init", "--quiet"]);

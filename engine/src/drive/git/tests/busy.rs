@@ -22,7 +22,7 @@ fn says_who_died<T: std::fmt::Debug>(result: Result<T>, lock: &Path) {
 }
 
 #[test]
-fn a_worktree_that_a_dead_git_has_locked_is_given_back_when_its_lock_is_removed() {
+fn a_worktree_locked_by_a_dead_git_is_released_after_unlock() {
     let (lab, folder) = with_work();
     let lock = folder.join("index.lock");
     lab.write(&lock, "");

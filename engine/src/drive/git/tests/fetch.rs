@@ -21,7 +21,7 @@ fn when_answered(lab: &Lab, script: &str) {
 }
 
 #[test]
-fn a_branch_that_another_fetch_moves_meanwhile_is_asked_for_once_more() {
+fn a_branch_moved_by_another_fetch_is_fetched_again() {
     let lab = Lab::new();
     let side = lab.run(&lab.repo(), &["commit-tree", "main^{tree}", "-m", "somebody else's"]);
     let newest = news(&lab);

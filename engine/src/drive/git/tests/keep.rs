@@ -109,7 +109,7 @@ fn what_only_the_branch_ignores_is_kept_before_it_is_cleaned() {
 }
 
 #[test]
-fn both_sides_of_a_conflict_are_kept_with_what_is_staged_beside_it() {
+fn both_sides_of_a_conflict_and_staged_work_are_kept() {
     let (lab, folder) = acquired();
     lab.commit(&folder, "readme", "ours\n");
     lab.run(&folder, &["switch", "--quiet", "-c", "theirs", "origin/main"]);
@@ -165,7 +165,7 @@ fn what_was_staged_in_a_worktree_that_is_gone_is_kept() {
 }
 
 #[test]
-fn a_branch_that_the_agent_renamed_or_left_is_kept_where_it_stands() {
+fn a_branch_that_the_agent_renamed_or_left_is_kept() {
     let (lab, folder) = acquired();
     lab.commit(&folder, "done", "d\n");
     lab.run(&folder, &["branch", "-m", "better"]);

@@ -15,7 +15,7 @@ fn merge(lab: &Lab, strategy: Strategy) -> Result<(String, bool)> {
 }
 
 #[test]
-fn a_branch_is_fast_forwarded_in_the_checkout_of_the_default_branch() {
+fn a_branch_is_fast_forwarded_in_the_default_checkout() {
     let lab = Lab::new();
     let commit = task_with_commit(&lab);
     lab.write(&lab.repo().join("mine"), "unrelated work in the main checkout\n");
@@ -30,7 +30,7 @@ fn a_branch_is_fast_forwarded_in_the_checkout_of_the_default_branch() {
 }
 
 #[test]
-fn a_branch_is_merged_where_nothing_has_the_default_branch_checked_out() {
+fn a_branch_is_merged_without_a_checkout_of_the_default_branch() {
     let lab = Lab::new();
     lab.run(&lab.repo(), &["switch", "--quiet", "-c", "elsewhere"]);
     let theirs = task_with_commit(&lab);
@@ -209,7 +209,7 @@ fn somebody_pushes(lab: &Lab, file: &str) -> String {
 }
 
 #[test]
-fn what_somebody_has_set_for_merges_and_pushes_of_their_own_means_nothing() {
+fn git_config_for_merges_and_pushes_changes_nothing() {
     let lab = Lab::new();
     let commit = task_with_commit(&lab);
     for (name, value) in [

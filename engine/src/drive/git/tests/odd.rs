@@ -198,7 +198,7 @@ fn a_folder_with_the_name_of_the_tasks_file_is_kept() {
 }
 
 #[test]
-fn a_worktree_that_is_taken_again_after_a_release_that_failed_has_its_files() {
+fn a_worktree_taken_after_a_failed_release_has_its_files() {
     let lab = Lab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);

@@ -32,7 +32,7 @@ fn an_ignored_task_file_does_not_hold_a_backup() {
 }
 
 #[test]
-fn a_clean_worktree_is_released_without_a_backup_and_its_branch_stays() {
+fn a_clean_worktree_is_released_without_backup_and_keeps_branch() {
     let lab = Lab::new();
     lab.acquire(1, "fix").unwrap();
     let commit = lab.commit(&lab.pooled(1), "done", "d\n");
@@ -162,7 +162,7 @@ fn a_bisection_is_ended() {
 }
 
 #[test]
-fn a_repository_inside_a_worktree_is_neither_lost_nor_in_the_way() {
+fn a_repository_inside_a_worktree_is_kept_and_blocks_nothing() {
     let lab = Lab::new();
     lab.acquire(1, "fix").unwrap();
     let nested = lab.pooled(1).join("nested");

@@ -55,7 +55,7 @@ fn what_a_sparse_checkout_leaves_out_is_no_removal() {
 }
 
 #[test]
-fn files_in_the_folder_of_a_submodule_that_is_not_there_are_kept() {
+fn files_in_the_folder_of_a_missing_submodule_are_kept() {
     let lab = Lab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
@@ -158,7 +158,7 @@ fn others(lab: &Lab) -> Vec<String> {
 }
 
 #[test]
-fn a_worktree_whose_link_was_changed_is_refused_and_nothing_else_is_touched() {
+fn a_worktree_with_a_changed_link_is_refused_and_untouched() {
     let lab = Lab::new();
     lab.acquire(1, "fix").unwrap();
     lab.acquire(2, "other").unwrap();
