@@ -3,5 +3,8 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    orange_codegen::build::workflows(env!("CARGO_MANIFEST_DIR")).or_from("ORANGE_WORKFLOWS").run()
+    orange_codegen::build::workflows(env!("CARGO_MANIFEST_DIR"))
+        .or_from("ORANGE_WORKFLOWS")
+        .compiled_by(orange_analysis::lint)
+        .run()
 }

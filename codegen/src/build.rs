@@ -31,6 +31,7 @@ pub fn workflows(folder: impl Into<PathBuf>) -> Build {
         variable: None,
         core: CorePath::Engine,
         out: PathBuf::from("workflows.rs"),
+        compile,
     }
 }
 
@@ -41,6 +42,7 @@ pub struct Build {
     variable: Option<String>,
     core: CorePath,
     out: PathBuf,
+    compile: fn(&Source) -> Compilation,
 }
 
 /// What a build came to.
@@ -69,6 +71,13 @@ impl Build {
         self
     }
 
+    /// Compiles each workflow with this function: `orange_analysis::lint` asks the lints, too. Without it the checks of the
+    /// compiler alone are asked.
+    pub fn compiled_by(mut self, compile: fn(&Source) -> Compilation) -> Self {
+        self.compile = compile;
+        self
+    }
+
     /// The name of the file in `OUT_DIR`; `workflows.rs` unless said otherwise.
     pub fn out(mut self, file: impl Into<PathBuf>) -> Self {
         self.out = file.into();
@@ -89,18 +98,17 @@ impl Build {
 
     /// Compiles, and writes nothing.
     pub fn compile(&self) -> Output {
-        let mut run = BuildState { core: self.core, ..BuildState::default() };
+        let mut run = BuildState { core: self.core, instructions: Vec::new(), failed: false };
         if let Some(variable) = &self.variable {
             run.instructions.push(format!("cargo::rerun-if-env-changed={variable}"));
         }
         run.instructions.push(format!("cargo::rerun-if-changed={}", self.folder.display()));
-        let code = run.folder(&self.folder);
+        let code = run.folder(&self.folder, self.compile);
         Output { instructions: run.instructions, code: code.filter(|_| !run.failed) }
     }
 }
 
 /// What one build has come to so far.
-#[derive(Default)]
 struct BuildState {
     core: CorePath,
     instructions: Vec<String>,
@@ -115,7 +123,7 @@ struct Module {
 }
 
 impl BuildState {
-    fn folder(&mut self, folder: &Path) -> Option<String> {
+    fn folder(&mut self, folder: &Path, compile: fn(&Source) -> Compilation) -> Option<String> {
         let shown = folder.display();
         let files = match files(folder) {
             Ok(files) => files,
@@ -170,8 +178,8 @@ impl BuildState {
         for diagnostic in diagnostics {
             let text = renderer.render(diagnostic);
             match diagnostic.level {
-                Level::Error => self.error(&text),
-                Level::Deny | Level::Warn => self.instructions.extend(instructions("warning", &text)),
+                Level::Error | Level::Deny => self.error(&text),
+                Level::Warn => self.instructions.extend(instructions("warning", &text)),
                 Level::Info | Level::Allow => {}
             }
         }

@@ -17,7 +17,9 @@ const USAGE: &str = r#"write `workflow!("flow.yml")` or `workflow! { path: "flow
 /// one called `flow`. The path is relative to the folder of the calling package's `Cargo.toml`, and that package
 /// depends on `orange-core`. Editing the file compiles it anew.
 ///
-/// A workflow with errors fails the build, with all of them: each with its place, witness and help.
+/// What the compiler's own checks find at `error` or `deny` fails the build: each finding with its place, witness and help.
+/// Lints are not asked here, since everybody who uses the macro would compile them: `orange-workflow check` asks them, and
+/// so does a build script with `orange_codegen::build` and `compiled_by(orange_analysis::lint)`.
 #[proc_macro]
 pub fn workflow(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let expanded = match std::env::var("CARGO_MANIFEST_DIR") {
@@ -33,11 +35,13 @@ fn expand(input: TokenStream, folder: &Path) -> Result<TokenStream, Vec<String>>
         .map_err(|error| vec![format!("cannot read {path} in {}: {error}\n{USAGE}", folder.display())])?;
     let source = Source::new(path, text);
     let compilation = orange_codegen::compile(&source);
-    let errors = || compilation.diagnostics.iter().filter(|it| it.level == Level::Error).cloned().collect();
+    let refused =
+        compilation.diagnostics.iter().filter(|it| it.level <= Level::Deny).cloned().collect::<Vec<_>>();
     let module = compilation
         .checked
         .as_ref()
-        .ok_or_else(errors)
+        .filter(|_| refused.is_empty())
+        .ok_or(refused)
         .and_then(|checked| emit::emit(checked, &Options { module: name, ..Options::default() }));
     let module = module.map_err(|errors| {
         let renderer = Renderer::new(&source);

@@ -80,6 +80,19 @@ fn two_workflows_of_one_name_are_an_error() {
     assert!(output.code.is_none());
 }
 
+/// Its state `lost` has no way out, which a lint denies.
+const LOST: &str = "name: lost\nversion: 1\nstates:\n  a: {terminal: false}\n  lost: {terminal: false}\n  b: {terminal: true}\n\
+                    transitions:\n  - {from: a, to: b}\n  - {from: a, to: lost}\n";
+
+#[test]
+fn denied_lints_fail_a_build_that_asks_them() {
+    let (folder, without) = build(&[("lost.yml", LOST)]);
+    assert!(without.code.is_some(), "{without:?}");
+    let output = workflows(folder.path()).compiled_by(orange_analysis::lint).compile();
+    let errors = told(folder.path(), &output, "error").join("\n");
+    assert!(output.code.is_none() && errors.contains("deny[C02 dead-end]"), "{errors}");
+}
+
 #[test]
 fn warnings_are_told_and_fail_nothing() {
     let (folder, output) = build(&[("other.yml", ONE)]);
