@@ -9,7 +9,7 @@ use crate::name::Name;
 use crate::set::Set;
 
 /// The journal, added up.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct TaskHistory {
     /// The engine-owned values.
     pub owned: Owned,
@@ -65,7 +65,7 @@ pub struct TaskHistory {
 }
 
 /// A conversation that an agent had, as its harness knows it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Conversation {
     /// The agent.
     pub spawn: u32,
@@ -78,7 +78,7 @@ pub struct Conversation {
 }
 
 /// The values of a task that the engine alone changes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Owned {
     /// The state it is in.
     pub status: String,
@@ -99,7 +99,7 @@ pub struct Owned {
 }
 
 /// A transition that was started and not finished.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct OpenTransition {
     /// The number of its `transition.started`.
     pub seq: u64,
