@@ -24,16 +24,23 @@ impl Fields {
 
     /// The member of this name. One that is not there is this, else what null stands for.
     pub(crate) fn take<T: DeserializeOwned>(&mut self, name: &str, missing: Option<T>) -> Result<T, Error> {
-        match (self.0.remove(name), missing) {
-            (Some(value), _) => {
-                T::deserialize(value).map_err(|cause| Error::custom(format!("field `{name}`: {cause}")))
-            }
-            (None, Some(missing)) => Ok(missing),
-            (None, None) => {
-                T::deserialize(Value::Null).map_err(|_| Error::custom(format!("missing field `{name}`")))
+        let found = self.0.remove(name);
+        let is_there = found.is_some();
+        match missing {
+            Some(missing) if !is_there => Ok(missing),
+            Some(_) | None => {
+                T::deserialize(found.unwrap_or_default()).map_err(|cause| flaw(name, is_there, &cause))
             }
         }
     }
+}
+
+fn flaw(name: &str, is_there: bool, cause: &Error) -> Error {
+    Error::custom(if is_there {
+        format!("field `{name}`: {cause}")
+    } else {
+        format!("missing field `{name}`")
+    })
 }
 
 /// Reads an object, each of whose members has a name of its own.
