@@ -166,7 +166,7 @@ fn agent(claim: Actor) -> Actor {
 }
 
 fn recorded(history: &TaskHistory, spawn: u32) -> Option<Actor> {
-    history.agents.get(&spawn).and_then(|record| Actor::from_name(&record.actor))
+    history.agents.get(&spawn).and_then(|record| record.actor.known())
 }
 
 fn check_token(spawn: Option<u32>, history: &TaskHistory) -> Result<Actor> {
@@ -241,7 +241,7 @@ mod tests {
         let dir = tests::task(&home, "fix").dir().clone();
         let mut locked = LockedTask::lock(&home, &dir).unwrap();
         std::fs::create_dir_all(home.workspace("coffee--1").join("src")).unwrap();
-        let record = Spawn { spawn: 2, actor: "reviewer".to_owned(), ..Spawn::default() };
+        let record = Spawn { spawn: 2, actor: Actor::Reviewer.into(), ..Spawn::default() };
         locked.append(Event::AgentSpawned(record), Set::new().workspace(Some("coffee--1"))).unwrap();
         drop(locked);
         (folder, home, dir)
@@ -311,7 +311,7 @@ mod tests {
         let mut locked = LockedTask::lock(&home, &dir).unwrap();
         let created = Event::TaskCreated {
             branch: "fix".to_owned(),
-            actor: "worker".to_owned(),
+            actor: Actor::Worker.into(),
             creator: Some("other".to_owned()),
         };
         locked.append(created, Set::new()).unwrap();

@@ -1,15 +1,18 @@
 //! What the journal adds up to: the engine-owned values, the open transition, the agents that should be alive.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::Value as Json;
 
-use crate::event::{Event, Pass, Record, Report, Spawn, Spent, Transition, Waiting};
+use crate::Record;
+use crate::event::{Actor, Event, Pass, Report, Spawn, Spent, Transition, Waiting};
 use crate::name::Name;
 use crate::set::Set;
 
 /// The journal, added up.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct TaskHistory {
     /// The engine-owned values.
     pub owned: Owned,
@@ -18,7 +21,7 @@ pub struct TaskHistory {
     /// The agents whose end is not recorded, by spawn number.
     pub agents: BTreeMap<u32, Spawn>,
     /// The last agent of each actor that has lived in the task's status: it lives, or has ended there.
-    pub agents_here: BTreeMap<String, Spawn>,
+    pub agents_here: BTreeMap<Actor, Spawn>,
     /// Those of `agents` that a person has stopped: they are being ended, and no exit rule is applied to their ends.
     pub stopped: BTreeSet<u32>,
     /// The highest spawn number so far; 0 when there was none.
@@ -28,7 +31,7 @@ pub struct TaskHistory {
     /// The call for attention that the last record, the start of an agent, has answered.
     pub answered: Option<String>,
     /// The conversation of each actor's last agent, where it is known.
-    pub conversations: BTreeMap<String, Conversation>,
+    pub conversations: BTreeMap<Actor, Conversation>,
     /// What is waited for before an agent is started again.
     pub waiting: Option<Waiting>,
     /// What each agent was last reported to do, by spawn number.
@@ -65,7 +68,7 @@ pub struct TaskHistory {
 }
 
 /// A conversation that an agent had, as its harness knows it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Conversation {
     /// The agent.
     pub spawn: u32,
@@ -78,7 +81,7 @@ pub struct Conversation {
 }
 
 /// The values of a task that the engine alone changes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Owned {
     /// The state it is in.
     pub status: String,
@@ -99,7 +102,7 @@ pub struct Owned {
 }
 
 /// A transition that was started and not finished.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct OpenTransition {
     /// The number of its `transition.started`.
     pub seq: u64,
@@ -170,14 +173,14 @@ impl TaskHistory {
                 self.conversations.remove(&spawn.actor);
                 self.converse(spawn, spawn.conversation.as_ref());
             }
-            Event::AgentExited { spawn, trace, .. } => {
-                if let Some(agent) = self.agents.remove(spawn) {
+            Event::AgentExited(exited) => {
+                if let Some(agent) = self.agents.remove(&exited.spawn) {
                     self.leave(&agent);
-                    self.converse(&agent, trace.conversation.as_ref());
+                    self.converse(&agent, exited.conversation.as_ref());
                 }
-                self.stopped.remove(spawn);
-                if trace.spent != Spent::default() {
-                    self.spent.insert(*spawn, trace.spent);
+                self.stopped.remove(&exited.spawn);
+                if exited.spent() != Spent::default() {
+                    self.spent.insert(exited.spawn, exited.spent());
                 }
             }
             Event::AgentStopped { spawns, .. } => {
@@ -271,7 +274,7 @@ impl Owned {
     }
 
     /// Takes over one value of a set.
-    pub(crate) fn apply_one(&mut self, key: &str, value: Json) {
+    fn apply_one(&mut self, key: &str, value: Json) {
         match (key, value) {
             ("status", value) => self.status = text(value).unwrap_or_default(),
             ("workspace", value) => self.workspace = value.as_str().and_then(Name::parse),
@@ -291,6 +294,60 @@ impl Owned {
     }
 }
 
+/// The engine-owned values alone, from no more of each line than they take: for lists of thousands of tasks. `None` when
+/// only a fold of all records can tell.
+pub fn owned(bytes: &[u8]) -> Option<Owned> {
+    // Inside a string these quotes would be escaped.
+    const SET: &str = "\"set\"";
+    let mut owned = Owned::default();
+    let mut last = 0;
+    for line in std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?.split('\n') {
+        last = seq_of(line).filter(|seq| *seq > last)?;
+        // Most lines have none, and looking from the front is the faster way to find that out.
+        if line.contains(SET)
+            && let Some(at) = line.rfind(SET)
+        {
+            let last_member = line[at + SET.len()..].strip_prefix(':')?.strip_suffix('}')?;
+            let mut set = serde_json::Deserializer::from_str(last_member);
+            SetInto(&mut owned).deserialize(&mut set).and_then(|()| set.end()).ok()?;
+        }
+    }
+    (!owned.status.is_empty()).then_some(owned)
+}
+
+/// The number of a line that begins and ends as this program writes one.
+fn seq_of(line: &str) -> Option<u64> {
+    let (seq, rest) = line.strip_prefix("{\"seq\":")?.split_once(',')?;
+    let is_event = rest.starts_with("\"timestamp\":\"") && rest.ends_with('}');
+    seq.parse().ok().filter(|_| is_event)
+}
+
+/// Takes a set over into the values, without building it first.
+struct SetInto<'a>(&'a mut Owned);
+
+impl<'de> DeserializeSeed<'de> for SetInto<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, set: D) -> Result<(), D::Error> {
+        set.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for SetInto<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("the values of a set")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut set: A) -> Result<(), A::Error> {
+        while let Some(key) = set.next_key::<&str>()? {
+            self.0.apply_one(key, set.next_value()?);
+        }
+        Ok(())
+    }
+}
+
 fn text(value: Json) -> Option<String> {
     if let Json::String(text) = value { Some(text) } else { None }
 }
@@ -298,7 +355,7 @@ fn text(value: Json) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{PlannedHook, Trace};
+    use crate::event::{Cause, Exited, PlannedHook};
 
     #[track_caller]
     fn fold(events: Vec<(Event, Set)>) -> TaskHistory {
@@ -326,8 +383,8 @@ mod tests {
         let event = Event::StatusChanged {
             from: "a".into(),
             to: "b".into(),
-            cause: String::new(),
-            actor: String::new(),
+            cause: Cause::default(),
+            actor: Actor::default(),
             gate,
         };
         (event, Set::new().counter("crash_count", 0))
@@ -368,17 +425,9 @@ mod tests {
     #[test]
     fn a_stopped_agent_is_one_until_its_end_is_on_record() {
         let stopped = |spawns: &[u32]| -> (Event, Set) {
-            Event::AgentStopped { spawns: spawns.to_vec(), actor: "human".into() }.into()
+            Event::AgentStopped { spawns: spawns.to_vec(), actor: Actor::Human }.into()
         };
-        let exited = Event::AgentExited {
-            spawn: 1,
-            code: None,
-            signal: None,
-            reason: "stopped".into(),
-            duration: None,
-            last_lines: Vec::new(),
-            trace: Trace::default(),
-        };
+        let exited = Event::AgentExited(Exited { spawn: 1, ..Exited::default() });
         let history = fold(vec![spawned(1), spawned(2), stopped(&[1, 2, 7])]);
         assert_eq!((history.stopped, history.agents.len()), (BTreeSet::from([1, 2]), 2));
         let history = fold(vec![spawned(1), stopped(&[1]), exited.into()]);
@@ -396,15 +445,7 @@ mod tests {
 
     #[test]
     fn agents_are_alive_until_they_exited() {
-        let exited = Event::AgentExited {
-            spawn: 1,
-            code: Some(0),
-            signal: None,
-            reason: String::new(),
-            duration: None,
-            last_lines: Vec::new(),
-            trace: Trace::default(),
-        };
+        let exited = Event::AgentExited(Exited { spawn: 1, ..Exited::default() });
         let history = fold(vec![spawned(1), spawned(2), exited.clone().into(), exited.into()]);
         assert_eq!((history.agents.keys().copied().collect::<Vec<_>>(), history.last_spawn), (vec![2], 2));
     }
@@ -429,26 +470,17 @@ mod tests {
 
     fn conversations(events: Vec<(Event, Set)>) -> Vec<(String, u32, String)> {
         let known = fold(events).conversations.into_iter();
-        known.map(|(actor, it)| (actor, it.spawn, it.id)).collect()
+        known.map(|(actor, it)| (actor.to_string(), it.spawn, it.id)).collect()
     }
 
     fn talking(spawn: u32, actor: &str, id: Option<&str>) -> (Event, Set) {
-        let (actor, conversation) = (actor.to_owned(), id.map(str::to_owned));
+        let (actor, conversation) = (Actor::from(actor), id.map(str::to_owned));
         Event::AgentSpawned(Spawn { spawn, actor, conversation, ..Spawn::default() }).into()
     }
 
     fn exited_with(spawn: u32, id: &str) -> (Event, Set) {
-        let trace = Trace { conversation: Some(id.to_owned()), ..Trace::default() };
-        Event::AgentExited {
-            spawn,
-            code: None,
-            signal: None,
-            reason: String::new(),
-            duration: None,
-            last_lines: Vec::new(),
-            trace,
-        }
-        .into()
+        let conversation = Some(id.to_owned());
+        Event::AgentExited(Exited { spawn, conversation, ..Exited::default() }).into()
     }
 
     #[test]

@@ -4,14 +4,15 @@
 pub mod event;
 pub mod fold;
 pub mod follow;
-pub mod members;
 pub mod name;
 pub mod read;
+pub mod record;
 pub mod set;
 
-pub use event::{Event, Record};
+pub use event::Event;
 pub use fold::{Conversation, OpenTransition, Owned, TaskHistory};
 pub use follow::Follow;
 pub use name::Name;
 pub use read::{Journal, Torn, Unreadable};
+pub use record::Record;
 pub use set::Set;

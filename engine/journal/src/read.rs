@@ -1,13 +1,9 @@
 //! A journal out of its lines: one JSON object each, only ever appended to.
 
-use std::fmt;
 use std::io::{self, BufRead, Read};
 
-use serde::Deserializer;
-use serde::de::{DeserializeSeed, MapAccess, Visitor};
-
-use crate::event::Record;
-use crate::fold::{Owned, TaskHistory};
+use crate::Record;
+use crate::fold::TaskHistory;
 
 /// How long a line may be.
 const LONGEST_LINE: u64 = 64 << 20;
@@ -101,60 +97,6 @@ pub fn read(mut from: impl BufRead, keep: usize) -> Result<Journal, Unreadable> 
     }
     journal.forget_before(keep);
     Ok(journal)
-}
-
-/// The engine-owned values alone, from no more of each line than they take: for lists of thousands of tasks. `None` when
-/// only `parse` can tell.
-pub fn owned(bytes: &[u8]) -> Option<Owned> {
-    // Inside a string these quotes would be escaped.
-    const SET: &str = "\"set\"";
-    let mut owned = Owned::default();
-    let mut last = 0;
-    for line in std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?.split('\n') {
-        last = seq_of(line).filter(|seq| *seq > last)?;
-        // Most lines have none, and looking from the front is the faster way to find that out.
-        if line.contains(SET)
-            && let Some(at) = line.rfind(SET)
-        {
-            let last_member = line[at + SET.len()..].strip_prefix(':')?.strip_suffix('}')?;
-            let mut set = serde_json::Deserializer::from_str(last_member);
-            SetInto(&mut owned).deserialize(&mut set).and_then(|()| set.end()).ok()?;
-        }
-    }
-    (!owned.status.is_empty()).then_some(owned)
-}
-
-/// The number of a line that begins and ends as this program writes one.
-fn seq_of(line: &str) -> Option<u64> {
-    let (seq, rest) = line.strip_prefix("{\"seq\":")?.split_once(',')?;
-    let is_event = rest.starts_with("\"timestamp\":\"") && rest.ends_with('}');
-    seq.parse().ok().filter(|_| is_event)
-}
-
-/// Takes a set over into the values, without building it first.
-struct SetInto<'a>(&'a mut Owned);
-
-impl<'de> DeserializeSeed<'de> for SetInto<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, set: D) -> Result<(), D::Error> {
-        set.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for SetInto<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("the values of a set")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut set: A) -> Result<(), A::Error> {
-        while let Some(key) = set.next_key::<&str>()? {
-            self.0.apply_one(key, set.next_value()?);
-        }
-        Ok(())
-    }
 }
 
 impl Journal {

@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::io;
 use std::time::{Duration, Instant};
 
-use orange_core::Actor;
 use serde_json::json;
 
 use crate::app::App;
@@ -23,7 +22,7 @@ use crate::hooks::trace;
 use crate::relay::{self, Companion};
 use crate::setup::Record;
 use crate::store::activity::{self, Kind, Note};
-use crate::store::event::Spawn;
+use crate::store::event::{self, Spawn};
 use crate::store::{Task, TaskDir, find, home, secret, task, transcripts};
 use crate::{Error, Result, caller};
 
@@ -141,8 +140,8 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
     let harness = app.harness(&spawn.harness)?;
     let report = reports(app, dir, number, &harness);
     let start = Start {
-        full: spawn.permissions == "full",
-        reviews: spawn.actor == Actor::Reviewer.as_str(),
+        full: spawn.permissions == event::Permissions::Full,
+        reviews: spawn.actor == event::Actor::Reviewer,
         consent: Record::read(&app.home)?.has(&spawn.harness, &project.path),
         mcp: mcp::is_installed(app),
         report,
@@ -162,7 +161,7 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
         .call(start, places)?
         .env(caller::PROGRAM, &app.program)
         .env(caller::TASK, &dir.id)
-        .env(caller::ACTOR, &spawn.actor)
+        .env(caller::ACTOR, spawn.actor.as_str())
         .env(caller::SPAWN, number.to_string())
         .env(caller::SECRET, secret::read(dir, number)?.unwrap_or_default());
     let root = ProcessRoot::Agent(dir.id.clone(), number);

@@ -145,7 +145,11 @@ fn tasks_and_sessions_without_each_other_are_found() {
     let ward = Ward::new();
     let dir = ward.task();
     let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
-    let spawn = crate::store::event::Spawn { spawn: 1, actor: "worker".to_owned(), ..Default::default() };
+    let spawn = crate::store::event::Spawn {
+        spawn: 1,
+        actor: crate::store::event::Actor::Worker,
+        ..Default::default()
+    };
     locked.append(Event::AgentSpawned(spawn), Set::new()).unwrap();
     let plan = crate::store::event::Transition { from: "a".into(), to: "b".into(), ..Default::default() };
     locked.append(Event::TransitionStarted(plan), Set::new()).unwrap();

@@ -16,7 +16,7 @@ use crate::flow::typed;
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::trace;
 use crate::store::activity::{self, Activity, Note};
-use crate::store::event::{Report, Spawn, Spent};
+use crate::store::event::{self, Report, Spawn, Spent};
 use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory, clock};
 use crate::{Result, fault};
 
@@ -26,7 +26,7 @@ pub struct Agent {
     /// Its number.
     pub spawn: u32,
     /// `worker` or `reviewer`.
-    pub actor: String,
+    pub actor: event::Actor,
     /// What it does.
     pub assessment: Assessment,
 }
@@ -132,7 +132,8 @@ pub fn news(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Vec
 /// The journal keeps what an agent waits for, and that it went on; not each of its steps.
 fn is_news(last: Option<&Report>, report: &Report, state: State) -> bool {
     let key = |report: &Report| (report.state.clone(), report.reason.clone(), report.request.clone());
-    let was_kept = last.is_some_and(|last| last.state != "busy" && last.state != "idle");
+    let was_kept =
+        last.is_some_and(|last| !matches!(last.state, event::Activity::Busy | event::Activity::Idle));
     match (state.is_kept(), state.is_well()) {
         (true, _) => last.map(key) != Some(key(report)),
         (false, true) => was_kept,
@@ -144,7 +145,7 @@ fn is_news(last: Option<&Report>, report: &Report, state: State) -> bool {
 fn report(agent: &Agent, activity: &Activity) -> Report {
     Report {
         spawn: agent.spawn,
-        state: agent.assessment.state.as_str().to_owned(),
+        state: agent.assessment.state.as_str().into(),
         reason: agent.assessment.reason.clone(),
         until: agent.assessment.until.clone(),
         request: agent.assessment.request.clone(),
@@ -161,7 +162,7 @@ pub fn at_its_end(dir: &TaskDir, spawn: u32, reason: &str) -> Option<Event> {
     activity.session.as_ref()?;
     Some(Event::AgentActivity(Report {
         spawn,
-        state: State::Ended.as_str().to_owned(),
+        state: event::Activity::Ended,
         reason: reason.to_owned(),
         until: None,
         request: None,
@@ -194,7 +195,7 @@ fn still(panes: &[Pane], task: &str, window: &str, now: SystemTime) -> Option<Du
 
 /// What the task asks of this agent: what the gates of the transitions need that it may ask for.
 fn wants(app: &App, task: &Task, history: &TaskHistory, record: &Spawn) -> Wants {
-    let actor = Actor::from_name(&record.actor).unwrap_or(Actor::Worker);
+    let actor = record.actor.known().unwrap_or(Actor::Worker);
     let Ok(machine) = app.machine_of(&task.owned) else { return Wants::Turn };
     let Ok(status) = status_of(machine, task) else { return Wants::Turn };
     if machine.state(status).agent != actor {

@@ -10,7 +10,7 @@ use crate::flow::activity::is_asked;
 use crate::flow::{lock_recovered, typed};
 use crate::members::{self, Members, Object};
 use crate::store::activity::{self, Activity, Note};
-use crate::store::event::Report;
+use crate::store::event::{self, Report};
 use crate::store::{Event, LockedTask, Set, TaskDir, atomic, find, home};
 use crate::{Error, Kind, Result, nofollow};
 
@@ -77,7 +77,7 @@ pub fn answer(app: &App, request: &str, answer: &Answer) -> Result<Note> {
     let tool = note.tool.as_deref().unwrap_or("a tool");
     let report = Report {
         spawn: note.spawn,
-        state: "answered".to_owned(),
+        state: event::Activity::Answered,
         reason: format!("{word}: {tool}: {}", note.text.as_deref().unwrap_or_default()),
         request: Some(request.to_owned()),
         ..Report::default()

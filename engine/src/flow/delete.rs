@@ -20,7 +20,7 @@ pub fn delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
     check_idle(app, &locked)?;
     workspace::give_back(app, locked.task())?;
     if !locked.history().is_deleted {
-        locked.append(Event::TaskDeleted { actor: Actor::Human.as_str().to_owned() }, Set::new())?;
+        locked.append(Event::TaskDeleted { actor: Actor::Human.into() }, Set::new())?;
     }
     trash::delete(&app.home, locked)
 }
@@ -31,7 +31,7 @@ pub fn delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
 /// `not_allowed` for an agent; those of `admit` and of the store.
 pub fn restore(app: &App, there: &TaskDir, admit: impl FnOnce(&Task, &[Task]) -> Result<()>) -> Result<Task> {
     app.caller.check_person("bring a task back")?;
-    let restored = Event::TaskRestored { actor: Actor::Human.as_str().to_owned() };
+    let restored = Event::TaskRestored { actor: Actor::Human.into() };
     trash::restore(&app.home, there, restored, admit)
 }
 

@@ -13,6 +13,7 @@ use crate::flow::{limit, waiting};
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::workspace::Room;
 use crate::hooks::{self, agents, trace};
+use crate::store::event::Exited;
 use crate::store::{Event, LockedTask, Set, TaskDir};
 
 /// How an agent ended.
@@ -50,7 +51,7 @@ pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
     let story = match locked.history().agents.get(&end.spawn) {
         Some(record) => {
             let machine = app.machine_of(&locked.task().owned)?;
-            let actor = Actor::from_name(&record.actor).unwrap_or(Actor::Worker);
+            let actor = record.actor.known().unwrap_or(Actor::Worker);
             Case { app, machine, locked, actor, end, on_record: false }.judge()?
         }
         None => format!("agent {} has been replaced or is on record as ended", end.spawn),
@@ -108,7 +109,7 @@ impl Case<'_> {
         };
         let agent = self.actor;
         let input = if is_again {
-            let is_replaced = history.agents.values().any(|other| other.actor == agent.as_str());
+            let is_replaced = history.agents.values().any(|other| other.actor.known() == Some(agent));
             Input::JudgedAgain { agent, end, is_replaced }
         } else {
             Input::Ended { agent, end }
@@ -159,9 +160,10 @@ impl Case<'_> {
             return Vec::new();
         }
         let End { spawn, code, signal, reason, duration, last_lines } = self.end.clone();
-        let trace = trace::keep(self.app, &self.locked, self.end.spawn);
+        let kept = trace::keep(self.app, &self.locked, spawn);
         fault::step("record the end of", "an agent");
-        let exited = Event::AgentExited { spawn, code, signal, reason, duration, last_lines, trace };
+        let reason = reason.as_str().into();
+        let exited = Event::AgentExited(Exited { code, signal, reason, duration, last_lines, ..kept });
         let conversation = activity::at_its_end(self.locked.dir(), spawn, &self.end.reason);
         [exited].into_iter().chain(conversation).map(Into::into).collect()
     }

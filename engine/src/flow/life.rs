@@ -11,7 +11,7 @@ use crate::fault;
 use crate::flow::refusal;
 use crate::flow::snapshot::Snapshot;
 use crate::hooks::workspace::Room;
-use crate::store::event::{CounterValue, Pass, PlannedHook, Transition, Waiting};
+use crate::store::event::{self, CounterValue, Pass, PlannedHook, Transition, Waiting};
 use crate::store::{Event, LockedTask, Set, Task, TaskHistory, clock};
 
 /// What follows on something that happens to a task, as far as anything does.
@@ -136,8 +136,8 @@ fn plan(machine: &Machine<'_>, locked: &LockedTask, decision: &Decision<'_>) -> 
         from: machine.state(decision.from).name.to_owned(),
         to: machine.state(decision.to).name.to_owned(),
         transition: Some(decision.transition.0 as usize),
-        cause: word(decision.cause).to_owned(),
-        actor: decision.cause.actor().as_str().to_owned(),
+        cause: recorded(decision.cause),
+        actor: decision.cause.actor().into(),
         hooks: decision.effects.iter().enumerate().map(hook).collect(),
         gate: decision.seen.map(|seen| pass(locked, seen)),
         stood: decision.entered.iter().copied().map(Pass::of).collect(),
@@ -152,8 +152,8 @@ pub fn forced(machine: &Machine<'static>, from: &str, what: Forced, by: Actor, t
     let plan = Transition {
         from: from.to_owned(),
         to: to.to_owned(),
-        cause: word(Cause::Forced(what, by)).to_owned(),
-        actor: by.as_str().to_owned(),
+        cause: recorded(Cause::Forced(what, by)),
+        actor: by.into(),
         hooks: hooks.collect(),
         ..Transition::default()
     };
@@ -166,27 +166,27 @@ fn pass(locked: &LockedTask, seen: Seen<'_>) -> Pass {
     Pass { commit, ..Pass::of(seen) }
 }
 
-/// The word of the journal for why a transition was taken.
-fn word(cause: Cause) -> &'static str {
+/// How the journal has it why a transition was taken.
+fn recorded(cause: Cause) -> event::Cause {
     match cause {
-        Cause::Request(_) => "request",
-        Cause::Exit => "auto",
-        Cause::Escalation => "escalation",
-        Cause::Forced(Forced::Cancel, _) => "forced",
-        Cause::Forced(Forced::Merge, _) => "forced_merge",
+        Cause::Request(_) => event::Cause::Request,
+        Cause::Exit => event::Cause::Auto,
+        Cause::Escalation => event::Cause::Escalation,
+        Cause::Forced(Forced::Cancel, _) => event::Cause::Forced,
+        Cause::Forced(Forced::Merge, _) => event::Cause::ForcedMerge,
     }
 }
 
 /// Why a transition in the journal was taken.
 pub fn cause_of(plan: &Transition) -> Cause {
-    let actor = Actor::from_name(&plan.actor).unwrap_or(Actor::Engine);
-    let causes = [
-        Cause::Exit,
-        Cause::Escalation,
-        Cause::Forced(Forced::Cancel, actor),
-        Cause::Forced(Forced::Merge, actor),
-    ];
-    causes.into_iter().find(|cause| word(*cause) == plan.cause).unwrap_or(Cause::Request(actor))
+    let actor = plan.actor.known().unwrap_or(Actor::Engine);
+    match plan.cause {
+        event::Cause::Request | event::Cause::Other(_) => Cause::Request(actor),
+        event::Cause::Auto => Cause::Exit,
+        event::Cause::Escalation => Cause::Escalation,
+        event::Cause::Forced => Cause::Forced(Forced::Cancel, actor),
+        event::Cause::ForcedMerge => Cause::Forced(Forced::Merge, actor),
+    }
 }
 
 /// What closes a transition in the journal.

@@ -51,7 +51,7 @@ pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
         return Ok(None);
     }
     let Doing::Limit(limit) = known(&activity::read(dir), spawn).doing else { return Ok(None) };
-    let agent = Actor::from_name(&record.actor).unwrap_or(Actor::Worker);
+    let agent = record.actor.known().unwrap_or(Actor::Worker);
     let machine = app.machine_of(&locked.task().owned)?;
     let reason = format!("agent {spawn} has met a limit ({})", limit.text);
     let input = Input::LimitMet { agent, left: left(&limit, fault::now()), reason: &reason };

@@ -12,7 +12,7 @@ use crate::flow::{TransitionResult, lock_recovered, pull_request};
 use crate::hooks;
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::projects::Project;
-use crate::store::{Event, Home, LockedTask, Set, TaskDir};
+use crate::store::{Event, Home, LockedTask, Set, TaskDir, event};
 use crate::{Error, Kind, Result};
 
 /// How somebody wants a task to be merged.
@@ -166,7 +166,7 @@ fn merge_here(app: &App, locked: &mut LockedTask, wish: Wish) -> Result<(Vec<Eve
         app.progress.step(&format!("pushing {into}"));
         git.push(REMOTE, &into).map_err(not_pushed)?;
     }
-    let strategy = wish.strategy.as_str().to_owned();
+    let strategy = event::Strategy::from(wish.strategy.as_str());
     let merged = Event::TaskMerged { strategy, into, commit: Some(plan.commit.clone()) };
     Ok((vec![merged], has_remote, Some(plan.commit)))
 }

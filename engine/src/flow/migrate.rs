@@ -65,7 +65,7 @@ pub fn migration(machine: &Machine<'_>, locked: &LockedTask, to: &str) -> (Event
         from: locked.task().status().to_owned(),
         to: to.to_owned(),
         workflow: machine.name.to_owned(),
-        actor: Actor::Human.as_str().to_owned(),
+        actor: Actor::Human.into(),
         dropped_hooks: dropped_hooks(locked),
     };
     let set = Set::new().status(to).workflow(machine.name, machine.source_hash);

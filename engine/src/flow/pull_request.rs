@@ -9,6 +9,7 @@ use crate::flow::life;
 use crate::flow::lock_recovered;
 use crate::flow::request::{begin, carry_out};
 use crate::hooks;
+use crate::store::event::Strategy;
 use crate::store::{Event, Task, TaskDir};
 
 /// Ends a task whose pull request has ended, as the engine's own act: merged, it goes to where merged tasks go; closed, it
@@ -56,6 +57,6 @@ pub fn found(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<String> {
 /// `not_found` when the project was removed.
 pub fn merged(app: &App, task: &Task, pr: &PullRequest) -> Result<Vec<Event>> {
     let into = app.project_of(task)?.default_branch;
-    let merged = Event::TaskMerged { strategy: "pr".to_owned(), into, commit: pr.commit.clone() };
+    let merged = Event::TaskMerged { strategy: Strategy::PullRequest, into, commit: pr.commit.clone() };
     Ok(vec![Event::PrMerged { url: pr.url.clone() }, merged])
 }

@@ -1,6 +1,6 @@
 //! A task as the core sees it.
 
-use orange_core::{Actor, Facts, HarnessOf, Machine, Permissions, Seen, Spawn, StateId, View, When};
+use orange_core::{Facts, HarnessOf, Machine, Permissions, Seen, Spawn, StateId, View, When};
 
 use crate::store::event::{self, Pass};
 use crate::store::{Task, TaskHistory, suggest};
@@ -40,7 +40,7 @@ impl<'t> Snapshot<'t> {
         let passed = history.passes.values().map(|pass| (pass, When::Passed));
         let entered = history.entered.iter().map(|stood| (stood, When::Entered));
         let found = history.found.iter().map(|stood| (stood, When::Started));
-        let last = history.agents_here.get(machine.state(status).agent.as_str());
+        let last = history.agents_here.get(&machine.state(status).agent.into());
         Snapshot {
             status,
             counters: machine.counters.iter().map(|counter| task.counter(counter.name)).collect(),
@@ -72,11 +72,14 @@ impl<'t> Snapshot<'t> {
 
 /// How an agent was started, if its workflow still has its prompt.
 fn as_started(machine: &Machine<'_>, record: &event::Spawn) -> Option<Spawn> {
-    let reviews = record.actor == Actor::Reviewer.as_str();
+    let reviews = record.actor == event::Actor::Reviewer;
     Some(Spawn {
         prompt: machine.prompt_named(&record.prompt)?,
         harness: if reviews { HarnessOf::Review } else { HarnessOf::Task },
-        permissions: if record.permissions == "full" { Permissions::Full } else { Permissions::Reduced },
+        permissions: match record.permissions {
+            event::Permissions::Full => Permissions::Full,
+            event::Permissions::Reduced | event::Permissions::Other(_) => Permissions::Reduced,
+        },
         increment: None,
     })
 }

@@ -43,7 +43,7 @@ pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<u32> {
     respawn::restartable(app, machine, &locked)?;
     let agent = machine.state(status_of(machine, locked.task())?).agent;
     let history = locked.history();
-    let of_state = history.agents.values().filter(|record| record.actor == agent.as_str());
+    let of_state = history.agents.values().filter(|record| record.actor.known() == Some(agent));
     let spawns: Vec<u32> = of_state.map(|record| record.spawn).collect();
     locked.clear_attention()?;
     if let Some(last) = spawns.last() {
@@ -75,7 +75,7 @@ pub fn go_on(app: &App, dir: &TaskDir) -> Result<Option<String>> {
 }
 
 fn stopped(spawns: &[u32]) -> Event {
-    Event::AgentStopped { spawns: spawns.to_vec(), actor: Actor::Human.as_str().to_owned() }
+    Event::AgentStopped { spawns: spawns.to_vec(), actor: Actor::Human.into() }
 }
 
 fn nobody(app: &App, locked: &LockedTask) -> Error {

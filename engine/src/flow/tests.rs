@@ -178,7 +178,7 @@ impl Lab {
 
     /// As if an agent had been started.
     fn agent(&self, spawn: u32, actor: Actor) {
-        let agent = Spawned { spawn, actor: actor.as_str().to_owned(), ..Spawned::default() };
+        let agent = Spawned { spawn, actor: actor.into(), ..Spawned::default() };
         self.open().append(Event::AgentSpawned(agent), Set::new().tmux_session(Some("s"))).unwrap();
     }
 

@@ -68,8 +68,8 @@ fn started(record: &Record) -> Option<Spawn> {
 }
 
 fn conversation(record: &Record, wanted: u32) -> Option<String> {
-    if let Event::AgentExited { spawn, trace, .. } = &record.event {
-        return trace.conversation.clone().filter(|_| *spawn == wanted);
+    if let Event::AgentExited(exited) = &record.event {
+        return exited.conversation.clone().filter(|_| exited.spawn == wanted);
     }
     None
 }

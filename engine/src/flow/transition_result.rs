@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::flow::definition::changed_story;
-use crate::store::event::{Event, Record};
+use crate::store::{Event, Record};
 use crate::store::{Task, TaskHistory};
 
 /// What a transition came to.

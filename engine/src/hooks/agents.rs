@@ -16,7 +16,7 @@ use crate::drive::tmux::{self, Pane};
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{trace, workspace};
 use crate::setup;
-use crate::store::event::{Pass, Spawn, Trace};
+use crate::store::event::{self, Ending, Exited, Pass, Spawn};
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory, secret};
 use crate::{Error, Kind, Result, caller, fault};
 
@@ -106,7 +106,7 @@ pub fn start(
                 return Ok(());
             }
             let reason = format!("could not be started: {}", error.message);
-            gone(app, locked, &[record.spawn], &reason)?;
+            gone(app, locked, &[record.spawn], &reason.as_str().into())?;
             // One that began meanwhile looks at the journal when it has noted itself, and this looks for it now.
             kill_agent(app, locked, record.spawn, &record.window)?;
             Err(error)
@@ -155,7 +155,7 @@ pub fn started_since(app: &App, locked: &LockedTask, hook: &Hook<'_>, since: u64
     else {
         return Ok(false);
     };
-    if record.actor != spawn.actor().as_str() {
+    if record.actor.known() != Some(spawn.actor()) {
         return Ok(false);
     }
     if AgentProcesses::read(locked.dir(), last)?.is_some() {
@@ -180,7 +180,7 @@ pub fn kill_session(app: &App, locked: &mut LockedTask) -> Result<Set> {
     let tree = ProcessTree::of([roots(locked, &spawns)?, vec![ProcessRoot::Task(id.clone())]].concat());
     let killed = session.map_or(Ok(Vec::new()), |session| app.tmux.kill_session(&session, &id));
     end(tree, killed)?;
-    gone(app, locked, &spawns, "killed")?;
+    gone(app, locked, &spawns, &Ending::Killed)?;
     Ok(Set::new().tmux_session(None))
 }
 
@@ -194,7 +194,7 @@ pub fn kill_reviewer(app: &App, locked: &mut LockedTask) -> Result<Set> {
         of_actor(locked, Actor::Reviewer).map(|(n, record)| (*n, record.window.clone())).collect();
     for (number, window) in &reviewers {
         kill_agent(app, locked, *number, window)?;
-        gone(app, locked, &[*number], "killed")?;
+        gone(app, locked, &[*number], &Ending::Killed)?;
     }
     let is_over = !reviewers.is_empty() && locked.history().agents.is_empty();
     Ok(if is_over { Set::new().tmux_session(None) } else { Set::new() })
@@ -214,8 +214,8 @@ pub fn end_stopped(app: &App, locked: &mut LockedTask) -> Result<()> {
         kill_agent(app, locked, *spawn, window)?;
         let is_last = locked.history().agents.len() == 1;
         let set = if is_last { Set::new().tmux_session(None) } else { Set::new() };
-        let trace = trace::keep(app, locked, *spawn);
-        locked.append(exited(*spawn, "stopped", trace), set)?;
+        let kept = trace::keep(app, locked, *spawn);
+        locked.append(Event::AgentExited(Exited { reason: Ending::Stopped, ..kept }), set)?;
         AgentProcesses::forget(locked.dir(), *spawn)?;
     }
     Ok(())
@@ -344,29 +344,16 @@ pub fn check_gone(app: &App, locked: &LockedTask) -> Result<()> {
 ///
 /// # Errors
 /// Those of writing.
-pub fn gone(app: &App, locked: &mut LockedTask, spawns: &[u32], reason: &str) -> Result<()> {
-    let ends = spawns.iter().map(|number| exited(*number, reason, trace::keep(app, locked, *number)).into());
-    let ends = ends.collect();
+pub fn gone(app: &App, locked: &mut LockedTask, spawns: &[u32], reason: &Ending) -> Result<()> {
+    let exited = |number| Exited { reason: reason.clone(), ..trace::keep(app, locked, number) };
+    let ends = spawns.iter().map(|number| Event::AgentExited(exited(*number)).into()).collect();
     fault::step("record the end of", "agents");
     locked.append_many(ends)?;
     spawns.iter().try_for_each(|number| AgentProcesses::forget(locked.dir(), *number))
 }
 
-/// The event of an agent's end that did not report itself.
-fn exited(spawn: u32, reason: impl Into<String>, trace: Trace) -> Event {
-    Event::AgentExited {
-        spawn,
-        code: None,
-        signal: None,
-        reason: reason.into(),
-        duration: None,
-        last_lines: Vec::new(),
-        trace,
-    }
-}
-
 fn of_actor(locked: &LockedTask, actor: Actor) -> impl Iterator<Item = (&u32, &Spawn)> {
-    locked.history().agents.iter().filter(move |(_, record)| record.actor == actor.as_str())
+    locked.history().agents.iter().filter(move |(_, record)| record.actor.known() == Some(actor))
 }
 
 fn is_alive_in(pane: &Pane, window: &str) -> bool {
@@ -388,7 +375,7 @@ fn make_room(app: &App, locked: &mut LockedTask, actor: Actor) -> Result<()> {
     let left: Vec<_> = of_actor(locked, actor).map(|(number, _)| *number).collect();
     for number in left {
         clear_away(app, locked, number)?;
-        gone(app, locked, &[number], "its pane is gone")?;
+        gone(app, locked, &[number], &Ending::PaneGone)?;
     }
     AgentProcesses::sweep(locked.dir(), |spawn| locked.history().agents.contains_key(&spawn))
 }
@@ -443,17 +430,13 @@ fn record(
 ) -> Result<Spawn> {
     let task = locked.task();
     let harness = app.harness(harness_of(task, spawn))?;
-    let actor = spawn.actor().as_str();
+    let actor = event::Actor::from(spawn.actor());
     let resumes = occasion == Occasion::Respawn;
-    let beginning = trace::beginning(app, locked, &harness, actor, resumes)?;
+    let beginning = trace::beginning(app, locked, &harness, &actor, resumes)?;
     let session = task.owned.tmux_session.clone();
-    let permissions = match spawn.permissions {
-        Permissions::Full => "full",
-        Permissions::Reduced => "reduced",
-    };
     Ok(Spawn {
         spawn: locked.history().last_spawn + 1,
-        actor: actor.to_owned(),
+        actor,
         prompt: machine.prompt(spawn.prompt).name.to_owned(),
         harness: harness.name,
         session: session.unwrap_or_else(|| tmux::session_name(&task.project, &task.branch)),
@@ -461,7 +444,7 @@ fn record(
             Actor::Reviewer => format!("review-{}", counter_value(task, "review_round", counter)),
             Actor::Worker | Actor::Human | Actor::Engine => "worker".to_owned(),
         },
-        permissions: permissions.to_owned(),
+        permissions: spawn.permissions.into(),
         conversation: beginning.conversation,
         resumed: beginning.resumed,
         not_resumed: beginning.not_resumed,

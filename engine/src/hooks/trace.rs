@@ -10,7 +10,7 @@ use crate::drive::harness::Harness;
 use crate::drive::transcript::{self, Found, Sought, is_id};
 use crate::files::open_regular;
 use crate::store::activity::{self, Activity};
-use crate::store::event::{Spawn, Spent, Trace};
+use crate::store::event::{Actor, Exited, Spawn, Spent};
 use crate::store::transcripts::{self, Form};
 use crate::store::{Conversation, LockedTask, Task, TaskDir, id};
 use crate::{Error, Kind, Result, fault, nofollow};
@@ -31,17 +31,20 @@ pub struct Beginning {
 
 /// Keeps what an agent did that has ended, and finds out which conversation it had. A kill between this and the record of its end
 /// does no harm: it is kept again. What cannot be kept is no reason not to record the end; it is told in the answer.
-pub fn keep(app: &App, locked: &LockedTask, spawn: u32) -> Trace {
-    let Some(record) = locked.history().agents.get(&spawn) else { return Trace::default() };
+pub fn keep(app: &App, locked: &LockedTask, spawn: u32) -> Exited {
+    let Some(record) = locked.history().agents.get(&spawn) else {
+        return Exited { spawn, ..Exited::default() };
+    };
     let found = own_file(app, locked.dir(), locked.task(), record);
-    let spent = spent(locked.dir(), record, found.as_ref());
+    let Spent { tokens, cost } = spent(locked.dir(), record, found.as_ref());
     let conversation = found.as_ref().map(|found| found.id.clone());
     let kept = keep_one(app, locked, spawn, found.as_ref());
     keep_left(app, locked);
-    match kept {
-        Ok(transcript) => Trace { conversation, transcript, not_kept: None, spent },
-        Err(error) => Trace { conversation, transcript: None, not_kept: Some(error.one_line()), spent },
-    }
+    let (transcript, not_kept) = match kept {
+        Ok(transcript) => (transcript, None),
+        Err(error) => (None, Some(error.one_line())),
+    };
+    Exited { spawn, conversation, transcript, not_kept, tokens, cost, ..Exited::default() }
 }
 
 /// What this agent has taken so far: as its harness reports it, else as its record of the conversation has it.
@@ -97,7 +100,7 @@ pub fn beginning(
     app: &App,
     locked: &LockedTask,
     harness: &Harness,
-    actor: &str,
+    actor: &Actor,
     resumes: bool,
 ) -> Result<Beginning> {
     let mut not_resumed = None;
@@ -118,7 +121,7 @@ fn resumable(
     app: &App,
     locked: &LockedTask,
     harness: &Harness,
-    actor: &str,
+    actor: &Actor,
 ) -> std::result::Result<String, String> {
     let known = locked.history().conversations.get(actor);
     let Conversation { spawn, id, harness: name, workspace } =

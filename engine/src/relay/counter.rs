@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::caller::{self, check_secret};
 use crate::drive::exec::Call;
 use crate::store::TaskDir;
+use crate::store::event::Actor;
 use crate::{Error, Kind, Result, fault};
 
 /// Whether an agent may ask for what these words say.
@@ -27,7 +28,7 @@ pub(super) struct Counter<'o> {
     app: &'o App,
     dir: &'o TaskDir,
     spawn: u32,
-    actor: String,
+    actor: Actor,
     check: Check,
     /// Names that were claimed: none is carried out twice, whatever is put into the folder.
     seen: BTreeSet<Name>,
@@ -36,8 +37,7 @@ pub(super) struct Counter<'o> {
 
 impl<'o> Counter<'o> {
     /// Takes requests of this agent.
-    pub(super) fn new(app: &'o App, dir: &'o TaskDir, spawn: u32, actor: &str, check: Check) -> Counter<'o> {
-        let actor = actor.to_owned();
+    pub(super) fn new(app: &'o App, dir: &'o TaskDir, spawn: u32, actor: Actor, check: Check) -> Counter<'o> {
         Counter { app, dir, spawn, actor, check, seen: BTreeSet::new(), at_work: Vec::new() }
     }
 
@@ -112,7 +112,7 @@ impl<'o> Counter<'o> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let call = self.app.as_engine(&words, self.dir).folder(&folder).bound(BOUND);
         let call = call.env(caller::TASK, &task).env(caller::SPAWN, spawn.to_string());
-        let call = call.env(caller::ACTOR, &self.actor).env(caller::RELAYED, "yes");
+        let call = call.env(caller::ACTOR, self.actor.as_str()).env(caller::RELAYED, "yes");
         Ok(secret.into_iter().fold(call, |call, secret| call.env(caller::SECRET, secret)))
     }
 }

@@ -37,7 +37,7 @@ pub fn serve(
         return Err(Error::new(Kind::Refused, format!("task {} has no live agent {spawn}", dir.id)));
     };
     let mut place = WatchedFolder::of(app, &task, spawn)?;
-    let mut counter = Counter::new(app, dir, spawn, &actor, check);
+    let mut counter = Counter::new(app, dir, spawn, actor, check);
     let folder = place.settle()?;
     counter.settle(&folder);
     ready()

@@ -10,8 +10,8 @@ use crate::store::frontmatter::Document;
 use crate::store::lock::{Lock, Rank};
 use crate::store::scalar::Value;
 use crate::store::{
-    Event, Home, LockedTask, Set, Task, TaskDir, atomic, clock, home, id, journal, list, lock, projects,
-    regular, task,
+    Event, Home, LockedTask, Set, Task, TaskDir, atomic, clock, event, home, id, journal, list, lock,
+    projects, regular, task,
 };
 use crate::{Error, Kind, Result, fault, nofollow};
 
@@ -39,7 +39,7 @@ pub struct Draft {
     /// The markdown below the frontmatter.
     pub body: String,
     /// Who creates it.
-    pub actor: String,
+    pub actor: event::Actor,
     /// The task whose agent that is.
     pub creator: Option<String>,
 }

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use orange_journal::read::owned;
+use orange_journal::fold::owned;
 use rustix::fs::OFlags;
 
 use crate::files::entries;

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use crate::store::{Draft, Home, LockedTask, create};
+use crate::store::{Draft, Home, LockedTask, create, event};
 
 mod both;
 mod copies;
@@ -38,7 +38,7 @@ pub(crate) fn draft(branch: &str) -> Draft {
         status: "pending".to_owned(),
         counters: BTreeMap::from([("review_round".to_owned(), 0), ("crash_count".to_owned(), 0)]),
         body: "\n## Context\n\nToo sour.\n".to_owned(),
-        actor: "human".to_owned(),
+        actor: event::Actor::Human,
         creator: None,
     }
 }

@@ -12,7 +12,8 @@ use crate::cmd::answer::{Answer, one_line};
 use crate::drive::tmux::Shown;
 use crate::flow::{Snapshot, waiting};
 use crate::hooks::agents;
-use crate::store::event::{Event, Record, Waiting};
+use crate::store::Record;
+use crate::store::event::{Event, Exited, Waiting};
 use crate::store::{Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result, fault};
 
@@ -88,7 +89,7 @@ fn is_followed(app: &App, dir: &TaskDir) -> Result<bool> {
 /// How the last agent ended.
 fn end_of(records: &[Record]) -> String {
     let end = records.iter().rev().find_map(|record| {
-        let Event::AgentExited { spawn, reason, .. } = &record.event else { return None };
+        let Event::AgentExited(Exited { spawn, reason, .. }) = &record.event else { return None };
         Some((*spawn, reason))
     });
     let Some((number, reason)) = end else { return "No agent's end is on record.".to_owned() };
@@ -96,7 +97,7 @@ fn end_of(records: &[Record]) -> String {
         let (Event::AgentSpawned(spawn) | Event::AgentRespawned(spawn)) = &record.event else { return None };
         (spawn.spawn == number).then_some(spawn.actor.as_str())
     });
-    format!("Agent {number} ({}) has ended: {}.", actor.unwrap_or("unknown"), one_line(reason, 200))
+    format!("Agent {number} ({}) has ended: {}.", actor.unwrap_or("unknown"), one_line(reason.as_str(), 200))
 }
 
 /// What can be done about a task without an agent, each with the command.

@@ -216,7 +216,7 @@ fn draft(
         status: machine.state(begins).name.to_owned(),
         counters,
         body,
-        actor: app.caller.actor().as_str().to_owned(),
+        actor: app.caller.actor().into(),
         creator: app.caller.task().map(str::to_owned),
     })
 }

@@ -19,7 +19,6 @@ mod update;
 mod wait;
 mod watch;
 
-use orange_core::Actor;
 use serde_json::json;
 
 use crate::app::App;
@@ -27,7 +26,7 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
 use crate::flow;
 use crate::setup::skill;
-use crate::store::event::Spawn;
+use crate::store::event::{self, Spawn};
 use crate::store::{LockedTask, Task, TaskDir, TaskHistory, find};
 use crate::{Error, Kind, Result};
 
@@ -102,8 +101,8 @@ fn missing_skills(app: &App, task: &Task) -> Vec<String> {
 /// Those harnesses are meant whose reduced permissions are known to keep a worker from its work.
 fn reduced_workers(history: &TaskHistory) -> Vec<String> {
     let is_kept = |spawn: &&Spawn| {
-        spawn.actor == Actor::Worker.as_str()
-            && spawn.permissions == "reduced"
+        spawn.actor == event::Actor::Worker
+            && spawn.permissions == event::Permissions::Reduced
             && ["claude", "codex"].contains(&spawn.harness.as_str())
     };
     let hint = |spawn: &Spawn| {

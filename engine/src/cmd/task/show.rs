@@ -14,7 +14,8 @@ use crate::flow::activity::{self, Agent};
 use crate::flow::definition::compare;
 use crate::flow::refusal::short;
 use crate::flow::snapshot::status_of;
-use crate::store::event::{Event, Pass, Record, Spent, Waiting};
+use crate::store::Record;
+use crate::store::event::{Event, Exited, Pass, Spent, Waiting};
 use crate::store::journal::Journal;
 use crate::store::{Task, TaskDir, TaskHistory};
 
@@ -145,11 +146,14 @@ fn workflow_note(app: &App, task: &Task) -> Option<String> {
 /// How the last agent ended whose wrapper could tell: after how long, and what it showed.
 fn last_end(records: &[Record]) -> Vec<String> {
     let last = records.iter().rev().find_map(|record| {
-        let Event::AgentExited { spawn, reason, duration, last_lines, .. } = &record.event else {
+        let Event::AgentExited(Exited { spawn, reason, duration, last_lines, .. }) = &record.event else {
             return None;
         };
         let lived = (*duration)?;
-        Some((format!("last end   agent {spawn} after {lived} s: {}", one_line(reason, 200)), last_lines))
+        Some((
+            format!("last end   agent {spawn} after {lived} s: {}", one_line(reason.as_str(), 200)),
+            last_lines,
+        ))
     });
     let Some((end, shown)) = last else { return Vec::new() };
     std::iter::once(end).chain(shown.iter().map(|line| format!("  | {}", one_line(line, 200)))).collect()

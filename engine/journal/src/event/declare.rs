@@ -1,0 +1,238 @@
+//! How words, objects and events are declared: once, and everything that handles them follows from that.
+
+use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::{Error, Map, Value};
+
+/// A type of events, as it is declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Type {
+    /// What journals call it.
+    pub name: &'static str,
+    /// The names of its fields.
+    pub fields: &'static [&'static str],
+    /// When it is written, in the lines of its declaration.
+    pub when: &'static [&'static str],
+}
+
+/// The members of a JSON object that have not been taken yet. What nobody takes was written by a newer version.
+pub(crate) struct Fields(Map<String, Value>);
+
+impl Fields {
+    pub(crate) fn read<'de, D: Deserializer<'de>>(object: D) -> Result<Fields, D::Error> {
+        object.deserialize_map(Object).map(Fields)
+    }
+
+    /// The member of this name. One that is not there is this, else what null stands for.
+    pub(crate) fn take<T: DeserializeOwned>(&mut self, name: &str, missing: Option<T>) -> Result<T, Error> {
+        let found = self.0.remove(name);
+        let is_there = found.is_some();
+        match missing {
+            Some(missing) if !is_there => Ok(missing),
+            Some(_) | None => {
+                T::deserialize(found.unwrap_or_default()).map_err(|cause| flaw(name, is_there, &cause))
+            }
+        }
+    }
+}
+
+fn flaw(name: &str, is_there: bool, cause: &Error) -> Error {
+    Error::custom(if is_there {
+        format!("field `{name}`: {cause}")
+    } else {
+        format!("missing field `{name}`")
+    })
+}
+
+/// Reads an object, each of whose members has a name of its own.
+struct Object;
+
+impl<'de> Visitor<'de> for Object {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Map<String, Value>, A::Error> {
+        let mut object = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if object.contains_key(&name) {
+                return Err(A::Error::custom(format!("duplicate field `{name}`")));
+            }
+            object.insert(name, members.next_value()?);
+        }
+        Ok(object)
+    }
+}
+
+/// Declares words that journals use. A word that is not among them is kept as it is.
+macro_rules! words {
+    ($($(#[doc = $doc:literal])* $name:ident { $($(#[doc = $means:literal])* $variant:ident = $word:literal,)* })*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name {
+            $($(#[doc = $means])* $variant,)*
+            /// Another word, such as a newer version may use.
+            Other(String),
+        }
+
+        impl $name {
+            /// The word.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $($name::$variant => $word,)*
+                    $name::Other(word) => word,
+                }
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(word: &str) -> $name {
+                match word {
+                    $($word => $name::$variant,)*
+                    other => $name::Other(other.to_owned()),
+                }
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> $name {
+                $name::Other(String::new())
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(self.as_str())
+            }
+        }
+
+        #[cfg(test)]
+        impl crate::event::sample::Sample for $name {
+            fn sample(count: &mut u32) -> $name {
+                let words = [$($name::$variant,)*];
+                words[(u32::sample(count) as usize) % words.len()].clone()
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
+                Ok($name::from(String::deserialize(from)?.as_str()))
+            }
+        }
+    )*};
+}
+
+/// Takes the fields of an object one by one. One with an attribute for serde, and an option, may be missing.
+macro_rules! take {
+    ($fields:ident, $field:ident : $of:ty) => {
+        $fields.take::<$of>(stringify!($field), None)?
+    };
+    ($fields:ident, $field:ident : $of:ty, $serde:tt) => {
+        $fields.take::<$of>(stringify!($field), Some(Default::default()))?
+    };
+}
+
+/// Declares objects that are parts of events.
+macro_rules! objects {
+    ($($(#[doc = $doc:literal])* $name:ident {
+        $($(#[doc = $means:literal])* $(#[serde $serde:tt])? $field:ident: $of:ty,)*
+    })*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+        pub struct $name {
+            $($(#[doc = $means])* $(#[serde $serde])? pub $field: $of,)*
+        }
+
+        impl $name {
+            /// The names of its fields.
+            pub const FIELDS: &[&str] = &[$(stringify!($field)),*];
+
+            pub(crate) fn take(fields: &mut crate::event::declare::Fields) -> Result<$name, serde_json::Error> {
+                Ok($name { $($field: take!(fields, $field: $of $(, $serde)?),)* })
+            }
+        }
+
+        #[cfg(test)]
+        impl crate::event::sample::Sample for $name {
+            fn sample(count: &mut u32) -> $name {
+                $name { $($field: <$of>::sample(count),)* }
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
+                let mut fields = crate::event::declare::Fields::read(from)?;
+                $name::take(&mut fields).map_err(serde::de::Error::custom)
+            }
+        }
+    )*};
+}
+
+/// Declares the events: the type, how it is written and read, and the list of what there is.
+macro_rules! events {
+    ($($(#[doc = $when:literal])* $type:literal $variant:ident
+        $({ $($(#[doc = $means:literal])* $(#[serde $serde:tt])? $field:ident: $of:ty,)* })?
+        $(($object:ident))?
+    ,)*) => {
+        /// What can happen to a task. Fields and types that a newer version wrote are passed over.
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+        #[serde(tag = "type")]
+        pub enum Event {
+            $(
+                $(#[doc = $when])*
+                #[serde(rename = $type)]
+                $variant
+                    $({ $($(#[doc = $means])* $(#[serde $serde])? $field: $of,)* })?
+                    $(($object))?,
+            )*
+            /// What a newer version wrote.
+            #[default]
+            #[serde(rename = "unknown")]
+            Unknown,
+        }
+
+        impl Event {
+            /// What there is, in the order of its declaration.
+            pub const TYPES: &[Type] = &[$(Type {
+                name: $type,
+                fields: events!(@fields $({ $($field)* })? $(($object))?),
+                when: &[$($when),*],
+            }),*];
+
+            pub(crate) fn take(kind: &str, fields: &mut Fields) -> Result<Event, serde_json::Error> {
+                Ok(match kind {
+                    $($type => events!(@take fields, $variant
+                        $({ $($field: $of $(, $serde)?;)* })?
+                        $(($object))?
+                    ),)*
+                    _ => Event::Unknown,
+                })
+            }
+
+            /// One of each, with no two values alike, so that none can be taken for another.
+            #[cfg(test)]
+            pub(crate) fn samples(count: &mut u32) -> Vec<Event> {
+                use crate::event::sample::Sample;
+                vec![$(Event::$variant
+                    $({ $($field: <$of>::sample(count),)* })?
+                    $(($object::sample(count)))?
+                ),*]
+            }
+        }
+    };
+    (@fields { $($field:ident)* }) => { &[$(stringify!($field)),*] };
+    (@fields ($object:ident)) => { $object::FIELDS };
+    (@take $fields:ident, $variant:ident { $($field:ident: $of:ty $(, $serde:tt)?;)* }) => {
+        Event::$variant { $($field: take!($fields, $field: $of $(, $serde)?),)* }
+    };
+    (@take $fields:ident, $variant:ident ($object:ident)) => { Event::$variant($object::take($fields)?) };
+}
+
+pub(crate) use {events, objects, take, words};

@@ -1,0 +1,56 @@
+//! A line of a journal.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use crate::event::Event;
+use crate::event::declare::Fields;
+use crate::set::Set;
+
+/// One line of `history.jsonl`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Record {
+    /// Its number: from 1, without gaps as long as nobody removes lines by hand.
+    pub seq: u64,
+    /// When it was written, RFC 3339 UTC.
+    pub timestamp: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+    /// The engine-owned values that it changed, with their new values.
+    #[serde(skip_serializing_if = "Set::is_empty")]
+    pub set: Set,
+}
+
+impl Record {
+    /// What its line says.
+    pub fn to_json(&self) -> Value {
+        // A line is read back: another serializer for each event would weigh more than the time it saves is worth.
+        let line = serde_json::to_vec(self).unwrap_or_default();
+        serde_json::from_slice(&line).unwrap_or_default()
+    }
+}
+
+impl<'de> Deserialize<'de> for Record {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Record, D::Error> {
+        let mut fields = Fields::read(from)?;
+        Record::take(&mut fields).map_err(D::Error::custom)
+    }
+}
+
+impl Record {
+    fn take(fields: &mut Fields) -> Result<Record, serde_json::Error> {
+        let set = Set(fields.take("set", Some(serde_json::Map::new()))?);
+        if let Some((key, value)) = set.misnamed() {
+            return Err(serde_json::Error::custom(format!("its `{key}` is no name: {value}")));
+        }
+        let kind: String = fields.take("type", None)?;
+        Ok(Record {
+            seq: fields.take("seq", None)?,
+            timestamp: fields.take("timestamp", None)?,
+            event: Event::take(&kind, fields)?,
+            set,
+        })
+    }
+}
