@@ -4,10 +4,13 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::ops::{Deref, DerefMut};
 
+use serde::{Deserialize, Serialize};
+
 use crate::nofollow::Unfit;
 
 /// What kind of failure it is; each has one exit status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// The machine has no such transition.
     NoTransition,
@@ -29,51 +32,14 @@ pub enum Kind {
     NotFound,
     /// Somebody else holds the lock.
     Locked,
-    /// tmux, git, gh, a harness or the disk failed.
-    Environment,
     /// A file cannot be understood; nothing was changed.
     Corrupt,
+    /// tmux, git, gh, a harness or the disk failed. A kind that only a newer version knows is read as this one.
+    #[serde(other)]
+    Environment,
 }
 
 impl Kind {
-    /// The word that `--json` answers carry.
-    pub fn code(self) -> &'static str {
-        match self {
-            Kind::NoTransition => "no_transition",
-            Kind::GuardFailed => "guard_failed",
-            Kind::GateFailed => "gate_failed",
-            Kind::NotAllowed => "not_allowed",
-            Kind::NotRespawnable => "not_respawnable",
-            Kind::Refused => "refused",
-            Kind::TimedOut => "timed_out",
-            Kind::Usage => "usage",
-            Kind::NotFound => "not_found",
-            Kind::Locked => "locked",
-            Kind::Environment => "environment",
-            Kind::Corrupt => "corrupt",
-        }
-    }
-
-    /// The kind that has this word.
-    pub fn named(code: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.code() == code)
-    }
-
-    const ALL: [Kind; 12] = [
-        Kind::NoTransition,
-        Kind::GuardFailed,
-        Kind::GateFailed,
-        Kind::NotAllowed,
-        Kind::NotRespawnable,
-        Kind::Refused,
-        Kind::TimedOut,
-        Kind::Usage,
-        Kind::NotFound,
-        Kind::Locked,
-        Kind::Environment,
-        Kind::Corrupt,
-    ];
-
     /// The exit status of the process.
     pub fn exit_status(self) -> u8 {
         match self {
@@ -96,13 +62,14 @@ impl Kind {
 /// A failure that a person or an agent reads: what happened, and what would mend it.
 ///
 /// It is one pointer wide, since every result of the runtime carries one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Error(Box<Failure>);
 
 /// What an [`Error`] says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// Its kind, and so its exit status.
+    #[serde(rename = "code")]
     pub kind: Kind,
     /// What happened, naming the things involved.
     pub message: String,

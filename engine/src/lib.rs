@@ -17,7 +17,6 @@ pub mod flow;
 pub mod hooks;
 pub mod log;
 pub mod machines;
-pub mod members;
 mod nofollow;
 pub mod progress;
 pub mod relay;

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::ops::Deref;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The name of a worktree, a project or a task: no path, and not hidden.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Name(String);
 
 impl Name {
@@ -17,6 +17,14 @@ impl Name {
         let fits = (1..=LONGEST).contains(&text.len()) && !text.starts_with('.');
         let is_plain = !text.chars().any(|letter| letter == '/' || letter.is_control());
         (fits && is_plain).then(|| Name(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Name {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Name, String> {
+        Name::parse(&text).ok_or_else(|| format!("{text:?} is a path or empty, where a name has to be"))
     }
 }
 
@@ -64,5 +72,6 @@ mod tests {
         for other in ["", ".", "..", ".pool.json", "/etc", "a/b", "../a", "a\0", "a\nb", &"a".repeat(256)] {
             assert_eq!(Name::parse(other), None, "{other}");
         }
+        assert!(serde_json::from_str::<Name>("\"/etc\"").is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! What a command answers: the same thing for programs and for people.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cmd::screen::columns;
 use crate::{Error, Kind, Result};
@@ -34,11 +34,6 @@ impl Answer {
     pub fn wrong(self, kind: Kind) -> Answer {
         Answer { wrong: Some(kind), ..self }
     }
-}
-
-/// An error for programs.
-pub fn error_json(error: &Error) -> Value {
-    json!({ "code": error.kind.code(), "message": error.message, "help": error.help })
 }
 
 /// A value in JSON.

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::caller::Caller;
-use crate::cmd::answer::{Answer, error_json, written};
+use crate::cmd::answer::{Answer, written};
 use crate::cmd::args::{AgentCommand, Command, ListArgs, Parsed, asks_for_json, parse};
 use crate::cmd::{
     agent, complete, doctor, event, gc, install, log, mcp, monitor, project, relayed, setup, task, workflow,
@@ -130,7 +130,7 @@ fn end(outcome: Result<Answer>, as_json: bool) -> ExitCode {
 fn fail(error: &Error, as_json: bool) -> ExitCode {
     if as_json {
         // Nobody is left to tell when standard output is gone; the exit status still says it.
-        writeln!(io::stdout(), "{}", json!({ "error": error_json(error) })).unwrap_or_default();
+        writeln!(io::stdout(), "{}", json!({ "error": error })).unwrap_or_default();
     } else {
         writeln!(io::stderr(), "error: {error}").unwrap_or_default();
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::{Answer, error_json};
+use crate::cmd::answer::Answer;
 use crate::cmd::args::MonitorArgs;
 use crate::flow::monitor::{Look, look};
 use crate::flow::polls::Polls;
@@ -25,7 +25,7 @@ pub fn run(app: &App, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) 
         // What fails at one look may be well at the next.
         let found = found.unwrap_or_else(|error| {
             let error = error.told();
-            Answer::new(json!({ "error": error_json(&error) }), format!("error: {error}"))
+            Answer::new(json!({ "error": error }), format!("error: {error}"))
         });
         if !found.text.is_empty() {
             tell(&found)?;

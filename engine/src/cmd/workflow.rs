@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::{Answer, error_json, table};
+use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::WorkflowCommand;
 use crate::cmd::contract::{self, gate_words};
 use crate::machines::Listed;
@@ -47,7 +47,7 @@ fn row(listed: &Listed) -> [String; 6] {
 fn listed_json(listed: &Listed) -> Value {
     let mut json = match &listed.machine {
         Ok(machine) => summary(machine),
-        Err(error) => json!({ "name": listed.name, "error": error_json(error) }),
+        Err(error) => json!({ "name": listed.name, "error": error }),
     };
     json["file"] = listed.file.as_ref().map(|file| file.display().to_string()).into();
     json

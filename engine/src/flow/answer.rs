@@ -3,36 +3,23 @@
 use std::fs::DirEntry;
 use std::path::PathBuf;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::flow::activity::is_asked;
 use crate::flow::{lock_recovered, typed};
-use crate::members::{self, Members, Object};
 use crate::store::activity::{self, Activity, Note};
 use crate::store::event::{self, Report};
 use crate::store::{Event, LockedTask, Set, TaskDir, atomic, find, home};
 use crate::{Error, Kind, Result, nofollow};
 
 /// What a person says to a request.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// Whether the agent may.
     pub allow: bool,
     /// What the agent is told beside that.
     pub message: Option<String>,
-}
-
-impl<'de> Deserialize<'de> for Answer {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Answer, D::Error> {
-        members::deserialize(from)
-    }
-}
-
-impl Object for Answer {
-    fn take(from: &mut Members) -> Answer {
-        Answer { allow: from.required("allow"), message: from.optional("message") }
-    }
 }
 
 /// A request's name has its task, its agent and a mark: `<task>.<spawn>.<mark>`.

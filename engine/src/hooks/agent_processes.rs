@@ -3,35 +3,18 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::drive::process::{self, Process, ProcessRoot};
-use crate::members::{self, Members, Object};
 use crate::store::{TaskDir, atomic, home, secret};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The contents of `agents/<spawn>.json`: the wrapper writes it when the agent has begun.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentProcesses {
     boot: String,
     wrapper: Process,
     agent: Process,
-}
-
-impl<'de> Deserialize<'de> for AgentProcesses {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<AgentProcesses, D::Error> {
-        members::deserialize(from)
-    }
-}
-
-impl Object for AgentProcesses {
-    fn take(from: &mut Members) -> AgentProcesses {
-        AgentProcesses {
-            boot: from.required("boot"),
-            wrapper: from.required("wrapper"),
-            agent: from.required("agent"),
-        }
-    }
 }
 
 /// Room for the note of one agent. An agent that could not be noted would be one that nobody ends.

@@ -2,11 +2,9 @@
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
 
 use crate::drive::exec::Output;
-use crate::members::{self, Members, Object};
 use crate::{Error, Kind};
 
 /// The most bytes that a request may have.
@@ -16,7 +14,7 @@ pub(super) const LONGEST_REQUEST: u64 = 64 * 1024;
 pub(super) const LONGEST_REPLY: u64 = 64 * 1024 * 1024;
 
 /// What an agent asks for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Request {
     /// The task whose agent it is.
     pub task: String,
@@ -31,7 +29,8 @@ pub(super) struct Request {
 }
 
 /// What came of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Reply {
     /// The command was run.
     Ran {
@@ -46,24 +45,6 @@ pub enum Reply {
     Failed(Error),
 }
 
-impl<'de> Deserialize<'de> for Request {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Request, D::Error> {
-        members::deserialize(from)
-    }
-}
-
-impl Object for Request {
-    fn take(from: &mut Members) -> Request {
-        Request {
-            task: from.required("task"),
-            spawn: from.required("spawn"),
-            secret: from.optional("secret"),
-            folder: from.required("folder"),
-            words: from.required("words"),
-        }
-    }
-}
-
 impl Reply {
     /// The reply of a command that has ended.
     pub(super) fn of(output: &Output) -> Reply {
@@ -76,30 +57,12 @@ impl Reply {
 
     /// As it is written.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let json = match self {
-            Reply::Ran { stdout, stderr, status } => {
-                json!({ "stdout": stdout, "stderr": stderr, "status": status })
-            }
-            Reply::Failed(error) => {
-                json!({ "code": error.kind.code(), "message": error.message, "help": error.help })
-            }
-        };
-        json.to_string().into_bytes()
+        serde_json::to_vec(self).unwrap_or_default()
     }
 
     /// As it is read; none where it is no reply.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Reply> {
-        let mut read: Map<String, Value> = serde_json::from_slice(bytes).ok()?;
-        let mut text = |name: &str| match read.remove(name) {
-            Some(Value::String(text)) => Some(text),
-            Some(_) | None => None,
-        };
-        if let Some(message) = text("message") {
-            let kind = text("code").and_then(|code| Kind::named(&code)).unwrap_or(Kind::Environment);
-            return Some(Reply::Failed(Error::new(kind, message).help(text("help").unwrap_or_default())));
-        }
-        let (stdout, stderr) = (text("stdout")?, text("stderr")?);
-        Some(Reply::Ran { stdout, stderr, status: read.get("status")?.as_u64()?.try_into().ok()? })
+        serde_json::from_slice(bytes).ok()
     }
 }
 

@@ -23,7 +23,12 @@ pub fn agree(home: &Home, harness: &str, repo: &Path, matters: &[Matter]) -> Res
     let _lock = lock::acquire(home, &home.root().join(".setup.lock"), Rank::Projects, "the setup")?;
     let mut record = Record::read(home)?;
     if !record.has(harness, repo) {
-        record.agreed.push(Agreed { harness: harness.to_owned(), repo: repo.to_owned(), at: clock::now() });
+        record.agreed.push(Agreed {
+            harness: harness.to_owned(),
+            repo: repo.to_owned(),
+            at: clock::now(),
+            ..Agreed::default()
+        });
     }
     let mut files: Vec<PathBuf> = Vec::new();
     for matter in matters.iter().filter(|matter| !matter.is_settled) {
@@ -45,6 +50,7 @@ pub fn agree(home: &Home, harness: &str, repo: &Path, matters: &[Matter]) -> Res
             created: text.is_none(),
             before: before.clone(),
             after: value.clone(),
+            ..Edit::default()
         });
         // What was done is on record before it is done: it can be taken back in any case.
         fault::step("write", "setup.json");

@@ -3,39 +3,47 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::members::{self, Members, Object};
 use crate::store::{Home, atomic};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The contents of the file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Record {
     /// What was agreed to.
     pub agreed: Vec<Agreed>,
     /// What was changed, in this order.
     pub edits: Vec<Edit>,
+    /// What a newer version wrote beside these.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
 }
 
 /// A harness may work in a repository without asking what it asks in its first dialogs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreed {
     /// Its name.
     pub harness: String,
     /// The main checkout.
     pub repo: PathBuf,
     /// When that was.
+    #[serde(default)]
     pub at: String,
+    /// What a newer version wrote beside these.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
 }
 
 /// A value that was set in a JSON file of a person.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Edit {
     /// The harness whose file it is.
     pub harness: String,
     /// The repository that it was for; empty where it is for all.
+    #[serde(default)]
     pub repo: PathBuf,
     /// The file.
     pub file: PathBuf,
@@ -44,44 +52,17 @@ pub struct Edit {
     /// How many of these were there before; all of them where another value was replaced.
     pub depth: usize,
     /// Whether the file was made for it.
+    #[serde(default)]
     pub created: bool,
     /// What was there before, or null.
+    #[serde(default)]
     pub before: Value,
     /// What was set.
+    #[serde(default)]
     pub after: Value,
-}
-
-impl<'de> Deserialize<'de> for Record {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Record, D::Error> {
-        members::deserialize(from)
-    }
-}
-
-impl Object for Record {
-    fn take(from: &mut Members) -> Record {
-        Record { agreed: from.optional("agreed"), edits: from.optional("edits") }
-    }
-}
-
-impl Object for Agreed {
-    fn take(from: &mut Members) -> Agreed {
-        Agreed { harness: from.required("harness"), repo: from.required("repo"), at: from.optional("at") }
-    }
-}
-
-impl Object for Edit {
-    fn take(from: &mut Members) -> Edit {
-        Edit {
-            harness: from.required("harness"),
-            repo: from.optional("repo"),
-            file: from.required("file"),
-            path: from.required("path"),
-            depth: from.required("depth"),
-            created: from.optional("created"),
-            before: from.optional("before"),
-            after: from.optional("after"),
-        }
-    }
+    /// What a newer version wrote beside these.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
 }
 
 impl Record {
@@ -117,5 +98,28 @@ impl Record {
     /// Whether this harness may work in this repository.
     pub fn has(&self, harness: &str, repo: &Path) -> bool {
         self.agreed.iter().any(|agreed| agreed.harness == harness && agreed.repo == repo)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_newer_versions_wrote_is_kept_and_a_flaw_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        home.prepare().unwrap();
+        let text = r#"{"agreed":[{"harness":"claude","repo":"/r","by":"me"}],"edits":[],"version":2}"#;
+        fs::write(home.setup_json(), text).unwrap();
+        Record::read(&home).unwrap().write(&home).unwrap();
+        let written = fs::read_to_string(home.setup_json()).unwrap();
+        assert!(written.contains("\"by\": \"me\"") && written.contains("\"version\": 2"), "{written}");
+        fs::write(home.setup_json(), "{\"agreed\":\n[{\"harness\": 1}]}").unwrap();
+        let error = Record::read(&home).unwrap_err();
+        assert_eq!(error.kind, Kind::Corrupt);
+        assert!(error.message.contains("expected a string at line 2"), "{error}");
     }
 }

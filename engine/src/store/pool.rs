@@ -8,7 +8,6 @@ use std::path::Path;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::members::{self, Members, Object};
 use crate::store::list::{self, Known};
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::{Home, Name, Task, TaskDir, atomic, home};
@@ -23,48 +22,36 @@ pub struct Pool {
 }
 
 /// One worktree of a project.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Slot {
     /// `<project>--<n>`, which is also its folder's name.
+    #[serde(deserialize_with = "name")]
     pub name: String,
     /// The project.
+    #[serde(deserialize_with = "name")]
     pub project: String,
     /// The id of the task that holds it.
+    #[serde(default, deserialize_with = "name_or_none")]
     pub task: Option<String>,
     /// What a newer version wrote beside these.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct PoolFile {
     slots: Vec<Slot>,
     #[serde(flatten)]
     other: Map<String, Value>,
 }
 
-impl<'de> Deserialize<'de> for PoolFile {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<PoolFile, D::Error> {
-        members::deserialize(from)
-    }
+/// What becomes part of a path cannot lead anywhere else.
+fn name<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<String, D::Error> {
+    Name::deserialize(from).map(|name| name.to_string())
 }
 
-impl Object for PoolFile {
-    fn take(from: &mut Members) -> PoolFile {
-        PoolFile { slots: from.required("slots"), other: from.rest() }
-    }
-}
-
-impl Object for Slot {
-    fn take(from: &mut Members) -> Slot {
-        let task: Option<Name> = from.optional("task");
-        Slot {
-            name: from.required::<Name>("name").to_string(),
-            project: from.required::<Name>("project").to_string(),
-            task: task.map(|task| task.to_string()),
-            other: from.rest(),
-        }
-    }
+fn name_or_none<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<String>, D::Error> {
+    Option::<Name>::deserialize(from).map(|name| name.map(|name| name.to_string()))
 }
 
 /// Every slot, without the lock.

@@ -3,11 +3,10 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::files::real;
-use crate::members::{self, Members, Object};
 use crate::store::lock::Rank;
 use crate::store::{Home, atomic, lock, suggest};
 use crate::{Error, Kind, Result, nofollow};
@@ -16,15 +15,17 @@ use crate::{Error, Kind, Result, nofollow};
 pub const DEFAULT_POOL_SIZE: u32 = 2;
 
 /// A project.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Project {
     /// Its name: letters, digits, `_` and `-`, beginning with a letter or digit.
     pub name: String,
     /// Its repository, absolute.
     pub path: PathBuf,
     /// The branch that tasks begin from and are merged into.
+    #[serde(default = "default_branch")]
     pub default_branch: String,
     /// How many workspaces its tasks may hold at once.
+    #[serde(default = "default_pool_size")]
     pub pool_size: u32,
     /// The workflow of its tasks; `None` for `default`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,7 +34,7 @@ pub struct Project {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcripts_mb: Option<u32>,
     /// Whether answers to what its agents ask may be typed on their screens, where there is no other way.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub type_answers: bool,
     /// Who starts its tasks that wait: `auto`, or, where it is not said, `spawn_next` and people.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,29 +65,12 @@ impl Project {
     }
 }
 
-impl<'de> Deserialize<'de> for Project {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Project, D::Error> {
-        members::deserialize(from)
-    }
+fn default_branch() -> String {
+    "main".to_owned()
 }
 
-impl Object for Project {
-    fn take(from: &mut Members) -> Project {
-        Project {
-            name: from.required("name"),
-            path: from.required("path"),
-            default_branch: from.optional_or("default_branch", "main".to_owned()),
-            pool_size: from.optional_or("pool_size", DEFAULT_POOL_SIZE),
-            workflow: from.optional("workflow"),
-            transcripts_mb: from.optional("transcripts_mb"),
-            type_answers: from.optional_or("type_answers", false),
-            queue: from.optional("queue"),
-            backup_days: from.optional("backup_days"),
-            branch_days: from.optional("branch_days"),
-            trash_days: from.optional("trash_days"),
-            other: from.rest(),
-        }
-    }
+fn default_pool_size() -> u32 {
+    DEFAULT_POOL_SIZE
 }
 
 /// Every project, in the order of the file; none when there is no file.

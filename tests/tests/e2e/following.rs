@@ -167,7 +167,7 @@ fn an_error_while_completing_is_in_the_log() {
     assert_eq!((said.out.as_str(), said.err.as_str(), said.status), ("", "", 0));
     let log = world.ok(&["log", "--component", "complete"]);
     let message = log[0]["message"].as_str().unwrap();
-    assert!(message.contains("harnesses.toml:2: a value is a string"), "{message}");
+    assert!(message.contains("harnesses.toml:2: `binary` is the name or path of a program"), "{message}");
     let said = world.orange(&["complete", "--", "task", "show", "fi"]);
     assert_eq!(said.out, "fix\tMend it\n", "other names are offered");
 }

@@ -17,7 +17,7 @@ fn check(line: &str, expect: &str) {
             format!("{}{command}", if json { "json " } else { "" })
         }
         Ok(Parsed::Text(text)) => text.lines().next().unwrap_or_default().to_owned(),
-        Err(error) => format!("{}: {}", error.kind.code(), error.message),
+        Err(error) => format!("{}: {}", serde_json::json!(error.kind).as_str().unwrap(), error.message),
     };
     assert!(found.contains(expect), "{line}\n found: {found}\nexpect: {expect}");
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::doings;
 use super::session::Session;
 use crate::app::App;
-use crate::cmd::answer::{Answer, error_json, one_line, table, written};
+use crate::cmd::answer::{Answer, one_line, table, written};
 use crate::cmd::args::ListArgs;
 use crate::cmd::project;
 use crate::cmd::screen;
@@ -236,7 +236,6 @@ fn to_json(listed: &Listed, around: &Around<'_>) -> Result<String> {
     let task = match &listed.task {
         Ok(task) => task,
         Err(error) => {
-            let error = error_json(error);
             return written(&json!({ "id": listed.dir.id, "project": listed.dir.project, "error": error }));
         }
     };

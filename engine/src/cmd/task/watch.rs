@@ -9,7 +9,7 @@ use super::doings;
 use super::named_or_here;
 use super::show::event_words;
 use crate::app::App;
-use crate::cmd::answer::{Answer, error_json};
+use crate::cmd::answer::Answer;
 use crate::cmd::args::TaskName;
 use crate::flow::activity::Agent;
 use crate::flow::doing::Assessment;
@@ -135,6 +135,6 @@ fn tell_each(dir: &TaskDir, records: &[Record], tell: &dyn Fn(&Answer) -> Result
 }
 
 fn broken(dir: &TaskDir, error: &Error) -> Answer {
-    let json = json!({ "task": dir.id, "error": error_json(error) });
+    let json = json!({ "task": dir.id, "error": error });
     Answer::new(json, format!("{}: error: {}", dir.id, error.one_line()))
 }

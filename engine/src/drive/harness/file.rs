@@ -3,9 +3,11 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use toml::Spanned;
+use toml::de::{DeString, DeTable};
+
 use super::built_in;
-use super::keys::{Harness, KEYS};
-use super::toml::{self, Table};
+use super::keys::{Entry, Harness, KEYS};
 use crate::store::suggest;
 use crate::{Error, Kind, Result, nofollow};
 
@@ -15,12 +17,8 @@ use crate::{Error, Kind, Result, nofollow};
 /// `corrupt` with the line when the file cannot be understood; `environment` when it cannot be read.
 pub fn all(path: &Path) -> Result<Vec<Harness>> {
     let mut harnesses = built_in();
-    for table in &read(path)? {
-        let known = harnesses.iter_mut().find(|known| known.name == table.name);
-        match known {
-            Some(harness) => apply(path, table, harness)?,
-            None => harnesses.push(new(path, table)?),
-        }
+    if let Some(text) = read(path)? {
+        Source { path, text: &text }.add_to(&mut harnesses)?;
     }
     Ok(harnesses)
 }
@@ -41,54 +39,104 @@ pub fn named(path: &Path, name: &str) -> Result<Harness> {
     })
 }
 
-fn read(path: &Path) -> Result<Vec<Table>> {
+/// The text of the file; none where there is no file.
+fn read(path: &Path) -> Result<Option<String>> {
     let bytes = match nofollow::read_linked(path, nofollow::LONGEST) {
         Ok(bytes) => bytes,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
         Err(cause) => return Err(Error::io("read", path, &cause)),
     };
-    let text = std::str::from_utf8(&bytes).map_err(|cause| {
-        let line = bytes[..cause.valid_up_to()].split(|byte| *byte == b'\n').count();
-        broken(path, line, "this is no UTF-8 text")
-    })?;
-    toml::parse(text).map_err(|flaw| broken(path, flaw.line, &flaw.what))
+    String::from_utf8(bytes).map(Some).map_err(|cause| {
+        let valid = cause.utf8_error().valid_up_to();
+        Source { path, text: "" }.broken_in(lines(&cause.as_bytes()[..valid]), "this is no UTF-8 text")
+    })
 }
 
-fn new(path: &Path, table: &Table) -> Result<Harness> {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
-    if !table.name.chars().all(plain) || table.name.starts_with('-') {
-        return Err(broken(path, table.line, "a harness's name has letters, digits, `_` and `-`"));
-    }
-    for key in ["binary", "full", "reduced"] {
-        if !table.has(key) {
-            return Err(broken(path, table.line, &format!("a new harness says its `{key}`")));
+/// The file, whose lines are named where something is wrong.
+struct Source<'t> {
+    path: &'t Path,
+    text: &'t str,
+}
+
+impl Source<'_> {
+    fn add_to(&self, harnesses: &mut Vec<Harness>) -> Result<()> {
+        // Later errors follow from the first one, which the parser need not find first.
+        let (tables, errors) = DeTable::parse_recoverable(self.text);
+        let at = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
+        if let Some(error) = errors.iter().min_by_key(|error| at(error)) {
+            return Err(self.broken(at(error), error.message()));
         }
+        for (name, value) in in_order(tables.get_ref()) {
+            let Some(table) = value.get_ref().as_table() else {
+                return Err(
+                    self.broken(name.span().start, "a key needs a table before it, such as `[aider]`")
+                );
+            };
+            match harnesses.iter_mut().find(|known| known.name == **name.get_ref()) {
+                Some(harness) => self.apply(table, harness)?,
+                None => harnesses.push(self.new_harness(name, table)?),
+            }
+        }
+        Ok(())
     }
-    let mut harness = Harness { name: table.name.clone(), ..Harness::default() };
-    apply(path, table, &mut harness).map(|()| harness)
+
+    fn new_harness(&self, name: &Spanned<DeString<'_>>, table: &DeTable<'_>) -> Result<Harness> {
+        let (at, name) = (name.span().start, name.get_ref());
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+        if name.is_empty() || !name.chars().all(is_plain) || name.starts_with('-') {
+            return Err(self.broken(at, "a harness's name has letters, digits, `_` and `-`"));
+        }
+        for key in ["binary", "full", "reduced"] {
+            if !table.contains_key(key) {
+                return Err(self.broken(at, &format!("a new harness says its `{key}`")));
+            }
+        }
+        let mut harness = Harness { name: name.to_string(), ..Harness::default() };
+        self.apply(table, &mut harness).map(|()| harness)
+    }
+
+    fn apply(&self, table: &DeTable<'_>, harness: &mut Harness) -> Result<()> {
+        if table.contains_key("report") {
+            // These went with other arguments.
+            harness.report_set.clear();
+            harness.report_defaults.clear();
+            harness.report_version.clear();
+        }
+        for (name, value) in in_order(table) {
+            let (at, entry) = (name.span().start, Entry { key: name.get_ref(), value: value.get_ref() });
+            let Some(key) = KEYS.iter().find(|key| key.name == entry.key) else {
+                let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+                let help = suggest::help(entry.key, &names, "keys");
+                return Err(self.broken(at, &format!("`{}` is no key of a harness: {help}", entry.key)));
+            };
+            (key.set)(harness, &entry).map_err(|flaw| self.broken(at, &flaw))?;
+        }
+        Ok(())
+    }
+
+    /// What is wrong at this byte.
+    fn broken(&self, at: usize, what: &str) -> Error {
+        self.broken_in(lines(&self.text.as_bytes()[..at.min(self.text.len())]), what)
+    }
+
+    fn broken_in(&self, line: usize, what: &str) -> Error {
+        Error::new(Kind::Corrupt, format!("{}:{line}: {what}", self.path.display()))
+            .help("mend that line, or remove the file; nothing was changed")
+    }
 }
 
-fn apply(path: &Path, table: &Table, harness: &mut Harness) -> Result<()> {
-    if table.has("report") {
-        // These went with other arguments.
-        harness.report_set.clear();
-        harness.report_defaults.clear();
-        harness.report_version.clear();
-    }
-    for entry in &table.entries {
-        let Some(key) = KEYS.iter().find(|key| key.name == entry.key) else {
-            let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
-            let help = suggest::help(&entry.key, &names, "keys");
-            return Err(broken(path, entry.line, &format!("`{}` is no key of a harness: {help}", entry.key)));
-        };
-        (key.set)(harness, entry).map_err(|flaw| broken(path, entry.line, &flaw))?;
-    }
-    Ok(())
+/// The number of the line that begins in, or goes on after, these bytes.
+fn lines(bytes: &[u8]) -> usize {
+    bytes.split(|byte| *byte == b'\n').count()
 }
 
-fn broken(path: &Path, line: usize, what: &str) -> Error {
-    Error::new(Kind::Corrupt, format!("{}:{line}: {what}", path.display()))
-        .help("mend that line, or remove the file; nothing was changed")
+/// What the table has, in the order of the file.
+fn in_order<'t>(
+    table: &'t DeTable<'t>,
+) -> Vec<(&'t Spanned<DeString<'t>>, &'t Spanned<toml::de::DeValue<'t>>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(name, _)| name.span().start);
+    entries
 }
 
 #[cfg(test)]
@@ -172,6 +220,30 @@ mod tests {
         check_flaw("[claude]\nresume = ['--continue']", "2", "`{session}`");
         check_flaw("[claude]\ntranscripts = ['sessions/{session}.jsonl']", "2", "begins with");
         check_flaw("[claude]\ntranscripts = ['~/{session}/x.jsonl']", "2", "once");
-        check_flaw("[claude]\nfull = 1", "2", "string in quotes");
+        for wrong in ["1", "true", "{c = 'd'}", "[['c']]", "['a', 1]", "[\"\\u0000\"]"] {
+            check_flaw(&format!("[claude]\n\nfull = {wrong}"), "3", "strings in quotes");
+        }
+        check_flaw("[claude]\nbinary = 1", "2", "program");
+        check_flaw("[claude]\ninstall = 1", "2", "one string in quotes");
+    }
+
+    #[test]
+    fn what_is_no_toml_is_told_with_its_line() {
+        check_flaw("# one\nclaude = 'b'", "2", "table before it");
+        check_flaw("['']\nbinary = 'b'", "1", "name");
+        check_flaw("[[claude]]\nbinary = 'b'", "1", "table before it");
+        check_flaw("[a.b]", "1", "says its `binary`");
+        check_flaw("[claude]\nbinary.c = 'd'", "2", "program");
+        check_flaw("[claude]\nbinary = \"c\nd\"", "2", "string");
+        check_flaw("[claude]\nbinary = 'c", "2", "string");
+        check_flaw("[claude]\nbinary = \"\\x\"", "2", "unicode");
+        check_flaw("[claude]\nbinary = 'c' d", "2", "expected");
+        check_flaw("[claude]\nfull = ['c' 'd']", "2", "expected");
+        check_flaw("[claude]\nbinary 'c'", "2", "expected");
+        check_flaw("[claude]\n= 'c'", "2", "key");
+        check_flaw("[claude]\nbinary = 'c'\nbinary = 'd'", "3", "duplicate key");
+        check_flaw("[claude]\n[codex]\n[claude]", "3", "duplicate key");
+        let (_folder, path) = file("\u{feff}[claude]\r\nbinary = \"\"\"\r\n/opt/\\\r\n  claude\"\"\"\r\n");
+        assert_eq!(named(&path, "claude").unwrap().binary, "/opt/claude");
     }
 }

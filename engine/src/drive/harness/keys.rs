@@ -1,7 +1,8 @@
 //! The keys of a harness: what each is, and how it is read from a line of `harnesses.toml`.
 
+use toml::de::DeValue;
+
 use super::template::{self, Name};
-use super::toml::{Entry, Value};
 
 /// Defines [`Harness`] and [`KEYS`]: a line for each key with its type and the function that reads it.
 macro_rules! keys {
@@ -26,7 +27,13 @@ macro_rules! keys {
 pub(super) struct Key {
     pub(super) name: &'static str,
     /// Gives the harness what the entry says, or says what is wrong with it.
-    pub(super) set: fn(&mut Harness, &Entry) -> Read<()>,
+    pub(super) set: fn(&mut Harness, &Entry<'_>) -> Read<()>,
+}
+
+/// One `key = value` of a table.
+pub(super) struct Entry<'t> {
+    pub(super) key: &'t str,
+    pub(super) value: &'t DeValue<'t>,
 }
 
 /// What was read, or what is wrong.
@@ -82,33 +89,34 @@ keys! {
     install: String = text,
 }
 
-fn text(entry: &Entry) -> Read<String> {
-    match &entry.value {
-        Value::Text(text) => Ok(text.clone()),
-        Value::List(_) => Err(format!("`{}` is one string", entry.key)),
-    }
+fn text(entry: &Entry<'_>) -> Read<String> {
+    string(entry.value).ok_or_else(|| format!("`{}` is one string in quotes", entry.key))
 }
 
-fn program(entry: &Entry) -> Read<String> {
+/// No argument and no variable of a program can have a NUL.
+fn string(value: &DeValue<'_>) -> Option<String> {
+    value.as_str().filter(|text| !text.contains('\0')).map(str::to_owned)
+}
+
+fn program(entry: &Entry<'_>) -> Read<String> {
     text(entry)
         .ok()
         .filter(|text| !text.is_empty())
-        .ok_or_else(|| format!("`{}` is the name or path of a program", entry.key))
+        .ok_or_else(|| format!("`{}` is the name or path of a program, in quotes", entry.key))
 }
 
-fn list(entry: &Entry) -> Read<Vec<String>> {
-    match &entry.value {
-        Value::List(list) => Ok(list.clone()),
-        Value::Text(_) => Err(format!("`{}` is a list: [\"…\", \"…\"]", entry.key)),
-    }
+fn list(entry: &Entry<'_>) -> Read<Vec<String>> {
+    let items =
+        entry.value.as_array().and_then(|items| items.iter().map(|item| string(item.get_ref())).collect());
+    items.ok_or_else(|| format!("`{}` is a list of strings in quotes: [\"…\", \"…\"]", entry.key))
 }
 
-fn template(entry: &Entry) -> Read<Vec<String>> {
+fn template(entry: &Entry<'_>) -> Read<Vec<String>> {
     let args = list(entry)?;
     args.iter().find_map(|arg| template::flaw(arg)).map_or(Ok(args), Err)
 }
 
-fn prompted(entry: &Entry) -> Read<Vec<String>> {
+fn prompted(entry: &Entry<'_>) -> Read<Vec<String>> {
     let args = template(entry)?;
     let places =
         args.iter().flat_map(|arg| [Name::Prompt, Name::PromptFile].map(|name| template::count(arg, name)));
@@ -122,7 +130,7 @@ fn prompted(entry: &Entry) -> Read<Vec<String>> {
 }
 
 /// A template that is empty or has this placeholder.
-fn with(name: Name, what: &str, entry: &Entry) -> Read<Vec<String>> {
+fn with(name: Name, what: &str, entry: &Entry<'_>) -> Read<Vec<String>> {
     let args = template(entry)?;
     if args.is_empty() || args.iter().any(|arg| template::count(arg, name) > 0) {
         return Ok(args);
@@ -130,7 +138,7 @@ fn with(name: Name, what: &str, entry: &Entry) -> Read<Vec<String>> {
     Err(format!("`{}` has the place of {what}", entry.key))
 }
 
-fn variables(entry: &Entry) -> Read<Vec<String>> {
+fn variables(entry: &Entry<'_>) -> Read<Vec<String>> {
     let variables = template(entry)?;
     let is_one = |variable: &String| {
         variable.split_once('=').is_some_and(|(name, _)| is_variable(name))
@@ -146,7 +154,7 @@ fn variables(entry: &Entry) -> Read<Vec<String>> {
     ))
 }
 
-fn names(entry: &Entry) -> Read<Vec<String>> {
+fn names(entry: &Entry<'_>) -> Read<Vec<String>> {
     let names = list(entry)?;
     if names.iter().all(|name| is_variable(name)) {
         return Ok(names);
@@ -159,7 +167,7 @@ fn is_variable(name: &str) -> bool {
     !name.is_empty() && name.chars().all(plain) && !name.starts_with("ORANGE_")
 }
 
-fn transcripts(entry: &Entry) -> Read<Vec<String>> {
+fn transcripts(entry: &Entry<'_>) -> Read<Vec<String>> {
     let paths = list(entry)?;
     let is_place = |path: &String| {
         path.starts_with(['/', '$', '~'])

@@ -7,7 +7,6 @@ mod merge;
 pub mod report;
 pub mod reporting;
 mod template;
-mod toml;
 pub mod transcript;
 pub mod until;
 

@@ -8,11 +8,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use self::table::Table;
 pub use self::users::{User, may_use, users, writers};
-use crate::members::{Members, Object};
 pub use crate::store::clock::boot;
 use crate::{Error, Kind, Result, caller, fault};
 
@@ -20,18 +19,12 @@ use crate::{Error, Kind, Result, caller, fault};
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A process, and not another one that has got its number since.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Process {
     /// Its number.
     pub pid: i32,
     /// When it was started, in clock ticks since the system was.
     pub start: u64,
-}
-
-impl Object for Process {
-    fn take(from: &mut Members) -> Process {
-        Process { pid: from.required("pid"), start: from.required("start") }
-    }
 }
 
 /// Where processes that belong together begin. What these have started belongs to them, too.

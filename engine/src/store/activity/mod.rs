@@ -59,11 +59,11 @@ pub fn read(dir: &TaskDir) -> Vec<Note> {
     texts.into_iter().flatten().flat_map(|(_, bytes)| parse(&bytes)).collect()
 }
 
-/// The notes in these bytes.
+/// The notes in these bytes. Whoever wrote a line, what is shown of it is one bounded line.
 pub fn parse(bytes: &[u8]) -> Vec<Note> {
     let lines =
         bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && line.len() < LONGEST_LINE);
-    lines.filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    lines.filter_map(|line| serde_json::from_slice(line).ok()).map(|note: Note| note.bounded()).collect()
 }
 
 /// Which file it is, and its last bytes; none where there is no regular file.

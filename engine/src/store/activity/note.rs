@@ -1,12 +1,11 @@
 //! A line of `activity.jsonl`.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
-use crate::members::{self, Member, Members, Object};
 use crate::store::clock;
 
 /// What a harness reported of one agent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Note {
     /// When, RFC 3339 UTC.
     pub time: String,
@@ -47,7 +46,7 @@ pub struct Note {
 }
 
 /// What a note tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// The harness was started so that it reports.
@@ -76,30 +75,8 @@ pub enum Kind {
     Ended,
     /// Only figures, or what a newer version knows.
     #[default]
+    #[serde(other)]
     Other,
-}
-
-const KINDS: [(&str, Kind); 12] = [
-    ("reports", Kind::Reports),
-    ("started", Kind::Started),
-    ("prompt", Kind::Prompt),
-    ("tool", Kind::Tool),
-    ("tool_ended", Kind::ToolEnded),
-    ("permission", Kind::Permission),
-    ("question", Kind::Question),
-    ("answered", Kind::Answered),
-    ("idle", Kind::Idle),
-    ("failed", Kind::Failed),
-    ("limit", Kind::Limit),
-    ("ended", Kind::Ended),
-];
-
-impl Member for Kind {
-    fn of(value: serde_json::Value) -> Option<Kind> {
-        let name = String::of(value)?;
-        let known = KINDS.iter().find(|(known, _)| *known == name);
-        Some(known.map_or(Kind::Other, |(_, kind)| *kind))
-    }
 }
 
 impl Note {
@@ -135,32 +112,4 @@ fn bounded(text: &str, longest: usize) -> String {
         kept.push(letter);
     }
     kept
-}
-
-impl<'de> Deserialize<'de> for Note {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Note, D::Error> {
-        members::deserialize(from)
-    }
-}
-
-impl Object for Note {
-    fn take(from: &mut Members) -> Note {
-        let note = Note {
-            time: from.required("time"),
-            spawn: from.required("spawn"),
-            kind: from.required("kind"),
-            tool: from.optional("tool"),
-            text: from.optional("text"),
-            request: from.optional("request"),
-            pid: from.optional("pid"),
-            start: from.optional("start"),
-            until: from.optional("until"),
-            session: from.optional("session"),
-            transcript: from.optional("transcript"),
-            tokens: from.optional("tokens"),
-            cost: from.optional("cost"),
-        };
-        // Whoever wrote the line: what is shown of it is one bounded line.
-        note.bounded()
-    }
 }
