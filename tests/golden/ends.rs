@@ -586,8 +586,8 @@ pub mod ends {
             state: State::Working.id(),
             condition: orange::Condition::Ended(orange::Ending {
                 codes: &[75],
-                signals: &[],
                 output: Some("rate limit"),
+                ..orange::Ending::ANY
             }),
             outcome: orange::Outcome::Wait {
                 resume_after: 900,
@@ -598,7 +598,7 @@ pub mod ends {
             condition: orange::Condition::Ended(orange::Ending {
                 codes: &[75, 76],
                 signals: &[15],
-                output: None,
+                ..orange::Ending::ANY
             }),
             outcome: orange::Outcome::Crash {
                 stuck_after: 3,
@@ -608,18 +608,16 @@ pub mod ends {
         orange::ExitRule {
             state: State::Working.id(),
             condition: orange::Condition::Ended(orange::Ending {
-                codes: &[],
-                signals: &[],
                 output: Some("not logged in"),
+                ..orange::Ending::ANY
             }),
             outcome: orange::Outcome::Then(State::Stuck.id()),
         },
         orange::ExitRule {
             state: State::Working.id(),
             condition: orange::Condition::Ended(orange::Ending {
-                codes: &[],
                 signals: &[1, 15],
-                output: None,
+                ..orange::Ending::ANY
             }),
             outcome: orange::Outcome::MarkDead,
         },

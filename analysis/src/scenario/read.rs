@@ -183,7 +183,7 @@ fn ended(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Ended {
     };
     let (code, signal) = (number("code"), number("signal"));
     let output = fields.get("output").and_then(|it| decoder.scalar(&it)).map(|it| it.value);
-    Ended { code, signal, output: output.unwrap_or_default() }
+    Ended::of(code, signal, output.unwrap_or_default())
 }
 
 /// Whether the step says that this is done. That it is not done is no step.

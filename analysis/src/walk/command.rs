@@ -146,7 +146,7 @@ impl fmt::Display for Act {
             Self::Request { to, by } => write!(f, "status {to} by {by}"),
             Self::Spawn => f.write_str("spawn"),
             Self::Respawn => f.write_str("respawn"),
-            Self::End { agent, ended: Ended { code, signal, output } } => {
+            Self::End { agent, ended: Ended { code, signal, output, .. } } => {
                 write!(f, "die {agent}")?;
                 code.map_or(Ok(()), |code| write!(f, " with {code}"))?;
                 signal.map_or(Ok(()), |signal| write!(f, " by {signal}"))?;

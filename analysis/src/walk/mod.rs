@@ -391,6 +391,11 @@ impl<'m> Walk<'m> {
 }
 
 impl Ended {
+    /// An end with this exit status, by this signal, with these last lines.
+    pub fn of(code: Option<i32>, signal: Option<i32>, output: String) -> Self {
+        Self { code, signal, output }
+    }
+
     fn end(&self) -> End<'_> {
         End { code: self.code, signal: self.signal, output: &self.output, ..End::PLAIN }
     }
@@ -398,7 +403,7 @@ impl Ended {
 
 impl From<&End<'_>> for Ended {
     fn from(end: &End<'_>) -> Self {
-        Self { code: end.code, signal: end.signal, output: end.output.to_owned() }
+        Self::of(end.code, end.signal, end.output.to_owned())
     }
 }
 

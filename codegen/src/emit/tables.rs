@@ -266,15 +266,15 @@ fn exit_rule(emission: &Emission<'_>, rule: &ExitRule<'_>) -> TokenStream {
 }
 
 fn ending(ending: &Ending<'_>) -> TokenStream {
-    let [codes, signals] = [ending.codes, ending.signals].map(|numbers| {
-        let numbers = numbers.iter().map(|it| Literal::i32_unsuffixed(*it));
-        quote!(&[#(#numbers),*])
-    });
-    let output = option(ending.output.map(|it| {
-        let it = text::lines(it);
-        quote!(#it)
-    }));
-    quote!(orange::Ending { codes: #codes, signals: #signals, output: #output })
+    let numbers = |key: &str, numbers: &[i32]| {
+        let (key, items) = (format_ident!("{key}"), numbers.iter().map(|it| Literal::i32_unsuffixed(*it)));
+        (!numbers.is_empty()).then(|| quote!(#key: &[#(#items),*],))
+    };
+    let (codes, signals) = (numbers("codes", ending.codes), numbers("signals", ending.signals));
+    let output = ending.output.map(text::lines).map(|it| quote!(output: Some(#it),));
+    let is_whole = codes.is_some() && signals.is_some() && output.is_some();
+    let rest = (!is_whole).then(|| quote!(..orange::Ending::ANY));
+    quote!(orange::Ending { #codes #signals #output #rest })
 }
 
 fn prompt(prompt: &Prompt<'_>) -> TokenStream {

@@ -70,6 +70,9 @@ impl End<'_> {
 }
 
 impl Ending<'_> {
+    /// Every end.
+    pub const ANY: Ending<'static> = Ending { codes: &[], signals: &[], output: None };
+
     /// Whether this end is one of them.
     pub fn fits(&self, end: &End<'_>) -> bool {
         let is_any = self.codes.is_empty() && self.signals.is_empty();
@@ -109,7 +112,7 @@ mod tests {
     use alloc::string::ToString;
 
     const PLAIN: End<'_> = End::PLAIN;
-    const LIMITED: Ending<'_> = Ending { codes: &[], signals: &[], output: Some("rate limit") };
+    const LIMITED: Ending<'_> = Ending { output: Some("rate limit"), ..Ending::ANY };
 
     #[track_caller]
     fn says(output: &str, expect: bool) {
@@ -129,7 +132,7 @@ mod tests {
 
     #[test]
     fn numbers_are_alternatives_and_the_text_comes_on_top() {
-        let ending = Ending { codes: &[75, 76], signals: &[9], output: None };
+        let ending = Ending { codes: &[75, 76], signals: &[9], ..Ending::ANY };
         for (code, signal, expect) in
             [(Some(75), None, true), (Some(76), None, true), (Some(0), None, false), (None, Some(9), true)]
         {
@@ -148,7 +151,7 @@ mod tests {
 
     #[test]
     fn they_are_told() {
-        let all = Ending { codes: &[75, 76], signals: &[9], output: Some("rate limit") };
+        let all = Ending { codes: &[75, 76], signals: &[9], ..LIMITED };
         let told = "with exit status 75 or 76 or by signal 9 and \"rate limit\" in its last lines";
         assert_eq!(all.to_string(), told);
         assert_eq!(LIMITED.to_string(), "with \"rate limit\" in its last lines");

@@ -357,8 +357,8 @@ fn a_failed_gate_on_an_exit_rules_transition_is_a_crash() {
 
 #[test]
 fn how_an_agent_ended_is_asked_in_the_order_of_the_rules() {
-    let said = |output| Condition::Ended(Ending { codes: &[], signals: &[], output: Some(output) });
-    let exited = Condition::Ended(Ending { codes: &[75], signals: &[9], output: None });
+    let said = |output| Condition::Ended(Ending { output: Some(output), ..Ending::ANY });
+    let exited = Condition::Ended(Ending { codes: &[75], signals: &[9], ..Ending::ANY });
     let rule = |condition, outcome| ExitRule { state: WORKING, condition, outcome };
     let rules = [
         MACHINE.exit_rules[0],

@@ -99,7 +99,7 @@ static MACHINE: Machine<'static> = Machine {
         ExitRule { state: REVIEW, condition: Condition::Artifact(FAIL), outcome: Outcome::Then(WORKING) },
         ExitRule {
             state: REVIEW,
-            condition: Condition::Ended(Ending { codes: &[75], signals: &[], output: Some("limit") }),
+            condition: Condition::Ended(Ending { codes: &[75], output: Some("limit"), ..Ending::ANY }),
             outcome: Outcome::Wait { resume_after: 900 },
         },
         on_crash(REVIEW),
