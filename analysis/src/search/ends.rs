@@ -19,7 +19,7 @@ pub fn example<'m>(machine: &Machine<'m>, rule: Option<RuleIndex>) -> End<'m> {
         return End::PLAIN;
     };
     let output = ending.output.unwrap_or_default();
-    let said = End { output, ..End::PLAIN };
+    let said = End { output, lasted: ending.after.unwrap_or_default(), ..End::PLAIN };
     let codes = ending.codes.iter().map(|code| End { code: Some(*code), ..said });
     let signals = ending.signals.iter().map(|signal| End { signal: Some(*signal), ..said });
     let before = machine.exit_rules_of(machine.exit_rules[rule].state).start..rule;

@@ -37,9 +37,10 @@ write ## NAME: TEXT          write a section of TASK.md; \\n begins a new line
 status STATE [by ACTOR]      ask for a state; ACTOR is worker, reviewer or human
 spawn                        `orange task spawn`: start the task
 respawn                      `orange task respawn`: start its agent again
-die [worker|reviewer] [with CODE] [by SIGNAL] [saying TEXT]
+die [worker|reviewer] [with CODE] [by SIGNAL] [after SECONDS] [saying TEXT]
                              the agent ends: with this exit status, by this
-                             signal, with this in its last lines
+                             signal, so long after the task came to its state,
+                             with this in its last lines
 set COUNTER NUMBER           set a counter
 next                         show the ways on, and what stands in them
 show                         show the task
@@ -98,13 +99,14 @@ fn die(rest: &str) -> Result<Act, Impossible> {
     };
     let mut ended = Ended { output: unescaped(output.trim()), ..Ended::default() };
     let mut words = how.split_whitespace().peekable();
-    let who = words.next_if(|it| !matches!(*it, "with" | "by"));
+    let who = words.next_if(|it| !matches!(*it, "with" | "by" | "after"));
     let agent = who.map_or(Ok(Actor::Worker), actor)?;
     while let Some(word) = words.next() {
         let number = words.next().and_then(|it| it.parse().ok());
         match (word, number) {
             ("with", Some(code)) => ended.code = Some(code),
             ("by", Some(signal)) => ended.signal = Some(signal),
+            ("after", Some(seconds)) => ended.lasted = seconds.unsigned_abs(),
             _ => return Err(Impossible(no_command(&format!("die {rest}"), "die"))),
         }
     }
@@ -146,10 +148,13 @@ impl fmt::Display for Act {
             Self::Request { to, by } => write!(f, "status {to} by {by}"),
             Self::Spawn => f.write_str("spawn"),
             Self::Respawn => f.write_str("respawn"),
-            Self::End { agent, ended: Ended { code, signal, output, .. } } => {
+            Self::End { agent, ended: Ended { code, signal, output, lasted } } => {
                 write!(f, "die {agent}")?;
                 code.map_or(Ok(()), |code| write!(f, " with {code}"))?;
                 signal.map_or(Ok(()), |signal| write!(f, " by {signal}"))?;
+                if *lasted > 0 {
+                    write!(f, " after {lasted}")?;
+                }
                 let output = output.trim().replace('\n', "\\n");
                 if output.is_empty() { Ok(()) } else { write!(f, " saying {output}") }
             }
@@ -181,6 +186,7 @@ mod tests {
         check("die reviewer");
         check("die worker with 75 saying API Error: rate limit");
         check("die worker by 9");
+        check("die worker with 1 after 7200 saying late");
         check("die worker saying one\\ntwo");
     }
 

@@ -65,6 +65,8 @@ pub struct Ended {
     pub signal: Option<i32>,
     /// Its last lines.
     pub output: String,
+    /// For how many seconds the task had been in its state.
+    pub lasted: u32,
 }
 
 /// What came of it.
@@ -393,17 +395,18 @@ impl<'m> Walk<'m> {
 impl Ended {
     /// An end with this exit status, by this signal, with these last lines.
     pub fn of(code: Option<i32>, signal: Option<i32>, output: String) -> Self {
-        Self { code, signal, output }
+        Self { code, signal, output, lasted: 0 }
     }
 
     fn end(&self) -> End<'_> {
-        End { code: self.code, signal: self.signal, output: &self.output, ..End::PLAIN }
+        let Self { code, signal, output, lasted } = self;
+        End { code: *code, signal: *signal, output, lasted: *lasted, ..End::PLAIN }
     }
 }
 
 impl From<&End<'_>> for Ended {
     fn from(end: &End<'_>) -> Self {
-        Self::of(end.code, end.signal, end.output.to_owned())
+        Self { lasted: end.lasted, ..Self::of(end.code, end.signal, end.output.to_owned()) }
     }
 }
 

@@ -272,9 +272,10 @@ fn ending(ending: &Ending<'_>) -> TokenStream {
     };
     let (codes, signals) = (numbers("codes", ending.codes), numbers("signals", ending.signals));
     let output = ending.output.map(text::lines).map(|it| quote!(output: Some(#it),));
-    let is_whole = codes.is_some() && signals.is_some() && output.is_some();
+    let after = ending.after.map(Literal::u32_unsuffixed).map(|it| quote!(after: Some(#it),));
+    let is_whole = codes.is_some() && signals.is_some() && output.is_some() && after.is_some();
     let rest = (!is_whole).then(|| quote!(..orange::Ending::ANY));
-    quote!(orange::Ending { #codes #signals #output #rest })
+    quote!(orange::Ending { #codes #signals #output #after #rest })
 }
 
 fn prompt(prompt: &Prompt<'_>) -> TokenStream {

@@ -213,6 +213,7 @@ impl<'a> Lowering<'a> {
             codes: self.arena.numbers.keep(ending.codes.iter().copied()),
             signals: self.arena.numbers.keep(ending.signals.iter().copied()),
             output: ending.output.as_ref().map(|it| it.value.as_str()),
+            after: ending.after,
         }
     }
 

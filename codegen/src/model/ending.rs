@@ -24,7 +24,7 @@ pub(super) fn ending(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<E
         Some(said) => Some(said?),
         None => None,
     };
-    Some(Ending { span: first.key.to(first.value.span), codes, signals, output })
+    Some(Ending { span: first.key.to(first.value.span), codes, signals, output, after: None })
 }
 
 fn numbers(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<(Vec<i32>, Vec<i32>)> {

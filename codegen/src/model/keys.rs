@@ -132,6 +132,8 @@ pub static STATE: Object = Object {
         key("description", Takes::Text, "What the state is for."),
         key("wait", Takes::Word(&["human"]), "Nothing moves a task on from here but a person."),
         key("entry", Takes::Boolean, "Whether a task may be created here."),
+        key("timeout", Takes::Text, "How long a task may stay here: `90s`, `20m`, `2h`, `1d`."),
+        key("on_timeout", Takes::Text, "The state that it then goes to, or `notify`, the default."),
     ],
 };
 

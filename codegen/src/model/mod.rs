@@ -118,6 +118,8 @@ pub struct State {
     /// Whether a task may be created here: as marked; where nothing is marked, the initial state and
     /// whichever of `clarification`, `agent-review`, `reviewing` exist.
     pub entry: bool,
+    /// What follows when a task has been here for too long; it stands before the other exit rules.
+    pub timeout: Option<ExitRule>,
 }
 
 /// Who alone moves a task on from a state.
@@ -315,6 +317,8 @@ pub struct Ending {
     pub signals: Vec<i32>,
     /// What stands in its last lines; not blank.
     pub output: Option<Spanned<String>>,
+    /// For how many seconds its task had been in its state; 1 to a week.
+    pub after: Option<u32>,
 }
 
 /// What an exit rule does.

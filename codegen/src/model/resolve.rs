@@ -86,7 +86,8 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node) -> Option<MachineDraft> {
         .map(|it| transitions::transitions(decoder, &scope, &it))
         .unwrap_or_default();
     let exits = fields.get("exit_monitoring").map(|it| exit::exit_monitoring(decoder, &scope, &it));
-    let exits = exits.unwrap_or_default();
+    let mut exits = exits.unwrap_or_default();
+    exits.monitoring.rules.splice(0..0, states.iter().filter_map(|state| state.timeout.clone()));
     let prompts = prompts::prompts(decoder, &scope, &prompt_entries);
 
     let commands = commands.unwrap_or_else(Written::default);

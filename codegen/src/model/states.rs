@@ -1,12 +1,13 @@
 //! States, and which of them a task may be created in.
 
-use super::decoder::{Decoder, Entry};
+use super::decoder::{Decoder, Entry, Field, Fields};
 use super::gate::flag;
 use super::keys::STATE;
 use super::scope::Scope;
-use super::{State, Wait};
-use crate::catalogue::A05;
-use crate::span::Spanned;
+use super::{Condition, Ending, ExitRule, MAX_RESUME_AFTER, Outcome, State, StateId, Wait};
+use crate::catalogue::{A05, A06, S04, S09};
+use crate::diag::Diagnostic;
+use crate::span::{Span, Spanned};
 use crate::syntax::Kind;
 
 /// The states that tasks are created in where none is marked, beside the initial one (seed 000).
@@ -14,7 +15,7 @@ const USUAL_ENTRIES: [&str; 3] = ["clarification", "agent-review", "reviewing"];
 
 /// The states, in the order of the scope's table.
 pub(super) fn states(decoder: &mut Decoder<'_>, scope: &Scope<'_>, entries: &[Entry<'_>]) -> Vec<State> {
-    entries.iter().map(|entry| state(decoder, scope, entry)).collect()
+    (0..).map(StateId).zip(entries).map(|(id, entry)| state(decoder, scope, id, entry)).collect()
 }
 
 /// Marks the usual entry states when the author marked none.
@@ -27,7 +28,56 @@ pub(super) fn mark_entries(states: &mut [State], initial: usize) {
     }
 }
 
-fn state(decoder: &mut Decoder<'_>, scope: &Scope<'_>, entry: &Entry<'_>) -> State {
+/// The exit rule that `timeout` and `on_timeout` stand for.
+fn timeout(
+    decoder: &mut Decoder<'_>,
+    scope: &Scope<'_>,
+    id: StateId,
+    name: Span,
+    fields: &Fields<'_>,
+) -> Option<ExitRule> {
+    let (timeout, then) = (fields.get("timeout"), fields.get("on_timeout"));
+    let Some(timeout) = timeout else {
+        let then = then?;
+        let found = Diagnostic::new(&S09, then.key, "`on_timeout` says what follows, and no `timeout` when");
+        decoder.report(found.help("add `timeout: 2h`, or delete `on_timeout`"));
+        return None;
+    };
+    let after = duration(decoder, &timeout);
+    let is_notify =
+        |field: &Field<'_>| matches!(&field.value.kind, Kind::Scalar(it) if it.text.value == "notify");
+    let outcome = match then.filter(|then| !is_notify(then)) {
+        Some(then) => Outcome::Then(scope.state(decoder, &then, &A06)?),
+        None => Outcome::MarkDead,
+    };
+    let span = timeout.key.to(timeout.value.span);
+    let ending = Ending { span, codes: Vec::new(), signals: Vec::new(), output: None, after: Some(after?) };
+    let status = Spanned::new(id, name);
+    Some(ExitRule { span, status, condition: Condition::Ended(ending), outcome })
+}
+
+/// A whole number of seconds, minutes, hours or days: `90s`.
+fn duration(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<u32> {
+    let text = decoder.scalar(field)?;
+    let digits = text.value.trim_end_matches(|it: char| !it.is_ascii_digit());
+    let unit = match &text.value[digits.len()..] {
+        "s" => Some(1),
+        "m" => Some(60),
+        "h" => Some(3600),
+        "d" => Some(86_400),
+        _ => None,
+    };
+    let seconds = unit.zip(digits.parse::<u32>().ok()).and_then(|(unit, number)| number.checked_mul(unit));
+    let fits = seconds.filter(|seconds| (1..=MAX_RESUME_AFTER).contains(seconds));
+    if fits.is_none() {
+        let message = format!("`{}: {}` is no time up to a week", field.name, text.value);
+        let found = Diagnostic::new(&S04, field.value.span, message);
+        decoder.report(found.help("write a number and its unit: `90s`, `20m`, `2h`, `1d`"));
+    }
+    fits
+}
+
+fn state(decoder: &mut Decoder<'_>, scope: &Scope<'_>, id: StateId, entry: &Entry<'_>) -> State {
     let name = entry.name.map(str::to_owned);
     let nothing = matches!(&entry.value.kind, Kind::Scalar(it) if it.is_null());
     let fields = if nothing { None } else { decoder.object(entry.value, &STATE) };
@@ -39,6 +89,7 @@ fn state(decoder: &mut Decoder<'_>, scope: &Scope<'_>, entry: &Entry<'_>) -> Sta
             description: None,
             wait: None,
             entry: false,
+            timeout: None,
         };
     };
     State {
@@ -54,5 +105,6 @@ fn state(decoder: &mut Decoder<'_>, scope: &Scope<'_>, entry: &Entry<'_>) -> Sta
             .and_then(|it| decoder.word(&it, &[("human", Wait::Human)]))
             .map(|it| it.value),
         entry: flag(decoder, &fields, "entry"),
+        timeout: timeout(decoder, scope, id, entry.name.span, &fields),
     }
 }

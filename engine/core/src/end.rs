@@ -28,6 +28,8 @@ pub struct End<'e> {
     pub limit: Option<Limit>,
     /// Whether the task waits already to have it started again.
     pub is_awaited: bool,
+    /// For how many seconds the task had been in its state.
+    pub lasted: u32,
 }
 
 /// A limit of an agent's provider.
@@ -46,6 +48,8 @@ pub struct Ending<'a> {
     pub signals: &'a [i32],
     /// This stands in its last lines, in whatever case of the letters A to Z and however it is broken into lines.
     pub output: Option<&'a str>,
+    /// Its task had been in its state for at least so many seconds.
+    pub after: Option<u32>,
 }
 
 impl End<'_> {
@@ -61,6 +65,7 @@ impl End<'_> {
         lost: None,
         limit: None,
         is_awaited: false,
+        lasted: 0,
     };
 
     /// After "the agent ended": ` (exited with 3)`.
@@ -71,7 +76,7 @@ impl End<'_> {
 
 impl Ending<'_> {
     /// Every end.
-    pub const ANY: Ending<'static> = Ending { codes: &[], signals: &[], output: None };
+    pub const ANY: Ending<'static> = Ending { codes: &[], signals: &[], output: None, after: None };
 
     /// Whether this end is one of them.
     pub fn fits(&self, end: &End<'_>) -> bool {
@@ -79,7 +84,8 @@ impl Ending<'_> {
         let is_one = end.code.is_some_and(|code| self.codes.contains(&code))
             || end.signal.is_some_and(|signal| self.signals.contains(&signal));
         let is_said = self.output.is_none_or(|text| normal(end.output).contains(&normal(text)));
-        (is_any || is_one) && is_said
+        let is_over = self.after.is_none_or(|after| end.lasted >= after);
+        (is_any || is_one) && is_said && is_over
     }
 }
 
@@ -102,7 +108,15 @@ impl fmt::Display for Ending<'_> {
             before = if before.is_empty() { "" } else { " or " };
         }
         let with = if before.is_empty() { "with" } else { " and" };
-        self.output.map_or(Ok(()), |text| write!(f, "{with} \"{text}\" in its last lines"))
+        self.output.map_or(Ok(()), |text| write!(f, "{with} \"{text}\" in its last lines"))?;
+        self.after.map_or(Ok(()), |seconds| {
+            let (number, unit) = match seconds {
+                _ if seconds.is_multiple_of(3600) => (seconds / 3600, "h"),
+                _ if seconds.is_multiple_of(60) => (seconds / 60, "min"),
+                _ => (seconds, "s"),
+            };
+            write!(f, "{before}after {number} {unit}")
+        })
     }
 }
 
@@ -156,5 +170,14 @@ mod tests {
         assert_eq!(all.to_string(), told);
         assert_eq!(LIMITED.to_string(), "with \"rate limit\" in its last lines");
         assert_eq!(Ending { codes: &[], output: None, ..all }.to_string(), "by signal 9");
+        assert_eq!(Ending { after: Some(7200), ..Ending::ANY }.to_string(), "after 2 h");
+        assert_eq!(Ending { after: Some(90), ..Ending::ANY }.to_string(), "after 90 s");
+    }
+
+    #[test]
+    fn a_timeout_holds_from_its_second_on() {
+        let timeout = Ending { after: Some(60), ..Ending::ANY };
+        let holds = [0, 59, 60, u32::MAX].map(|lasted| timeout.fits(&End { lasted, ..PLAIN }));
+        assert_eq!(holds, [false, false, true, true]);
     }
 }

@@ -85,6 +85,13 @@ pub enum Input<'i> {
         /// What is known of it, in one sentence.
         reason: &'i str,
     },
+    /// The time that a task may stay in its state is over.
+    Elapsed {
+        /// Whether an agent of the state is on record, which is then to be ended and judged.
+        has_agent: bool,
+        /// For how many seconds the task has been there.
+        lasted: u32,
+    },
     /// The agent could not be started again.
     NotStarted {
         /// Why, in one sentence.
@@ -215,6 +222,7 @@ impl<'m> Machine<'m> {
                 Ok(if is_missed { self.ended(facts, agent, &end) } else { Turn::default() })
             }
             Input::LimitMet { agent, left, reason } => Ok(self.limit_met(facts, agent, left, reason)),
+            Input::Elapsed { has_agent, lasted } => Ok(self.elapsed(facts, has_agent, lasted)),
             Input::NotStarted { reason, is_final } => Ok(self.not_started(facts, reason, is_final)),
             Input::Cancel { by, is_cut_short } => self.cancel(facts, by, is_cut_short),
             Input::Merge { by, force, is_merged } => self.merge(facts, by, force, is_merged),

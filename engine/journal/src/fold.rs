@@ -65,6 +65,8 @@ pub struct TaskHistory {
     pub created_at: String,
     /// The number of the last record; 0 when there is none.
     pub last_seq: u64,
+    /// When it came to its state, RFC 3339 UTC.
+    pub since: String,
 }
 
 /// A conversation that an agent had, as its harness knows it.
@@ -127,6 +129,9 @@ impl TaskHistory {
     /// Adds one more record.
     pub fn apply(&mut self, record: &Record) {
         self.last_seq = record.seq;
+        if record.set.0.contains_key("status") {
+            self.since.clone_from(&record.timestamp);
+        }
         self.answered = None;
         self.owned.apply(&record.set);
         if self.owned.waiting_until.is_none() {

@@ -9,12 +9,13 @@ use crate::flow::activity;
 use crate::flow::answer;
 use crate::flow::finish::{finish, lock_recovered};
 use crate::flow::life::{self, Record};
+use crate::flow::snapshot::status_of;
 use crate::flow::{limit, waiting};
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::workspace::Room;
 use crate::hooks::{self, agents, trace};
 use crate::store::event::Exited;
-use crate::store::{Event, LockedTask, Set, TaskDir};
+use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory, clock};
 
 /// How an agent ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,6 +59,55 @@ pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
     };
     answer::forget(dir, end.spawn)?;
     AgentProcesses::forget(dir, end.spawn).map(|()| story)
+}
+
+/// Whether the task has been in its state for as long as its workflow allows.
+pub fn is_overdue(app: &App, task: &Task, history: &TaskHistory) -> bool {
+    let Ok(machine) = app.machine_of(&task.owned) else { return false };
+    let timeout = status_of(machine, task).ok().and_then(|status| machine.timeout(status));
+    timeout.is_some_and(|after| lasted(history) >= after)
+}
+
+/// Does what the workflow says of a task that has been in its state for too long. The agent of the state is ended and judged,
+/// unless a person is only told of it. What was done, in words; `None` when nothing was left to do.
+///
+/// # Errors
+/// Those of the store, and of what follows; `environment` when the agent does not end.
+pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
+    let mut locked = lock_recovered(app, dir)?;
+    if !is_overdue(app, locked.task(), locked.history()) {
+        return Ok(None);
+    }
+    let machine = app.machine_of(&locked.task().owned)?;
+    let agent = machine.state(status_of(machine, locked.task())?).agent;
+    let mut agents = locked.history().agents.values();
+    let spawn = agents.find(|record| record.actor == agent.into()).map(|record| record.spawn);
+    let input = Input::Elapsed { has_agent: spawn.is_some(), lasted: lasted(locked.history()) };
+    let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
+    match spawn {
+        Some(spawn) if turn.events.is_empty() && !turn.story.is_empty() => {
+            agents::clear_away(app, &locked, spawn)?;
+            drop(locked);
+            ended(app, dir, &End { spawn, reason: turn.story, ..End::default() }).map(Some)
+        }
+        _ if turn.events.is_empty() || Some(turn.story.as_str()) == locked.task().attention.as_deref() => {
+            Ok(None)
+        }
+        _ => {
+            let effects = turn.decision().map(|decision| decision.effects.as_slice()).unwrap_or_default();
+            let room = hooks::preflight(app, locked.task(), effects)?;
+            let record = Record { room, ..Record::default() };
+            life::record(machine, &mut locked, &turn, record)?;
+            finish(app, &mut locked)?;
+            Ok(Some(turn.story))
+        }
+    }
+}
+
+/// For how many seconds the task has been in its state; 0 where the clock was set back since.
+fn lasted(history: &TaskHistory) -> u32 {
+    let since = clock::parse(&history.since).and_then(|since| fault::now().duration_since(since).ok());
+    since.map_or(0, |lasted| u32::try_from(lasted.as_secs()).unwrap_or(u32::MAX))
 }
 
 /// One agent's end, and the task that it ended in.
@@ -106,6 +156,7 @@ impl Case<'_> {
             lost: lost.as_deref(),
             limit: limit.map(|limit| Limit { left: limit::left(&limit, fault::now()) }),
             is_awaited: history.waiting.as_ref().is_some_and(|waiting| waiting.spawn == self.end.spawn),
+            lasted: lasted(history),
         };
         let agent = self.actor;
         let input = if is_again {

@@ -73,6 +73,7 @@ fn watch(
     panes: &mut Option<Vec<Pane>>,
 ) -> Result<Option<Vec<String>>> {
     let mut stories = Vec::new();
+    let is_overdue = ended::is_overdue(app, task, history);
     if agents::is_answered(task, history) {
         drop(lock_recovered(app, dir)?);
     }
@@ -85,7 +86,7 @@ fn watch(
         stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
     } else if is_left_over(app, task) {
         return end_leftovers(app, dir).map(|story| Some(vec![story]));
-    } else if history.agents.is_empty() && history.waiting.is_none() {
+    } else if history.agents.is_empty() && history.waiting.is_none() && !is_overdue {
         return Ok(None);
     }
     if !history.stopped.is_empty() {
@@ -93,6 +94,9 @@ fn watch(
     }
     if history.waiting.as_ref().is_some_and(|waiting| waiting::is_due(waiting, fault::now())) {
         stories.extend(waiting::overdue(app, dir)?);
+    }
+    if is_overdue {
+        stories.extend(ended::overdue(app, dir)?);
     }
     if panes.is_none() && !history.agents.is_empty() {
         *panes = Some(believable_panes(app)?);

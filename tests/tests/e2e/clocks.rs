@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use crate::activity::{doing, event, reports, tool};
-use crate::task::Task;
+use crate::task::{Task, is_alive};
 use crate::world::{World, text};
 
 /// By how much the clock is set, in seconds: an hour, and years that each have the days of this one.
@@ -159,4 +159,49 @@ fn no_number_is_given_twice() {
     let listed = world.ok(&["task", "list", "--all"]);
     let listed = listed.as_array().unwrap().iter().filter_map(|task| Some(task["id"].as_str()?.to_owned()));
     assert_eq!(listed.collect::<BTreeSet<_>>(), ids);
+}
+
+/// `default`, with a time for work.
+fn timed(world: &World, on_timeout: &str) {
+    let source =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../workflows/default.yml")).unwrap();
+    let timed = source.replacen("name: default", "name: timed", 1).replacen(
+        "  working:\n",
+        &format!("  working:\n    timeout: 2h\n    on_timeout: {on_timeout}\n"),
+        1,
+    );
+    assert_ne!(timed, source);
+    fs::create_dir_all(world.path("orange/workflows")).unwrap();
+    fs::write(world.path("orange/workflows/timed.yml"), timed).unwrap();
+}
+
+#[test]
+fn a_state_that_lasts_too_long_ends_its_agent_and_is_left() {
+    let world = World::new();
+    timed(&world, "stuck");
+    let task = world.create("fix", "Mend it [agents: hang]", &["--workflow", "timed"]);
+    let agent = task.agent(1).begun();
+    world.ok(&["monitor", "--once"]);
+    assert_eq!(task.show()["status"], json!("working"), "its time is not over");
+    set_clock(&task, JOURNAL, 7201);
+    world.ok(&["monitor", "--once"]);
+    assert_eq!(task.show()["status"], json!("stuck"));
+    assert!(!is_alive(agent), "its agent is ended");
+    let reason = task.events_of("auto.advanced")[0]["reason"].clone();
+    assert!(reason.as_str().unwrap().contains("after 2 h"), "{reason}");
+}
+
+#[test]
+fn a_timeout_that_tells_a_person_leaves_the_agent_alone() {
+    let world = World::new();
+    timed(&world, "notify");
+    let task = world.create("fix", "Mend it [agents: hang]", &["--workflow", "timed"]);
+    let agent = task.agent(1).begun();
+    set_clock(&task, JOURNAL, 7201);
+    for _ in 0..2 {
+        world.ok(&["monitor", "--once"]);
+        assert_eq!(task.show()["attention"], json!("the task is still in working after 2 h"));
+    }
+    assert_eq!(task.show()["status"], json!("working"));
+    assert!(is_alive(agent));
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::{Facts, LifeEvent, Turn};
 use crate::restart::{MAX_RESTARTS, limit_after, restart_after};
-use crate::{Actor, CRASH_COUNT, Decision, End, ExitDecision, Machine, Outcome, StateId};
+use crate::{Actor, CRASH_COUNT, Condition, Decision, End, Ending, ExitDecision, Machine, Outcome, StateId};
 
 impl<'m> Machine<'m> {
     pub(super) fn ended(&self, facts: &Facts<'_>, agent: Actor, end: &End<'_>) -> Turn<'m> {
@@ -57,6 +57,34 @@ impl<'m> Machine<'m> {
     pub fn is_missed(&self, status: StateId, has_session: bool, agent: Actor, is_replaced: bool) -> bool {
         let state = self.state(status);
         has_session && !is_replaced && !state.terminal && state.agent == agent
+    }
+
+    /// After how many seconds a task has been in a state for too long.
+    pub fn timeout(&self, state: StateId) -> Option<u32> {
+        self.exit_rules_of(state).find_map(|rule| self.timeout_of(rule))
+    }
+
+    fn timeout_of(&self, rule: usize) -> Option<u32> {
+        match self.exit_rules[rule].condition {
+            Condition::Ended(ending) => ending.after,
+            Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => None,
+        }
+    }
+
+    /// Nothing follows yet while an agent is there that has to be ended; one that a person is told of goes on.
+    pub(super) fn elapsed(&self, facts: &Facts<'_>, has_agent: bool, lasted: u32) -> Turn<'m> {
+        let status = facts.view.status;
+        let end = End { lasted, ..End::PLAIN };
+        let rule = self.exit_rule_for(&facts.view, &end).filter(|rule| self.timeout_of(*rule).is_some());
+        let Some(rule) = rule.filter(|_| !self.state(status).terminal) else { return Turn::default() };
+        if matches!(self.exit_rules[rule].outcome, Outcome::MarkDead) {
+            let after = Ending { after: self.timeout_of(rule), ..Ending::ANY };
+            return Turn::attention(format!("the task is still in {} {after}", self.state(status).name));
+        }
+        if has_agent {
+            return Turn::of(Vec::new(), format!("the time in {} is over", self.state(status).name));
+        }
+        self.ended(facts, self.state(status).agent, &end)
     }
 
     pub(super) fn limit_met(
