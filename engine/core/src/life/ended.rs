@@ -84,7 +84,14 @@ impl<'m> Machine<'m> {
         if has_agent {
             return Turn::of(Vec::new(), format!("the time in {} is over", self.state(status).name));
         }
-        self.ended(facts, self.state(status).agent, &end)
+        // Nobody has crashed: this is asked again and again while the transition cannot be taken.
+        match self.decide_exit(&facts.view, &end) {
+            ExitDecision::Advance { decision, reason } => self.advanced(decision, reason),
+            ExitDecision::Crash { reason, .. }
+            | ExitDecision::Escalate { reason, .. }
+            | ExitDecision::MarkDead { reason }
+            | ExitDecision::Wait { reason, .. } => Turn::attention(reason),
+        }
     }
 
     pub(super) fn limit_met(

@@ -221,3 +221,45 @@ fn a_cancel_clears_away_what_a_failed_hook_has_left() {
     assert!(machine.life(&idle, cancel(false)).is_err());
     assert_eq!(machine.forced_hooks(Forced::Cancel, DONE), vec![&Hook::KillSession, &Hook::ReleaseWorkspace]);
 }
+
+/// The machine with a time for the review, at the end of which a rule says this.
+fn timed(outcome: Outcome<'static>) -> Vec<ExitRule<'static>> {
+    let ending = Ending { after: Some(60), ..Ending::ANY };
+    let timeout = ExitRule { state: REVIEW, condition: Condition::Ended(ending), outcome };
+    let before = MACHINE.exit_rules.iter().filter(|rule| rule.state < REVIEW);
+    let after = MACHINE.exit_rules.iter().filter(|rule| rule.state >= REVIEW);
+    before.chain([&timeout]).chain(after).copied().collect()
+}
+
+#[test]
+fn a_timeout_ends_an_agent_and_moves_the_task_on() {
+    let rules = timed(Outcome::Then(STUCK));
+    let machine = Machine { exit_rules: &rules, ..MACHINE };
+    let after = |lasted, has_agent, body| {
+        let facts = facts(REVIEW, &[2, 0], body);
+        let turn = machine.life(&facts, Input::Elapsed { has_agent, lasted }).unwrap();
+        (words(&turn), turn.story)
+    };
+    let written = "## Review\nFAIL";
+    assert_eq!(machine.timeout(REVIEW), Some(60));
+    assert_eq!(after(59, true, written), (vec![], String::new()));
+    // Its agent is ended first, and its end judged.
+    assert_eq!(after(60, true, written), (vec![], "the time in agent-review is over".into()));
+    assert_eq!(after(60, false, written).0, ["advance 3", "begin 3"]);
+    // What the transition still asks for is missing: that is told, and counts as no crash however often it is asked.
+    assert_eq!(after(60, false, "").0, ["attention"]);
+}
+
+#[test]
+fn a_timeout_can_leave_the_agent_alone() {
+    let rules = timed(Outcome::MarkDead);
+    let machine = Machine { exit_rules: &rules, ..MACHINE };
+    let facts = facts(REVIEW, &[0, 0], "");
+    for has_agent in [true, false] {
+        let turn = machine.life(&facts, Input::Elapsed { has_agent, lasted: 90 }).unwrap();
+        assert_eq!(
+            (words(&turn), turn.story),
+            (vec!["attention".into()], "the task is still in agent-review after 1 min".into())
+        );
+    }
+}
