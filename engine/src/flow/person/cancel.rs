@@ -4,10 +4,11 @@ use orange_core::{Actor, Forced};
 
 use crate::app::App;
 use crate::flow::life::forced;
-use crate::flow::migrate::migration;
+use crate::flow::person::migrate::migration;
 use crate::flow::refusal;
+use crate::flow::request::finish::lock_recovered_or_as_is;
 use crate::flow::request::{begin, carry_out, decide};
-use crate::flow::{Goal, TransitionResult, finish::lock_recovered_or_as_is};
+use crate::flow::{Goal, TransitionResult};
 use crate::store::{Event, LockedTask, Set, TaskDir};
 use crate::{Error, Result};
 

@@ -1,5 +1,11 @@
 //! A request to move a task, from the lock to the answer.
 
+pub mod definition;
+pub mod dry_run;
+pub mod finish;
+pub mod refusal;
+pub mod transition_result;
+
 use std::path::Path;
 
 use orange_core::{Input, Machine, Turn};

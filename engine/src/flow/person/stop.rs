@@ -6,8 +6,9 @@
 use orange_core::Actor;
 
 use crate::app::App;
+use crate::flow::lock_recovered;
+use crate::flow::person::respawn;
 use crate::flow::snapshot::status_of;
-use crate::flow::{lock_recovered, respawn};
 use crate::hooks::agents::{self, Occasion};
 use crate::store::event::Waiting;
 use crate::store::{Event, LockedTask, Set, TaskDir, clock};

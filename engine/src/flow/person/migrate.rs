@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use crate::Result;
 use crate::app::App;
 use crate::flow::definition::new_counters;
-use crate::flow::finish::lock_recovered_or_as_is;
+use crate::flow::request::finish::lock_recovered_or_as_is;
 use crate::flow::snapshot::state_named;
 use crate::store::{Event, LockedTask, Set, TaskDir};
 

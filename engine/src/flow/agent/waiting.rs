@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::flow::life::{self, Record};
 use crate::flow::limit;
 use crate::flow::lock_recovered;
-use crate::flow::respawn;
+use crate::flow::person::respawn;
 use crate::hooks::agents::{Occasion, Start};
 use crate::store::event::Waiting;
 use crate::store::{LockedTask, TaskDir, TaskHistory, clock, task};

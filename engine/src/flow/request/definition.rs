@@ -4,7 +4,7 @@ use orange_core::Machine;
 
 use crate::Result;
 use crate::app::App;
-use crate::flow::finish::hooks_of;
+use crate::flow::request::finish::hooks_of;
 use crate::flow::snapshot::status_of;
 use crate::store::{Event, LockedTask, Set, Task, TaskHistory};
 

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use crate::app::App;
 use crate::drive::tmux::Pane;
+use crate::flow::agent::ended::{self, End, ended};
+use crate::flow::person::stop;
 use crate::flow::polls::{Polls, Watched};
 use crate::flow::queue::Queues;
-use crate::flow::{
-    End, activity, end_leftovers, ended, even_out, garbage, limit, lock_recovered, stop, waiting,
-};
+use crate::flow::{activity, end_leftovers, even_out, garbage, limit, lock_recovered, waiting};
 use crate::hooks::agents;
 use crate::store::{Task, TaskDir, TaskHistory, list};
 use crate::{Kind, Result, fault};

@@ -1,0 +1,9 @@
+//! What `orange monitor` looks after: agents that died unnoticed, pull requests, the queue, and what tasks have left behind.
+
+pub mod garbage;
+pub mod leftovers;
+pub mod monitor;
+pub mod polls;
+pub mod pull_request;
+pub mod queue;
+pub mod take_in;
