@@ -10,6 +10,7 @@ use crate::nofollow::Unfit;
 
 /// What kind of failure it is; each has one exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// The machine has no such transition.
@@ -65,8 +66,9 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Error(Box<Failure>);
 
-/// What an [`Error`] says.
+/// What an error says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Failure {
     /// Its kind, and so its exit status.
     #[serde(rename = "code")]

@@ -4,6 +4,7 @@
 //! [`core`] decides, the [`flow`] journals and writes the decision down, the [`hooks`] act on the outside through
 //! [`drive`], and the answer goes back out of the door.
 
+pub mod answer;
 pub mod app;
 pub mod around;
 pub mod caller;

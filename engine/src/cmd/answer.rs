@@ -25,6 +25,15 @@ impl Answer {
         Answer { json, text: text.into(), wrong: None, raw: None }
     }
 
+    /// An answer whose JSON is this value.
+    ///
+    /// # Errors
+    /// `environment` when it cannot be written.
+    pub fn of(value: &impl Serialize, text: impl Into<String>) -> Result<Answer> {
+        let json = serde_json::to_value(value).map_err(|cause| unwritten(&cause))?;
+        Ok(Answer::new(json, text))
+    }
+
     /// Bytes, to be printed as they are.
     pub fn raw(bytes: Vec<u8>) -> Answer {
         Answer { raw: Some(bytes), ..Answer::new(Value::Null, "") }
@@ -41,8 +50,11 @@ impl Answer {
 /// # Errors
 /// `environment` when it cannot be written.
 pub fn written(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value)
-        .map_err(|cause| Error::new(Kind::Environment, format!("cannot write the answer: {cause}")))
+    serde_json::to_string(value).map_err(|cause| unwritten(&cause))
+}
+
+fn unwritten(cause: &serde_json::Error) -> Error {
+    Error::new(Kind::Environment, format!("cannot write the answer: {cause}"))
 }
 
 /// Rows as a table with aligned columns, the header first. Cells keep to one line.

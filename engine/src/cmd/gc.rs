@@ -1,7 +1,6 @@
 //! `orange gc`: what tasks that are over have left, and what is needed by nobody.
 
-use serde_json::{Value, json};
-
+use crate::answer::Removal;
 use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::GcArgs;
@@ -24,23 +23,25 @@ pub fn run(app: &App, args: &GcArgs) -> Result<Answer> {
     let found = garbage::find(app, &wanted)?;
     let outcome = |one: &Garbage| if args.yes { garbage::remove(app, one).err() } else { None };
     let failures: Vec<Option<Error>> = found.iter().map(outcome).collect();
-    let json = found.iter().zip(&failures).map(|(one, failure)| to_json(one, failure.as_ref(), !args.yes));
-    let answer = Answer::new(Value::Array(json.collect()), told(&found, &failures, args));
+    let removals = found.iter().zip(&failures);
+    let removals: Vec<_> =
+        removals.map(|(one, failure)| to_answer(one, failure.as_ref(), !args.yes)).collect();
+    let answer = Answer::of(&removals, told(&found, &failures, args))?;
     let has_failed = failures.iter().any(Option::is_some);
     Ok(if has_failed { answer.wrong(Failure::Environment) } else { answer })
 }
 
-fn to_json(one: &Garbage, failure: Option<&Error>, dry_run: bool) -> Value {
-    json!({
-        "kind": one.kind.name(),
-        "project": one.project,
-        "name": one.name,
-        "age_days": days(one),
-        "bytes": one.bytes,
-        "removed": !dry_run && failure.is_none(),
-        "error": failure.map(Error::one_line),
-        "dry_run": dry_run,
-    })
+fn to_answer(one: &Garbage, failure: Option<&Error>, dry_run: bool) -> Removal {
+    Removal {
+        kind: one.kind.name(),
+        project: one.project.clone(),
+        name: one.name.clone(),
+        age_days: days(one),
+        bytes: one.bytes,
+        removed: !dry_run && failure.is_none(),
+        error: failure.map(Error::one_line),
+        dry_run,
+    }
 }
 
 fn told(found: &[Garbage], failures: &[Option<Error>], args: &GcArgs) -> String {

@@ -4,8 +4,8 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use rustix::fs::OFlags;
-use serde_json::{Value, json};
 
+use crate::answer::LogLine;
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::LogArgs;
@@ -20,16 +20,19 @@ pub fn run(app: &App, args: &LogArgs) -> Result<Answer> {
     let log = end_of(&app.home.former_log())? + &end_of(&app.home.log_file())?;
     let mut lines: Vec<Line<'_>> = log.lines().map(Line::parse).filter(|line| fits(line, args)).collect();
     lines.drain(..lines.len().saturating_sub(args.lines));
-    let json = lines.iter().map(|line| {
-        json!({
-            "time": Some(line.time).filter(|time| !time.is_empty()),
-            "level": line.level.as_str(),
-            "component": Some(line.component).filter(|component| !component.is_empty()),
-            "message": line.message,
-        })
-    });
+    let answer: Vec<LogLine<'_>> = lines.iter().map(to_answer).collect();
     let text: Vec<_> = lines.iter().map(Line::to_string).collect();
-    Ok(Answer::new(Value::Array(json.collect()), text.join("\n")))
+    Answer::of(&answer, text.join("\n"))
+}
+
+fn to_answer<'l>(line: &Line<'l>) -> LogLine<'l> {
+    let some = |text: &'l str| Some(text).filter(|text| !text.is_empty());
+    LogLine {
+        time: some(line.time),
+        level: line.level.as_str(),
+        component: some(line.component),
+        message: line.message,
+    }
 }
 
 /// The last part of a log; nothing when there is none.

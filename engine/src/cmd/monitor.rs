@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
 use crate::Result;
+use crate::answer::{Failed, Happened, MonitorLook};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::MonitorArgs;
@@ -18,15 +17,18 @@ pub fn run(app: &App, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) 
     let mut polls = Polls::default();
     loop {
         app.machines.look_again();
-        let found = look(app, &mut polls).map(|look| answer(&look));
+        let found = look(app, &mut polls).and_then(|look| answer(&look));
         if args.once {
             return found;
         }
         // What fails at one look may be well at the next.
-        let found = found.unwrap_or_else(|error| {
-            let error = error.told();
-            Answer::new(json!({ "error": error }), format!("error: {error}"))
-        });
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => {
+                let error = error.told();
+                Answer::of(&MonitorLook::NotLooked { error: &error }, format!("error: {error}"))?
+            }
+        };
         if !found.text.is_empty() {
             tell(&found)?;
         }
@@ -34,15 +36,12 @@ pub fn run(app: &App, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) 
     }
 }
 
-fn answer(look: &Look) -> Answer {
+fn answer(look: &Look) -> Result<Answer> {
     let Look { watched, events, errors } = look;
-    let pairs = |pairs: &[(String, String)], key: &str| -> Vec<Value> {
-        pairs.iter().map(|(id, text)| json!({ "id": id, key: text })).collect()
-    };
     let lines = events.iter().map(|(id, story)| format!("{id}: {story}"));
     let lines = lines.chain(errors.iter().map(|(id, error)| format!("{id}: error: {error}")));
     let text = lines.collect::<Vec<_>>().join("\n");
-    let json =
-        json!({ "watched": watched, "events": pairs(events, "outcome"), "errors": pairs(errors, "error") });
-    Answer::new(json, text)
+    let events = events.iter().map(|(id, outcome)| Happened { id, outcome }).collect();
+    let errors = errors.iter().map(|(id, error)| Failed { id, error }).collect();
+    Answer::of(&MonitorLook::Looked { watched: *watched, events, errors }, text)
 }

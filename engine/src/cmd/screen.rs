@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 
 use rustix::termios::tcgetwinsize;
+use unicode_width::UnicodeWidthStr;
 
 /// The columns of the terminal; `None` when standard output is no terminal, or does not say.
 pub fn width() -> Option<usize> {
@@ -13,7 +14,7 @@ pub fn width() -> Option<usize> {
 
 /// How many columns the text takes.
 pub fn columns(text: &str) -> usize {
-    text.chars().map(columns_of).sum()
+    text.width()
 }
 
 /// As much of the text as fits, with an ellipsis for the rest.
@@ -21,48 +22,9 @@ pub fn fit(text: &str, width: usize) -> String {
     if columns(text) <= width {
         return text.to_owned();
     }
-    let mut left = width.saturating_sub(1);
-    let fits = |letter: &char| match left.checked_sub(columns_of(*letter)) {
-        Some(rest) => {
-            left = rest;
-            true
-        }
-        None => false,
-    };
-    let kept: String = text.chars().take_while(fits).collect();
-    format!("{}…", kept.trim_end())
-}
-
-/// What terminals do: letters of East Asia and emoji take two columns, marks that join the letter before them none.
-fn columns_of(letter: char) -> usize {
-    const NONE: [(u32, u32); 6] = [
-        (0x300, 0x36f),
-        (0x200b, 0x200f),
-        (0x20d0, 0x20ff),
-        (0xfe00, 0xfe0f),
-        (0xfe20, 0xfe2f),
-        (0xe0100, 0xe01ef),
-    ];
-    const TWO: [(u32, u32); 10] = [
-        (0x1100, 0x115f),
-        (0x2e80, 0x303e),
-        (0x3041, 0xa4cf),
-        (0xa960, 0xa97f),
-        (0xac00, 0xd7a3),
-        (0xf900, 0xfaff),
-        (0xfe30, 0xfe6f),
-        (0xff00, 0xff60),
-        (0x1f300, 0x1faff),
-        (0x20000, 0x3fffd),
-    ];
-    let is_in =
-        |ranges: &[(u32, u32)]| ranges.iter().any(|(from, to)| (*from..=*to).contains(&u32::from(letter)));
-    match letter {
-        ..'\u{300}' => 1,
-        _ if is_in(&NONE) => 0,
-        _ if is_in(&TWO) => 2,
-        _ => 1,
-    }
+    let ends = text.char_indices().map(|(at, letter)| at + letter.len_utf8());
+    let end = ends.take_while(|end| columns(&text[..*end]) < width).last().unwrap_or_default();
+    format!("{}…", text[..end].trim_end())
 }
 
 #[cfg(test)]
@@ -85,6 +47,8 @@ mod tests {
         check("日本語", 5, "日本…");
         check("日本語", 4, "日…");
         check("🍊🍊", 3, "🍊…");
+        check("👩\u{200d}🚀👩\u{200d}🚀", 4, "👩\u{200d}🚀👩\u{200d}🚀");
+        check("👩\u{200d}🚀👩\u{200d}🚀", 3, "👩\u{200d}🚀…");
         check("e\u{301}e\u{301}e", 3, "e\u{301}e\u{301}e");
         check("ab", 1, "…");
     }

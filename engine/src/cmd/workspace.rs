@@ -1,14 +1,13 @@
 //! `orange workspace`: the worktrees of the projects' pools.
 
-use serde_json::{Value, json};
-
+use crate::answer::{CollectedWorktree, MadeWorktrees, Worktree};
 use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::WorkspaceCommand;
 use crate::cmd::project;
 use crate::flow::collect::{self, Collected, Fate};
 use crate::hooks::workspace;
-use crate::store::pool;
+use crate::store::pool::{self, Slot};
 use crate::{Error, Kind, Result};
 
 /// Runs it.
@@ -24,56 +23,56 @@ fn init(app: &App, name: Option<&str>) -> Result<Answer> {
     let project = project::named_or_here(app, name)?;
     let names = workspace::init(app, &project)?;
     let text = format!("{} has {} worktrees: {}", project.name, names.len(), names.join(", "));
-    Ok(Answer::new(json!({ "project": project.name, "workspaces": names }), text))
+    Answer::of(&MadeWorktrees { project: project.name, workspaces: names }, text)
 }
 
 fn list(app: &App, all: bool) -> Result<Answer> {
     let here = if all { None } else { Some(project::named_or_here(app, None)?.name) };
-    let slots: Vec<_> = pool::read(&app.home)?
-        .into_iter()
-        .filter(|slot| here.as_ref().is_none_or(|name| *name == slot.project))
-        .collect();
-    let path = |name: &str| app.home.workspace(name).display().to_string();
-    let json = slots.iter().map(|slot| {
-        json!({ "name": slot.name, "project": slot.project, "task": slot.task, "path": path(&slot.name) })
-    });
-    let rows: Vec<_> = slots
-        .iter()
-        .map(|slot| {
-            [slot.name.clone(), slot.task.clone().unwrap_or_else(|| "free".to_owned()), path(&slot.name)]
-        })
-        .collect();
+    let slots = pool::read(&app.home)?.into_iter();
+    let slots = slots.filter(|slot| here.as_ref().is_none_or(|name| *name == slot.project));
+    let worktree = |slot: Slot| Worktree {
+        path: app.home.workspace(&slot.name).display().to_string(),
+        name: slot.name,
+        project: slot.project,
+        task: slot.task,
+    };
+    let worktrees: Vec<Worktree> = slots.map(worktree).collect();
+    let row = |worktree: &Worktree| {
+        let task = worktree.task.as_deref().unwrap_or("free");
+        [worktree.name.clone(), task.to_owned(), worktree.path.clone()]
+    };
+    let rows: Vec<_> = worktrees.iter().map(row).collect();
     let text = if rows.is_empty() {
         "no worktrees yet; `orange workspace init` makes them, and so does the first task".to_owned()
     } else {
         table(["WORKSPACE", "TASK", "PATH"], &rows)
     };
-    Ok(Answer::new(Value::Array(json.collect()), text))
+    Answer::of(&worktrees, text)
 }
 
 fn gc(app: &App, dry_run: bool) -> Result<Answer> {
     let collected = collect::collect(app, dry_run)?;
-    let json: Vec<Value> = collected.iter().map(|one| to_json(one, dry_run)).collect();
+    let worktrees: Vec<_> = collected.iter().map(|one| to_answer(one, dry_run)).collect();
     let text = if collected.is_empty() {
         "every worktree is held by a task, or kept for the next one".to_owned()
     } else {
         collected.iter().map(|one| told(one, dry_run)).collect::<Vec<_>>().join("\n")
     };
-    let answer = Answer::new(Value::Array(json), text);
+    let answer = Answer::of(&worktrees, text)?;
     let has_failed = collected.iter().any(|one| one.failure.is_some());
     Ok(if has_failed { answer.wrong(Kind::Environment) } else { answer })
 }
 
-fn to_json(one: &Collected, dry_run: bool) -> Value {
-    let reason = if let Fate::Leave(why) = &one.fate { Some(why) } else { None };
-    json!({
-        "name": one.name,
-        "fate": if one.failure.is_some() { "failed" } else { word(&one.fate) },
-        "reason": reason,
-        "kept": one.kept,
-        "error": one.failure.as_ref().map(Error::one_line),
-        "dry_run": dry_run,
-    })
+fn to_answer(one: &Collected, dry_run: bool) -> CollectedWorktree {
+    let reason = if let Fate::Leave(why) = &one.fate { Some(why.to_string()) } else { None };
+    CollectedWorktree {
+        name: one.name.clone(),
+        fate: if one.failure.is_some() { "failed" } else { word(&one.fate) },
+        reason,
+        kept: one.kept.clone(),
+        error: one.failure.as_ref().map(Error::one_line),
+        dry_run,
+    }
 }
 
 fn told(one: &Collected, dry_run: bool) -> String {

@@ -6,6 +6,7 @@ mod examples;
 mod given;
 mod graph;
 mod harnesses;
+mod json;
 mod language;
 mod names;
 mod page;
@@ -15,6 +16,9 @@ mod scripts;
 mod storage;
 
 // The world of the end-to-end tests, of which this test needs a part.
+#[allow(dead_code)]
+#[path = "../e2e/answers.rs"]
+mod answers;
 #[allow(dead_code)]
 #[path = "../e2e/processes.rs"]
 mod processes;

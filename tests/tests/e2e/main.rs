@@ -4,6 +4,7 @@
 
 mod activity;
 mod agents;
+mod answers;
 mod attach;
 mod bad_input;
 mod branches;

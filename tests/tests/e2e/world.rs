@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::answers;
 use crate::said::Said;
 use crate::task::{Task, try_kill};
 
@@ -94,7 +95,9 @@ impl World {
     /// Runs `orange … --json`, which must succeed, and gives its answer.
     #[track_caller]
     pub(crate) fn ok(&self, args: &[&str]) -> Value {
-        self.json(args).ok()
+        let answer = self.json(args).ok();
+        answers::check(args, &answer);
+        answer
     }
 
     /// Runs `orange … --json`, which must fail in this way, and gives message and help.

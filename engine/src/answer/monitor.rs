@@ -1,0 +1,46 @@
+//! `orange monitor`.
+
+use serde::Serialize;
+
+use crate::error::Failure;
+
+/// What came of one look of the monitor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum MonitorLook<'l> {
+    /// The monitor has looked.
+    Looked {
+        /// How many agents are watched.
+        watched: usize,
+        /// What has happened.
+        events: Vec<Happened<'l>>,
+        /// What failed.
+        errors: Vec<Failed<'l>>,
+    },
+    /// The monitor could not look; without `--once` it looks again.
+    NotLooked {
+        /// Why it could not.
+        error: &'l Failure,
+    },
+}
+
+/// What happened to a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Happened<'l> {
+    /// The task, or what else it happened to.
+    pub id: &'l str,
+    /// What came of it.
+    pub outcome: &'l str,
+}
+
+/// What failed for a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Failed<'l> {
+    /// The task, or what else it failed for.
+    pub id: &'l str,
+    /// What failed.
+    pub error: &'l str,
+}

@@ -1,0 +1,45 @@
+//! `orange workspace`.
+
+use serde::Serialize;
+
+/// What `orange workspace init` has made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct MadeWorktrees {
+    /// The project.
+    pub project: String,
+    /// The names of its worktrees.
+    pub workspaces: Vec<String>,
+}
+
+/// A worktree, as `orange workspace list` has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Worktree {
+    /// Its name, which is its folder's.
+    pub name: String,
+    /// The project that it is of.
+    pub project: String,
+    /// The task that holds it; null when it is free.
+    pub task: Option<String>,
+    /// Its folder.
+    pub path: String,
+}
+
+/// What `orange workspace gc` did with a worktree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct CollectedWorktree {
+    /// Its name.
+    pub name: String,
+    /// `given back`, `cleaned`, `removed`, `left alone`, or `failed`.
+    pub fate: &'static str,
+    /// Why it was left alone.
+    pub reason: Option<String>,
+    /// Where work that was found in it is kept.
+    pub kept: Vec<String>,
+    /// What failed.
+    pub error: Option<String>,
+    /// Whether nothing was done, and this is what would be.
+    pub dry_run: bool,
+}
