@@ -203,6 +203,8 @@ impl<'m> Walk<'m> {
     /// Puts an agent there, alive or dead, or takes it away.
     pub fn set_agent(&mut self, actor: Actor, agent: Agent) {
         self.task.set_agent(actor, agent);
+        // What is left of an agent is in a session, alive or dead.
+        self.task.session |= agent != Agent::None;
     }
 
     /// Whether a worktree is bound to the task.

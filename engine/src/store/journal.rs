@@ -27,7 +27,7 @@ pub fn read(path: &Path) -> Result<Journal> {
 /// Reads the journal, adds up all of it and keeps so many of its last records: memory does not grow with its length.
 ///
 /// # Errors
-/// As [`read`].
+/// As [`read()`].
 pub fn read_last(path: &Path, keep: usize) -> Result<Journal> {
     let file = open(path).map_err(|cause| unreadable(path, &cause))?;
     read::read(BufReader::with_capacity(1 << 16, file), keep).map_err(|cause| misread(path, &cause))

@@ -36,7 +36,7 @@ pub fn stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
 /// the new spawn.
 ///
 /// # Errors
-/// `not_allowed` for an agent; those of [`restartable`](respawn::restartable), before anything is ended.
+/// `not_allowed` for an agent or for a task whose agent cannot be started again, before anything is ended.
 pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<u32> {
     app.caller.check_person("restart a task's agent")?;
     let mut locked = lock_recovered(app, dir)?;
