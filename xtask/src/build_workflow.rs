@@ -14,6 +14,9 @@ use crate::{Result, manual};
 /// Where a binary runs without asking for anything.
 const STATIC_TARGET: &str = "x86_64-unknown-linux-musl";
 
+/// Where the code lies is known when it is linked, which saves the table of what to move and the time to move it.
+const FIXED_ADDRESS: &str = "-Crelocation-model=static";
+
 /// Check workflows and build them into `orange`, with its manual pages beside it.
 #[derive(Args)]
 #[command(after_help = "\
@@ -129,7 +132,7 @@ pub(crate) fn build(house: &House, workflows: &Path, custom: bool) -> Result<Pat
     if !custom {
         build.arg("--no-default-features");
     }
-    build.args(["--config", &linking(house, &target)]);
+    build.args(["--config", &format!("target.{target}.rustflags=[{FIXED_ADDRESS:?}]")]);
     build.env("ORANGE_WORKFLOWS", workflows);
     println!("{}", typed(&build));
     let status = build.status().map_err(|error| format!("cargo cannot be run: {error}"))?;
@@ -141,13 +144,13 @@ pub(crate) fn build(house: &House, workflows: &Path, custom: bool) -> Result<Pat
 
 /// Builds a program that prints one line in the same way, which no binary can be smaller than, and says where it is. Asked
 /// for anything, it panics.
-pub(crate) fn build_bare(house: &House, scratch: &Path) -> Result<PathBuf> {
+pub(crate) fn build_bare(scratch: &Path) -> Result<PathBuf> {
     let (source, program, target) = (scratch.join("bare.rs"), scratch.join("bare"), target()?);
     std::fs::write(&source, "fn main() { println!(\"{}\", 1 / (2 - std::env::args().count())); }\n")
         .map_err(|error| format!("{} cannot be written: {error}", source.display()))?;
     let mut rustc = Command::new("rustc");
     rustc.args(["-Copt-level=z", "-Clto=fat", "-Cpanic=abort", "-Cstrip=symbols", "--target", &target]);
-    rustc.args(link_flags(house)).arg(&source).arg("-o").arg(&program);
+    rustc.arg(FIXED_ADDRESS).arg(&source).arg("-o").arg(&program);
     answer(rustc)?;
     Ok(program)
 }
@@ -155,26 +158,6 @@ pub(crate) fn build_bare(house: &House, scratch: &Path) -> Result<PathBuf> {
 /// Where a binary is built for: static where that can be had.
 fn target() -> Result<String> {
     if target_is_installed(STATIC_TARGET) { Ok(STATIC_TARGET.to_string()) } else { host() }
-}
-
-fn linking(house: &House, target: &str) -> String {
-    let quoted: Vec<_> = link_flags(house).iter().map(|flag| format!("{flag:?}")).collect();
-    format!("target.{target}.rustflags=[{}]", quoted.join(", "))
-}
-
-/// How a binary is made of the compiled crates: at a fixed address, which saves the table of what to move and the time
-/// to move it; with machine code that occurs again and again as functions, and tables of jumps only where there are many;
-/// without what unwinding takes, and without a page between code and data.
-fn link_flags(house: &House) -> [String; 6] {
-    let script = house.root.join("xtask/no-unwinding.ld");
-    [
-        "-Crelocation-model=static".to_string(),
-        "-Cllvm-args=-enable-machine-outliner=always".to_string(),
-        "-Cllvm-args=-min-jump-table-entries=16".to_string(),
-        "-Clink-arg=-Wl,-z,noseparate-code".to_string(),
-        "-Clink-arg=-Wl,--no-eh-frame-hdr".to_string(),
-        format!("-Clink-arg=-Wl,-T,{}", script.display()),
-    ]
 }
 
 /// Whether the standard library of a target is there; the folder is named whether it exists or not.
@@ -277,8 +260,8 @@ mod tests {
 
     #[test]
     fn a_panic_of_what_ships_says_what_happened_and_ends_it() {
-        let (house, scratch) = (House::find().unwrap(), tempfile::tempdir().unwrap());
-        let bare = build_bare(&house, scratch.path()).unwrap();
+        let scratch = tempfile::tempdir().unwrap();
+        let bare = build_bare(scratch.path()).unwrap();
         let run = Command::new(bare).arg("more").env("RUST_BACKTRACE", "1").output().unwrap();
         let said = String::from_utf8(run.stderr).unwrap();
         assert!(said.contains("bare.rs:1:") && said.contains("divide by zero"), "{said}");

@@ -27,7 +27,7 @@ pub(crate) const VARIANTS: [Variant; 2] = [
 pub(crate) fn run(house: &House) -> Result<ExitCode> {
     let scratch =
         tempfile::tempdir().map_err(|error| format!("there is no room for scratch files: {error}"))?;
-    let bare = size_of(&build_workflow::build_bare(house, scratch.path())?)?;
+    let bare = size_of(&build_workflow::build_bare(scratch.path())?)?;
     let mut lines = format!("{:32}  {:>9}\n", "a program that prints one line", kibibytes(bare));
     let mut is_over = false;
     for variant in VARIANTS {
