@@ -4,26 +4,41 @@
 //! [`core`] decides, the [`flow`] journals and writes the decision down, the [`hooks`] act on the outside through
 //! [`drive`], and the answer goes back out of the door.
 
-pub mod answer;
-pub mod app;
-pub mod around;
-pub mod caller;
-pub mod cmd;
-pub mod doctor;
-pub mod drive;
-pub mod error;
-pub mod fault;
+mod answer;
+mod app;
+mod around;
+mod caller;
+mod cmd;
+mod doctor;
+mod drive;
+mod error;
+mod fault;
 mod files;
-pub mod flow;
-pub mod hooks;
-pub mod log;
-pub mod machines;
+mod flow;
+mod hooks;
+mod log;
+mod machines;
 mod nofollow;
-pub mod progress;
-pub mod relay;
-pub mod setup;
-pub mod store;
+mod progress;
+mod relay;
+mod setup;
+mod store;
 
+#[cfg(feature = "schemas")]
+pub use answer::schemas;
+pub use cmd::args::Cli;
 pub use cmd::main;
 pub use error::{Error, Kind, Result};
+pub use machines::Compile;
 pub use orange_core as core;
+pub use store::frontmatter::any_bytes;
+
+/// What agents read about a workflow.
+pub mod contract {
+    pub use crate::cmd::contract::{example, gate_words, text};
+}
+
+/// The skill that agents are given.
+pub mod skill {
+    pub use crate::cmd::skill::{MARK, text};
+}

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 include!(concat!(env!("OUT_DIR"), "/workflows.rs"));
 
 /// What compiles the workflows of `ORANGE_HOME/workflows`.
-const COMPILE: Option<orange_engine::machines::Compile> = {
+const COMPILE: Option<orange_engine::Compile> = {
     #[cfg(feature = "custom-workflows")]
     {
         Some(orange_codegen::custom::machine)

@@ -4,7 +4,7 @@ use std::io;
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
-use orange_engine::cmd::args::Cli;
+use orange_engine::Cli;
 use roff::{Roff, bold, italic, roman};
 
 /// Every page, as of this date: the name of its file, and what is in it.

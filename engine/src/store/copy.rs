@@ -117,11 +117,6 @@ impl Copy {
         &self.news
     }
 
-    /// Whether a folder or the like stands in its place.
-    pub fn is_something_else(&self) -> bool {
-        self.place == AtPath::Other
-    }
-
     /// Whether something is there that is to be taken in or replaced.
     pub fn has_news(&self) -> bool {
         self.news != News::None || matches!(self.place, AtPath::Free | AtPath::Link)

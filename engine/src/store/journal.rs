@@ -7,7 +7,7 @@ use std::path::Path;
 use orange_journal::read::{self, Unreadable};
 use rustix::fs::OFlags;
 
-pub use orange_journal::{Journal, Torn};
+pub use orange_journal::Journal;
 
 use crate::nofollow::Unfit;
 use crate::store::{Event, Record, Set, clock};
@@ -20,6 +20,7 @@ pub(crate) const LONGEST: u64 = 512 * 1024 * 1024;
 ///
 /// # Errors
 /// `corrupt` when a line other than a torn last one cannot be understood, or the file is missing; `environment`.
+#[cfg(test)]
 pub fn read(path: &Path) -> Result<Journal> {
     read_last(path, usize::MAX)
 }
@@ -27,7 +28,7 @@ pub fn read(path: &Path) -> Result<Journal> {
 /// Reads the journal, adds up all of it and keeps so many of its last records: memory does not grow with its length.
 ///
 /// # Errors
-/// As [`read()`].
+/// `corrupt` when a line other than a torn last one cannot be understood, or the file is missing; `environment`.
 pub fn read_last(path: &Path, keep: usize) -> Result<Journal> {
     let file = open(path).map_err(|cause| unreadable(path, &cause))?;
     read::read(BufReader::with_capacity(1 << 16, file), keep).map_err(|cause| misread(path, &cause))

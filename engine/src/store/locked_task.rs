@@ -99,6 +99,7 @@ impl LockedTask {
     }
 
     /// What was set right when it was opened: `task.repaired` events, already journaled.
+    #[cfg(test)]
     pub fn repairs(&self) -> &[Event] {
         &self.repairs
     }

@@ -40,7 +40,7 @@ pub use home::{Home, TaskDir};
 pub use list::{Listed, list};
 pub use locked_task::LockedTask;
 pub use orange_journal::{
-    Conversation, Event, Name, OpenTransition, Owned, Record, Set, TaskHistory, event, fold, name, set,
+    Conversation, Event, Name, OpenTransition, Owned, Record, Set, TaskHistory, event, fold,
 };
 pub use pool::Pool;
 pub use task::Task;

@@ -1,4 +1,4 @@
 //! A `TASK.md` may hold any bytes.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| orange_engine::store::frontmatter::any_bytes(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| orange_engine::any_bytes(bytes));

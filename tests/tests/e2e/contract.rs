@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use orange_core::{Actor, Machine, Rejection, StateId, Transition, View};
-use orange_engine::cmd::{contract, skill};
+use orange_engine::{contract, skill};
 
 fn machines() -> Vec<&'static Machine<'static>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../workflows");

@@ -31,10 +31,9 @@ use crate::{Error, Kind, Result};
 
 pub use backup::{Backup, BackupContext, SavedWork};
 pub use head::{may_have, stands_on};
-pub use merge::{Merge, Strategy};
+pub use merge::Strategy;
 pub use parse::{Change, Version, Worktree};
 pub use template::Template;
-pub use worktree::Acquired;
 
 /// The oldest git that will do: 2.38 brought `merge-tree --write-tree`.
 pub const OLDEST: Version = Version { major: 2, minor: 38 };
@@ -320,14 +319,6 @@ impl Git {
             self.inside(worktree)?.call().args(["status", "--porcelain", "-z", "--untracked-files=all"]);
         let output = call.args(["--", ":/", without_task_file()]).run()?.checked()?;
         Ok(parse::parse_status(&output.stdout))
-    }
-
-    /// Is anything uncommitted in a worktree?
-    ///
-    /// # Errors
-    /// `environment` when git fails.
-    pub fn is_dirty(&self, worktree: &Path) -> Result<bool> {
-        Ok(!self.changes(worktree)?.is_empty())
     }
 
     /// Every worktree of the repository, the main checkout first.

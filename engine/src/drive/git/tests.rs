@@ -15,6 +15,7 @@ mod writers;
 
 use tempfile::TempDir;
 
+use super::worktree::Acquired;
 use super::*;
 
 /// A repository with one commit, a bare `origin` it was pushed to, and a git that knows nobody's settings.

@@ -25,7 +25,7 @@ use crate::{Error, Kind, Result, caller};
 pub use attach::Shown;
 pub use names::session_name;
 pub use parse::{Pane, Version};
-pub use spawn::{PaneRef, Spawn};
+pub use spawn::Spawn;
 
 /// The oldest tmux that will do: 3.2 brought `new-session -e` and `copy-mode -q`.
 pub const OLDEST: Version = Version { major: 3, minor: 2 };
@@ -84,6 +84,7 @@ impl Tmux {
     }
 
     /// The same with one more variable in the environment of every call.
+    #[cfg(test)]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Tmux {
         self.env.push((name.into(), value.into()));
         self

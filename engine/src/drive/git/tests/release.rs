@@ -15,7 +15,7 @@ fn the_tasks_file_is_no_work() {
     lab.acquire(1, "fix").unwrap();
     symlink("/nowhere/TASK.md", lab.pooled(1).join(TASK_FILE)).unwrap();
     assert_eq!(lab.run(&lab.pooled(1), &["status", "--porcelain"]), "");
-    assert!(!lab.git.is_dirty(&lab.pooled(1)).unwrap());
+    assert_eq!(lab.git.changes(&lab.pooled(1)).unwrap(), []);
     assert_eq!(lab.release(1), None);
     assert!(fs::symlink_metadata(lab.pooled(1).join(TASK_FILE)).is_ok());
 }
@@ -117,7 +117,7 @@ fn in_the_middle_of(lab: &Lab, verb: &[&str]) {
     lab.commit(&folder, "readme", "theirs\n");
     lab.run(&folder, &["switch", "--quiet", "fix"]);
     assert!(!lab.git.call_in(&folder).args(verb).run().unwrap().success());
-    assert!(lab.git.is_dirty(&folder).unwrap());
+    assert!(!lab.git.changes(&folder).unwrap().is_empty());
 }
 
 #[test]
