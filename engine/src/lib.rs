@@ -16,7 +16,7 @@ mod fault;
 mod files;
 mod flow;
 mod hooks;
-mod log;
+mod log_file;
 mod machines;
 mod nofollow;
 mod progress;

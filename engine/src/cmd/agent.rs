@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{AgentCommand, EndedArgs, SpawnName};
-use crate::cmd::{log, mcp, relayed};
+use crate::cmd::{mcp, relayed};
 use crate::drive::agent::{self, Ended};
 use crate::drive::exec::Call;
 use crate::drive::harness::{Conversation, Harness, Places, Start, quoted_names, reporting};
@@ -208,7 +208,7 @@ fn reports(app: &App, dir: &TaskDir, number: u32, harness: &Harness) -> bool {
 
 /// A line about this agent in `orange.log`.
 fn warn(dir: &TaskDir, number: u32, what: &str) {
-    log::complain("agent", &format!("task {}, agent {number}: {what}", dir.id));
+    log::error!(target: "agent", "task {}, agent {number}: {what}", dir.id);
 }
 
 /// The id comes out of files that others write, and goes to a program as an argument.

@@ -11,7 +11,6 @@ use crate::Result;
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::{Cli, Shell, TaskName};
-use crate::cmd::log;
 use crate::cmd::task::named_or_here;
 use crate::drive::harness;
 use crate::store::{self, Task, projects};
@@ -68,7 +67,7 @@ fn found(app: &App, words: &[String]) -> Vec<Candidate> {
 /// What was read. What cannot be read has no names: the line that is being typed stays as it is, and `orange log` has the error.
 fn or_log<T: Default>(read: Result<T>) -> T {
     read.unwrap_or_else(|error| {
-        log::complain("complete", &error.one_line());
+        log::error!(target: "complete", "{}", error.one_line());
         T::default()
     })
 }

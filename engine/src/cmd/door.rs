@@ -15,10 +15,10 @@ use crate::cmd::{
     workspace,
 };
 use crate::drive::exec::become_independent;
-use crate::log::{Level, Line};
+use crate::log_file;
 use crate::machines::{Built, Compile};
 use crate::relay::Reply;
-use crate::store::clock;
+use crate::store::Home;
 use crate::{Error, Kind, Result, fault};
 
 /// What the generated binary runs: with the machines that are compiled in, and with the compiler of custom workflows where
@@ -32,6 +32,9 @@ pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Comp
         }
         Err(error) => return fail(&error, asks_for_json(words())),
     };
+    if let Ok(home) = Home::from_env() {
+        log_file::init(&home);
+    }
     let built = Built { machines, compile };
     let as_json = cli.json;
     let Some(command) = &cli.command else {
@@ -137,21 +140,16 @@ fn fail(error: &Error, as_json: bool) -> ExitCode {
     ExitCode::from(error.kind.exit_status())
 }
 
-/// What a process of its own session has to say goes to `orange.log`, its standard error.
+/// What a process of its own session has to say goes to `orange.log`.
 fn note(component: &str, outcome: &Result<Answer>) -> ExitCode {
-    let (level, message, status) = match outcome {
-        Ok(answer) if answer.text.is_empty() => (Level::Debug, "done".to_owned(), ExitCode::SUCCESS),
-        Ok(answer) => (Level::Info, answer.text.clone(), ExitCode::SUCCESS),
+    match outcome {
+        Ok(answer) if answer.text.is_empty() => ::log::debug!(target: component, "done"),
+        Ok(answer) => ::log::info!(target: component, "{}", answer.text),
         Err(error) => {
             let command: Vec<_> = std::env::args().skip(1).collect();
-            let message = format!("`orange {}` failed: {}", command.join(" "), error.told().one_line());
-            (Level::Error, message, ExitCode::from(error.kind.exit_status()))
+            let error = error.told().one_line();
+            ::log::error!(target: component, "`orange {}` failed: {error}", command.join(" "));
         }
-    };
-    if level <= Level::least(std::env::var("ORANGE_LOG_LEVEL").ok().as_deref()) {
-        // One write, so that lines of several processes do not mix.
-        let line = Line { time: &clock::now(), level, component, message: &message };
-        io::stderr().write_all(format!("{line}\n").as_bytes()).unwrap_or_default();
     }
-    status
+    ExitCode::from(outcome.as_ref().map_or_else(|error| error.kind.exit_status(), |_| 0))
 }

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::cmd::log;
 use crate::drive::changes::Changes;
 use crate::drive::harness::report;
 use crate::drive::process::Process;
@@ -26,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(86_400 - 60);
 /// written to standard output as the harness reads it. Whatever fails is noted in `orange.log`, and told to nobody else.
 pub fn run(hold: bool, open: impl FnOnce() -> Result<App>) {
     if let Err(error) = note(hold, open) {
-        log::complain("event", &error.one_line());
+        log::error!(target: "event", "{}", error.one_line());
     }
 }
 

@@ -1,18 +1,17 @@
 //! `orange log`: what processes without a terminal had to say.
 
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::Path;
 
+use log::Level;
 use rustix::fs::OFlags;
 
 use crate::answer::LogLine;
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::LogArgs;
-use crate::flow::garbage::LONGEST_LOG;
-use crate::log::{Level, Line};
-use crate::store::home::Home;
-use crate::store::{clock, transcripts};
+use crate::log_file::{self, LONGEST, Line};
+use crate::store::transcripts;
 use crate::{Error, Result, nofollow};
 
 /// The last lines that fit, oldest first.
@@ -29,7 +28,7 @@ fn to_answer<'l>(line: &Line<'l>) -> LogLine<'l> {
     let some = |text: &'l str| Some(text).filter(|text| !text.is_empty());
     LogLine {
         time: some(line.time),
-        level: line.level.as_str(),
+        level: log_file::name(line.level),
         component: some(line.component),
         message: line.message,
     }
@@ -37,8 +36,7 @@ fn to_answer<'l>(line: &Line<'l>) -> LogLine<'l> {
 
 /// The last part of a log; nothing when there is none.
 fn end_of(path: &Path) -> Result<String> {
-    let end =
-        nofollow::open(path, OFlags::RDONLY).and_then(|mut log| transcripts::end_of(&mut log, LONGEST_LOG));
+    let end = nofollow::open(path, OFlags::RDONLY).and_then(|mut log| transcripts::end_of(&mut log, LONGEST));
     match end {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(String::new()),
@@ -46,17 +44,8 @@ fn end_of(path: &Path) -> Result<String> {
     }
 }
 
-/// Writes an error of a command whose output nobody sees into `orange.log`. Where that cannot be written, it is lost.
-pub fn complain(component: &str, what: &str) {
-    let Ok(home) = Home::from_env() else { return };
-    let line = Line { time: &clock::now(), level: Level::Error, component, message: what };
-    let log = nofollow::open(&home.log_file(), OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE);
-    // One write, so that lines of several processes do not mix.
-    log.and_then(|mut log| log.write_all(format!("{line}\n").as_bytes())).unwrap_or_default();
-}
-
 fn fits(line: &Line<'_>, args: &LogArgs) -> bool {
-    let level = args.level.as_deref().and_then(Level::named).unwrap_or(Level::Debug);
+    let level = args.level.as_deref().and_then(|name| name.parse().ok()).unwrap_or(Level::Debug);
     line.level <= level
         && args.component.as_ref().is_none_or(|component| component == line.component)
         && args.grep.as_ref().is_none_or(|text| line.message.contains(text.as_str()))

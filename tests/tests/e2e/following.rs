@@ -115,6 +115,15 @@ fn the_log_has_what_nobody_was_there_to_read() {
     fs::write(&log, format!("{}{crash}", fs::read_to_string(&log).unwrap())).unwrap();
     assert_eq!(world.ok(&["log", "--level", "error", "--lines", "1"])[0]["message"], crash.trim());
     world.fails(2, "usage", &["log", "--level", "loud"]);
+
+    let line = "2026-01-01T00:00:00.000Z info agent: it was long\n";
+    fs::write(&log, line.repeat(9 * 1024 * 1024 / line.len())).unwrap();
+    // A completion that fails writes the line that makes the log too long.
+    fs::write(world.home().join("projects.json"), "no JSON").unwrap();
+    world.orange(&["complete", "--", "task", "list", "--project", ""]);
+    assert!(!log.exists() && world.home().join("orange.old.log").exists());
+    let last = world.ok(&["log", "--lines", "2"]);
+    assert_eq!((&last[0]["message"], &last[1]["component"]), (&json!("it was long"), &json!("complete")));
 }
 
 #[test]

@@ -21,7 +21,7 @@ use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::flow::garbage::Kind;
-use crate::log::Level;
+use crate::log_file::LEVELS;
 
 /// Drives the tasks of coding agents: agents write artifacts, the engine decides
 #[derive(Debug, Parser)]
@@ -140,7 +140,6 @@ Kinds, each with the age after which it may go where nothing else is set:
   trash       90 days   a deleted task that has no backup
   definition  30 days   a former definition of a workflow of your own that no task has
   temporary             a file of a process that has died
-  log                   what was in the log before it grew long
 A project's own ages are set by `orange project update`, and `orange monitor` keeps to those by itself. What is not merged is
 never removed, whatever its age.")]
     Gc(GcArgs),
@@ -181,7 +180,7 @@ pub struct MonitorArgs {
 #[derive(Debug, Args)]
 pub struct LogArgs {
     /// Only lines of this level and graver ones
-    #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(Level::NAMES))]
+    #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(LEVELS))]
     pub level: Option<String>,
     /// Only lines that this command wrote
     #[arg(long, value_name = "COMMAND", value_parser = ["agent", "complete", "event", "finish", "spawn-next"])]

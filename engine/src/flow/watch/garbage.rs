@@ -13,9 +13,6 @@ use crate::store::projects::{self, Project};
 use crate::store::{Home, Task, TaskDir, atomic, home, list};
 use crate::{Error, Result, fault, nofollow};
 
-/// How many bytes the log may have before it becomes the former one.
-pub const LONGEST_LOG: u64 = 8 * 1024 * 1024;
-
 const A_DAY: Duration = Duration::from_secs(86_400);
 
 /// What kind of thing it is.
@@ -31,8 +28,6 @@ pub enum Kind {
     Definition,
     /// A temporary file of a process that is dead.
     Temporary,
-    /// The log, when it has grown long: its former part is replaced by it.
-    Log,
 }
 
 /// What is looked for.
@@ -71,7 +66,6 @@ enum Removable {
     Deleted(TaskDir),
     Definition(PathBuf),
     File(PathBuf),
-    Log,
 }
 
 /// What is known of all tasks.
@@ -101,10 +95,9 @@ struct Over {
 
 impl Kind {
     /// The names of all kinds.
-    pub const NAMES: [&'static str; 6] = ["backup", "branch", "trash", "definition", "temporary", "log"];
+    pub const NAMES: [&'static str; 5] = ["backup", "branch", "trash", "definition", "temporary"];
 
-    const ALL: [Kind; 6] =
-        [Kind::Backup, Kind::Branch, Kind::Trash, Kind::Definition, Kind::Temporary, Kind::Log];
+    const ALL: [Kind; 5] = [Kind::Backup, Kind::Branch, Kind::Trash, Kind::Definition, Kind::Temporary];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -114,7 +107,6 @@ impl Kind {
             Kind::Trash => "trash",
             Kind::Definition => "definition",
             Kind::Temporary => "temporary",
-            Kind::Log => "log",
         }
     }
 
@@ -128,7 +120,7 @@ impl Kind {
         match self {
             Kind::Backup | Kind::Branch | Kind::Definition => 30,
             Kind::Trash => 90,
-            Kind::Temporary | Kind::Log => 0,
+            Kind::Temporary => 0,
         }
     }
 
@@ -137,7 +129,7 @@ impl Kind {
             Kind::Backup => project.backup_days,
             Kind::Branch => project.branch_days,
             Kind::Trash => project.trash_days,
-            Kind::Definition | Kind::Temporary | Kind::Log => None,
+            Kind::Definition | Kind::Temporary => None,
         }
     }
 }
@@ -180,9 +172,6 @@ pub fn find(app: &App, wanted: &Wanted<'_>) -> Result<Vec<Garbage>> {
     if wanted.age(Kind::Temporary, None).is_some() {
         found.extend(leftovers(&app.home)?.into_iter().map(temporary));
     }
-    if wanted.age(Kind::Log, None).is_some() {
-        found.extend(long_log(app));
-    }
     Ok(found)
 }
 
@@ -204,10 +193,6 @@ pub fn remove(app: &App, garbage: &Garbage) -> Result<()> {
         Removable::Deleted(dir) => remove_deleted(&app.home, dir),
         Removable::Definition(folder) => remove_folder(folder),
         Removable::File(file) => nofollow::remove(file).map_err(|cause| Error::io("remove", file, &cause)),
-        Removable::Log => {
-            let log = app.home.log_file();
-            nofollow::rename(&log, &app.home.former_log()).map_err(|cause| Error::io("move", &log, &cause))
-        }
     }
 }
 
@@ -347,22 +332,6 @@ fn temporary(file: PathBuf) -> Garbage {
     let bytes = file.symlink_metadata().map_or(0, |found| found.len());
     let (name, age) = (file.display().to_string(), age_of(&file));
     Garbage { kind: Kind::Temporary, project: None, name, age, bytes, place: Removable::File(file) }
-}
-
-/// The log when it is too long. What goes is the part before it.
-fn long_log(app: &App) -> Option<Garbage> {
-    let length = |path: &Path| path.symlink_metadata().map_or(0, |found| found.len());
-    let (log, former) = (app.home.log_file(), app.home.former_log());
-    let (name, age, bytes) = (log.display().to_string(), age_of(&former), length(&former));
-    let place = Removable::Log;
-    (length(&log) > LONGEST_LOG).then_some(Garbage {
-        kind: Kind::Log,
-        project: None,
-        name,
-        age,
-        bytes,
-        place,
-    })
 }
 
 /// Since when nobody has written it; no time at all when the clock was set back since, or it is gone.
