@@ -20,7 +20,7 @@ pub fn error(
 ) -> Error {
     let view = &facts.view;
     let id = &task.id;
-    let told = |kind: Kind| Error::new(kind, refusal.told(machine, view));
+    let told = |kind: Kind| Error::new(kind, refusal.message(machine, view));
     let next = || format!("`orange task next {id}` shows where the task can go from here");
     match refusal {
         Refusal::Rejected { rejection, .. } => {
