@@ -41,9 +41,6 @@ pub struct App {
 
 impl App {
     /// Reads the environment; who asks is told.
-    ///
-    /// # Errors
-    /// `environment` when there is no home, no current folder, or no name for this program.
     pub fn open(built: Built, caller: Caller) -> Result<App> {
         let unknown = |what: &str, cause: std::io::Error| {
             Error::new(Kind::Environment, format!("cannot tell {what}: {cause}"))
@@ -168,9 +165,6 @@ impl App {
     }
 
     /// The home of the user, and what else surrounds agents.
-    ///
-    /// # Errors
-    /// `environment` when there is no home.
     pub fn around(&self) -> Result<Around> {
         self.around.clone()
     }
@@ -183,25 +177,16 @@ impl App {
     /// Runs this program again, in a session of its own and as nobody's descendant, so that it outlives the caller and
     /// whatever ends the caller; and waits for its end. What it did stands in the journal; what it complained about, in
     /// `orange.log`.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be started.
     pub fn detached(&self, args: &[&str], dir: &TaskDir) -> Result<()> {
         self.again(args, dir)?.wait()
     }
 
     /// The same without waiting any longer than until it is there.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be started.
     pub fn start_detached(&self, args: &[&str], dir: &TaskDir) -> Result<()> {
         self.again(args, dir)?.until_independent()
     }
 
     /// The same for what is about one agent: it shows that agent's secret, without which it is refused.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be started, or the secret cannot be read.
     pub fn start_detached_for(&self, spawn: u32, args: &[&str], dir: &TaskDir) -> Result<()> {
         let call =
             self.go_between(args, dir).env(caller::SECRET, secret::read(dir, spawn)?.unwrap_or_default());

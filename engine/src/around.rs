@@ -16,9 +16,6 @@ pub struct Around {
 
 impl Around {
     /// What this process has around it.
-    ///
-    /// # Errors
-    /// `environment` when there is no home.
     pub fn read() -> Result<Around> {
         let home = std::env::home_dir().filter(|home| home.is_absolute()).ok_or_else(|| {
             Error::new(Kind::Environment, "HOME is not set").help("set it to your home folder")

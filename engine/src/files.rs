@@ -27,17 +27,11 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
 }
 
 /// What is in a folder, in no order; nothing when there is no such folder.
-///
-/// # Errors
-/// `environment` when it cannot be read.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<DirEntry>> {
     read_folder(folder).map_err(|cause| Error::io("read the folder", folder, &cause))
 }
 
 /// The same with the system's error.
-///
-/// # Errors
-/// Those of the system.
 pub(crate) fn read_folder(folder: &Path) -> io::Result<Vec<DirEntry>> {
     match fs::read_dir(folder) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
@@ -55,9 +49,6 @@ pub(crate) fn is_empty(folder: &Path) -> bool {
 
 /// Lets the user of this process into their own folder, and lets them read their own file, whatever its permissions say. What
 /// it is like then.
-///
-/// # Errors
-/// Those of the system, such as that it is somebody else's.
 pub(crate) fn permit(path: &Path, found: Metadata) -> io::Result<Metadata> {
     let wanted = if found.is_dir() { 0o700 } else { 0o400 };
     let mode = found.permissions().mode();
@@ -69,9 +60,6 @@ pub(crate) fn permit(path: &Path, found: Metadata) -> io::Result<Metadata> {
 }
 
 /// Removes a folder with all that is in it, and in folders that cannot be written, such as those in a cache of Go's modules.
-///
-/// # Errors
-/// Those of the system.
 pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(cause) if cause.kind() == ErrorKind::PermissionDenied => {
@@ -111,9 +99,6 @@ pub(crate) fn real(path: &Path) -> PathBuf {
 }
 
 /// How many bytes the files in a folder have; no link is followed.
-///
-/// # Errors
-/// `environment` when it cannot be looked at.
 pub(crate) fn bytes_in(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in entries(folder)? {

@@ -92,9 +92,6 @@ impl Machines {
 
     /// Every workflow: the compiled-in ones by name, then the custom ones. Custom ones that are never followed, since one
     /// of their name is compiled in, say so.
-    ///
-    /// # Errors
-    /// `environment` when the folder of custom workflows cannot be read.
     pub fn all(&self) -> Result<Vec<Listed>> {
         let built_in = self.built_in.iter().map(|machine| Listed {
             name: machine.name.to_owned(),
@@ -110,9 +107,6 @@ impl Machines {
     }
 
     /// Every machine that can be followed.
-    ///
-    /// # Errors
-    /// As [`Machines::all`].
     pub fn usable(&self) -> Result<Vec<&'static Machine<'static>>> {
         Ok(self.all()?.into_iter().filter_map(|listed| listed.machine.ok()).collect())
     }
@@ -124,9 +118,6 @@ impl Machines {
 
     /// Keeps a copy of the definition of a custom workflow, so that it can be compared with a later one. Those of
     /// compiled-in ones stay with whoever built the binary.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be written.
     pub fn keep(&self, machine: &Machine<'_>) -> Result<()> {
         let custom = self.custom();
         let Some(Custom { path, text, .. }) = custom.get(machine.name) else { return Ok(()) };
@@ -146,9 +137,6 @@ impl Machines {
     }
 
     /// The folders with kept definitions that no workflow has any more, each with its hash.
-    ///
-    /// # Errors
-    /// As [`Machines::all`].
     pub fn former_definitions(&self) -> Result<Vec<(String, PathBuf)>> {
         let current: Vec<&str> = self.usable()?.into_iter().map(|machine| machine.source_hash).collect();
         let folder = self.folder.join(".kept");

@@ -60,9 +60,6 @@ impl From<Unfit> for io::Error {
 }
 
 /// Opens a regular file in this way; one that is created is its owner's alone.
-///
-/// # Errors
-/// [`Unfit`] for a link and for what is no regular file; those of the system.
 pub(crate) fn open(path: &Path, how: OFlags) -> io::Result<File> {
     const AT_ONCE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
     let mode = if how.contains(OFlags::CREATE) { Mode::RUSR | Mode::WUSR } else { Mode::empty() };
@@ -71,25 +68,16 @@ pub(crate) fn open(path: &Path, how: OFlags) -> io::Result<File> {
 }
 
 /// All of a regular file that has this many bytes at most.
-///
-/// # Errors
-/// [`Unfit`]; those of the system.
 pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_all(&open(path, OFlags::RDONLY)?, limit)
 }
 
 /// The same of a file that a person keeps, and may have put elsewhere: links are followed, and lead to a regular file.
-///
-/// # Errors
-/// As [`read`].
 pub(crate) fn read_linked(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read(&files::real(path), limit)
 }
 
 /// The same of a file that is open.
-///
-/// # Errors
-/// As [`read`].
 pub(crate) fn read_all(file: &File, limit: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     let mut bytes = Vec::with_capacity(length.min(limit).try_into().unwrap_or_default());
@@ -105,18 +93,12 @@ pub(crate) fn read_all(file: &File, limit: u64) -> io::Result<Vec<u8>> {
 }
 
 /// What is known of what is there, a link included.
-///
-/// # Errors
-/// [`Unfit::Link`] when it is behind a link; those of the system.
 pub(crate) fn metadata(path: &Path) -> io::Result<Metadata> {
     within(path)?;
     path.symlink_metadata()
 }
 
 /// What is in a folder, in no order; nothing when there is no such folder.
-///
-/// # Errors
-/// [`Unfit::Link`]; those of the system.
 pub(crate) fn entries(path: &Path) -> io::Result<Vec<DirEntry>> {
     match folder(path) {
         Ok(_) => files::read_folder(path),
@@ -135,9 +117,6 @@ pub(crate) fn unfit_for_file(path: &Path) -> Option<Unfit> {
 }
 
 /// What is in this folder and in those below it that is never opened: links, pipes, sockets and devices.
-///
-/// # Errors
-/// [`Unfit::Link`]; those of the system.
 pub(crate) fn unfit(path: &Path) -> io::Result<Vec<(PathBuf, Unfit)>> {
     let mut found = Vec::new();
     for entry in entries(path)? {
@@ -152,9 +131,6 @@ pub(crate) fn unfit(path: &Path) -> io::Result<Vec<(PathBuf, Unfit)>> {
 }
 
 /// Makes a folder and those above it, readable by their owner alone; one that exists is left as it is.
-///
-/// # Errors
-/// [`Unfit::Link`]; those of the system.
 pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     match folder(path) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => {}
@@ -169,18 +145,12 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Removes a file, or a link.
-///
-/// # Errors
-/// [`Unfit::Link`] when it is behind a link; those of the system.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     let (folder, name) = within(path)?;
     Ok(unlinkat(folder, name, AtFlags::empty())?)
 }
 
 /// Gives a file or a folder another name.
-///
-/// # Errors
-/// As [`remove`].
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     rename_with(from, to, RenameFlags::empty())
 }
@@ -200,18 +170,12 @@ pub(crate) fn rename_with(from: &Path, to: &Path, how: RenameFlags) -> io::Resul
 }
 
 /// Gives a file a second name.
-///
-/// # Errors
-/// As [`remove`].
 pub(crate) fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
     let ((old_folder, old), (new_folder, new)) = (within(from)?, within(to)?);
     Ok(linkat(old_folder, old, new_folder, new, AtFlags::empty())?)
 }
 
 /// Waits until names in this folder are on the disk.
-///
-/// # Errors
-/// [`Unfit::Link`]; those of the system.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     File::from(reach(path, how, Mode::empty())?).sync_all()

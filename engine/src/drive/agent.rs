@@ -22,10 +22,6 @@ pub struct Ended {
 /// group, below this process, or of these roots. `holder` is a program that ends with its standard input: it has the
 /// terminal before the agent is there. `started` is told of the agent before anything else happens, and `lost` of each other
 /// child of this process that has ended meanwhile.
-///
-/// # Errors
-/// `environment` when it cannot be started, and when something of it does not even end when killed; those of `started`,
-/// after which there is no agent.
 pub fn run(
     call: Call,
     holder: Call,

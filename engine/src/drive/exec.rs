@@ -200,17 +200,11 @@ impl Call {
     }
 
     /// Runs it and gives its standard output as text without the last line break.
-    ///
-    /// # Errors
-    /// As [`Call::run`], and `environment` with the program's own words when it fails.
     pub fn text(self) -> Result<String> {
         Ok(self.run()?.checked()?.text())
     }
 
     /// Starts it with the terminal of this process, in this process group, or as the leader of a new one.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be started.
     pub fn attended(mut self, group: Option<Pid>) -> Result<Child> {
         let group = group.map_or(0, |group| group.as_raw_nonzero().get());
         fault::step("attend", &self.program);
@@ -219,9 +213,6 @@ impl Call {
 
     /// Starts it as the leader of a new process group, with a standard input that stays open as long as this process has
     /// it.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be started.
     pub fn held(mut self) -> Result<Child> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0);
         self.command.spawn().map_err(|cause| self.cannot_start(&cause))
@@ -229,9 +220,6 @@ impl Call {
 
     /// Starts it as a companion of this process: its standard input and output are pipes that this process holds, and
     /// what it complains about is appended to `log`. The started process must call [`become_independent`] first of all.
-    ///
-    /// # Errors
-    /// `environment` when the log cannot be opened or the program cannot be started.
     pub fn companion(mut self, log: &Path) -> Result<Child> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(open_log(log)?);
         fault::step("start", "a companion");
@@ -247,9 +235,6 @@ impl Call {
     /// Starts it as a go-between, which is to call [`become_independent`] and [`Call::leave_running`] and to end: the program
     /// that it leaves running outlives this process and its terminal, and whoever ends this process with all its descendants
     /// does not find it. Output is appended to `log`; standard input is there to wait for the end alone, and cannot be read.
-    ///
-    /// # Errors
-    /// `environment` when the log cannot be opened or the go-between cannot be started.
     pub fn detach(mut self, log: &Path) -> Result<Detached> {
         let (out, err) = (open_log(log)?, open_log(log)?);
         let (end, held) = io::pipe().map_err(|cause| self.cannot_start(&cause))?;
@@ -261,9 +246,6 @@ impl Call {
     }
 
     /// Starts it in this process's session, with its input and output, and does not wait for it.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be started.
     pub fn leave_running(mut self) -> Result<()> {
         fault::step("start", "itself");
         self.command.spawn().map(drop).map_err(|cause| self.cannot_start(&cause))
@@ -326,9 +308,6 @@ impl Output {
     }
 
     /// The output of a call that had to succeed.
-    ///
-    /// # Errors
-    /// [`Output::failure`], unless it exited with 0.
     pub fn checked(self) -> Result<Output> {
         if self.success() { Ok(self) } else { Err(self.failure()) }
     }
@@ -344,9 +323,6 @@ impl Output {
 impl Detached {
     /// Waits until the go-between has ended: from then on what it has started can outlive this process. The end of a
     /// session's leader, for one, ends every process in the terminal's foreground.
-    ///
-    /// # Errors
-    /// `environment` when it could not start anything, or the system cannot tell.
     pub fn until_independent(&mut self) -> Result<()> {
         let status = reap(&mut self.go_between, &self.what)?;
         if status.success() {
@@ -357,9 +333,6 @@ impl Detached {
     }
 
     /// Waits for its end.
-    ///
-    /// # Errors
-    /// As [`Detached::until_independent`].
     pub fn wait(mut self) -> Result<()> {
         self.until_independent()?;
         let read = self.end.read_to_end(&mut Vec::new());
@@ -370,9 +343,6 @@ impl Detached {
 
 /// Puts this process into a session of its own, without a terminal, so that neither a closed terminal nor
 /// a killed tmux session can end it: the kernel sends SIGHUP only to those that have the terminal.
-///
-/// # Errors
-/// `environment` when this process leads a process group, as one that a shell has started.
 pub fn become_independent() -> Result<()> {
     let own = rustix::process::getpid();
     fault::step("become", "independent");

@@ -60,9 +60,6 @@ pub struct NewPullRequest<'a> {
 }
 
 /// Is gh there? One that is not there is asked nothing, and turns nothing else off.
-///
-/// # Errors
-/// `environment`, with where to get it.
 pub fn check(path: &OsStr) -> Result<()> {
     find_on_path("gh", path).map(drop).ok_or_else(|| not_installed("gh"))
 }
@@ -89,9 +86,6 @@ impl Gh {
     }
 
     /// The newest pull request of a branch that is open, else the newest of all that there were.
-    ///
-    /// # Errors
-    /// `environment` when gh is missing, cannot log in, is too slow or fails.
     pub fn of_branch(&self, branch: &str) -> Result<Option<PullRequest>> {
         let answer = asked(self.list(branch))?;
         parse_list(&answer.stdout).ok_or_else(|| unclear(&answer))
@@ -99,9 +93,6 @@ impl Gh {
 
     /// The same, where GitHub may not be in use at all: `None` also when gh is missing or cannot log in, and when no remote
     /// of the repository is on GitHub.
-    ///
-    /// # Errors
-    /// `environment` when gh is too slow or fails.
     pub fn of_branch_if_used(&self, branch: &str, path: &OsStr) -> Result<Option<PullRequest>> {
         if check(path).is_err() {
             return Ok(None);
@@ -121,9 +112,6 @@ impl Gh {
     }
 
     /// Opens a pull request and gives its address. The text goes through a pipe, the title in one argument.
-    ///
-    /// # Errors
-    /// `environment` when gh is missing, cannot log in, is too slow or fails.
     pub fn create(&self, new: &NewPullRequest<'_>) -> Result<String> {
         let (base, head) = (format!("--base={}", new.base), format!("--head={}", new.head));
         let title = format!("--title={}", new.title);

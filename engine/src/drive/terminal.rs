@@ -11,9 +11,6 @@ use rustix::termios::LocalModes;
 use crate::Result;
 
 /// Waits while a program leaves its keys to its terminal and one may still wait for it.
-///
-/// # Errors
-/// Those of `may_wait`.
 pub fn until_raw(terminal: &Path, mut may_wait: impl FnMut() -> Result<bool>) -> Result<()> {
     const PAUSE: Duration = Duration::from_millis(50);
     while is_raw(terminal) == Some(false) && may_wait()? {

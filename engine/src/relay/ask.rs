@@ -46,9 +46,6 @@ impl<'c> Asker<'c> {
     }
 
     /// Has the companion run `orange` with these words.
-    ///
-    /// # Errors
-    /// `environment` when nobody answers, or nobody answers any more.
     pub fn ask(&self, words: Vec<String>) -> Result<Reply> {
         let request = Request {
             task: self.task.to_owned(),

@@ -64,9 +64,6 @@ pub(super) struct Office {
 }
 
 /// Opens a folder by its path.
-///
-/// # Errors
-/// Those of the system.
 pub(super) fn open_worktree(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(CWD, path, flags, Mode::empty())?)
@@ -84,9 +81,6 @@ impl Folder {
     }
 
     /// The same, made where it is missing.
-    ///
-    /// # Errors
-    /// Those of the system, such as for a file in its place.
     pub(super) fn make(worktree: BorrowedFd<'_>, spawn: u32) -> io::Result<Folder> {
         make_folder(worktree, REQUEST_FOLDER)?;
         let root = open_folder(worktree, REQUEST_FOLDER)?;
@@ -105,9 +99,6 @@ impl Folder {
     }
 
     /// Becomes the one who answers in this folder, confined like this; none while somebody else is.
-    ///
-    /// # Errors
-    /// Those of the system.
     pub(super) fn occupy(self, confinement: &str) -> io::Result<Option<Office>> {
         const PAUSE: Duration = Duration::from_millis(1);
         if self.is_answered() {
@@ -138,9 +129,6 @@ impl Folder {
     }
 
     /// What is in it. What has no business there is removed, and so is what nobody has fetched for long where there is much.
-    ///
-    /// # Errors
-    /// Those of the system.
     pub(super) fn list(&self) -> io::Result<Listing> {
         const MUCH: usize = 128;
         let mut listing = Listing::default();
@@ -160,9 +148,6 @@ impl Folder {
     }
 
     /// Begins with a request: false when somebody else has, or had, or it was taken back.
-    ///
-    /// # Errors
-    /// Those of the system.
     pub(super) fn claim(&self, name: &Name) -> io::Result<bool> {
         match self.rename_new(&name.of(Part::Request), &name.of(Part::Claimed)) {
             Ok(()) => Ok(true),
@@ -176,9 +161,6 @@ impl Folder {
     }
 
     /// Writes a new file, which is whole when it has its name. What has that name already stays.
-    ///
-    /// # Errors
-    /// Those of the system.
     pub(super) fn create(&self, name: &Name, part: Part, contents: &[u8]) -> io::Result<()> {
         let draft = name.of(Part::Draft);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -192,9 +174,6 @@ impl Folder {
     }
 
     /// What stands in a regular file of at most this many bytes.
-    ///
-    /// # Errors
-    /// Those of the system; `InvalidData` for what is larger, or no regular file.
     pub(super) fn read(&self, name: &Name, part: Part, longest: u64) -> io::Result<Vec<u8>> {
         let file = self.open_regular(&name.of(part), OFlags::RDONLY)?;
         let mut contents = Vec::new();
@@ -260,9 +239,6 @@ impl Folder {
 
 impl Name {
     /// A name that nobody has.
-    ///
-    /// # Errors
-    /// `environment` without random numbers.
     pub(super) fn random() -> crate::Result<Name> {
         secret::random().map(Name)
     }

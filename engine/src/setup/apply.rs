@@ -15,9 +15,6 @@ use crate::store::{Home, atomic, clock};
 use crate::{Error, Kind, Result, fault};
 
 /// Records that this harness may do this in this repository, and changes the files that have to say so. Gives these files.
-///
-/// # Errors
-/// `corrupt` when a file cannot be changed; `environment`; `locked`.
 pub fn agree(home: &Home, harness: &str, repo: &Path, matters: &[Matter]) -> Result<Vec<PathBuf>> {
     home.prepare()?;
     let _lock = lock::acquire(home, &home.root().join(".setup.lock"), Rank::Projects, "the setup")?;
@@ -66,9 +63,6 @@ pub fn agree(home: &Home, harness: &str, repo: &Path, matters: &[Matter]) -> Res
 
 /// Takes back what was agreed to for this harness, or for all. What somebody else has changed since stays as they left it.
 /// Gives the files that were changed.
-///
-/// # Errors
-/// `environment`; `corrupt`; `locked`.
 pub fn undo(home: &Home, harness: Option<&str>) -> Result<Vec<PathBuf>> {
     home.prepare()?;
     let _lock = lock::acquire(home, &home.root().join(".setup.lock"), Rank::Projects, "the setup")?;

@@ -71,9 +71,6 @@ impl Matter {
 }
 
 /// What this harness asks before it works in this repository. A harness of one's own asks nothing that is known here.
-///
-/// # Errors
-/// `environment` when a file of it cannot be read; `corrupt` when one is no JSON.
 pub fn matters(harness: &str, repo: &Path, record: &Record, around: &Around) -> Result<Vec<Matter>> {
     let agreed = record.has(harness, repo);
     match harness {
@@ -86,9 +83,6 @@ pub fn matters(harness: &str, repo: &Path, record: &Record, around: &Around) -> 
 }
 
 /// Refuses an agent that a dialog would hang.
-///
-/// # Errors
-/// `environment` with what settles it; those of [`matters`].
 pub fn check(home: &Home, around: &Around, harness: &str, repo: &Path, full: bool) -> Result<()> {
     let matters = matters(harness, repo, &Record::read(home)?, around)?;
     let open =

@@ -67,9 +67,6 @@ pub struct Edit {
 
 impl Record {
     /// Reads it; an empty one where there is none yet.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be read; `corrupt` when it is not what `orange setup` wrote.
     pub fn read(home: &Home) -> Result<Record> {
         let path = home.setup_json();
         match nofollow::read(&path, nofollow::LONGEST) {
@@ -83,9 +80,6 @@ impl Record {
     }
 
     /// Writes it.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be written.
     pub fn write(&self, home: &Home) -> Result<()> {
         let path = home.setup_json();
         let text = serde_json::to_vec_pretty(self).map_err(|cause| {

@@ -26,18 +26,12 @@ pub struct Room {
 }
 
 /// Makes room for a file of at most so many bytes, so that it can be written later, however full the disk is by then.
-///
-/// # Errors
-/// `environment` when the disk refuses, `corrupt` when something else than a file is in its place.
 pub fn make_room(path: &Path, length: usize) -> Result<Room> {
     Ok(Room { staged: stage(path, &vec![b' '; length])?, length })
 }
 
 impl Room {
     /// Puts these contents there, and blanks up to the length.
-    ///
-    /// # Errors
-    /// `environment` when they are longer than that, or the disk refuses all the same.
     pub fn write(self, contents: &[u8]) -> Result<()> {
         let path = &self.staged.target;
         let fail = |cause: std::io::Error| no_space(path, &cause);
@@ -60,9 +54,6 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
 }
 
 /// The same with a file of a person, who may have put it elsewhere: a link stays, and what it points to is written.
-///
-/// # Errors
-/// As [`write()`].
 pub fn write_linked(path: &Path, contents: &[u8]) -> Result<()> {
     write(&real(path), contents)
 }
@@ -95,9 +86,6 @@ pub(crate) fn write_unsynced(path: &Path, contents: &[u8]) -> Result<()> {
 }
 
 /// Removes a file; one that is not there is removed.
-///
-/// # Errors
-/// `environment`.
 pub(crate) fn remove(path: &Path) -> Result<()> {
     fault::step("remove", path.display());
     match nofollow::remove(path) {
@@ -142,9 +130,6 @@ pub(crate) fn put(path: &Path, contents: &[u8], scratch: &Path, former: Option<&
 }
 
 /// Takes a file out of its folder, to another file system too.
-///
-/// # Errors
-/// Those of the system.
 pub(crate) fn take_out(file: &Path, former: &Path) -> std::io::Result<()> {
     fault::step("rename to", former.display());
     match nofollow::rename(file, former) {
@@ -179,9 +164,6 @@ pub fn leftovers(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Makes renames and new names in this folder survive a power cut.
-///
-/// # Errors
-/// `environment` when the disk refuses.
 pub fn sync_folder(folder: &Path) -> Result<()> {
     fault::step("sync", folder.display());
     nofollow::sync_folder(folder).map_err(|cause| Error::io("sync", folder, &cause))

@@ -23,9 +23,6 @@ pub struct Base {
 
 impl Base {
     /// What is on record; `None` where nothing is, or where a power cut came before it was whole.
-    ///
-    /// # Errors
-    /// `environment`.
     pub fn read(dir: &TaskDir) -> Result<Option<Base>> {
         if let Some((next, merged)) = record(&dir.next_base())?
             && fingerprint(&contents(&dir.task_md())?) == merged
@@ -43,26 +40,17 @@ impl Base {
 
     /// Puts on record that the copy at this path has this text, and that the store has all of it. Nobody waits for the disk:
     /// what a power cut takes is found out by [`Base::read`] and [`Base::is_older`].
-    ///
-    /// # Errors
-    /// `environment`.
     pub fn write(dir: &TaskDir, text: &str, copy: &Path) -> Result<()> {
         put(&dir.base(), text, copy, 0)?;
         atomic::remove(&dir.next_base())
     }
 
     /// Puts on record that the store has all of this text as soon as its own is `merged`.
-    ///
-    /// # Errors
-    /// `environment`.
     pub fn announce(dir: &TaskDir, text: &str, copy: &Path, merged: &str) -> Result<()> {
         put(&dir.next_base(), text, copy, fingerprint(merged))
     }
 
     /// Forgets it.
-    ///
-    /// # Errors
-    /// `environment`.
     pub fn forget(dir: &TaskDir) -> Result<()> {
         atomic::remove(&dir.next_base())?;
         atomic::remove(&dir.base())

@@ -70,9 +70,6 @@ pub enum Handed {
 
 impl Copy {
     /// Looks at the copy in this worktree, once it is whole; `None` when there is no such folder.
-    ///
-    /// # Errors
-    /// `corrupt` when it cannot be understood or is too long, with what would mend it; `environment`.
     pub fn look(dir: &TaskDir, history: &TaskHistory, worktree: &Path) -> Result<Option<Copy>> {
         if !worktree.is_dir() {
             return Ok(None);
@@ -132,9 +129,6 @@ impl Copy {
     }
 
     /// Takes note that what was saved is in the store as soon as the store's text is this one.
-    ///
-    /// # Errors
-    /// `environment`.
     pub fn announce(&self, dir: &TaskDir, merged: &Document) -> Result<()> {
         match &self.news {
             News::Saved(saved) => Base::announce(dir, saved.text(), &self.path, merged.text()),
@@ -160,9 +154,6 @@ impl Copy {
     }
 
     /// The store's text with what was saved in the worktree; `None` when nothing was.
-    ///
-    /// # Errors
-    /// `corrupt` when one of the texts cannot be understood.
     pub fn merged_into(
         &self,
         dir: &TaskDir,
@@ -193,9 +184,6 @@ impl Copy {
 
     /// Puts the store's text, which has everything that was saved, into the worktree: unless the same stands there but for
     /// the time of the last change.
-    ///
-    /// # Errors
-    /// `environment`.
     pub fn hand_out(&mut self, dir: &TaskDir, history: &TaskHistory, text: &Document) -> Result<Handed> {
         match &self.place {
             AtPath::Other => return Ok(Handed::Out),
@@ -252,9 +240,6 @@ impl Copy {
     }
 
     /// Removes it from the worktree, after all of it was taken in.
-    ///
-    /// # Errors
-    /// `environment`.
     pub fn withdraw(&mut self, dir: &TaskDir, history: &TaskHistory) -> Result<Handed> {
         let handed = match &self.place {
             AtPath::Free | AtPath::Other => Handed::Out,
@@ -309,9 +294,6 @@ fn is_of_a_task(target: &Path) -> bool {
 }
 
 /// Keeps a text that nobody else has, in a file that is named after it. Gives the file.
-///
-/// # Errors
-/// `environment`.
 pub fn keep(dir: &TaskDir, text: &[u8]) -> Result<PathBuf> {
     let path = dir.kept().join(format!("{:016x}.md", fnv1a(text.iter().copied())));
     if !nofollow::metadata(&path).is_ok_and(|found| found.is_file()) {

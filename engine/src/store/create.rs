@@ -90,9 +90,6 @@ pub fn rebranch(
 }
 
 /// The folder of a project's tasks, locked: none is made there, is brought back or gets another branch meanwhile.
-///
-/// # Errors
-/// `locked`, `environment`.
 pub(super) fn lock_project(home: &Home, project: &str) -> Result<(PathBuf, Lock)> {
     home.prepare()?;
     let folder = home.tasks().join(project);

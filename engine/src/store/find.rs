@@ -30,9 +30,6 @@ pub fn by_id(home: &Home, id: &str) -> Result<TaskDir> {
 }
 
 /// The deleted task of this name.
-///
-/// # Errors
-/// As [`named`].
 pub fn deleted(home: &Home, name: &str) -> Result<TaskDir> {
     among(&home.trash(), name, None, |_| true)
 }
@@ -60,9 +57,6 @@ fn among(
 }
 
 /// The task that holds the workspace which the folder is in; `None` outside all workspaces, and in a free one.
-///
-/// # Errors
-/// Those of reading the pool.
 pub fn at(home: &Home, folder: &Path) -> Result<Option<TaskDir>> {
     let folder = real(folder);
     let Ok(inside) = folder.strip_prefix(real(&home.workspaces())) else { return Ok(None) };

@@ -22,9 +22,6 @@ impl Follow {
     }
 
     /// From now on.
-    ///
-    /// # Errors
-    /// Those of [`Follow::more`].
     pub fn from_now(dir: TaskDir) -> Result<Follow> {
         let mut follow = Follow::from_start(dir);
         follow.more()?;
@@ -33,9 +30,6 @@ impl Follow {
 
     /// The records that came since it was last read; `None` when there is no such task any more. A line that is being
     /// written waits for the next time.
-    ///
-    /// # Errors
-    /// `corrupt`; `environment`. What could not be understood is not read again.
     pub fn more(&mut self) -> Result<Option<Vec<Record>>> {
         let path = self.dir.history();
         match nofollow::open(&path, OFlags::RDONLY) {

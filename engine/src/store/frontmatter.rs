@@ -49,18 +49,12 @@ struct Entry {
 
 impl Document {
     /// Understands the bytes of a file.
-    ///
-    /// # Errors
-    /// The first flaw: no frontmatter, a line in it that is none, conflict markers, bytes that are no text.
     pub fn parse(bytes: &[u8]) -> Result<Document, Flaw> {
         let text = std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error.valid_up_to()))?;
         Document::of(text.to_owned())
     }
 
     /// As `parse`, for what is already text.
-    ///
-    /// # Errors
-    /// As `parse`.
     pub fn of(text: String) -> Result<Document, Flaw> {
         let Scanned { newline, entries, close, body } = scan(&text)?;
         Ok(Document { newline, entries, close, body, text })
@@ -87,17 +81,11 @@ impl Document {
     }
 
     /// A top-level key with its value and comment, as it is written.
-    ///
-    /// # Errors
-    /// When the key is there twice.
     pub fn raw(&self, key: &str) -> Result<Option<&str>, Flaw> {
         Ok(self.entry(key)?.map(|entry| &self.text[entry.start..entry.end]))
     }
 
     /// Writes a top-level key as another document has it, or removes it.
-    ///
-    /// # Errors
-    /// When the key is there twice.
     pub fn put_raw(&mut self, key: &str, raw: Option<&str>) -> Result<(), Flaw> {
         let place = self.entry(key)?.map(|entry| entry.start..entry.end);
         let text = match (place, raw) {
@@ -123,9 +111,6 @@ impl Document {
     }
 
     /// The value of a top-level key; `None` when there is no such key, or its value is null.
-    ///
-    /// # Errors
-    /// When the key is there twice, or its value cannot be understood.
     pub fn get(&self, key: &str) -> Result<Option<String>, Flaw> {
         match self.entry(key)? {
             Some(entry) => entry.decode(&self.text),
@@ -135,9 +120,6 @@ impl Document {
 
     /// Gives a key this value, on one line: in its place, with the comment behind it; or as the last key. A key that is
     /// not there already has no value, and is not added to say so.
-    ///
-    /// # Errors
-    /// When the key is there twice.
     pub fn set(&mut self, key: &str, value: Value) -> Result<(), Flaw> {
         let encoded = value.encoded();
         let text = match self.entry(key)? {

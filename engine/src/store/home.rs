@@ -35,10 +35,6 @@ pub struct TaskDir {
 
 impl Home {
     /// The home that `ORANGE_HOME` names, or `~/orange`. Nothing is created yet.
-    ///
-    /// # Errors
-    /// `environment` when neither `ORANGE_HOME` nor a home folder of the user is known, or `ORANGE_LOCK_TIMEOUT` is no
-    /// time.
     pub fn from_env() -> Result<Home> {
         let named = std::env::var_os("ORANGE_HOME").filter(|value| !value.is_empty()).map(PathBuf::from);
         let root = match named.or_else(|| std::env::home_dir().map(|home| home.join("orange"))) {
@@ -73,9 +69,6 @@ impl Home {
     }
 
     /// Makes the folder, readable by its owner alone; one that exists is left as it is.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be made, with what to do.
     pub fn prepare(&self) -> Result<()> {
         make_folder(&self.root)
     }
@@ -289,9 +282,6 @@ fn seconds(text: &str) -> Option<Duration> {
 }
 
 /// Makes a folder and those above it, readable by their owner alone; one that exists is left as it is.
-///
-/// # Errors
-/// `environment` when it cannot be made, with what to do.
 pub(crate) fn make_folder(path: &Path) -> Result<()> {
     nofollow::make_folder(path).map_err(|cause| {
         let error = Error::io("make the folder", path, &cause);

@@ -12,9 +12,6 @@ pub const LENGTH: usize = 21;
 const ALPHABET: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 
 /// A new id from the kernel's random numbers.
-///
-/// # Errors
-/// `environment` when `/dev/urandom` cannot be read.
 pub fn new() -> Result<String> {
     let path = Path::new("/dev/urandom");
     let fail = |cause: std::io::Error| Error::io("read", path, &cause);
@@ -29,9 +26,6 @@ pub fn new() -> Result<String> {
 }
 
 /// A random UUID (version 4), for programs that want one.
-///
-/// # Errors
-/// As [`new`].
 pub fn uuid() -> Result<String> {
     let path = Path::new("/dev/urandom");
     let mut bytes = [0; 16];

@@ -17,18 +17,12 @@ use crate::{Error, Kind, Result, fault, nofollow};
 pub(crate) const LONGEST: u64 = 512 * 1024 * 1024;
 
 /// Reads the journal and changes nothing.
-///
-/// # Errors
-/// `corrupt` when a line other than a torn last one cannot be understood, or the file is missing; `environment`.
 #[cfg(test)]
 pub fn read(path: &Path) -> Result<Journal> {
     read_last(path, usize::MAX)
 }
 
 /// Reads the journal, adds up all of it and keeps so many of its last records: memory does not grow with its length.
-///
-/// # Errors
-/// `corrupt` when a line other than a torn last one cannot be understood, or the file is missing; `environment`.
 pub fn read_last(path: &Path, keep: usize) -> Result<Journal> {
     let file = open(path).map_err(|cause| unreadable(path, &cause))?;
     read::read(BufReader::with_capacity(1 << 16, file), keep).map_err(|cause| misread(path, &cause))
@@ -36,9 +30,6 @@ pub fn read_last(path: &Path, keep: usize) -> Result<Journal> {
 
 /// Cuts off a torn last line, or ends one that is whole. Call it under the task's lock only: a line that is being
 /// written looks torn.
-///
-/// # Errors
-/// `environment` when the disk refuses.
 pub fn mend(path: &Path, journal: &Journal) -> Result<()> {
     fault::step("mend", path.display());
     let mended = match &journal.torn {

@@ -49,9 +49,6 @@ pub fn name(path: &Path, body: &str) -> PathBuf {
 
 /// Every former version of this file that has something which was written late. One that is being written, and is no text
 /// yet, is found the next time.
-///
-/// # Errors
-/// `environment` when the folder cannot be read.
 pub fn found(path: &Path) -> Result<Vec<Late>> {
     let formers = formers(path)?.into_iter().enumerate();
     let looked_at = formers.filter(|(place, former)| *place < KEPT || former.may_have_changed());
@@ -87,9 +84,6 @@ pub fn united(body: &str, other: &str) -> Option<String> {
 }
 
 /// Removes the former versions that are old enough and have nothing that was written late. Call it under the task's lock.
-///
-/// # Errors
-/// `environment` when the folder cannot be read.
 pub fn forget(path: &Path) -> Result<()> {
     for (place, former) in formers(path)?.into_iter().enumerate() {
         let longest = if place < KEPT { A_MINUTE } else { A_MOMENT };
@@ -120,9 +114,6 @@ impl Late {
     }
 
     /// Takes note that it was carried over. If more was written meanwhile, that is found the next time.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be renamed.
     pub fn done(self, path: &Path) -> Result<()> {
         if self.base.is_of(&self.body) {
             return Ok(());

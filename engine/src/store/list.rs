@@ -59,9 +59,6 @@ impl Known {
     }
 
     /// The worktree that it holds.
-    ///
-    /// # Errors
-    /// Those of reading its journal.
     pub fn workspace(&self) -> Result<Option<Name>> {
         match &self.owned {
             Some(owned) => Ok(owned.workspace.clone()),
@@ -71,9 +68,6 @@ impl Known {
 }
 
 /// The journals of every task below this folder, or of every one of a project, in no order. Takes no lock.
-///
-/// # Errors
-/// `environment` when a folder cannot be read.
 pub fn journals(folder: &Path, project: Option<&str>) -> Result<Vec<Known>> {
     let found = Mutex::new(Vec::new());
     in_parallel(below(folder, project)?, &|dir, buffer| {
@@ -84,9 +78,6 @@ pub fn journals(folder: &Path, project: Option<&str>) -> Result<Vec<Known>> {
 }
 
 /// Every task, or every task of one project, oldest first; those that cannot be read come last. Takes no lock.
-///
-/// # Errors
-/// `environment` when the folder of the tasks cannot be read.
 pub fn list(home: &Home, project: Option<&str>) -> Result<Vec<Listed>> {
     Ok(each(journals(&home.tasks(), project)?, Some))
 }
@@ -111,9 +102,6 @@ pub fn each<R: Send>(known: Vec<Known>, make: impl Fn(Listed) -> Option<R> + Syn
 
 /// The tasks of a project that have this branch. Of the others no more is read than says that they have another one: people
 /// write that into `TASK.md` as they like, so there is no list of branches that would always be right.
-///
-/// # Errors
-/// `corrupt` when one of these tasks cannot be read; `environment` when a folder cannot be read.
 pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> {
     let found = Mutex::new(Vec::new());
     in_parallel(below(&home.tasks(), Some(project))?, &|dir, buffer| {
@@ -126,9 +114,6 @@ pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> 
 }
 
 /// As [`of_branch`], in the project of this task and without it.
-///
-/// # Errors
-/// As [`of_branch`].
 pub fn others_of_branch(home: &Home, dir: &TaskDir, branch: &str) -> Result<Vec<Task>> {
     let mut others = of_branch(home, &dir.project, branch)?;
     others.retain(|other| other.id != dir.id);
@@ -136,25 +121,16 @@ pub fn others_of_branch(home: &Home, dir: &TaskDir, branch: &str) -> Result<Vec<
 }
 
 /// The worktree that a task holds by its journal.
-///
-/// # Errors
-/// Those of reading its journal.
 pub fn workspace_of(dir: &TaskDir) -> Result<Option<Name>> {
     Known::read(dir.clone(), &mut Vec::new()).workspace()
 }
 
 /// The folders of every task, or of every task of one project, in no order.
-///
-/// # Errors
-/// `environment` when a folder cannot be read.
 pub fn dirs(home: &Home, project: Option<&str>) -> Result<Vec<TaskDir>> {
     below(&home.tasks(), project)
 }
 
 /// The folders of every task below this one, or of every task of one project, in no order.
-///
-/// # Errors
-/// `environment` when a folder cannot be read.
 pub fn below(folder: &Path, project: Option<&str>) -> Result<Vec<TaskDir>> {
     let mut dirs = Vec::new();
     for project in projects(folder, project)? {
@@ -166,9 +142,6 @@ pub fn below(folder: &Path, project: Option<&str>) -> Result<Vec<TaskDir>> {
 }
 
 /// The folders of the tasks with exactly this id, one in a project at most. No other task is looked at.
-///
-/// # Errors
-/// `environment` when the folder cannot be read.
 pub fn with_id(folder: &Path, project: Option<&str>, id: &str) -> Result<Vec<TaskDir>> {
     if is_hidden(id) || id.is_empty() || id.contains('/') {
         return Ok(Vec::new());

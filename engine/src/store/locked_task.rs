@@ -105,9 +105,6 @@ impl LockedTask {
     }
 
     /// Journals an event and the engine-owned values that it changes, then writes these into the frontmatter.
-    ///
-    /// # Errors
-    /// As `append_many`.
     pub fn append(&mut self, event: Event, set: Set) -> Result<()> {
         self.append_many(vec![(event, set)])
     }
@@ -157,9 +154,6 @@ impl LockedTask {
     }
 
     /// Adds to what a person should look at, unless it is there already.
-    ///
-    /// # Errors
-    /// As `edit`.
     pub fn call_attention(&mut self, what: &str) -> Result<()> {
         let text = match &self.task.attention {
             Some(before) if before.contains(what) => return Ok(()),
@@ -170,17 +164,11 @@ impl LockedTask {
     }
 
     /// Takes away what a person should have looked at.
-    ///
-    /// # Errors
-    /// As `edit`.
     pub fn clear_attention(&mut self) -> Result<()> {
         if self.task.attention.is_some() { self.edit(&[("attention", Value::Null)]) } else { Ok(()) }
     }
 
     /// Keeps the prompt that the agent of this spawn is going to read.
-    ///
-    /// # Errors
-    /// `environment`.
     pub fn write_prompt(&self, spawn: u32, text: &str) -> Result<()> {
         let path = self.dir.prompt(spawn);
         home::make_folder(path.parent().unwrap_or(&path))?;
@@ -188,9 +176,6 @@ impl LockedTask {
     }
 
     /// Makes sure that the worktree's `TASK.md` has the task's text, and the task what was saved there.
-    ///
-    /// # Errors
-    /// `corrupt` when the worktree's copy cannot be understood; `environment`.
     pub fn sync(&mut self) -> Result<()> {
         let Some(worktree) = self.worktree() else { return Ok(()) };
         let Some(mut copy) = Copy::look(&self.dir, &self.history, &worktree)? else { return Ok(()) };
@@ -202,9 +187,6 @@ impl LockedTask {
     }
 
     /// Takes in what was last saved in a worktree, and removes its `TASK.md`. What is no file of ours stays.
-    ///
-    /// # Errors
-    /// As [`LockedTask::sync`].
     pub fn withdraw(&mut self, worktree: &Path) -> Result<()> {
         let Some(mut copy) = Copy::look(&self.dir, &self.history, worktree)? else { return Ok(()) };
         self.take_in(&mut copy)?;

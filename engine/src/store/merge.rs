@@ -13,9 +13,6 @@ const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The text with what both sides changed. Where they clash, the worktree's copy stands. The engine's own keys must have the
 /// same values in all three.
-///
-/// # Errors
-/// When a key is there twice, or a text cannot be understood any more.
 pub fn merge(base: &Document, own: &Document, copy: &Document) -> Result<Document, Flaw> {
     let mut merged = head(base, own, copy)?;
     merged.set_body(&body(base.body(), own.body(), copy.body()));

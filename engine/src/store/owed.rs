@@ -19,9 +19,6 @@ pub struct Owed {
 }
 
 /// Takes the lock under which the next task is chosen and begun.
-///
-/// # Errors
-/// `locked`; `environment`.
 pub fn lock(home: &Home, project: &str) -> Result<Lock> {
     let folder = home.owed(project);
     home::make_folder(&folder)?;
@@ -29,9 +26,6 @@ pub fn lock(home: &Home, project: &str) -> Result<Lock> {
 }
 
 /// Notes that this task owes a start to the next one of its project.
-///
-/// # Errors
-/// `environment` when it cannot be written.
 pub fn note(home: &Home, dir: &TaskDir) -> Result<()> {
     let folder = home.owed(&dir.project);
     home::make_folder(&folder)?;
@@ -40,9 +34,6 @@ pub fn note(home: &Home, dir: &TaskDir) -> Result<()> {
 
 /// Every start that is owed in a project, by the names of those who owe it. One that cannot be read is an error of its own and
 /// keeps nobody from the others.
-///
-/// # Errors
-/// `environment` when the folder cannot be read; `corrupt` when something else is in its place.
 pub fn all(home: &Home, project: &str) -> Result<Vec<Result<Owed>>> {
     let folder = home.owed(project);
     let entries =
@@ -76,17 +67,11 @@ impl Owed {
     }
 
     /// Notes which task is about to begin for it.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be written.
     pub fn choose(&self, task: &str) -> Result<()> {
         atomic::write(&self.path, task.as_bytes())
     }
 
     /// Forgets it: that task has begun, or none waits.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be removed.
     pub fn settle(&self) -> Result<()> {
         atomic::remove(&self.path)
     }

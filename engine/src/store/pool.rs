@@ -55,9 +55,6 @@ fn name_or_none<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Optio
 }
 
 /// Every slot, without the lock.
-///
-/// # Errors
-/// `corrupt` when the file cannot be understood, or is gone and a journal cannot be read; `environment`.
 pub fn read(home: &Home) -> Result<Vec<Slot>> {
     let saved = Saved::read(home)?;
     saved.slots(&list::journals(&home.tasks(), None)?)
@@ -70,17 +67,11 @@ pub struct Saved(Option<PoolFile>);
 
 impl Saved {
     /// The file, without the lock.
-    ///
-    /// # Errors
-    /// `corrupt` when it cannot be understood; `environment`.
     pub fn read(home: &Home) -> Result<Saved> {
         saved(home).map(Saved)
     }
 
     /// Every slot, by these tasks' journals and this file: the slots of a project are right if all of its tasks are among them.
-    ///
-    /// # Errors
-    /// Those of a journal that cannot be read, when the file is gone.
     pub fn slots(self, known: &[Known]) -> Result<Vec<Slot>> {
         right(self.0, known).map(|file| file.slots)
     }
@@ -88,18 +79,12 @@ impl Saved {
 
 /// Whether the file says that the task has a slot, without the lock. One that is lost says so of no task whose journal
 /// doesn't, and no other's journal is read to find that out.
-///
-/// # Errors
-/// `corrupt` when the file cannot be understood; `environment`.
 pub fn has_slot_of(home: &Home, task: &str) -> Result<bool> {
     Ok(saved(home)?.is_some_and(|file| slot_of(&file.slots, task).is_some()))
 }
 
 /// The task that holds the worktree of this name, without the lock. Where the file and the journal of the task that it names
 /// agree, no other's journal is read.
-///
-/// # Errors
-/// As [`read`].
 pub fn holder(home: &Home, name: &str) -> Result<Option<TaskDir>> {
     let held_by = |slots: Vec<Slot>| {
         let slot = slots.into_iter().find(|slot| slot.name == name)?;
@@ -115,9 +100,6 @@ pub fn holder(home: &Home, name: &str) -> Result<Option<TaskDir>> {
 }
 
 /// The worktree of a task, without the lock: the one that its journal has, else the one that the file has for it.
-///
-/// # Errors
-/// `corrupt` when the file cannot be understood; `environment`.
 pub fn worktree_of(home: &Home, task: &str) -> Result<Option<String>> {
     let dirs = list::with_id(&home.tasks(), None, task)?;
     // The file stands for a journal that cannot be read.
@@ -148,9 +130,6 @@ pub fn check_room(home: &Home, slots: &[Slot], (project, pool_size): (&str, u32)
 
 impl Pool {
     /// Locks the pool and loads it. Where the journals say otherwise than the file, it is put right and written.
-    ///
-    /// # Errors
-    /// `locked`, `corrupt`, `environment`.
     pub fn lock(home: &Home) -> Result<Pool> {
         home.prepare()?;
         home::make_folder(&home.workspaces())?;
@@ -197,9 +176,6 @@ impl Pool {
     }
 
     /// Takes the task's slot away, and returns its name; `None` when it has none.
-    ///
-    /// # Errors
-    /// `environment`.
     pub fn unbind(&mut self, task: &str) -> Result<Option<String>> {
         let Some(slot) = self.file.slots.iter_mut().find(|slot| slot.task.as_deref() == Some(task)) else {
             return Ok(None);
@@ -211,9 +187,6 @@ impl Pool {
     }
 
     /// Makes sure that the project has this many slots, and returns the names of all it has.
-    ///
-    /// # Errors
-    /// `environment`.
     pub fn grow(&mut self, project: &str, pool_size: u32) -> Result<Vec<String>> {
         while u32::try_from(self.of(project).count()).is_ok_and(|count| count < pool_size) {
             self.push_new(project);

@@ -74,9 +74,6 @@ fn default_pool_size() -> u32 {
 }
 
 /// Every project, in the order of the file; none when there is no file.
-///
-/// # Errors
-/// `corrupt` when the file cannot be understood; `environment`.
 pub fn read(home: &Home) -> Result<Vec<Project>> {
     let path = home.projects_json();
     match nofollow::read(&path, nofollow::LONGEST) {

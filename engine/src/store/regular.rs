@@ -28,9 +28,6 @@ pub enum Found {
 }
 
 /// Looks at a path, and reads what is there if it is a regular file.
-///
-/// # Errors
-/// Those of the system.
 pub fn read(path: &Path) -> io::Result<Found> {
     let read = || -> io::Result<_> {
         let file = nofollow::open(path, OFlags::RDONLY)?;

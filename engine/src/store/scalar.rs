@@ -47,9 +47,6 @@ impl<'a> Value<'a> {
 /// What is written after `key:`, over one line or several; `None` for null.
 ///
 /// Text that YAML would not take as a plain scalar but that can only mean itself (`[wip] fix: it`) is taken as it is.
-///
-/// # Errors
-/// What is wrong, such as a quote that is not closed.
 pub fn decode(raw: &str) -> Result<Option<String>, String> {
     let value = skip_blank(raw);
     match value.chars().next() {

@@ -15,9 +15,6 @@ const BYTES: usize = 16;
 const LONGEST: u64 = 4096;
 
 /// Makes the secret of a spawn that is about to begin, and keeps it where its owner alone can read it.
-///
-/// # Errors
-/// `environment` when there are no random numbers, or it cannot be written.
 pub fn make(dir: &TaskDir, spawn: u32) -> Result<()> {
     let (secret, path) = (random()?, dir.secret(spawn));
     home::make_folder(path.parent().unwrap_or(&path))?;
@@ -25,9 +22,6 @@ pub fn make(dir: &TaskDir, spawn: u32) -> Result<()> {
 }
 
 /// The secret of a spawn; none for an agent that a version without secrets has started.
-///
-/// # Errors
-/// `environment` when it cannot be read.
 pub fn read(dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     let path = dir.secret(spawn);
     match nofollow::read(&path, LONGEST) {
@@ -38,17 +32,11 @@ pub fn read(dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
 }
 
 /// Forgets it: the agent's end is on record.
-///
-/// # Errors
-/// `environment` when it cannot be removed.
 pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
     atomic::remove(&dir.secret(spawn))
 }
 
 /// Random bytes as hexadecimal digits.
-///
-/// # Errors
-/// `environment` when the system has none.
 pub fn random() -> Result<String> {
     let source = Path::new("/dev/urandom");
     let mut bytes = [0; BYTES];

@@ -59,9 +59,6 @@ impl Task {
     }
 
     /// The same with no more of the journal's records than so many of the last ones.
-    ///
-    /// # Errors
-    /// As [`Task::read`].
     pub fn read_last(home: &Home, dir: &TaskDir, keep: usize) -> Result<(Task, Journal)> {
         let journal = read_journal_last(dir, keep)?;
         let history = journal.history();
@@ -136,9 +133,6 @@ pub(crate) fn read_journal(dir: &TaskDir) -> Result<Journal> {
 }
 
 /// The same with no more of its records than so many of the last ones.
-///
-/// # Errors
-/// As [`read_journal`].
 pub(crate) fn read_journal_last(dir: &TaskDir, keep: usize) -> Result<Journal> {
     let path = dir.history();
     let journal = match journal::read_last(&path, keep) {
@@ -152,9 +146,6 @@ pub(crate) fn read_journal_last(dir: &TaskDir, keep: usize) -> Result<Journal> {
 }
 
 /// The task's `TASK.md` with what was saved in the worktree.
-///
-/// # Errors
-/// As `document`; `corrupt` when the worktree's copy cannot be understood.
 fn both(home: &Home, dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
     const ATTEMPTS: usize = 5;
     let Some(workspace) = &history.owned.workspace else { return document(dir, history) };
@@ -180,9 +171,6 @@ fn with_copy(dir: &TaskDir, history: &TaskHistory, worktree: &Path) -> Result<Do
 }
 
 /// The task's `TASK.md`, once it is whole.
-///
-/// # Errors
-/// `corrupt` when it is missing or cannot be understood, with what would mend it; `environment`.
 pub(crate) fn document(dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
     let is_broken = |read: &Result<Document>| read.as_ref().is_err_and(|error| error.kind == Kind::Corrupt);
     once_whole(&dir.task_md(), || glance(dir, history), is_broken)
@@ -214,9 +202,6 @@ fn was_just_written(path: &Path) -> bool {
 }
 
 /// The task's `TASK.md` as it is at this moment.
-///
-/// # Errors
-/// As `document`.
 pub(crate) fn glance(dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
     let path = dir.task_md();
     match nofollow::read(&path, regular::LIMIT) {

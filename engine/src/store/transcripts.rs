@@ -63,9 +63,6 @@ impl fmt::Display for Form {
 }
 
 /// The transcripts of a task, by spawn.
-///
-/// # Errors
-/// `environment` when the folder cannot be read.
 pub fn all(dir: &TaskDir) -> Result<Vec<StoredTranscript>> {
     let mut all: Vec<StoredTranscript> = entries(dir)?.iter().filter_map(StoredTranscript::of).collect();
     all.sort_by_key(|kept| (kept.spawn, kept.form));
@@ -103,9 +100,6 @@ impl StoredTranscript {
     }
 
     /// What it says. Of one that was torn, what is there.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be read.
     pub fn read(&self) -> Result<Vec<u8>> {
         let unreadable = |cause: io::Error| Error::io("read", &self.path, &cause);
         let mut contents = Vec::new();
@@ -120,9 +114,6 @@ impl StoredTranscript {
 }
 
 /// Reads what the pane of an agent has shown, once nobody writes it any more. Nothing where nothing was recorded.
-///
-/// # Errors
-/// `environment` when it cannot be read.
 pub fn pane(dir: &TaskDir, spawn: u32) -> Result<Option<Vec<u8>>> {
     let path = dir.pane(spawn);
     let mut file = match nofollow::open(&path, OFlags::RDONLY) {
@@ -142,17 +133,11 @@ pub fn until_recorded(dir: &TaskDir, spawn: u32) {
 }
 
 /// Removes what the pane of an agent has shown: it is kept in another file.
-///
-/// # Errors
-/// `environment` when it cannot be removed.
 pub fn forget_pane(dir: &TaskDir, spawn: u32) -> Result<()> {
     atomic::remove(&dir.pane(spawn))
 }
 
 /// The agents whose pane was recorded and not yet kept, alive or not.
-///
-/// # Errors
-/// `environment` when the folder cannot be read.
 pub fn panes(dir: &TaskDir) -> Result<Vec<u32>> {
     let names = entries(dir)?.into_iter().map(|entry| entry.file_name());
     Ok(names.filter_map(|name| name.to_str()?.strip_suffix(".pane")?.parse().ok()).collect())
@@ -164,9 +149,6 @@ fn entries(dir: &TaskDir) -> Result<Vec<fs::DirEntry>> {
 }
 
 /// The end of a file, with no more than this many bytes.
-///
-/// # Errors
-/// Those of the system.
 pub fn end_of(file: &mut File, longest: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(longest)))?;

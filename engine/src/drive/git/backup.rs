@@ -136,9 +136,6 @@ impl Backup {
 
 impl Git {
     /// The backups of a task, oldest first.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn backups(&self, task: &str) -> Result<Vec<Backup>> {
         let refs = self.refs(&[&format!("{BACKUPS}/{task}/")])?;
         let mut backups: Vec<Backup> =
@@ -148,18 +145,12 @@ impl Git {
     }
 
     /// How many backups there are, of all tasks.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn count_backups(&self) -> Result<usize> {
         Ok(self.refs(&[BACKUPS])?.len())
     }
 
     /// Makes a branch at a commit and gives its name: the wanted one, or that with a number when there is another
     /// branch of this name. No branch is moved and no worktree touched.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn branch_at(&self, wanted: &str, commit: &str) -> Result<String> {
         let mut name = wanted.to_owned();
         for number in 2.. {
@@ -177,9 +168,6 @@ impl Git {
     }
 
     /// Keeps what is only in a checkout, of which some files are in another place by now, each under its path.
-    ///
-    /// # Errors
-    /// `environment` when git fails, or when a captured file is not in what was kept; those of taking notice.
     pub(super) fn back_up(&self, seen: &Seen<'_>, context: &mut BackupContext<'_>) -> Result<()> {
         let (commit, held) = seen.git.snapshot(seen, context.task)?;
         if let Some(commit) = commit.or(seen.git.head(&seen.git.repo)?) {
@@ -204,9 +192,6 @@ impl Git {
     }
 
     /// Keeps what git still knows of a worktree whose folder is gone: its commit, and what was staged in it.
-    ///
-    /// # Errors
-    /// As [`Git::back_up`].
     pub(super) fn back_up_removed(&self, removed: &Worktree, context: &mut BackupContext<'_>) -> Result<()> {
         let Some(folder) = self.remembered(&removed.path)? else { return Ok(()) };
         let index = Scratch::of(&folder.join("index"))?;
@@ -346,9 +331,6 @@ impl Git {
     }
 
     /// Sets an index aside that git cannot read, as the end of a machine may leave it, and makes one that has what is committed.
-    ///
-    /// # Errors
-    /// `environment` when that fails; those of taking notice.
     pub(super) fn set_broken_index_aside(&self, context: &mut BackupContext<'_>) -> Result<()> {
         let read = self.call().args(["ls-files", "--stage", "-z"]).run()?;
         if read.success() || !parse::says_broken_index(&read.complaint()) {

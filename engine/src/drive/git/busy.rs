@@ -34,9 +34,6 @@ impl Patience {
     }
 
     /// Waits a little for the git that was in the way of this call.
-    ///
-    /// # Errors
-    /// `environment`, with the call's own words, when it is no use to wait any longer.
     pub(super) fn wait(&mut self, git: &Git, output: &Output) -> Result<()> {
         let lock = parse::lock_in(&output.complaint()).map(|lock| git.repo.join(lock));
         let waited = self.start.elapsed();
@@ -54,9 +51,6 @@ impl Patience {
 
 impl Git {
     /// Runs a call again while another git process is in its way.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be run, or when it is no use to wait any longer.
     pub(super) fn patiently(&self, call: impl Fn() -> Call) -> Result<Output> {
         let mut patience = Patience::new();
         loop {
@@ -70,9 +64,6 @@ impl Git {
 
     /// The lock files of the repository and of its worktrees that no process is seen to hold: what gits that died have
     /// left.
-    ///
-    /// # Errors
-    /// `environment` when git fails, or its files cannot be read.
     pub fn abandoned_locks(&self) -> Result<Vec<PathBuf>> {
         let common = self.common_dir()?;
         let mut folders = vec![common.clone(), common.join("refs")];

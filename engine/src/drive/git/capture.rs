@@ -57,9 +57,6 @@ impl Capture {
 
     /// Moves files and whole folders out of the worktree. Those that are gone by now are passed over, and so are those above
     /// which there is a link by now: it may lead anywhere.
-    ///
-    /// # Errors
-    /// `environment` when one cannot be moved.
     pub(super) fn take<'p>(&self, paths: impl IntoIterator<Item = &'p Path>) -> Result<()> {
         for path in paths {
             let (from, to) = (self.worktree.join(path), self.taken().join(path));
@@ -105,9 +102,6 @@ impl Capture {
     }
 
     /// Says that everything captured is in a backup that was noted.
-    ///
-    /// # Errors
-    /// `environment` when the folder cannot be renamed.
     pub(super) fn set_kept(&self) -> Result<()> {
         if !self.taken().exists() {
             return Ok(());
@@ -117,9 +111,6 @@ impl Capture {
     }
 
     /// Removes what is in a backup.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be removed.
     pub(super) fn remove_kept(&self) -> Result<()> {
         remove(&self.kept())?;
         self.tidy();
@@ -127,9 +118,6 @@ impl Capture {
     }
 
     /// Puts everything that was captured back where it was; beside that, under another name, where there is a new file.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be moved.
     pub(super) fn give_back(&self) -> Result<()> {
         if self.taken().is_dir() {
             fault::step("give back", self.taken().display());
@@ -140,9 +128,6 @@ impl Capture {
     }
 
     /// The same with what is in a backup already: whose worktree it is goes on with it.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be moved.
     pub(super) fn give_all_back(&self) -> Result<()> {
         self.give_back()?;
         if self.is_kept() {
@@ -154,9 +139,6 @@ impl Capture {
     }
 
     /// Moves the whole worktree away; where it is now.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be moved.
     pub(super) fn take_whole(&self) -> Result<PathBuf> {
         let gone = self.gone();
         remove(&gone)?;
@@ -167,9 +149,6 @@ impl Capture {
     }
 
     /// Puts the whole worktree back, if it was moved away and its place is free.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be moved.
     pub(super) fn give_back_whole(&self) -> Result<()> {
         if self.gone().is_dir() && is_empty(&self.worktree) {
             fs::rename(self.gone(), &self.worktree)
@@ -179,9 +158,6 @@ impl Capture {
     }
 
     /// Removes the worktree that was moved away.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be removed.
     pub(super) fn remove_whole(&self) -> Result<()> {
         remove(&self.gone())?;
         self.tidy();

@@ -9,9 +9,6 @@ use crate::Result;
 
 impl Git {
     /// Every backup in this repository.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn all_backups(&self) -> Result<Vec<Backup>> {
         let refs = self.refs(&[BACKUPS])?;
         Ok(refs.into_iter().map(|one| Backup { reference: one.name, commit: one.commit }).collect())
@@ -19,9 +16,6 @@ impl Git {
 
     /// Whether everything that a backup keeps is part of the default branch: each commit of somebody's, and the content of
     /// each file of a commit that was made for the backup alone.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn is_backup_merged(&self, backup: &Backup, default_branch: &str) -> Result<bool> {
         let known = self.tips(default_branch)?;
         if known.is_empty() {
@@ -69,9 +63,6 @@ impl Git {
     }
 
     /// The commit of a local branch that is part of the default branch and that no worktree is on; `None` for any other.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn merged_branch(&self, branch: &str, default_branch: &str) -> Result<Option<String>> {
         let name = format!("refs/heads/{branch}");
         let found = self.refs(&[&name])?.into_iter().find(|one| one.name == name);
@@ -88,9 +79,6 @@ impl Git {
     }
 
     /// How long ago this commit was made; no time when its date is in the future.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn age_of(&self, commit: &str) -> Result<Duration> {
         let text = self.call().args(["show", "--no-patch", "--format=%ct", commit, "--"]).text()?;
         let made = text.trim().parse().ok().map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds));
@@ -98,9 +86,6 @@ impl Git {
     }
 
     /// Removes a ref that is still at this commit.
-    ///
-    /// # Errors
-    /// `environment` when it is not, or git fails.
     pub fn remove_ref(&self, reference: &str, commit: &str) -> Result<()> {
         self.patiently(|| self.call().args(["update-ref", "-d", reference, commit]))?.checked()?;
         if let Some(branch) = reference.strip_prefix("refs/heads/") {

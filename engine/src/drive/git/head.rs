@@ -8,9 +8,6 @@ use crate::Result;
 
 /// The commit that a worktree stands on; none on a branch without commits. Where git's files do not say it plainly (a
 /// repository that keeps its refs in tables, a ref that names another one), git is asked, once.
-///
-/// # Errors
-/// `environment` when git has to be asked and fails.
 pub fn stands_on(worktree: &Path) -> Result<Option<String>> {
     match from_files(worktree) {
         Some(commit) => Ok(Some(commit)),

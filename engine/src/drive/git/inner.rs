@@ -25,9 +25,6 @@ pub(super) enum Inner {
 
 impl Git {
     /// What the repository in this folder of the checkout of `there` is.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub(super) fn inner(&self, there: &Git, folder: &Path) -> Result<Inner> {
         let linked = self.worktrees()?.into_iter().skip(1).find(|one| is_same(&one.path, folder));
         if let Some(linked) = linked.filter(|_| self.own_part(folder).is_ok()) {
@@ -154,9 +151,6 @@ impl Git {
 impl BackupContext<'_> {
     /// Moves something out of the worktree as it is: a repository's history, its settings and what it ignores are only
     /// there.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be moved, and what taking notice of it gives.
     pub fn set_aside(&mut self, path: &Path) -> Result<()> {
         let free = (1..).map(|n: u32| self.aside.join(n.to_string())).find(|folder| !folder.exists());
         let (Some(folder), Some(name)) = (free, path.file_name()) else { return Ok(()) };

@@ -14,9 +14,6 @@ const LONGEST: u64 = 64 * 1024;
 impl Git {
     /// This repository as one of its worktrees has it. Every call names the worktree's own part of the repository, so that
     /// nothing that is written into the `.git` file of the worktree afterwards leads a call elsewhere.
-    ///
-    /// # Errors
-    /// As [`Git::own_part`], unless it is the folder of this `Git` itself.
     pub(super) fn inside(&self, worktree: &Path) -> Result<Git> {
         if is_same(worktree, &self.repo) {
             return Ok(self.clone());
@@ -55,9 +52,6 @@ impl Git {
     }
 
     /// Where git keeps what belongs, or has belonged, to a worktree at this place.
-    ///
-    /// # Errors
-    /// `environment` when git fails, or its files cannot be read.
     pub(super) fn remembered(&self, worktree: &Path) -> Result<Option<PathBuf>> {
         let known = entries(&self.shared_part()?.join("worktrees"))?;
         Ok(known.into_iter().map(|entry| entry.path()).find(|own| leads_to(own, worktree)))

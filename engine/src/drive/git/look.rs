@@ -55,9 +55,6 @@ pub(super) struct Look {
 
 impl Git {
     /// Looks at the checkout of this `Git`. Ignored files are passed over, unless they are in the way of what `wanted` has.
-    ///
-    /// # Errors
-    /// `environment` when git fails, or a folder cannot be read.
     pub(super) fn look(&self, wanted: &Tree) -> Result<Look> {
         let ignored = self.ignored()?;
         // The walk comes first: what is written after it looks newer than what it has found.
@@ -71,9 +68,6 @@ impl Git {
     }
 
     /// What a commit has.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub(super) fn tree(&self, commit: &str) -> Result<Tree> {
         let listed = self.call().args(["ls-tree", "-r", "-z", "--full-tree", commit]).run()?.checked()?;
         Ok(parse::parse_tree(&listed.stdout))
@@ -107,9 +101,6 @@ impl Git {
     }
 
     /// The settings under which no filter of the user's runs.
-    ///
-    /// # Errors
-    /// `environment` when git cannot be run.
     pub(super) fn without_filters(&self) -> Result<Vec<String>> {
         let words =
             ["config", "--name-only", "-z", "--get-regexp", r"^filter\..*\.(clean|process|required)$"];
@@ -186,9 +177,6 @@ impl Print {
 }
 
 /// Everything in a folder, without what is to be passed over. What the user has kept themselves from reading can be read then.
-///
-/// # Errors
-/// `environment` when something cannot be read.
 pub(super) fn walk(top: &Path, passes_over: &dyn Fn(&Path, bool) -> bool) -> Result<Walk> {
     let mut walk = Walk::default();
     let mut folders = vec![PathBuf::new()];

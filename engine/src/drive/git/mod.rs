@@ -83,9 +83,6 @@ impl Git {
     }
 
     /// The version of the git on `PATH`.
-    ///
-    /// # Errors
-    /// `environment` when there is none, or its version cannot be read.
     pub fn version(&self) -> Result<Version> {
         let printed = Call::new("git").arg("version").text()?;
         parse::parse_version(&printed)
@@ -93,9 +90,6 @@ impl Git {
     }
 
     /// Is git there, and new enough?
-    ///
-    /// # Errors
-    /// `environment` if not, with what to do.
     pub fn check(&self) -> Result<()> {
         let version = self.version()?;
         if version >= OLDEST {
@@ -106,9 +100,6 @@ impl Git {
     }
 
     /// Is it known here who commits?
-    ///
-    /// # Errors
-    /// `environment` if not, with what to do.
     pub fn check_identity(&self) -> Result<()> {
         for who in ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"] {
             // Without this setting git makes an address up from the host's name.
@@ -142,9 +133,6 @@ impl Git {
 
     /// The top folder of the repository's main checkout, wherever in it or in one of its worktrees the folder of
     /// this `Git` is: what a project is known by.
-    ///
-    /// # Errors
-    /// As [`Git::top_level`].
     pub fn main_checkout(&self) -> Result<PathBuf> {
         let top = self.top_level()?;
         let main = self.worktrees()?.into_iter().next().filter(|main| !main.bare);
@@ -222,9 +210,6 @@ impl Git {
     }
 
     /// Whether what is checked out in a worktree has this file.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn is_tracked(&self, worktree: &Path, path: &str) -> Result<bool> {
         if !worktree.is_dir() {
             return Ok(false);
@@ -250,9 +235,6 @@ impl Git {
     }
 
     /// Where a branch is, as far as the last fetch knows.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn branch_state(&self, branch: &str) -> Result<BranchState> {
         let (local, remote) = (format!("refs/heads/{branch}"), format!("refs/remotes/{REMOTE}/{branch}"));
         let refs = self.refs(&[&local, &remote])?;
@@ -264,26 +246,17 @@ impl Git {
     }
 
     /// Gives a local branch another name, in the worktree that is on it, too.
-    ///
-    /// # Errors
-    /// `environment` when git fails, as while the branch is being rebased.
     pub fn rename_branch(&self, from: &str, to: &str) -> Result<()> {
         self.patiently(|| self.call().args(["branch", "--move", "--", from, to]))?.checked().map(drop)
     }
 
     /// The branch that a worktree is on; none when it is detached.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn current_branch(&self, worktree: &Path) -> Result<Option<String>> {
         let full = self.symbolic_ref(worktree, "HEAD")?;
         Ok(full.and_then(|full| full.strip_prefix("refs/heads/").map(str::to_owned)))
     }
 
     /// The commit that a worktree stands on; none on a branch without commits.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn head(&self, worktree: &Path) -> Result<Option<String>> {
         self.commit_in(worktree, "HEAD")
     }
@@ -302,18 +275,12 @@ impl Git {
     }
 
     /// Whether the repository has a commit of this name.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn has_commit(&self, revision: &str) -> Result<bool> {
         self.commit_in(&self.repo, revision).map(|commit| commit.is_some())
     }
 
     /// What is uncommitted in a worktree: changed, staged and untracked files, not ignored ones and not
     /// the task's own file.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn changes(&self, worktree: &Path) -> Result<Vec<Change>> {
         let call =
             self.inside(worktree)?.call().args(["status", "--porcelain", "-z", "--untracked-files=all"]);
@@ -322,9 +289,6 @@ impl Git {
     }
 
     /// Every worktree of the repository, the main checkout first.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn worktrees(&self) -> Result<Vec<Worktree>> {
         let output =
             self.patiently(|| self.call().args(["worktree", "list", "--porcelain", "-z"]))?.checked()?;
@@ -333,9 +297,6 @@ impl Git {
 
     /// Makes git ignore a path (from the top, as in `.gitignore`) in all worktrees of this repository,
     /// without touching a file that is tracked.
-    ///
-    /// # Errors
-    /// `environment` when the repository's `info/exclude` cannot be read or written.
     pub fn exclude(&self, path: &str) -> Result<()> {
         let info = self.common_dir()?.join("info");
         let file = info.join("exclude");

@@ -43,17 +43,11 @@ impl Git {
     }
 
     /// Puts back into a worktree what a release has taken out of it that did not come to its end: its task goes on.
-    ///
-    /// # Errors
-    /// `environment` when that cannot be moved.
     pub fn give_back_released(worktree: &Path) -> Result<()> {
         Capture::of(worktree).give_all_back()
     }
 
     /// Takes a worktree out of the repository, after keeping what [`Git::release`] keeps. Ignored files go with it.
-    ///
-    /// # Errors
-    /// As [`Git::release`].
     pub fn remove(&self, worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
         let found = match self.leaving(worktree)? {
             FolderState::Free => return Ok(()),
@@ -74,9 +68,6 @@ impl Git {
 
     /// Removes the files of these patterns, such as `.claude/settings.local.json`, that git ignores in a worktree. What git tracks
     /// stays, and so does every other ignored file.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn remove_ignored(&self, worktree: &Path, patterns: &[String]) -> Result<()> {
         if patterns.is_empty() || !worktree.is_dir() {
             return Ok(());

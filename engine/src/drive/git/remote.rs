@@ -19,26 +19,17 @@ const PROTECTED: [&str; 8] =
 
 impl Git {
     /// Is there a remote to fetch from and push to?
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn has_remote(&self) -> Result<bool> {
         Ok(self.call().arg("remote").text()?.lines().any(|name| name == REMOTE))
     }
 
     /// Does the remote have this branch, as far as the last fetch knows?
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn is_on_remote(&self, branch: &str) -> Result<bool> {
         Ok(self.commit_in(&self.repo, &format!("refs/remotes/{REMOTE}/{branch}"))?.is_some())
     }
 
     /// Fetches these branches, those of them that the remote has. Without a remote, or when it cannot be
     /// reached, what is here has to do: then the reason comes back, as a warning.
-    ///
-    /// # Errors
-    /// `environment` when git cannot be run.
     pub fn fetch(&self, branches: &[&str]) -> Result<Option<String>> {
         if !self.has_remote()? {
             return Ok(None);
@@ -62,9 +53,6 @@ impl Git {
     }
 
     /// Pushes a branch under its own name, never by force, and nothing else.
-    ///
-    /// # Errors
-    /// `environment` when the remote does not take it or cannot be reached.
     pub fn push(&self, remote: &str, branch: &str) -> Result<()> {
         let spec = format!("refs/heads/{branch}:refs/heads/{branch}");
         let call = self.remote_call().bound(LONG_PATIENCE);

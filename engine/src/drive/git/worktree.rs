@@ -97,9 +97,6 @@ impl Git {
 
     /// Whether a task could have this worktree: nothing is at its place, or a worktree of this repository without anybody's
     /// work in it.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn is_usable(&self, worktree: &Path) -> Result<bool> {
         let looked_at = self.place(worktree).and_then(|place| match place {
             FolderState::Ours(found) => self.check_idle(&found),
@@ -121,17 +118,11 @@ impl Git {
     }
 
     /// Does the repository know this folder as a worktree, whether or not the folder is there?
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn has_worktree(&self, folder: &Path) -> Result<bool> {
         Ok(self.worktrees()?.iter().skip(1).any(|one| is_same(&one.path, folder)))
     }
 
     /// Links these worktrees to their repository again, after one or the other was moved by hand.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn repair(&self, worktrees: &[PathBuf]) -> Result<()> {
         self.call().args(["worktree", "repair"]).args(worktrees).run()?.checked().map(drop)
     }

@@ -12,9 +12,6 @@ use crate::store::suggest;
 use crate::{Error, Kind, Result, nofollow};
 
 /// The harnesses that are built in, with what the file says of them, and those of the file alone.
-///
-/// # Errors
-/// `corrupt` with the line when the file cannot be understood; `environment` when it cannot be read.
 pub fn all(path: &Path) -> Result<Vec<Harness>> {
     let mut harnesses = built_in();
     if let Some(text) = read(path)? {

@@ -103,9 +103,6 @@ impl Harness {
     }
 
     /// Is its program on this `PATH`?
-    ///
-    /// # Errors
-    /// `environment` if not, with how to install it.
     pub fn check(&self, path: &OsStr) -> Result<()> {
         if find_on_path(&self.binary, path).is_some() {
             return Ok(());
@@ -119,9 +116,6 @@ impl Harness {
     }
 
     /// The call of it in its worktree.
-    ///
-    /// # Errors
-    /// `environment` when the prompt cannot be read.
     pub fn call(&self, start: Start<'_>, places: Places<'_>) -> Result<Call> {
         let text = nofollow::read(places.prompt, nofollow::LONGEST)
             .map_err(|cause| Error::io("read the prompt", places.prompt, &cause))?;

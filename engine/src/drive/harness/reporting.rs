@@ -72,9 +72,6 @@ const PLUGINS: [(&str, &str); 2] =
     [("opencode.js", include_str!("reporting/opencode.js")), ("pi.js", include_str!("reporting/pi.js"))];
 
 /// Writes the plugins that this harness is told of into this folder.
-///
-/// # Errors
-/// `environment` when one cannot be written.
 pub fn write(harness: &Harness, folder: &Path) -> Result<()> {
     let is_named = |name: &str| {
         let place = format!("/reporting/{name}");

@@ -53,9 +53,6 @@ pub struct ProcessTree {
 }
 
 /// Ends every process of these roots, this process excepted; as [`ProcessTree::end`].
-///
-/// # Errors
-/// `environment` when one does not even end when killed.
 pub fn end(roots: &[ProcessRoot]) -> Result<()> {
     ProcessTree::of(roots.to_vec()).end()
 }
@@ -103,9 +100,6 @@ impl ProcessTree {
     /// Ends all of them: asks first, kills after two seconds, and returns when none is left. None at all is fine.
     ///
     /// Where there is no `/proc`, only the process groups of sessions' and groups' leaders are found.
-    ///
-    /// # Errors
-    /// `environment` when one does not even end when killed.
     pub fn end(mut self) -> Result<()> {
         for signal in [Signal::TERM, Signal::KILL] {
             if self.ends_by(signal) {
@@ -200,9 +194,6 @@ fn is_the_engine_s(pid: i32) -> bool {
 }
 
 /// Has whatever loses its parent below this process become its child, wherever it has gone: so it can be found.
-///
-/// # Errors
-/// `environment` when the system refuses.
 pub fn adopt_orphans() -> Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|cause| {

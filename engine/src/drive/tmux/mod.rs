@@ -91,17 +91,11 @@ impl Tmux {
     }
 
     /// The version of the tmux on `PATH`; none for one without numbers (`master`, OpenBSD's own).
-    ///
-    /// # Errors
-    /// `environment` when there is no tmux.
     pub fn version(&self) -> Result<Option<Version>> {
         Ok(parse::parse_version(&Call::new("tmux").arg("-V").text()?))
     }
 
     /// Is tmux there, and new enough?
-    ///
-    /// # Errors
-    /// `environment` if not, with what to do.
     pub fn check(&self) -> Result<()> {
         match self.version()? {
             Some(version) if version < OLDEST => Err(Error::new(
@@ -122,9 +116,6 @@ impl Tmux {
     }
 
     /// The panes of the session that is marked as this task's.
-    ///
-    /// # Errors
-    /// As [`Tmux::panes`].
     pub fn panes_of(&self, task: &str) -> Result<Vec<Pane>> {
         Ok(self.panes()?.into_iter().filter(|pane| pane.belongs_to(task)).collect())
     }
@@ -132,9 +123,6 @@ impl Tmux {
     /// Kills every pane of the task's session that an agent was started in, and gives these panes: their processes may
     /// still be ending. The session ends with its last pane; panes and windows that a person has opened in it stay, and so
     /// does a session of that name that is not marked as the task's.
-    ///
-    /// # Errors
-    /// `environment` when tmux fails.
     pub fn kill_session(&self, name: &str, task: &str) -> Result<Vec<Pane>> {
         let target = exactly(name);
         let is_own = format!("#{{==:#{{@orange_task}},{}}}", plain_id(task)?);
@@ -163,9 +151,6 @@ impl Tmux {
 
     /// Kills the pane of the task's session in which an agent was started under this window name, and gives it: its
     /// processes may still be ending. Panes that a person has split off its window stay.
-    ///
-    /// # Errors
-    /// `environment` when tmux fails.
     pub fn kill_agent(&self, task: &str, window: &str) -> Result<Vec<Pane>> {
         let mut panes = self.panes_of(task)?;
         panes.retain(|pane| pane.hosts(window));
@@ -232,9 +217,6 @@ impl Tmux {
     }
 
     /// Presses a key in a pane, by tmux's name for it.
-    ///
-    /// # Errors
-    /// `environment` when tmux fails or the pane is gone.
     pub fn press(&self, pane_id: &str, key: &str) -> Result<()> {
         let leave_history = ["copy-mode", "-q", "-t", pane_id, ";"];
         let output = self.run(|call| call.args(leave_history).args(["send-keys", "-t", pane_id, key]))?;
@@ -243,9 +225,6 @@ impl Tmux {
 
     /// The last lines of what a pane shows, without the empty ones at its end. A line that the pane was too narrow for
     /// is one line.
-    ///
-    /// # Errors
-    /// `environment` when tmux fails or the pane is gone.
     pub fn capture(&self, pane_id: &str, lines: usize) -> Result<String> {
         let start = format!("-{lines}");
         let output = self.run(|call| call.args(["capture-pane", "-p", "-J", "-t", pane_id, "-S", &start]))?;
@@ -256,9 +235,6 @@ impl Tmux {
 
     /// Has a program read what a pane shows from now on, until the pane is gone. False for a pane that a person has piped already,
     /// which is left alone.
-    ///
-    /// # Errors
-    /// `environment` when tmux fails.
     pub fn pipe(&self, pane_id: &str, program: &Path, args: &[&OsStr]) -> Result<bool> {
         let words = iter::once(program.as_os_str()).chain(args.iter().copied());
         let line: Vec<OsString> = words.map(quoted_twice).collect();

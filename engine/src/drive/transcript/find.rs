@@ -59,9 +59,6 @@ pub fn find(sought: &Sought<'_>, env: &dyn Fn(&str) -> Option<OsString>) -> Opti
 }
 
 /// The end of a transcript, as much of it as is kept.
-///
-/// # Errors
-/// Those of the system, also for what is no regular file.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     transcripts::end_of(&mut open_regular(path)?, transcripts::LONGEST)
 }

@@ -14,9 +14,6 @@ const LONGEST: u64 = 8 << 20;
 
 /// Records what comes in until it ends, in a file that is locked meanwhile. A disk that is full costs what does not fit,
 /// and nothing else.
-///
-/// # Errors
-/// `environment` when the file cannot be made.
 pub fn record(input: &mut dyn Read, path: &Path) -> Result<()> {
     record_within(input, path, LONGEST)
 }

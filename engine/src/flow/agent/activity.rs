@@ -97,9 +97,6 @@ pub fn is_asked(note: &Note) -> bool {
 }
 
 /// Takes what matters of it into the journal of a locked task. Gives what is new, in words.
-///
-/// # Errors
-/// Those of writing.
 pub fn take_in(app: &App, locked: &mut LockedTask) -> Result<Vec<String>> {
     let news = news(app, locked.dir(), locked.task(), locked.history());
     let stories = news.iter().map(words).collect();

@@ -37,9 +37,6 @@ pub struct End {
 /// Records an agent's end and applies the exit rules of the state that the task is in. What came of it, in words.
 /// An agent whose end is on record already changes nothing, so it does no harm to be told twice; and the end goes on
 /// record together with what follows from it, so that an end of which nothing came is told again.
-///
-/// # Errors
-/// Those of the store, and of what the exit rules lead to.
 pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
     let mut locked = lock_recovered(app, dir)?;
     if locked.history().stopped.contains(&end.spawn) {
@@ -70,9 +67,6 @@ pub fn is_overdue(app: &App, task: &Task, history: &TaskHistory) -> bool {
 
 /// Does what the workflow says of a task that has been in its state for too long. The agent of the state is ended and judged,
 /// unless a person is only told of it. What was done, in words; `None` when nothing was left to do.
-///
-/// # Errors
-/// Those of the store, and of what follows; `environment` when the agent does not end.
 pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
     if !is_overdue(app, locked.task(), locked.history()) {

@@ -41,9 +41,6 @@ pub fn left(limit: &Limit, now: SystemTime) -> Option<u32> {
 
 /// Has a living agent that has met a limit wait until that is over. Nothing where it has not, or waits already, or it is not
 /// its turn. What was done, in words.
-///
-/// # Errors
-/// Those of the store; `environment` when the process that wakes it cannot be started.
 pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
     let Some(record) = locked.history().agents.get(&spawn) else { return Ok(None) };

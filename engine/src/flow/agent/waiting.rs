@@ -46,9 +46,6 @@ pub fn carry(
 }
 
 /// Sleeps until the agent that replaces this one is due, and starts it. `None` when it is not waited for any more.
-///
-/// # Errors
-/// Those of the store.
 pub fn resume(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     /// A task may move on meanwhile, a clock may be set, a machine may sleep: so often it is looked.
     const LOOK: Duration = Duration::from_secs(30);
@@ -66,9 +63,6 @@ pub fn resume(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
 }
 
 /// Starts the agent that a task waits for, if it is due. `None` when it is not, or none is waited for.
-///
-/// # Errors
-/// Those of the store.
 pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
     let due = locked.history().waiting.clone().filter(|waiting| is_due(waiting, fault::now()));

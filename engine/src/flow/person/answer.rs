@@ -111,9 +111,6 @@ fn not_open(dir: &TaskDir, request: &str, asked: &[Note]) -> Error {
 }
 
 /// Removes the answers to requests of an agent that has ended.
-///
-/// # Errors
-/// `environment` when one cannot be removed.
 pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
     let of_spawn = format!("{spawn}.");
     let folder = dir.answers();

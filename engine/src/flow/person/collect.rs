@@ -53,10 +53,6 @@ struct Facts {
 
 /// Looks at every worktree of every project, and gives back or removes those that nobody holds and nobody needs. What
 /// is not a worktree of ours, and what a living task holds, is left alone. With `dry_run`, nothing is done.
-///
-/// # Errors
-/// `corrupt` or `environment` when the pool, the projects or the folder of the worktrees cannot be read; `locked`. What
-/// fails for one worktree is in its answer.
 pub fn collect(app: &App, dry_run: bool) -> Result<Vec<Collected>> {
     if dry_run {
         return plan(app, &pool::read(&app.home)?, &projects::read(&app.home)?);
@@ -76,9 +72,6 @@ pub fn collect(app: &App, dry_run: bool) -> Result<Vec<Collected>> {
 }
 
 /// What would be done, by the pool and the projects as they were read; nothing is.
-///
-/// # Errors
-/// `environment` when the folder of the worktrees cannot be read, or git fails.
 pub fn plan(app: &App, slots: &[Slot], projects: &[Project]) -> Result<Vec<Collected>> {
     let finished = finished(app, slots).into_iter().map(|(slot, _)| (slot.name, Fate::GiveBack));
     let unheld = unheld(app, slots, projects)?.into_iter().map(|(place, fate)| (place.name, fate));

@@ -27,9 +27,6 @@ pub fn respawn(app: &App, dir: &TaskDir, afresh: bool) -> Result<event::Spawn> {
 }
 
 /// The same for a task that is locked already, and without a person who has looked at it.
-///
-/// # Errors
-/// As [`respawn`].
 pub fn again(
     app: &App,
     machine: &'static Machine<'static>,

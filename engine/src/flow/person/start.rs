@@ -44,9 +44,6 @@ fn begun_start(machine: &Machine<'_>, history: &TaskHistory) -> Option<u64> {
 
 /// Makes every start that is owed in a project: for each, the oldest task that waits and can be started. In a project whose
 /// queue is automatic, every free worktree is one more such start. Gives what was started.
-///
-/// # Errors
-/// Those of reading tasks and pool, and of the starts.
 pub fn spawn_next(app: &App, project: &str) -> Result<Vec<TransitionResult>> {
     let mut started = Vec::new();
     while let Some(begun) = begin_next(app, project)? {

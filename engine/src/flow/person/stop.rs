@@ -62,9 +62,6 @@ pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<u32> {
 }
 
 /// Goes on with a stop that was cut short. What was done, in words; `None` when nothing was left to do.
-///
-/// # Errors
-/// Those of the store; `environment` when tmux fails or a process does not end.
 pub fn go_on(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
     if locked.history().stopped.is_empty() {

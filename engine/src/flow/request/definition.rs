@@ -21,9 +21,6 @@ pub fn check(machine: &'static Machine<'static>, task: &Task, history: &TaskHist
 
 /// Pins the task to the definition that its workflow has now, if that is another one than before. That is journaled
 /// once, shown as `attention`, and part of the next answer. Counters that are new begin as in a new task.
-///
-/// # Errors
-/// Those of the store.
 pub fn follow(app: &App, machine: &Machine<'_>, locked: &mut LockedTask) -> Result<()> {
     let Some((changed, set)) = change(app, machine, locked.task()) else { return Ok(()) };
     app.machines.keep(machine)?;

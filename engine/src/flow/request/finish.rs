@@ -52,9 +52,6 @@ pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
 }
 
 /// Locks a task for a person who moves it on: recovered where it can be, and else as it is.
-///
-/// # Errors
-/// Those of the store; `environment` as [`lock_recovered`].
 pub fn lock_recovered_or_as_is(app: &App, dir: &TaskDir) -> Result<LockedTask> {
     let locked = LockedTask::lock(&app.home, dir)?;
     let has_its_place = app

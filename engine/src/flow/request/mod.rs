@@ -46,9 +46,6 @@ pub fn request(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionRes
 }
 
 /// The same task once the transition is begun, still locked: [`carry_out`] does the rest.
-///
-/// # Errors
-/// As [`request`].
 pub fn begun(app: &App, locked: LockedTask, goal: Goal<'_>) -> Result<LockedTask> {
     let machine = app.machine_of(&locked.task().owned)?;
     let turn = decide(app, machine, locked.task(), locked.history(), goal)?;

@@ -149,9 +149,6 @@ impl Wanted<'_> {
 }
 
 /// Everything that is wanted and could go. Nothing is changed.
-///
-/// # Errors
-/// `corrupt` or `environment` when the projects or a folder cannot be read, or git fails.
 pub fn find(app: &App, wanted: &Wanted<'_>) -> Result<Vec<Garbage>> {
     let projects = projects::read(&app.home)?;
     let of_tasks = [Kind::Backup, Kind::Branch, Kind::Trash];
@@ -223,9 +220,6 @@ pub fn summary(found: &[Garbage]) -> Option<String> {
 }
 
 /// Temporary files of dead processes.
-///
-/// # Errors
-/// `environment` when the folder of the tasks cannot be read.
 pub fn leftovers(home: &Home) -> Result<Vec<PathBuf>> {
     let mut folders = vec![home.root().to_owned(), home.workspaces()];
     for dir in list::dirs(home, None)? {

@@ -7,9 +7,6 @@ use crate::hooks::agents;
 use crate::store::{Event, TaskDir};
 
 /// Ends the session of a task that is over, agents and all. What came of it, in words.
-///
-/// # Errors
-/// Those of the store; `environment` when tmux fails or a process does not end.
 pub fn end_leftovers(app: &App, dir: &TaskDir) -> Result<String> {
     let mut open = lock_recovered(app, dir)?;
     let found = open.task().owned.tmux_session.clone();

@@ -26,9 +26,6 @@ pub struct Look {
 
 /// Looks at every task, then at the pull requests whose time has come, and once an hour at what could go. A task that fails
 /// stops none of the others.
-///
-/// # Errors
-/// `environment` when the folder of the tasks cannot be read.
 pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
     let mut look = Look::default();
     let (mut panes, mut pull_requests, mut queues) = (None, Vec::new(), Queues::default());

@@ -39,9 +39,6 @@ pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<Strin
 
 /// Takes over a pull request that somebody else has opened for the branch of a task, and goes on as [`follow`] does. What
 /// came of it, in words.
-///
-/// # Errors
-/// Those of the store and of [`follow`].
 pub fn found(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<String> {
     hooks::pull_request::keep(&mut lock_recovered(app, dir)?, &pr.url)?;
     let linked = format!("its branch has a pull request: {}", pr.url);

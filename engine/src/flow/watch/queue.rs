@@ -20,18 +20,12 @@ pub struct Queue {
 
 impl Queue {
     /// The projects and the pool as they are at this moment.
-    ///
-    /// # Errors
-    /// `corrupt` when one of them cannot be understood; `environment`.
     pub fn read(home: &Home) -> Result<Queue> {
         Ok(Queue { projects: projects::read(home)?, slots: pool::read(home)? })
     }
 
     /// The same by what is read already: the pool's file, and then these tasks' journals. It can tell of the tasks of projects
     /// that are there as a whole.
-    ///
-    /// # Errors
-    /// As [`Queue::read`].
     pub fn of(home: &Home, saved: Saved, known: &[Known]) -> Result<Queue> {
         Ok(Queue { projects: projects::read(home)?, slots: saved.slots(known)? })
     }

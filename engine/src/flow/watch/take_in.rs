@@ -11,17 +11,11 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Takes in what was saved in the worktree since both copies had the same text. Says whether there was something. What somebody has
 /// changed in the store meanwhile waits for the next command.
-///
-/// # Errors
-/// Those of the store; `locked` soon: whoever holds the lock, or takes it next, does the same.
 pub fn take_in(app: &App, dir: &TaskDir) -> Result<bool> {
     meet(app, dir, |copy, _| !copy.has_news())
 }
 
 /// Merges both copies where they differ in more than the time of the last change. Says whether they did.
-///
-/// # Errors
-/// As [`take_in`].
 pub fn even_out(app: &App, dir: &TaskDir) -> Result<bool> {
     meet(app, dir, Copy::is_settled)
 }

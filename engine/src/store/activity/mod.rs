@@ -25,9 +25,6 @@ pub const LONGEST_FILE: u64 = 256 * 1024;
 const LONGEST_LINE: usize = 24 * 1024;
 
 /// Adds a note with one write, so that the lines of many processes do not mix. The task's folder has to be there.
-///
-/// # Errors
-/// Those of the system.
 pub fn append(dir: &TaskDir, note: &Note) -> io::Result<()> {
     let path = dir.activity();
     let mut file = nofollow::open(&path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?;

@@ -18,9 +18,6 @@ pub(super) struct Scanned {
 }
 
 /// Finds its parts.
-///
-/// # Errors
-/// The first flaw: no frontmatter, a line in it that is none, conflict markers.
 pub(super) fn scan(text: &str) -> Result<Scanned, Flaw> {
     const MOST_HAVE: usize = 16;
     if text.trim_start_matches(BOM).trim_start().is_empty() {
