@@ -1,4 +1,4 @@
-//! Journals that are read on while they grow.
+//! A reader of journals that grow.
 
 use std::io::ErrorKind;
 
@@ -28,8 +28,7 @@ impl Follow {
         Ok(follow)
     }
 
-    /// The records that came since it was last read; `None` when there is no such task any more. A line that is being
-    /// written waits for the next time.
+    /// The records since the last call; `None` if the task no longer exists. A later call reads a line that is incomplete.
     pub fn more(&mut self) -> Result<Option<Vec<Record>>> {
         let path = self.dir.history();
         match nofollow::open(&path, OFlags::RDONLY) {

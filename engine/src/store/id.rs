@@ -6,12 +6,11 @@ use std::path::Path;
 
 use crate::{Error, Result};
 
-/// How many characters an id has: 108 bits of chance.
+/// The length of an id: 108 random bits.
 pub const LENGTH: usize = 21;
 
 const ALPHABET: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 
-/// A new id from the kernel's random numbers.
 pub fn new() -> Result<String> {
     let path = Path::new("/dev/urandom");
     let fail = |cause: std::io::Error| Error::io("read", path, &cause);
@@ -25,7 +24,7 @@ pub fn new() -> Result<String> {
     Ok(id)
 }
 
-/// A random UUID (version 4), for programs that want one.
+/// A random UUID (version 4), for harnesses that require one.
 pub fn uuid() -> Result<String> {
     let path = Path::new("/dev/urandom");
     let mut bytes = [0; 16];
@@ -43,7 +42,7 @@ pub fn is_prefix(text: &str) -> bool {
     (1..=LENGTH).contains(&text.len()) && text.bytes().all(|byte| ALPHABET.contains(&byte))
 }
 
-/// The letter of a random byte; bytes that would make some letters likelier than others have none.
+/// The letter for a random byte; `None` for bytes that would make some letters more likely than others.
 fn letter(byte: u8) -> Option<char> {
     const FAIR: u8 = 252;
     (byte < FAIR).then(|| char::from(ALPHABET[usize::from(byte) % ALPHABET.len()]))

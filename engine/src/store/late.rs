@@ -1,5 +1,5 @@
-//! Late writes: what an editor writes into a `TASK.md` that has just been replaced, through a descriptor that it still has
-//! open. The versions that were replaced stay within reach for a while, and what comes into them is carried over.
+//! Late writes: an editor may write into a `TASK.md` that has just been replaced, through a descriptor that it opened before.
+//! Replaced versions are kept for a while, and what is written into them is carried over.
 
 use std::cmp::Reverse;
 use std::os::unix::fs::MetadataExt;
@@ -13,19 +13,19 @@ use crate::store::frontmatter::Document;
 use crate::store::regular::{self, Found};
 use crate::{Error, Result, nofollow};
 
-/// How many former versions are kept for a minute, if the task is touched at all after that. A transition writes a few.
+/// How many replaced versions are kept for a minute. A transition replaces a few.
 const KEPT: usize = 16;
 
-/// How long they are kept.
+/// How long these are kept.
 const A_MINUTE: Duration = Duration::from_secs(60);
 
-/// How long those are kept that are more than that, and how long what was carried over is carried over again: an editor may
-/// have read the file before, and save what it has read.
+/// How long further versions are kept, and how long late writes are carried over again: an editor may have read the file
+/// before, and save what it has read.
 const A_MOMENT: Duration = Duration::from_secs(2);
 
 const SUFFIX: &str = ".old";
 
-/// A former version that was written to after it was replaced.
+/// A version that was written to after it was replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Late {
     path: PathBuf,
@@ -33,29 +33,28 @@ pub struct Late {
     base: Base,
 }
 
-/// What stands in a former version's name about its body when it was replaced, or last carried over.
+/// What a replaced version's name says about its body when it was replaced or last carried over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Base {
-    /// Where that begins which was carried over; its end when nothing was, its beginning when all was.
+    /// The offset of the part that was carried over: the length if nothing was, 0 if all was.
     carried: usize,
     length: usize,
     hash: u64,
 }
 
-/// The name for the former version of this file, which had this body.
+/// The name for a replaced version of this file that had this body.
 pub fn name(path: &Path, body: &str) -> PathBuf {
     named(path, Base::of(body, body.len()))
 }
 
-/// Every former version of this file that has something which was written late. One that is being written, and is no text
-/// yet, is found the next time.
+/// Every replaced version of this file that has late writes. A later call finds those that are still being written.
 pub fn found(path: &Path) -> Result<Vec<Late>> {
     let formers = formers(path)?.into_iter().enumerate();
     let looked_at = formers.filter(|(place, former)| *place < KEPT || former.may_have_changed());
     Ok(looked_at.filter_map(|(_, former)| at(&former.path)).collect())
 }
 
-/// What was written late into this former version.
+/// The late write in this replaced version.
 pub fn at(former: &Path) -> Option<Late> {
     let base = former.file_name().and_then(|name| Base::parse(name.to_str()?))?;
     let Found::File(bytes, _) = regular::read(former).ok()? else { return None };
@@ -66,7 +65,7 @@ pub fn at(former: &Path) -> Option<Late> {
     is_news.then(|| Late { path: former.to_owned(), body, base })
 }
 
-/// The body with everything that was written late; `None` when it has that already.
+/// The body with all late writes; `None` if it has them already.
 pub fn carried(late: &[Late], body: &str) -> Option<String> {
     let mut carried = None;
     for late in late {
@@ -76,19 +75,19 @@ pub fn carried(late: &[Late], body: &str) -> Option<String> {
     carried
 }
 
-/// The body with the lines of another one that it lacks; `None` when it lacks none.
+/// The body with the lines of another one that it lacks; `None` if it lacks none.
 pub fn united(body: &str, other: &str) -> Option<String> {
     let there: Vec<&str> = body.lines().collect();
     let is_missing = |line: &&str| !there.contains(&line.trim_end_matches(['\n', '\r']));
     with(body, &other.split_inclusive('\n').filter(is_missing).collect::<String>())
 }
 
-/// Removes the former versions that are old enough and have nothing that was written late. Call it under the task's lock.
+/// Removes the replaced versions that are old enough and have no late write. The caller holds the task's lock.
 pub fn forget(path: &Path) -> Result<()> {
     for (place, former) in formers(path)?.into_iter().enumerate() {
         let longest = if place < KEPT { A_MINUTE } else { A_MOMENT };
         if former.age() > longest && at(&former.path).is_none() {
-            // What stays is removed the next time.
+            // The next call removes what cannot be removed now.
             nofollow::remove(&former.path).unwrap_or_default();
         }
     }
@@ -96,10 +95,10 @@ pub fn forget(path: &Path) -> Result<()> {
 }
 
 impl Late {
-    /// The current body with what was written late; `None` when it has that already.
+    /// The current body with the late write; `None` if it has that already.
     ///
-    /// What was appended is appended. A version that was written anew stands, if the current body is still the one that it
-    /// began from; if that was changed too, nobody can say which is meant, and the lines that it lacks are added to it.
+    /// Appended text is appended. A rewritten text replaces the current body if that is still the one from which it began; if
+    /// that has changed too, the lines that it lacks are added to it.
     fn carried_into(&self, current: &str) -> Option<String> {
         let Base { carried, length, .. } = self.base;
         match self.base.cut_from(&self.body) {
@@ -113,7 +112,7 @@ impl Late {
         }
     }
 
-    /// Takes note that it was carried over. If more was written meanwhile, that is found the next time.
+    /// Records that it was carried over. A later call finds what is written after that.
     pub fn done(self, path: &Path) -> Result<()> {
         if self.base.is_of(&self.body) {
             return Ok(());
@@ -134,13 +133,13 @@ impl Base {
         body.len() == self.length && fnv1a(body.bytes()) == self.hash
     }
 
-    /// What follows it in a body that begins with it.
+    /// The rest of a body that begins with it.
     fn cut_from(self, body: &str) -> Option<&str> {
         let (before, behind) = body.split_at_checked(self.length)?;
         (self.is_of(before) && body.is_char_boundary(self.carried)).then_some(behind)
     }
 
-    /// From a name that [`named`] made.
+    /// Parses a name that [`named`] built.
     fn parse(name: &str) -> Option<Base> {
         let (_, base) = name.strip_suffix(SUFFIX)?.rsplit_once('.')?;
         let mut parts = base.rsplit('-');
@@ -158,7 +157,7 @@ fn named(path: &Path, base: Base) -> PathBuf {
     path.with_file_name(format!("{}.{carried}-{length}-{hash:016x}{SUFFIX}", unique.trim_end_matches(".tmp")))
 }
 
-/// A former version by its name.
+/// A replaced version.
 struct Former {
     path: PathBuf,
     written: SystemTime,
@@ -174,18 +173,18 @@ impl Former {
         Some(Former { path, written, changed: SystemTime::UNIX_EPOCH + changed })
     }
 
-    /// How long ago it was written to or renamed; nothing when the clock was put back since.
+    /// The time since it was written or renamed; 0 if the clock was set back since.
     fn age(&self) -> Duration {
         SystemTime::now().duration_since(self.changed).unwrap_or_default()
     }
 
-    /// A write changes both times, a rename only the second.
+    /// Whether it was written after it was replaced: a write changes both times, a rename only the second.
     fn may_have_changed(&self) -> bool {
         self.written >= self.changed
     }
 }
 
-/// The former versions of a file, the latest first.
+/// The replaced versions of a file, the latest first.
 fn formers(path: &Path) -> Result<Vec<Former>> {
     let folder = path.parent().unwrap_or(path);
     let own = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
@@ -201,7 +200,7 @@ fn formers(path: &Path) -> Result<Vec<Former>> {
     Ok(formers)
 }
 
-/// The body of a file that may have lost its frontmatter; `None` for one that is not whole.
+/// The body of a file that may lack its frontmatter; `None` if it is incomplete.
 pub(super) fn body_of(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
     match Document::of(text.to_owned()) {
@@ -211,7 +210,7 @@ pub(super) fn body_of(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// The body with these lines behind it; `None` when it has them.
+/// The body followed by these lines; `None` if it has them.
 fn with(body: &str, lines: &str) -> Option<String> {
     let is_there = format!("\n{body}\n").contains(&format!("\n{}\n", lines.trim_matches('\n')));
     if lines.trim().is_empty() || is_there {

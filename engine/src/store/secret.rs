@@ -1,4 +1,4 @@
-//! The secret of a spawn: what its agent has in its environment, and nobody else by mistake.
+//! The secret of a spawn, which its agent has in its environment.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -8,20 +8,20 @@ use std::path::Path;
 use crate::store::{TaskDir, atomic, home};
 use crate::{Error, Result, nofollow};
 
-/// How many random bytes it is made of.
+/// The number of random bytes in it.
 const BYTES: usize = 16;
 
-/// More than any has.
+/// The longest file that is read.
 const LONGEST: u64 = 4096;
 
-/// Makes the secret of a spawn that is about to begin, and keeps it where its owner alone can read it.
+/// Creates the secret of a spawn, readable by its owner alone.
 pub fn make(dir: &TaskDir, spawn: u32) -> Result<()> {
     let (secret, path) = (random()?, dir.secret(spawn));
     home::make_folder(path.parent().unwrap_or(&path))?;
     atomic::write(&path, secret.as_bytes())
 }
 
-/// The secret of a spawn; none for an agent that a version without secrets has started.
+/// The secret of a spawn; `None` for an agent of a version without secrets.
 pub fn read(dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     let path = dir.secret(spawn);
     match nofollow::read(&path, LONGEST) {
@@ -31,7 +31,7 @@ pub fn read(dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     }
 }
 
-/// Forgets it: the agent's end is on record.
+/// Removes it after the end of the agent.
 pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
     atomic::remove(&dir.secret(spawn))
 }
