@@ -26,6 +26,14 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     is_regular(file.metadata()?).map(|()| file)
 }
 
+/// What was read at this path; `None` if nothing is there.
+pub(crate) fn if_found<T>(path: &Path, read: io::Result<T>) -> Result<Option<T>> {
+    match read {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        read => read.map(Some).map_err(|cause| Error::io("read", path, &cause)),
+    }
+}
+
 /// What is in a folder, in no order; nothing when there is no such folder.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<DirEntry>> {
     read_folder(folder).map_err(|cause| Error::io("read the folder", folder, &cause))

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::record::{Agreed, Edit};
 use super::{Matter, Record, Remedy, json};
+use crate::files::if_found;
 use crate::store::lock::{self, Rank};
 use crate::store::{Home, atomic, clock};
 use crate::{Error, Kind, Result, fault};
@@ -122,11 +123,7 @@ fn without(text: &str, edit: &Edit) -> Option<String> {
 }
 
 fn read(file: &Path) -> Result<Option<String>> {
-    match fs::read_to_string(file) {
-        Ok(text) => Ok(Some(text)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(Error::io("read", file, &cause)),
-    }
+    if_found(file, fs::read_to_string(file))
 }
 
 /// The folder by which claude keeps two writers of its file apart, held while this lives.

@@ -1,12 +1,11 @@
 //! A reader of journals that grow.
 
-use std::io::ErrorKind;
-
 use orange_journal::follow;
 use rustix::fs::OFlags;
 
+use crate::files::if_found;
 use crate::store::{Record, TaskDir, journal};
-use crate::{Error, Result, nofollow};
+use crate::{Result, nofollow};
 
 /// A journal, and how far it has been read.
 #[derive(Debug)]
@@ -31,13 +30,9 @@ impl Follow {
     /// The records since the last call; `None` if the task no longer exists. A later call reads a line that is incomplete.
     pub fn more(&mut self) -> Result<Option<Vec<Record>>> {
         let path = self.dir.history();
-        match nofollow::open(&path, OFlags::RDONLY) {
-            Ok(mut file) => {
-                self.read.more(&mut file).map(Some).map_err(|cause| journal::misread(&path, &cause))
-            }
-            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(Error::io("read", &path, &cause)),
-        }
+        let file = if_found(&path, nofollow::open(&path, OFlags::RDONLY))?;
+        let more = file.map(|mut file| self.read.more(&mut file));
+        more.transpose().map_err(|cause| journal::misread(&path, &cause))
     }
 }
 

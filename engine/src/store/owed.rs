@@ -1,9 +1,9 @@
 //! Owed starts: a finished task owes a start to the next waiting task. Each is a file beside the project's tasks until that
 //! task has started, so that a later process can make up for one that was killed.
 
-use std::io::ErrorKind;
 use std::path::PathBuf;
 
+use crate::files::if_found;
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::{Home, TaskDir, atomic, home, list, task};
 use crate::{Error, Result, nofollow};
@@ -47,14 +47,11 @@ pub fn all(home: &Home, project: &str) -> Result<Vec<Result<Owed>>> {
 impl Owed {
     /// `None` if it has just been removed.
     fn read(path: PathBuf, by: String) -> Result<Option<Owed>> {
-        match nofollow::read(&path, nofollow::LONGEST) {
-            Ok(bytes) => {
-                let chosen = String::from_utf8_lossy(&bytes).trim().to_owned();
-                Ok(Some(Owed { by, chosen: Some(chosen).filter(|chosen| !chosen.is_empty()), path }))
-            }
-            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(Error::io("read", &path, &cause)),
-        }
+        let bytes = if_found(&path, nofollow::read(&path, nofollow::LONGEST))?;
+        Ok(bytes.map(|bytes| {
+            let chosen = String::from_utf8_lossy(&bytes).trim().to_owned();
+            Owed { by, chosen: Some(chosen).filter(|chosen| !chosen.is_empty()), path }
+        }))
     }
 
     /// Whether the task that owes it has finished its transition: until then its hook may run again.

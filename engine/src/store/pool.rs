@@ -2,12 +2,12 @@
 //! and those of tasks that are about to get one. The pool does not look into worktrees.
 
 use std::collections::BTreeSet;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::files::if_found;
 use crate::store::list::{self, Known};
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::{Home, Name, Task, TaskDir, atomic, home};
@@ -281,11 +281,8 @@ fn exhausted(home: &Home, slots: &[Slot], project: &str, pool_size: u32) -> Erro
 /// The pool by its file; `None` if there is no file.
 fn saved(home: &Home) -> Result<Option<PoolFile>> {
     let path = home.pool_json();
-    match nofollow::read(&path, nofollow::LONGEST) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|cause| corrupt(&path, &cause)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(Error::io("read", &path, &cause)),
-    }
+    let bytes = if_found(&path, nofollow::read(&path, nofollow::LONGEST))?;
+    bytes.map(|bytes| serde_json::from_slice(&bytes).map_err(|cause| corrupt(&path, &cause))).transpose()
 }
 
 /// The pool by the tasks' journals, with what only the file knows. The file replaces a journal that cannot be read; without

@@ -1,12 +1,11 @@
 //! `projects.json`: the repositories that tasks are created for.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::files::real;
+use crate::files::{if_found, real};
 use crate::store::lock::Rank;
 use crate::store::{Home, atomic, lock, suggest};
 use crate::{Error, Kind, Result, nofollow};
@@ -76,11 +75,10 @@ fn default_pool_size() -> u32 {
 /// Every project, in the order of the file; none if there is no file.
 pub fn read(home: &Home) -> Result<Vec<Project>> {
     let path = home.projects_json();
-    match nofollow::read(&path, nofollow::LONGEST) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| corrupt(&path, &cause)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        Err(cause) => Err(Error::io("read", &path, &cause)),
-    }
+    let bytes = if_found(&path, nofollow::read(&path, nofollow::LONGEST))?;
+    bytes.map_or(Ok(Vec::new()), |bytes| {
+        serde_json::from_slice(&bytes).map_err(|cause| corrupt(&path, &cause))
+    })
 }
 
 /// The project of this name.

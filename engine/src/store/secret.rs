@@ -1,15 +1,8 @@
 //! The secret of a spawn, which its agent has in its environment.
 
-use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
-use std::path::Path;
-
-use crate::store::{TaskDir, atomic, home};
-use crate::{Error, Result, nofollow};
-
-/// The number of random bytes in it.
-const BYTES: usize = 16;
+use crate::files::if_found;
+use crate::store::{TaskDir, atomic, home, id};
+use crate::{Result, nofollow};
 
 /// The longest file that is read.
 const LONGEST: u64 = 4096;
@@ -24,11 +17,8 @@ pub fn make(dir: &TaskDir, spawn: u32) -> Result<()> {
 /// The secret of a spawn; `None` for an agent of a version without secrets.
 pub fn read(dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     let path = dir.secret(spawn);
-    match nofollow::read(&path, LONGEST) {
-        Ok(secret) => Ok(Some(String::from_utf8_lossy(&secret).into_owned())),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(Error::io("read", &path, &cause)),
-    }
+    let secret = if_found(&path, nofollow::read(&path, LONGEST))?;
+    Ok(secret.map(|secret| String::from_utf8_lossy(&secret).into_owned()))
 }
 
 /// Removes it after the end of the agent.
@@ -36,17 +26,9 @@ pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
     atomic::remove(&dir.secret(spawn))
 }
 
-/// Random bytes as hexadecimal digits.
+/// 16 random bytes as hexadecimal digits.
 pub fn random() -> Result<String> {
-    let source = Path::new("/dev/urandom");
-    let mut bytes = [0; BYTES];
-    let read = File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
-    read.map_err(|cause| Error::io("read", source, &cause))?;
-    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        write!(text, "{byte:02x}").unwrap_or_default();
-        text
-    }))
+    Ok(format!("{:032x}", u128::from_be_bytes(id::random()?)))
 }
 
 #[cfg(test)]
@@ -66,7 +48,7 @@ mod tests {
             make(&dir, spawn).unwrap();
             read(&dir, spawn).unwrap().unwrap()
         });
-        assert!(secret.len() == 2 * BYTES && secret != other);
+        assert!(secret.len() == 32 && secret != other);
         assert_eq!(fs::metadata(dir.secret(1)).unwrap().permissions().mode() & 0o777, 0o600);
         forget(&dir, 1).unwrap();
         forget(&dir, 1).unwrap();

@@ -12,6 +12,7 @@ use flate2::write::GzEncoder;
 
 use rustix::fs::OFlags;
 
+use crate::files::if_found;
 use crate::store::{TaskDir, atomic, home};
 use crate::{Error, Kind, Result, fault, nofollow};
 
@@ -113,11 +114,7 @@ impl StoredTranscript {
 /// Reads the recorded output of an agent's pane once its recorder has ended; `None` without a recording.
 pub fn pane(dir: &TaskDir, spawn: u32) -> Result<Option<Vec<u8>>> {
     let path = dir.pane(spawn);
-    let mut file = match nofollow::open(&path, OFlags::RDONLY) {
-        Ok(file) => file,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(cause) => return Err(Error::io("read", &path, &cause)),
-    };
+    let Some(mut file) = if_found(&path, nofollow::open(&path, OFlags::RDONLY))? else { return Ok(None) };
     until_unlocked(&file);
     end_of(&mut file, LONGEST).map(Some).map_err(|cause| Error::io("read", &path, &cause))
 }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::Metadata;
-use std::io::ErrorKind;
 use std::ops::Bound;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -11,8 +10,8 @@ use std::path::{Path, PathBuf};
 use super::backup::Scratch;
 use super::parse::{self, Entry, Object};
 use super::{Git, TASK_FILE};
-use crate::files::{entries, permit};
-use crate::{Error, Result};
+use crate::Result;
+use crate::files::{entries, if_found, permit};
 
 /// What a commit has, by path.
 pub(super) type Tree = BTreeMap<PathBuf, Object>;
@@ -218,11 +217,7 @@ pub(super) fn walk(top: &Path, passes_over: &dyn Fn(&Path, bool) -> bool) -> Res
 
 /// What something is like when this user may read it; none if it is gone.
 fn readable(path: &Path) -> Result<Option<Metadata>> {
-    let found = path.symlink_metadata().and_then(|found| permit(path, found));
-    match found {
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-        found => found.map(Some).map_err(|cause| Error::io("read", path, &cause)),
-    }
+    if_found(path, path.symlink_metadata().and_then(|found| permit(path, found)))
 }
 
 /// Whether one of these, which are in the order of their paths, is this one.
