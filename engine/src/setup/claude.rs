@@ -1,4 +1,4 @@
-//! What claude asks before it works: a login, a key of the environment, trust in a repository, bypassed permissions.
+//! The questions of claude: a login, a key of the environment, trust in a repository, bypassed permissions.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::{Matter, Remedy, read_json};
 use crate::Result;
 use crate::around::Around;
 
-/// Variables with which it needs no login of its own.
+/// Variables that replace a login.
 const LOGINS: &[&str] = &[
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
@@ -19,7 +19,7 @@ const LOGINS: &[&str] = &[
     "CLAUDE_CODE_USE_FOUNDRY",
 ];
 
-/// It keeps as much of a key as it has been answered about.
+/// The number of characters of a key that claude records with the answer.
 const END_OF_KEY: usize = 20;
 
 const TRUSTED: &str = "hasTrustDialogAccepted";
@@ -39,7 +39,7 @@ pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Result<Vec<
     matters.push(trust(&file, &known, repo));
     matters.push(Matter {
         name: "bypass",
-        allows: "run every command unasked, where the workflow gives full permissions".to_owned(),
+        allows: "run every command without asking, if the workflow gives full permissions".to_owned(),
         is_settled: agreed
             || is_true(&settings, &[BYPASS])
             || is_true(&known, &["bypassPermissionsModeAccepted"]),
@@ -74,7 +74,7 @@ fn login(file: &Path, folder: &Path, known: &Value, around: &Around) -> Matter {
     }
 }
 
-/// It asks about a key in the environment until it has had an answer, whichever.
+/// It asks about a key in the environment until it has any answer.
 fn key(file: &Path, known: &Value, around: &Around) -> Option<Matter> {
     let key = around.variable("ANTHROPIC_API_KEY")?;
     let letters: Vec<char> = key.chars().collect();
