@@ -42,7 +42,7 @@ impl<'o> Counter<'o> {
     }
 
     /// Replies to the requests that a killed companion had claimed: their results are unknown, so they do not run again.
-    pub(super) fn settle(&mut self, folder: &Folder) {
+    pub(super) fn reply_to_interrupted(&mut self, folder: &Folder) {
         let unknown = in_doubt("the process that carries requests out was killed while it was at this one");
         for name in folder.list().unwrap_or_default().claimed {
             // After the folder was moved back, it has requests that this process is running.

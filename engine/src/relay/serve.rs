@@ -35,15 +35,15 @@ pub fn serve(
     };
     let mut place = WatchedFolder::of(app, &task, spawn)?;
     let mut counter = Counter::new(app, dir, spawn, actor, check);
-    let folder = place.settle()?;
-    counter.settle(&folder);
+    let folder = place.open()?;
+    counter.reply_to_interrupted(&folder);
     ready()
         .map_err(|cause| Error::new(Kind::Environment, format!("nobody waits for the companion: {cause}")))?;
     let pipe = io::stdin();
     let mut saved = Saved::of(&place.path);
     loop {
         // The agent may have removed the folder. If it cannot be created now, the next change is another occasion.
-        if let Ok(folder) = place.settle() {
+        if let Ok(folder) = place.open() {
             counter.take(&folder);
         }
         agent_may_have_met_a_limit(app, dir, spawn);
@@ -101,7 +101,7 @@ impl WatchedFolder {
     }
 
     /// The folder, which is created with its lock if it is missing, and watched.
-    fn settle(&mut self) -> Result<Arc<Folder>> {
+    fn open(&mut self) -> Result<Arc<Folder>> {
         if let Some(office) = &self.office
             && office.is_in_place(self.worktree.as_fd(), self.spawn)
         {

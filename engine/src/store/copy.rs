@@ -119,7 +119,7 @@ impl Copy {
     }
 
     /// Whether there is nothing to merge and nothing to hand out.
-    pub fn is_settled(&self, own: &Document) -> bool {
+    pub fn is_up_to_date(&self, own: &Document) -> bool {
         match &self.place {
             AtPath::Other => true,
             AtPath::Text(bytes) => self.news == News::None && is_same(bytes, own),

@@ -69,7 +69,7 @@ impl Owed {
     }
 
     /// Removes it: that task has started, or none waits.
-    pub fn settle(&self) -> Result<()> {
+    pub fn remove(&self) -> Result<()> {
         atomic::remove(&self.path)
     }
 }

@@ -118,7 +118,7 @@ impl Git {
         let tree = self.tree(&base)?;
         let capture = Capture::of(worktree);
         if capture.is_kept() {
-            there.settle(&base, &capture, fill)?;
+            there.check_out(&base, &capture, fill)?;
         }
         capture.give_back()?;
         there.set_broken_index_aside(context)?;
@@ -135,7 +135,7 @@ impl Git {
                 capture.give_back()?;
                 return Err(error);
             }
-            there.settle(&base, &capture, fill)?;
+            there.check_out(&base, &capture, fill)?;
         }
         Err(capture.restless(written.as_deref()))
     }
@@ -168,7 +168,7 @@ impl Git {
     }
 
     /// Checks out a commit in this `Git`. Existing files stay.
-    fn settle(&self, base: &str, capture: &Capture, fill: fn(&Git, &str) -> Result<()>) -> Result<()> {
+    fn check_out(&self, base: &str, capture: &Capture, fill: fn(&Git, &str) -> Result<()>) -> Result<()> {
         self.forget_settings(&self.repo)?;
         let quiet = self.without_filters()?;
         self.patiently(|| self.call().preset(&quiet).preset(WHOLE).args(["read-tree", "--reset", base]))?

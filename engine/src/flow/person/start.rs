@@ -79,11 +79,11 @@ fn begin_next(app: &App, project: &str) -> Result<Option<Begun>> {
         }
         if owed.chosen.as_ref().is_some_and(|chosen| !is_waiting(app, project, chosen)) {
             // The process that chose it was killed after the task had begun.
-            owed.settle()?;
+            owed.remove()?;
             continue;
         }
         let begun = begin_oldest(app, project, &|task| owed.choose(task))?;
-        owed.settle()?;
+        owed.remove()?;
         if begun.is_some() {
             return Ok(begun);
         }

@@ -17,7 +17,7 @@ pub fn take_in(app: &App, dir: &TaskDir) -> Result<bool> {
 
 /// Merges both copies if they differ in more than the time of the last change, and returns whether they did.
 pub fn even_out(app: &App, dir: &TaskDir) -> Result<bool> {
-    meet(app, dir, Copy::is_settled)
+    meet(app, dir, Copy::is_up_to_date)
 }
 
 fn meet(app: &App, dir: &TaskDir, is_done: impl Fn(&Copy, &Document) -> bool) -> Result<bool> {
