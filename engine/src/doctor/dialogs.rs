@@ -44,7 +44,7 @@ fn open(seen: &Seen<'_>, names: &[&str], fine: &str) -> Result<Vec<Finding>> {
     for (harness, name) in used(seen)? {
         let Some(project) = seen.projects()?.iter().find(|project| project.name == name) else { continue };
         let matters = setup::matters(harness, &project.path, &record, &around)?;
-        let open = matters.iter().filter(|matter| !matter.is_settled && names.contains(&matter.name));
+        let open = matters.iter().filter(|matter| !matter.is_answered && names.contains(&matter.name));
         findings.extend(open.map(|matter| found(harness, name, matter)));
     }
     Ok(or_fine(findings, fine))

@@ -29,7 +29,7 @@ pub fn agree(home: &Home, harness: &str, repo: &Path, matters: &[Matter]) -> Res
         });
     }
     let mut files: Vec<PathBuf> = Vec::new();
-    for matter in matters.iter().filter(|matter| !matter.is_settled) {
+    for matter in matters.iter().filter(|matter| !matter.is_answered) {
         let Remedy::File { file, path, value, before } = &matter.remedy else { continue };
         let _writing = Writing::begin(file)?;
         let text = read(file)?;

@@ -22,7 +22,7 @@ pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Result<Vec<
         Matter {
             name: "login",
             allows: "begin without its welcome, logged in".to_owned(),
-            is_settled: has_login,
+            is_answered: has_login,
             is_for_full: false,
             // The login may be in a keyring, which cannot be read.
             blocks: false,
@@ -31,7 +31,7 @@ pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Result<Vec<
         Matter {
             name: "trust",
             allows: format!("read, edit and run what is in {}", repo.display()),
-            is_settled: agreed || has_answer(&config, repo),
+            is_answered: agreed || has_answer(&config, repo),
             is_for_full: false,
             blocks: true,
             remedy: Remedy::Argument,

@@ -18,7 +18,7 @@ pub(super) fn matters(repo: &Path, around: &Around) -> Vec<Matter> {
         Matter {
             name: "login",
             allows: "begin logged in".to_owned(),
-            is_settled: LOGINS.iter().any(|name| around.variable(name).is_some()),
+            is_answered: LOGINS.iter().any(|name| around.variable(name).is_some()),
             is_for_full: false,
             // The login may be in a keyring, which cannot be read.
             blocks: false,
@@ -27,7 +27,7 @@ pub(super) fn matters(repo: &Path, around: &Around) -> Vec<Matter> {
         Matter {
             name: "trust",
             allows: format!("read, edit and run what is in {}", repo.display()),
-            is_settled: trusts(&config, repo) || around.variable("COPILOT_ALLOW_ALL") == Some("true"),
+            is_answered: trusts(&config, repo) || around.variable("COPILOT_ALLOW_ALL") == Some("true"),
             is_for_full: false,
             blocks: true,
             remedy: Remedy::Person(format!(

@@ -25,7 +25,7 @@ pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Vec<Matter>
         Matter {
             name: "login",
             allows: "begin without its welcome, logged in".to_owned(),
-            is_settled: has_login,
+            is_answered: has_login,
             is_for_full: false,
             blocks: true,
             remedy: Remedy::Person("run `gemini` once, and choose how to log in".to_owned()),
@@ -33,7 +33,7 @@ pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Vec<Matter>
         Matter {
             name: "trust",
             allows: format!("read, edit and run what is in {}", repo.display()),
-            is_settled: agreed || asks_no_trust(&settings, around),
+            is_answered: agreed || asks_no_trust(&settings, around),
             is_for_full: false,
             blocks: true,
             remedy: Remedy::Argument,

@@ -34,7 +34,7 @@ pub struct Matter {
     /// What the harness may do after that.
     pub allows: String,
     /// Whether it has an answer.
-    pub is_settled: bool,
+    pub is_answered: bool,
     /// Whether it concerns only agents with full permissions.
     pub is_for_full: bool,
     /// Whether an agent would hang or end without an answer.
@@ -86,7 +86,7 @@ pub fn matters(harness: &str, repo: &Path, record: &Record, around: &Around) -> 
 pub fn check(home: &Home, around: &Around, harness: &str, repo: &Path, full: bool) -> Result<()> {
     let matters = matters(harness, repo, &Record::read(home)?, around)?;
     let open =
-        matters.iter().find(|matter| !matter.is_settled && matter.blocks && (full || !matter.is_for_full));
+        matters.iter().find(|matter| !matter.is_answered && matter.blocks && (full || !matter.is_for_full));
     let Some(matter) = open else { return Ok(()) };
     let help = match &matter.remedy {
         Remedy::Person(help) => help.clone(),
