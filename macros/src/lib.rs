@@ -13,13 +13,13 @@ const USAGE: &str = r#"write `workflow!("flow.yml")` or `workflow! { path: "flow
 
 /// A module with the states, transitions, prompts, counters and tables of a workflow.
 ///
-/// `workflow!("flow.yml")` declares a module called as the workflow; `workflow! { path: "flow.yml", name: flow }`
-/// one called `flow`. The path is relative to the folder of the calling package's `Cargo.toml`, and that package
-/// depends on `orange-core`. Editing the file compiles it anew.
+/// `workflow!("flow.yml")` declares a module with the name of the workflow; `workflow! { path: "flow.yml", name: flow }` one named
+/// `flow`. The path is relative to the folder of the calling package's `Cargo.toml`, and that package depends on `orange-core`.
+/// Editing the file compiles it again.
 ///
-/// What the compiler's own checks find at `error` or `deny` fails the build: each finding with its place, witness and help.
-/// Lints are not asked here, since everybody who uses the macro would compile them: `orange-workflow check` asks them, and
-/// so does a build script with `orange_codegen::build` and `compiled_by(orange_analysis::lint)`.
+/// Findings of the compiler's own checks at `error` or `deny` fail the build, each with its place, witness and help. Lints are left
+/// out, since every user of the macro would compile them: `orange-workflow check` runs them, and so does a build script with
+/// `orange_codegen::build` and `compiled_by(orange_analysis::lint)`.
 #[proc_macro]
 pub fn workflow(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let expanded = match std::env::var("CARGO_MANIFEST_DIR") {
@@ -48,7 +48,7 @@ fn expand(input: TokenStream, folder: &Path) -> Result<TokenStream, Vec<String>>
         errors.iter().map(|error| renderer.render(error)).collect::<Vec<_>>()
     })?;
     let path = &source.path;
-    // Cargo looks at files that are included, and expands again when one has changed.
+    // Cargo watches included files, and expands the macro again after a change.
     let watched = quote! {
         const _: &[u8] =
             ::core::include_bytes!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", #path));
@@ -56,7 +56,7 @@ fn expand(input: TokenStream, folder: &Path) -> Result<TokenStream, Vec<String>>
     Ok(quote!(#watched #module))
 }
 
-/// What stands in the parentheses.
+/// The arguments.
 struct Call {
     path: String,
     name: Option<String>,
@@ -81,7 +81,7 @@ impl Call {
     }
 }
 
-/// A string literal without escapes; a path needs none.
+/// A string literal without escapes, which a path does not need.
 fn text(token: &TokenTree) -> Option<String> {
     let literal = token.to_token_stream().to_string();
     let text = literal.strip_prefix('"')?.strip_suffix('"')?;

@@ -1,4 +1,4 @@
-//! Made-up workflows, guards and task bodies, the same for the same seed.
+//! Generated workflows, guards and task bodies, the same for the same seed.
 
 use crate::plan::{
     Applies, Condition, Operator, Plan, PlannedEnding, PlannedGate, PlannedOutcome, PlannedRule,
@@ -6,10 +6,10 @@ use crate::plan::{
 };
 use crate::random::Random;
 
-/// The largest made-up workflow.
+/// The size of the largest generated workflow.
 const MOST_STATES: usize = 40;
 
-/// Names that are awkward somewhere: words of Rust, of YAML, of our own generated code.
+/// Names that collide with words of Rust, of YAML or of generated code.
 const AWKWARD_NAMES: [&str; 12] = [
     "type",
     "Self",
@@ -27,7 +27,7 @@ const AWKWARD_NAMES: [&str; 12] = [
 
 const SECTIONS: [&str; 3] = ["## Handoff", "## Review", "### Notes"];
 const FIELDS: [&str; 3] = ["DONE", "REMAINING", "RISK_2"];
-/// Every counter but `crash_count`, which the engine alone counts.
+/// Every counter but `crash_count`, which only the engine changes.
 const INCREMENTED: [usize; 3] = [0, 2, 3];
 const ACTORS: [&str; 3] = ["worker", "reviewer", "human"];
 
@@ -58,7 +58,7 @@ pub fn condition(random: &mut Random, depth: usize, counters: usize, limit: u32)
     }
 }
 
-/// A task's body out of pieces that sections, verdicts and fields hang on.
+/// A task's body of pieces with sections, verdicts and fields.
 pub fn body(random: &mut Random) -> String {
     const LINES: [&str; 36] = [
         "## Handoff",
@@ -110,7 +110,7 @@ pub fn body(random: &mut Random) -> String {
     body
 }
 
-/// A gate over the sections that made-up bodies have.
+/// A gate over the sections of generated bodies.
 pub fn gate(random: &mut Random) -> PlannedGate {
     let verdict = random.chance(50).then(|| *random.pick(&["PASS", "FAIL"]));
     PlannedGate {
@@ -186,7 +186,7 @@ fn some_clauses(random: &mut Random, counters: usize) -> Vec<Condition> {
     clauses
 }
 
-/// Guards of which one holds, whatever the counters are: each excludes those before it.
+/// Guards of which exactly one holds: each excludes those before it.
 fn partition(random: &mut Random, counters: usize) -> Vec<Condition> {
     let splits: Vec<_> = (0..1 + random.below(2)).map(|_| condition(random, 1, counters, 5)).collect();
     let excluded = |upto: usize| splits[..upto].iter().map(|split| Condition::Not(Box::new(split.clone())));

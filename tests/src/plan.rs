@@ -1,8 +1,8 @@
-//! A workflow as the tests think of it, and as YAML. It shares nothing with the compiler that it is to judge.
+//! A workflow for the tests, and its YAML. It shares no code with the compiler that it tests.
 
 use std::fmt::{self, Display};
 
-/// What a workflow says. States, counters and prompts are named by their index.
+/// A workflow. States, counters and prompts are named by their index.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Its name.
@@ -11,7 +11,7 @@ pub struct Plan {
     pub states: Vec<PlannedState>,
     /// The names of all counters, `review_round` and `crash_count` first.
     pub counters: Vec<String>,
-    /// Where escalation goes, if the workflow says so or has a state `stuck`.
+    /// The target of escalations, if the workflow sets one or has a state `stuck`.
     pub crash: Option<usize>,
     /// In source order.
     pub transitions: Vec<PlannedTransition>,
@@ -24,7 +24,7 @@ pub struct Plan {
 pub struct PlannedState {
     /// Its name.
     pub name: String,
-    /// Whether it has no way out.
+    /// Whether no transition leaves it.
     pub terminal: bool,
 }
 
@@ -33,9 +33,9 @@ pub struct PlannedState {
 pub struct PlannedTransition {
     /// The state it leaves.
     pub from: usize,
-    /// The state it leads to.
+    /// The state it enters.
     pub to: usize,
-    /// Who may ask; nobody named means anyone.
+    /// Who may ask; empty means anyone.
     pub by: Vec<&'static str>,
     /// Its guard.
     pub when: Option<Condition>,
@@ -54,15 +54,15 @@ pub struct PlannedGate {
     pub required: bool,
     /// `PASS` or `FAIL`.
     pub verdict: Option<&'static str>,
-    /// The verdict must come first.
+    /// Whether the verdict must come first.
     pub strict: bool,
-    /// One of these must have a line.
+    /// One of these fields must have a line.
     pub fields: Vec<&'static str>,
-    /// It must be new.
+    /// Whether its content must be new.
     pub fresh: bool,
 }
 
-/// A guard, as it was made up.
+/// A guard as a tree.
 #[derive(Clone, Debug)]
 pub enum Condition {
     /// A counter is compared with a constant.
@@ -75,7 +75,7 @@ pub enum Condition {
     Any(Vec<Condition>),
 }
 
-/// How a counter is compared.
+/// A comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     /// `<`
@@ -95,11 +95,11 @@ pub enum Operator {
 /// One exit rule.
 #[derive(Clone, Debug)]
 pub struct PlannedRule {
-    /// The state it is for.
+    /// The state that has the rule.
     pub status: usize,
     /// When it applies.
     pub applies: Applies,
-    /// What it says.
+    /// What it demands.
     pub outcome: PlannedOutcome,
 }
 
@@ -108,15 +108,15 @@ pub struct PlannedRule {
 pub enum Applies {
     /// Always.
     Always,
-    /// When this artifact is there.
+    /// If this artifact exists.
     HasArtifact(PlannedGate),
-    /// When no artifact of the same state's rules is.
+    /// If no artifact of the same state's rules exists.
     NoArtifact,
-    /// When the agent ended like this.
+    /// If the agent ended like this.
     Ended(PlannedEnding),
 }
 
-/// How an agent is to have ended; what is empty is not asked for.
+/// The ends that a rule matches; empty parts match every end.
 #[derive(Clone, Debug, Default)]
 pub struct PlannedEnding {
     /// Exit statuses.
@@ -127,7 +127,7 @@ pub struct PlannedEnding {
     pub output: Option<&'static str>,
 }
 
-/// What an exit rule says.
+/// What an exit rule demands.
 #[derive(Clone, Debug)]
 pub enum PlannedOutcome {
     /// `then`
@@ -136,7 +136,7 @@ pub enum PlannedOutcome {
     ThenWhen(Vec<(Condition, usize)>),
     /// `action: crash`
     Crash {
-        /// The number of crashes that escalates, where it is said.
+        /// The number of crashes that escalates, if it is given.
         stuck_after: Option<u32>,
         /// Whether the agent is started again.
         respawn: bool,
@@ -172,7 +172,7 @@ impl Operator {
 }
 
 impl Condition {
-    /// In the guard grammar, with the parentheses that it needs and no others.
+    /// The guard's text, with only the necessary parentheses.
     pub fn text(&self, counters: &[String]) -> String {
         let join = |parts: &[Condition], word: &str| {
             parts.iter().map(|part| part.operand(counters)).collect::<Vec<_>>().join(word)
@@ -194,7 +194,7 @@ impl Condition {
         }
     }
 
-    /// Every counter that is compared, with what it is compared with.
+    /// Every counter that is compared, with the constant.
     pub fn constants(&self) -> Vec<(usize, u32)> {
         match self {
             Condition::Compare(counter, _, value) => vec![(*counter, *value)],

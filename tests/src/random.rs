@@ -1,4 +1,4 @@
-//! Random numbers that are the same on every run.
+//! Random numbers that are the same in every run.
 
 /// A small generator (SplitMix64); the same seed gives the same numbers everywhere.
 pub struct Random(u64);
@@ -14,12 +14,12 @@ impl Random {
         (self.next() % bound as u64) as usize
     }
 
-    /// Whether something happens that does so `percent` times in a hundred.
+    /// True in `percent` of a hundred cases.
     pub const fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of these, of which there is at least one.
+    /// One of these; there must be one.
     pub const fn pick<'t, T>(&mut self, from: &'t [T]) -> &'t T {
         &from[self.below(from.len())]
     }

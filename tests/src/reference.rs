@@ -1,7 +1,7 @@
-//! What the documents say must happen, written from them and not from the code that these answers judge.
+//! A reference for what must happen, written from the documents and not from the code that it tests.
 //!
-//! It is slow and plain on purpose: conditions are evaluated as trees, bodies are read line by line, and nothing of
-//! the compiler or the core is used.
+//! It is slow and simple on purpose: it evaluates conditions as trees, reads bodies line by line, and uses nothing of the compiler
+//! or the core.
 
 use crate::plan::{
     Applies, Condition, Operator, Plan, PlannedEnding, PlannedGate, PlannedOutcome, PlannedRule,
@@ -10,7 +10,7 @@ use crate::plan::{
 
 const CRASH_COUNT: usize = 1;
 
-/// A task, as far as a decision is about it.
+/// The parts of a task that decisions read.
 #[derive(Clone, Debug)]
 pub struct Task {
     /// Its state.
@@ -19,20 +19,20 @@ pub struct Task {
     pub counters: Vec<u32>,
     /// Its body.
     pub body: String,
-    /// What stood in sections when gates let them through, the state was entered, and its agent was started.
+    /// The content of sections when a gate passed, the state was entered, and its agent was started.
     pub seen: Vec<(&'static str, String)>,
-    /// Whether another agent lives beside the one that has died.
+    /// Whether another agent is alive.
     pub beside: bool,
 }
 
-/// What a pair of states and counter values come to.
+/// The result for a pair of states and counter values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// The nth transition that is declared for the pair fires.
+    /// The nth transition of the pair fires.
     Fires(usize),
     /// None is declared.
     NoTransition,
-    /// Some are, and no guard holds.
+    /// Some are declared, and no guard holds.
     GuardFailed,
 }
 
@@ -41,11 +41,11 @@ pub enum Resolution {
 pub enum Refusal {
     /// No transition is declared.
     NoTransition,
-    /// It is not this actor's.
+    /// This actor may not ask.
     NotAllowed,
     /// No guard holds.
     GuardFailed,
-    /// The artifact is not as it should be.
+    /// The artifact does not meet the gate.
     GateFailed(Lack),
 }
 
@@ -56,54 +56,54 @@ pub enum Lack {
     Section,
     /// It is blank.
     Content,
-    /// It says neither PASS nor FAIL where it should.
+    /// It has neither PASS nor FAIL.
     Verdict,
-    /// It says both at once.
+    /// It has both in one line.
     OneVerdict,
-    /// It says the other one.
+    /// It has the other verdict.
     OtherVerdict,
     /// No field has a line.
     Field,
-    /// It says what it said before.
+    /// It has not changed.
     Fresh,
 }
 
-/// What becomes of a request that is granted.
+/// The effect of a granted request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {
-    /// The nth transition that is declared for the pair.
+    /// The index of the transition among those of the pair.
     pub nth: usize,
     /// The counters that hooks increment, with their new values, in order.
     pub increments: Vec<(usize, u32)>,
 }
 
-/// What the exit rules of a state come to.
+/// What the exit rules of a state demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Says {
     /// Take the transition to this state.
     Then(usize),
-    /// It is a crash; this many escalate, and the agent may be started again.
+    /// It is a crash; the number of crashes that escalates, and whether the agent is started again.
     Crash(u32, bool),
     /// The agent is shown as dead.
     MarkDead,
-    /// The agent is started again after so many seconds.
+    /// The agent is started again after this many seconds.
     Wait(u32),
     /// No rule applies.
     Nothing,
 }
 
-/// What becomes of a task whose agent died.
+/// What happens to a task whose agent ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It goes on to this state.
+    /// It goes to this state.
     Advance(usize, Move),
-    /// It stays, with this many crashes, and its agent may be started again.
+    /// It stays, with this many crashes; whether its agent is started again.
     Crash(u32, bool),
     /// It goes to the crash state, with this many crashes.
     Escalate(u32, Move),
     /// It stays.
     MarkDead,
-    /// It stays, and its agent is started again after so many seconds.
+    /// It stays, and its agent is started again after this many seconds.
     Wait(u32),
 }
 
@@ -131,7 +131,7 @@ fn compare(left: u32, operator: Operator, right: u32) -> bool {
     }
 }
 
-/// Which transition fires (seed 000, "Resolution").
+/// The transition that fires.
 pub fn resolve(plan: &Plan, from: usize, to: usize, counters: &[u32]) -> Resolution {
     let declared = between(plan, from, to);
     let open =
@@ -147,7 +147,7 @@ fn between(plan: &Plan, from: usize, to: usize) -> Vec<&PlannedTransition> {
     plan.transitions.iter().filter(|transition| transition.from == from && transition.to == to).collect()
 }
 
-/// What becomes of a request: the transition exists, the actor may, a guard holds, the gate passes (design §9.1).
+/// The answer to a request: the transition exists, the actor may ask, a guard holds, the gate passes.
 pub fn request(plan: &Plan, task: &Task, to: usize, actor: &str) -> Result<Move, Refusal> {
     let declared = between(plan, task.status, to);
     let may = |transition: &PlannedTransition| {
@@ -181,8 +181,7 @@ fn increments(transition: &PlannedTransition, task: &Task) -> Vec<(usize, u32)> 
     transition.increments.iter().map(count_up).collect()
 }
 
-/// What the exit rules of a state come to (seed 000, "Rule Evaluation"); `has` tells of the nth of them whether its
-/// artifact is there, or the agent ended as it says.
+/// What the exit rules of a state demand; `has` returns whether the nth rule's artifact exists, or the agent ended as it says.
 pub fn exit(plan: &Plan, status: usize, has: impl Fn(usize) -> bool, counters: &[u32]) -> Says {
     let rules = rules_of(plan, status);
     let is_there = |nth: usize| matches!(rules[nth].applies, Applies::HasArtifact(_)) && has(nth);
@@ -204,7 +203,7 @@ pub fn exit(plan: &Plan, status: usize, has: impl Fn(usize) -> bool, counters: &
     }
 }
 
-/// What becomes of a task whose agent died like this (design §9.3 and §9.4).
+/// What happens to a task whose agent ended like this.
 pub fn death(plan: &Plan, task: &Task, end: &End) -> Fate {
     let rules = rules_of(plan, task.status);
     let has = |nth: usize| match &rules[nth].applies {
@@ -236,7 +235,7 @@ fn ended_so(ending: &PlannedEnding, (code, signal, output): &End) -> bool {
     exit && wanted.is_none_or(|wanted| one_line(output).contains(&one_line(wanted)))
 }
 
-/// Small letters, and runs of white space as one space.
+/// Lower case, with one space for each run of white space.
 fn one_line(text: &str) -> String {
     let mut line = String::new();
     for letter in text.chars() {
@@ -252,8 +251,8 @@ fn rules_of(plan: &Plan, status: usize) -> Vec<&PlannedRule> {
     plan.rules.iter().filter(|rule| rule.status == status).collect()
 }
 
-/// A failed gate or guard on the way is a crash, and so is a verdict beside another agent; the state's own crash rule says
-/// how it counts.
+/// Takes a rule's transition. A failed gate or guard is a crash, and so is a verdict beside another agent; the state's own crash rule
+/// counts it.
 fn advance(plan: &Plan, task: &Task, to: usize, verdict: bool) -> Fate {
     if let Ok(taken) = request(plan, task, to, "engine") {
         let gate = between(plan, task.status, to)[taken.nth].gate.as_ref();
@@ -287,7 +286,7 @@ fn crash(plan: &Plan, task: &Task, stuck_after: u32, respawn: bool) -> Fate {
     Fate::Escalate(count, Move { nth, increments: increments(declared[nth], task) })
 }
 
-/// What the task's body lacks for this gate (design §5), if anything.
+/// What the task's body lacks for this gate.
 pub fn lack(gate: &PlannedGate, task: &Task) -> Option<Lack> {
     let Some(lines) = section(&task.body, gate.section) else { return Some(Lack::Section) };
     let blank = lines.iter().all(|line| line.text.trim().is_empty());
@@ -350,7 +349,7 @@ fn is_field(line: &str, names: &[&str]) -> bool {
 #[derive(Clone, Debug)]
 struct Line {
     text: String,
-    /// It belongs to a fenced code block, the fences included.
+    /// Whether it belongs to a fenced code block, including the fences.
     code: bool,
 }
 

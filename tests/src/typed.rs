@@ -1,9 +1,9 @@
-//! The proof that the typed functions of an emitted module say what its tables say.
+//! Compares the typed functions of an emitted module with its tables.
 
 use std::ops::Range;
 
-/// Holds `resolve` and `exit` of an emitted module against its `MACHINE`: for every pair of states, every set of
-/// artifacts, and counter values around every constant that guards in the tests mention.
+/// Compares `resolve` and `exit` of an emitted module with its `MACHINE`: for every pair of states, every set of artifacts, and
+/// counter values around every constant in the tests' guards.
 #[macro_export]
 macro_rules! check_typed {
     ($workflow:ident) => {{
@@ -33,7 +33,7 @@ pub fn samples<const COUNTERS: usize>() -> impl Iterator<Item = [u32; COUNTERS]>
         .map(|number| std::array::from_fn(|at| VALUES[number / VALUES.len().pow(at as u32) % VALUES.len()]))
 }
 
-/// Every way in which the artifacts of these exit rules can be there or not.
+/// Every combination of present and absent artifacts of these exit rules.
 pub fn subsets<const RULES: usize>(rules: &Range<usize>) -> impl Iterator<Item = [bool; RULES]> + use<RULES> {
     let rules = rules.clone();
     (0..1_u32 << rules.len())

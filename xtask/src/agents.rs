@@ -1,4 +1,4 @@
-//! `cargo xtask agents`: lives of tasks with the coding agents that people have, and the table that says how they went.
+//! `cargo xtask agents`: runs tasks with real coding agents, and writes the table of the results.
 
 mod table;
 
@@ -22,7 +22,7 @@ pub(crate) struct Agents {
     latest: bool,
 }
 
-/// Where the table stands.
+/// The page with the table.
 const PAGE: &str = "docs/agents.md";
 
 pub(crate) fn run(house: &House, arguments: &Agents) -> Result<ExitCode> {

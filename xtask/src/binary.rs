@@ -1,6 +1,6 @@
-//! What a built binary is like: how large, and whether it needs anything else to run.
+//! Examines a built binary: its size, and whether it is static.
 
-/// Whether an ELF file of 64 bits runs without a dynamic loader; `None` for what is no such file.
+/// Whether a 64-bit ELF file runs without a dynamic loader; `None` for any other file.
 pub(crate) fn is_static(elf: &[u8]) -> Option<bool> {
     const INTERPRETER: u32 = 3;
     let is_elf64_little_endian = elf.get(..6)? == [0x7f, b'E', b'L', b'F', 2, 1];
@@ -15,7 +15,7 @@ pub(crate) fn is_static(elf: &[u8]) -> Option<bool> {
     Some(!kinds?.contains(&INTERPRETER))
 }
 
-/// A size as people read it.
+/// A size for people.
 pub(crate) fn kibibytes(size: u64) -> String {
     format!("{} KiB", size.div_ceil(1024))
 }

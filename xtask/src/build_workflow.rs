@@ -11,10 +11,10 @@ use crate::binary::{is_static, kibibytes};
 use crate::house::{House, answer, typed};
 use crate::{Result, manual};
 
-/// Where a binary runs without asking for anything.
+/// The target for static binaries.
 const STATIC_TARGET: &str = "x86_64-unknown-linux-musl";
 
-/// Where the code lies is known when it is linked, which saves the table of what to move and the time to move it.
+/// Code at a fixed address needs no table of relocations, and no time to apply them.
 const FIXED_ADDRESS: &str = "-Crelocation-model=static";
 
 /// Check workflows and build them into `orange`, with its manual pages beside it.
@@ -56,7 +56,7 @@ pub(crate) fn run(house: &House, arguments: &BuildWorkflow) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The folder, from the root of the file system, if it has anything that could be a workflow.
+/// The absolute path of a folder that contains a workflow file.
 fn folder_of_workflows(given: &Path) -> Result<PathBuf> {
     let folder = given.canonicalize().map_err(|error| {
         format!(
@@ -76,7 +76,7 @@ fn folder_of_workflows(given: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// The files of a folder that could be workflows, sorted, as the build script finds them.
+/// The workflow files of a folder, sorted, as the build script finds them.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let unreadable = |error| format!("{} cannot be read: {error}", folder.display());
     let mut files = Vec::new();
@@ -92,7 +92,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Runs the authors' check, which says what is wrong.
+/// Runs the authors' check, which prints the findings.
 fn check(house: &House, folder: &Path) -> Result<bool> {
     let mut check = house.cargo(["run", "--quiet", "-p", "orange-workflow", "--", "check"]);
     let status =
@@ -119,8 +119,8 @@ fn machines(folder: &Path) -> Result<Vec<Checked>> {
     Ok(machines)
 }
 
-/// Builds `orange` the way it ships, static where that can be had, with or without the compiler of custom workflows, and
-/// says where it is.
+/// Builds `orange` as it is released, static if the target is installed, with or without the compiler of custom workflows, and returns
+/// its path.
 pub(crate) fn build(house: &House, workflows: &Path, custom: bool) -> Result<PathBuf> {
     let target = target()?;
     if target != STATIC_TARGET {
@@ -142,8 +142,8 @@ pub(crate) fn build(house: &House, workflows: &Path, custom: bool) -> Result<Pat
     Ok(house.metadata()?.target_directory.join(target).join("dist/orange"))
 }
 
-/// Builds a program that prints one line in the same way, which no binary can be smaller than, and says where it is. Asked
-/// for anything, it panics.
+/// Builds, in the same way, a program that prints one line, as the lower bound of every size, and returns its path. With an argument
+/// it panics.
 pub(crate) fn build_bare(scratch: &Path) -> Result<PathBuf> {
     let (source, program, target) = (scratch.join("bare.rs"), scratch.join("bare"), target()?);
     std::fs::write(&source, "fn main() { println!(\"{}\", 1 / (2 - std::env::args().count())); }\n")
@@ -155,12 +155,12 @@ pub(crate) fn build_bare(scratch: &Path) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Where a binary is built for: static where that can be had.
+/// The target of the build: the static one if it is installed.
 fn target() -> Result<String> {
     if target_is_installed(STATIC_TARGET) { Ok(STATIC_TARGET.to_string()) } else { host() }
 }
 
-/// Whether the standard library of a target is there; the folder is named whether it exists or not.
+/// Whether the standard library of a target is installed.
 fn target_is_installed(target: &str) -> bool {
     let mut rustc = Command::new("rustc");
     rustc.args(["--print", "target-libdir", "--target", target]).stderr(Stdio::null());
@@ -173,7 +173,7 @@ fn host() -> Result<String> {
     answer(rustc).map(|host| host.trim().to_string())
 }
 
-/// Copies the binary beside its place and then moves it there, so that a running one is no obstacle.
+/// Copies the binary beside its target path and renames it, so that a running one is no obstacle.
 fn install(built: &Path, out: &Path) -> Result<PathBuf> {
     let (binary, beside) = (out.join("orange"), out.join(".orange.new"));
     let failed = |error| format!("{} cannot be written: {error}", binary.display());
@@ -183,8 +183,8 @@ fn install(built: &Path, out: &Path) -> Result<PathBuf> {
     binary.canonicalize().map_err(failed)
 }
 
-/// Writes the manual pages beside the binary, and says where. They are of the day of the last commit, so that they are the
-/// same whenever they are written.
+/// Writes the manual pages beside the binary, and returns their folder. Their date is that of the last commit, so that they are
+/// reproducible.
 fn write_manual(house: &House, out: &Path) -> Result<PathBuf> {
     let folder = out.join("man");
     let failed = |error| format!("{} cannot be written: {error}", folder.display());

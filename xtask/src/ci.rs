@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: every step runs whatever the others say, and a table at the end says how they went.
+//! `cargo xtask ci`: runs every step, even after a failure, and prints a table of the results.
 
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::house::{House, typed};
 use crate::{Result, codegen, tidy};
 
-/// Something that must hold.
+/// A step.
 struct Step {
     name: &'static str,
     work: Work,
@@ -15,15 +15,15 @@ struct Step {
 enum Work {
     Run(Command),
     Tidy,
-    /// Stale files are mended, and the step fails all the same: somebody has to read the diff.
+    /// Stale files are rewritten, and the step still fails, so that somebody reads the diff.
     Golden,
 }
 
-/// How a step went.
+/// The result of a step.
 struct CiResult {
     name: &'static str,
     took: Duration,
-    /// What went wrong.
+    /// Why it failed.
     failure: Option<String>,
 }
 

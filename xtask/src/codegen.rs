@@ -1,4 +1,4 @@
-//! `cargo xtask codegen`: writes the golden files anew, the Rust that each workflow of this repository becomes.
+//! `cargo xtask codegen`: rewrites the golden files, the Rust of each workflow of this repository.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use orange_codegen::{Source, compile};
 use crate::Result;
 use crate::house::House;
 
-/// Folders whose workflows have golden files. The golden test holds the result against its own list.
+/// Folders whose workflows have golden files. The golden test compares the result with its own list.
 const FOLDERS: [&str; 2] = ["tests/fixtures/", "workflows/"];
 
 pub(crate) fn run(house: &House) -> Result<ExitCode> {
@@ -19,7 +19,7 @@ pub(crate) fn run(house: &House) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes every golden file that is not as it should be, and says which those were.
+/// Rewrites every stale golden file, and returns their names.
 pub(crate) fn rewrite(house: &House) -> Result<Vec<String>> {
     let mut stale = Vec::new();
     for source in house.paths()?.into_iter().filter(|path| has_golden_file(path)) {

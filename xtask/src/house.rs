@@ -1,4 +1,4 @@
-//! The repository as the commands see it: where it is, which files it has, what cargo says about it.
+//! The repository as the commands see it: its folder, its files, and cargo's metadata.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::Result;
 
-/// The repository that this command was built in.
+/// The repository in which this command was built.
 pub(crate) struct House {
     /// Its folder.
     pub(crate) root: PathBuf,
@@ -18,16 +18,16 @@ pub(crate) struct House {
 pub(crate) struct File {
     /// Its path from the root, with `/`.
     pub(crate) path: String,
-    /// What it says.
+    /// Its contents.
     pub(crate) text: String,
 }
 
-/// What `cargo metadata` says about the workspace.
+/// The answer of `cargo metadata` about the workspace.
 #[derive(Deserialize)]
 pub(crate) struct Metadata {
     /// The members.
     pub(crate) packages: Vec<Package>,
-    /// Where cargo builds.
+    /// The folder of builds.
     pub(crate) target_directory: PathBuf,
 }
 
@@ -36,18 +36,18 @@ pub(crate) struct Metadata {
 pub(crate) struct Package {
     /// Its name.
     pub(crate) name: String,
-    /// What it declares to depend on.
+    /// Its declared dependencies.
     pub(crate) dependencies: Vec<Dependency>,
 }
 
 /// One declared dependency.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Dependency {
-    /// The package that is depended on.
+    /// The package.
     pub(crate) name: String,
     /// `dev`, `build`, or nothing for a normal one.
     pub(crate) kind: Option<String>,
-    /// Where it is, if it is not from a registry.
+    /// Its folder, unless it is from a registry.
     pub(crate) path: Option<PathBuf>,
 }
 
@@ -76,7 +76,7 @@ impl House {
         command
     }
 
-    /// The paths of all files that are tracked or about to be, from the root, sorted.
+    /// The paths of all tracked and unignored files, from the root, sorted.
     pub(crate) fn paths(&self) -> Result<Vec<String>> {
         let git = self.program(
             "git",
@@ -99,14 +99,14 @@ impl House {
         Ok(File { path: path.to_string(), text })
     }
 
-    /// What cargo says about the members.
+    /// The metadata of the members.
     pub(crate) fn metadata(&self) -> Result<Metadata> {
         let json = answer(self.cargo(["metadata", "--no-deps", "--format-version", "1"]))?;
         serde_json::from_str(&json).map_err(|error| format!("cargo metadata cannot be understood: {error}"))
     }
 
-    /// The names of all packages that one package is built from, itself included, sorted; `edges` and what chooses
-    /// `features` as `cargo tree` takes them.
+    /// The names of all packages in the build of one package, itself included, sorted; `edges` and `features` are arguments of
+    /// `cargo tree`.
     pub(crate) fn tree(&self, package: &str, edges: &str, features: &[&str]) -> Result<Vec<String>> {
         let mut command =
             self.cargo(["tree", "-p", package, "-e", edges, "--prefix", "none", "--format", "{p}"]);
@@ -119,7 +119,7 @@ impl House {
         Ok(names)
     }
 
-    /// Our packages, each with the features that a build of the whole workspace turns on: `orange-engine: a,b`.
+    /// Our packages, each with its features in a build of the whole workspace: `orange-engine: a,b`.
     pub(crate) fn features(&self) -> Result<Vec<String>> {
         let format = ["--prefix", "none", "--format", "{p}: {f}"];
         let tree = answer(self.cargo(["tree", "--workspace", "-e", "all"].into_iter().chain(format)))?;
@@ -128,7 +128,7 @@ impl House {
     }
 }
 
-/// The command as one would type it.
+/// The command as typed in a shell.
 pub(crate) fn typed(command: &Command) -> String {
     let quoted = |word: &OsStr| {
         let word = word.to_string_lossy();
@@ -141,7 +141,7 @@ pub(crate) fn typed(command: &Command) -> String {
     set.chain([quoted(program)]).chain(command.get_args().map(quoted)).collect::<Vec<_>>().join(" ")
 }
 
-/// What a command writes to standard output, if it succeeds.
+/// The standard output of a command that succeeds.
 pub(crate) fn answer(mut command: Command) -> Result<String> {
     let output = command
         .stdin(Stdio::null())

@@ -1,4 +1,4 @@
-//! The maintainers' commands: build-workflow, ci, tidy and what else keeps the house in order.
+//! The commands for maintainers.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "these commands talk to a person")]
 
 mod agents;
@@ -51,7 +51,7 @@ enum Command {
     Torture(torture::Torture),
 }
 
-/// What a command says when it could not do its work; it names what to do.
+/// The error of a command says what to do.
 type Result<T> = std::result::Result<T, String>;
 
 fn main() -> ExitCode {

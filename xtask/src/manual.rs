@@ -7,7 +7,7 @@ use clap_mangen::Man;
 use orange_engine::Cli;
 use roff::{Roff, bold, italic, roman};
 
-/// Every page, as of this date: the name of its file, and what is in it.
+/// Every page with this date: the name of its file, and its text.
 pub(crate) fn pages(date: &str) -> io::Result<Vec<(String, String)>> {
     let mut root = Cli::command().disable_help_subcommand(true);
     root.build();

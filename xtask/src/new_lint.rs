@@ -1,7 +1,7 @@
-//! `cargo xtask new-lint`: the three places of a lint, its file, its page and its line in the table of its group.
+//! `cargo xtask new-lint`: creates a lint's file, its page, and its line in the table of its group.
 //!
-//! What is written works at once: it finds states that are called like the lint. Its author replaces what it decides
-//! and what its page says, under tests that have been green before.
+//! The new lint works at once: it finds states with the name of the lint. Its author replaces its decision and its page, under
+//! tests that have been green before.
 
 use std::fs;
 use std::process::ExitCode;
@@ -39,7 +39,7 @@ enum Level {
     Allow,
 }
 
-/// One of the three places: its path from the root, and what is to be there.
+/// One of the three places: its path from the root, and its contents.
 #[derive(Debug, PartialEq, Eq)]
 struct PlannedFile {
     path: String,
@@ -116,7 +116,7 @@ fn next_code(used: &[&str], group: &Group) -> Result<String> {
     Ok(format!("C{next:02X}"))
 }
 
-/// The modules stand in the order of their names, below the first line.
+/// Adds a module in the order of names, below the first line.
 fn with_module(registry: &str, module: &str) -> String {
     let new = format!("mod {module};");
     let mut modules = registry.lines().filter(|it| it.starts_with("mod "));
@@ -127,7 +127,7 @@ fn with_module(registry: &str, module: &str) -> String {
     }
 }
 
-/// The lines of the table stand in the order of their codes; a new code is the last one.
+/// Adds a line to the table in the order of codes; a new code is the last one.
 fn with_line(registry: &str, line: &str) -> Option<String> {
     if registry.contains("super::group! {}") {
         return Some(registry.replacen("super::group! {}", &format!("super::group! {{\n{line}}}"), 1));

@@ -1,4 +1,4 @@
-//! The scratch home: everything that the demo and the torture touch, away from what their user has.
+//! The scratch home of the demo and the torture, separate from the user's.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,21 +12,21 @@ use tempfile::TempDir;
 use crate::Result;
 use crate::house::answer;
 
-/// Who commits.
+/// The author of commits.
 const GIT_SETTINGS: &str =
     "[user]\n\tname = Toy Maker\n\temail = toy@example.org\n[init]\n\tdefaultBranch = main\n";
 
-/// The project that the tasks belong to.
+/// The project of the tasks.
 pub(crate) const PROJECT: &str = "toy";
 
-/// The folder that everything is in, and the programs that are used. Its end is the end of all of it.
+/// The scratch folder, and the programs that are used. Dropping it removes everything.
 pub(crate) struct Scratch {
     root: TempDir,
-    /// The `orange` that is run.
+    /// The path of `orange`.
     orange: PathBuf,
-    /// What stands before it on every command line.
+    /// The words before it on every command line.
     launcher: Vec<String>,
-    /// What is in every program's environment beside the usual.
+    /// Additional variables of every program.
     environment: Vec<(&'static str, OsString)>,
 }
 
@@ -38,9 +38,9 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// The same before there is a project, and so before there is anything in `ORANGE_HOME`.
+    /// The same without a project, so that `ORANGE_HOME` is empty.
     pub(crate) fn empty(orange: &Path, agent: &str) -> Result<Scratch> {
-        // A socket's path can have 107 bytes at most, and some systems' temporary folders are far down.
+        // A socket's path can have 107 bytes at most, and some systems' temporary folders have long paths.
         let root = tempfile::Builder::new().prefix("orange-demo-").tempdir_in("/tmp");
         let root = root.map_err(|error| format!("no scratch folder can be made in /tmp: {error}"))?;
         let scratch =
@@ -56,13 +56,13 @@ impl Scratch {
         self
     }
 
-    /// The same home, in which these words stand before every `orange`.
+    /// The same home, with these words before every `orange`.
     pub(crate) fn through(mut self, launcher: &[String]) -> Scratch {
         self.launcher = launcher.to_vec();
         self
     }
 
-    /// `orange`, behind these words.
+    /// `orange`, after these words.
     pub(crate) fn behind(&self, launcher: &[&str], arguments: &[&str]) -> Command {
         let orange = self.orange.to_string_lossy();
         let own = self.launcher.iter().map(String::as_str);
@@ -83,7 +83,7 @@ impl Scratch {
         command
     }
 
-    /// What `orange … --json` answers, in the project's main checkout.
+    /// The answer of `orange … --json` in the project's main checkout.
     pub(crate) fn orange(&self, arguments: &[&str]) -> Result<Value> {
         let mut command = self.behind(&[], arguments);
         let shown = arguments.join(" ");
@@ -99,13 +99,13 @@ impl Scratch {
         Err(format!("`orange {shown}` failed: {}\nhelp: {}", of("message"), of("help")))
     }
 
-    /// What has been noted by the agent of a spawn: `answers` that it got, or what it `heard` on its terminal.
+    /// A note of the agent of a spawn: its `answers`, or what it `heard` on its terminal.
     pub(crate) fn note(&self, task: &str, spawn: u64, kind: &str) -> String {
         let file = self.path("orange/agents").join(format!("{task}.{spawn}.{kind}"));
         fs::read_to_string(file).unwrap_or_default()
     }
 
-    /// The whole lines of a task's journal.
+    /// The complete lines of a task's journal.
     pub(crate) fn journal(&self, task: &str) -> Result<Vec<Value>> {
         let file = self.path("orange/tasks").join(PROJECT).join(task).join("history.jsonl");
         let text = fs::read_to_string(&file)
@@ -117,20 +117,20 @@ impl Scratch {
         whole.lines().map(event).collect()
     }
 
-    /// What the engine has logged, to go with a failure.
+    /// The engine's log, to go with a failure.
     pub(crate) fn log(&self) -> String {
         let log = fs::read_to_string(self.path("orange/orange.log")).unwrap_or_default();
         if log.is_empty() { log } else { format!("\norange.log says:\n{}", log.trim_end()) }
     }
 
-    /// Removes all of it.
+    /// Removes everything.
     pub(crate) fn remove(self) -> Result<()> {
         self.end_server();
         let path = self.root.path().to_path_buf();
         fs::remove_dir_all(&path).map_err(|error| format!("{} cannot be removed: {error}", path.display()))
     }
 
-    /// A place in it.
+    /// A path in it.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
@@ -144,7 +144,7 @@ impl Scratch {
         fs::set_permissions(self.path("agents/claude"), fs::Permissions::from_mode(0o755))
     }
 
-    /// The user of this home has answered what claude asks in its first dialogs.
+    /// Answers claude's first dialogs for the user of this home.
     fn answer_claude(&self) -> std::io::Result<()> {
         let repository = self.path(PROJECT);
         let known = json!({
@@ -169,7 +169,7 @@ impl Scratch {
         git(&repository, &["remote", "set-head", "origin", "main"]).map(drop)
     }
 
-    /// A program that sees nothing of its user's settings, nor of a tmux or an agent that the demo itself runs in.
+    /// A program without the user's settings, and without those of a tmux or an agent around the demo.
     fn program(&self, program: &Path, folder: &Path, arguments: &[&str]) -> Command {
         let folders = std::env::var_os("PATH").unwrap_or_default();
         let folders = [self.path("agents")].into_iter().chain(std::env::split_paths(&folders));
@@ -179,7 +179,7 @@ impl Scratch {
         command.envs([
             ("PATH", path),
             ("HOME", self.path("home").into()),
-            // The demo may run as root, and claude takes that from a container alone.
+            // The demo may run as root, which claude accepts only in a container.
             ("IS_SANDBOX", "1".into()),
             ("ORANGE_HOME", self.path("orange").into()),
         ]);
@@ -192,7 +192,7 @@ impl Scratch {
     }
 
     fn end_server(&self) {
-        // Where no server runs, there is none to end.
+        // There may be no server.
         self.tmux(&["kill-server"]).output().map(drop).unwrap_or_default();
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask size`: how large the binary is, as it ships and at its smallest, beside their budgets.
+//! `cargo xtask size`: prints the sizes of the binary with and without custom workflows beside their budgets.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -7,9 +7,9 @@ use crate::binary::kibibytes;
 use crate::house::House;
 use crate::{Result, build_workflow};
 
-/// A binary that ships, and how large it may be.
+/// A released binary, and its budget.
 pub(crate) struct Variant {
-    /// What it is called in tables.
+    /// Its name in tables.
     pub(crate) what: &'static str,
     /// Whether it has the compiler of custom workflows.
     pub(crate) custom: bool,
@@ -23,7 +23,7 @@ pub(crate) const VARIANTS: [Variant; 2] = [
     Variant { what: "orange", custom: true, budget: 2816 * 1024 },
 ];
 
-/// Builds both and compares; fails when one is over its budget. Beside them stands what a program weighs that does nothing.
+/// Builds both and compares; fails if one exceeds its budget. It also prints the size of a minimal program.
 pub(crate) fn run(house: &House) -> Result<ExitCode> {
     let scratch =
         tempfile::tempdir().map_err(|error| format!("there is no room for scratch files: {error}"))?;
@@ -40,7 +40,7 @@ pub(crate) fn run(house: &House) -> Result<ExitCode> {
     Ok(if is_over { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// The bytes of a file.
+/// The size of a file.
 pub(crate) fn size_of(binary: &Path) -> Result<u64> {
     let metadata = std::fs::metadata(binary);
     metadata.map(|file| file.len()).map_err(|error| format!("{} is not there: {error}", binary.display()))

@@ -1,4 +1,4 @@
-//! Coding agents out of the npm registry, in a folder that is kept.
+//! Installs coding agents from the npm registry into a folder that is kept.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs::{self, File};
@@ -14,13 +14,13 @@ const LOCK: &str = include_str!("../../harnesses/package-lock.json");
 /// A coding agent that the tests run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Harness {
-    /// What a task calls it, and its program.
+    /// Its name in tasks, which is also its program.
     pub name: &'static str,
     /// Its package.
     pub package: &'static str,
 }
 
-/// Every one, by name.
+/// All of them, by name.
 pub const ALL: [Harness; 4] = [
     Harness { name: "claude", package: "@anthropic-ai/claude-code" },
     Harness { name: "codex", package: "@openai/codex" },
@@ -48,13 +48,13 @@ impl Installed {
     }
 }
 
-/// The version to which one is pinned.
+/// The pinned version of one.
 pub fn pinned(harness: Harness) -> String {
     let package: Value = serde_json::from_str(PACKAGE).unwrap_or_default();
     package["dependencies"][harness.package].as_str().unwrap_or_default().to_owned()
 }
 
-/// Installs the pinned versions below this folder, once: another process may be at it.
+/// Installs the pinned versions below this folder, once; another process may do the same.
 pub fn pinned_below(cache: &Path) -> Result<Installed, String> {
     let mut hasher = DefaultHasher::new();
     (PACKAGE, LOCK).hash(&mut hasher);
@@ -80,7 +80,7 @@ pub fn latest_below(cache: &Path) -> Result<Installed, String> {
     Ok(Installed { folder })
 }
 
-/// Held while somebody installs.
+/// A lock that is held during an installation.
 fn guard(cache: &Path) -> Result<File, String> {
     let locked = fs::create_dir_all(cache).and_then(|()| {
         let file = File::create(cache.join(".lock"))?;
@@ -89,7 +89,7 @@ fn guard(cache: &Path) -> Result<File, String> {
     locked.map_err(|error| format!("{}: {error}", cache.display()))
 }
 
-/// Whole or not at all.
+/// Installs these packages whole or not at all.
 fn install(folder: &Path, files: &[(&str, &str)]) -> Result<(), String> {
     let begun = folder.with_extension("new");
     let in_folder = |error: std::io::Error| format!("{}: {error}", begun.display());

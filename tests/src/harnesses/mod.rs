@@ -1,4 +1,4 @@
-//! Coding agents as the tests install them: which versions, and what points them to a scripted model.
+//! Coding agents for the tests: their versions, and the settings that make them use a scripted model.
 
 mod install;
 
@@ -9,7 +9,7 @@ pub use install::{ALL, Harness, Installed, latest_below, pinned, pinned_below};
 /// A variable of the environment, and its value.
 pub type Variable = (&'static str, String);
 
-/// The environment in which every harness asks the model at this address, and nobody else.
+/// The environment in which every harness uses only the model at this address.
 pub fn variables(url: &str) -> Vec<Variable> {
     let fixed = [
         ("ANTHROPIC_API_KEY", "sk-ant-scripted"),
@@ -25,7 +25,7 @@ pub fn variables(url: &str) -> Vec<Variable> {
         ("PI_OFFLINE", "1"),
         ("PI_TELEMETRY", "0"),
         ("PI_SKIP_VERSION_CHECK", "1"),
-        // Whatever asks somebody else meets a closed door at once.
+        // Connections to other addresses fail at once.
         ("HTTPS_PROXY", "http://127.0.0.1:9"),
         ("NO_PROXY", "127.0.0.1,localhost"),
     ];
@@ -34,9 +34,9 @@ pub fn variables(url: &str) -> Vec<Variable> {
     all
 }
 
-/// The files of a home directory in which every harness asks the model at this address.
+/// The files of a home directory in which every harness uses the model at this address.
 pub fn files(url: &str) -> Vec<(&'static str, String)> {
-    // What is left when a person has started it once and logged in, and has answered nothing else.
+    // The state after a first start with a login and no other answers.
     let claude = json!({ "hasCompletedOnboarding": true, "theme": "dark",
         "customApiKeyResponses": { "approved": ["sk-ant-scripted"], "rejected": [] } });
     let codex = format!(
@@ -75,7 +75,7 @@ pub fn files(url: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The files of a home directory by which opencode sees that its own package is installed. No plugin of the tests uses that.
+/// The files of a home directory by which opencode sees that its own package is installed, which no plugin of the tests uses.
 pub fn opencode_package() -> Vec<(&'static str, String)> {
     const NAME: &str = "@opencode-ai/plugin";
     let version = ALL.into_iter().find(|harness| harness.name == "opencode").map(pinned).unwrap_or_default();

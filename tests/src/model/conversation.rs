@@ -1,4 +1,4 @@
-//! What the model does next in a conversation, and what is on record of it.
+//! Decides the model's next step in a conversation, and records it.
 
 use serde_json::Value;
 
@@ -6,41 +6,41 @@ use super::plan::{Act, Fault, Plan};
 use super::protocol::{Asked, Reply};
 use super::tools::{self, Call};
 
-/// One act of a plan as it happened.
+/// One act of a plan and its result.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// The plan, by its place.
+    /// The index of the plan.
     pub plan: usize,
-    /// The act, by its place in the plan.
+    /// The index of the act in the plan.
     pub act: usize,
     /// The harness's tool.
     pub tool: String,
-    /// What it was given.
+    /// Its input.
     pub input: Value,
-    /// What it answered; nothing if the model was never told.
+    /// Its answer; `None` if the model never got one.
     pub answer: Option<String>,
-    /// The harness says that it failed.
+    /// Whether the harness says that it failed.
     pub is_error: bool,
 }
 
-/// How a plan was followed.
+/// The execution of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The calls, in order.
     pub exchanges: Vec<Exchange>,
-    /// How many requests its conversations made.
+    /// The number of requests in its conversations.
     pub requests: usize,
-    /// Bytes of the largest of them.
+    /// The size of the largest of them, in bytes.
     pub largest: usize,
     /// The message that began it, as the harness sent it.
     pub prompt: String,
-    /// What the person had said in the same conversation before that message.
+    /// The person's messages in the same conversation before that message.
     pub earlier: Vec<String>,
-    /// All that was planned has been said.
+    /// Whether every act is done.
     pub is_over: bool,
 }
 
-/// What is to be done with a request.
+/// The answer to a request.
 #[derive(Debug)]
 pub(super) enum Next {
     Reply(Reply),
@@ -49,15 +49,15 @@ pub(super) enum Next {
     Wait,
 }
 
-/// Plans, and how far each has come.
+/// The plans, and the progress of each.
 #[derive(Debug, Default)]
 pub(super) struct Book {
     pub(super) plans: Vec<Plan>,
     pub(super) reports: Vec<Report>,
-    /// Requests failed so far, by plan and act.
+    /// The requests that have failed so far, by plan and act.
     failed: Vec<(usize, usize, u32)>,
     pub(super) open: Vec<String>,
-    /// Gates at which somebody has arrived.
+    /// The gates that a conversation has reached.
     pub(super) reached: Vec<String>,
 }
 
@@ -75,14 +75,14 @@ impl Book {
         newest.map(|(_, place)| place).filter(|_| !asked.tools.is_empty())
     }
 
-    /// What is left of a conversation that its harness wants to have shorter: the message that began its plan.
+    /// The summary of a conversation that its harness compacts: the message that began its plan.
     pub(super) fn summary(&self, asked: &Asked) -> Option<String> {
         let is_wanted = asked.messages.last()?.to_lowercase().contains("summar");
         let begins = self.plans.iter().filter_map(|plan| plan.begins_at(&asked.messages)).max();
         begins.filter(|_| is_wanted).map(|message| asked.messages[message].clone())
     }
 
-    /// What the request of a conversation is answered.
+    /// The answer to the next request of a conversation.
     pub(super) fn next(&mut self, place: usize, asked: &Asked) -> Next {
         let plan = self.plans[place].clone();
         self.note(place, &plan, asked);
@@ -131,7 +131,7 @@ impl Book {
         Some(call)
     }
 
-    /// What was last read of the file that an act is about.
+    /// The contents that were last read of the file of an act.
     fn seen(&self, place: usize, number: usize, act: &Act, asked: &Asked) -> Option<String> {
         let (Act::Append { path, .. } | Act::Extend { path, .. }) = act else { return None };
         let before = self.plans[place].acts.iter().enumerate().take(number);
@@ -150,7 +150,7 @@ impl Book {
         self.failed[known].2 <= times
     }
 
-    /// Takes down what tools have answered since.
+    /// Records the answers of tools since the last request.
     fn note(&mut self, place: usize, plan: &Plan, asked: &Asked) {
         let report = &mut self.reports[place];
         report.requests += 1;
@@ -170,7 +170,7 @@ impl Book {
     }
 }
 
-/// How many acts of a plan a conversation has behind it: all up to the newest that it remembers.
+/// The number of acts that a conversation has done: up to the newest one in its messages.
 fn done(place: usize, plan: &Plan, asked: &Asked) -> usize {
     let remembers = |(number, act): (usize, &Act)| match act {
         Act::Say(text) => asked.raw.contains(&quoted(text)),
@@ -195,7 +195,7 @@ fn id(plan: usize, act: usize) -> String {
     format!("call_plan{plan}_act{act}")
 }
 
-/// A text as it stands in JSON, without its quotes.
+/// A text as in JSON, without its quotes.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string().trim_matches('"').to_owned()
 }

@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as coding agents need: requests with a body, answers with a length or in pieces.
+//! The part of HTTP/1.1 that coding agents need: requests with a body, answers with a length or in chunks.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -18,7 +18,7 @@ pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: String,
-    /// The connection ends before the body does.
+    /// Whether the connection ends before the body does.
     pub(super) cut: bool,
 }
 
@@ -34,7 +34,7 @@ impl Answer {
     }
 }
 
-/// Reads the next request of a connection; nothing when it is closed.
+/// Reads the next request of a connection; `None` when it is closed.
 pub(super) fn read(from: &mut BufReader<TcpStream>) -> io::Result<Option<Request>> {
     let Some(first) = line(from)? else { return Ok(None) };
     let mut words = first.split(' ');
@@ -58,14 +58,14 @@ pub(super) fn read(from: &mut BufReader<TcpStream>) -> io::Result<Option<Request
     Ok(Some(Request { method, path, body }))
 }
 
-/// Writes an answer; whether the connection can be used again.
+/// Writes an answer, and returns whether the connection can be used again.
 pub(super) fn write(to: &mut TcpStream, answer: &Answer) -> io::Result<bool> {
     let mut head = format!("HTTP/1.1 {} -\r\n", answer.status);
     for (name, value) in &answer.headers {
         head += &format!("{name}: {value}\r\n");
     }
     if answer.cut {
-        // More is promised than comes.
+        // The length is more than what follows.
         head += &format!("content-length: {}\r\n\r\n", answer.body.len() + 1000);
         to.write_all(format!("{head}{}", answer.body).as_bytes())?;
         return Ok(false);

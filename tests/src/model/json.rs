@@ -1,4 +1,4 @@
-//! Plans as JSON, for those who play with agents by hand.
+//! Plans as JSON, to run agents by hand.
 
 use serde_json::Value;
 

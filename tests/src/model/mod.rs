@@ -1,6 +1,6 @@
 //! A scripted model: it answers the wire protocols of coding agents with the tool calls of a plan.
 //!
-//! Each conversation follows a plan of its own, which is recognised by the prompt. What each tool answered is on record.
+//! The prompt of a conversation selects its plan. The answers of the tools are recorded.
 
 mod conversation;
 mod http;

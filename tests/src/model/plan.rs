@@ -1,17 +1,17 @@
-//! What a scripted model does in a conversation: a list of acts, and how the conversation is recognised.
+//! The plan of a scripted model in a conversation: a list of acts, and the texts that identify the conversation.
 
 use serde_json::Value;
 
-/// What the model does when it is asked to go on.
+/// One act of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
     /// Run a command in the shell.
     Run(String),
     /// Run a command in the shell outside of the sandbox, for which the harness asks a person.
     Asking(String),
-    /// Run `orange` with these arguments, by the name that the prompt has for it before them.
+    /// Run `orange`, by its name in the prompt, with these arguments.
     Orange(String),
-    /// Run the command of the prompt that begins like this, up to the end of its line or to a dash.
+    /// Run the command in the prompt with this beginning, up to the end of its line or to a dash.
     Quoted(String),
     /// Read a file, by its path in the worktree.
     Read(String),
@@ -19,44 +19,44 @@ pub enum Act {
     Write {
         /// Its path in the worktree.
         path: String,
-        /// All that is in it afterwards.
+        /// The new contents.
         text: String,
     },
     /// Replace one text in a file by another.
     Edit {
         /// Its path in the worktree.
         path: String,
-        /// What is there, once.
+        /// The old text, which occurs once.
         old: String,
-        /// What comes in its place.
+        /// The new text.
         new: String,
     },
-    /// Write a file whole: what was last read of it, and this text at its end.
+    /// Write a whole file: its contents as last read, followed by this text.
     Append {
         /// Its path in the worktree.
         path: String,
-        /// What comes at the end.
+        /// The text to add.
         text: String,
     },
-    /// Edit a file: put this text behind its last line, as it was last read.
+    /// Edit a file: add this text after its last line, as it was last read.
     Extend {
         /// Its path in the worktree.
         path: String,
-        /// What comes at the end.
+        /// The text to add.
         text: String,
     },
     /// Call a tool of the harness, or of a server of the Model Context Protocol.
     Tool {
         /// Its name.
         name: String,
-        /// What it is given.
+        /// Its input.
         input: Value,
     },
     /// Say something and leave the turn to the person.
     Say(String),
     /// Give no answer until the gate of this name is opened.
     Hold(String),
-    /// Fail this many requests in this way, and go on with the next act.
+    /// Fail this many requests in this way, and continue with the next act.
     Fail(Fault, u32),
 }
 
@@ -65,9 +65,9 @@ pub enum Act {
 pub enum Fault {
     /// 429, with the seconds of `retry-after`.
     RateLimit(u32),
-    /// 529, or 503 where the protocol has no such status.
+    /// 529, or 503 if the protocol has no such status.
     Overloaded,
-    /// 429 as it comes when an account has used up what it may, with the seconds until it may more. It is no use to try again.
+    /// 429 for an account that has reached its limit, with the seconds until it ends. Retries are useless.
     UsedUp(u32),
     /// An answer that ends in the middle of its stream.
     Dropped,
@@ -78,11 +78,11 @@ pub enum Fault {
 /// The acts of one conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Texts that all occur in the message which begins it.
+    /// Texts that all occur in its first message.
     pub prompt: Vec<String>,
-    /// Texts that all occur somewhere in the person's messages of the same conversation.
+    /// Texts that all occur in the person's messages of the same conversation.
     pub conversation: Vec<String>,
-    /// What is done, in order. After the last one the model says that all is done.
+    /// The acts, in order. After the last one the model says that everything is done.
     pub acts: Vec<Act>,
 }
 
@@ -99,7 +99,7 @@ impl Plan {
         self
     }
 
-    /// The place of the newest message that begins this plan.
+    /// The index of the newest message that begins this plan.
     pub(super) fn begins_at(&self, messages: &[String]) -> Option<usize> {
         let all = messages.concat();
         let is_within = self.conversation.iter().all(|text| all.contains(text));
@@ -164,7 +164,7 @@ impl Act {
         Act::Say(text.into())
     }
 
-    /// The act with the command that the person's words have for it.
+    /// The act with the command from the prompt.
     pub(super) fn as_told(&self, prompt: &str) -> Act {
         match self {
             Act::Orange(arguments) => Act::Run(format!("{} {arguments}", orange_of(prompt))),

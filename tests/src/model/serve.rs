@@ -1,4 +1,4 @@
-//! The model as a server on the loopback interface, a thread for each connection.
+//! Serves the model on the loopback interface, with a thread for each connection.
 
 use std::io::{self, BufReader};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -18,11 +18,11 @@ use super::protocol::{Asked, Protocol, Reply};
 pub struct Side {
     /// Its method and path.
     pub target: String,
-    /// The beginning of what it says.
+    /// The beginning of its text.
     pub text: String,
 }
 
-/// A running model. It ends with the process; what belongs to it ends when it is dropped.
+/// A running model, which stops when it is dropped.
 #[derive(Debug)]
 pub struct Model {
     shared: Arc<Shared>,
@@ -43,7 +43,7 @@ struct State {
 }
 
 impl Model {
-    /// Starts one on this port of the loopback interface, or on any that is free.
+    /// Starts a model on this port of the loopback interface; 0 means any free port.
     pub fn start(port: u16) -> io::Result<Model> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let address = listener.local_addr()?;
@@ -66,23 +66,23 @@ impl Model {
         format!("http://{}", self.address)
     }
 
-    /// Adds a plan; gives its place.
+    /// Adds a plan, and returns its index.
     pub fn add(&self, plan: Plan) -> usize {
         self.shared.lock().book.add(plan)
     }
 
-    /// Lets those go on who wait at this gate, or come to it later.
+    /// Opens a gate for present and later waiters.
     pub fn open(&self, gate: &str) {
         self.shared.lock().book.open.push(gate.to_owned());
         self.shared.changed.notify_all();
     }
 
-    /// Whether somebody has come to this gate.
+    /// Whether a conversation has come to this gate.
     pub fn is_reached(&self, gate: &str) -> bool {
         self.shared.lock().book.reached.iter().any(|reached| reached == gate)
     }
 
-    /// How a plan was followed so far.
+    /// The execution of a plan so far.
     pub fn report(&self, plan: usize) -> Report {
         self.shared.lock().book.reports[plan].clone()
     }
@@ -108,7 +108,7 @@ impl Shared {
     }
 }
 
-/// Answers the requests of one connection. One that breaks off is the harness's affair.
+/// Answers the requests of one connection, until it breaks.
 fn converse(shared: &Shared, stream: TcpStream) {
     let Ok(copy) = stream.try_clone() else { return };
     let (mut from, mut to) = (BufReader::new(copy), stream);
@@ -120,7 +120,7 @@ fn converse(shared: &Shared, stream: TcpStream) {
     }
 }
 
-/// The answer to a request; nothing when the model is over.
+/// The answer to a request; `None` when the model has stopped.
 fn answer(shared: &Shared, request: &Request) -> Option<Answer> {
     let raw = String::from_utf8_lossy(&request.body).into_owned();
     let body: Value = serde_json::from_str(&raw).unwrap_or_default();
@@ -155,7 +155,7 @@ fn answer(shared: &Shared, request: &Request) -> Option<Answer> {
     }
 }
 
-/// What is said to those who ask beside any plan: titles, names of branches, whether a command is safe.
+/// The answer to a request outside of any plan: titles, names of branches, whether a command is safe.
 fn aside(asked: &Asked) -> String {
     if asked.raw.contains("json_schema") {
         "{\"title\":\"Scripted\"}".to_owned()
@@ -164,7 +164,7 @@ fn aside(asked: &Asked) -> String {
     }
 }
 
-/// What is no conversation.
+/// The answer to a request that is no conversation.
 fn other(request: &Request, raw: &str) -> Answer {
     if request.path.ends_with("/count_tokens") {
         return Answer::json(200, &json!({ "input_tokens": raw.len() / 4 }));

@@ -1,4 +1,4 @@
-//! Acts as calls of the tools that a harness offers.
+//! Converts acts to calls of a harness's tools.
 
 use serde_json::{Value, json};
 
@@ -11,15 +11,15 @@ pub(super) struct Call {
     pub(super) input: Value,
 }
 
-/// A tool that is offered.
+/// A tool of the harness.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tool {
     pub(super) name: String,
-    /// The group of tools that it is in, where its harness has such.
+    /// Its group, if the harness has groups.
     pub(super) group: Option<String>,
-    /// What it can be given, by name; empty for one that takes plain text.
+    /// The names of its inputs; empty for a tool that takes plain text.
     pub(super) fields: Vec<String>,
-    /// It takes plain text.
+    /// Whether it takes plain text.
     pub(super) is_plain: bool,
 }
 
@@ -31,13 +31,13 @@ impl Tool {
     }
 }
 
-/// The call that carries out an act with one of these tools; nothing for an act that calls none. `folder` is where the
-/// agent works, `seen` what was last read of the file.
+/// The call that carries out an act with one of these tools; `None` for an act without a call. `folder` is the agent's, `seen` the
+/// contents of the file as last read.
 pub(super) fn call(act: &Act, tools: &[Tool], folder: &str, seen: Option<&str>) -> Option<Call> {
     let mut call = of_harness(act, tools, folder, seen)?;
     let tool = tools.iter().find(|tool| tool.name == call.tool);
     if let (Some(tool), Some(input)) = (tool.filter(|tool| !tool.is_plain), call.input.as_object_mut()) {
-        // Harnesses have different names for the same things, and refuse those that they do not know.
+        // Harnesses use different names for the same inputs, and refuse unknown ones.
         input.retain(|field, _| tool.fields.contains(field));
     }
     Some(call)
@@ -92,7 +92,7 @@ fn shell(command: &str, tools: &[Tool]) -> Call {
     of(tool, json!({ "command": command, "description": description }))
 }
 
-/// Where the sandbox is the tool's own, the model says that it wants out of it.
+/// A command outside of the sandbox: if the tool has a sandbox of its own, the call asks to leave it.
 fn asking(command: &str, tools: &[Tool]) -> Call {
     let mut call = shell(command, tools);
     if ["exec_command", "shell_command", "shell"].contains(&call.tool.as_str()) {
@@ -130,14 +130,14 @@ fn edit(path: &str, old: &str, new: &str, absolute: &str, tools: &[Tool]) -> Cal
     patch(&format!("*** Begin Patch\n*** Update File: {path}\n@@\n{change}*** End Patch"), tools)
 }
 
-/// The last lines of a text, as few as occur only once in it.
+/// The shortest end of a text, in whole lines, that occurs only once in it.
 fn unique_end(text: &str) -> &str {
     let begins = text.rmatch_indices('\n').map(|(newline, _)| newline + 1);
     let mut ends = begins.map(|begin| &text[begin..]);
     ends.find(|end| text.matches(end).count() == 1).unwrap_or(text)
 }
 
-/// A patch as codex takes it: a tool of its own, or a command that it recognises.
+/// A patch for codex: by a tool of its own, or by a command that it recognises.
 fn patch(patch: &str, tools: &[Tool]) -> Call {
     if has(tools, "apply_patch") {
         return of("apply_patch", json!({ "input": patch }));
@@ -145,7 +145,7 @@ fn patch(patch: &str, tools: &[Tool]) -> Call {
     shell(&format!("apply_patch <<'END_OF_PATCH'\n{patch}\nEND_OF_PATCH"), tools)
 }
 
-/// What a file had, from what the tool that read it answered: without numbers of lines and without what the harness adds.
+/// The contents of a file from a tool's answer: without line numbers and the harness's additions.
 pub(super) fn contents(answer: &str) -> String {
     let begins = ["<content>\n", "\nOutput:\n"];
     let body = begins.iter().find_map(|begin| answer.split_once(begin)).map_or(answer, |(_, rest)| rest);

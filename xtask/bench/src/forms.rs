@@ -1,7 +1,7 @@
-//! The default workflow's transitions, once in every form that is compared.
+//! The default workflow's transitions in every form that is compared.
 //!
-//! Every form answers one question: does the transition from this state to that one fire in this review round? The
-//! peers know neither gates nor hooks nor why an answer is no. Nothing leads to `pending`, so it is not asked about.
+//! Every form answers whether the transition between two states fires in a review round. The peers have no gates, no hooks and no
+//! reasons for a refusal. Nothing leads to `pending`, so it is no target.
 
 pub mod hand;
 pub mod ours;
@@ -12,7 +12,7 @@ pub mod statig;
 /// A question: from, to (both as numbers, in source order) and the review round.
 pub type Question = (u8, u8, u32);
 
-/// Every question that the default workflow can tell apart, in an order that no branch predictor knows.
+/// Every question that the default workflow distinguishes, in an order that defeats branch prediction.
 pub fn questions() -> Vec<Question> {
     let mut state = 1u64;
     let mut below = move |bound: u64| {

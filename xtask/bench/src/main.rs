@@ -1,7 +1,7 @@
 //! Figures for `cargo xtask bench`, which builds this, runs it and makes a table.
 //!
 //! - `orange-bench resolve`: a line `FORM⇥NANOSECONDS` for each form
-//! - `orange-bench resolve FORM ROUNDS`: so many rounds of one form, for a tool that counts instructions
+//! - `orange-bench resolve FORM ROUNDS`: rounds of one form, for a tool that counts instructions
 //! - `orange-bench processes ROUNDS`: times the programs that the standard input names
 //! - `orange-bench parse FILE`: reads and parses a workflow and does nothing else
 

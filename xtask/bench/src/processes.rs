@@ -1,4 +1,4 @@
-//! How long whole processes take: many interleaved runs of each, wall time and processor time, medians.
+//! Times whole processes: many interleaved runs of each, wall time and processor time, medians.
 
 use std::fs::File;
 use std::io::BufRead;
@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-/// A program to run, from a line `NAME⇥KEY=VALUE…⇥PROGRAM⇥ARGUMENT…`. An argument `A|B|C` is each of
-/// these in turn; an argument `<FILE`, the last one, is what standard input comes from.
+/// A program to run, from a line `NAME⇥KEY=VALUE…⇥PROGRAM⇥ARGUMENT…`. An argument `A|B|C` stands for each of these in turn; a last
+/// argument `<FILE` names the standard input.
 struct Program {
     name: String,
     environment: Vec<(String, String)>,
@@ -17,14 +17,14 @@ struct Program {
     input: Option<String>,
 }
 
-/// How long one run took.
+/// The times of one run.
 #[derive(Clone, Copy)]
 struct Took {
     wall: Duration,
     cpu: Duration,
 }
 
-/// Reads programs from the standard input, runs each so many times, and prints `NAME⇥WALL⇥CPU`, in microseconds.
+/// Reads programs from the standard input, runs each `rounds` times, and prints `NAME⇥WALL⇥CPU`, in microseconds.
 pub fn measure(rounds: usize) -> Result<(), String> {
     let lines = std::io::stdin().lock().lines();
     let lines: Vec<String> = lines.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
@@ -81,7 +81,7 @@ impl Program {
     }
 }
 
-/// What all children so far have used; the difference is what the last one did.
+/// The processor time of all children so far; the difference is that of the last one.
 fn used_by_children() -> Result<Duration, String> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).map_err(|error| error.to_string())?;
     let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();

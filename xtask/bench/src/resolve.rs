@@ -1,15 +1,15 @@
-//! How fast each form resolves transitions.
+//! Times how each form resolves transitions.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use crate::forms::{self, Question, hand, ours, rust_fsm, smlang, statig};
 
-/// A form: its name, and what runs so many rounds over all questions.
+/// A form: its name, and a function that runs a number of rounds over all questions.
 type Form = (&'static str, fn(&[Question], usize));
 
-/// The first does nothing: what it takes is in all the others too. The two that a match was written for by hand
-/// answer yes or no, as the crates do, and which transition fires or why none does, as ours do.
+/// The first form does nothing, so its time is part of all others. The two matches by hand answer yes or no, like the crates, and
+/// with the transition or the reason, like ours.
 const FORMS: [Form; 8] = [
     ("harness", |questions, rounds| run(questions, rounds, |question| question, nothing)),
     ("by hand", |questions, rounds| run(questions, rounds, hand::ask, |it| hand::resolve(it).is_ok())),
@@ -29,14 +29,14 @@ pub fn time_all() {
     }
 }
 
-/// Runs one form so many times over all questions.
+/// Runs one form a number of times over all questions.
 pub fn repeat(form: &str, rounds: &str) -> Result<(), String> {
     let (_, run) = FORMS.iter().find(|it| it.0 == form).ok_or(format!("no form {form}"))?;
     run(&forms::questions(), rounds.parse().map_err(|_| format!("{rounds} is no number"))?);
     Ok(())
 }
 
-/// The best of many runs, for one question: what else the machine does only ever adds.
+/// The shortest of many runs, for one question: other load only adds to it.
 fn nanoseconds((_, run): &Form, questions: &[Question]) -> f64 {
     const ROUNDS: usize = 100;
     let once = || {

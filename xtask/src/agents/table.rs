@@ -1,4 +1,4 @@
-//! How the lives went, as a table of a page.
+//! The results as a table of a page.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use crate::Result;
 const BEGIN: &str = "<!-- `cargo xtask agents` writes what follows. -->\n";
 const END: &str = "<!-- `cargo xtask agents` wrote what is above. -->\n";
 
-/// What the lives have recorded.
+/// The recorded results.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     versions: Vec<Version>,
@@ -76,7 +76,7 @@ impl Record {
         table
     }
 
-    /// What is not as the table of the page has it.
+    /// The differences from the table of the page.
     pub(super) fn changes(&self, page: &str) -> String {
         let changed = self.versions.iter().filter(|it| it.version.as_deref() != Some(it.pinned.as_str()));
         let mut told: String = changed
@@ -96,7 +96,7 @@ impl Record {
         if told.is_empty() { "Nothing has changed.\n".to_owned() } else { told }
     }
 
-    /// The lives without their harnesses, in the order in which the first of each has come out.
+    /// The lives without their harnesses, in the order of their first results.
     fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for outcome in &self.lives {
@@ -117,7 +117,7 @@ impl Record {
 
     fn tokens(&self, role: &str, harness: &str) -> String {
         let costs = self.costs.iter().filter(|it| it.role == role && it.harness == harness);
-        // Four bytes a token, to two digits: what every tokenizer says of English, more or less.
+        // Four bytes for a token, rounded to two digits: about right for English with every tokenizer.
         costs
             .map(|it| it.bytes / 4 / 10 * 10)
             .min()
@@ -139,7 +139,7 @@ impl Outcome {
     }
 }
 
-/// The page with this table in the place of the one it had.
+/// The page with this table instead of its own.
 pub(super) fn replaced(page: &str, table: &str) -> Option<String> {
     let (before, rest) = page.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;

@@ -1,4 +1,4 @@
-//! What `workflow!` costs those who compile with it, beside the usual way to read YAML.
+//! Times the compilation of `workflow!`, beside the usual way to read YAML.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use super::{Built, Row};
 use crate::Result;
 use crate::house::House;
 
-/// A package as somebody has it who uses the macro, or does not.
+/// A package that uses the macro, or does not.
 struct Package {
     folder: PathBuf,
 }
@@ -66,7 +66,7 @@ impl Package {
         Ok(Package { folder })
     }
 
-    /// Builds everything that a user compiles, each time into a folder that is not there yet.
+    /// Builds the package and its dependencies, each time in a new folder.
     fn built_anew(&self, rounds: usize) -> [String; 6] {
         let targets: Vec<String> =
             (0..rounds).map(|round| text(&self.folder.join(format!("target-{round}")))).collect();

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the figures that there are budgets for, side by side in one run.
+//! `cargo xtask bench`: measures everything that has a budget.
 
 mod compile;
 mod peers;
@@ -24,26 +24,26 @@ pub(crate) struct Bench {
     quick: bool,
 }
 
-/// A figure with the budget that it has to keep.
+/// A figure with its budget.
 struct Row {
     what: String,
     figures: Vec<String>,
     budget: String,
-    /// Whether the budget is kept, where there is one.
+    /// Whether the budget is kept, if there is one.
     kept: Option<bool>,
 }
 
-/// The programs that are measured.
+/// The programs to measure.
 struct Built {
-    /// What ships.
+    /// The released binary.
     orange: PathBuf,
     /// The same without the compiler of custom workflows.
     small: PathBuf,
     /// The same with a workflow whose transitions have no hooks.
     hookless: PathBuf,
-    /// What authors use, as `cargo install` builds it.
+    /// The authors' command, as `cargo install` builds it.
     checker: PathBuf,
-    /// What measures.
+    /// The program that measures.
     bench: PathBuf,
 }
 
@@ -93,7 +93,7 @@ fn build_small(house: &House, scratch: &Path) -> Result<PathBuf> {
     set_aside(&built, scratch.join("orange-small"))
 }
 
-/// Copies a binary out of the way of the next one that is built.
+/// Copies a binary before the next build replaces it.
 fn set_aside(built: &Path, place: PathBuf) -> Result<PathBuf> {
     std::fs::copy(built, &place).map_err(|error| format!("{} cannot be copied: {error}", built.display()))?;
     Ok(place)
@@ -131,7 +131,7 @@ fn sizes(built: &Built) -> Result<Vec<Row>> {
     ])
 }
 
-/// The lines that another program answers with, split at tabs.
+/// The lines of another program's answer, split at tabs.
 fn fields(answer: &str) -> Vec<Vec<&str>> {
     answer.lines().map(|line| line.split('\t').collect()).collect()
 }

@@ -1,4 +1,4 @@
-//! The linters that authors would use instead, on the files that each of them can read.
+//! Other linters, on files that each of them can read.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,13 +8,13 @@ use super::processes::{Runs, large_workflow, text, write};
 use crate::Result;
 use crate::house::{House, answer};
 
-/// What is installed beside the build, once.
+/// The packages to install, once.
 const PEERS: [&str; 2] = ["yamllint==1.38.0", "zizmor==1.32.0"];
 
-/// Files of a folder that every linter is given.
+/// The number of files in a folder for every linter.
 const MANY: usize = 1_000;
 
-/// The other linters, or why there are none: they come from PyPI.
+/// Installs the other linters from PyPI, or says why that fails.
 pub(super) fn install(house: &House) -> Result<PathBuf> {
     let place = house.metadata()?.target_directory.join("bench/peers");
     let bin = place.join("bin");
@@ -30,8 +30,8 @@ pub(super) fn install(house: &House) -> Result<PathBuf> {
     Ok(bin)
 }
 
-/// How long each takes, for one file and for a thousand. yamllint reads every YAML file and checks its layout; zizmor
-/// reads GitHub's workflows alone, so that it is given one of the same length.
+/// Times each linter with one file and with a thousand. yamllint reads every YAML file; zizmor reads only GitHub's workflows, so it
+/// gets one of the same length.
 pub(super) fn rows(
     house: &House,
     runs: &mut Runs,
@@ -72,7 +72,7 @@ pub(super) fn rows(
     Ok(())
 }
 
-/// A workflow of GitHub's with about this many lines.
+/// A workflow for GitHub with about this many lines.
 fn github_workflow(lines: usize) -> String {
     let mut text = "name: default\non: [push]\npermissions: {}\njobs:\n".to_string();
     for job in 0..lines.div_ceil(8) {
@@ -84,7 +84,7 @@ fn github_workflow(lines: usize) -> String {
     text
 }
 
-/// Instructions that a check takes, which no other load on the machine changes.
+/// The instructions of a check, which other load does not change.
 pub(super) fn instructions(checker: &Path, house: &House, scratch: &Path) -> Result<Vec<Row>> {
     let mut files = vec![("default.yml".to_string(), 1, house.root.join("workflows/default.yml"))];
     for states in [100, 1_000, 10_000] {
@@ -109,7 +109,7 @@ pub(super) fn instructions(checker: &Path, house: &House, scratch: &Path) -> Res
         .collect()
 }
 
-/// What callgrind counts for one check; it says so on its standard error.
+/// Callgrind's count for one check, from its standard error.
 fn count(checker: &Path, path: &Path, scratch: &Path) -> Result<u64> {
     let mut valgrind = Command::new("valgrind");
     valgrind

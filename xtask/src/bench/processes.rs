@@ -1,4 +1,4 @@
-//! How long whole processes take, each beside `/bin/true`.
+//! Times whole processes, beside `/bin/true`.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -10,14 +10,14 @@ use super::{Built, Row, fields};
 use crate::Result;
 use crate::house::{House, answer};
 
-/// Every process that is measured, in the order of the table.
+/// The processes to measure, in the order of the table.
 pub(super) struct Runs {
     rounds: usize,
     bench: PathBuf,
     asked: Vec<Asked>,
 }
 
-/// A program, and what is asked of its medians.
+/// A program, and the budget for its medians.
 struct Asked {
     line: String,
     budget: &'static str,
@@ -70,7 +70,7 @@ pub(super) fn linters(
     runs.measure()
 }
 
-/// Counters that rise each on its own, so that their values have more combinations than can be looked at.
+/// A workflow with counters that rise independently, so that their values have too many combinations to search.
 fn hostile_workflow(counters: usize) -> String {
     let all = |each: &dyn Fn(usize) -> String| (0..counters).map(each).collect::<String>();
     let fields: Vec<String> = (0..counters).map(|it| format!("n{it}: 0")).collect();
@@ -111,7 +111,7 @@ fn checks(runs: &mut Runs, house: &House, built: &Built, scratch: &Path) -> Resu
     Ok(())
 }
 
-/// A thousand files, and one file of thousands of states at two sizes, which says whether it grows linearly.
+/// A thousand files, and one file of thousands of states at two sizes, which shows whether the time grows linearly.
 fn large_checks(runs: &mut Runs, house: &House, built: &Built, scratch: &Path) -> Result<()> {
     let checker = text(&built.checker);
     let folder = scratch.join("thousand");
@@ -157,7 +157,7 @@ fn large_checks(runs: &mut Runs, house: &House, built: &Built, scratch: &Path) -
     Ok(())
 }
 
-/// A ring of states with a way out of each.
+/// A ring of states, each with one more transition.
 pub(super) fn large_workflow(states: usize) -> String {
     let mut flow = format!("name: large-{states}\nstates:\n  done: {{terminal: true}}\n");
     (0..states).for_each(|state| flow += &format!("  s{state}: {{}}\n"));
@@ -170,8 +170,8 @@ pub(super) fn large_workflow(states: usize) -> String {
     flow
 }
 
-/// To and fro between two states whose transitions have no hooks. Some of all tasks take turns, as an agent would name
-/// them, so that none has a longer history than tasks have.
+/// Moves tasks between two states whose transitions have no hooks. Several tasks take turns, so that no journal gets longer than
+/// in reality.
 fn updates(runs: &mut Runs, built: &Built, scratch: &Path, tasks: usize) -> Result<()> {
     const TURNS: usize = 30;
     let home = Home::with_tasks(&built.hookless, scratch, &format!("update-{tasks}"), "to-and-fro", tasks)?;
@@ -183,7 +183,7 @@ fn updates(runs: &mut Runs, built: &Built, scratch: &Path, tasks: usize) -> Resu
     Ok(())
 }
 
-/// What a harness calls before and after each tool of an agent.
+/// The call of a harness before and after each tool.
 fn event(runs: &mut Runs, built: &Built, scratch: &Path) -> Result<()> {
     let home = Home::with_tasks(&built.orange, scratch, "event", "default", 1)?;
     let task = home.ids()?.join("");
@@ -197,7 +197,7 @@ fn event(runs: &mut Runs, built: &Built, scratch: &Path) -> Result<()> {
     once.args(["agent", "event"]).env("ORANGE_HOME", &home.path).stdin(opened);
     once.envs([("ORANGE_TASK", task.as_str()), ("ORANGE_SPAWN", "1")]);
     once.status().map_err(|error| format!("{}: {error}", built.orange.display()))?;
-    // The command never fails, since it must not stand in an agent's way.
+    // The command never fails, since it must not stop an agent.
     if !home.path.join("tasks/bench").join(&task).join("activity.jsonl").exists() {
         return Err("`orange agent event` has noted nothing".to_string());
     }
@@ -217,7 +217,7 @@ fn list(runs: &mut Runs, built: &Built, scratch: &Path, tasks: usize) -> Result<
     Ok(())
 }
 
-/// What the monitor does every 30 s.
+/// A round of the monitor, which it makes every 30 s.
 fn look(runs: &mut Runs, built: &Built, scratch: &Path) -> Result<()> {
     let home = Home::with_tasks(&built.orange, scratch, "look", "default", 500)?;
     let orange = text(&built.orange);
@@ -233,7 +233,7 @@ fn look(runs: &mut Runs, built: &Built, scratch: &Path) -> Result<()> {
     Ok(())
 }
 
-/// An `ORANGE_HOME` of its own with one project.
+/// An `ORANGE_HOME` with one project.
 struct Home<'b> {
     orange: &'b Path,
     path: PathBuf,
@@ -248,8 +248,7 @@ impl<'b> Home<'b> {
         Ok(home)
     }
 
-    /// With so many tasks that wait: the first is made by `orange`, the others are its copies, which takes seconds for
-    /// thousands.
+    /// Adds waiting tasks: `orange` creates the first, and the others are copies, which takes seconds for thousands.
     fn with_tasks(
         orange: &'b Path,
         scratch: &Path,
@@ -286,7 +285,7 @@ impl<'b> Home<'b> {
         Ok(ids.map(str::to_owned).collect())
     }
 
-    /// Makes a task that waits, and gives its id.
+    /// Creates a waiting task and returns its id.
     fn create(&self, branch: &str) -> Result<String> {
         let create = ["task", "create", branch, "One of many", "--project", "bench", "--no-spawn", "--json"];
         let created: serde_json::Value = serde_json::from_str(&self.orange(&create)?)
@@ -306,7 +305,7 @@ impl<'b> Home<'b> {
     }
 }
 
-/// A git repository with one commit, whatever the person's own settings are.
+/// A git repository with one commit, independent of the user's settings.
 fn repository_at(path: &Path) -> Result<()> {
     let git = |arguments: &[&str]| {
         let mut git = Command::new("git");
@@ -337,7 +336,7 @@ impl Runs {
         self.asked.push(Asked { line, budget, keeps });
     }
 
-    /// Runs them all, in turn, many times; the first is the floor.
+    /// Runs all programs in turn, many times; the first is the baseline.
     pub(super) fn measure(&self) -> Result<Vec<Row>> {
         let mut lines = String::new();
         for asked in &self.asked {

@@ -1,4 +1,4 @@
-//! How fast transitions are resolved: nanoseconds, and instructions where callgrind can count them.
+//! Times the resolution of transitions: nanoseconds, and instructions if callgrind is installed.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +13,7 @@ const PEERS: [&str; 3] = ["smlang", "statig", "rust-fsm"];
 
 const BUDGET: &str = "no slower than by hand, faster than the crates";
 
-/// Questions in a round, as `orange-bench` asks them.
+/// The questions in a round of `orange-bench`.
 const QUESTIONS: u64 = 4096;
 
 pub(super) fn rows(bench: &Path) -> Result<Vec<Row>> {
@@ -24,7 +24,7 @@ pub(super) fn rows(bench: &Path) -> Result<Vec<Row>> {
     let times: Vec<(&str, f64)> =
         lines.iter().filter_map(|line| Some((*line.first()?, line.get(1)?.parse().ok()?))).collect();
     let time = |form: &str| times.iter().find(|it| it.0 == form).map_or(f64::NAN, |it| it.1);
-    // Two runs of the same code differ by a few hundredths.
+    // Two runs of the same code differ by a few per cent.
     let by_hand = time(BY_HAND) * 1.05;
     let fastest_peer = PEERS.iter().map(|peer| time(peer)).fold(f64::INFINITY, f64::min);
     let row = |(form, nanoseconds): &(&str, f64)| {
@@ -43,7 +43,7 @@ pub(super) fn rows(bench: &Path) -> Result<Vec<Row>> {
     Ok(times.iter().map(row).collect())
 }
 
-/// Instructions for one question: what more rounds add, divided by how many questions they ask.
+/// Instructions for one question: the difference between many and few rounds, divided by the number of questions.
 fn instructions(bench: &Path, form: &str) -> Option<f64> {
     let (few, many) = (counted(bench, form, 2)?, counted(bench, form, 12)?);
     Some(many.checked_sub(few)? as f64 / (10 * QUESTIONS) as f64)
@@ -57,7 +57,7 @@ fn counted(bench: &Path, form: &str, rounds: u32) -> Option<u64> {
     collected(&String::from_utf8_lossy(&output.stderr))
 }
 
-/// The number of instructions in what callgrind says at its end.
+/// The number of instructions in callgrind's last lines.
 fn collected(said: &str) -> Option<u64> {
     let line = said.lines().find_map(|line| line.split_once("Collected : "))?.1;
     line.trim().parse().ok()

@@ -11,10 +11,10 @@ use crate::Result;
 use crate::house::{House, typed};
 use crate::scratch::Scratch;
 
-/// The agent that does what its prompt says.
+/// The scripted agent, which does what its prompt says.
 const AGENT: &str = include_str!("../../../tests/agents/claude");
 
-/// Plays every scene. The first thing that does not come out as told ends it, with the reason.
+/// Plays every scene, and stops with the reason when one ends differently.
 pub(crate) fn run(house: &House) -> Result<ExitCode> {
     let page = Page::new();
     let scratch = Scratch::new(&build(house)?, AGENT)?;
@@ -92,7 +92,7 @@ fn one_worker<'s>(scratch: &'s Scratch, page: &'s Page) -> Result<Story<'s>> {
     Ok(story)
 }
 
-/// Shows that no agent is left, and ends what is.
+/// Shows that no agent is left, and ends any that is.
 fn sweep(scratch: &Scratch, page: &Page) -> Result<()> {
     page.heading("Nobody is left");
     let list = || scratch.tmux(&["list-panes", "-a", "-F", "#{session_name}:#{window_name}"]);

@@ -1,17 +1,17 @@
-//! What the demo writes: lines of at most 100 columns, with colour on a terminal only.
+//! The output of the demo: lines of at most 100 columns, with colour only on a terminal.
 
 use std::io::IsTerminal;
 
-/// How many columns a line has.
+/// The width of a line.
 const WIDTH: usize = 100;
 
-/// Where the words beside a step begin.
+/// The column of the words beside a step.
 const SECOND: usize = 30;
 
-/// Where a labelled text begins.
+/// The column of a labelled text.
 const INDENT: usize = 13;
 
-/// The paper that the story is written on.
+/// The output.
 pub(crate) struct Page {
     colour: bool,
 }
@@ -23,22 +23,22 @@ impl Page {
         Page { colour: wanted && std::io::stdout().is_terminal() }
     }
 
-    /// The beginning of a scene.
+    /// Begins a scene.
     pub(crate) fn heading(&self, text: &str) {
         println!("\n{}\n{}\n", self.painted("1", text), self.painted("2", &"─".repeat(text.chars().count())));
     }
 
-    /// Words of the narrator.
+    /// Prints an explanation.
     pub(crate) fn text(&self, text: &str) {
         wrapped(text, WIDTH).iter().for_each(|line| println!("{line}"));
     }
 
-    /// What somebody types.
+    /// Prints a command.
     pub(crate) fn command(&self, text: &str) {
         println!("{}", self.painted("36", &format!("$ {text}")));
     }
 
-    /// A step of a task, and who made it.
+    /// Prints a step of a task, and its actor.
     pub(crate) fn step(&self, what: &str, who: &str) {
         for (index, line) in wrapped(who, WIDTH - SECOND).iter().enumerate() {
             let what = if index == 0 { what } else { "" };
@@ -47,7 +47,7 @@ impl Page {
         }
     }
 
-    /// More about a step.
+    /// Prints a detail of a step.
     pub(crate) fn detail(&self, label: &str, text: &str) {
         let lines = wrapped(text, WIDTH - INDENT);
         for (index, line) in lines.iter().enumerate() {
@@ -57,7 +57,7 @@ impl Page {
         }
     }
 
-    /// One line of a list, cut where the page ends.
+    /// Prints one line of a list, cut at the width.
     pub(crate) fn row(&self, text: &str) {
         let fits = text.chars().count() <= WIDTH;
         let shown =
@@ -70,7 +70,7 @@ impl Page {
     }
 }
 
-/// The text in lines of at most so many columns, broken between words where that is possible.
+/// The text in lines of at most `width` columns, broken between words where possible.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

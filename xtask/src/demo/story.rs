@@ -1,4 +1,4 @@
-//! The story of one task, told from its journal while it happens.
+//! Prints the story of one task from its journal while it happens.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -12,10 +12,10 @@ use crate::Result;
 use crate::house::typed;
 use crate::scratch::Scratch;
 
-/// How long one step may take before something must be wrong.
+/// The time limit for one step.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// A task, and how much of its journal has been told.
+/// A task, and how much of its journal has been printed.
 pub(crate) struct Story<'s> {
     scratch: &'s Scratch,
     page: &'s Page,
@@ -30,7 +30,7 @@ pub(crate) struct Story<'s> {
     scene: Scene,
 }
 
-/// An agent, and how much of its notes has been told.
+/// An agent, and how much of its notes has been printed.
 #[derive(Clone, Default)]
 struct Agent {
     spawn: u64,
@@ -38,7 +38,7 @@ struct Agent {
     heard: usize,
 }
 
-/// What belongs to the transition that is under way.
+/// The transition that is in progress.
 #[derive(Default)]
 struct Scene {
     declared: Value,
@@ -78,19 +78,19 @@ impl<'s> Story<'s> {
         self.scratch.orange(arguments).map(drop)
     }
 
-    /// Tells what happens until the task has reached a status.
+    /// Prints what happens until the task has reached a status.
     pub(crate) fn reaches(&mut self, status: &str) -> Result<()> {
         let arrived = |story: &Story<'_>| story.way.last().is_some_and(|last| last == status);
         self.tell_until(&format!("reaches {status}"), arrived)
     }
 
-    /// Tells what happens until the task's agents have crashed so often.
+    /// Prints what happens until the task's agents have crashed `count` times.
     pub(crate) fn crashes(&mut self, count: u64) -> Result<()> {
         let crashed = |story: &Story<'_>| story.counters.get("crash_count") == Some(&count);
         self.tell_until(&format!("has crashed {count} times"), crashed)
     }
 
-    /// Holds the way that the task went against the one that was announced.
+    /// Compares the statuses of the task with the expected ones.
     pub(crate) fn went(&self, expected: &[&str]) -> Result<()> {
         if self.way == expected {
             return Ok(());
@@ -157,7 +157,7 @@ impl<'s> Story<'s> {
         Ok(())
     }
 
-    /// Guards are judged by what the counters are now; hooks may change them.
+    /// Prints the guards with the present counters, before hooks change them.
     fn open(&mut self, event: &Value) {
         self.tell_refusals(text(event, "actor"));
         let index = event["transition"].as_u64().and_then(|index| usize::try_from(index).ok());
@@ -187,7 +187,7 @@ impl<'s> Story<'s> {
         if hooks.iter().any(|hook| hook == "notify_worker") { self.tell_message() } else { Ok(()) }
     }
 
-    /// A new agent, in words.
+    /// Registers a new agent, and describes it.
     fn meet(&mut self, event: &Value) -> String {
         let spawn = event["spawn"].as_u64().unwrap_or_default();
         let of = |key| text(event, key);
@@ -196,7 +196,7 @@ impl<'s> Story<'s> {
         format!("agent {spawn}, a {}, in {session}:{window}, with the prompt `{}`", of("actor"), of("prompt"))
     }
 
-    /// What an agent was refused before it did what it should.
+    /// Prints what an agent was refused before it did what it should.
     fn tell_refusals(&mut self, actor: &str) {
         let Some(agent) = self.agents.get_mut(actor) else { return };
         let answers = self.scratch.note(&self.id, agent.spawn, "answers");
@@ -209,7 +209,7 @@ impl<'s> Story<'s> {
         agent.refusals = refusals.len();
     }
 
-    /// What has just arrived on the worker's terminal.
+    /// Prints what has just arrived on the worker's terminal.
     fn tell_message(&mut self) -> Result<()> {
         let Some(worker) = self.agents.get_mut("worker") else { return Ok(()) };
         let start = Instant::now();
@@ -229,7 +229,7 @@ impl<'s> Story<'s> {
     }
 }
 
-/// A command of a person, without the environment that keeps it in the scratch home.
+/// Prints a person's command, without the environment of the scratch home.
 fn show_command(page: &Page, arguments: &[&str]) {
     let mut command = Command::new("orange");
     command.args(arguments);
@@ -260,7 +260,7 @@ fn who(event: &Value) -> String {
     }
 }
 
-/// The status that was asked for, why it was refused, and what would help.
+/// The requested status, why it was refused, and what would help.
 fn refusal(answer: &str) -> Option<(&str, &str, &str)> {
     let (status, said) = answer.split_once('\n')?;
     let (message, help) = said.strip_prefix("error: ")?.split_once("\nhelp: ")?;

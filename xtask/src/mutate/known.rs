@@ -1,14 +1,13 @@
-//! What is known not to be noticed, and why: `xtask/mutants.txt`.
+//! Reads `xtask/mutants.txt`, the changes that no check notices, with the reasons.
 
-/// The list: changes, each with the reason why nobody notices it.
+/// The list: changes, each with the reason why no check notices it.
 pub(super) struct Known {
     /// In the order of the file.
     reasons: Vec<(String, String)>,
 }
 
 impl Known {
-    /// Reads the list: a line that begins in the first column is a reason, the indented ones under it are changes; `#` begins
-    /// a comment.
+    /// Reads the list: a line that begins in the first column is a reason, the indented lines under it are changes; `#` begins a comment.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut reasons = Vec::new();
         let mut reason: Option<&str> = None;
@@ -31,12 +30,12 @@ impl Known {
         Ok(Self { reasons })
     }
 
-    /// Why nobody notices a change.
+    /// Why no check notices a change.
     pub fn reason(&self, name: &str) -> Option<&str> {
         self.reasons.iter().find(|(of, _)| of == name).map(|(_, reason)| reason.as_str())
     }
 
-    /// What is wrong with the list: survivors that it does not explain, and changes that do not survive.
+    /// The errors of the list: survivors without a reason, and changes that do not survive.
     pub fn compare(&self, survivors: &[String]) -> Vec<String> {
         let unexplained = survivors.iter().filter(|it| self.reason(it).is_none());
         let stale = self.reasons.iter().map(|(name, _)| name).filter(|it| !survivors.contains(it));

@@ -1,7 +1,7 @@
-//! `cargo xtask mutate`: changes each thing that our workflows say, one at a time, and tells which changes no check notices.
+//! `cargo xtask mutate`: changes each part of our workflows, one at a time, and lists the changes that no check notices.
 //!
-//! A change is noticed when `check` then finds something at level info or worse that it does not find in the file as it is: that is
-//! what makes `check --deny warnings` fail, which our workflows have to pass. What nobody notices has to be explained in
+//! A change is noticed if `check` finds something at level info or worse that it does not find in the original: then
+//! `check --deny warnings`, which our workflows must pass, fails. Every other change must be explained in
 //! `xtask/mutants.txt`.
 
 mod known;
@@ -36,13 +36,13 @@ pub(crate) struct Mutate {
     all: bool,
 }
 
-/// The share of changes that are to be noticed, in percent.
+/// The required share of noticed changes, in percent.
 const TARGET: f64 = 90.0;
 
-/// Where what nobody notices is explained.
+/// The file with explanations.
 const KNOWN: &str = "xtask/mutants.txt";
 
-/// A change and what became of it.
+/// A change and its verdict.
 struct Judged {
     path: String,
     mutant: Mutant,
@@ -53,9 +53,9 @@ struct Judged {
 enum Fate {
     /// These checks notice it.
     Caught(Vec<&'static str>),
-    /// It is prose: the checks read nothing in it that the rest of the prompt does not say as well.
+    /// The change is prose: the checks read nothing in it that the rest of the prompt does not say, too.
     Prose,
-    /// Every run is the same with it: nothing has changed that could be noticed.
+    /// Every run is the same, so there is nothing to notice.
     Same,
     /// No check notices it.
     Survives,
@@ -80,7 +80,7 @@ pub(crate) fn run(house: &House, arguments: &Mutate) -> Result<ExitCode> {
     Ok(if enough && troubles.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Every change to every workflow that ships, in order.
+/// Judges every change to every workflow that ships, in order.
 fn judge_all(house: &House) -> Result<Vec<Judged>> {
     let is_ours = |path: &String| {
         path.strip_prefix("workflows/").is_some_and(|it| it.ends_with(".yml") && !it.ends_with(".test.yml"))
@@ -96,7 +96,7 @@ fn judge_all(house: &House) -> Result<Vec<Judged>> {
 fn judge(source: &Source) -> Result<Vec<Judged>> {
     let before = Before { findings: findings(source), behaviour: same::behaviour(source) };
     let mutants = mutant::all(source)?;
-    // The checks take their time in a debug build; two halves are done in half of it.
+    // The checks are slow in a debug build, so two threads share them.
     let half = mutants.len().div_ceil(2);
     let (first, second) = mutants.split_at(half);
     let fates = std::thread::scope(|scope| {
@@ -113,7 +113,7 @@ fn judge(source: &Source) -> Result<Vec<Judged>> {
         .collect()
 }
 
-/// What a workflow is before it is changed.
+/// A workflow before its changes.
 struct Before {
     findings: Vec<Finding>,
     behaviour: Option<String>,
@@ -148,7 +148,7 @@ fn fate(source: &Source, before: &Before, mutant: &Mutant) -> Result<Fate> {
     })
 }
 
-/// A finding without its place, which moves with the text.
+/// A finding without its position, which changes with the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Finding {
     code: &'static str,
@@ -161,7 +161,7 @@ fn findings(source: &Source) -> Vec<Finding> {
 }
 
 impl Judged {
-    /// The change as `mutants.txt` names it.
+    /// The name of the change in `mutants.txt`.
     fn name(&self) -> String {
         let file = self.path.rsplit('/').next().unwrap_or(&self.path);
         format!("{file}: {}", self.mutant.name())
@@ -178,14 +178,14 @@ impl Judged {
     }
 }
 
-/// The share of changes that are noticed, in percent, among those in which there is something to notice.
+/// The share of noticed changes, in percent, among those that can be noticed.
 fn score(judged: &[Judged]) -> f64 {
     let caught = judged.iter().filter(|it| matches!(it.fate, Fate::Caught(_))).count();
     let all = caught + judged.iter().filter(|it| it.fate == Fate::Survives).count();
     if all == 0 { 0.0 } else { 100.0 * caught as f64 / all as f64 }
 }
 
-/// How many changes of each kind are noticed, by workflow.
+/// The number of noticed changes of each kind, by workflow.
 fn table(judged: &[Judged]) -> String {
     let mut rows: BTreeMap<(&str, Kind), [usize; 4]> = BTreeMap::new();
     for it in judged {

@@ -1,4 +1,4 @@
-//! The changes: everything in a workflow that can be left out, or be another thing of its kind.
+//! The changes: everything in a workflow that can be left out or replaced by its like.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use crate::Result;
 pub(super) struct Mutant {
     /// What is changed.
     pub kind: Kind,
-    /// Where: `working → stuck`, hook 2 kill_session.
+    /// The place: `working → stuck`, hook 2 kill_session.
     pub place: String,
-    /// How: left out.
+    /// The change: left out.
     pub change: String,
-    /// The line that is changed.
+    /// The changed line.
     pub line: u32,
     /// Whether it is a line of prose in which checks read nothing.
     pub is_prose: bool,
@@ -26,7 +26,7 @@ pub(super) struct Mutant {
     pub text: String,
 }
 
-/// What is changed.
+/// The kind of what is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     State,
@@ -53,7 +53,7 @@ impl Kind {
 }
 
 impl Mutant {
-    /// The change in one line, the same whatever stands above it in the file.
+    /// The change in one line, independent of the rest of the file.
     pub fn name(&self) -> String {
         format!("{}: {}", self.place, self.change)
     }
@@ -83,7 +83,7 @@ pub(super) fn all(source: &Source) -> Result<Vec<Mutant>> {
     Ok(maker.made)
 }
 
-/// Places that are named alike are told apart by their number.
+/// Numbers places with equal names.
 fn number(mutants: &mut [Mutant]) {
     let mut count: BTreeMap<String, u32> = BTreeMap::new();
     for mutant in mutants {
@@ -100,7 +100,7 @@ struct Maker<'m> {
     lines: LineIndex<'m>,
     states: Vec<&'m str>,
     prompts: Vec<&'m str>,
-    /// What is being changed.
+    /// The place of the current change.
     place: String,
     made: Vec<Mutant>,
 }
@@ -179,7 +179,7 @@ impl<'m> Maker<'m> {
         }
     }
 
-    /// The parameters of a hook.
+    /// Changes the parameters of a hook.
     fn spawn(&mut self, hook: &'m Node) {
         if let Some(prompt) = entry(hook, "prompt") {
             self.another(Kind::Hook, "prompt", prompt.value, &self.prompts.clone());
@@ -265,7 +265,7 @@ impl<'m> Maker<'m> {
         }
     }
 
-    /// Every number, one more and one less.
+    /// Changes every number by one.
     fn numbers(&mut self, kind: Kind, span: Span) {
         let written = &self.source.text[span.range()];
         for (at, digits) in numbers(written) {
@@ -291,7 +291,7 @@ impl<'m> Maker<'m> {
         }
     }
 
-    /// The word that comes after this one among its like.
+    /// Replaces a word by the next one of its kind.
     fn another(&mut self, kind: Kind, what: &str, node: &'m Node, words: &[&str]) {
         let written = text(node);
         let at = words.iter().position(|it| *it == written).map_or(0, |at| at + 1);
@@ -307,7 +307,7 @@ impl<'m> Maker<'m> {
     }
 }
 
-/// The signs of a guard, each with one that says the opposite.
+/// The operators of a guard, each with its opposite.
 fn signs(guard: &str) -> Vec<(usize, &'static str, &'static str)> {
     const SIGNS: [(&str, &str); 6] =
         [("<=", ">"), (">=", "<"), ("==", "!="), ("!=", "=="), ("<", ">="), (">", "<=")];
@@ -321,7 +321,7 @@ fn signs(guard: &str) -> Vec<(usize, &'static str, &'static str)> {
     found
 }
 
-/// The numbers in a text, each with its place.
+/// The numbers in a text, with their offsets.
 fn numbers(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! The changes of prompts: each line left out, and each status that is told another one.
+//! The changes of prompts: each line left out, and each status replaced by another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +47,7 @@ pub(super) fn mutants(
     Ok(made)
 }
 
-/// The lines of a prompt that say something, each with the whole of it in the source.
+/// The lines of a prompt that are not blank, each with its span in the source.
 fn text_lines<'t>(source: &'t Source, text: &'t Text) -> Vec<(&'t str, Span)> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -65,7 +65,7 @@ fn text_lines<'t>(source: &'t Source, text: &'t Text) -> Vec<(&'t str, Span)> {
     found
 }
 
-/// The names behind `--status`, each with its place in the source.
+/// The names after `--status`, with their offsets in the source.
 fn statuses(text: &Text) -> Vec<(&str, Span)> {
     const FLAG: &str = "--status ";
     let names = text.value.match_indices(FLAG).map(|(at, _)| at + FLAG.len());
@@ -77,7 +77,7 @@ fn statuses(text: &Text) -> Vec<(&str, Span)> {
     names.filter(|(name, _)| !name.is_empty()).collect()
 }
 
-/// By prompt: what the checks go by in it.
+/// What the checks read in each prompt.
 fn readings(source: &Source) -> Option<BTreeMap<String, BTreeSet<String>>> {
     let checked = compile(source).checked?;
     with_facts(&checked, source, |facts| {
@@ -91,8 +91,8 @@ fn readings(source: &Source) -> Option<BTreeMap<String, BTreeSet<String>>> {
     .ok()
 }
 
-/// What the checks go by in a prompt: its commands, the sections it asks for, verdicts and cases, each once. What is forbidden, only
-/// to be read, or said a second time leaves no trace.
+/// What the checks read in a prompt: its commands, the sections it asks for, verdicts and cases, each once. They ignore what is
+/// forbidden, only to be read, or repeated.
 fn gist(text: &str, reading: &Reading, sections: &BTreeSet<&str>) -> BTreeSet<String> {
     let commands = reading.commands.iter().filter(|it| it.mood != Mood::Negated);
     let commands = commands.map(|it| format!("{} {:?} {}", it.name, it.only_in, it.conditional));

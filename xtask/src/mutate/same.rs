@@ -1,4 +1,4 @@
-//! Whether two workflows are the same to whoever runs them.
+//! Compares the behaviour of two workflows.
 
 use std::fmt::Write;
 
@@ -8,8 +8,8 @@ use orange_analysis::search::task::Event;
 use orange_codegen::{Source, compile};
 use orange_core::{Hook, Machine};
 
-/// Everything that can happen under a workflow, as text: every run on the abstract task, what its hooks do outside of it, and
-/// what its agents are told. `None` for one that has no meaning.
+/// The behaviour of a workflow as text: every run on the abstract task, the other effects of its hooks, and its prompts. `None` if it
+/// does not compile.
 pub(super) fn behaviour(source: &Source) -> Option<String> {
     let checked = compile(source).checked?;
     with_facts(&checked, source, |facts| {
@@ -20,7 +20,7 @@ pub(super) fn behaviour(source: &Source) -> Option<String> {
     .ok()?
 }
 
-/// The configurations and the steps between them. That a hook finds nothing to do is no event that anybody sees.
+/// The configurations and the steps between them. A hook without an effect is no event.
 fn runs(text: &mut String, search: &Search<'_>) -> std::fmt::Result {
     for (_, task) in search.configurations() {
         writeln!(text, "{task:?}")?;
@@ -33,7 +33,7 @@ fn runs(text: &mut String, search: &Search<'_>) -> std::fmt::Result {
     Ok(())
 }
 
-/// What is not part of the abstract task: whom hooks start and how, what else they do, in any order that does not matter.
+/// What is not part of the abstract task: the agents that hooks start, and their other effects, in any order that does not matter.
 fn outside(text: &mut String, machine: &Machine<'_>) -> std::fmt::Result {
     for transition in machine.transitions {
         let others = transition.hooks.iter().filter(|hook| !is_inside(hook));
@@ -41,7 +41,7 @@ fn outside(text: &mut String, machine: &Machine<'_>) -> std::fmt::Result {
         others.sort();
         let release = transition.hooks.iter().position(|it| *it == Hook::ReleaseWorkspace);
         let next = transition.hooks.iter().position(|it| *it == Hook::SpawnNext);
-        // The next task wants the worktree that this one gives back.
+        // The next task needs the worktree that this one releases.
         writeln!(text, "{:?} {others:?} {}", transition.by, release < next)?;
     }
     for state in machine.states {
@@ -53,7 +53,7 @@ fn outside(text: &mut String, machine: &Machine<'_>) -> std::fmt::Result {
     writeln!(text, "{:?} {}", machine.commands, machine.poll_interval)
 }
 
-/// Whether the abstract task shows all that a hook does.
+/// Whether the abstract task shows every effect of a hook.
 fn is_inside(hook: &Hook<'_>) -> bool {
     match hook {
         Hook::AcquireWorkspace

@@ -1,4 +1,4 @@
-//! Finding one's way in a syntax tree, and small edits of its source.
+//! Access to a syntax tree, and small edits of its source.
 
 use orange_codegen::syntax::{Kind, Node};
 use orange_codegen::{Edit, Source, Span, edit};
@@ -12,13 +12,13 @@ pub(super) struct Entry<'n> {
 }
 
 impl Entry<'_> {
-    /// The whole of it.
+    /// Its whole span.
     pub fn span(&self) -> Span {
         self.key.span.to(self.value.span)
     }
 }
 
-/// The entries of a mapping; none of anything else.
+/// The entries of a mapping; none of any other node.
 pub(super) fn entries(node: &Node) -> impl Iterator<Item = Entry<'_>> {
     let entries = match &node.kind {
         Kind::Mapping(entries) => entries.as_slice(),
@@ -32,7 +32,7 @@ pub(super) fn entry<'n>(node: &'n Node, key: &str) -> Option<Entry<'n>> {
     entries(node).find(|it| it.name == key)
 }
 
-/// The items of a list; none of anything else.
+/// The items of a list; none of any other node.
 pub(super) fn items(node: &Node) -> &[Node] {
     match &node.kind {
         Kind::Sequence(items) => items,
@@ -45,7 +45,7 @@ pub(super) fn items_of<'n>(node: &'n Node, key: &str) -> &'n [Node] {
     entry(node, key).map_or(&[], |it| items(it.value))
 }
 
-/// What a scalar says; nothing for anything else.
+/// The text of a scalar; empty for any other node.
 pub(super) fn text(node: &Node) -> &str {
     match &node.kind {
         Kind::Scalar(scalar) => &scalar.text.value,
@@ -53,12 +53,12 @@ pub(super) fn text(node: &Node) -> &str {
     }
 }
 
-/// What the scalar with this key says.
+/// The text of the scalar with this key.
 pub(super) fn value<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
     entry(node, key).map(|it| text(it.value))
 }
 
-/// The source with these edits made; they do not overlap.
+/// The source with these edits, which do not overlap.
 pub(super) fn edited(source: &str, edits: &[Edit]) -> String {
     let mut edits: Vec<&Edit> = edits.iter().collect();
     edits.sort_by_key(|it| std::cmp::Reverse(it.span.start));
@@ -67,17 +67,17 @@ pub(super) fn edited(source: &str, edits: &[Edit]) -> String {
     text
 }
 
-/// Takes an entry or an item away.
+/// Removes an entry or an item.
 pub(super) fn removed(source: &Source, span: Span) -> Option<String> {
     edit::remove_entry(&source.text, span).map(|it| edited(&source.text, &[it]))
 }
 
-/// Writes something else in a place.
+/// Replaces a span.
 pub(super) fn replaced(source: &Source, span: Span, text: &str) -> String {
     edited(&source.text, &[Edit { span, text: text.to_owned() }])
 }
 
-/// Writes each of two places in the other one.
+/// Swaps two spans.
 pub(super) fn swapped(source: &Source, first: Span, second: Span) -> String {
     let text = |span: Span| source.text[span.range()].trim_end().to_owned();
     let trimmed = |span: Span| Span::new(span.start, span.start + text(span).len() as u32);

@@ -1,4 +1,4 @@
-//! One request under one fault: what came of it, and whether anything is lost.
+//! One request under one fault: its result, and whether anything is lost.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,30 +17,30 @@ use crate::scratch::PROJECT;
 /// How it ended well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// The fault met nobody.
+    /// The fault struck no process.
     Missed,
     /// The request answered with success.
     Answered,
-    /// It was begun, and finished without being asked for again.
+    /// The next command finished it without another request.
     Finished,
-    /// Nothing had changed, and it was asked for again.
+    /// Nothing had changed, and it was requested again.
     AskedAgain,
-    /// A hook could not do its work, and the task says so.
+    /// A hook failed, and the task says so.
     Told,
 }
 
-/// What an attempt came to.
+/// The result of an attempt.
 pub(super) struct Attempt {
     pub(super) ending: Ending,
     pub(super) outcome: Outcome,
-    /// The steps that the request took.
+    /// The steps of the request.
     pub(super) steps: Vec<ReachedStep>,
     pub(super) took: Duration,
-    /// How many lock files of killed gits were removed by hand.
+    /// The number of lock files of killed gits that were removed by hand.
     pub(super) unlocked: usize,
 }
 
-/// Plays a scene on this branch under a fault, lets the next command recover, and compares.
+/// Plays a scene on this branch under a fault, runs the next command, and compares the result.
 pub(super) fn attempt(
     world: &World,
     scene: &Scene,
@@ -71,7 +71,7 @@ pub(super) fn attempt(
     let mut found = Task::find(world, branch)?;
     let is_untouched = status(found.as_ref()) == status(before.as_ref())
         || before.is_none() && status(found.as_ref()).as_deref() == Some("pending");
-    // Where a request changes no status, it shows in all the rest whether it was heard.
+    // If a request changes no status, everything else shows whether it was carried out.
     let is_done = match &found {
         Some(task) if task.status() == scene.to => {
             expected.is_some_and(|expected| task.outcome(world, Some(expected)).as_ref() == Ok(expected))
@@ -104,7 +104,7 @@ pub(super) fn attempt(
     }
 }
 
-/// That a call for attention is gone only where the task has moved on, or the agent is there that answers it.
+/// Checks that a call for attention was cleared only if the task has moved on, or the agent exists that answers it.
 fn is_still_called(world: &World, before: &Task) -> Result<()> {
     let Some(now) = before.reread(world)? else { return Ok(()) };
     let is_over = before.has_attention && !now.has_attention && now.status() == before.status();
@@ -114,7 +114,7 @@ fn is_still_called(world: &World, before: &Task) -> Result<()> {
     Ok(())
 }
 
-/// Leaves nothing of a task behind that would be in the way of the next.
+/// Removes what a task would leave in the way of the next.
 pub(super) fn clear_up(world: &World, branch: &str) -> Result<()> {
     let task = Task::named(world, branch)?;
     if !["done", "cancelled"].contains(&task.status().as_str()) {
@@ -124,7 +124,7 @@ pub(super) fn clear_up(world: &World, branch: &str) -> Result<()> {
     world.orange(&["project", "update", PROJECT, "--queue", "manual", "--pool-size", "4"]).map(drop)
 }
 
-/// The request, and what is done to it meanwhile. Its answer, where it had one to give.
+/// Makes the request under the fault, and returns its answer, if it has one.
 fn act(
     world: &World,
     scene: &Scene,
@@ -163,11 +163,11 @@ fn ask(world: &World, scene: &Scene, fault: &Fault, branch: &str) -> Result<Opti
     if output.status.code().is_some_and(|code| ![0, 5].contains(&code)) {
         return Err(format!("`orange {}` ended with {}: {answer:?}", words.join(" "), output.status));
     }
-    // An answer that was cut off is none, and one that nobody stands behind any more says no less.
+    // An incomplete answer counts as none.
     Ok(answer)
 }
 
-/// Has the agent do something that ends it, and waits until it has, and that has come to something or the fault has struck.
+/// Makes the agent end, and waits for the end and its consequence, or for the fault.
 fn agent(
     world: &World,
     window: &str,
@@ -189,10 +189,10 @@ fn agent(
     world.until("anything comes of it", || has_grown() || has_struck())
 }
 
-/// What a person does about the locks of gits that were killed with the request: as the doctor says. How many there were.
+/// Removes the locks of gits that were killed with the request, as the doctor says. Returns their number.
 pub(super) fn unlock(world: &World) -> Result<usize> {
     world.until("gits that were not killed have ended", || !world.has_git())?;
-    // It may find more than that, and fail over it: what the request has left is still to be finished.
+    // The doctor may find more and fail: the rest of the request is still to be finished.
     let output = end_of(world.start(&[], &["doctor"])?)?;
     let answer: Value = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
     let findings = answer["findings"].as_array().into_iter().flatten();
@@ -202,7 +202,7 @@ pub(super) fn unlock(world: &World) -> Result<usize> {
     removed.collect::<Result<Vec<()>>>().map(|removed| removed.len())
 }
 
-/// What the next command does, whichever it is. One that changes the task sets right what `TASK.md` says of it.
+/// Runs the next command, whichever it is. One that changes the task repairs `TASK.md`.
 fn recover(world: &World, branch: &str) -> Result<()> {
     let looked = world.orange(&["monitor", "--once"])?;
     if looked["errors"].as_array().is_none_or(|errors| !errors.is_empty()) {
@@ -211,7 +211,7 @@ fn recover(world: &World, branch: &str) -> Result<()> {
     world.until("an agent that is waited for is there", || {
         let is_waiting =
             Task::find(world, branch).is_ok_and(|task| task.is_some_and(|task| task.is_waiting()));
-        // The monitor comes along again and again.
+        // The monitor makes round after round.
         !is_waiting || world.orange(&["monitor", "--once"]).is_err()
     })?;
     if Task::find(world, branch)?.is_some_and(|task| task.is_stale() == Ok(true)) {

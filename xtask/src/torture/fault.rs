@@ -1,4 +1,4 @@
-//! What is done to a request while it runs.
+//! The faults that strike a request while it runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,19 +15,19 @@ use crate::Result;
 /// One fault.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fault {
-    /// None: what all others are compared with.
+    /// None, for comparison.
     None,
-    /// The process of this role is killed when it comes to this step of its own.
+    /// The process of this role is killed when it comes to this step.
     Step { role: String, number: usize, what: String },
-    /// Everybody at work is killed at this moment; with the programs that they have called, or without.
+    /// Every working process is killed at this moment, with the programs that it has called, or without.
     Moment { after: Duration, with_called: bool },
-    /// Everybody at work is stopped and let go on, again and again: each interrupts the system call that it is in.
+    /// Every working process is stopped and continued again and again, which interrupts its system calls.
     Stops,
     /// The clock jumps while the request runs, by this many seconds each time.
     Clock { by: i64 },
-    /// The disk has this many bytes left.
+    /// The disk has this many free bytes.
     FullDisk { left: u64 },
-    /// No file may become longer than this many KiB, where no small disk can be had.
+    /// No file may exceed this many KiB, for systems without a small disk.
     ShortFiles { longest: u64 },
     /// Nothing can be written.
     ReadOnly,
@@ -42,7 +42,7 @@ pub(super) struct ReachedStep {
 }
 
 impl Fault {
-    /// The line of the table that it counts for.
+    /// Its line in the table.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Fault::None => "none",
@@ -57,30 +57,30 @@ impl Fault {
         }
     }
 
-    /// Whether the request may say that its environment has failed it, or end without a word.
+    /// Whether the request may fail because of its environment, or end without an answer.
     pub(super) fn may_fail(&self) -> bool {
         !matches!(self, Fault::None | Fault::Stops | Fault::Clock { .. })
     }
 
-    /// Whether it keeps hooks from doing their work.
+    /// Whether it prevents hooks from working.
     pub(super) fn starves(&self) -> bool {
         matches!(self, Fault::FullDisk { .. } | Fault::ShortFiles { .. } | Fault::ReadOnly)
     }
 
-    /// Whether it kills the programs that `orange` has called, too.
+    /// Whether it also kills the programs that `orange` has called.
     pub(super) fn kills_called(&self) -> bool {
         matches!(self, Fault::Moment { with_called: true, .. })
     }
 
-    /// What stands before `orange` on the command line.
+    /// The words before `orange` on the command line.
     pub(super) fn launcher(&self) -> Vec<String> {
         let Fault::ShortFiles { longest } = self else { return Vec::new() };
-        // Ignored, the signal stays away, and the write fails.
+        // If the signal is ignored, the write fails instead.
         let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", longest * 2);
         ["/bin/sh", "-c", &script, "sh"].map(str::to_owned).to_vec()
     }
 
-    /// Before the request is made.
+    /// Runs before the request.
     pub(super) fn arm(&self, world: &World) -> Result<()> {
         for name in ["steps", "kill", "killed", "clock"] {
             let file = world.path("faults").join(name);
@@ -102,14 +102,14 @@ impl Fault {
         }
     }
 
-    /// While it runs, until it is over. True when somebody was hit.
+    /// Runs during the request. True if a process was struck.
     pub(super) fn strike(&self, world: &World, is_over: &AtomicBool) -> Result<bool> {
         match self {
             Fault::Moment { after, with_called } => {
                 thread::sleep(*after);
                 let met = world.at_work(*with_called);
                 met.iter().for_each(|process| signal(process.pid, Signal::KILL));
-                // One that was being started just then is met at the second look.
+                // The second look finds processes that were being started during the first.
                 let late = world.at_work(*with_called);
                 late.iter().for_each(|process| signal(process.pid, Signal::KILL));
                 Ok(!met.is_empty() || !late.is_empty())
@@ -136,12 +136,12 @@ impl Fault {
         }
     }
 
-    /// Whether it has struck already: then nothing more comes of the request by itself.
+    /// Whether it has struck, after which the request itself does nothing more.
     pub(super) fn has_struck(&self, world: &World) -> bool {
         matches!(self, Fault::Step { .. }) && world.path("faults/killed").exists()
     }
 
-    /// After the request, before the world is looked at.
+    /// Runs after the request, before the world is examined.
     pub(super) fn mend(&self, world: &World) -> Result<()> {
         match self {
             Fault::FullDisk { .. } => {
@@ -149,7 +149,7 @@ impl Fault {
             }
             Fault::ReadOnly => mount("umount", &["--lazy"], &[&world.path("orange")]),
             Fault::Step { .. } => {
-                // It may not have come to this step this time; nobody else shall.
+                // The step may not have occurred, and must not strike a later process.
                 let armed = world.path("faults/kill");
                 if armed.exists() {
                     fs::remove_file(armed).map_err(|error| error.to_string())
@@ -166,7 +166,7 @@ impl Fault {
     }
 }
 
-/// The steps that were taken since the fault was armed.
+/// The steps since the fault was armed.
 pub(super) fn steps(world: &World) -> Vec<ReachedStep> {
     let notes = world.note("faults/steps");
     let step = |line: &str| {
@@ -180,16 +180,16 @@ pub(super) fn steps(world: &World) -> Vec<ReachedStep> {
     steps
 }
 
-/// A small disk in this place. False where nobody may mount one.
+/// Mounts a small disk here; false without the right to do that.
 pub(super) fn small_disk(place: &Path) -> bool {
     let mut mount = Command::new("mount");
     mount.args(["-t", "tmpfs", "-o", "size=8m,mode=0700", "none"]).arg(place);
     fs::create_dir_all(place).is_ok() && mount.output().is_ok_and(|output| output.status.success())
 }
 
-/// Takes it away again.
+/// Unmounts it.
 pub(super) fn unmount(place: &Path) {
-    // A disk that is still in use goes away with its last user.
+    // A disk in use goes away with its last user.
     Command::new("umount").arg("--lazy").arg(place).output().map(drop).unwrap_or_default();
 }
 
@@ -204,8 +204,8 @@ fn fill(home: &Path, left: u64) -> Result<()> {
     fs::write(ballast(home), vec![0; length]).map_err(|error| error.to_string())
 }
 
-/// The home is mounted once more at its own place: the companions of living agents have files of it open for writing, which holds
-/// off a change of the mount that they are in.
+/// Mounts the home once more on itself: the companions of living agents have files of it open for writing, which prevents a change of
+/// the original mount.
 fn make_read_only(home: &Path) -> Result<()> {
     mount("mount", &["--bind"], &[home, home])?;
     mount("mount", &["-o", "remount,bind,ro"], &[home])

@@ -1,4 +1,4 @@
-//! `cargo xtask torture`: requests are killed, starved and confused, and what is left must be what would have been.
+//! `cargo xtask torture`: kills, starves and confuses requests, and compares the results with undisturbed runs.
 
 mod attack;
 mod attempt;
@@ -26,10 +26,10 @@ use self::world::World;
 use crate::Result;
 use crate::house::{House, typed};
 
-/// How many requests are made in one world before there is a new one: a home does not stay empty, nor become endless.
+/// The number of requests in one world, so that homes are neither empty nor endless.
 const REQUESTS_IN_A_WORLD: usize = 25;
 
-/// As many as continuous integration has time for.
+/// The number of lives that continuous integration has time for.
 const LIVES_OF_A_SLICE: usize = 10;
 
 /// Kill, starve and confuse requests at every step and at any moment, and compare what is left with an undisturbed run.
@@ -71,7 +71,7 @@ pub(crate) struct Torture {
 }
 
 impl Torture {
-    /// How many worlds there are at once. In most of the time of a request killed at some moment, somebody waits.
+    /// The number of concurrent worlds. Requests under kills mostly wait.
     fn workers(&self) -> usize {
         let cores = thread::available_parallelism().map_or(2, usize::from);
         let is_long = self.random.is_some()
@@ -91,7 +91,7 @@ impl Torture {
         }
     }
 
-    /// The scenes that are asked for; of a slice, some. There is one at least.
+    /// The selected scenes, at least one; a slice has only some.
     fn scenes(&self, seed: u64) -> Result<Vec<usize>> {
         const SLICE: usize = 6;
         let wanted = |name: &str| self.scene.as_ref().is_none_or(|scene| name.contains(scene));
@@ -107,9 +107,9 @@ impl Torture {
 
 /// The programs under torture.
 struct Built {
-    /// Can be killed at its steps.
+    /// Built with fail points.
     armed: PathBuf,
-    /// As it is released.
+    /// Built like the release.
     plain: PathBuf,
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn run(house: &House, arguments: &Torture) -> Result<ExitCode> {
     let scenes = arguments.scenes(seed)?;
     let built = build(house, folder.path(), arguments.long || arguments.random.is_some())?;
     println!("seed {seed}");
-    // Moments are meant for the program that they strike.
+    // Random moments are measured with the program that they strike.
     let measuring = if arguments.random.is_some() { &built.plain } else { &built.armed };
     let measured = measure(measuring, &scenes)?;
     let jobs = plan::jobs(&measured, &arguments.amounts(), seed);
@@ -143,7 +143,7 @@ pub(crate) fn run(house: &House, arguments: &Torture) -> Result<ExitCode> {
     Ok(if table.has_losses() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Undisturbed runs: what each scene comes to, which steps it takes, and how long.
+/// Undisturbed runs: the result, the steps and the time of each scene.
 fn measure(orange: &Path, scenes: &[usize]) -> Result<Vec<Measured>> {
     let mut measured = Vec::new();
     let world = World::new(orange)?;
@@ -158,7 +158,7 @@ fn measure(orange: &Path, scenes: &[usize]) -> Result<Vec<Measured>> {
     Ok(measured)
 }
 
-/// Does one job after the other until none is left.
+/// Does jobs until none is left.
 fn work(built: &Built, jobs: &[Job], next: &AtomicUsize, measured: &[Measured], table: &Mutex<Table>) {
     let mut worlds: Vec<(plan::WorldKind, World, usize)> = Vec::new();
     while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -215,7 +215,7 @@ fn build(house: &House, folder: &Path, release: bool) -> Result<Built> {
     Ok(Built { armed, plain: build_as(house, folder, "plain", if release { &["--release"] } else { &[] })? })
 }
 
-/// Builds `orange` in one way, and keeps it apart: the next build replaces the file.
+/// Builds `orange` with these arguments, and copies it before the next build replaces it.
 fn build_as(house: &House, folder: &Path, name: &str, more: &[&str]) -> Result<PathBuf> {
     let words = [&["build", "--quiet", "--package", "orange"], more].concat();
     let mut build = house.cargo(words);

@@ -1,4 +1,4 @@
-//! What has become of a task, as its journal, its files, tmux, git and its agents show it: for comparison.
+//! The state of a task by its journal, its files, tmux, git and its agents, for comparison.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,20 +18,20 @@ pub(super) struct Task {
     branch: String,
     /// Its folder, in the store or in the trash.
     pub(super) folder: PathBuf,
-    /// Whether a person was asked to look at it when this was read.
+    /// Whether it had a call for attention when it was read.
     pub(super) has_attention: bool,
     events: Vec<Value>,
     owned: BTreeMap<String, Value>,
 }
 
-/// Everything that can be compared with an undisturbed run.
+/// Everything that is compared with an undisturbed run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outcome {
     status: String,
     workflow: Option<String>,
     is_deleted: bool,
     counters: BTreeMap<String, Value>,
-    /// Whether a person is asked to look at it.
+    /// Whether it has a call for attention.
     pub(super) has_attention: bool,
     /// Whether `TASK.md` has the address of a pull request.
     has_address: bool,
@@ -68,14 +68,14 @@ impl Task {
         Ok(None)
     }
 
-    /// The task of this branch, which must be there.
+    /// The task of this branch, which must exist.
     pub(super) fn named(world: &World, branch: &str) -> Result<Task> {
         Task::find(world, branch)?.ok_or_else(|| format!("there is no task for {branch}"))
     }
 
     fn read(folder: PathBuf, id: String) -> Result<Task> {
         let text = fs::read_to_string(folder.join("history.jsonl")).unwrap_or_default();
-        // A line that is being written, or was when its writer was killed, does not count yet.
+        // An incomplete last line does not count.
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let read = |line: &str| serde_json::from_str(line).map_err(|error| format!("{id}: {error}: {line}"));
         let events = whole.lines().map(read).collect::<Result<Vec<Value>>>()?;
@@ -105,12 +105,12 @@ impl Task {
         self.text("status").unwrap_or_default()
     }
 
-    /// Its journal as it is now.
+    /// Its current journal.
     pub(super) fn journal(&self) -> String {
         fs::read_to_string(self.folder.join("history.jsonl")).unwrap_or_default()
     }
 
-    /// How many events there are.
+    /// The number of its events.
     pub(super) fn length(&self) -> usize {
         self.events.len()
     }
@@ -120,7 +120,7 @@ impl Task {
         self.text("tmux_session").unwrap_or_else(|| format!("{PROJECT}/{}", self.branch))
     }
 
-    /// Waits until each of its agents that is being attended has noted that it was started.
+    /// Waits until each of its agents with a wrapper has noted its start.
     pub(super) fn has_begun(&self, world: &World) -> Result<()> {
         world.until("the agents have begun", || {
             let attended = world.attended(&self.id);
@@ -128,7 +128,7 @@ impl Task {
         })
     }
 
-    /// How many agents live by the journal.
+    /// The number of living agents by the journal.
     fn on_record(&self) -> usize {
         let count = |kind| self.of_type(kind).count();
         (count("agent.spawned") + count("agent.respawned")).saturating_sub(count("agent.exited"))
@@ -139,17 +139,17 @@ impl Task {
         self.text("waiting_until").is_some()
     }
 
-    /// Whether an agent of it has ended without its work.
+    /// Whether one of its agents has crashed.
     pub(super) fn has_crashed(&self) -> bool {
         self.of_type("agent.crashed").count() > 0
     }
 
-    /// The processes of those of its agents that live.
+    /// The processes of its living agents.
     pub(super) fn agents_alive(&self, world: &World) -> Vec<i32> {
         self.noted(world).into_iter().map(|(_, pid)| pid).filter(|pid| is_alive(*pid)).collect()
     }
 
-    /// The agents that were ever started, and those of them that live.
+    /// All agents that were started, and the living ones.
     fn agents(&self, world: &World) -> (Vec<String>, Vec<String>) {
         let agents = self.noted(world);
         let of = |wanted: &dyn Fn(i32) -> bool| {
@@ -158,7 +158,7 @@ impl Task {
         (of(&|_| true), of(&is_alive))
     }
 
-    /// Each agent that was ever started, with its process, by what they noted.
+    /// Each agent that was started, with its process, by its own note.
     fn noted(&self, world: &World) -> Vec<(String, i32)> {
         let notes = world.note(&format!("home/agents/{}.started", self.id));
         let agents = notes.lines().filter_map(|line| line.split_once(' '));
@@ -173,7 +173,7 @@ impl Task {
         self.events.iter().filter(move |event| event["type"] == kind)
     }
 
-    /// What has become of it. `expected` is waited for as long as a message may still be on its way.
+    /// Its state. It waits for the `expected` one as long as a message may be under way.
     pub(super) fn outcome(&self, world: &World, expected: Option<&Outcome>) -> Result<Outcome> {
         self.check()?;
         self.check_kept(world)?;
@@ -187,7 +187,7 @@ impl Task {
         let (started, alive) = self.agents(world);
         let place = world.path("").display().to_string();
         let counters = self.owned.iter().filter(|(_, value)| value.is_number());
-        // Not `auto.advanced`: where the one who asks is killed, its agent's end may take the same way. `way` has it once.
+        // Without `auto.advanced`: if the caller is killed, its agent's end may lead to the same transition.
         let counted = [
             "agent.crashed",
             "task.merged",
@@ -250,8 +250,7 @@ impl Task {
         Ok(())
     }
 
-    /// That nothing is lost which was there before: texts, by the blobs that git would have for them, and branches of the
-    /// remote. It asks git alone.
+    /// Checks with git alone that nothing is lost: texts, by their blobs, and branches of the remote.
     fn check_kept(&self, world: &World) -> Result<()> {
         let repository = world.path(PROJECT);
         let reachable = world.git(&repository, &["rev-list", "--objects", "--all"])?;
@@ -274,7 +273,7 @@ impl Task {
         }
     }
 
-    /// Whether `TASK.md` has another status than the journal: until somebody locks the task, that may be.
+    /// Whether `TASK.md` has another status than the journal, which is possible until a process locks the task.
     pub(super) fn is_stale(&self) -> Result<bool> {
         Ok(self.field("status")? != Some(self.status()))
     }
@@ -307,7 +306,7 @@ impl Task {
         Ok(world.git(&world.path(PROJECT), &["for-each-ref", &refs])?.lines().count())
     }
 
-    /// How many pull requests there are for its branch.
+    /// The number of pull requests for its branch.
     fn pull_requests(&self, world: &World) -> usize {
         let files = fs::read_dir(world.path("home/gh")).into_iter().flatten().flatten();
         let texts = files.filter(|file| file.path().extension().is_some_and(|end| end == "pr"));
@@ -315,7 +314,7 @@ impl Task {
         texts.filter(|text| text.lines().next() == Some(&self.branch)).count()
     }
 
-    /// How often the default branch was moved for it.
+    /// How often its branch was merged into the default branch.
     fn merges(&self, world: &World) -> Result<usize> {
         let subject = format!("Work on {}", self.branch);
         let merges = world.git(&world.path(PROJECT), &["log", "main", "--merges", "--format=%s"])?;

@@ -1,4 +1,4 @@
-//! Which faults strike which requests.
+//! Decides which faults strike which requests.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,9 +10,9 @@ use super::scene::{Act, SCENES};
 use super::world::World;
 use crate::Result;
 
-/// What is known of a scene from an undisturbed run.
+/// The measurements of an undisturbed run.
 pub(super) struct Measured {
-    /// Its place among the scenes.
+    /// Its index among the scenes.
     pub(super) scene: usize,
     pub(super) outcome: Outcome,
     pub(super) steps: Vec<ReachedStep>,
@@ -25,29 +25,29 @@ pub(super) struct Job {
     pub(super) fault: Fault,
 }
 
-/// What kind of world a job needs.
+/// The kind of world that a job needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WorldKind {
-    /// One in which `orange` has fail points.
+    /// With an `orange` that has fail points.
     Armed,
-    /// One of the plain `orange`.
+    /// With the plain `orange`.
     Plain,
-    /// The same, with the home on a small disk of its own.
+    /// The same, with the home on a small disk.
     SmallDisk,
 }
 
-/// How many of each there are.
+/// The number of faults of each kind.
 #[derive(Default)]
 pub(super) struct Amounts {
     pub(super) steps: usize,
     pub(super) moments: usize,
     /// Full disks.
     pub(super) disks: usize,
-    /// Of each other kind.
+    /// All other kinds.
     pub(super) others: usize,
 }
 
-/// Numbers that look random and come again with the same seed (splitmix64).
+/// Random numbers that repeat with the same seed (splitmix64).
 pub(super) struct Dice(u64);
 
 /// Every job, in the order of the table.
@@ -77,12 +77,12 @@ pub(super) fn jobs(measured: &[Measured], amounts: &Amounts, seed: u64) -> Vec<J
     jobs
 }
 
-/// Some of these, in their order.
+/// Some of these, in order.
 pub(super) fn some(all: Vec<usize>, count: usize, seed: u64) -> Vec<usize> {
     Dice(seed).some(all, count)
 }
 
-/// Which seed it is when nobody says one.
+/// The seed unless one is given.
 pub(super) fn seed_of_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
@@ -97,8 +97,8 @@ fn all_steps(measured: &[Measured]) -> Vec<Job> {
     measured.iter().flat_map(jobs).collect()
 }
 
-/// Whoever kills a wrapper at its beginning kills an agent, and the task is not to be as before. Its end is meant, where
-/// the scene is about that.
+/// Whether the fault makes sense: killing a wrapper at its start kills an agent, so the task changes, unless the scene is about
+/// that.
 fn is_meant(scene: usize, step: &ReachedStep) -> bool {
     let is_about_an_end = matches!(SCENES[scene].act, Act::Agent { does, .. } if does.starts_with("exit"));
     let is_end = ["clear up", "detach", "leave", "answer", "end "].iter().any(|it| step.what.starts_with(it));
@@ -109,7 +109,7 @@ fn scenes(measured: &[Measured], wanted: impl Fn(&Act) -> bool) -> Vec<usize> {
     measured.iter().map(|it| it.scene).filter(|scene| wanted(&SCENES[*scene].act)).collect()
 }
 
-/// Whether this process may mount one.
+/// Whether this process may mount a disk.
 pub(super) fn has_small_disks() -> bool {
     let Ok(place) = tempfile::tempdir() else { return false };
     let has = small_disk(place.path());
@@ -144,7 +144,7 @@ impl WorldKind {
         }
     }
 
-    /// Ends a world. One that does not go away is in nobody's way.
+    /// Ends a world; a failure to remove it is harmless.
     pub(super) fn leave(self, world: World) {
         world.stop();
         if self == WorldKind::SmallDisk {
@@ -155,12 +155,12 @@ impl WorldKind {
 }
 
 impl Dice {
-    /// Those of a seed.
+    /// The sequence of a seed.
     pub(super) fn of(seed: u64) -> Dice {
         Dice(seed)
     }
 
-    /// A number below this one.
+    /// A random number below `end`.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -169,7 +169,7 @@ impl Dice {
         (mixed ^ (mixed >> 31)) % end.max(1)
     }
 
-    /// Some of these, each with the same chance, in their order.
+    /// Some of these, each with the same probability, in order.
     fn some<T>(&mut self, mut all: Vec<T>, count: usize) -> Vec<T> {
         while all.len() > count {
             let drawn = self.below(all.len() as u64) as usize;

@@ -1,4 +1,4 @@
-//! The requests that are tortured: what is there before, what is asked, and what there is to ask again.
+//! The requests under torture: the state before, the request, and how it is repeated.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,10 @@ use super::world::World;
 use crate::Result;
 use crate::scratch::PROJECT;
 
-/// GitHub's command line.
+/// The scripted `gh`.
 const GITHUB: &str = include_str!("../../../tests/agents/gh");
 
-/// A workflow whose worker waits for a second when it has reached a limit.
+/// A workflow whose worker waits for a second after a limit.
 const PATIENT: &str = include_str!("patient.yml");
 
 /// One request, or one end of an agent.
@@ -21,11 +21,11 @@ pub(super) struct Scene {
     pub(super) name: &'static str,
     prepare: fn(&World, &str) -> Result<()>,
     pub(super) act: Act,
-    /// Where the task is when it is done.
+    /// The status of the task afterwards.
     pub(super) to: &'static str,
 }
 
-/// What is done. `BRANCH` stands for the task's, also as the beginning of a word.
+/// The action. `BRANCH` stands for the task's branch, also as the beginning of a word.
 pub(super) enum Act {
     /// A person runs `orange` with these words.
     Ask(&'static [&'static str]),
@@ -45,7 +45,7 @@ pub(super) const SCENES: &[Scene] = &[
         name: "create, where somebody's folder is in the place of the worktree",
         prepare: |world, branch| {
             let place = world.path("orange/workspaces").join(format!("{PROJECT}--1"));
-            // A request before this one may have made a worktree there.
+            // An earlier request may have created a worktree there.
             let words = ["worktree", "remove", "--force", &place.to_string_lossy()];
             world.git(&world.path(PROJECT), &words).map(drop).unwrap_or_default();
             fs::create_dir_all(&place).map_err(|error| error.to_string())?;
@@ -399,7 +399,7 @@ pub(super) const SCENES: &[Scene] = &[
 ];
 
 impl Scene {
-    /// Makes a task on this branch that is ready for it; says what it is like before.
+    /// Creates a task on this branch that is ready for the request; returns its state before.
     pub(super) fn prepare(&self, world: &World, branch: &str) -> Result<Option<Task>> {
         (self.prepare)(world, branch)?;
         world.quiet()?;
@@ -418,7 +418,7 @@ impl Scene {
         }
     }
 
-    /// What a person does who sees that nothing has come of the request.
+    /// What a person does when the request has had no effect.
     pub(super) fn ask_again(&self, world: &World, branch: &str, found: Option<&Task>) -> Result<Value> {
         match self.words(branch) {
             None => Err("there is nobody who could ask again".to_string()),
@@ -459,7 +459,7 @@ fn write_in(folder: &Path, name: &str, text: &str) -> Result<()> {
     fs::create_dir_all(above).and_then(|()| fs::write(&file, text)).map_err(|error| error.to_string())
 }
 
-/// A task of a workflow that waits.
+/// A task of the workflow that waits.
 fn patient(world: &World, branch: &str) -> Result<()> {
     let folder = world.path("orange/workflows");
     fs::create_dir_all(&folder)
@@ -468,7 +468,7 @@ fn patient(world: &World, branch: &str) -> Result<()> {
     create(world, branch, &["--workflow", "patient"])
 }
 
-/// One more commit on a branch, of this tree, made without a checkout.
+/// Adds a commit with this tree to a branch, without a checkout.
 fn commit_tree(world: &World, branch: &str, tree: &str) -> Result<()> {
     let own = world.path(PROJECT);
     let commit = world.git(&own, &["commit-tree", tree, "-p", branch, "-m", "More"])?;

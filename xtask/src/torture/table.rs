@@ -1,4 +1,4 @@
-//! How often which fault struck, and what came of it.
+//! Counts the faults and their results.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use crate::Result;
 pub(super) struct Table {
     rows: Vec<Row>,
     losses: Vec<String>,
-    /// How many requests left locks of killed gits that were removed by hand.
+    /// The number of requests that left locks of killed gits.
     unlocked: usize,
-    /// What is to be said beside the figures.
+    /// Remarks below the figures.
     remarks: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ impl Table {
         Table { rows: Vec::new(), losses: Vec::new(), unlocked: 0, remarks }
     }
 
-    /// Takes note of what came of a job, and tells of a loss at once.
+    /// Counts the result of a job, and prints a loss at once.
     pub(super) fn add(&mut self, job: &Job, outcome: Result<Attempt>) {
         let outcome = outcome.map(|attempt| {
             self.unlocked += usize::from(attempt.unlocked > 0);
@@ -83,7 +83,7 @@ impl Table {
         !self.losses.is_empty()
     }
 
-    /// As markdown.
+    /// The table in Markdown.
     pub(super) fn render(&self, took: Duration) -> String {
         let mut text = String::from(
             "\n| fault | injected | met nobody | answered all the same | finished by who came next | asked for again | told as `attention` | lost |\n\

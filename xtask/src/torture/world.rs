@@ -1,4 +1,4 @@
-//! The world of one series of faults: a home, an agent that notes what happens to it, and a look at who is at work.
+//! The world of a series of faults: a home, an agent that notes what happens to it, and the list of its processes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,24 +18,24 @@ use crate::scratch::{PROJECT, Scratch};
 
 const AGENT: &str = include_str!("agent.sh");
 
-/// What is in a file of somebody else's.
+/// The contents of another person's file.
 pub(super) const SOMEBODY_S: &str = "somebody's\n";
 
-/// How long anything may take before it hangs: no lock is waited for longer than half of this.
+/// The time after which something hangs: twice the longest wait for a lock.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// A home with one project, in which one task after the other is tortured.
+/// A home with one project, in which the tasks are tortured one after the other.
 pub(super) struct World {
     scratch: Scratch,
     orange: PathBuf,
 }
 
-/// What a process of a world is there for.
+/// The role of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// An `orange` that carries a request out.
+    /// An `orange` that carries out a request.
     Request,
-    /// A git or a tmux that such a one has called.
+    /// A git or a tmux that a request has called.
     Called,
     /// The `orange` around an agent.
     Wrapper,
@@ -43,12 +43,12 @@ pub(super) enum Role {
     Companion,
     /// An agent.
     Agent,
-    /// The server of tmux, in which all agents live.
+    /// The tmux server of all agents.
     Server,
 }
 
 impl Role {
-    /// Every one. Most of what can go wrong is in requests.
+    /// Every role. Requests are the most interesting.
     pub(super) const ALL: [Role; 8] = [
         Role::Request,
         Role::Request,
@@ -76,12 +76,12 @@ impl World {
         World::made(orange, &[], |_| Ok(()))
     }
 
-    /// The same; `furnish` sees the place of `ORANGE_HOME` before anything is in it.
+    /// The same; `furnish` runs before `ORANGE_HOME` has any contents.
     pub(super) fn furnished(orange: &Path, furnish: impl FnOnce(&Path) -> Result<()>) -> Result<World> {
         World::made(orange, &[], furnish)
     }
 
-    /// A world in which no `orange`, and nobody that one starts, can have more address space than so many KiB.
+    /// A world that limits the address space of every `orange` and its children to `most` KiB.
     pub(super) fn of_memory(orange: &Path, most: u64) -> Result<World> {
         let script = format!("ulimit -v {most}; exec \"$@\"");
         World::made(orange, &["/bin/sh", "-c", &script, "sh"].map(str::to_owned), |_| Ok(()))
@@ -99,7 +99,7 @@ impl World {
         Ok(world)
     }
 
-    /// A place in it.
+    /// A path in it.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.scratch.path(name)
     }
@@ -109,20 +109,20 @@ impl World {
         self.scratch.orange(arguments)
     }
 
-    /// Starts `orange … --json`; `launcher` stands before it.
+    /// Starts `orange … --json`, with `launcher` before it.
     pub(super) fn start(&self, launcher: &[&str], arguments: &[&str]) -> Result<Child> {
         let mut command = self.scratch.behind(launcher, arguments);
         command.arg("--json").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().map_err(|error| format!("{} cannot be run: {error}", crate::house::typed(&command)))
     }
 
-    /// What git says.
+    /// The output of git.
     pub(super) fn git(&self, folder: &Path, arguments: &[&str]) -> Result<String> {
         let mut command = self.scratch.command(Path::new("git"), arguments);
         said(command.current_dir(folder))
     }
 
-    /// The same, with something on its standard input.
+    /// The same, with a standard input.
     pub(super) fn git_with(&self, folder: &Path, arguments: &[&str], input: &str) -> Result<String> {
         let mut file = tempfile::tempfile().map_err(|error| error.to_string())?;
         file.write_all(input.as_bytes()).and_then(|()| file.rewind()).map_err(|error| error.to_string())?;
@@ -135,12 +135,12 @@ impl World {
         let target = format!("={session}:");
         let format = "#{window_name} #{pane_id}";
         let listed = said(&mut self.scratch.tmux(&["list-panes", "-s", "-t", &target, "-F", format]));
-        // Where there is no such session, there is no pane.
+        // Without such a session there is no pane.
         let listed = listed.unwrap_or_default();
         listed.lines().filter_map(|line| line.split_once(' ')).map(|(a, b)| (a.into(), b.into())).collect()
     }
 
-    /// Types a line at the agent in this window.
+    /// Types a line into the agent's terminal.
     pub(super) fn type_at(&self, session: &str, window: &str, line: &str) -> Result<()> {
         let panes = self.panes(session);
         let pane = panes.get(window).ok_or_else(|| format!("{session} has no window {window}"))?;
@@ -155,7 +155,7 @@ impl World {
             .map_err(|error| format!("{} cannot be written: {error}", place.display()))
     }
 
-    /// Notes that these texts have to be in a commit when the task of this branch has ended.
+    /// Requires that these texts are in a commit when the task of this branch has ended.
     pub(super) fn must_be_kept(&self, branch: &str, texts: &[&str]) -> Result<()> {
         let note = self.path(&format!("{branch}.kept"));
         let scratch = self.path(&format!("{branch}.text"));
@@ -168,7 +168,7 @@ impl World {
         fs::write(note, blobs).map_err(|error| error.to_string())
     }
 
-    /// Writes a file of somebody else's, which has to be as it was when the request for this branch is over.
+    /// Writes another person's file, which must not change until the request for this branch is over.
     pub(super) fn must_stay(&self, branch: &str, file: &Path) -> Result<()> {
         fs::write(file, SOMEBODY_S)
             .and_then(|()| {
@@ -177,7 +177,7 @@ impl World {
             .map_err(|error| error.to_string())
     }
 
-    /// A file of ours.
+    /// A file of our own.
     pub(super) fn note(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
@@ -190,8 +190,7 @@ impl World {
         pids.filter_map(|pid| process(pid, &mark, &self.orange)).collect()
     }
 
-    /// The processes of requests that are under way, without agents and those who attend them; with the programs that
-    /// these have called, or only `orange` itself.
+    /// The processes of running requests, without agents and their wrappers; with the programs that they have called, or only `orange`.
     pub(super) fn at_work(&self, with_called: bool) -> Vec<Process> {
         let processes = self.processes();
         let asks =
@@ -204,7 +203,7 @@ impl World {
         processes.into_iter().filter(is_meant).collect()
     }
 
-    /// Kills everybody of this role; how many there were.
+    /// Kills every process of this role, and returns their number.
     pub(super) fn kill(&self, role: Role) -> usize {
         let requests: Vec<i32> = self.at_work(false).iter().map(|process| process.pid).collect();
         let is_called = |process: &Process| parent(process.pid).is_some_and(|it| requests.contains(&it));
@@ -228,18 +227,18 @@ impl World {
         self.processes().iter().any(|process| process.words.first().is_some_and(is_git))
     }
 
-    /// Waits until nobody is at work: no request, and no wrapper without a living agent.
+    /// Waits until no request runs, and no wrapper without a living agent.
     pub(super) fn quiet(&self) -> Result<()> {
         self.quiet_without(|_| false)
     }
 
-    /// The same without those who only wait until an agent is to be started again, which may be minutes away.
+    /// The same, but ignores processes that wait for the next start of an agent, which may take minutes.
     pub(super) fn calm(&self) -> Result<()> {
         self.quiet_without(|process| process.is_command(["agent", "resume"]))
     }
 
     fn quiet_without(&self, waits: impl Fn(&Process) -> bool) -> Result<()> {
-        // Who was started while others were looked at may have been overlooked.
+        // A single look may miss a process that was started meanwhile.
         const LOOKS: usize = 3;
         let start = Instant::now();
         let mut quiet = 0;
@@ -273,9 +272,9 @@ impl World {
         Ok(())
     }
 
-    /// Ends everybody in it.
+    /// Ends every process in it.
     pub(super) fn stop(&self) {
-        // Where no server runs, there is none to end.
+        // There may be no server.
         self.scratch.tmux(&["kill-server"]).output().map(drop).unwrap_or_default();
         for process in self.processes() {
             signal(process.pid, Signal::KILL);
@@ -288,7 +287,7 @@ impl World {
         self.scratch.remove()
     }
 
-    /// How many agents of a task are being attended.
+    /// The number of a task's agents with a wrapper.
     pub(super) fn attended(&self, task: &str) -> usize {
         let is_own =
             |process: &&Process| process.is_wrapper() && process.words.iter().any(|word| word == task);
@@ -297,7 +296,7 @@ impl World {
 }
 
 impl Process {
-    /// Whether it is the one around an agent.
+    /// Whether it is an agent's wrapper.
     fn is_wrapper(&self) -> bool {
         self.is_command(["agent", "run"])
     }
@@ -310,7 +309,7 @@ impl Process {
         self.is_orange && self.words.get(1..3).is_some_and(|words| words == command)
     }
 
-    /// Whether it is the companion of a wrapper, or records what a pane shows.
+    /// Whether it is a companion, or records a pane.
     fn is_beside_agent(&self) -> bool {
         self.is_command(["agent", "serve"]) || self.is_command(["agent", "record"])
     }
@@ -328,7 +327,7 @@ impl Process {
         all.iter().any(|other| other.is_agent() && parent(other.pid) == Some(self.pid))
     }
 
-    /// Whether it is one, and not a tmux that the wrapper has called.
+    /// Whether it is an agent, and not a tmux that the wrapper has called.
     fn is_agent(&self) -> bool {
         self.words.iter().take(2).any(|word| word.ends_with("/agents/claude"))
     }
@@ -341,11 +340,11 @@ pub(super) fn signal(pid: i32, signal: Signal) {
     }
 }
 
-/// Waits for a process that was started, and gives what it wrote, which may be more than a pipe holds; one that hangs is killed.
+/// Waits for a process and returns its output, which may exceed a pipe's buffer; a process that hangs is killed.
 pub(super) fn end_of(child: Child) -> Result<Output> {
     let pid = Pid::from_child(&child);
     let (ended, end) = mpsc::channel();
-    // Who has stopped waiting does not hear of the end any more.
+    // The receiver may no longer wait.
     thread::spawn(move || ended.send(child.wait_with_output()).unwrap_or_default());
     match end.recv_timeout(PATIENCE) {
         Ok(output) => output.map_err(|error| error.to_string()),

@@ -6,7 +6,7 @@ use super::{Asked, Reply, ToolAnswer, events, list, text_of};
 use crate::model::http::Answer;
 use crate::model::tools::Tool;
 
-/// How harnesses say in a tool's answer that it has failed: the protocol has no other place for it.
+/// The beginnings of failed tools' answers, since the protocol has no field for that.
 const FAILURES: &[&str] =
     &["Command exited with code", "Validation failed for tool", "Could not find", "Found multiple matches"];
 

@@ -1,4 +1,4 @@
-//! The wire protocols of models: what a request says, and how an answer is written.
+//! The wire protocols of models: parses requests, and writes answers.
 
 mod chat;
 mod messages;
@@ -23,30 +23,30 @@ pub(super) enum Protocol {
     Chat,
 }
 
-/// What a request says, in whichever protocol.
+/// The contents of a request, in any protocol.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
-    /// What the person said, message by message.
+    /// The person's messages.
     pub(super) messages: Vec<String>,
-    /// What tools answered, each with the id of its call.
+    /// The answers of tools, each with the id of its call.
     pub(super) results: Vec<(String, ToolAnswer)>,
     /// The tools that are offered.
     pub(super) tools: Vec<Tool>,
-    /// The answer is to be a stream.
+    /// Whether the answer is to be a stream.
     pub(super) stream: bool,
-    /// The request as it came.
+    /// The request as text.
     pub(super) raw: String,
 }
 
-/// What a tool answered.
+/// The answer of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ToolAnswer {
     pub(super) text: String,
-    /// The harness says that the call has failed or was refused.
+    /// Whether the harness says that the call has failed or was refused.
     pub(super) is_error: bool,
 }
 
-/// What the model says.
+/// The answer of the model.
 #[derive(Debug)]
 pub(super) enum Reply {
     Text(String),
@@ -102,7 +102,7 @@ impl Protocol {
         answer
     }
 
-    /// As each provider says it, with the headers that it has for this.
+    /// The error about an exhausted limit in each provider's words, with its headers.
     fn used_up(self, seconds: u32) -> Answer {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let (kind, message) = match self {
@@ -145,7 +145,7 @@ impl Protocol {
 }
 
 impl Asked {
-    /// Where the agent works, as its harness tells the model.
+    /// The agent's folder, by the harness's message to the model.
     pub(super) fn folder(&self) -> &str {
         let marks = ["orking directory: ", "<cwd>"];
         let found = marks.iter().find_map(|mark| self.raw.split_once(mark)).map(|(_, rest)| rest);
@@ -153,12 +153,12 @@ impl Asked {
         found.and_then(|rest| rest.split(is_over).next()).unwrap_or_default()
     }
 
-    /// What the tool answered to the call of this id.
+    /// The answer of the tool to the call of this id.
     pub(super) fn result(&self, id: &str) -> Option<&ToolAnswer> {
         self.results.iter().find(|(call, _)| call == id).map(|(_, answer)| answer)
     }
 
-    /// A guess at its length in tokens, as good as any without the model's own table.
+    /// An estimate of its length in tokens.
     pub(super) fn tokens(&self) -> usize {
         self.raw.len() / 4
     }
@@ -171,12 +171,12 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| texts.join("\n"), str::to_owned)
 }
 
-/// The elements of a list; none where there is no list.
+/// The elements of a list; none of any other value.
 fn list(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Events as a stream has them, each with its name where it has one.
+/// The events of a stream, some with names.
 fn events(events: &[(&str, Value)]) -> Answer {
     let one = |(name, data): &(&str, Value)| match *name {
         "" => format!("data: {data}\n\n"),

@@ -35,7 +35,7 @@ fn tools(offered: &Value) -> Vec<Tool> {
     vec![Tool { is_plain: offered["type"] == "custom", ..Tool::new(name, &offered["parameters"]) }]
 }
 
-/// What a command answered has its exit status in it.
+/// The answer of a command, which contains its exit status.
 fn result(output: &Value) -> ToolAnswer {
     let text = text_of(if output.is_object() { &output["content"] } else { output });
     let succeeded = ["exited with code 0", "Exit code: 0", "\"exit_code\":0"];

@@ -1,8 +1,8 @@
-//! The match that somebody would write who has no compiler for workflows.
+//! A match by hand, as without a compiler for workflows.
 
 use super::Question;
 
-/// Where a task can be.
+/// The states.
 #[derive(Clone, Copy)]
 pub enum State {
     Pending,
@@ -24,7 +24,7 @@ pub fn ask((from, to, round): Question) -> (State, State, u32) {
     (STATES[usize::from(from)], STATES[usize::from(to)], round)
 }
 
-/// Which transition fires.
+/// The transition that fires.
 #[derive(Clone, Copy)]
 pub enum Transition {
     PendingToWorking,
@@ -47,15 +47,15 @@ pub enum Transition {
     StuckToCancelled,
 }
 
-/// Why none does.
+/// Why none fires.
 #[derive(Clone, Copy)]
-#[expect(dead_code, reason = "an engine would read the states; what is measured here only looks which it is")]
+#[expect(dead_code, reason = "an engine reads the states; the measurement only distinguishes the variants")]
 pub enum Refusal {
     NoTransition(State, State),
     GuardFailed(State, State),
 }
 
-/// Yes or no, and no more.
+/// Whether a transition fires.
 #[inline(never)]
 pub fn fires((from, to, round): (State, State, u32)) -> bool {
     match (from, to) {
@@ -71,7 +71,7 @@ pub fn fires((from, to, round): (State, State, u32)) -> bool {
     }
 }
 
-/// All that an engine needs to know.
+/// The transition that fires, or why none does: all that an engine needs.
 #[inline(never)]
 pub fn resolve((from, to, round): (State, State, u32)) -> Result<Transition, Refusal> {
     use Transition::*;

@@ -1,4 +1,4 @@
-//! Ours, twice: the typed function that is generated, and the tables that the engine runs on.
+//! Ours, twice: the generated, typed function, and the tables of the engine.
 
 use orange_core::{Rejection, TransitionId};
 use orange_macros::workflow;

@@ -1,4 +1,4 @@
-//! The same with rust-fsm, which has no guards: the round becomes part of the input, by whoever asks.
+//! The same with rust-fsm, which has no guards: the caller makes the round a part of the input.
 
 use rust_fsm::{StateMachineImpl, state_machine};
 
@@ -53,7 +53,7 @@ pub fn ask((from, to, round): Question) -> (State, u8, u32) {
     (states[usize::from(from)], to, round)
 }
 
-/// The answer, the choice of the input included: it is where the guard is.
+/// The answer, including the choice of the input, which replaces the guard.
 #[inline(never)]
 pub fn fires((from, to, round): (State, u8, u32)) -> bool {
     let input = match (to, round) {

@@ -29,7 +29,7 @@ statemachine! {
     }
 }
 
-/// What the guards read.
+/// The context of the guards.
 pub struct Round(u32);
 
 impl StateMachineContext for Round {

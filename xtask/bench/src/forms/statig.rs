@@ -1,11 +1,11 @@
-//! The same with statig: one handler for each state, called without the machine around it.
+//! The same with statig: one handler for each state, called without the machine.
 
 use statig::blocking;
 use statig::prelude::{Outcome, Outcome::*, state_machine};
 
 use super::Question;
 
-/// What is asked for.
+/// The target state.
 #[derive(Clone, Copy)]
 pub enum Event {
     Clarification,
@@ -17,7 +17,7 @@ pub enum Event {
     Cancelled,
 }
 
-/// What the handlers share.
+/// The context of the handlers.
 pub struct Task {
     round: u32,
 }

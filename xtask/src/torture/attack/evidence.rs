@@ -1,4 +1,4 @@
-//! What an attack has written and what it has seen, and whether that is still true.
+//! Records the texts of an attack, and checks that they still exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,30 +12,30 @@ use crate::scratch::PROJECT;
 #[derive(Default)]
 pub(super) struct Evidence {
     texts: Vec<Text>,
-    /// What was done to the worktree, in order.
+    /// The changes to the worktree, in order.
     states: Vec<&'static str>,
 }
 
 struct Text {
-    /// Where it was written, and as part of what.
+    /// Its file, and the part of the attack that wrote it.
     file: PathBuf,
     part: u64,
     text: String,
 }
 
 impl Evidence {
-    /// Takes note of what was done to the worktree, to be told with a loss.
+    /// Records a change to the worktree, for the message about a loss.
     pub(super) fn tell(&mut self, state: &'static str) {
         self.states.push(state);
     }
 
-    /// One more of them. What was in its file before, as part of something else, is over.
+    /// Adds a text. What its file had before, as another part, no longer counts.
     pub(super) fn note(&mut self, file: PathBuf, part: u64, text: String) {
         self.texts.retain(|one| one.file != file || one.part == part);
         self.texts.push(Text { file, part, text });
     }
 
-    /// Of what was written into a file, only the last is still anywhere: git has not taken it.
+    /// Keeps only the last text of a file that git has not stored.
     pub(super) fn only_last(&mut self, file: &Path) {
         let last = self.texts.iter().rposition(|one| one.file == file);
         let mut number = 0;
@@ -45,18 +45,18 @@ impl Evidence {
         });
     }
 
-    /// What was only staged is gone, with the index.
+    /// Drops what was only staged, since the index is gone.
     pub(super) fn only_files(&mut self) {
         let files: BTreeSet<PathBuf> = self.texts.iter().map(|one| one.file.clone()).collect();
         files.iter().for_each(|file| self.only_last(file));
     }
 
-    /// How many there are.
+    /// The number of texts.
     pub(super) fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// That each of them is in a commit that a ref leads to, or in a file below `ORANGE_HOME`, or in a repository there.
+    /// Checks that each text is in a commit under a ref, in a file below `ORANGE_HOME`, or in a repository there.
     pub(super) fn check(&self, world: &World) -> Result<()> {
         let missing = self.missing(world)?;
         if missing.is_empty() {
@@ -68,8 +68,8 @@ impl Evidence {
         Err(format!("{count} of {of} texts are in no commit and in no file, after {states}:{lost}"))
     }
 
-    /// Leaves out what is gone before anything was asked for: git itself loses some files, as a stash does those outside of a
-    /// sparse checkout. What no ref leads to counts as there only where git is still to pick it.
+    /// Drops what git itself loses before any request, such as files outside of a sparse checkout in a stash. An unreachable commit
+    /// counts only if git is still to pick it.
     pub(super) fn leave_out_lost(&mut self, world: &World) -> Result<()> {
         let mut gone: BTreeSet<String> = self.missing(world)?.into_keys().collect();
         if gone.is_empty() {
@@ -97,7 +97,7 @@ impl Evidence {
         Ok(wanted)
     }
 
-    /// The names that git has for them, without asking for anything that a repository says of them.
+    /// The blob names of the texts, without reading any settings of a repository.
     fn blobs(&self, world: &World) -> Result<Vec<String>> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let mut lines = String::new();
@@ -116,12 +116,12 @@ fn committed(world: &World, repository: &Path) -> Result<BTreeSet<String>> {
     Ok(ids(&listed))
 }
 
-/// The objects that a list names.
+/// The objects in a list.
 fn ids(listed: &str) -> BTreeSet<String> {
     listed.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
 }
 
-/// What the commits have that a sequence of git in a worktree, such as a rebase, is at or has not come to yet.
+/// The contents of the commits that an unfinished rebase or the like in a worktree has applied or will apply.
 fn to_be_picked(world: &World) -> Result<BTreeSet<String>> {
     let repository = world.path(PROJECT);
     let files =
@@ -146,10 +146,10 @@ fn to_be_picked(world: &World) -> Result<BTreeSet<String>> {
     Ok(ids(&world.git(&repository, &words)?))
 }
 
-/// What is in files and repositories below `ORANGE_HOME`.
+/// The contents of files and repositories below `ORANGE_HOME`.
 fn elsewhere(world: &World) -> Result<BTreeSet<String>> {
     let (mut files, mut found) = (Vec::new(), BTreeSet::new());
-    // What belongs to a worktree alone is there, with its submodules.
+    // The parts of worktrees, with their submodules, are in `.git/worktrees`.
     let mut folders = vec![world.path("orange"), world.path(PROJECT).join(".git/worktrees")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
@@ -166,7 +166,7 @@ fn elsewhere(world: &World) -> Result<BTreeSet<String>> {
             }
         }
     }
-    // A file whose name is no line is no evidence.
+    // A file name with a line break is skipped.
     let lines = files.iter().filter_map(|file| file.to_str()).filter(|name| !name.contains('\n'));
     let lines: String = lines.map(|name| format!("{name}\n")).collect();
     let hashes = ["hash-object", "--no-filters", "--stdin-paths"];
@@ -174,8 +174,7 @@ fn elsewhere(world: &World) -> Result<BTreeSet<String>> {
     Ok(found)
 }
 
-/// What is staged and stashed in a repository of which this is the folder or the `.git` file, and what its refs lead to; nothing
-/// of one that leads nowhere.
+/// What is staged, stashed and reachable in the repository of this folder or `.git` file; nothing without a repository.
 fn inside(world: &World, repository: &Path) -> BTreeSet<String> {
     let folder = if repository.is_file() { repository.with_file_name("") } else { repository.to_owned() };
     let git = |words: &[&str]| world.git(&folder, words).unwrap_or_default();
@@ -191,7 +190,7 @@ fn inside(world: &World, repository: &Path) -> BTreeSet<String> {
     staged.chain(listed).map(str::to_owned).collect()
 }
 
-/// That no task has two agents of one kind at once, by what the agents noted when they began. Those who live, each with its task.
+/// Checks that no task has two agents of one kind at once, by the agents' own notes, and returns the living ones with their tasks.
 pub(super) fn census(world: &World) -> Result<Vec<(String, String)>> {
     let mut alive = Vec::new();
     for entry in fs::read_dir(world.path("home/agents")).into_iter().flatten().flatten() {
@@ -211,14 +210,14 @@ pub(super) fn census(world: &World) -> Result<Vec<(String, String)>> {
     Ok(alive)
 }
 
-/// What nobody may touch: a person's own checkout, with what they have not committed there, and branches of the remote.
+/// What must not change: a person's own checkout with its uncommitted changes, and branches of the remote.
 pub(super) fn others(world: &World) -> Result<String> {
     let own = world.path(PROJECT);
     let state = world.git(&own, &["status", "--porcelain", "--branch", "--untracked-files=all"])?;
     let mine = fs::read_to_string(own.join("mine")).unwrap_or_default();
     let remote = ["develop", "production"]
         .map(|name| world.git(&world.path("toy.git"), &["rev-parse", "--verify", name]).unwrap_or_default());
-    // How far it is ahead of the remote is what merges are for.
+    // The distance from the remote changes with merges.
     let state: String = state.lines().filter(|line| !line.starts_with("## main...")).collect();
     Ok(format!("{state} {mine} {remote:?}"))
 }

@@ -1,4 +1,4 @@
-//! Lives of tasks: something is asked for, everybody may be killed, and then it comes to its end.
+//! Lives of tasks: a request, kills, and the recovery.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -20,13 +20,13 @@ use super::store;
 use crate::Result;
 use crate::scratch::PROJECT;
 
-/// What there was to survive in a life.
+/// The figures of a life.
 pub(super) struct Lived {
-    /// How often somebody was killed.
+    /// The number of kills.
     pub(super) kills: usize,
-    /// How many texts had to be kept.
+    /// The number of texts to be kept.
     pub(super) texts: usize,
-    /// How many lock files of killed gits were removed by hand.
+    /// The number of lock files of killed gits that were removed by hand.
     pub(super) unlocked: usize,
 }
 
@@ -46,19 +46,19 @@ pub(super) const KINDS: [Kind; 6] = [
     Kind { name: "hostile files in the store", live: store::hostile },
 ];
 
-/// How often somebody is killed while a request runs, at most.
+/// The maximum of kills during a request.
 const KILLS: u64 = 10;
 
 /// The highest exit status that `orange` documents.
 const MOST: i32 = 6;
 
-/// How often a person asks again before it counts as not to be had.
+/// How often a person repeats a request before it counts as failed.
 const PATIENCE: usize = 6;
 
-/// How much address space a process may have, in KiB: far more than any needs, and far less than a hostile file has bytes.
+/// The address space of a process in KiB: far more than any needs, and far less than the size of a hostile file.
 const MEMORY: u64 = 1 << 20;
 
-/// A world with something in its repository, and a person's own work beside it.
+/// A world with files in its repository, and a person's own changes beside it.
 pub(super) fn world(orange: &Path) -> Result<World> {
     let world = World::of_memory(orange, MEMORY)?;
     let own = world.path(PROJECT);
@@ -168,7 +168,7 @@ fn start_at_once(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> 
     Ok(Lived { kills, texts: 0, unlocked })
 }
 
-/// No task is under way any more.
+/// Checks that no agent is left.
 pub(super) fn nobody_is_left(world: &World) -> Result<()> {
     // An agent whose terminal is gone ends when it reads from that.
     let is_over = || census(world).is_ok_and(|alive| alive.is_empty());
@@ -181,7 +181,7 @@ pub(super) fn nobody_is_left(world: &World) -> Result<()> {
     })
 }
 
-/// Files that lead the engine elsewhere, or make it wait. Each is put right afterwards, as a person would.
+/// Puts files in the way that lead the engine elsewhere or make it wait, and afterwards repairs them like a person.
 fn hostile(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> {
     const PLACES: [&str; 4] = [".git", ".orange", "TASK.md", ".gitmodules"];
     let before = others(world)?;
@@ -192,7 +192,7 @@ fn hostile(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> {
     let name = PLACES[dice.below(PLACES.len() as u64) as usize];
     let place = worktree.join(name);
     let away = world.path(&format!("{branch}.away"));
-    // Not all of them are there.
+    // Some of them do not exist.
     fs::rename(&place, &away).unwrap_or_default();
     let own = world.path(PROJECT);
     let made = match dice.below(4) {
@@ -228,7 +228,7 @@ fn start(world: &World, words: &[&str]) -> Result<Vec<Child>> {
     Ok(vec![world.start(&[], words)?])
 }
 
-/// Cancels a task, perhaps again and again, and has the monitor come along: all of it under kills. How many there were.
+/// Cancels a task, perhaps repeatedly, with a monitor beside it, all under kills. Returns the number of kills.
 pub(super) fn cancel(world: &World, dice: &mut Dice, branch: &str) -> Result<usize> {
     let mut kills = 0;
     for turn in 0..=dice.below(4) {
@@ -239,7 +239,7 @@ pub(super) fn cancel(world: &World, dice: &mut Dice, branch: &str) -> Result<usi
     Ok(kills)
 }
 
-/// Makes requests, and kills somebody of some kind again and again while they run. How often somebody was met.
+/// Makes requests, and kills processes of some role while they run. Returns the number of kills.
 fn under_kills(world: &World, dice: &mut Dice, begin: impl FnOnce() -> Result<Vec<Child>>) -> Result<usize> {
     let count = 1 + dice.below(KILLS);
     let strike = |_| {
@@ -256,7 +256,7 @@ fn under_kills(world: &World, dice: &mut Dice, begin: impl FnOnce() -> Result<Ve
                 if is_over.load(Ordering::Relaxed) {
                     break;
                 }
-                // Whoever of this role, or else of the next, is there.
+                // A process of this role, or else of the next.
                 let mut roles = Role::ALL.iter().cycle().skip(first).take(Role::ALL.len());
                 let has_met = roles.any(|role| world.kill(*role) > 0);
                 met.fetch_add(usize::from(has_met), Ordering::Relaxed);
@@ -270,7 +270,7 @@ fn under_kills(world: &World, dice: &mut Dice, begin: impl FnOnce() -> Result<Ve
     Ok(met.load(Ordering::Relaxed))
 }
 
-/// That a process has ended by itself, or was killed: one that lacks memory, or panics, has not.
+/// Checks that a process has ended by itself or was killed, and has not panicked or run out of memory.
 pub(super) fn check_end(output: &Output) -> Result<()> {
     let killed = output.status.signal() == Some(Signal::KILL.as_raw());
     if killed || output.status.code().is_some_and(|code| code <= MOST) {
@@ -279,8 +279,8 @@ pub(super) fn check_end(output: &Output) -> Result<()> {
     Err(format!("a request breaks off, {}: {}", output.status, String::from_utf8_lossy(&output.stderr)))
 }
 
-/// What comes along next, and a person who asks again, until the task is over and its worktree given back. How many locks of
-/// killed gits they have removed.
+/// Repeats recovery and the request until the task is finished and its worktree released. Returns the number of removed locks of
+/// killed gits.
 pub(super) fn come_to_an_end(world: &World, branch: &str, words: &[&str]) -> Result<usize> {
     let (mut unlocked, mut said) = (0, String::new());
     for _ in 0..PATIENCE {
@@ -300,7 +300,7 @@ pub(super) fn come_to_an_end(world: &World, branch: &str, words: &[&str]) -> Res
     Err(format!("{branch} does not come to its end: {said}"))
 }
 
-/// Writes one file after the other until it is over; what was written whole.
+/// Writes files until it is over, and returns those that were written completely.
 fn write_all(worktree: &Path, branch: &str, is_over: &AtomicBool) -> Vec<(PathBuf, String)> {
     const MOST: usize = 600;
     let mut written = Vec::new();
@@ -314,7 +314,7 @@ fn write_all(worktree: &Path, branch: &str, is_over: &AtomicBool) -> Vec<(PathBu
         };
         match saved {
             Ok(()) => written.push((file, text)),
-            // The folder is not there yet, or not any more; without a worktree there is nothing to write.
+            // The folder does not exist yet, or no longer.
             Err(_) => fs::create_dir(folder).unwrap_or_default(),
         }
     }

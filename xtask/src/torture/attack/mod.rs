@@ -1,5 +1,5 @@
-//! `cargo xtask torture --attack`: random lives of tasks, under kills of every kind of process. What must hold of them is asked
-//! of git, of files and of the agents' own notes, and never of `orange`.
+//! `cargo xtask torture --attack`: random lives of tasks, under kills of all kinds of processes. The checks ask git, files and the
+//! agents' own notes, and never `orange`.
 
 mod evidence;
 mod life;
@@ -19,7 +19,7 @@ use super::world::World;
 use super::{REQUESTS_IN_A_WORLD, indented};
 use crate::Result;
 
-/// One kind of life, and what came of all of them.
+/// A kind of life, and its results.
 #[derive(Clone, Default)]
 struct Row {
     lives: usize,
@@ -29,7 +29,7 @@ struct Row {
     lost: usize,
 }
 
-/// Lives the lives of these numbers, one after the other, in worlds of this `orange`; false when anything was lost.
+/// Runs the lives of these numbers in worlds of this `orange`; false if anything was lost.
 pub(super) fn run(
     orange: &Path,
     lives: Range<usize>,
@@ -76,7 +76,7 @@ fn work(
             None => (life::world(orange)?, 0),
         };
         let kind = kinds[number % kinds.len()];
-        // A life is its number's, whoever lives it: the same seed gives the same lives.
+        // The seed and its number determine a life.
         let mut dice = Dice::of(seed ^ (number as u64).wrapping_mul(0x9e37_79b9));
         let outcome = (KINDS[kind].live)(&here, &mut dice, &format!("life-{number}"));
         let is_whole = outcome.is_ok();
@@ -95,7 +95,7 @@ fn work(
     Ok(())
 }
 
-/// A world that does not go away is in nobody's way.
+/// Ends a world; a failure to remove it is harmless.
 fn end(world: World) {
     world.end().unwrap_or_default();
 }

@@ -1,4 +1,4 @@
-//! States that agents, people and killed gits leave a worktree in.
+//! States in which agents, people and killed gits leave a worktree.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,10 +12,10 @@ use super::super::world::World;
 use super::evidence::Evidence;
 use crate::Result;
 
-/// Makes one; every text that must not be lost is noted. What git refuses in the state before is left out.
+/// Creates a state, and records every text that must not be lost. It skips what git refuses.
 type State = fn(&Site<'_>, &mut Evidence) -> Result<()>;
 
-/// A worktree, and a number of which no file has been named yet.
+/// A worktree, and the number of the next file.
 struct Site<'s> {
     world: &'s World,
     folder: &'s Path,
@@ -44,7 +44,7 @@ const STATES: [(&str, State); 19] = [
     ("large", large),
 ];
 
-/// Puts a worktree into some of these states, one upon the other.
+/// Puts a worktree into several of these states.
 pub(super) fn confuse(world: &World, folder: &Path, dice: &mut Dice, evidence: &mut Evidence) -> Result<()> {
     for _ in 0..=dice.below(4) {
         let number = dice.below(u64::MAX);
@@ -52,7 +52,7 @@ pub(super) fn confuse(world: &World, folder: &Path, dice: &mut Dice, evidence: &
         make(&Site { world, folder, number }, evidence)?;
         evidence.tell(name);
     }
-    // Nothing can be done in git afterwards.
+    // Git commands fail after this.
     if dice.below(12) == 0 {
         evidence.tell("without an index");
         let own = world.git(folder, &["rev-parse", "--absolute-git-dir"])?;
@@ -63,24 +63,24 @@ pub(super) fn confuse(world: &World, folder: &Path, dice: &mut Dice, evidence: &
 }
 
 impl Site<'_> {
-    /// A name that no other file has.
+    /// A new file name.
     fn name(&self, of: &str) -> String {
         format!("{of}-{:x}", self.number % 0xff_ffff)
     }
 
-    /// Writes a text that occurs nowhere else, which must not be lost.
+    /// Writes a unique text, which must not be lost.
     fn write(&self, evidence: &mut Evidence, name: impl AsRef<OsStr>) -> Result<()> {
         let file = self.folder.join(name.as_ref());
         let text = format!("{} {:x} {}\n", file.display(), self.number, evidence.len());
         let above = file.parent().unwrap_or(self.folder);
-        // A file may be where a folder is to be, or the other way round: then there is nothing to be kept.
+        // A file may be at the path of a folder, or the reverse: then there is nothing to keep.
         if fs::create_dir_all(above).and_then(|()| fs::write(&file, &text)).is_ok() {
             evidence.note(file, self.number, text);
         }
         Ok(())
     }
 
-    /// Whether git does this here.
+    /// Whether this git command succeeds.
     fn git(&self, words: &[&str]) -> bool {
         self.world.git(self.folder, words).is_ok()
     }
@@ -95,7 +95,7 @@ impl Site<'_> {
         Ok(is_done)
     }
 
-    /// A branch whose three commits, and one here, write the same file; false where that cannot be.
+    /// Creates a branch whose three commits write the same file as one here; false if that is impossible.
     fn diverge(&self, evidence: &mut Evidence, side: &str) -> Result<bool> {
         let here = self.world.git(self.folder, &["rev-parse", "HEAD"])?;
         let name = self.name("both");
@@ -109,7 +109,7 @@ impl Site<'_> {
         Ok(self.git(&["switch", "--quiet", "--create", &mine, &here]) && self.commit(evidence, &name)?)
     }
 
-    /// Whether git is in the middle of something that has come to this commit.
+    /// Whether an unfinished operation of git has come to this commit.
     fn stands_at(&self, name: &str, commit: &str) -> bool {
         let id = |name: &str| self.world.git(self.folder, &["rev-parse", "--verify", "--quiet", name]);
         id(name).is_ok_and(|found| id(commit).as_ref() == Ok(&found))
@@ -154,7 +154,7 @@ fn cherry_picked(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
     let side = site.name("side");
     if site.diverge(evidence, &side)? {
         site.git(&["cherry-pick", &format!("{side}~2"), &format!("{side}~1"), &side]);
-        // Where git was in the middle of something else before, only the branch has them.
+        // After another unfinished operation, only the branch has them.
         if site.stands_at("CHERRY_PICK_HEAD", &format!("{side}~2")) {
             site.git(&["branch", "--quiet", "-D", &side]);
         }
@@ -222,7 +222,7 @@ fn hidden(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
 
 fn stashed(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
     site.write(evidence, site.name("stashed"))?;
-    // Kept by its commit: later lives push other stashes onto it.
+    // By its commit, since later lives push other stashes onto it.
     if site.git(&["stash", "push", "--quiet", "--include-untracked"]) {
         let kept = format!("refs/heads/{}", site.name("stash"));
         site.git(&["update-ref", &kept, "refs/stash"]);
@@ -282,7 +282,7 @@ fn without_permissions(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
 fn killed_halfway(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
     let own = site.world.git(site.folder, &["rev-parse", "--absolute-git-dir"])?;
     let name = ["rebase-merge", "rebase-apply", "sequencer"][(site.number % 3) as usize];
-    // It is there already where git is in the middle of it.
+    // It exists during such an operation.
     fs::create_dir(Path::new(&own).join(name)).unwrap_or_default();
     site.write(evidence, site.name("halfway"))
 }

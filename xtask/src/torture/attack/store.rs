@@ -1,4 +1,4 @@
-//! Files in the store that lead the engine elsewhere, make it wait, or say what is not so.
+//! Files in the store that lead the engine elsewhere, make it wait, or are wrong.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,23 +17,23 @@ use super::life::{Lived, cancel, check_end, come_to_an_end, nobody_is_left, same
 use crate::Result;
 use crate::scratch::PROJECT;
 
-/// A second project, whose tasks have nothing to do with those of the first.
+/// A second project with independent tasks.
 const NEXT: &str = "next";
 
-/// Whose work may fail while something else is in a place.
+/// Whose work may fail while something else is at a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hits {
-    /// The task's alone.
+    /// The task's.
     Task,
-    /// What needs a lock or a note of the project.
+    /// What needs a lock or a record of the project.
     Project,
     /// Every start of an agent.
     Starts,
-    /// None but what is about the file itself.
+    /// Nothing but what uses the file itself.
     Nobody,
 }
 
-/// What the engine reads and writes: of a task in its folder, of a project beside its tasks, and of all in the home.
+/// The files that the engine uses: of a task in its folder, of a project beside its tasks, and of the home.
 const PLACES: [(Hits, &str); 30] = [
     (Hits::Task, "TASK.md"),
     (Hits::Task, "history.jsonl"),
@@ -63,18 +63,18 @@ const PLACES: [(Hits, &str); 30] = [
     (Hits::Starts, "setup.json"),
     (Hits::Nobody, "orange.log"),
     (Hits::Nobody, "orange.old.log"),
-    // A second time, as nobody's task goes on without it.
+    // A second time, since no task goes on without it.
     (Hits::Starts, "projects.json"),
     (Hits::Nobody, "orange.log"),
 ];
 
-/// What only a person writes, or only on request.
+/// Files that a person writes or requests.
 const PERSON_S: [&str; 3] = ["projects.json", "harnesses.toml", "setup.json"];
 
-/// How long a huge file is.
+/// The length of a huge file.
 const HUGE: u64 = 1 << 33;
 
-/// Reports of a harness that no harness makes.
+/// Invalid reports of a harness.
 const REPORTS: &str = r#"
 {"time":"9999-12-31T23:59:59.999Z","spawn":1,"kind":"idle"}
 {"time":"0000-00-00T00:00:00.000Z","spawn":1,"kind":"permission","tool":"\u001b[2J","text":"a\nb","request":"../../../projects.json","pid":1,"start":0}
@@ -84,7 +84,7 @@ const REPORTS: &str = r#"
 {"time":"2026-01-01T00:00:00.000Z","spawn":1,"kind":"started","session":"--help","transcript":"/dev/zero"}
 "#;
 
-/// One thing in one place.
+/// Something wrong at one path.
 struct Trap {
     kind: u64,
     name: &'static str,
@@ -93,8 +93,8 @@ struct Trap {
     away: PathBuf,
 }
 
-/// Puts something into one of these places, or an old list of the worktrees into its own. No command may hang, take much memory or
-/// keep to itself what is wrong; what is not the engine's stays, and another task goes on. Then it is put right, as a person would.
+/// Puts something at one of these paths, or replaces the list of worktrees by an old one. No command may hang, use much memory or
+/// hide the problem; files of others stay, and other tasks go on. Then it is repaired like a person would.
 pub(super) fn hostile(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> {
     let (next, other) = (next_project(world)?, format!("{branch}-other"));
     let before = untouched(world, &next)?;
@@ -120,7 +120,7 @@ pub(super) fn hostile(world: &World, dice: &mut Dice, branch: &str) -> Result<Li
     trap.set(world)?;
     let told = |error: String| format!("kind {kind} in the place of {name}: {error}");
     let seen = meanwhile(world, dice, branch, [&other, &neighbour], &trap);
-    // A pipe that stays would make whoever reads what is lost wait.
+    // A pipe that stays would block the search for lost texts.
     trap.put_right().map_err(|error| told(error.to_string()))?;
     let kills = seen.map_err(told)?;
     same(&before, &untouched(world, &next)?).map_err(told)?;
@@ -131,7 +131,7 @@ pub(super) fn hostile(world: &World, dice: &mut Dice, branch: &str) -> Result<Li
     }
     for name in [neighbour, started(branch)] {
         let output = end_of(world.start(&[], &["task", "cancel", &name, "--yes"])?)?;
-        // It may never have come to be.
+        // It may never have been created.
         if !output.status.success() && error_of(&output).0 != "not_found" {
             return Err(told(format!("{name} cannot be cancelled: {}", said(&output))));
         }
@@ -147,7 +147,7 @@ pub(super) fn hostile(world: &World, dice: &mut Dice, branch: &str) -> Result<Li
     }
 }
 
-/// What is asked for while the trap is set, and what must hold of the answers. How often somebody was killed.
+/// Makes requests while the trap is set, and checks the answers. Returns the number of kills.
 fn meanwhile(world: &World, dice: &mut Dice, branch: &str, others: [&str; 2], trap: &Trap) -> Result<usize> {
     let before = trap.fingerprint();
     let kills = cancel(world, dice, branch)?;
@@ -188,7 +188,7 @@ fn started(branch: &str) -> String {
     format!("{branch}-started")
 }
 
-/// A second project in this world, with what its agents would ask settled. Its repository.
+/// A second project in this world, whose agents ask no questions. Returns its repository.
 fn next_project(world: &World) -> Result<PathBuf> {
     let own = world.path(NEXT);
     if !own.exists() {
@@ -202,14 +202,14 @@ fn next_project(world: &World) -> Result<PathBuf> {
     Ok(own)
 }
 
-/// What nobody may touch, in both projects.
+/// What must not change, in both projects.
 fn untouched(world: &World, next: &Path) -> Result<String> {
     let state = world.git(next, &["status", "--porcelain", "--branch", "--untracked-files=all"])?;
     let mine = fs::read_to_string(next.join("mine")).unwrap_or_default();
     Ok(format!("{} {state} {mine}", others(world)?))
 }
 
-/// What a command answers that nobody kills.
+/// The answer of a command without kills.
 fn ask(world: &World, words: &[&str]) -> Result<Output> {
     let output =
         end_of(world.start(&[], words)?).map_err(|_| format!("`orange {}` hangs", words.join(" ")))?;
@@ -244,7 +244,7 @@ impl Trap {
             let pool = world.path("orange/workspaces/.pool.json");
             return fs::write(&pool, "{\"slots\": []}\n").map_err(|error| error.to_string());
         }
-        // Not all of them are there.
+        // Some of them do not exist.
         fs::rename(&self.place, &self.away).unwrap_or_default();
         fs::create_dir_all(self.place.parent().unwrap_or(&self.place))
             .and_then(|()| self.put(world))
@@ -257,7 +257,7 @@ impl Trap {
             1 => mkfifoat(CWD, place, Mode::RWXU).map_err(io::Error::from),
             2 => symlink(own.join("mine"), place),
             3 => symlink(&own, place),
-            // Who may not make a device makes a link to one.
+            // Without the right to create a device, it is a link to one.
             4 => mknodat(CWD, place, FileType::CharacterDevice, Mode::RWXU, makedev(1, 5))
                 .or_else(|_| symlink("/dev/zero", place).map_err(|_| rustix::io::Errno::PERM))
                 .map_err(io::Error::from),
