@@ -1,9 +1,9 @@
 //! What a command answers: the same thing for programs and for people.
 
+use comfy_table::{Table, presets::NOTHING};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cmd::screen::columns;
 use crate::{Error, Kind, Result};
 
 /// An answer in both forms; the door prints one of them.
@@ -59,23 +59,12 @@ fn unwritten(cause: &serde_json::Error) -> Error {
 
 /// Rows as a table with aligned columns, the header first. Cells keep to one line.
 pub fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String {
-    let mut widths = header.map(columns);
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(columns(cell));
-        }
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_header(header).add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
     }
-    let line = |cells: Vec<&str>| {
-        let mut line = String::new();
-        for (cell, width) in cells.iter().zip(widths) {
-            line.push_str(cell);
-            line.extend(std::iter::repeat_n(' ', width - columns(cell) + 2));
-        }
-        line.truncate(line.trim_end().len());
-        line
-    };
-    let body = rows.iter().map(|row| line(row.iter().map(String::as_str).collect()));
-    std::iter::once(line(header.to_vec())).chain(body).collect::<Vec<_>>().join("\n")
+    table.trim_fmt()
 }
 
 /// The text on one line and free of control characters, cut to `width` characters.
