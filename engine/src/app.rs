@@ -1,4 +1,4 @@
-//! What every command stands on: the machines, the home, the tmux server, the caller.
+//! What every command needs: the machines, the home, the tmux server, the caller.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -16,34 +16,31 @@ use crate::store::projects::{self, Project};
 use crate::store::{Home, Owned, Task, TaskDir, TaskHistory, secret};
 use crate::{Error, Kind, Result};
 
-/// One run of `orange`: what its environment says, read once.
+/// One run of `orange`, with its environment, which is read once.
 #[derive(Debug)]
 pub struct App {
     /// The machines that tasks can follow.
     pub machines: Machines,
-    /// Where everything is kept.
+    /// The folder of everything that is stored.
     pub home: Home,
     /// The tmux server of the agents.
     pub tmux: Tmux,
     /// Who asks.
     pub caller: Caller,
-    /// The folder one stands in.
+    /// The current folder.
     pub folder: PathBuf,
-    /// This program, to be started again for what must outlive the caller.
+    /// The path of this program, which starts itself again for work that must outlive the caller.
     pub program: PathBuf,
-    /// What a person who waits is told meanwhile.
+    /// Reports steps to a person who waits.
     pub progress: Progress,
     path: OsString,
     around: Result<Around>,
-    /// Variables that the harness of the agent that asks has changed.
+    /// Variables that the harness of the asking agent has changed.
     overrides: String,
 }
 
 impl App {
-    /// Reads the environment; who asks is told.
-    ///
-    /// # Errors
-    /// `environment` when there is no home, no current folder, or no name for this program.
+    /// Reads the environment.
     pub fn open(built: Built, caller: Caller) -> Result<App> {
         let unknown = |what: &str, cause: std::io::Error| {
             Error::new(Kind::Environment, format!("cannot tell {what}: {cause}"))
@@ -65,13 +62,13 @@ impl App {
         })
     }
 
-    /// The same, telling a person at a terminal what it is at.
+    /// The same, with reports to a person at a terminal.
     pub fn telling(self, as_json: bool) -> App {
         App { progress: Progress::of(as_json), ..self }
     }
 
-    /// For tests: these machines and this home, a person who asks, nobody's programs but tmux, a tmux server in this
-    /// folder, and a program that does nothing in place of this one.
+    /// For tests: these machines and this home, a person as the caller, no programs but tmux, a tmux server in this folder, and a
+    /// program that does nothing in place of this one.
     #[cfg(test)]
     pub(crate) fn for_tests(machines: Machines, home: Home, folder: &Path) -> App {
         let socket = folder.join("tmux").into_os_string();
@@ -89,16 +86,13 @@ impl App {
         }
     }
 
-    /// The same with something else around it.
+    /// The same in other surroundings.
     #[cfg(test)]
     pub(crate) fn with_around(self, around: Around) -> App {
         App { around: Ok(around), ..self }
     }
 
-    /// Who asks for a change of this task.
-    ///
-    /// # Errors
-    /// `not_allowed` for an agent that may not change it, with the reason.
+    /// The actor who asks for a change of this task, or why it may not.
     pub fn check_caller(&self, task: &Task, history: &TaskHistory) -> Result<Actor> {
         self.caller.check(&self.home, &self.folder, task, history)
     }
@@ -111,7 +105,7 @@ impl App {
         harness::named(&self.home.harnesses_toml(), name)
     }
 
-    /// The machine that a task follows, by what the engine owns of it.
+    /// The machine that a task follows.
     ///
     /// # Errors
     /// `not_found` when its workflow is gone, with where its definition is kept; `corrupt` when a custom one has errors.
@@ -133,7 +127,7 @@ impl App {
         })
     }
 
-    /// Whether nothing more can happen to the task.
+    /// Whether the task is in a terminal state.
     pub fn is_over(&self, owned: &Owned) -> bool {
         let machine = self.machine_of(owned).ok();
         let state =
@@ -141,10 +135,7 @@ impl App {
         state.is_some_and(|state| state.terminal)
     }
 
-    /// The project that a task belongs to.
-    ///
-    /// # Errors
-    /// `not_found` when it has been removed; those of reading `projects.json`.
+    /// The project of a task.
     pub fn project_of(&self, task: &Task) -> Result<Project> {
         projects::get(&self.home, &task.project).map_err(|error| {
             if error.kind != Kind::NotFound {
@@ -155,9 +146,9 @@ impl App {
         })
     }
 
-    /// What an agent and its wrapper need in their environment. A tmux server keeps the environment that it was
-    /// started with, so everything that may differ is given. `orange` itself comes first on `PATH`, so that agents
-    /// call the binary that started them.
+    /// The environment of an agent and its wrapper. A tmux server keeps the environment with which it was started, so it
+    /// contains everything that may differ. The folder of this program comes first on `PATH`, so that agents call the binary
+    /// that started them.
     pub fn agent_env(&self) -> Vec<(&'static str, OsString)> {
         let path = with_first(self.program.parent(), &self.path);
         vec![
@@ -167,55 +158,42 @@ impl App {
         ]
     }
 
-    /// The home of the user, and what else surrounds agents.
-    ///
-    /// # Errors
-    /// `environment` when there is no home.
+    /// The surroundings of agents.
     pub fn around(&self) -> Result<Around> {
         self.around.clone()
     }
 
-    /// The `PATH` that programs are looked up on.
+    /// The `PATH` on which programs are searched.
     pub fn path(&self) -> &OsStr {
         &self.path
     }
 
-    /// Runs this program again, in a session of its own and as nobody's descendant, so that it outlives the caller and
-    /// whatever ends the caller; and waits for its end. What it did stands in the journal; what it complained about, in
-    /// `orange.log`.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be started.
+    /// Runs this program again in a session of its own, detached from the caller, and waits for its end. The journal has what it
+    /// did, and `orange.log` its complaints.
     pub fn detached(&self, args: &[&str], dir: &TaskDir) -> Result<()> {
         self.again(args, dir)?.wait()
     }
 
-    /// The same without waiting any longer than until it is there.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be started.
+    /// The same, but waits only until it is independent.
     pub fn start_detached(&self, args: &[&str], dir: &TaskDir) -> Result<()> {
         self.again(args, dir)?.until_independent()
     }
 
-    /// The same for what is about one agent: it shows that agent's secret, without which it is refused.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be started, or the secret cannot be read.
+    /// The same for a command about one agent, which has to present that agent's secret.
     pub fn start_detached_for(&self, spawn: u32, args: &[&str], dir: &TaskDir) -> Result<()> {
         let call =
             self.go_between(args, dir).env(caller::SECRET, secret::read(dir, spawn)?.unwrap_or_default());
         call.detach(&self.home.log_file())?.until_independent()
     }
 
-    /// A call of this program by the engine: with what it needs in its environment, and as no agent's.
+    /// A call of this program by the engine, with the environment it needs, and without that of any agent.
     pub fn as_engine(&self, args: &[&str], dir: &TaskDir) -> Call {
         let folder = if dir.path.is_dir() { &dir.path } else { self.home.root() };
         let own = &[caller::TASK, caller::SPAWN, caller::SECRET, caller::RELAYED, OVERRIDES];
         let overrides: Vec<&str> = self.overrides.split_whitespace().collect();
         let call = Call::new(&self.program).args(args).folder(folder);
         let call = call.without(own).without(GIT_VARIABLES).without(&overrides);
-        // It runs in another folder, where a relative home or socket would be another one.
+        // It runs in another folder, so paths are absolute.
         let call = self.agent_env().into_iter().fold(call, |call, (name, value)| call.env(name, value));
         call.env(caller::ACTOR, caller::ENGINE)
     }
@@ -229,7 +207,7 @@ impl App {
     }
 }
 
-/// The search path with this folder first. An agent's own requests start agents too, so it must not grow with each.
+/// The search path with this folder first and once: agents start agents, so it must not grow.
 fn with_first(folder: Option<&Path>, path: &OsStr) -> OsString {
     let others = std::env::split_paths(path).filter(|other| Some(other.as_path()) != folder);
     let folders = folder.map(PathBuf::from).into_iter().chain(others);

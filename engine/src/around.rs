@@ -1,4 +1,4 @@
-//! What surrounds an agent: the home of its user, variables, and whether that user is root.
+//! The surroundings of an agent: the home of its user, variables, and whether that user is root.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::{Error, Kind, Result};
 
-/// Read once; a value in tests.
+/// It is read once, and a plain value in tests.
 #[derive(Clone, Debug, Default)]
 pub struct Around {
     home: PathBuf,
@@ -15,10 +15,7 @@ pub struct Around {
 }
 
 impl Around {
-    /// What this process has around it.
-    ///
-    /// # Errors
-    /// `environment` when there is no home.
+    /// The surroundings of this process.
     pub fn read() -> Result<Around> {
         let home = std::env::home_dir().filter(|home| home.is_absolute()).ok_or_else(|| {
             Error::new(Kind::Environment, "HOME is not set").help("set it to your home folder")
@@ -37,7 +34,7 @@ impl Around {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// The folder that a variable names, or this one below the home.
+    /// The folder that a variable names, or this one in the home.
     pub fn folder(&self, variable: &str, default: &str) -> PathBuf {
         let named = self.variable(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
         named.unwrap_or_else(|| self.home.join(default))

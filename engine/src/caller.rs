@@ -1,4 +1,4 @@
-//! Who runs this command: a person, the engine itself, or an agent that `orange` started.
+//! The caller of a command: a person, the engine itself, or an agent that `orange` started.
 
 use std::path::Path;
 
@@ -10,42 +10,42 @@ use crate::{Error, Kind, Result};
 
 /// The task whose agent this process belongs to.
 pub const TASK: &str = "ORANGE_TASK";
-/// The actor that this agent is: `worker` or `reviewer`; or [`ENGINE`].
+/// The actor of this agent, `worker` or `reviewer`; or [`ENGINE`].
 pub const ACTOR: &str = "ORANGE_ACTOR";
 /// The number of the spawn that started it.
 pub const SPAWN: &str = "ORANGE_SPAWN";
-/// What the agent of this spawn alone was given, so that nobody takes itself for that agent by mistake.
+/// The secret of this spawn, so that no process takes itself for that agent by mistake.
 pub const SECRET: &str = "ORANGE_SECRET";
-/// What the companion sets for the commands that it runs for an agent: these do what they are asked for themselves.
+/// Set by the companion for commands that it runs for an agent: these are not relayed again.
 pub const RELAYED: &str = "ORANGE_RELAYED";
 /// The program that an agent's harness reports to: `orange` itself, as an absolute path.
 pub const PROGRAM: &str = "ORANGE_PROGRAM";
-/// What `orange` starts for itself has this for its [`ACTOR`], and is no part of any agent.
+/// The [`ACTOR`] of processes that `orange` starts for itself, which belong to no agent.
 pub const ENGINE: &str = "engine";
 
-/// Who asks (design §6, Agents). Agents run as the same user, so this tells honest callers apart and no others.
+/// Who asks. Agents run as the same user, so this distinguishes honest callers only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Caller {
-    /// Somebody at a terminal, or a program of theirs.
+    /// A person at a terminal, or a program of theirs.
     #[default]
     Person,
-    /// A process that `orange` has started to go on with its own work.
+    /// A process that `orange` has started for its own work.
     Engine,
     /// An agent of a task.
     Agent {
         /// The task.
         task: String,
-        /// The number of its spawn; absent when its environment does not say one.
+        /// The number of its spawn, if its environment says one.
         spawn: Option<u32>,
-        /// What it says it is. In its own task, the journal decides about that.
+        /// The actor that it claims to be. In its own task, the journal decides about that.
         claim: Actor,
-        /// What it shows to be that agent.
+        /// The secret that it presents.
         secret: Option<String>,
     },
 }
 
 impl Caller {
-    /// What the environment says.
+    /// Reads the caller from the environment.
     pub fn from_env() -> Caller {
         let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
         match variable(TASK) {
@@ -59,10 +59,7 @@ impl Caller {
         }
     }
 
-    /// Refuses an agent what `orange` starts by itself, such as `orange agent ended`.
-    ///
-    /// # Errors
-    /// `not_allowed` for an agent.
+    /// Refuses an agent a command that only `orange` itself runs, such as `orange agent ended`.
     pub fn check_not_agent(&self, what: &str) -> Result<()> {
         match self {
             Caller::Person | Caller::Engine => Ok(()),
@@ -73,7 +70,7 @@ impl Caller {
         }
     }
 
-    /// The task whose agent asks; none for anybody else.
+    /// The task of the asking agent; `None` for any other caller.
     pub fn task(&self) -> Option<&str> {
         match self {
             Caller::Agent { task, .. } => Some(task),
@@ -81,7 +78,7 @@ impl Caller {
         }
     }
 
-    /// Who it is beside any one task.
+    /// The actor, apart from any one task.
     pub fn actor(&self) -> Actor {
         match self {
             Caller::Agent { claim, .. } => *claim,
@@ -90,10 +87,7 @@ impl Caller {
         }
     }
 
-    /// Refuses everybody but a person to do this, such as `migrate a task`. Whose task it is does not matter.
-    ///
-    /// # Errors
-    /// `not_allowed` for an agent, and for the engine.
+    /// Refuses every caller but a person, such as `migrate a task`.
     pub fn check_person(&self, what: &str) -> Result<()> {
         match self {
             Caller::Person => Ok(()),
@@ -102,7 +96,7 @@ impl Caller {
         }
     }
 
-    /// What a request about this task would count as.
+    /// The actor that a request about this task would have.
     pub fn actor_for(&self, id: &str, history: &TaskHistory) -> Actor {
         match self {
             Caller::Agent { task, spawn, claim, .. } if task == id => {
@@ -112,13 +106,10 @@ impl Caller {
         }
     }
 
-    /// Who asks for a change of this task, standing in this folder.
+    /// The actor who asks for a change of this task in this folder, or why it may not.
     ///
-    /// An agent may change its own task, from inside its worktree and as long as it has not been replaced and its end is
-    /// not on record; and one that it has created, until that has got an agent of its own. It may read every task.
-    ///
-    /// # Errors
-    /// `not_allowed` for any other agent, with the reason.
+    /// An agent may change its own task, from its worktree, unless it has been replaced or its end is recorded; and a task that it
+    /// has created, until that has an agent of its own. It may read every task.
     pub fn check(&self, home: &Home, folder: &Path, asked: &Task, history: &TaskHistory) -> Result<Actor> {
         match self {
             Caller::Agent { task, spawn, secret, .. } if *task == asked.id => {
@@ -135,18 +126,15 @@ impl Caller {
     }
 }
 
-/// The secret that this process shows.
+/// The secret that this process presents.
 pub fn shown() -> Option<String> {
     std::env::var(SECRET).ok().filter(|value| !value.is_empty())
 }
 
-/// Refuses a command about an agent, such as `orange agent ended`, to who does not show what that agent was given. This
-/// catches mistakes and is no wall: agents run as the user who can read it.
-///
-/// # Errors
-/// `not_allowed`; `environment` when the secret cannot be read.
+/// Refuses a command about an agent, such as `orange agent ended`, to a process without its secret. This catches mistakes
+/// and protects from nobody, since agents run as the user who can read it.
 pub fn check_shown(dir: &TaskDir, spawn: u32, shown: Option<&str>) -> Result<()> {
-    // An agent of an older version was given none, and one whose end is on record has none any more.
+    // An agent of an older version has no secret, and the end of an agent removes it.
     match secret::read(dir, spawn)? {
         Some(kept) if shown != Some(&*kept) => {
             let found = if shown.is_none() { "is not set" } else { "is another one's" };
@@ -157,7 +145,7 @@ pub fn check_shown(dir: &TaskDir, spawn: u32, shown: Option<&str>) -> Result<()>
     }
 }
 
-/// What the engine or a person may do is no agent's to claim.
+/// The actor of an agent, which may claim neither the engine's nor a person's.
 fn agent(claim: Actor) -> Actor {
     match claim {
         Actor::Reviewer => Actor::Reviewer,
@@ -180,11 +168,7 @@ fn check_token(spawn: Option<u32>, history: &TaskHistory) -> Result<Actor> {
     })
 }
 
-/// Refuses who says to be an agent and does not have what that agent was given. An agent that was given nothing is one of an
-/// older version; one whose task is gone has nothing to change.
-///
-/// # Errors
-/// `not_allowed`; `environment` when its secret cannot be read.
+/// Refuses a process that claims to be an agent without its secret. An agent without a secret is one of an older version.
 pub fn check_secret(home: &Home, task: &str, spawn: Option<u32>, given: Option<&str>) -> Result<()> {
     let (Some(spawn), Some(dir)) = (spawn, list::with_id(&home.tasks(), None, task)?.pop()) else {
         return Ok(());

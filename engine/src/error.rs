@@ -1,4 +1,4 @@
-//! The one error of the runtime: a kind that fixes the exit status, what happened, and what to do about it.
+//! The one error of the engine: a kind, which fixes the exit status, what happened, and what to do about it.
 
 use std::fmt;
 use std::io::ErrorKind;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::nofollow::Unfit;
 
-/// What kind of failure it is; each has one exit status.
+/// The kind of a failure; each has one exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -23,19 +23,19 @@ pub enum Kind {
     NotAllowed,
     /// The state, the workspace or a live session forbids a respawn.
     NotRespawnable,
-    /// The engine said no for another reason.
+    /// The engine refuses for another reason.
     Refused,
-    /// What was waited for did not happen in time.
+    /// An awaited event did not happen in time.
     TimedOut,
     /// Wrong arguments.
     Usage,
     /// No such task, project, workflow or state.
     NotFound,
-    /// Somebody else holds the lock.
+    /// Another process holds the lock.
     Locked,
-    /// A file cannot be understood; nothing was changed.
+    /// A file cannot be parsed; nothing was changed.
     Corrupt,
-    /// tmux, git, gh, a harness or the disk failed. A kind that only a newer version knows is read as this one.
+    /// tmux, git, gh, a harness or the disk failed. Kinds of newer versions are read as this one.
     #[serde(other)]
     Environment,
 }
@@ -60,9 +60,9 @@ impl Kind {
     }
 }
 
-/// A failure that a person or an agent reads: what happened, and what would mend it.
+/// A failure: what happened, and how to mend it.
 ///
-/// It is one pointer wide, since every result of the runtime carries one.
+/// It is one pointer wide, since every result of the engine contains one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Error(Box<Failure>);
 
@@ -75,11 +75,11 @@ pub struct Failure {
     pub kind: Kind,
     /// What happened, naming the things involved.
     pub message: String,
-    /// What to do about it; empty when the message says it all.
+    /// What to do about it; empty when the message suffices.
     pub help: String,
 }
 
-/// What every fallible function of the runtime returns.
+/// The result of every fallible function of the engine.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
@@ -94,7 +94,7 @@ impl Error {
         self
     }
 
-    /// The same in one line, for journals and for `attention`.
+    /// The error in one line, for journals and for `attention`.
     pub fn one_line(&self) -> String {
         let line = if self.help.is_empty() {
             self.message.clone()
@@ -104,8 +104,7 @@ impl Error {
         line.replace('\n', " ")
     }
 
-    /// A failed operation on a file or folder: an `environment` error, and `corrupt` where something stands in its place that
-    /// is never read or written.
+    /// A failed operation on a file or folder: an `environment` error, or a `corrupt` one if a link or the like is in its place.
     pub fn io(doing: &str, path: &std::path::Path, cause: &std::io::Error) -> Error {
         let (kind, help) = match Unfit::of(cause) {
             Some(Unfit::Link | Unfit::NoFile) => (Kind::Corrupt, NOT_OURS),
@@ -115,7 +114,7 @@ impl Error {
         Error::new(kind, format!("cannot {doing} {}: {cause}", path.display())).help(help)
     }
 
-    /// The same for a person: what is missing or in the way, and is told by nobody else, the doctor may see.
+    /// The same for a person: an error of the surroundings without help refers to the doctor.
     pub fn told(&self) -> Error {
         let is_bare = self.help.is_empty() && matches!(self.kind, Kind::Environment | Kind::Corrupt);
         let error = self.clone();
@@ -123,7 +122,7 @@ impl Error {
     }
 }
 
-/// What a person can do about a file or folder that the system refuses.
+/// What a person can do when the system refuses a file or folder.
 fn remedy(cause: ErrorKind) -> &'static str {
     REMEDIES.iter().find(|(known, _)| *known == cause).map_or(LOOK_AROUND, |(_, remedy)| remedy)
 }

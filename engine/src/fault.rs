@@ -1,14 +1,14 @@
-//! The steps that a process takes, and a clock that can be turned: for builds that are to be killed at every step.
+//! Numbered steps of a process, and a clock with an offset, for builds that are killed at every step.
 //!
-//! Under the feature `fail-points`, and with `ORANGE_FAIL_POINTS` naming a folder, each step is noted in its file `steps`
-//! as `<role> <number> <step>`, the role being the command's first words. Who comes to the step that the file `kill` names
-//! (`<role> <number>`) takes that file away and ends as by `kill -9`. The file `clock` has the seconds that the clock is
-//! off. In any other build none of this exists.
+//! Under the feature `fail-points`, and with `ORANGE_FAIL_POINTS` naming a folder, each step is appended to its file `steps`
+//! as `<role> <number> <step>`; the role is the first words of the command. A process that comes to the step in the file
+//! `kill` (`<role> <number>`) removes that file and dies as by `kill -9`. The file `clock` has the offset of the clock in
+//! seconds. In any other build this does nothing.
 
 use std::fmt::Display;
 use std::time::SystemTime;
 
-/// Comes to a step: what is about to be done, and to what.
+/// Marks a step: what the process is about to do, and to what.
 #[cfg(not(feature = "fail-points"))]
 pub fn step(_action: &str, _what: impl Display) {}
 
@@ -31,7 +31,7 @@ mod armed {
 
     use super::{Display, SystemTime};
 
-    /// Comes to a step: what is about to be done, and to what.
+    /// Marks a step: what the process is about to do, and to what.
     pub fn step(action: &str, what: impl Display) {
         static TAKEN: AtomicUsize = AtomicUsize::new(0);
         let Some(folder) = folder() else { return };
@@ -45,7 +45,7 @@ mod armed {
         }
     }
 
-    /// The time of day, as far off as the folder says.
+    /// The time of day, with the offset of the folder.
     pub fn now() -> SystemTime {
         let off = folder().and_then(|folder| fs::read_to_string(folder.join("clock")).ok());
         let off: i64 = off.and_then(|text| text.trim().parse().ok()).unwrap_or(0);
@@ -65,7 +65,7 @@ mod armed {
 
     fn note(folder: &std::path::Path, line: &str) {
         let steps = OpenOptions::new().create(true).append(true).open(folder.join("steps"));
-        // One write, so that lines of several processes do not mix. Notes that cannot be made are missed by who reads them.
+        // One write, so that lines of several processes do not mix. The reader notices lines that could not be written.
         steps.and_then(|mut steps| steps.write_all(line.as_bytes())).unwrap_or_default();
     }
 }

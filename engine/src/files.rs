@@ -1,4 +1,4 @@
-//! Looking at folders and paths, the same way wherever somebody has to.
+//! Helpers for files and folders.
 
 use std::fs::{self, DirEntry, File, Metadata};
 use std::io::{self, ErrorKind};
@@ -9,11 +9,8 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::{Error, Result};
 
-/// Opens a file to read it, if it is a regular one and no link: of what others wrote, nothing else is opened, and nothing
-/// that is opened can make anybody wait.
-///
-/// # Errors
-/// Those of the system; `InvalidInput` for what is no regular file.
+/// Opens a regular file for reading. It refuses links and everything that another process could make wait, with
+/// `InvalidInput`.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     const REFUSED: &str = "it is no regular file";
     let is_regular = |metadata: Metadata| match metadata.is_file() {
@@ -26,18 +23,20 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     is_regular(file.metadata()?).map(|()| file)
 }
 
-/// What is in a folder, in no order; nothing when there is no such folder.
-///
-/// # Errors
-/// `environment` when it cannot be read.
+/// The value read from this path; `None` if nothing is there.
+pub(crate) fn if_found<T>(path: &Path, read: io::Result<T>) -> Result<Option<T>> {
+    match read {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        read => read.map(Some).map_err(|cause| Error::io("read", path, &cause)),
+    }
+}
+
+/// The entries of a folder, in no order; none if there is no such folder.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<DirEntry>> {
     read_folder(folder).map_err(|cause| Error::io("read the folder", folder, &cause))
 }
 
 /// The same with the system's error.
-///
-/// # Errors
-/// Those of the system.
 pub(crate) fn read_folder(folder: &Path) -> io::Result<Vec<DirEntry>> {
     match fs::read_dir(folder) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
@@ -45,7 +44,7 @@ pub(crate) fn read_folder(folder: &Path) -> io::Result<Vec<DirEntry>> {
     }
 }
 
-/// Whether nothing is there: an empty folder, or none at all. A folder that cannot be read may have anything in it.
+/// Whether a folder is empty or absent. A folder that cannot be read counts as full.
 pub(crate) fn is_empty(folder: &Path) -> bool {
     match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_none(),
@@ -53,11 +52,7 @@ pub(crate) fn is_empty(folder: &Path) -> bool {
     }
 }
 
-/// Lets the user of this process into their own folder, and lets them read their own file, whatever its permissions say. What
-/// it is like then.
-///
-/// # Errors
-/// Those of the system, such as that it is somebody else's.
+/// Gives this user the permission to read their own file or to enter their own folder, and returns its metadata.
 pub(crate) fn permit(path: &Path, found: Metadata) -> io::Result<Metadata> {
     let wanted = if found.is_dir() { 0o700 } else { 0o400 };
     let mode = found.permissions().mode();
@@ -68,10 +63,7 @@ pub(crate) fn permit(path: &Path, found: Metadata) -> io::Result<Metadata> {
     fs::symlink_metadata(path)
 }
 
-/// Removes a folder with all that is in it, and in folders that cannot be written, such as those in a cache of Go's modules.
-///
-/// # Errors
-/// Those of the system.
+/// Removes a folder with its contents, also from folders without write permission, such as Go's module cache.
 pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(cause) if cause.kind() == ErrorKind::PermissionDenied => {
@@ -96,12 +88,12 @@ fn permit_folders(top: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether two paths lead to the same place.
+/// Whether two paths lead to the same file.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     real(one) == real(other)
 }
 
-/// The path without links; of a path that does not exist, its existing part without them.
+/// The path without links; of a path that does not exist, its existing part is resolved.
 pub(crate) fn real(path: &Path) -> PathBuf {
     match (fs::canonicalize(path), path.parent(), path.file_name()) {
         (Ok(real), _, _) => real,
@@ -110,10 +102,7 @@ pub(crate) fn real(path: &Path) -> PathBuf {
     }
 }
 
-/// How many bytes the files in a folder have; no link is followed.
-///
-/// # Errors
-/// `environment` when it cannot be looked at.
+/// The total size of the files in a folder; no link is followed.
 pub(crate) fn bytes_in(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in entries(folder)? {
@@ -124,7 +113,7 @@ pub(crate) fn bytes_in(folder: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-/// So many bytes, for people.
+/// A number of bytes for people.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..0x400 => format!("{bytes} B"),

@@ -1,4 +1,4 @@
-//! The machines that tasks can follow: those that are compiled in, then the custom ones of the home (design §6).
+//! The machines that tasks can follow: the compiled-in ones, then the custom ones of the home.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,33 +10,33 @@ use crate::files::entries;
 use crate::store::{Home, atomic, home, suggest};
 use crate::{Error, Kind, Result, nofollow};
 
-/// What compiles the text of a custom workflow, whose path is for messages and tells the language. The machine lives as
-/// long as the process; what is wrong with the text is told in full.
+/// Compiles the text of a custom workflow. The path is for messages, and its ending says the language. The machine lives as
+/// long as the process; the error has all findings.
 pub type Compile = fn(path: &str, text: &str) -> std::result::Result<&'static Machine<'static>, String>;
 
-/// What a binary was built with.
+/// The compiled-in parts of a binary.
 #[derive(Clone, Copy, Debug)]
 pub struct Built {
     /// The machines that are compiled in, sorted by name.
     pub machines: &'static [&'static Machine<'static>],
-    /// The compiler, where it has one.
+    /// The compiler, if the binary has one.
     pub compile: Option<Compile>,
 }
 
 /// The endings of workflow files.
 const EXTENSIONS: [&str; 3] = ["yml", "yaml", "toml"];
 
-/// Every machine that this process knows or can come to know.
+/// Every machine that this process can follow.
 #[derive(Debug)]
 pub struct Machines {
     built_in: &'static [&'static Machine<'static>],
     compile: Option<Compile>,
     folder: PathBuf,
-    /// A custom workflow is compiled when it is first asked for, and again when its text has changed.
+    /// Custom workflows, each of which is compiled on first use, and again when its text has changed.
     custom: Mutex<BTreeMap<String, Custom>>,
 }
 
-/// A workflow file of the home, as it was when it was last looked at.
+/// A workflow file of the home, as it was last read.
 #[derive(Clone, Debug)]
 struct Custom {
     path: PathBuf,
@@ -57,7 +57,7 @@ pub struct Listed {
 }
 
 impl Machines {
-    /// What is compiled in, and what the compiler makes of the workflow files of the home.
+    /// The compiled-in machines, and those of the workflow files of the home.
     pub fn new(built: Built, home: &Home) -> Machines {
         let Built { machines, compile } = built;
         Machines { built_in: machines, compile, folder: home.workflows(), custom: Mutex::default() }
@@ -69,10 +69,7 @@ impl Machines {
         Machines::new(Built { machines, compile: None }, &Home::at("/nowhere"))
     }
 
-    /// The machine of this workflow.
-    ///
-    /// # Errors
-    /// `not_found` with the nearest name; `corrupt` when it is a custom one with errors, which are all told.
+    /// The machine of this workflow; the error suggests the nearest name, or has all findings of a custom one.
     pub fn named(&self, name: &str) -> Result<&'static Machine<'static>> {
         if let Some(machine) = self.built_in(name) {
             return Ok(machine);
@@ -90,11 +87,8 @@ impl Machines {
         machine
     }
 
-    /// Every workflow: the compiled-in ones by name, then the custom ones. Custom ones that are never followed, since one
-    /// of their name is compiled in, say so.
-    ///
-    /// # Errors
-    /// `environment` when the folder of custom workflows cannot be read.
+    /// Every workflow: the compiled-in ones by name, then the custom ones. A custom one with the name of a compiled-in one is an
+    /// error, since it is never followed.
     pub fn all(&self) -> Result<Vec<Listed>> {
         let built_in = self.built_in.iter().map(|machine| Listed {
             name: machine.name.to_owned(),
@@ -110,23 +104,16 @@ impl Machines {
     }
 
     /// Every machine that can be followed.
-    ///
-    /// # Errors
-    /// As [`Machines::all`].
     pub fn usable(&self) -> Result<Vec<&'static Machine<'static>>> {
         Ok(self.all()?.into_iter().filter_map(|listed| listed.machine.ok()).collect())
     }
 
-    /// Has every custom workflow looked at again when it is next asked for: a process that lives long sees edits.
+    /// Checks the files of custom workflows again on their next use, so that a process that lives long sees edits.
     pub fn look_again(&self) {
         self.custom().values_mut().for_each(|custom| custom.is_fresh = false);
     }
 
-    /// Keeps a copy of the definition of a custom workflow, so that it can be compared with a later one. Those of
-    /// compiled-in ones stay with whoever built the binary.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be written.
+    /// Saves the definition of a custom workflow, so that it can be compared with a later one.
     pub fn keep(&self, machine: &Machine<'_>) -> Result<()> {
         let custom = self.custom();
         let Some(Custom { path, text, .. }) = custom.get(machine.name) else { return Ok(()) };
@@ -139,16 +126,13 @@ impl Machines {
         atomic::write(&kept, text.as_bytes())
     }
 
-    /// The kept copy of the definition with this hash.
+    /// The saved definition with this hash.
     pub fn kept(&self, name: &str, definition: &str) -> Option<PathBuf> {
         let file = self.kept_folder(definition).join(name);
         EXTENSIONS.iter().map(|extension| file.with_extension(extension)).find(|file| file.exists())
     }
 
-    /// The folders with kept definitions that no workflow has any more, each with its hash.
-    ///
-    /// # Errors
-    /// As [`Machines::all`].
+    /// The folders of saved definitions that no workflow has any more, each with its hash.
     pub fn former_definitions(&self) -> Result<Vec<(String, PathBuf)>> {
         let current: Vec<&str> = self.usable()?.into_iter().map(|machine| machine.source_hash).collect();
         let folder = self.folder.join(".kept");
@@ -159,7 +143,7 @@ impl Machines {
         Ok(named.filter(|(hash, _)| !current.contains(&hash.as_str())).collect())
     }
 
-    /// The file of a custom workflow, as far as it was looked at.
+    /// The file of a custom workflow that has been used.
     pub fn file_of(&self, name: &str) -> Option<PathBuf> {
         self.custom().get(name).map(|custom| custom.path.clone())
     }
@@ -188,7 +172,7 @@ impl Machines {
         }
     }
 
-    /// The custom workflows by name. What cannot be a workflow's file is none.
+    /// The custom workflows by name. Other files are ignored.
     fn files(&self) -> Result<Vec<(String, PathBuf)>> {
         let mut files = BTreeMap::new();
         for entry in entries(&self.folder)? {
@@ -220,7 +204,7 @@ impl Machines {
     }
 }
 
-/// Whether a workflow can have this name (design §5); one that can is no path.
+/// Whether a workflow can have this name, which is part of paths.
 fn is_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')

@@ -1,5 +1,5 @@
-//! The files of the home, reached without following a link: whatever somebody has put in the place of one, it makes nobody wait,
-//! fills no memory, and leads no write and no removal to another place.
+//! Access to the files of the home that follows no link, never blocks, and reads no more than a limit, whatever a person or an
+//! agent puts at a path.
 
 use std::ffi::OsStr;
 use std::fs::{DirEntry, File, Metadata};
@@ -16,17 +16,17 @@ use rustix::io::Errno;
 
 use crate::files;
 
-/// How long a file may be that no page gives another length.
+/// The longest file that is read, unless another limit is documented.
 pub(crate) const LONGEST: u64 = 64 * MIB;
 
 const MIB: u64 = 1024 * 1024;
 
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Why something is not read or written.
+/// Why a path is not read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// It is a symbolic link, or it is behind one.
+    /// It is a symbolic link, or its path contains one.
     Link,
     /// It is a folder, a pipe, a socket or a device.
     NoFile,
@@ -35,7 +35,7 @@ pub(crate) enum Unfit {
 }
 
 impl Unfit {
-    /// Why the operation failed, if it is this.
+    /// The reason in an error of the system, if it is one of these.
     pub(crate) fn of(cause: &io::Error) -> Option<Unfit> {
         cause.get_ref()?.downcast_ref().copied()
     }
@@ -59,10 +59,7 @@ impl From<Unfit> for io::Error {
     }
 }
 
-/// Opens a regular file in this way; one that is created is its owner's alone.
-///
-/// # Errors
-/// [`Unfit`] for a link and for what is no regular file; those of the system.
+/// Opens a regular file with these flags; a created file is readable by its owner alone.
 pub(crate) fn open(path: &Path, how: OFlags) -> io::Result<File> {
     const AT_ONCE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
     let mode = if how.contains(OFlags::CREATE) { Mode::RUSR | Mode::WUSR } else { Mode::empty() };
@@ -70,26 +67,17 @@ pub(crate) fn open(path: &Path, how: OFlags) -> io::Result<File> {
     is_regular(&file.metadata()?).map(|()| file)
 }
 
-/// All of a regular file that has this many bytes at most.
-///
-/// # Errors
-/// [`Unfit`]; those of the system.
+/// Reads a regular file of at most `limit` bytes.
 pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_all(&open(path, OFlags::RDONLY)?, limit)
 }
 
-/// The same of a file that a person keeps, and may have put elsewhere: links are followed, and lead to a regular file.
-///
-/// # Errors
-/// As [`read`].
+/// The same for a person's file, which may be a link to a regular file.
 pub(crate) fn read_linked(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read(&files::real(path), limit)
 }
 
-/// The same of a file that is open.
-///
-/// # Errors
-/// As [`read`].
+/// The same for an open file.
 pub(crate) fn read_all(file: &File, limit: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     let mut bytes = Vec::with_capacity(length.min(limit).try_into().unwrap_or_default());
@@ -104,19 +92,13 @@ pub(crate) fn read_all(file: &File, limit: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// What is known of what is there, a link included.
-///
-/// # Errors
-/// [`Unfit::Link`] when it is behind a link; those of the system.
+/// The metadata of a path, or of the link that it is.
 pub(crate) fn metadata(path: &Path) -> io::Result<Metadata> {
     within(path)?;
     path.symlink_metadata()
 }
 
-/// What is in a folder, in no order; nothing when there is no such folder.
-///
-/// # Errors
-/// [`Unfit::Link`]; those of the system.
+/// The entries of a folder, in no order; none if there is no such folder.
 pub(crate) fn entries(path: &Path) -> io::Result<Vec<DirEntry>> {
     match folder(path) {
         Ok(_) => files::read_folder(path),
@@ -125,7 +107,7 @@ pub(crate) fn entries(path: &Path) -> io::Result<Vec<DirEntry>> {
     }
 }
 
-/// Why what stands in the place of a file is never opened; `None` where a regular file or nothing is.
+/// Why a path cannot be opened as a file; `None` for a regular file or a free path.
 pub(crate) fn unfit_for_file(path: &Path) -> Option<Unfit> {
     match metadata(path) {
         Ok(found) if found.is_symlink() => Some(Unfit::Link),
@@ -134,10 +116,7 @@ pub(crate) fn unfit_for_file(path: &Path) -> Option<Unfit> {
     }
 }
 
-/// What is in this folder and in those below it that is never opened: links, pipes, sockets and devices.
-///
-/// # Errors
-/// [`Unfit::Link`]; those of the system.
+/// Everything in this folder and below it that cannot be opened: links, pipes, sockets and devices.
 pub(crate) fn unfit(path: &Path) -> io::Result<Vec<(PathBuf, Unfit)>> {
     let mut found = Vec::new();
     for entry in entries(path)? {
@@ -151,10 +130,7 @@ pub(crate) fn unfit(path: &Path) -> io::Result<Vec<(PathBuf, Unfit)>> {
     Ok(found)
 }
 
-/// Makes a folder and those above it, readable by their owner alone; one that exists is left as it is.
-///
-/// # Errors
-/// [`Unfit::Link`]; those of the system.
+/// Creates a folder and its parents, readable by their owner alone, unless they exist.
 pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     match folder(path) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => {}
@@ -169,26 +145,17 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Removes a file, or a link.
-///
-/// # Errors
-/// [`Unfit::Link`] when it is behind a link; those of the system.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     let (folder, name) = within(path)?;
     Ok(unlinkat(folder, name, AtFlags::empty())?)
 }
 
-/// Gives a file or a folder another name.
-///
-/// # Errors
-/// As [`remove`].
+/// Renames a file or a folder.
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     rename_with(from, to, RenameFlags::empty())
 }
 
-/// The same in this way.
-///
-/// # Errors
-/// As [`remove`]; `Unsupported` where the file system cannot do that.
+/// The same with flags; `Unsupported` where the file system lacks them.
 pub(crate) fn rename_with(from: &Path, to: &Path, how: RenameFlags) -> io::Result<()> {
     let ((old_folder, old), (new_folder, new)) = (within(from)?, within(to)?);
     match renameat_with(old_folder, old, new_folder, new, how) {
@@ -199,25 +166,19 @@ pub(crate) fn rename_with(from: &Path, to: &Path, how: RenameFlags) -> io::Resul
     }
 }
 
-/// Gives a file a second name.
-///
-/// # Errors
-/// As [`remove`].
+/// Creates a hard link.
 pub(crate) fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
     let ((old_folder, old), (new_folder, new)) = (within(from)?, within(to)?);
     Ok(linkat(old_folder, old, new_folder, new, AtFlags::empty())?)
 }
 
-/// Waits until names in this folder are on the disk.
-///
-/// # Errors
-/// [`Unfit::Link`]; those of the system.
+/// Waits until the names in this folder are on disk.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     File::from(reach(path, how, Mode::empty())?).sync_all()
 }
 
-/// That these are of a regular file.
+/// Checks that these are of a regular file.
 fn is_regular(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_file() { Ok(()) } else { Err(Unfit::NoFile.into()) }
 }
@@ -235,14 +196,14 @@ fn within(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
     Ok((folder(parent)?, name))
 }
 
-/// Opens a path with no link anywhere in it.
+/// Opens a path that contains no link.
 fn reach(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
     const NOWHERE_ELSE: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
     if path.components().any(|part| part == Component::ParentDir) {
         return Err(Unfit::Link.into());
     }
     let opened = match openat2(CWD, path, flags, mode, NOWHERE_ELSE) {
-        // An old kernel, or a sandbox that was made for one.
+        // An old kernel, or a sandbox that lacks the system call.
         Err(Errno::NOSYS | Errno::PERM) => walk(path, flags, mode),
         opened => opened,
     };
@@ -253,7 +214,7 @@ fn reach(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
     })
 }
 
-/// The same, step by step.
+/// The same without `openat2`, one folder after the other.
 fn walk(path: &Path, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
     let mut names = Vec::new();
     for part in path.components() {

@@ -1,23 +1,23 @@
-//! What a person who waits at a terminal is told meanwhile: one plain line for each step of long work.
+//! Progress messages for a person who waits at a terminal: one line for each step of long work.
 
 use std::io::{self, IsTerminal, Write};
 
-/// Where the steps are told: on standard error, or nowhere.
+/// Whether steps are reported on standard error.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
     told: bool,
 }
 
 impl Progress {
-    /// Tells a person at a terminal, and no program that reads JSON.
+    /// Reports to a person, not to a program that reads JSON.
     pub fn of(as_json: bool) -> Progress {
         Progress { told: !as_json && io::stderr().is_terminal() }
     }
 
-    /// Says what is begun now.
+    /// Reports that a step begins.
     pub fn step(self, what: &str) {
         if self.told {
-            // Work goes on when nobody reads of it any more.
+            // The work goes on even if standard error is closed.
             writeln!(io::stderr(), "{what} …").unwrap_or_default();
         }
     }

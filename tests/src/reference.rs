@@ -148,9 +148,6 @@ fn between(plan: &Plan, from: usize, to: usize) -> Vec<&PlannedTransition> {
 }
 
 /// What becomes of a request: the transition exists, the actor may, a guard holds, the gate passes (design §9.1).
-///
-/// # Errors
-/// The first that does not.
 pub fn request(plan: &Plan, task: &Task, to: usize, actor: &str) -> Result<Move, Refusal> {
     let declared = between(plan, task.status, to);
     let may = |transition: &PlannedTransition| {

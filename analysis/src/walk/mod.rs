@@ -296,7 +296,7 @@ impl<'m> Walk<'m> {
                 | Refusal::NoRespawnPrompt
                 | Refusal::NoAgent
                 | Refusal::NoWorktree
-                | Refusal::Alive => Err(Impossible(refusal.told(machine, view))),
+                | Refusal::Alive => Err(Impossible(refusal.message(machine, view))),
             })
         });
         match answer {

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// Who asks (design §2).
+/// Who asks for a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Actor {
     /// The agent that does the work.
@@ -11,7 +11,7 @@ pub enum Actor {
     Reviewer,
     /// A person.
     Human,
-    /// Orange itself: exit rules and escalation. No `by` holds it back.
+    /// Orange itself: exit rules and escalation. Every transition allows it, whatever its `by` says.
     Engine,
 }
 
@@ -46,9 +46,9 @@ impl fmt::Display for Actor {
 pub struct Actors(u8);
 
 impl Actors {
-    /// What a transition without `by` means.
+    /// The `by` of a transition that has none.
     pub const ANYONE: Actors = Actors(0b1111);
-    /// Nobody yet; the start for [`Actors::with`].
+    /// The empty set, from which [`Actors::with`] builds others.
     pub const NONE: Actors = Actors(0);
 
     /// This set and one more actor.

@@ -1,4 +1,4 @@
-//! What decisions can depend on, for whoever asks about every task that there could be.
+//! The limits of what decisions depend on, for an analysis of every task that a machine can have.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,8 +9,8 @@ use crate::{
 };
 
 impl<'m> Machine<'m> {
-    /// By counter: one above the largest constant that it is compared with, since no decision can tell larger values apart.
-    /// `None` for a counter that never rises, or that nothing compares.
+    /// By counter: one above the largest constant with which a guard or rule compares it. No decision distinguishes larger
+    /// values. `None` for a counter that never rises, or that nothing compares.
     pub fn ceilings(&self) -> Vec<Option<u32>> {
         let mut ceilings = vec![None; self.counters.len()];
         for range in self.state_ids().flat_map(|state| self.guards_of(state)).flat_map(ranges) {
@@ -36,7 +36,7 @@ impl<'m> Machine<'m> {
         ceilings
     }
 
-    /// The counters that decisions in a state compare or raise; some of them twice.
+    /// The counters that decisions in a state compare or raise; a counter can occur twice.
     pub fn counters_of(&self, state: StateId) -> impl Iterator<Item = CounterId> {
         let compared = self.guards_of(state).flat_map(ranges).map(|range| range.counter);
         let raised = self.transitions[self.row(state)].iter().flat_map(|it| it.hooks);
@@ -44,7 +44,7 @@ impl<'m> Machine<'m> {
         compared.chain(raised.filter_map(|it| it.increments())).chain(crashes)
     }
 
-    /// How many transitions and exit rules there are to decide about in a state.
+    /// The number of transitions and exit rules of a state.
     pub fn decisions_of(&self, state: StateId) -> u32 {
         (self.row(state).len() + self.exit_rules_of(state).len()) as u32
     }
@@ -62,7 +62,7 @@ impl<'m> Machine<'m> {
         })
     }
 
-    /// Of those who may ask for a transition, an agent that is alive before a person, and the state's own before another.
+    /// The actor of `by` that asks first: the agent of the state if it is alive, another living agent, or a person.
     pub fn asker(&self, state: StateId, by: Actors, is_alive: impl Fn(Actor) -> bool) -> Option<Actor> {
         let may = |it: &Actor| by.allows(*it) && (*it == Actor::Human || is_alive(*it));
         [self.state(state).agent, Actor::Worker, Actor::Reviewer, Actor::Human].into_iter().find(may)
@@ -79,7 +79,7 @@ impl<'m> Machine<'m> {
     }
 }
 
-/// Whether the name of a reviewer's window has this counter in it: `review-<round>`.
+/// Whether the name of a reviewer's window, `review-<round>`, contains this counter.
 pub const fn names_window(counter: CounterId) -> bool {
     counter.0 == REVIEW_ROUND.0
 }

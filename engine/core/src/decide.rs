@@ -1,4 +1,4 @@
-//! What a machine answers to a request, and what it would answer to every request that could be made.
+//! The answer of a machine to a request, and to every request that an actor could make.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,30 +12,30 @@ use crate::{
 /// All that a decision needs to know about a task.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'v> {
-    /// Where it is.
+    /// The state of the task.
     pub status: StateId,
-    /// By [`CounterId`]; what is not given counts as 0.
+    /// By [`CounterId`]; a counter that is not given is 0.
     pub counters: &'v [u32],
     /// The markdown body, without the frontmatter.
     pub body: &'v str,
-    /// What stood in sections when gates let them through, the state was entered, and its agent was started.
+    /// The content of sections at three times: when a gate passed, when the state was entered, when its agent was started.
     pub seen: &'v [Seen<'v>],
 }
 
-/// A yes: what is to be done, in order.
+/// The answer to an accepted request: what to do, in order.
 #[derive(Clone, Debug)]
 pub struct Decision<'m> {
     /// The transition that fires.
     pub transition: TransitionId,
     /// The state it leaves.
     pub from: StateId,
-    /// The state it enters; to be written before the effects.
+    /// The state it enters; it is written before the effects.
     pub to: StateId,
     /// Why it fires.
     pub cause: Cause,
-    /// What its gate let through, for later gates that want fresh content.
+    /// The content that passed its gate, for later gates that require fresh content.
     pub seen: Option<Seen<'m>>,
-    /// What stands in the sections that gates in the state it enters want written anew.
+    /// The content of the sections for which gates in the state it enters require something new.
     pub entered: Vec<Seen<'m>>,
     /// The side effects, in order.
     pub effects: Vec<Effect<'m>>,
@@ -46,18 +46,18 @@ pub struct Decision<'m> {
 /// Why a transition fires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Somebody asked.
+    /// An actor has asked.
     Request(Actor),
-    /// An agent ended, and an exit rule says where to go.
+    /// An agent has ended, and an exit rule selects the transition.
     Exit,
-    /// An agent crashed too often.
+    /// An agent has crashed too often.
     Escalation,
-    /// The task ends, whatever its workflow declares.
+    /// The task ends without a declared transition.
     Forced(Forced, Actor),
 }
 
 impl Cause {
-    /// Whose act it is.
+    /// The actor on whose behalf the transition fires.
     pub const fn actor(self) -> Actor {
         match self {
             Cause::Request(actor) | Cause::Forced(_, actor) => actor,
@@ -71,19 +71,19 @@ impl Cause {
 pub struct Effect<'m> {
     /// The hook.
     pub hook: Hook<'m>,
-    /// A counter and its new value, to be written before the hook acts. It is a value and no increment, so that
-    /// doing it twice is doing it once.
+    /// A counter and its new value, which is written before the hook runs. It is a value and not an increment, so that a
+    /// repeated hook counts once.
     pub counter: Option<(CounterId, u32)>,
 }
 
-/// One way on from where a task is.
+/// A state that a request can name, with the transition to it.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// The state it leads to.
+    /// The target state.
     pub to: StateId,
-    /// The transition that would fire, or the first declared one when none is open.
+    /// The transition that would fire, or the first declared one when no guard holds.
     pub transition: TransitionId,
-    /// Why it is closed, if it is.
+    /// Why a request would be refused.
     pub rejection: Option<Rejection>,
 }
 
@@ -93,21 +93,15 @@ impl View<'_> {
         self.counters.get(usize::from(id.0)).copied().unwrap_or_default()
     }
 
-    /// Whether the task's body passes the gate.
-    ///
-    /// # Errors
-    /// What is missing, if it does not.
+    /// Checks the gate against the task's body.
     pub fn check(&self, gate: &Gate<'_>) -> Result<(), crate::Missing> {
         check_gate(gate, self.body, self.seen)
     }
 }
 
 impl<'m> Machine<'m> {
-    /// The answer to a request, in the order of design §9: the transition exists, the actor may, a guard holds, the
-    /// gate passes.
-    ///
-    /// # Errors
-    /// The first of these that does not hold.
+    /// The answer to a request. It checks in this order that a transition exists, that the actor may ask for it, that a guard
+    /// holds, and that the gate passes; the error is the first of these that does not hold.
     pub fn decide(&self, view: &View<'_>, to: StateId, actor: Actor) -> Result<Decision<'m>, Rejection> {
         self.allowed(view.status, to, actor)?;
         let id = self.resolve(view.status, to, view.counters)?;
@@ -121,7 +115,7 @@ impl<'m> Machine<'m> {
         Ok(self.fire(view, id, Cause::Request(actor)))
     }
 
-    /// Every state that some transition leads to from here, with what would stand in the actor's way.
+    /// Every state to which a transition leads from here, with the reason why the actor could not go there.
     pub fn options(&self, view: &View<'_>, actor: Actor) -> Vec<Choice> {
         self.targets(view.status)
             .filter_map(|to| {
@@ -137,7 +131,7 @@ impl<'m> Machine<'m> {
             .collect()
     }
 
-    /// The decision that takes this transition, its conditions being met or not in question.
+    /// The decision for this transition; it checks no condition.
     pub(crate) fn fire(&self, view: &View<'_>, id: TransitionId, cause: Cause) -> Decision<'m> {
         let transition = self.transition(id);
         Decision {
@@ -152,8 +146,8 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// What stands in the sections that gates and exit rules of a state want written anew. What an agent finds when it is
-    /// started is not its own verdict; anything else it may go on with.
+    /// The content of the sections for which gates and exit rules of a state require something new. At the start of an agent
+    /// only sections with a verdict count: a verdict that the agent finds is not its own.
     pub fn standing(&self, state: StateId, body: &str, when: When) -> Vec<Seen<'m>> {
         let gates = self.gates_of(state).filter(|gate| gate.fresh);
         let gates = gates.filter(|gate| when != When::Started || gate.verdict.is_some());
@@ -173,7 +167,7 @@ impl<'m> Machine<'m> {
         self.transition_gates_of(state).chain(self.artifacts_of(state))
     }
 
-    /// The actor is asked for before the guard, so that who may never go there is not told to wait for a counter.
+    /// It asks about the actor before the guard, so that nobody waits for a counter in vain.
     fn allowed(&self, from: StateId, to: StateId, actor: Actor) -> Result<(), Rejection> {
         let mut declared = self.between(from, to).peekable();
         match declared.peek().copied() {
@@ -187,7 +181,7 @@ impl<'m> Machine<'m> {
 }
 
 impl Choice {
-    /// What is missing, in words; `None` when the way is open.
+    /// Why a request would be refused, in words.
     pub fn missing(&self, machine: &Machine<'_>, view: &View<'_>) -> Option<String> {
         self.rejection.map(|rejection| rejection.message(machine, view))
     }
@@ -202,7 +196,7 @@ fn seen_by<'m>(transition: &Transition<'m>, body: &str) -> Option<Seen<'m>> {
     })
 }
 
-/// Counters rise as the hooks are read, so that two increments of one counter in one transition both count.
+/// Counters rise from hook to hook, so that two increments of one counter in one transition both count.
 fn bind<'m>(hooks: &'m [Hook<'m>], view: &View<'_>) -> Vec<Effect<'m>> {
     let mut raised: Vec<(CounterId, u32)> = Vec::new();
     hooks

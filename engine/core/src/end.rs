@@ -1,4 +1,4 @@
-//! How an agent ended, and which ends an exit rule is for.
+//! How an agent ended, and which ends an exit rule matches.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,48 +12,48 @@ pub struct End<'e> {
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// The last lines of its pane; empty when nobody could read them.
+    /// The last lines of its pane; empty when they could not be read.
     pub output: &'e str,
     /// Whether another agent of the task is alive.
     pub is_beside: bool,
-    /// Its number, for people; 0 where it has none.
+    /// Its number, for messages; 0 when it has none.
     pub spawn: u32,
-    /// How its end is known: `exited with 3`; may be empty.
+    /// How Orange knows of its end: `exited with 3`; may be empty.
     pub how: &'e str,
-    /// Whether it was never started: who was to start it has died.
+    /// Whether it was never started, because the process that should start it died.
     pub never_began: bool,
-    /// What it could not continue, in words, where it was started to continue a conversation.
+    /// Why it could not continue its conversation, when it should have.
     pub lost: Option<&'e str>,
-    /// The limit of its provider that it has met.
+    /// The limit of its provider that it met.
     pub limit: Option<Limit>,
-    /// Whether the task waits already to have it started again.
+    /// Whether the task already waits to start it again.
     pub is_awaited: bool,
-    /// For how many seconds the task had been in its state.
+    /// How many seconds the task had been in its state.
     pub lasted: u32,
 }
 
-/// A limit of an agent's provider.
+/// A limit that the provider of an agent sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limit {
-    /// The seconds until it is over, where its harness says so.
+    /// The seconds until it ends, if the harness says so.
     pub left: Option<u32>,
 }
 
-/// The ends that an exit rule is for. Where a part is empty, it is for all.
+/// The ends that an exit rule matches. A part that is empty matches every end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ending<'a> {
     /// It exited with one of these, or was ended by one of `signals`.
     pub codes: &'a [i32],
     /// It was ended by one of these, or exited with one of `codes`.
     pub signals: &'a [i32],
-    /// This stands in its last lines, in whatever case of the letters A to Z and however it is broken into lines.
+    /// Its last lines contain this text; case of ASCII letters and line breaks do not count.
     pub output: Option<&'a str>,
-    /// Its task had been in its state for at least so many seconds.
+    /// Its task had been in its state for at least this many seconds.
     pub after: Option<u32>,
 }
 
 impl End<'_> {
-    /// An end of which nothing is known.
+    /// An end without any details.
     pub const PLAIN: End<'static> = End {
         code: None,
         signal: None,
@@ -68,17 +68,17 @@ impl End<'_> {
         lasted: 0,
     };
 
-    /// After "the agent ended": ` (exited with 3)`.
+    /// A suffix for "the agent ended": ` (exited with 3)`.
     pub(crate) fn how(&self) -> String {
         if self.how.is_empty() { String::new() } else { format!(" ({})", self.how) }
     }
 }
 
 impl Ending<'_> {
-    /// Every end.
+    /// Matches every end.
     pub const ANY: Ending<'static> = Ending { codes: &[], signals: &[], output: None, after: None };
 
-    /// Whether this end is one of them.
+    /// Whether the rule matches this end.
     pub fn fits(&self, end: &End<'_>) -> bool {
         let is_any = self.codes.is_empty() && self.signals.is_empty();
         let is_one = end.code.is_some_and(|code| self.codes.contains(&code))
@@ -89,13 +89,13 @@ impl Ending<'_> {
     }
 }
 
-/// One space between words, and no capitals.
+/// One space between words, in lower case.
 fn normal(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").to_ascii_lowercase()
 }
 
-/// After "the agent ended": `with exit status 75 and "rate limit" in its last lines`.
+/// A suffix for "the agent ended": `with exit status 75 and "rate limit" in its last lines`.
 impl fmt::Display for Ending<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut before = "";

@@ -1,24 +1,24 @@
-//! What becomes of a task whose agent has died.
+//! What happens to a task whose agent has ended.
 
 use alloc::format;
 use alloc::string::String;
 
 use crate::{CRASH_COUNT, Cause, Decision, End, Ending, Gate, Guard, Machine, Rejection, StateId, View};
 
-/// How many crashes escalate where the workflow does not say.
+/// The number of crashes after which a task escalates, unless the workflow says otherwise.
 pub const DEFAULT_STUCK_AFTER: u32 = 2;
 
-/// The longest that a rule can wait before an agent is started again, in seconds: a week.
+/// The longest time that a rule can wait before an agent is started again, in seconds: a week.
 pub const MAX_RESUME_AFTER: u32 = 7 * 24 * 60 * 60;
 
 /// One rule of `exit_monitoring`. The rules of a state are tried in order; the first whose condition holds decides.
 #[derive(Clone, Copy, Debug)]
 pub struct ExitRule<'a> {
-    /// The state it is for.
+    /// The state that has the rule.
     pub state: StateId,
     /// When it applies.
     pub condition: Condition<'a>,
-    /// What it says.
+    /// What follows when it applies.
     pub outcome: Outcome<'a>,
 }
 
@@ -35,7 +35,7 @@ pub enum Condition<'a> {
     Ended(Ending<'a>),
 }
 
-/// What an exit rule says.
+/// What an exit rule demands.
 #[derive(Clone, Copy, Debug)]
 pub enum Outcome<'a> {
     /// Take the transition to this state.
@@ -44,35 +44,35 @@ pub enum Outcome<'a> {
     ThenWhen(&'a [(Guard<'a>, StateId)]),
     /// The agent crashed.
     Crash {
-        /// Escalate when it has crashed this often; at least 1.
+        /// The number of crashes after which the task escalates; at least 1.
         stuck_after: u32,
-        /// Start the agent again until then.
+        /// Whether the agent is started again before that.
         respawn: bool,
     },
-    /// Show the session as dead and wait for a person.
+    /// Show the session as dead, and wait for a person.
     MarkDead,
-    /// It is no crash: start the agent again after a while.
+    /// Start the agent again later; this is no crash.
     Wait {
         /// Seconds until then; 1 to [`MAX_RESUME_AFTER`].
         resume_after: u32,
     },
 }
 
-/// What the exit rules of a state come to, before any transition is looked at.
+/// What the exit rules of a state demand, before any transition is examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Take the transition to this state.
     Then(StateId),
     /// The agent crashed.
     Crash {
-        /// Escalate when it has crashed this often.
+        /// The number of crashes after which the task escalates.
         stuck_after: u32,
-        /// Start the agent again until then.
+        /// Whether the agent is started again before that.
         respawn: bool,
     },
     /// Show the session as dead.
     MarkDead,
-    /// Start the agent again after a while.
+    /// Start the agent again later.
     Wait {
         /// Seconds until then.
         resume_after: u32,
@@ -81,17 +81,17 @@ pub enum Exit {
     Unmatched,
 }
 
-/// What becomes of the task.
+/// What happens to the task.
 #[derive(Clone, Debug)]
 pub enum ExitDecision<'m> {
-    /// It goes on.
+    /// It takes a transition.
     Advance {
         /// The transition that an exit rule chose.
         decision: Decision<'m>,
-        /// Why it does.
+        /// Why, in one sentence.
         reason: String,
     },
-    /// It stays, one crash richer.
+    /// It stays, and its `crash_count` rises.
     Crash {
         /// The new `crash_count`.
         count: u32,
@@ -100,39 +100,39 @@ pub enum ExitDecision<'m> {
         /// Why it counts as a crash.
         reason: String,
     },
-    /// It crashed too often: the engine's own move to the crash state.
+    /// It has crashed too often, and the engine moves it to the crash state.
     Escalate {
         /// The new `crash_count`.
         count: u32,
-        /// The move.
+        /// The transition.
         decision: Decision<'m>,
         /// Why it counts as a crash.
         reason: String,
     },
-    /// It stays, and its session is shown as dead.
+    /// Why nothing else follows.
     MarkDead {
         /// Why nothing moves it on.
         reason: String,
     },
-    /// It stays, and its agent is started again after a while.
+    /// It stays, and its agent is started again later.
     Wait {
         /// Seconds until then.
         resume_after: u32,
-        /// What it waits for.
+        /// Why it waits.
         reason: String,
     },
 }
 
 impl<'m> Machine<'m> {
-    /// What the exit rules of a state say. `met` tells for every entry of `exit_rules` whether its own condition holds:
-    /// its artifact is there, or the agent ended like that. Entries of rules without one are not read.
+    /// What the exit rules of a state demand. `met` has for every entry of `exit_rules` whether its own condition holds: its
+    /// artifact is there, or the agent ended as it says. Entries of rules without such a condition are ignored.
     pub fn exit(&self, state: StateId, met: &[bool], counters: &[u32]) -> Exit {
         let rule = self.exit_rule(state, |index| met.get(index).copied().unwrap_or_default());
         rule.map_or(Exit::Unmatched, |index| self.exit_rules[index].outcome.choose(counters))
     }
 
-    /// The entry of `exit_rules` that decides in a state: the first whose condition holds. `holds` tells whether an
-    /// entry's own condition does, its artifact or how the agent ended.
+    /// The entry of `exit_rules` that applies in a state: the first whose condition holds. `holds` returns whether an entry's
+    /// own condition holds: its artifact, or how the agent ended.
     pub fn exit_rule(&self, state: StateId, holds: impl Fn(usize) -> bool) -> Option<usize> {
         let mut rules = self.exit_rules_of(state);
         let no_artifact = || {
@@ -148,7 +148,7 @@ impl<'m> Machine<'m> {
         })
     }
 
-    /// What becomes of a task in which the state's agent has ended like this (seeds 000 and 002, design §9).
+    /// What happens to a task when the agent of its state ends like this.
     pub fn decide_exit(&self, view: &View<'_>, end: &End<'_>) -> ExitDecision<'m> {
         let state = self.state(view.status).name;
         let Some(rule) = self.exit_rule_for(view, end) else {
@@ -172,7 +172,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// The entry of `exit_rules` that decides about a task whose agent has ended like this.
+    /// The entry of `exit_rules` that applies to a task whose agent has ended like this.
     pub fn exit_rule_for(&self, view: &View<'_>, end: &End<'_>) -> Option<usize> {
         self.exit_rule(view.status, |index| self.is_met(index, view, end))
     }
@@ -199,7 +199,7 @@ impl<'m> Machine<'m> {
         self.crash(view, stuck_after, respawn, reason)
     }
 
-    /// Whether a verdict leads there. Anybody can have written it who lives in the worktree.
+    /// Whether the transition depends on a verdict, which any agent in the worktree may have written.
     fn takes_verdict(&self, condition: &Condition<'_>, decision: &Decision<'_>) -> bool {
         let gate = self.transition(decision.transition).gate.as_ref();
         let artifact = match condition {
@@ -209,9 +209,8 @@ impl<'m> Machine<'m> {
         gate.into_iter().chain(artifact).any(|it| it.verdict.is_some())
     }
 
-    /// A failed gate or guard on an exit rule's transition is a crash (design §9), and so is a verdict that may be another
-    /// agent's, counted as the state's own crash
-    /// rule says.
+    /// An exit rule whose transition is refused, or depends on a verdict that may be another agent's, counts as a crash under
+    /// the crash rule of the state.
     fn crash_rule(&self, state: StateId) -> (u32, bool) {
         self.exit_rules_of(state)
             .find_map(|index| match self.exit_rules[index].outcome {
@@ -223,10 +222,7 @@ impl<'m> Machine<'m> {
 
     fn refused(&self, view: &View<'_>, to: StateId, rejection: Rejection) -> String {
         let target = self.state(to).name;
-        format!(
-            "the agent ended, and its exit rule's way to {target} is closed: {}",
-            rejection.message(self, view)
-        )
+        format!("the agent ended, and its exit rule cannot go to {target}: {}", rejection.message(self, view))
     }
 
     fn crash(&self, view: &View<'_>, stuck_after: u32, respawn: bool, reason: String) -> ExitDecision<'m> {
@@ -237,14 +233,15 @@ impl<'m> Machine<'m> {
         match self.escalation(view) {
             Some(decision) => ExitDecision::Escalate { count, decision, reason },
             None => {
-                let note = "; it has crashed too often, and the workflow declares no way to a crash state";
+                let note =
+                    "; it has crashed too often, and the workflow declares no transition to a crash state";
                 ExitDecision::Crash { count, respawn: false, reason: reason + note }
             }
         }
     }
 
-    /// The engine's own move takes the declared transition and its hooks, but neither its gate nor its guard, which
-    /// describe the agent's way (design §9).
+    /// The engine takes the declared transition and its hooks, but skips gate and guard, which concern the agent's own
+    /// requests.
     fn escalation(&self, view: &View<'_>) -> Option<Decision<'m>> {
         let to = self.commands.crash?;
         let open = self.resolve(view.status, to, view.counters).ok();
@@ -261,7 +258,7 @@ impl<'m> Machine<'m> {
     }
 }
 
-/// Why a rule with this condition decides as it does, in one sentence.
+/// The reason that a rule with this condition gives, in one sentence.
 impl Condition<'_> {
     fn advanced(&self) -> String {
         match self {

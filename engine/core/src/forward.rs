@@ -1,13 +1,13 @@
-//! What to ask for when the work of a state is done.
+//! The transitions that complete a state.
 
 use alloc::vec::Vec;
 
 use crate::{Actor, Choice, Machine, Rejection, View};
 
 impl Machine<'_> {
-    /// The choices that complete the state of this view for the actor: those with a gate, which reads what the state's agent
-    /// writes. Where no transition from here has one, those that lead on: neither to questions, nor to where tasks are stuck
-    /// or cancelled. Of several, those that would be accepted now, if any.
+    /// The choices that complete the state for the actor: those with a gate, which reads what the state's agent writes. In a
+    /// state without gates, they are all choices except those to the states of questions, crashes and cancelled tasks. If
+    /// any of them would be accepted now, only those are returned.
     pub fn forward(&self, view: &View<'_>, actor: Actor) -> Vec<Choice> {
         let mut choices = self.options(view, actor);
         choices.retain(|choice| match choice.rejection {

@@ -5,12 +5,12 @@ use core::fmt;
 
 use crate::section::{fingerprint, prose_lines, section, visible_lines};
 
-/// The outcome that a reviewer wrote.
+/// The judgement of a reviewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The work is good.
     Pass,
-    /// It is not.
+    /// It is not good.
     Fail,
 }
 
@@ -30,43 +30,43 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What one section must say (design §5). All parts that are asked for must hold.
+/// What one section must contain. Every part that is set must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gate<'a> {
     /// The heading, `#`s included: `## Review`. The section must exist.
     pub section: &'a str,
     /// It must have a line that is not blank.
     pub required: bool,
-    /// It must carry this verdict.
+    /// The verdict that it must have.
     pub verdict: Option<Verdict>,
     /// The verdict must be the first line that is not blank, as `Verdict: PASS` or `Verdict: FAIL`.
     pub strict: bool,
-    /// It must have a line `NAME: something` for one of these names; empty when none is asked for.
+    /// It must have a line `NAME: something` for one of these names, unless this is empty.
     pub fields: &'a [&'a str],
-    /// Its content must have been written since its state was entered and the agent that is to judge there was started, and
-    /// must differ from what a gate on this section last let through.
+    /// Its content must be newer than the task's arrival in the state and the start of the agent that judges there, and must
+    /// differ from the content that last passed a gate on this section.
     pub fresh: bool,
 }
 
-/// What stood in a section once.
+/// The content of a section at an earlier time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen<'v> {
     /// The section.
     pub section: &'v str,
     /// The [`fingerprint`] of its content.
     pub fingerprint: u64,
-    /// When it stood there.
+    /// The time.
     pub when: When,
 }
 
-/// When a section was looked at.
+/// The times at which the content of sections is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// A gate let it through, the last one that did.
+    /// A gate passed.
     Passed,
-    /// The task came to the state that it is in.
+    /// The task entered its state.
     Entered,
-    /// An agent was started there.
+    /// An agent was started in that state.
     Started,
 }
 
@@ -91,18 +91,14 @@ pub enum Missing {
     },
     /// None of the fields has a line.
     Field,
-    /// The content is what stood there before.
+    /// The content is the same as at an earlier time.
     Fresh {
-        /// When.
+        /// That time.
         when: When,
     },
 }
 
-/// Whether the body passes the gate. `seen` is what stood in its sections before, of which a gate that wants something
-/// fresh takes none.
-///
-/// # Errors
-/// What is missing.
+/// Checks that the body passes the gate. `seen` has the earlier content of sections, which a fresh gate refuses.
 pub fn check_gate(gate: &Gate<'_>, body: &str, seen: &[Seen<'_>]) -> Result<(), Missing> {
     let content = section(body, gate.section).ok_or(Missing::Section)?;
     let blank = visible_lines(content).all(is_blank);
@@ -139,14 +135,14 @@ fn strict_verdict(content: &str) -> Result<Verdict, Missing> {
     }
 }
 
-/// A line without what Markdown has around words: `**Verdict:** PASS` is `Verdict: PASS`.
+/// A line without Markdown's marks around words: `**Verdict:** PASS` is `Verdict: PASS`.
 fn without_marks(line: &str) -> String {
     let line = line.trim_start_matches([' ', '\t', '#', '>', '-']);
     line.chars().filter(|it| !matches!(it, '*' | '_' | '`')).collect()
 }
 
-/// The first line with the word PASS or FAIL, one that begins with `Verdict:` before any other. A line with both
-/// words is no verdict, so that "tests pass, verdict: FAIL" is never read as PASS.
+/// The verdict in the first line with the word PASS or FAIL; a line that begins with `Verdict:` comes first. A line with
+/// both words has no verdict, so that "tests pass, verdict: FAIL" is never read as PASS.
 fn loose_verdict(content: &str) -> Result<Verdict, Missing> {
     let mut first = None;
     for (number, line) in numbered_prose(content) {

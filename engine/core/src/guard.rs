@@ -2,28 +2,28 @@
 
 use crate::CounterId;
 
-/// One counter lies between two bounds, both included. Every comparison of the language is one or two of these.
+/// A counter lies between two bounds, both included. Every comparison of the language is one or two of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     /// The counter that is compared.
     pub counter: CounterId,
-    /// The smallest value that holds.
+    /// The smallest allowed value.
     pub low: u32,
-    /// The largest value that holds.
+    /// The largest allowed value.
     pub high: u32,
 }
 
-/// The compiled `when` of a transition or of a `then_when` clause (design §5).
+/// The compiled `when` of a transition or of a `then_when` clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guard<'a> {
-    /// As the author wrote it; what messages quote.
+    /// The source text, which messages quote.
     pub text: &'a str,
     /// The guard holds when all ranges of any one of these hold.
     pub any_of: &'a [&'a [Range]],
 }
 
 impl Guard<'_> {
-    /// Whether the guard holds. A counter that is not given counts as 0.
+    /// Whether the guard holds. A counter that is not given is 0.
     pub const fn holds(&self, counters: &[u32]) -> bool {
         let mut i = 0;
         while i < self.any_of.len() {

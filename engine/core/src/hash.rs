@@ -1,7 +1,7 @@
-//! One hash for whatever outlives a process: the same in every build, on every machine.
+//! A hash for values that outlive a process: the same in every build, on every machine.
 
-/// FNV-1a over bytes, 64 bits: <https://datatracker.ietf.org/doc/html/rfc9923>. It tells what has changed from what has
-/// not; it is no protection against forgery.
+/// FNV-1a over bytes, 64 bits: <https://datatracker.ietf.org/doc/html/rfc9923>. It detects changes; it does not protect
+/// against forgery.
 pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;

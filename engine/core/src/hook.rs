@@ -23,18 +23,18 @@ pub enum Permissions {
 /// The parameters of `spawn_agent` and `spawn_reviewer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spawn {
-    /// What the agent is told.
+    /// The first message of the agent.
     pub prompt: PromptId,
-    /// What runs it.
+    /// The harness that runs it.
     pub harness: HarnessOf,
-    /// What it may do.
+    /// What it may do without asking.
     pub permissions: Permissions,
-    /// The counter that goes up by one before the agent starts.
+    /// The counter that rises by one before the agent starts.
     pub increment: Option<CounterId>,
 }
 
 impl Spawn {
-    /// Whose requests the agent's will be.
+    /// The actor as which the agent makes requests.
     pub const fn actor(&self) -> Actor {
         match self.harness {
             HarnessOf::Task => Actor::Worker,
@@ -43,26 +43,26 @@ impl Spawn {
     }
 }
 
-/// One side effect, with its parameters (the vocabulary of seeds 000 and 003, design §5).
+/// One side effect of a transition, with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hook<'a> {
     /// Bind a worktree of the project's pool to the task.
     AcquireWorkspace,
-    /// Unbind it and set it back to the default branch. Spawns nothing.
+    /// Unbind the worktree and reset it to the default branch.
     ReleaseWorkspace,
     /// Start an agent in a session of its own.
     SpawnAgent(Spawn),
     /// Start an agent in a window of the task's session.
     SpawnReviewer(Spawn),
-    /// End the task's session and everything in it.
+    /// End the task's session and every process in it.
     KillSession,
-    /// End the reviewer's window and leave the worker alone.
+    /// End the reviewer's window; the worker goes on.
     KillReviewer,
     /// Paste a message into the worker's window.
     NotifyWorker {
         /// The message.
         message: &'a str,
-        /// How a worker is started where none is alive to read it.
+        /// How to start a worker when none is alive.
         otherwise: Option<Spawn>,
     },
     /// Spawn the next pending task of the project.
@@ -73,24 +73,24 @@ pub enum Hook<'a> {
     CreatePr,
     /// Remove the branch from the remote.
     DeleteRemoteBranch,
-    /// Count one up.
+    /// Add one to a counter.
     Increment {
         /// The counter.
         counter: CounterId,
     },
-    /// Write a key of the frontmatter that people own.
+    /// Write a key of the frontmatter that people may edit.
     SetField {
         /// The key.
         field: &'a str,
-        /// What is written.
+        /// The new value.
         value: &'a str,
     },
-    /// Tell the person.
+    /// Show a message to the person.
     Notify {
         /// The message.
         message: &'a str,
     },
-    /// Run a program in the worktree. No shell reads it.
+    /// Run a program in the worktree, without a shell.
     RunCommand {
         /// The program and its arguments.
         argv: &'a [&'a str],
@@ -121,7 +121,7 @@ impl Hook<'_> {
         }
     }
 
-    /// The parameters of a hook that starts an agent, always or where none is alive.
+    /// The parameters of a hook that starts an agent, always or when none is alive.
     pub const fn spawn(&self) -> Option<&Spawn> {
         match self {
             Hook::SpawnAgent(spawn) | Hook::SpawnReviewer(spawn) => Some(spawn),
@@ -141,7 +141,7 @@ impl Hook<'_> {
         }
     }
 
-    /// The counter that goes up by one before the hook acts.
+    /// The counter that rises by one before the hook runs.
     pub const fn increments(&self) -> Option<CounterId> {
         match (self, self.spawn()) {
             (Hook::Increment { counter }, _) => Some(*counter),

@@ -1,10 +1,9 @@
-//! The vocabulary of Orange and every decision: tables, guards, gates, sections. No I/O, no dependencies.
+//! The types of Orange and every decision: tables, guards, gates, sections. No I/O, no dependencies.
 //!
-//! A [`Machine`] is the compiled, immutable form of one workflow. Everything here takes values and returns
-//! values: [`Machine::resolve`] finds the transition that fires, [`check_gate`] reads the artifacts that agents
-//! wrote, [`Machine::decide`] answers a request, [`Machine::decide_exit`] says what becomes of a task whose agent
-//! has died, and [`Machine::options`] lists the ways on. Files, clocks, processes and the network are somebody
-//! else's business, which `no_std` holds this crate to.
+//! A [`Machine`] is the compiled, immutable form of one workflow. Every function here takes values and returns values:
+//! [`Machine::life`] decides what happens to a task, [`Machine::decide`] answers a request, [`Machine::decide_exit`]
+//! applies the exit rules, and [`Machine::options`] lists the states to which a task can go. The crate is `no_std`, so
+//! that it cannot touch files, clocks, processes or the network.
 #![no_std]
 
 extern crate alloc;

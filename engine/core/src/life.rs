@@ -1,7 +1,7 @@
-//! The life of a task: what follows on everything that can happen to it.
+//! The life of a task: what follows every input.
 //!
-//! [`Machine::life`] is the one place that knows. Whoever drives a task, be it a real one, one that is led by hand, or one
-//! that is searched, gathers what is known, asks, and carries out the answer in its own world.
+//! [`Machine::life`] is the one place that decides it. A driver (of real, simulated or searched tasks) collects the facts,
+//! asks, and carries out the answer.
 
 mod ended;
 mod forced;
@@ -18,122 +18,124 @@ use crate::{
     Actor, CRASH_COUNT, Cause, CounterId, Decision, Effect, End, Machine, Rejection, Spawn, StateId, View,
 };
 
-/// What is known of a task.
+/// What a driver knows of a task.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'v> {
-    /// What decisions read.
+    /// The values that decisions read.
     pub view: View<'v>,
-    /// Whether it says what is to be done.
+    /// Whether its summary is not empty.
     pub has_summary: bool,
     /// Whether a worktree is bound to it.
     pub has_worktree: bool,
-    /// Whether a session is on record, whatever is alive in it.
+    /// Whether a session is recorded, even if nothing is alive in it.
     pub has_session: bool,
     /// How many agents the engine has started again since the last transition.
     pub restarts: u32,
-    /// How the last agent was started that worked in this state.
+    /// How the last agent in this state was started.
     pub last: Option<Spawn>,
 }
 
-/// Something that happens to a task.
+/// An input to the life of a task.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'i> {
-    /// Somebody asks for a state.
+    /// An actor asks for a state.
     Request {
         /// The state.
         to: StateId,
         /// Who asks.
         by: Actor,
     },
-    /// Somebody starts the task, or its turn in the queue has come.
+    /// An actor starts the task, or the queue does.
     Spawn {
         /// Who starts it.
         by: Actor,
     },
-    /// The agent of the state is to be started again, with the prompt that the state has for that.
+    /// The agent of the state is to be started again with the state's respawn prompt.
     Respawn {
         /// Whether it is alive.
         is_alive: bool,
     },
-    /// The same where the state has no such prompt: as it was started before.
+    /// The same, in a state without that prompt: with the prompt of the agent before.
     Restart {
         /// Whether it is alive.
         is_alive: bool,
     },
     /// An agent has ended.
     Ended {
-        /// Whose requests were the agent's.
+        /// The actor that the agent was.
         agent: Actor,
         /// How.
         end: End<'i>,
     },
-    /// The end of an agent has led to another state, which may want the very agent that has ended.
+    /// The end of an agent has led to another state, whose agent may be the one that has ended.
     JudgedAgain {
-        /// Whose requests were the agent's.
+        /// The actor that the agent was.
         agent: Actor,
         /// How it ended.
         end: End<'i>,
-        /// Whether another agent has taken its place.
+        /// Whether another agent has been started in its place.
         is_replaced: bool,
     },
     /// A living agent has met a limit of its provider.
+    /// A living agent has met a limit of its provider.
     LimitMet {
-        /// Whose requests are the agent's.
+        /// The actor that the agent is.
         agent: Actor,
-        /// The seconds until the limit is over, where its harness says so.
+        /// The seconds until the limit ends, if the harness says so.
         left: Option<u32>,
-        /// What is known of it, in one sentence.
+        /// What Orange knows of it, in one sentence.
         reason: &'i str,
     },
     /// The time that a task may stay in its state is over.
+    /// The time that a task may spend in its state is over.
     Elapsed {
-        /// Whether an agent of the state is on record, which is then to be ended and judged.
+        /// Whether an agent of the state is recorded; it must be ended before its end is judged.
         has_agent: bool,
-        /// For how many seconds the task has been there.
+        /// How many seconds the task has been in the state.
         lasted: u32,
     },
     /// The agent could not be started again.
     NotStarted {
         /// Why, in one sentence.
         reason: &'i str,
-        /// Whether it could not be at any other time either.
+        /// Whether no later attempt can succeed.
         is_final: bool,
     },
-    /// Somebody cancels the task.
+    /// An actor cancels the task.
     Cancel {
         /// Who.
         by: Actor,
-        /// Whether a transition was begun that cannot be finished.
+        /// Whether an open transition cannot be finished.
         is_cut_short: bool,
     },
-    /// Somebody merges its work.
+    /// An actor merges the task's work.
     Merge {
         /// Who.
         by: Actor,
-        /// Whether they want it although the workflow says no.
+        /// Whether the actor overrides a refusal of the workflow.
         force: bool,
-        /// Whether a merge is on record.
+        /// Whether a merge is recorded.
         is_merged: bool,
     },
     /// Its pull request was merged or closed.
     PullRequest {
-        /// Which of both.
+        /// Which of the two.
         end: Forced,
     },
 }
 
-/// What follows: the events go on record in one write and in this order, and then the effects are done in theirs.
+/// What follows: the driver records the events in one write and in this order, and then carries out the effects in order.
 #[derive(Clone, Debug, Default)]
 pub struct Turn<'m> {
-    /// What goes on record.
+    /// What to record.
     pub events: Vec<LifeEvent<'m>>,
-    /// What is done where the task stays in its state. What a transition does stands in its decision.
+    /// What to do when the task stays in its state. The effects of a transition are in its decision.
     pub effects: Vec<Effect<'m>>,
-    /// What came of it, in one sentence; empty where the events say all.
+    /// What happens, in one sentence; empty when the events say everything.
     pub story: String,
 }
 
-/// Something that goes on record.
+/// Something to record.
 #[derive(Clone, Debug)]
 pub enum LifeEvent<'m> {
     /// An agent has crashed.
@@ -147,69 +149,66 @@ pub enum LifeEvent<'m> {
     },
     /// An agent could not continue its conversation.
     NotResumed,
-    /// The engine moves the task on by itself.
+    /// The engine moves the task.
     Advanced {
-        /// The state that it goes to.
+        /// The target state.
         to: StateId,
         /// Why.
         reason: String,
     },
-    /// A transition begins: its status is written, its effects are done, and then it is closed.
+    /// A transition begins: the driver writes its status, carries out its effects, and closes it.
     Began(Decision<'m>),
     /// A transition begins that the workflow does not declare.
     Forced {
-        /// What it is for.
+        /// What ends the task.
         what: Forced,
-        /// Whose act it is.
+        /// The actor on whose behalf it ends.
         by: Actor,
-        /// The state that it goes to.
+        /// The target state.
         to: StateId,
     },
-    /// The agent is started again after a while, or goes on then if it is alive.
+    /// The agent is started again later, or goes on later if it is alive.
     Waits {
-        /// Seconds until then; with 0 it is among the effects.
+        /// Seconds until then; with 0 the start is among the effects.
         after: u32,
-        /// What it waits for.
+        /// What the task waits for.
         reason: String,
     },
-    /// The engine starts the agent no more.
+    /// The engine no longer starts the agent.
     GaveUp {
         /// Why.
         reason: String,
     },
-    /// A person has to look at it.
+    /// A person has to act.
     Attention(String),
 }
 
-/// Why nothing follows.
+/// Why an input is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The workflow says no.
+    /// The workflow refuses it.
     Rejected {
-        /// What stands in the way.
+        /// The reason.
         rejection: Rejection,
-        /// Whether a person can have it all the same.
+        /// Whether a person can override the refusal.
         is_forcible: bool,
     },
     /// The workflow has no state for this command.
     NoState(&'static str),
-    /// The task was started before.
+    /// The task has already been started.
     Started,
-    /// The state has no prompt with which its agent is started again.
+    /// The state has no respawn prompt.
     NoRespawnPrompt,
     /// No agent works in the state.
     NoAgent,
-    /// The task has no worktree to work in.
+    /// The task has no worktree.
     NoWorktree,
     /// The agent is alive.
     Alive,
 }
 
 impl<'m> Machine<'m> {
-    /// What follows on something that happens to a task.
-    ///
-    /// # Errors
-    /// Nothing follows where the workflow or the state of things says no.
+    /// What follows an input, or why it is refused.
     pub fn life(&self, facts: &Facts<'_>, input: Input<'_>) -> Result<Turn<'m>, Refusal> {
         match input {
             Input::Request { to, by } => self.request(facts, to, by),
@@ -235,20 +234,20 @@ impl<'m> Machine<'m> {
         decision.map(Turn::taking).map_err(|rejection| self.rejected(facts, rejection))
     }
 
-    /// The counter that the end of a transition sets: `crash_count` is over with every one but an escalation, which keeps
-    /// the count that led there (design §9).
+    /// The counter that the end of a transition sets: every transition resets `crash_count`, except an escalation, which keeps
+    /// the count that led to it.
     pub fn closing(&self, cause: Cause) -> Option<(CounterId, u32)> {
         (cause != Cause::Escalation).then_some((CRASH_COUNT, 0))
     }
 
-    /// The counters that begin anew when a person moves a task to another state or workflow.
+    /// The counters that restart when a person moves a task to another state or workflow.
     pub fn migrated(&self) -> [(CounterId, u32); 1] {
         [(CRASH_COUNT, 0)]
     }
 }
 
 impl<'m> Turn<'m> {
-    /// The transition that is taken.
+    /// The transition that begins.
     pub fn decision(&self) -> Option<&Decision<'m>> {
         self.events.iter().find_map(|event| match event {
             LifeEvent::Began(decision) => Some(decision),
@@ -262,12 +261,12 @@ impl<'m> Turn<'m> {
         })
     }
 
-    /// The hooks that it comes to.
+    /// The hooks that run.
     pub fn hooks(&self) -> &[Effect<'m>] {
         self.decision().map_or(&self.effects, |decision| &decision.effects)
     }
 
-    /// The same end where the transition that it leads to cannot be begun: a person has to look at it.
+    /// The turn that replaces this one when its transition cannot begin: a person has to act.
     pub fn blocked(&self, why: &str) -> Turn<'m> {
         Turn::attention(format!("{}, but the transition is blocked: {why}", self.reason()))
     }

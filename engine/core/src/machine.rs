@@ -21,7 +21,7 @@ pub struct PromptId(pub u16);
 /// The built-in counter of review rounds.
 pub const REVIEW_ROUND: CounterId = CounterId(0);
 
-/// The built-in counter of crashes since the last successful transition.
+/// The built-in counter of crashes since the last transition.
 pub const CRASH_COUNT: CounterId = CounterId(1);
 
 /// One workflow, compiled. All references are into the same machine; the compiler has checked them.
@@ -33,46 +33,46 @@ pub struct Machine<'a> {
     pub version: u32,
     /// What the author says it is for; may be empty.
     pub description: &'a str,
-    /// The hash of its source; a task is pinned to it.
+    /// The hash of its source; a task records the definition that it follows.
     pub source_hash: &'a str,
     /// The hash of its prompts alone.
     pub prompts_hash: &'a str,
     /// By [`StateId`].
     pub states: &'a [State<'a>],
-    /// Where a task begins.
+    /// The state of a new task.
     pub initial: StateId,
     /// By [`CounterId`].
     pub counters: &'a [Counter<'a>],
-    /// By [`TransitionId`]: sorted by `from`, then `to`, then source order.
+    /// By [`TransitionId`].
     pub transitions: &'a [Transition<'a>],
-    /// Where each state's transitions begin in `transitions`; one entry more than there are states.
+    /// The index in `transitions` at which each state's begin; one entry more than there are states.
     pub rows: &'a [u32],
     /// Sorted by state, then source order.
     pub exit_rules: &'a [ExitRule<'a>],
     /// By [`PromptId`].
     pub prompts: &'a [Prompt<'a>],
-    /// Which state each command drives to.
+    /// The state to which each command leads.
     pub commands: Commands,
-    /// Seconds between two looks of the monitor.
+    /// Seconds between two rounds of the monitor.
     pub poll_interval: u32,
 }
 
-/// Where a task can be.
+/// A position that a task can have.
 #[derive(Clone, Copy, Debug)]
 pub struct State<'a> {
-    /// As workflows, tasks and messages spell it.
+    /// The name in workflows, tasks and messages.
     pub name: &'a str,
     /// May be empty.
     pub description: &'a str,
-    /// No way leads out.
+    /// No transition leaves it.
     pub terminal: bool,
-    /// Nothing moves it on but a person.
+    /// Only a person moves a task on.
     pub waits_for_human: bool,
     /// A task may be created here.
     pub entry: bool,
-    /// The hook that starts this state's agent anew, when it can be respawned.
+    /// The hook that starts this state's agent again, if it can be respawned.
     pub respawn: Option<Hook<'a>>,
-    /// Whose death the exit rules of this state are about.
+    /// The agent whose end the exit rules of this state judge.
     pub agent: Actor,
 }
 
@@ -81,11 +81,11 @@ pub struct State<'a> {
 pub struct Counter<'a> {
     /// The frontmatter key.
     pub name: &'a str,
-    /// What a new task has.
+    /// The value of a new task.
     pub default: u32,
 }
 
-/// One declared way from a state to another.
+/// One declared `from → to`.
 #[derive(Clone, Copy, Debug)]
 pub struct Transition<'a> {
     /// The state it leaves.
@@ -94,37 +94,34 @@ pub struct Transition<'a> {
     pub to: StateId,
     /// Who may ask for it.
     pub by: Actors,
-    /// When it is open.
+    /// The condition over counters.
     pub guard: Option<Guard<'a>>,
-    /// What must have been written.
+    /// The requirement of an artifact.
     pub gate: Option<Gate<'a>>,
-    /// What happens on the way, in order.
+    /// The side effects, in order.
     pub hooks: &'a [Hook<'a>],
 }
 
-/// The states that commands drive to (design §5); `None` where the workflow has no such state.
+/// The states to which commands lead; `None` when the workflow has no such state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Commands {
     /// `orange task spawn`.
     pub spawn: Option<StateId>,
     /// `orange task spawn` of a task without a summary.
     pub clarify: Option<StateId>,
-    /// Where reviewers work.
+    /// The state in which reviewers work.
     pub review: Option<StateId>,
     /// `orange task merge`.
     pub merge: Option<StateId>,
     /// `orange task cancel`.
     pub cancel: Option<StateId>,
-    /// Where escalation goes.
+    /// The target of escalations.
     pub crash: Option<StateId>,
 }
 
 impl<'a> Machine<'a> {
-    /// The one transition that fires for `from → to` under these counters, without allocating. Two that fire at
-    /// once cannot be compiled; should a guard have been too large to decide, the first in source order wins.
-    ///
-    /// # Errors
-    /// [`Rejection::NoTransition`] when none is declared, [`Rejection::GuardFailed`] when none is open.
+    /// The transition that fires for `from → to` with these counters. The compiler refuses two that fire at once; where it
+    /// cannot decide that, the first in source order wins.
     pub fn resolve(&self, from: StateId, to: StateId, counters: &[u32]) -> Result<TransitionId, Rejection> {
         let mut rejection = Rejection::NoTransition { from, to };
         for id in self.between(from, to) {
@@ -144,7 +141,7 @@ impl<'a> Machine<'a> {
         (start..start + length).map(|index| TransitionId(index as u32))
     }
 
-    /// The states that some transition leads to from here, each once, in source order.
+    /// The states to which a transition leads from here, each once, in source order.
     pub fn targets(&self, from: StateId) -> impl Iterator<Item = StateId> {
         let mut last = None;
         self.transitions[self.row(from)].iter().map(|t| t.to).filter(move |to| last.replace(*to) != Some(*to))
@@ -192,7 +189,7 @@ impl<'a> Machine<'a> {
         start..start + length
     }
 
-    /// The places of the transitions out of a state.
+    /// The indices of the transitions that leave a state.
     pub(crate) fn row(&self, from: StateId) -> core::ops::Range<usize> {
         let from = usize::from(from.0);
         self.rows[from] as usize..self.rows[from + 1] as usize

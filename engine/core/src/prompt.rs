@@ -1,10 +1,10 @@
-//! Prompts: what agents are told, with placeholders that are filled in once.
+//! Prompts: the first messages of agents, with placeholders that are filled in once.
 
 use alloc::string::{String, ToString};
 
 use crate::CounterId;
 
-/// One prompt, split into pieces when it was compiled. Values are data: they are never searched for placeholders.
+/// One prompt, split into pieces at compile time. Values are data: they are never searched for placeholders.
 #[derive(Clone, Copy, Debug)]
 pub struct Prompt<'a> {
     /// The key in the workflow.
@@ -16,13 +16,13 @@ pub struct Prompt<'a> {
 /// A part of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// Text as it stands, escapes resolved.
+    /// Literal text, with escapes resolved.
     Text(&'a str),
     /// A placeholder.
     Value(Value),
 }
 
-/// What a placeholder stands for (design §5).
+/// The value that a placeholder names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
     /// `{summary}`
@@ -37,19 +37,19 @@ pub enum Value {
     Id,
     /// `{workflow}`
     Workflow,
-    /// `{base}`: the commit that the branch's work is compared with.
+    /// `{base}`: the commit with which the branch's work is compared.
     Base,
-    /// `{orange}`: the program itself, as it is called in a shell.
+    /// `{orange}`: the program itself, quoted for a shell.
     Orange,
     /// `{review_round}` or any other counter
     Counter(CounterId),
 }
 
-/// What prompts may call the default branch of the remote. Not every repository has it.
+/// A name of the remote's default branch that prompts may use, and that not every repository has.
 pub const ORIGIN_HEAD: &str = "origin/HEAD";
 
 impl Value {
-    /// The placeholders that are no counters, with their names.
+    /// The placeholders other than counters, with their names.
     pub const NAMED: [(&'static str, Value); 8] = [
         ("summary", Value::Summary),
         ("project", Value::Project),
@@ -62,7 +62,7 @@ impl Value {
     ];
 }
 
-/// What the placeholders of one task stand for.
+/// The values of the placeholders for one task.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'v> {
     /// `{summary}`
@@ -81,19 +81,19 @@ pub struct Values<'v> {
     pub base: &'v str,
     /// `{orange}`
     pub orange: &'v str,
-    /// What a prompt's own text has in place of [`ORIGIN_HEAD`]: that itself, where the repository has it.
+    /// What replaces [`ORIGIN_HEAD`] in a prompt's own text: the same name, if the repository has it.
     pub origin_head: &'v str,
-    /// By [`CounterId`]; what is not given counts as 0.
+    /// By [`CounterId`]; a counter that is not given is 0.
     pub counters: &'v [u32],
 }
 
 impl Prompt<'_> {
-    /// Whether this value stands in it.
+    /// Whether the prompt uses this value.
     pub fn has(&self, value: Value) -> bool {
         self.pieces.contains(&Piece::Value(value))
     }
 
-    /// Whether its own text has these words. Values do not count.
+    /// Whether the prompt's own text, without values, contains these words.
     pub fn says(&self, words: &str) -> bool {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains(words)))
     }

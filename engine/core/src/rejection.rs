@@ -1,4 +1,4 @@
-//! Rejections: why the answer is no, and what would make it yes.
+//! Rejections: why a request is refused, and what would make it succeed.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -12,26 +12,26 @@ use crate::{Actor, CounterId, Gate, Machine, Missing, StateId, TransitionId, Vie
 pub enum Rejection {
     /// No transition is declared for this pair.
     NoTransition {
-        /// The state the task is in.
+        /// The current state of the task.
         from: StateId,
-        /// The state that was asked for.
+        /// The requested state.
         to: StateId,
     },
-    /// The transition is not this actor's to ask for.
+    /// This actor may not ask for the transition.
     NotAllowed {
         /// The transition.
         transition: TransitionId,
         /// Who asked.
         actor: Actor,
     },
-    /// Transitions are declared for this pair, and no guard of theirs holds.
+    /// Transitions are declared for this pair, and none of their guards holds.
     GuardFailed {
-        /// The state the task is in.
+        /// The current state of the task.
         from: StateId,
-        /// The state that was asked for.
+        /// The requested state.
         to: StateId,
     },
-    /// The artifact that the gate reads is not as it should be.
+    /// The artifact does not meet the gate.
     GateFailed {
         /// The transition.
         transition: TransitionId,
@@ -41,7 +41,7 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// The word for it in `--json` answers.
+    /// The code in `--json` answers.
     pub const fn code(&self) -> &'static str {
         match self {
             Rejection::NoTransition { .. } => "no_transition",
@@ -51,7 +51,7 @@ impl Rejection {
         }
     }
 
-    /// What stands in the way, in one sentence.
+    /// The reason, in one sentence.
     pub fn message(&self, machine: &Machine<'_>, view: &View<'_>) -> String {
         match *self {
             Rejection::NoTransition { from, to } => {
@@ -158,7 +158,7 @@ impl Missing {
         }
     }
 
-    /// What to write instead; the sentence goes on with what to run then.
+    /// What to write instead, as the beginning of a sentence about what to run next.
     pub fn remedy(&self, gate: &Gate<'_>) -> String {
         match self {
             Missing::Section | Missing::Content => format!("write it ({})", what_to_write(gate)),

@@ -1,16 +1,16 @@
-//! How an agent is started again: as what, and by the engine itself how soon and how often.
+//! How, how soon and how often an agent is started again.
 
 use crate::{Hook, Machine, Spawn, StateId};
 
-/// After so many agents that the engine has started again without a transition between them it leaves the task to a
-/// person (F20).
+/// The number of agents that the engine starts again without a transition between them; after that it leaves the task to a
+/// person.
 pub const MAX_RESTARTS: u32 = 20;
 
-/// The longest that an agent waits after a crash, in seconds.
+/// The longest delay after a crash, in seconds.
 const LONGEST: u32 = 300;
 
 /// The seconds until an agent is started again, when `before` agents have been since the task's last transition; `None`
-/// when it is not. An exit rule that waits says how long; after a crash it is at once, then 10 s, 20 s, 40 s and so on.
+/// when it is not started again. A `wait` rule gives the delay; after crashes it is 0, then 10 s, 20 s, 40 s and so on.
 pub fn restart_after(before: u32, resume_after: Option<u32>) -> Option<u32> {
     let grown = || match before {
         0 => 0,
@@ -19,18 +19,18 @@ pub fn restart_after(before: u32, resume_after: Option<u32>) -> Option<u32> {
     (before < MAX_RESTARTS).then(|| resume_after.unwrap_or_else(grown))
 }
 
-/// The seconds until an agent that has met a limit is told to go on, when nobody knows when the limit is over and `before`
-/// agents have waited since the task's last transition: 5 minutes, 10, 20, 40, and an hour from then on.
+/// The seconds until an agent that met a limit goes on, when the end of the limit is unknown and `before` agents have
+/// waited since the task's last transition: 5 minutes, 10, 20, 40, and then an hour.
 pub fn limit_after(before: u32) -> u32 {
     const HOUR: u32 = 3600;
     300_u32.checked_mul(1 << before.min(8)).map_or(HOUR, |delay| delay.min(HOUR))
 }
 
 impl Machine<'_> {
-    /// How a person has the agent of a state started again: as the state's respawn prompt says. Without one it is as the
-    /// transitions into the state start it: with the prompt of the `last` agent there, if one of them has that, else as the
-    /// first of them does. The way out of the crash state does not count: its prompt is about what went before. Where no
-    /// transition into the state starts one, the last agent lives on from another state, and is started as it was.
+    /// How a person starts the agent of a state again: with the respawn prompt of the state. A state without one uses the
+    /// prompts with which transitions into it start an agent: that of the `last` agent if it is among them, or the first. A
+    /// transition from the crash state does not count, since its prompt is about the crash. If no transition into the state
+    /// starts an agent, the last agent came from another state, and is started as before.
     pub fn restart(&self, state: StateId, last: Option<Spawn>) -> Option<Spawn> {
         let declared = self.state(state).respawn.as_ref().and_then(Hook::spawn);
         let is_own = |from| self.commands.crash != Some(from);

@@ -1,4 +1,4 @@
-//! Sections of a markdown body: what gates read (design §5).
+//! Sections of a markdown body, which gates read.
 
 use crate::fnv1a;
 
@@ -24,9 +24,9 @@ impl<'a> Heading<'a> {
     }
 }
 
-/// The content of the section with this heading (`## Handoff`): the lines after it up to the next heading of the
-/// same or a higher level. Headings inside fenced code blocks and comments don't count. Where a heading occurs more than
-/// once, the last one is meant: it is what was written last.
+/// The content of the section with this heading (`## Handoff`): the lines after it up to the next heading of the same or
+/// a higher level. Headings inside fenced code blocks and comments do not count. Of several equal headings the last one
+/// counts, since agents append.
 pub fn section<'b>(body: &'b str, heading: &str) -> Option<&'b str> {
     let wanted = Heading::parse(heading)?;
     let mut found = None;
@@ -46,7 +46,7 @@ pub fn section<'b>(body: &'b str, heading: &str) -> Option<&'b str> {
     open.map(|content_start| &body[content_start..]).or(found)
 }
 
-/// Whether this heading stands in fenced code blocks and comments only, where it is no heading.
+/// Whether this heading occurs in fenced code blocks and comments only.
 pub(crate) fn is_hidden(body: &str, heading: &str) -> bool {
     let wanted = Heading::parse(heading);
     section(body, heading).is_none()
@@ -63,7 +63,7 @@ pub(crate) fn visible_lines(text: &str) -> impl Iterator<Item = &str> {
     lines(text).filter(|line| line.part != Part::Comment).map(|line| line.text)
 }
 
-/// What a line belongs to.
+/// The kind of text to which a line belongs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Prose,
@@ -81,7 +81,7 @@ struct Line<'a> {
     part: Part,
 }
 
-/// What is not closed yet.
+/// A block that is not closed yet.
 #[derive(Clone, Copy)]
 enum Block {
     Code(Fence),
@@ -113,7 +113,7 @@ impl Block {
         if is_comment { Some(Block::Comment) } else { Fence::opened_by(line).map(Block::Code) }
     }
 
-    /// Whether this line, which may be the one that has opened it, is its last one.
+    /// Whether this line, possibly the one that opened it, is its last one.
     fn is_closed_by(self, line: &str, is_first: bool) -> bool {
         match self {
             Block::Code(fence) => !is_first && fence.closed_by(line),
@@ -122,8 +122,7 @@ impl Block {
     }
 }
 
-/// A number that is the same for the same content, apart from surrounding white space and line ends (FNV-1a).
-/// It tells content that has changed from content that has not; it is no protection against forgery.
+/// A hash of the content that ignores surrounding white space and line ends.
 pub fn fingerprint(content: &str) -> u64 {
     fnv1a(content.trim().bytes().filter(|byte| *byte != b'\r'))
 }

@@ -337,7 +337,7 @@ fn without_a_declared_way_a_task_stays_and_says_so() {
     else {
         panic!("expected a crash")
     };
-    assert!(reason.ends_with("the workflow declares no way to a crash state"), "{reason}");
+    assert!(reason.ends_with("the workflow declares no transition to a crash state"), "{reason}");
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn how_an_agent_ended_is_asked_in_the_order_of_the_rules() {
     let ExitDecision::Crash { count: 1, reason, .. } = decide("", None, "please log in") else {
         panic!("expected a gate that refuses")
     };
-    assert!(reason.contains("way to agent-review is closed"), "{reason}");
+    assert!(reason.contains("its exit rule cannot go to agent-review"), "{reason}");
     assert!(matches!(decide("", Some(1), "boom"), ExitDecision::Crash { respawn: true, .. }));
     // What was written comes first here, however its author ended.
     assert!(matches!(decide("## Handoff\nx", Some(75), "rate limit"), ExitDecision::Advance { .. }));

@@ -1,4 +1,4 @@
-//! The error of generated `FromStr`s: a name that nothing of its kind has.
+//! The error of generated `FromStr` implementations.
 
 use alloc::string::String;
 use core::fmt;
@@ -6,7 +6,7 @@ use core::fmt;
 /// A name that no state, transition or prompt of a workflow has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
-    /// What was looked for: `state`.
+    /// The kind of name: `state`.
     pub kind: &'static str,
     /// The name that was given.
     pub given: String,

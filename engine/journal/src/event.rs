@@ -1,4 +1,4 @@
-//! What the journal says: typed events, each with the engine-owned values that it changed.
+//! The typed events of the journal, each with the engine-owned values that it changed.
 
 pub(crate) mod declare;
 #[cfg(test)]
@@ -12,13 +12,13 @@ use crate::set::Set;
 pub use self::declare::Type;
 
 words! {
-    /// Who asked for something, or which agent one is.
+    /// The actor that asked, or that an agent is.
     Actor {
         /// Orange itself: exit rules and escalation.
         Engine = "engine",
-        /// A person.
+        /// The agent that reviews the work.
         Human = "human",
-        /// The agent that judges the work.
+        /// The agent that does the work.
         Reviewer = "reviewer",
         /// The agent that does it.
         Worker = "worker",
@@ -30,11 +30,11 @@ words! {
         Request = "request",
         /// An exit rule.
         Auto = "auto",
-        /// The last crash of an agent. It alone keeps `crash_count`.
+        /// The last crash of an agent. Only this cause keeps `crash_count`.
         Escalation = "escalation",
-        /// A cancellation that no transition is declared for.
+        /// A cancellation without a declared transition.
         Forced = "forced",
-        /// A merge that no transition is declared for.
+        /// A merge without a declared transition.
         ForcedMerge = "forced_merge",
     }
 
@@ -48,7 +48,7 @@ words! {
 
     /// How a branch was merged.
     Strategy {
-        /// The default branch was moved to it.
+        /// The default branch was moved to the branch's commit.
         FastForward = "ff",
         /// With a merge commit.
         Merge = "merge",
@@ -56,33 +56,33 @@ words! {
         PullRequest = "pr",
     }
 
-    /// How the end of an agent is known. Of one that reported it itself, it is what its wrapper says: `exited with 3`.
+    /// How the engine knows that an agent ended. For an agent with a wrapper it is the wrapper's report: `exited with 3`.
     Ending {
         /// Orange ended it.
         Killed = "killed",
-        /// A person had it ended.
+        /// A person stopped it.
         Stopped = "stopped",
-        /// There was nothing left of it.
+        /// Its tmux pane no longer exists.
         PaneGone = "its pane is gone",
     }
 
-    /// What an agent does.
+    /// What an agent is doing.
     Activity {
         /// It works.
         Busy = "busy",
-        /// It waits for somebody.
+        /// It waits for a person.
         Waiting = "waiting",
         /// It has met a limit of its provider.
         Limit = "limit",
-        /// It is at its prompt, and nothing is wanted of it.
+        /// It is at its prompt and has nothing to do.
         Idle = "idle",
         /// Its conversation is over.
         Ended = "ended",
-        /// Nothing has been heard of it for long.
+        /// It has reported nothing for a long time.
         Quiet = "quiet",
-        /// Its harness does not tell.
+        /// Its harness does not report it.
         Unknown = "unknown",
-        /// A person has answered what it asked.
+        /// A person has answered its question.
         Answered = "answered",
     }
 }
@@ -94,7 +94,7 @@ objects! {
         spawn: u32,
         /// Which agent of the task it is.
         actor: Actor,
-        /// The prompt it got, by name.
+        /// The name of its prompt.
         #[serde(default)]
         prompt: String,
         /// The harness it runs in.
@@ -109,24 +109,24 @@ objects! {
         /// What it may do without asking.
         #[serde(default)]
         permissions: Permissions,
-        /// The harness's own id of its conversation, where that is known before it begins.
+        /// The harness's id of its conversation, if it is known before the start.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation: Option<String>,
         /// Whether it continues that conversation.
         #[serde(skip_serializing_if = "is_false")]
         resumed: bool,
-        /// Why it does not continue the conversation of the agent before, where it should have.
+        /// Why it does not continue the earlier conversation, if it should have.
         #[serde(skip_serializing_if = "Option::is_none")]
         not_resumed: Option<String>,
-        /// What stands in the sections that are to have a verdict: it is not this agent's.
+        /// The content of the sections that must have a verdict: that content is not this agent's.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         stood: Vec<Pass>,
-        /// The call for attention that a person answers with it.
+        /// The call for attention that a person answers with this agent.
         #[serde(skip_serializing_if = "Option::is_none")]
         answers: Option<String>,
     }
 
-    /// An agent that is gone, and what it leaves to be read.
+    /// An agent that has ended, and what is left of it.
     Exited {
         /// Its number.
         spawn: u32,
@@ -137,30 +137,30 @@ objects! {
         /// How its end is known.
         #[serde(default)]
         reason: Ending,
-        /// How many seconds it lived, where its wrapper says so.
+        /// How many seconds it lived, if its wrapper reports that.
         #[serde(skip_serializing_if = "Option::is_none")]
         duration: Option<u64>,
-        /// The last lines of its pane, where its wrapper could read them.
+        /// The last lines of its pane, if its wrapper could read them.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         last_lines: Vec<String>,
-        /// The harness's own id of its conversation, where it is known.
+        /// The harness's id of its conversation, if it is known.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation: Option<String>,
-        /// The file in `transcripts/` with what it did, where there is one.
+        /// Its transcript, a file in `transcripts/`.
         #[serde(skip_serializing_if = "Option::is_none")]
         transcript: Option<String>,
-        /// Why there is none, where it could not be written.
+        /// Why it has no transcript, if writing it failed.
         #[serde(skip_serializing_if = "Option::is_none")]
         not_kept: Option<String>,
-        /// How many tokens its model has read, cached or not, and written, where its harness tells.
+        /// How many tokens its model has read, cached or not, and written, if its harness reports that.
         #[serde(skip_serializing_if = "Option::is_none")]
         tokens: Option<u64>,
-        /// What it has cost, in millionths of a dollar, where its harness tells.
+        /// What it has cost, in millionths of a dollar, if its harness reports that.
         #[serde(skip_serializing_if = "Option::is_none")]
         cost: Option<u64>,
     }
 
-    /// What an agent does, as its harness reports it.
+    /// What an agent is doing, as its harness reports it.
     Report {
         /// Its number.
         spawn: u32,
@@ -169,19 +169,19 @@ objects! {
         /// What it waits for, or what was answered.
         #[serde(default)]
         reason: String,
-        /// When a limit is over, RFC 3339 UTC, where the harness says so.
+        /// When a limit ends, RFC 3339 UTC, if the harness says so.
         #[serde(skip_serializing_if = "Option::is_none")]
         until: Option<String>,
-        /// The request that can be answered, or was.
+        /// The request that a person can answer, or has answered.
         #[serde(skip_serializing_if = "Option::is_none")]
         request: Option<String>,
-        /// The harness's name for the conversation.
+        /// The harness's id of the conversation.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation: Option<String>,
         /// The harness's own record of the conversation.
         #[serde(skip_serializing_if = "Option::is_none")]
         transcript: Option<String>,
-        /// How many tokens the conversation has taken so far.
+        /// How many tokens the conversation has used so far.
         #[serde(skip_serializing_if = "Option::is_none")]
         tokens: Option<u64>,
         /// What it has cost so far, in millionths of a dollar.
@@ -195,20 +195,20 @@ objects! {
         spawn: u32,
         /// When, RFC 3339 UTC.
         until: String,
-        /// How many seconds that was from then.
+        /// How many seconds that was in the future.
         after: u32,
-        /// What is waited for.
+        /// What the task waits for.
         #[serde(default)]
         reason: String,
     }
 
-    /// A transition that was decided: enough to finish it after a kill.
+    /// A decided transition, with everything that is needed to finish it after a kill.
     Transition {
         /// The state it leaves.
         from: String,
-        /// The state it reaches.
+        /// The state it enters.
         to: String,
-        /// Its index in the machine, when it is a declared one.
+        /// Its index in the machine, if it is a declared one.
         transition: Option<usize>,
         /// Why it was decided.
         #[serde(default)]
@@ -219,25 +219,25 @@ objects! {
         /// Its hooks, in order.
         #[serde(default)]
         hooks: Vec<PlannedHook>,
-        /// The gate that was passed.
+        /// The gate that it passed.
         #[serde(skip_serializing_if = "Option::is_none")]
         gate: Option<Pass>,
-        /// What stands in the sections that gates of the state it reaches want written anew.
+        /// The content of the sections for which gates in the state it enters require something new.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         stood: Vec<Pass>,
     }
 
-    /// A hook that a transition is going to run.
+    /// A hook that a transition runs.
     PlannedHook {
         /// Its action.
         name: String,
-        /// Its place among the transition's hooks, from 0.
+        /// Its index among the transition's hooks, from 0.
         index: usize,
-        /// The counter it changes, with the value decided for it: running the hook twice counts once.
+        /// The counter that it changes, with its new value: a repeated hook counts once.
         counter: Option<CounterValue>,
     }
 
-    /// A counter and the value it gets.
+    /// A counter and its new value.
     CounterValue {
         /// The counter.
         name: String,
@@ -245,13 +245,13 @@ objects! {
         value: u32,
     }
 
-    /// What a section said: when a gate was passed, a state entered, an agent started.
+    /// The content of a section when a gate passed, a state was entered or an agent was started.
     Pass {
         /// The section, such as `## Review`.
         section: String,
         /// A hash of the section's content.
         hash: String,
-        /// The commit that the task's worktree stood on when a gate was passed, where it had one.
+        /// The commit of the task's worktree when a gate passed, if it had a worktree.
         #[serde(skip_serializing_if = "Option::is_none")]
         commit: Option<String>,
     }
@@ -260,11 +260,11 @@ objects! {
 events! {
     /// The task is created, in the first line; its `set` has every value.
     "task.created" TaskCreated {
-        /// The branch it was created for.
+        /// The task's branch.
         branch: String,
         /// Who created it.
         actor: Actor,
-        /// The task whose agent that was.
+        /// The task whose agent created it.
         #[serde(skip_serializing_if = "Option::is_none")]
         creator: Option<String>,
     },
@@ -274,16 +274,16 @@ events! {
     "hook.ended" HookEnded {
         /// Its action.
         hook: String,
-        /// Its place among the transition's hooks, from 0.
+        /// Its index among the transition's hooks, from 0.
         index: usize,
         /// Why it failed.
         error: Option<String>,
     },
-    /// The transition is complete, its hooks with it.
+    /// The transition and its hooks are complete.
     "status.changed" StatusChanged {
         /// The state it left.
         from: String,
-        /// The state it reached.
+        /// The state it entered.
         to: String,
         /// Why, as in `transition.started`.
         #[serde(default)]
@@ -291,26 +291,26 @@ events! {
         /// Who asked.
         #[serde(default)]
         actor: Actor,
-        /// The gate that was passed.
+        /// The gate that it passed.
         #[serde(skip_serializing_if = "Option::is_none")]
         gate: Option<Pass>,
     },
-    /// The end of an agent leads to the transition that follows: by an exit rule, or by escalation after a last crash.
+    /// The end of an agent leads to the transition that follows, by an exit rule or by escalation.
     "auto.advanced" AutoAdvanced {
         /// The state it was in.
         from: String,
         /// The state it goes to.
         to: String,
-        /// Which rule, and what it saw.
+        /// The rule that applied, and what it found.
         reason: String,
     },
     /// An agent is about to be started.
     "agent.spawned" AgentSpawned(Spawn),
     /// An agent is about to be started again in the same state, by a person or an exit rule.
     "agent.respawned" AgentRespawned(Spawn),
-    /// An agent is gone.
+    /// An agent has ended.
     "agent.exited" AgentExited(Exited),
-    /// A conversation could not be continued; the next agent begins a new one.
+    /// An agent could not continue a conversation; the next agent begins a new one.
     "agent.not_resumed" AgentNotResumed {
         /// The agent that was to resume it.
         spawn: u32,
@@ -320,22 +320,22 @@ events! {
         #[serde(default)]
         reason: String,
     },
-    /// An agent ended without what its state asks for.
+    /// An agent ended without the result that its state requires.
     "agent.crashed" AgentCrashed {
         /// Which one, when known.
         spawn: Option<u32>,
-        /// The state it was in.
+        /// The state of the task.
         status: String,
         /// The crashes since the last transition, this one included.
         crash_count: u32,
-        /// What was missing.
+        /// Why it counts as a crash.
         reason: String,
     },
-    /// An agent is to be started again at this time; its `set` has `waiting_until`.
+    /// An agent is to be started again later; its `set` has `waiting_until`.
     "agent.waiting" AgentWaiting(Waiting),
-    /// An agent has come to wait, has met a limit, goes on after that, was answered, or its conversation is over.
+    /// An agent waits, has met a limit, goes on after that, was answered, or has ended its conversation.
     "agent.activity" AgentActivity(Report),
-    /// An agent that has waited for the end of a limit goes on; its `set` has no `waiting_until` any more.
+    /// An agent goes on after the end of a limit; its `set` clears `waiting_until`.
     "agent.continued" AgentContinued {
         /// Which one.
         spawn: u32,
@@ -343,7 +343,7 @@ events! {
         #[serde(default)]
         reason: String,
     },
-    /// The engine starts an agent no more: it has done so too often, or it cannot.
+    /// The engine no longer starts an agent: it has done so too often, or it cannot.
     "agent.given_up" AgentGivenUp {
         /// The agent that ended.
         spawn: u32,
@@ -351,56 +351,56 @@ events! {
         #[serde(default)]
         reason: String,
     },
-    /// A person is about to end these agents: no exit rule is applied to their ends; its `set` has `stopped_at`, unless they are
-    /// to start again.
+    /// A person is about to end these agents, and no exit rule judges their ends; its `set` has `stopped_at`, unless they start
+    /// again.
     "agent.stopped" AgentStopped {
-        /// Which ones; none when an agent was only waited for.
+        /// Their numbers; empty when the task only waited for an agent.
         spawns: Vec<u32>,
         /// Who asked.
         #[serde(default)]
         actor: Actor,
     },
-    /// Something was not as the journal has it.
+    /// A file differed from the journal, and the engine repaired it.
     "task.repaired" TaskRepaired {
         /// The field of the frontmatter, or `history.jsonl`.
         field: String,
-        /// What was there.
+        /// The value before.
         found: Option<String>,
-        /// What is there now.
+        /// The value now.
         kept: Option<String>,
     },
-    /// The task's branch, which is neither here nor on the remote, is about to be made at this commit.
+    /// The task's branch exists neither here nor on the remote, and is about to be created at this commit.
     "branch.made" BranchMade {
         /// Its name.
         branch: String,
         /// The commit that it starts from.
         commit: String,
     },
-    /// A merge stands, and the default branch is about to move to it.
+    /// A merge is complete, and the default branch is about to move to it.
     "merge.started" MergeStarted {
-        /// The branch it goes into.
+        /// The target branch.
         into: String,
-        /// The commit that branch shall have.
+        /// The new commit of that branch.
         commit: String,
     },
     /// The branch was merged.
     "task.merged" TaskMerged {
         /// How.
         strategy: Strategy,
-        /// The branch it went into.
+        /// The target branch.
         into: String,
-        /// The commit that branch has now.
+        /// The new commit of that branch.
         commit: Option<String>,
     },
-    /// The branch was merged from a state that does not lead there.
+    /// The branch was merged from a state that does not lead to the merged one.
     "task.force_merged" TaskForceMerged {
         /// The state it was in.
         from: String,
         /// How.
         strategy: Strategy,
-        /// The branch it went into.
+        /// The target branch.
         into: String,
-        /// The commit that branch has now.
+        /// The new commit of that branch.
         commit: Option<String>,
     },
     /// A pull request was opened or found.
@@ -418,21 +418,21 @@ events! {
         /// Its address.
         url: String,
     },
-    /// A program that `run_command` ran has ended; the first 500 and last 1 500 characters of what it wrote, and the file with
+    /// A program that `run_command` ran has ended; the first 500 and last 1 500 characters of its output, and the file with
     /// more.
     "command.ended" CommandEnded {
         /// The program and its arguments.
         argv: Vec<String>,
         /// Its exit status, when it ended by itself.
         code: Option<i32>,
-        /// The first and the last of what it wrote.
+        /// The first and the last characters of its output.
         #[serde(default)]
         output: String,
-        /// The file in the task's folder with more of it, where there is more.
+        /// The file in the task's folder with more of the output, if there is more.
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<String>,
     },
-    /// Work that is on no remote was kept.
+    /// Work that is on no remote was backed up.
     "work.backed_up" WorkBackedUp {
         /// The ref.
         reference: String,
@@ -440,9 +440,9 @@ events! {
         #[serde(default)]
         commit: String,
     },
-    /// Something in the worktree, such as a repository, was moved there, whole: no ref could keep all of it.
+    /// A part of the worktree, such as a nested repository, was moved to a folder: no ref could hold all of it.
     "work.set_aside" WorkSetAside {
-        /// Where it is now.
+        /// The folder.
         folder: String,
     },
     /// The task was moved to the trash.
@@ -451,43 +451,44 @@ events! {
         #[serde(default)]
         actor: Actor,
     },
-    /// The task came back from the trash.
+    /// The task was restored from the trash.
     "task.restored" TaskRestored {
         /// Who asked.
         #[serde(default)]
         actor: Actor,
     },
-    /// The task goes on under another definition of its workflow; its `set` has that definition.
+    /// The task follows another definition of its workflow; its `set` has that definition.
     "workflow.changed" WorkflowChanged {
         /// The workflow.
         workflow: String,
         /// The hash of the definition before.
         from: String,
-        /// The hash of the one that it has now.
+        /// The hash of the definition now.
         to: String,
-        /// The command that says what that means for tasks.
+        /// The command that compares both.
         #[serde(default)]
         compare: String,
     },
-    /// A person moved the task past its workflow; that closes an open transition.
+    /// A person moved the task without a transition of its workflow; that closes an open transition.
     "task.migrated" TaskMigrated {
         /// The state it was in.
+        /// The state before.
         from: String,
-        /// The state it is in now.
+        /// The state now.
         to: String,
-        /// The workflow that it follows from now on.
+        /// The workflow now.
         workflow: String,
         /// Who asked.
         #[serde(default)]
         actor: Actor,
-        /// The hooks of the open transition that had not ended, and never will.
+        /// The hooks of the open transition that had not ended and will not run.
         #[serde(default)]
         dropped_hooks: Vec<String>,
     },
 }
 
 impl Actor {
-    /// Who that is to the rules; nobody for a word of a newer version.
+    /// The actor in the core's rules; `None` for a word of a newer version.
     pub fn known(&self) -> Option<orange_core::Actor> {
         orange_core::Actor::from_name(self.as_str())
     }
@@ -508,7 +509,7 @@ impl From<orange_core::Permissions> for Permissions {
     }
 }
 
-/// What an agent has taken, as far as its harness tells.
+/// What an agent has used, as far as its harness reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Spent {
     /// How many tokens its model has read, cached or not, and written.
@@ -520,7 +521,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// Both together; what only one of them knows is known.
+    /// The sum; a value that only one of them has is the sum.
     #[must_use]
     pub fn and(self, other: Spent) -> Spent {
         let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
@@ -532,26 +533,26 @@ impl Spent {
 }
 
 impl Exited {
-    /// What it has taken.
+    /// What it has used.
     pub fn spent(&self) -> Spent {
         Spent { tokens: self.tokens, cost: self.cost }
     }
 }
 
 impl Pass {
-    /// What stands in a section, without where the worktree stands.
+    /// The content of a section, without a commit.
     pub fn of(seen: Seen<'_>) -> Pass {
         Pass { section: seen.section.to_owned(), hash: Pass::hash_of(seen.fingerprint), commit: None }
     }
 
-    /// What stands for content with this fingerprint.
+    /// The text of a fingerprint.
     pub fn hash_of(fingerprint: u64) -> String {
         format!("{fingerprint:016x}")
     }
 }
 
 impl Event {
-    /// Whether whoever was waited for is not waited for any more: it is there, the task has moved on, or nobody will come.
+    /// Whether the task no longer waits for an agent: it was started, the task has moved on, or the engine has given up.
     pub fn ends_waiting(&self) -> bool {
         matches!(
             self,
@@ -565,7 +566,7 @@ impl Event {
         )
     }
 
-    /// Whether a task that a person had stopped goes on with this.
+    /// Whether this ends a stop by a person.
     pub fn ends_stop(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! What the journal adds up to: the engine-owned values, the open transition, the agents that should be alive.
+//! The sum of a journal: the engine-owned values, the open transition, the agents that should be alive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,83 +11,82 @@ use crate::event::{Actor, Event, Pass, Report, Spawn, Spent, Transition, Waiting
 use crate::name::Name;
 use crate::set::Set;
 
-/// The journal, added up.
+/// The sum of a journal.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct TaskHistory {
     /// The engine-owned values.
     pub owned: Owned,
-    /// The transition that was started and not finished.
+    /// The transition that was started and is not finished.
     pub open: Option<OpenTransition>,
     /// The agents whose end is not recorded, by spawn number.
     pub agents: BTreeMap<u32, Spawn>,
-    /// The last agent of each actor that has lived in the task's status: it lives, or has ended there.
+    /// Each actor's last agent in the task's status, alive or ended.
     pub agents_here: BTreeMap<Actor, Spawn>,
-    /// Those of `agents` that a person has stopped: they are being ended, and no exit rule is applied to their ends.
+    /// Those of `agents` that a person has stopped: no exit rule judges their ends.
     pub stopped: BTreeSet<u32>,
-    /// The highest spawn number so far; 0 when there was none.
+    /// The highest spawn number; 0 when there was no agent.
     pub last_spawn: u32,
-    /// The number of the record that says so.
+    /// The number of the record with that spawn.
     pub last_spawn_seq: u64,
-    /// The call for attention that the last record, the start of an agent, has answered.
+    /// The call for attention that the last record answers, if it is the start of an agent.
     pub answered: Option<String>,
-    /// The conversation of each actor's last agent, where it is known.
+    /// The conversation of each actor's last agent, if it is known.
     pub conversations: BTreeMap<Actor, Conversation>,
-    /// What is waited for before an agent is started again.
+    /// What the task waits for before an agent is started again.
     pub waiting: Option<Waiting>,
-    /// What each agent was last reported to do, by spawn number.
+    /// The last report about each agent, by spawn number.
     pub reports: BTreeMap<u32, Report>,
-    /// What each agent that has ended had taken, by spawn number, where its harness told.
+    /// What each agent that has ended had used, by spawn number, if its harness reported it.
     pub spent: BTreeMap<u32, Spent>,
-    /// How often the engine has started an agent again, or is about to, since the task's last transition or since it gave
-    /// up.
+    /// How often the engine has started an agent again, or is about to, since the last transition or since it gave up.
     pub restarts: u32,
-    /// How each section last passed a gate.
+    /// The content with which each section last passed a gate.
     pub passes: BTreeMap<String, Pass>,
-    /// What stood in sections when the task came to its status.
+    /// The content of sections when the task entered its status.
     pub entered: Vec<Pass>,
-    /// What stood in sections when agents were started there.
+    /// The content of sections when agents were started in that status.
     pub found: Vec<Pass>,
-    /// The branch that the task was created for.
+    /// The task's branch when it was created.
     pub branch: String,
     /// The task whose agent created this one.
     pub creator: Option<String>,
-    /// The branches that were made for it, and the commits that they started from.
+    /// The branches that the engine created for it, and the commits at which they began.
     pub made: BTreeMap<String, String>,
-    /// The commit that its last merge was going to move the default branch to.
+    /// The commit to which its last merge was to move the default branch.
     pub merge: Option<String>,
-    /// Whether its branch was merged by `orange`, or by GitHub.
+    /// Whether its branch was merged by `orange` or by GitHub.
     pub is_merged: bool,
-    /// The pull request that was opened for it.
+    /// Its pull request.
     pub pr: Option<String>,
-    /// Whether it was deleted, and not brought back.
+    /// Whether it is deleted.
     pub is_deleted: bool,
     /// When it was created, RFC 3339 UTC.
     pub created_at: String,
     /// The number of the last record; 0 when there is none.
     pub last_seq: u64,
-    /// When it came to its state, RFC 3339 UTC.
+    /// When it entered its state, RFC 3339 UTC.
     pub since: String,
 }
 
-/// A conversation that an agent had, as its harness knows it.
+/// A conversation of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Conversation {
     /// The agent.
     pub spawn: u32,
-    /// The harness's own id of it.
+    /// The harness's id of it.
     pub id: String,
     /// The harness.
     pub harness: String,
-    /// The worktree it was had in.
+    /// The worktree in which it took place.
     pub workspace: Option<Name>,
 }
 
-/// The values of a task that the engine alone changes.
+/// The values of a task that only the engine changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Owned {
-    /// The state it is in.
+    /// Its state.
     pub status: String,
-    /// `review_round`, `crash_count` and what the workflow declares.
+    /// `review_round`, `crash_count` and the counters that the workflow declares.
     pub counters: BTreeMap<String, u32>,
     /// The worktree it holds.
     pub workspace: Option<Name>,
@@ -95,24 +94,24 @@ pub struct Owned {
     pub tmux_session: Option<String>,
     /// The workflow it follows.
     pub workflow: String,
-    /// When an agent is to be started again, RFC 3339 UTC.
+    /// When an agent is started again, RFC 3339 UTC.
     pub waiting_until: Option<String>,
-    /// When a person stopped its agents, RFC 3339 UTC; `None` as soon as it goes on.
+    /// When a person stopped its agents, RFC 3339 UTC; `None` once it goes on.
     pub stopped_at: Option<String>,
-    /// The hash of the workflow's definition that it was created under, or migrated to.
+    /// The hash of the definition of its workflow.
     pub definition: String,
 }
 
-/// A transition that was started and not finished.
+/// A transition that was started and is not finished.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct OpenTransition {
     /// The number of its `transition.started`.
     pub seq: u64,
     /// What was decided.
     pub plan: Transition,
-    /// The hooks that ended, by index, with their errors.
+    /// The hooks that have ended, by index, with their errors.
     pub ended: BTreeMap<usize, Option<String>>,
-    /// What its hooks have kept of unsaved work: refs, and folders of repositories.
+    /// The backups that its hooks made: refs, and folders of repositories.
     pub kept: BTreeSet<String>,
 }
 
@@ -230,7 +229,7 @@ impl TaskHistory {
         }
     }
 
-    /// One that a transition ends has not lived in the status that this leads to.
+    /// An agent that this transition ends did not live in the status to which it leads.
     fn leave(&mut self, agent: &Spawn) {
         let began_before =
             |open: &OpenTransition| agent.spawn < self.last_spawn || self.last_spawn_seq < open.seq;
@@ -239,7 +238,7 @@ impl TaskHistory {
         }
     }
 
-    /// An agent that was replaced meanwhile has nothing more to say.
+    /// An agent that has been replaced does not change the conversation.
     fn converse(&mut self, agent: &Spawn, id: Option<&String>) {
         let is_replaced = self.conversations.get(&agent.actor).is_some_and(|known| known.spawn > agent.spawn);
         let Some(id) = id.filter(|_| !is_replaced) else { return };
@@ -260,25 +259,24 @@ impl TaskHistory {
 }
 
 impl Owned {
-    /// Whether the engine owns the frontmatter key of this name: the fixed ones, and every counter of this task.
+    /// Whether the engine owns the frontmatter key of this name: the fixed keys, and every counter of this task.
     pub fn owns(&self, key: &str) -> bool {
         matches!(key, "id" | "project" | "status" | "workspace" | "tmux_session" | "workflow")
             || self.counters.contains_key(key)
     }
 
-    /// The counter's value; 0 when the task has none of this name.
+    /// The counter's value; 0 when the task has no such counter.
     pub fn counter(&self, name: &str) -> u32 {
         self.counters.get(name).copied().unwrap_or(0)
     }
 
-    /// Takes over the values of a set; what a newer version added is passed over.
+    /// Applies the values of a set; values of a newer version are ignored.
     pub fn apply(&mut self, set: &Set) {
         for (key, value) in &set.0 {
             self.apply_one(key, value.clone());
         }
     }
 
-    /// Takes over one value of a set.
     fn apply_one(&mut self, key: &str, value: Json) {
         match (key, value) {
             ("status", value) => self.status = text(value).unwrap_or_default(),
@@ -299,16 +297,16 @@ impl Owned {
     }
 }
 
-/// The engine-owned values alone, from no more of each line than they take: for lists of thousands of tasks. `None` when
-/// only a fold of all records can tell.
+/// The engine-owned values alone, which is fast enough for lists of thousands of tasks. `None` when only a fold of all
+/// records finds them.
 pub fn owned(bytes: &[u8]) -> Option<Owned> {
-    // Inside a string these quotes would be escaped.
+    // Inside a string these quotes are escaped.
     const SET: &str = "\"set\"";
     let mut owned = Owned::default();
     let mut last = 0;
     for line in std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?.split('\n') {
         last = seq_of(line).filter(|seq| *seq > last)?;
-        // Most lines have none, and looking from the front is the faster way to find that out.
+        // Most lines have no `set`, and a search from the front shows that faster.
         if line.contains(SET)
             && let Some(at) = line.rfind(SET)
         {
@@ -320,14 +318,14 @@ pub fn owned(bytes: &[u8]) -> Option<Owned> {
     (!owned.status.is_empty()).then_some(owned)
 }
 
-/// The number of a line that begins and ends as this program writes one.
+/// The number of a line with the beginning and the end that this program writes.
 fn seq_of(line: &str) -> Option<u64> {
     let (seq, rest) = line.strip_prefix("{\"seq\":")?.split_once(',')?;
     let is_event = rest.starts_with("\"timestamp\":\"") && rest.ends_with('}');
     seq.parse().ok().filter(|_| is_event)
 }
 
-/// Takes a set over into the values, without building it first.
+/// Applies a set to the values without building it first.
 struct SetInto<'a>(&'a mut Owned);
 
 impl<'de> DeserializeSeed<'de> for SetInto<'_> {

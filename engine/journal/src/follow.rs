@@ -1,11 +1,11 @@
-//! Journals that are read on while they grow.
+//! A reader of journals that grow.
 
 use std::io::{Read, Seek, SeekFrom};
 
 use crate::Record;
 use crate::read::{Unreadable, parse};
 
-/// How much is read at once.
+/// The most bytes that one call reads.
 const MOST: u64 = 512 << 20;
 
 /// How far a journal has been read.
@@ -15,11 +15,8 @@ pub struct Follow {
 }
 
 impl Follow {
-    /// The records that came since it was last read. A line that is being written waits for the next time, and what could not
-    /// be understood is not read again.
-    ///
-    /// # Errors
-    /// The first line that cannot be understood; those of the source.
+    /// The records since the last call. A line that is incomplete is read by a later call, and a line that cannot be
+    /// parsed is not read again.
     pub fn more(&mut self, journal: &mut (impl Read + Seek)) -> Result<Vec<Record>, Unreadable> {
         let length = journal.seek(SeekFrom::End(0))?;
         if length <= self.read {

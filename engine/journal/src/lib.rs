@@ -1,5 +1,5 @@
-//! The journal of a task: its records and events, what they add up to, and how it is read on while it grows. Nothing is written
-//! here; who appends to a journal holds the lock of its task, in the engine.
+//! The journal of a task: its records and events, their sum, and a reader for journals that grow. It writes nothing: the
+//! engine appends to a journal while it holds the lock of the task.
 
 pub mod event;
 pub mod fold;

@@ -1,4 +1,4 @@
-//! Names that become part of a path: each is the name of one thing in one folder, and can lead nowhere else.
+//! Names that become part of a path: each names one entry of one folder.
 
 use std::fmt;
 use std::ops::Deref;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Name(String);
 
 impl Name {
-    /// The name, unless it is more than one, or none.
+    /// The name, unless it is empty, hidden, too long or a path.
     pub fn parse(text: &str) -> Option<Name> {
         const LONGEST: usize = 255;
         let fits = (1..=LONGEST).contains(&text.len()) && !text.starts_with('.');
@@ -24,7 +24,8 @@ impl TryFrom<String> for Name {
     type Error = String;
 
     fn try_from(text: String) -> Result<Name, String> {
-        Name::parse(&text).ok_or_else(|| format!("{text:?} is a path or empty, where a name has to be"))
+        Name::parse(&text)
+            .ok_or_else(|| format!("{text:?} is not a name: it is empty, hidden, too long or a path"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! A journal out of its lines: one JSON object each, only ever appended to.
+//! Reads a journal: one JSON object in each line.
 
 use std::io::{self, BufRead, Read};
 
@@ -10,12 +10,12 @@ const LONGEST_LINE: u64 = 64 << 20;
 
 const TOO_LONG: &str = "it is longer than 64 MiB";
 
-/// Why a journal cannot be read.
+/// Why a journal is unreadable.
 #[derive(Debug)]
 pub enum Unreadable {
-    /// What it is read from fails.
+    /// Reading fails.
     Io(io::Error),
-    /// A line in it is no record.
+    /// A line is no record.
     Line {
         /// Its number, from 1.
         number: usize,
@@ -36,41 +36,36 @@ impl From<io::Error> for Unreadable {
     }
 }
 
-/// A journal as it was read.
+/// A journal that has been read.
 #[derive(Debug, Default, PartialEq)]
 pub struct Journal {
     /// Its records, in order, or the last of them.
     pub records: Vec<Record>,
-    /// How many records there are before these.
+    /// The number of records before these.
     pub left_out: usize,
-    /// What a killed or powered-off writer left behind the last record.
+    /// The incomplete last line of a writer that was killed.
     pub torn: Option<Torn>,
-    /// Whether the last record is whole but its line is not ended.
+    /// Whether the last record is complete but its line has no end.
     pub unended: bool,
     history: TaskHistory,
 }
 
-/// A last line that was not written to its end.
+/// An incomplete last line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Torn {
-    /// Where the line begins, in bytes.
+    /// The byte at which the line begins.
     pub offset: u64,
-    /// What there is of it; bytes that are no text are replaced.
+    /// Its text; invalid UTF-8 is replaced.
     pub text: String,
 }
 
-/// Understands the bytes of a journal.
-///
-/// # Errors
-/// The first line that cannot be understood.
+/// Parses the bytes of a journal.
 pub fn parse(bytes: &[u8]) -> Result<Journal, Unreadable> {
     read(bytes, usize::MAX)
 }
 
-/// Understands a journal, adds up all of it and keeps so many of its last records.
-///
-/// # Errors
-/// The first line that cannot be understood, other than a torn last one; those of the source.
+/// Reads a journal and its sum, and keeps the last `keep` records. The error names the first line that cannot be parsed,
+/// except an incomplete last one.
 pub fn read(mut from: impl BufRead, keep: usize) -> Result<Journal, Unreadable> {
     let mut journal = Journal::default();
     let (mut offset, mut line) = (0, Vec::new());
@@ -100,7 +95,7 @@ pub fn read(mut from: impl BufRead, keep: usize) -> Result<Journal, Unreadable> 
 }
 
 impl Journal {
-    /// What all records add up to.
+    /// The sum of all records.
     pub fn history(&self) -> TaskHistory {
         self.history.clone()
     }
@@ -112,7 +107,7 @@ impl Journal {
         }
         self.history.apply(&record);
         self.records.push(record);
-        // Not with each record, since all that are kept move.
+        // Not at each record, since removal moves all records that are kept.
         if self.records.len() / 2 > keep {
             self.forget_before(keep);
         }

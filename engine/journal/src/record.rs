@@ -11,22 +11,22 @@ use crate::set::Set;
 /// One line of `history.jsonl`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {
-    /// Its number: from 1, without gaps as long as nobody removes lines by hand.
+    /// Its number: from 1, without gaps unless somebody removes lines by hand.
     pub seq: u64,
     /// When it was written, RFC 3339 UTC.
     pub timestamp: String,
     /// What happened.
     #[serde(flatten)]
     pub event: Event,
-    /// The engine-owned values that it changed, with their new values.
+    /// The engine-owned values that it changed.
     #[serde(skip_serializing_if = "Set::is_empty")]
     pub set: Set,
 }
 
 impl Record {
-    /// What its line says.
+    /// Its line as a JSON value.
     pub fn to_json(&self) -> Value {
-        // A line is read back: another serializer for each event would weigh more than the time it saves is worth.
+        // The line is parsed again: a second serializer for each event would add more to the binary than it saves in time.
         let line = serde_json::to_vec(self).unwrap_or_default();
         serde_json::from_slice(&line).unwrap_or_default()
     }

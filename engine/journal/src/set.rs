@@ -1,4 +1,4 @@
-//! What an event changes: new values of engine-owned fields.
+//! The new values of engine-owned fields that an event brings.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use crate::name::Name;
 pub struct Set(pub Map<String, Value>);
 
 impl Set {
-    /// Nothing changes.
+    /// Changes nothing.
     pub fn new() -> Set {
         Set::default()
     }
@@ -21,7 +21,7 @@ impl Set {
         self.0.is_empty()
     }
 
-    /// The value that should be a name, and is none.
+    /// The first value that must be a name and is not.
     pub fn misnamed(&self) -> Option<(&str, &Value)> {
         let named = self.0.iter().filter(|(key, value)| Set::is_name(key) && !value.is_null());
         let fits =
@@ -35,37 +35,37 @@ impl Set {
         matches!(key, "workspace" | "workflow" | "definition")
     }
 
-    /// And the status becomes this.
+    /// Also sets the status.
     pub fn status(self, status: &str) -> Set {
         self.with("status", status.into())
     }
 
-    /// And the counter becomes this.
+    /// Also sets a counter.
     pub fn counter(self, name: &str, value: u32) -> Set {
         self.with(name, value.into())
     }
 
-    /// And the task holds this workspace, or none.
+    /// Also sets or clears the worktree.
     pub fn workspace(self, name: Option<&str>) -> Set {
         self.with("workspace", name.into())
     }
 
-    /// And the task has this tmux session, or none.
+    /// Also sets or clears the tmux session.
     pub fn tmux_session(self, name: Option<&str>) -> Set {
         self.with("tmux_session", name.into())
     }
 
-    /// And an agent is to be started again at this time, or none is.
+    /// Also sets or clears the time at which an agent is started again.
     pub fn waiting_until(self, time: Option<&str>) -> Set {
         self.with("waiting_until", time.into())
     }
 
-    /// And a person has stopped the task's agents at this time, or they may live.
+    /// Also sets or clears the time at which a person stopped the agents.
     pub fn stopped_at(self, time: Option<&str>) -> Set {
         self.with("stopped_at", time.into())
     }
 
-    /// And the task follows this workflow, in the version with this hash.
+    /// Also sets the workflow and the hash of its definition.
     pub fn workflow(self, name: &str, definition: &str) -> Set {
         self.with("workflow", name.into()).with("definition", definition.into())
     }

@@ -112,7 +112,7 @@ fn plans<'h>(app: &App, harnesses: &'h [String], around: &Around) -> Result<Vec<
 }
 
 fn is_to_agree(matter: &Matter) -> bool {
-    !matter.is_settled && matter.is_ours()
+    !matter.is_answered && matter.is_ours()
 }
 
 /// Everything that matters, settled or open.
@@ -202,9 +202,9 @@ fn told(plan: &Plan) -> Vec<String> {
     let Plan { harness, project, matters } = plan;
     let mut lines = vec![format!("{harness} in {} ({})", project.name, project.path.display())];
     lines.extend(matters.iter().map(|matter| {
-        let state = if matter.is_settled { "settled" } else { "open" };
+        let state = if matter.is_answered { "settled" } else { "open" };
         let how =
-            if matter.is_settled { String::new() } else { format!("\n{:19}→ {}", "", remedy(matter)) };
+            if matter.is_answered { String::new() } else { format!("\n{:19}→ {}", "", remedy(matter)) };
         format!("  {state:<8} {:<7} {}{how}", matter.name, matter.allows)
     }));
     if matters.is_empty() {
@@ -226,7 +226,7 @@ fn plan_json(plan: &Plan) -> Value {
         json!({
             "name": matter.name,
             "allows": matter.allows,
-            "settled": matter.is_settled,
+            "settled": matter.is_answered,
             "remedy": remedy(matter),
         })
     });

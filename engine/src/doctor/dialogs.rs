@@ -1,4 +1,4 @@
-//! What would hang an agent that is started: dialogs, a login that is missing, root; and the skill that prompts name.
+//! Checks for what would stop an agent at its start: dialogs, a missing login, root; and for the skill that prompts name.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::setup::{self, Matter, Record, Remedy, skill};
 
 pub(super) fn dialogs(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    open(seen, &["trust", "bypass", "key"], "what agents would ask is settled")
+    open(seen, &["trust", "bypass", "key"], "every question that agents ask at their start has an answer")
 }
 
 pub(super) fn logins(seen: &Seen<'_>) -> Result<Vec<Finding>> {
@@ -37,14 +37,14 @@ fn used<'s>(seen: &'s Seen<'_>) -> Result<BTreeSet<(&'s str, &'s str)>> {
     Ok(both.map(|(harness, project)| (harness.as_str(), project.as_str())).collect())
 }
 
-/// Every matter of these names that is open.
+/// The unanswered questions with these names.
 fn open(seen: &Seen<'_>, names: &[&str], fine: &str) -> Result<Vec<Finding>> {
     let (record, around) = (Record::read(&seen.app.home)?, seen.app.around()?);
     let mut findings = Vec::new();
     for (harness, name) in used(seen)? {
         let Some(project) = seen.projects()?.iter().find(|project| project.name == name) else { continue };
         let matters = setup::matters(harness, &project.path, &record, &around)?;
-        let open = matters.iter().filter(|matter| !matter.is_settled && names.contains(&matter.name));
+        let open = matters.iter().filter(|matter| !matter.is_answered && names.contains(&matter.name));
         findings.extend(open.map(|matter| found(harness, name, matter)));
     }
     Ok(or_fine(findings, fine))
@@ -52,7 +52,7 @@ fn open(seen: &Seen<'_>, names: &[&str], fine: &str) -> Result<Vec<Finding>> {
 
 fn found(harness: &str, project: &str, matter: &Matter) -> Finding {
     let level = if matter.blocks { Level::Broken } else { Level::Warning };
-    let message = format!("{harness} in {project}: not settled whether it may {}", matter.allows);
+    let message = format!("{harness} in {project} has no answer whether it may {}", matter.allows);
     let remedy = match &matter.remedy {
         Remedy::Person(help) => help.clone(),
         Remedy::Argument | Remedy::File { .. } => {

@@ -1,4 +1,4 @@
-//! The home's folder: rights, space, locks, and what dead processes have left.
+//! Checks of the home: permissions, space, locks, and leftovers of dead processes.
 
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
@@ -15,9 +15,9 @@ use crate::store::lock::Holder;
 use crate::store::{Home, list, lock};
 use crate::{Error, Result, nofollow};
 
-/// Below this many bytes, nothing can be relied on.
+/// With less free space, nothing works reliably.
 const TOO_LITTLE: u64 = 100 << 20;
-/// Below this many bytes, the next worktree may be too much.
+/// With less free space, the next worktree may not fit.
 const LITTLE: u64 = 1 << 30;
 
 pub(super) fn home(seen: &Seen<'_>) -> Result<Vec<Finding>> {
@@ -43,7 +43,7 @@ pub(super) fn home(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             Finding::new(Level::Warning, format!("others can read {shown}, and so prompts and tasks"));
         findings.push(finding.remedy(format!("`chmod 700 {shown}`")));
     }
-    // A folder can be locked, too, and nothing has to be written for that.
+    // A folder can be locked, too, which needs no file.
     if let Ok(folder) = File::open(root)
         && let Err(TryLockError::Error(cause)) = folder.try_lock_shared()
     {
@@ -55,7 +55,7 @@ pub(super) fn home(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(findings, format!("{shown}")))
 }
 
-/// What stands in the place of a file and is none: it is never opened.
+/// The finding about something at a file's path that is no file, and so never opened.
 fn in_the_place_of(file: &Path) -> Option<Finding> {
     let unfit = nofollow::unfit_for_file(file)?;
     Some(Finding::of(Level::Broken, &Error::io("open", file, &unfit.into())))
@@ -67,7 +67,7 @@ pub(super) fn space(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let disk = statvfs(there).map_err(|cause| Error::io("look at the disk of", there, &cause.into()))?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     let message = format!("{} free for {}", size(free), root.display());
-    // A file system without a count of files says 0 of 0.
+    // A file system without a count of files reports 0 of 0.
     let is_out_of_files = disk.f_files > 0 && disk.f_favail == 0;
     Ok(vec![match free {
         _ if is_out_of_files => Finding::new(Level::Broken, "the disk takes no more files"),
@@ -77,8 +77,8 @@ pub(super) fn space(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     }])
 }
 
-/// A lock that is held is no fault, and one whose holder is dead is free. One that is held for long may hang, and whoever needs one
-/// fails where something else is in the place of its file.
+/// A held lock is no fault, but a lock that is held for long may belong to a process that hangs. Something else at the path of a
+/// lock file is a fault.
 pub(super) fn locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let home = &seen.app.home;
     let mut files = vec![home.root().join(".projects.lock"), home.workspaces().join(".pool.lock")];
@@ -94,7 +94,7 @@ pub(super) fn locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     files.dedup();
     let replaced: Vec<Finding> = files.iter().filter_map(|file| in_the_place_of(file)).collect();
     let held = files.iter().filter_map(|file| Some((file, lock::held_longer(file, home.patience())?)));
-    // Where the clock was set forwards, a lock seems to be held since before its holder was started.
+    // If the clock was set forwards, the signature may be older than the holder.
     let is_old = |holder: &Holder| {
         let age = Process::alive(holder.pid).and_then(Process::age);
         age.is_none_or(|age| age >= home.patience())
@@ -110,7 +110,7 @@ pub(super) fn leftovers(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let left = garbage::leftovers(&seen.app.home)?;
     let told = |file: &PathBuf| {
         let shown = file.display();
-        Finding::new(Level::Warning, format!("{shown} is of a dead process"))
+        Finding::new(Level::Warning, format!("{shown} belongs to a dead process"))
             .remedy(format!("`rm '{shown}'`"))
     };
     Ok(or_fine(left.iter().map(told).collect(), "none"))

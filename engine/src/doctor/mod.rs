@@ -1,5 +1,4 @@
-//! What `orange doctor` looks at: everything that tasks need, and everything that may have been left behind. It changes
-//! nothing.
+//! The checks of `orange doctor`: everything that tasks need, and everything that may have been left behind. They change nothing.
 
 mod dialogs;
 mod disk;
@@ -16,36 +15,36 @@ use crate::store::projects::{self, Project};
 use crate::store::{self, Listed, Task};
 use crate::{Error, Result};
 
-/// One thing to look at.
+/// A check.
 pub struct Check {
     /// Its name.
     pub name: &'static str,
-    /// What to do about what it finds, where the finding does not say.
+    /// What to do about its findings, unless a finding says so itself.
     pub remedy: &'static str,
     look: fn(&Seen<'_>) -> Result<Vec<Finding>>,
 }
 
-/// How bad something is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// As it should be.
     Fine,
-    /// Work goes on, but somebody should look.
+    /// Work goes on, but a person should look.
     Warning,
-    /// Something that is needed is missing or broken.
+    /// Something necessary is missing or broken.
     Broken,
 }
 
-/// What a check has found.
+/// A finding of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The check's name.
     pub check: &'static str,
-    /// How bad it is.
+    /// Its severity.
     pub level: Level,
     /// What was found.
     pub message: String,
-    /// What to do about it; empty where nothing is to be done.
+    /// What to do about it; empty if nothing is to be done.
     pub remedy: String,
 }
 
@@ -86,7 +85,7 @@ pub const CHECKS: &[Check] = &[
         remedy: "wait until it is done; if it hangs, end that process: its lock goes with it",
         look: disk::locks,
     },
-    Check { name: "leftovers", remedy: "remove them: nobody is going to miss them", look: disk::leftovers },
+    Check { name: "leftovers", remedy: "remove them: no process uses them", look: disk::leftovers },
     Check { name: "garbage", remedy: "`orange gc` names what could go", look: disk::garbage },
     Check { name: "trash", remedy: "remove from it what is not wanted any more", look: disk::trash },
     Check {
@@ -145,7 +144,7 @@ pub const CHECKS: &[Check] = &[
     },
 ];
 
-/// Runs every check; each tells what it has found, at least that all is well.
+/// Runs every check; each has at least one finding, if only that all is well.
 pub fn examine(app: &App) -> Vec<Finding> {
     let seen = Seen::of(app);
     CHECKS.iter().flat_map(|check| check.run(&seen)).collect()
@@ -182,12 +181,12 @@ impl Finding {
     }
 }
 
-/// These findings, or that all is well.
+/// These findings, or the one that all is well.
 fn or_fine(findings: Vec<Finding>, fine: impl Into<String>) -> Vec<Finding> {
     if findings.is_empty() { vec![Finding::fine(fine)] } else { findings }
 }
 
-/// What several checks look at, read once and without a lock.
+/// The data for several checks, read once and without a lock.
 struct Seen<'o> {
     app: &'o App,
     projects: Result<Vec<Project>>,

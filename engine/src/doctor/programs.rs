@@ -1,4 +1,4 @@
-//! The programs that agents need, and the repositories they work in.
+//! Checks of the programs that agents need, and of the projects' repositories.
 
 use crate::Result;
 use crate::doctor::{Finding, Level, Seen, or_fine};
@@ -26,7 +26,7 @@ pub(super) fn gh(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     }])
 }
 
-/// Those that unfinished tasks name; of the others, one is enough.
+/// Checks the harnesses of unfinished tasks; of all others, one suffices.
 pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let path = seen.app.path();
     let tasks = seen.tasks()?.into_iter().filter(|task| !seen.app.is_over(&task.owned));
@@ -51,7 +51,7 @@ pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(broken, format!("on PATH: {}", there.join(", "))))
 }
 
-/// A harness that could report what its agents do, and does not here.
+/// The finding about a harness that could report what its agents do, and does not here.
 fn silent(seen: &Seen<'_>, harness: &Harness) -> Option<Finding> {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if !harness.has_reports() {

@@ -1,4 +1,4 @@
-//! Tasks, their journals, and their sessions.
+//! Checks of tasks, their journals, and their sessions.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(super) fn readable(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(broken, format!("{} can be read", listed.len())))
 }
 
-/// What stands in a task's folder and is neither a file nor a folder: whatever needs one in its place fails.
+/// Checks a task's folder for what is neither a file nor a folder, and never opened.
 fn never_opened(dir: &TaskDir) -> Result<Vec<Finding>> {
     let found = nofollow::unfit(&dir.path).map_err(|cause| Error::io("look at", &dir.path, &cause))?;
     let tell =
@@ -46,7 +46,7 @@ pub(super) fn workflows(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(findings, "every task has its own"))
 }
 
-/// What the next command on a task is going to put right, and what is cut off.
+/// Checks for what the next command on a task will repair or cut off.
 pub(super) fn journals(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for dir in readable_dirs(seen)? {
@@ -77,7 +77,7 @@ pub(super) fn transitions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         let message = format!("task {}: {} → {} is begun and not finished", dir.id, plan.from, plan.to);
         Some(Finding::new(Level::Warning, message))
     };
-    Ok(or_fine(histories(seen)?.into_iter().filter_map(pending).collect(), "all are finished"))
+    Ok(or_fine(histories(seen)?.into_iter().filter_map(pending).collect(), "every transition is finished"))
 }
 
 pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
@@ -85,7 +85,7 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (dir, history) in histories(seen)? {
         for agent in history.agents.values() {
-            // What cannot be read of a task is told with the task.
+            // What cannot be read is reported by the check of tasks.
             if live::is_alive(dir, agent, panes).is_ok_and(|is_alive| !is_alive) {
                 let message =
                     format!("task {}: agent {} ({}) is gone, unnoticed", dir.id, agent.spawn, agent.actor);
@@ -106,10 +106,10 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         Finding::new(Level::Warning, message)
             .remedy(format!("look at it, then `{} kill-session -t '={session}'`", seen.app.tmux.shown()))
     }));
-    Ok(or_fine(findings, "every agent has one, every one a task"))
+    Ok(or_fine(findings, "every agent has a session, and every session a task"))
 }
 
-/// Tasks that call for a person, and agents that live and do not go on by themselves.
+/// Checks for tasks that need a person, and living agents that do not go on by themselves.
 pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let panes = || seen.panes().ok().map(<[Pane]>::to_vec);
@@ -139,10 +139,10 @@ pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             }
         }
     }
-    Ok(or_fine(findings, "none waits for anybody"))
+    Ok(or_fine(findings, "no agent waits for a person"))
 }
 
-/// The tasks that wait to be started, and starts that nobody has made up for yet.
+/// Lists the tasks that wait to be started, and owed starts.
 pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for project in seen.projects()? {
@@ -167,18 +167,18 @@ pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 pub(super) fn clock(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    // Two processes may read the clock in another order than they write.
+    // Two processes may read the clock in one order and write in the other.
     let soon = time::rfc3339(fault::now() + Duration::from_secs(60));
     let mut findings = Vec::new();
     for dir in readable_dirs(seen)? {
         let journal = task::read_journal(dir)?;
         if let Some(record) = journal.records.last().filter(|record| record.timestamp > soon) {
             let message =
-                format!("task {}: its journal ends at {}, which is to come", dir.id, record.timestamp);
+                format!("task {}: its journal ends at {}, which is in the future", dir.id, record.timestamp);
             findings.push(Finding::new(Level::Warning, message));
         }
     }
-    Ok(or_fine(findings, "no journal is ahead of it"))
+    Ok(or_fine(findings, "no journal has a time in the future"))
 }
 
 fn readable_dirs<'s>(seen: &'s Seen<'_>) -> Result<Vec<&'s TaskDir>> {

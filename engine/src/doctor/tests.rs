@@ -82,8 +82,8 @@ fn what_would_hang_an_agent_is_found() {
     let folder = ward.folder.path().to_owned();
     let project = Project { name: "coffee".to_owned(), path: folder.clone(), ..Project::default() };
     projects::add(ward.home(), project).unwrap();
-    ward.check("dialogs", "Broken claude in coffee: not settled whether it may run every command");
-    ward.check("dialogs", "not settled whether it may read, edit and run what is in");
+    ward.check("dialogs", "Broken claude in coffee has no answer whether it may run every command");
+    ward.check("dialogs", "has no answer whether it may read, edit and run what is in");
     ward.check("logins", "Broken claude in coffee");
     assert_eq!(ward.found("root"), [""; 0]);
     fs::remove_file(folder.join(".claude/skills/orange/SKILL.md")).unwrap();
@@ -93,7 +93,7 @@ fn what_would_hang_an_agent_is_found() {
     let around = Around::at(folder.path(), &key, true);
     let ward = Ward { folder, app: app.with_around(around) };
     ward.check("root", "Broken claude in coffee");
-    ward.check("dialogs", "not settled whether it may use the key");
+    ward.check("dialogs", "has no answer whether it may use the key");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn worktrees_of_tasks_that_are_gone_are_found() {
     fs::create_dir(ward.home().workspace("mine")).unwrap();
     fs::write(ward.home().workspace("mine").join("precious"), "p").unwrap();
     ward.check("pool", "mine is left alone");
-    ward.check("pool", "coffee--1 is needed by nobody");
+    ward.check("pool", "coffee--1 is not needed");
 }
 
 #[test]

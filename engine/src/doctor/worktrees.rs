@@ -1,4 +1,4 @@
-//! The pool: worktrees that nobody holds, those that tasks hold, and backups.
+//! Checks of the pool: free worktrees, those of tasks, and backups.
 
 use crate::Result;
 use crate::doctor::{Finding, Level, Seen, or_fine};
@@ -11,9 +11,9 @@ pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for one in collect::plan(seen.app, seen.slots()?, seen.projects()?)? {
         let (message, remedy) = match one.fate {
-            Fate::GiveBack => (format!("{} is held by a task that is over", one.name), String::new()),
-            Fate::Clean => (format!("{} is held by a task that is gone", one.name), String::new()),
-            Fate::Remove => (format!("{} is needed by nobody", one.name), String::new()),
+            Fate::GiveBack => (format!("{} is held by a finished task", one.name), String::new()),
+            Fate::Clean => (format!("{} is held by a task that no longer exists", one.name), String::new()),
+            Fate::Remove => (format!("{} is not needed", one.name), String::new()),
             Fate::Leave(why) => (format!("{} is left alone", one.name), why),
         };
         findings.push(Finding::new(Level::Warning, message).remedy(remedy));
@@ -21,8 +21,8 @@ pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(findings, format!("{} worktrees", seen.slots()?.len())))
 }
 
-/// Those that tasks hold are there, linked to their repository, bound to the same task by the pool, and have a `TASK.md` that
-/// can be read.
+/// Checks that each worktree of a task exists, is linked to its repository, belongs to that task by the pool, and has a readable
+/// `TASK.md`.
 pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for task in seen.tasks()? {
@@ -47,7 +47,7 @@ pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             Finding::new(Level::Warning, format!("{shown}, of task {}, is gone", task.id))
                 .remedy(format!("`orange task respawn {}` makes it again with its agent", task.id))
         } else if !git.has_worktree(&folder)? {
-            let message = format!("{shown}, of task {}, is no worktree of its repository any more", task.id);
+            let message = format!("{shown}, of task {}, is no longer a worktree of its repository", task.id);
             Finding::new(Level::Broken, message).remedy(format!(
                 "`mv '{shown}' '{shown}.away'`, and take what you need from there; `orange task respawn {}` makes it again",
                 task.id
@@ -62,27 +62,27 @@ pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         };
         findings.push(finding);
     }
-    Ok(or_fine(findings, "those that tasks hold are whole"))
+    Ok(or_fine(findings, "the worktrees of tasks are complete"))
 }
 
-/// That the worktree's `TASK.md` can be taken in.
+/// Checks that the worktree's `TASK.md` can be merged.
 fn readable(seen: &Seen<'_>, task: &Task) -> Result<()> {
     let home = &seen.app.home;
     let dir = home.task(&task.project, &task.id);
     Task::read(home, &dir).map(drop)
 }
 
-/// Locks in the projects' repositories that no git is seen to hold.
+/// Finds locks in the projects' repositories that no visible git process holds.
 pub(super) fn git_locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for project in seen.projects()?.iter().filter(|project| project.path.is_dir()) {
         findings.extend(Git::at(&project.path).abandoned_locks()?.iter().map(|lock| {
             let lock = lock.display();
-            Finding::new(Level::Warning, format!("no git is seen to hold {lock}: one may have died"))
+            Finding::new(Level::Warning, format!("no running git holds {lock}: one may have died"))
                 .remedy(format!("if no git is running there: `rm '{lock}'`"))
         }));
     }
-    Ok(or_fine(findings, "none that nobody holds"))
+    Ok(or_fine(findings, "no git lock is abandoned"))
 }
 
 pub(super) fn backups(seen: &Seen<'_>) -> Result<Vec<Finding>> {

@@ -1,4 +1,4 @@
-//! Attending an agent: it has the terminal while it lives, and nothing of it is left when it has ended.
+//! Runs an agent in the terminal, and ends everything that it has started when it ends.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
@@ -18,14 +18,10 @@ pub struct Ended {
     pub signal: Option<i32>,
 }
 
-/// Runs an agent on this terminal and waits for its end; then ends everything that it started: what is in its process
-/// group, below this process, or of these roots. `holder` is a program that ends with its standard input: it has the
-/// terminal before the agent is there. `started` is told of the agent before anything else happens, and `lost` of each other
-/// child of this process that has ended meanwhile.
-///
-/// # Errors
-/// `environment` when it cannot be started, and when something of it does not even end when killed; those of `started`,
-/// after which there is no agent.
+/// Runs an agent on this terminal and waits for its end; then ends everything that it started: what is in its process group,
+/// below this process, or of these roots. `holder` is a program that ends with its standard input and has the terminal
+/// before the agent exists. `started` is called with the agent first of all, and `lost` with each other child of this process
+/// that ends meanwhile.
 pub fn run(
     call: Call,
     holder: Call,
@@ -45,9 +41,8 @@ pub fn run(
     waited.map(|()| ended)
 }
 
-/// Starts the agent as the terminal's foreground, so that Ctrl-C reaches it alone and not the one who waits for it. Its
-/// process group has the terminal before it is started: in tmux, who reads a terminal that is another's is told that it is
-/// closed. Gives the group, too.
+/// Starts the agent in the terminal's foreground, so that Ctrl-C reaches it alone. Its process group has the terminal before it
+/// starts: in tmux, a process that reads another group's terminal is told that it is closed. Returns the group, too.
 fn on_terminal(call: Call, holder: Call) -> Result<(Child, Pid)> {
     let stdin = std::io::stdin();
     if !rustix::termios::isatty(&stdin) {
@@ -66,7 +61,7 @@ fn on_terminal(call: Call, holder: Call) -> Result<(Child, Pid)> {
     Ok((child?, group))
 }
 
-/// As long as nobody reaps it, its id cannot become another process's. Other children are reaped on the way.
+/// Waits without reaping the agent, so that its id stays its own; other children are reaped.
 fn wait_unreaped(agent: Pid, mut lost: impl FnMut(Pid)) -> Result<()> {
     let is_over = || waitable(WaitId::Pid(agent), WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG);
     loop {
@@ -83,7 +78,7 @@ fn wait_unreaped(agent: Pid, mut lost: impl FnMut(Pid)) -> Result<()> {
     }
 }
 
-/// Waits as these options say; whether such a child has ended.
+/// Whether such a child has ended, by a wait with these options.
 fn waitable(which: WaitId<'_>, options: WaitIdOptions) -> Result<bool> {
     loop {
         match rustix::process::waitid(which.clone(), WaitIdOptions::EXITED | options) {
@@ -96,8 +91,8 @@ fn waitable(which: WaitId<'_>, options: WaitIdOptions) -> Result<bool> {
     }
 }
 
-/// What belongs to an agent by its place: its group, what is below this process, and the terminal's session, where this
-/// process leads it, as it does in a tmux pane.
+/// The roots of an agent's processes by their position: its group, what is below this process, and the terminal's session if this
+/// process leads it, as in a tmux pane.
 fn below(group: Pid) -> Vec<ProcessRoot> {
     let own = rustix::process::getpid();
     let session = process::leads_session(own).then_some(ProcessRoot::Session(own));

@@ -1,23 +1,23 @@
-//! Waiting until something in a folder changes.
+//! Waits until something in a folder changes.
 
 use std::path::Path;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Wakes up when a file in one of its folders is made, written or renamed. Where the system cannot tell, it wakes up every
-/// now and then.
+/// Notices when a file in one of its folders is created, written or renamed. Without the system's help, it assumes so at short
+/// intervals.
 #[derive(Debug)]
 pub struct Changes {
     #[cfg(target_os = "linux")]
     notify: Option<std::os::fd::OwnedFd>,
 }
 
-/// How long it waits where the system does not tell.
+/// The interval without the system's help.
 const OFTEN: Duration = Duration::from_millis(200);
 
 impl Changes {
-    /// Watches these folders, which have to be there.
+    /// Watches these folders, which must exist.
     pub fn of(folders: &[&Path]) -> Changes {
         #[cfg(target_os = "linux")]
         {
@@ -43,7 +43,7 @@ impl Changes {
         if let Some(notify) = &self.notify {
             let longest = Timespec::try_from(longest).ok();
             let mut waited = [PollFd::new(notify, PollFlags::IN)];
-            // A wait that is interrupted has seen nothing: the caller looks and waits again.
+            // After an interruption the caller looks, and waits again.
             poll(&mut waited, longest.as_ref()).unwrap_or_default();
             let mut told = [0; 4096];
             while matches!(rustix::io::read(notify, &mut told), Ok(1..)) {}

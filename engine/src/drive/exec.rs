@@ -1,4 +1,4 @@
-//! The only place that starts a process: captured calls with a bound, detached ones, and those that take the terminal.
+//! The only file that starts processes: captured calls with a time limit, detached ones, and those in the terminal.
 
 mod captured;
 mod gather;
@@ -20,11 +20,11 @@ use super::process;
 use crate::nofollow::{self, Unfit};
 use crate::{Error, Kind, Result, fault};
 
-/// How the log is opened.
+/// The flags for the log.
 const LOG: OFlags = OFlags::WRONLY.union(OFlags::APPEND).union(OFlags::CREATE);
 
-/// The variables by which git finds its repository, its index and its configuration of one call. Inside a git
-/// hook they are set, and mean another repository than ours.
+/// The variables that name git's repository, index and configuration for one call. Inside a git hook they name another
+/// repository.
 pub const GIT_VARIABLES: &[&str] = &[
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_ATTR_SOURCE",
@@ -49,10 +49,10 @@ pub const GIT_VARIABLES: &[&str] = &[
     "GIT_WORK_TREE",
 ];
 
-/// How many characters of a command line an error message quotes.
+/// The length of a command line in an error message.
 const LONGEST: usize = 160;
 
-/// One call of an outside program: an argument vector, never a shell.
+/// A call of another program: an argument vector, never a shell.
 #[derive(Debug)]
 pub struct Call {
     command: Command,
@@ -64,7 +64,7 @@ pub struct Call {
     copy: Option<Copy>,
 }
 
-/// Where what a call writes is copied to.
+/// The file to which the output of a call is copied.
 #[derive(Debug)]
 struct Copy {
     end: usize,
@@ -72,7 +72,7 @@ struct Copy {
     longest: u64,
 }
 
-/// What a captured call gave back, whatever its exit status.
+/// The result of a captured call, whatever its exit status.
 #[derive(Debug)]
 pub struct Output {
     what: String,
@@ -87,13 +87,13 @@ pub struct Output {
 #[derive(Debug)]
 pub struct Detached {
     go_between: Child,
-    /// Whatever it runs has the other end, and nothing is ever written to it.
+    /// The program has the other end, and nothing is written to it.
     end: PipeReader,
     what: String,
 }
 
 impl Call {
-    /// A call of a program: a name that is looked up on `PATH`, or a path. It is bound to 60 seconds.
+    /// A call of a program, by a name on `PATH` or by a path, with a limit of 60 seconds.
     pub fn new(program: impl AsRef<OsStr>) -> Call {
         let name = program.as_ref().to_string_lossy().into_owned();
         Call {
@@ -116,7 +116,7 @@ impl Call {
         self
     }
 
-    /// The same call with arguments that only settle how the program behaves: error messages leave them out.
+    /// The same call with arguments that are omitted from error messages.
     pub fn preset<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Call {
         self.command.args(args);
         self
@@ -140,7 +140,7 @@ impl Call {
         self
     }
 
-    /// The same call without some variables that this process may have.
+    /// The same call without these variables.
     pub fn without(mut self, names: &[&str]) -> Call {
         for name in names {
             self.command.env_remove(name);
@@ -154,24 +154,21 @@ impl Call {
         self
     }
 
-    /// The same call with another bound on its running time.
+    /// The same call with another time limit.
     pub fn bound(mut self, bound: Duration) -> Call {
         self.bound = bound;
         self
     }
 
-    /// The same call, of which no more is kept in memory than so many bytes of the beginning and about as many of the end of
-    /// each of its outputs. As they come, both are written to a new file, up to the longest that this may be.
+    /// The same call, of which only `end` bytes of the beginning and about as many of the end of each output stay in memory. Both
+    /// outputs are written to a new file, up to its longest length.
     pub fn copied(mut self, end: usize, file: &Path, longest: u64) -> Call {
         self.copy = Some(Copy { end, file: file.to_path_buf(), longest });
         self
     }
 
-    /// Runs it and gives what it wrote. It has no terminal to ask anything on; past its bound, its whole
-    /// process group is killed.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be started or does not end in time; its exit status is no error here.
+    /// Runs it and returns its output, whatever its exit status. It has no terminal; at the time limit, its process group is
+    /// killed, and the call fails.
     pub fn run(mut self) -> Result<Output> {
         let stdin = if self.input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
@@ -199,57 +196,41 @@ impl Call {
         Ok(Output { what: self.what, status, stdout, stderr })
     }
 
-    /// Runs it and gives its standard output as text without the last line break.
-    ///
-    /// # Errors
-    /// As [`Call::run`], and `environment` with the program's own words when it fails.
+    /// Runs it and returns its standard output as text without the last line break.
     pub fn text(self) -> Result<String> {
         Ok(self.run()?.checked()?.text())
     }
 
-    /// Starts it with the terminal of this process, in this process group, or as the leader of a new one.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be started.
+    /// Starts it in the terminal of this process, in this process group or as the leader of a new one.
     pub fn attended(mut self, group: Option<Pid>) -> Result<Child> {
         let group = group.map_or(0, |group| group.as_raw_nonzero().get());
         fault::step("attend", &self.program);
         self.command.process_group(group).spawn().map_err(|cause| self.cannot_start(&cause))
     }
 
-    /// Starts it as the leader of a new process group, with a standard input that stays open as long as this process has
-    /// it.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be started.
+    /// Starts it as the leader of a new process group, with a standard input that this process keeps open.
     pub fn held(mut self) -> Result<Child> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0);
         self.command.spawn().map_err(|cause| self.cannot_start(&cause))
     }
 
-    /// Starts it as a companion of this process: its standard input and output are pipes that this process holds, and
-    /// what it complains about is appended to `log`. The started process must call [`become_independent`] first of all.
-    ///
-    /// # Errors
-    /// `environment` when the log cannot be opened or the program cannot be started.
+    /// Starts it with its standard input and output as pipes of this process; its complaints are appended to `log`. The started
+    /// process must first call [`become_independent`].
     pub fn companion(mut self, log: &Path) -> Result<Child> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(open_log(log)?);
         fault::step("start", "a companion");
         self.command.spawn().map_err(|cause| self.cannot_start(&cause))
     }
 
-    /// Becomes the program: on success this process is it, and nothing returns.
+    /// Replaces this process by the program; it returns only on failure.
     pub fn become_it(mut self) -> Error {
         let cause = self.command.exec();
         self.cannot_start(&cause)
     }
 
-    /// Starts it as a go-between, which is to call [`become_independent`] and [`Call::leave_running`] and to end: the program
-    /// that it leaves running outlives this process and its terminal, and whoever ends this process with all its descendants
-    /// does not find it. Output is appended to `log`; standard input is there to wait for the end alone, and cannot be read.
-    ///
-    /// # Errors
-    /// `environment` when the log cannot be opened or the go-between cannot be started.
+    /// Starts it as a go-between, which calls [`become_independent`] and [`Call::leave_running`] and ends: the program that it leaves
+    /// running outlives this process and its terminal, and is no descendant of it. Output is appended to `log`; the standard
+    /// input only shows the end.
     pub fn detach(mut self, log: &Path) -> Result<Detached> {
         let (out, err) = (open_log(log)?, open_log(log)?);
         let (end, held) = io::pipe().map_err(|cause| self.cannot_start(&cause))?;
@@ -260,10 +241,7 @@ impl Call {
         Ok(Detached { go_between, end, what: self.what })
     }
 
-    /// Starts it in this process's session, with its input and output, and does not wait for it.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be started.
+    /// Starts it in this process's session, with its input and output, without waiting.
     pub fn leave_running(mut self) -> Result<()> {
         fault::step("start", "itself");
         self.command.spawn().map(drop).map_err(|cause| self.cannot_start(&cause))
@@ -285,8 +263,8 @@ impl Call {
     }
 }
 
-/// Opens the log to add to it. Where something else stands in its place, what would be added is lost: nobody's work depends on
-/// the log, and `orange doctor` reports what is in its place.
+/// Opens the log for appending. If something else is at its path, the output is lost: nothing depends on the log, and
+/// `orange doctor` reports it.
 fn open_log(log: &Path) -> Result<Stdio> {
     match nofollow::open(log, LOG) {
         Ok(file) => Ok(file.into()),
@@ -305,12 +283,12 @@ impl Copy {
 }
 
 impl Output {
-    /// Did it exit with 0?
+    /// Whether it exited with 0.
     pub fn success(&self) -> bool {
         self.status.success()
     }
 
-    /// Its exit status, or none when a signal ended it.
+    /// Its exit status; `None` if a signal ended it.
     pub fn code(&self) -> Option<i32> {
         self.status.code()
     }
@@ -320,20 +298,17 @@ impl Output {
         String::from_utf8_lossy(&self.stdout).trim_end_matches('\n').to_owned()
     }
 
-    /// What it complained about, as text.
+    /// Its standard error as text.
     pub fn complaint(&self) -> String {
         String::from_utf8_lossy(&self.stderr).trim().to_owned()
     }
 
     /// The output of a call that had to succeed.
-    ///
-    /// # Errors
-    /// [`Output::failure`], unless it exited with 0.
     pub fn checked(self) -> Result<Output> {
         if self.success() { Ok(self) } else { Err(self.failure()) }
     }
 
-    /// The `environment` error that says how it failed, in the program's own words.
+    /// The `environment` error with the program's own words.
     pub fn failure(&self) -> Error {
         let complaint = self.complaint();
         let said = if complaint.is_empty() { self.status.to_string() } else { complaint };
@@ -342,11 +317,8 @@ impl Output {
 }
 
 impl Detached {
-    /// Waits until the go-between has ended: from then on what it has started can outlive this process. The end of a
-    /// session's leader, for one, ends every process in the terminal's foreground.
-    ///
-    /// # Errors
-    /// `environment` when it could not start anything, or the system cannot tell.
+    /// Waits until the go-between has ended; from then on the program can outlive this process. The end of a session's leader, for
+    /// example, ends every process in the terminal's foreground.
     pub fn until_independent(&mut self) -> Result<()> {
         let status = reap(&mut self.go_between, &self.what)?;
         if status.success() {
@@ -357,9 +329,6 @@ impl Detached {
     }
 
     /// Waits for its end.
-    ///
-    /// # Errors
-    /// As [`Detached::until_independent`].
     pub fn wait(mut self) -> Result<()> {
         self.until_independent()?;
         let read = self.end.read_to_end(&mut Vec::new());
@@ -368,11 +337,8 @@ impl Detached {
     }
 }
 
-/// Puts this process into a session of its own, without a terminal, so that neither a closed terminal nor
-/// a killed tmux session can end it: the kernel sends SIGHUP only to those that have the terminal.
-///
-/// # Errors
-/// `environment` when this process leads a process group, as one that a shell has started.
+/// Moves this process into a session of its own without a terminal, so that neither a closed terminal nor a killed tmux session
+/// ends it: the kernel sends SIGHUP only to processes with that terminal.
 pub fn become_independent() -> Result<()> {
     let own = rustix::process::getpid();
     fault::step("become", "independent");
@@ -385,13 +351,13 @@ pub fn become_independent() -> Result<()> {
     }
 }
 
-/// The error that a program is missing, with where to get it.
+/// The error about a missing program, with where to get it.
 pub fn not_installed(program: &str) -> Error {
     Error::new(Kind::Environment, format!("`{program}` is not installed or not on PATH"))
         .help(remedy(program))
 }
 
-/// The file that a program name stands for on a `PATH`, or none.
+/// The file of a program on a `PATH`.
 pub fn find_on_path(program: &str, path: &OsStr) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(PathBuf::from(program)).filter(|file| is_executable(file));
@@ -400,7 +366,7 @@ pub fn find_on_path(program: &str, path: &OsStr) -> Option<PathBuf> {
 }
 
 fn end_group(child: &Child) {
-    // Failing means that nobody is left to kill.
+    // A failure means that no process is left.
     rustix::process::kill_process_group(pid_of(child), Signal::KILL).unwrap_or_default();
 }
 

@@ -1,4 +1,4 @@
-//! gh: pull requests on GitHub. Everything here needs the network and an account, and may fail for that alone.
+//! gh: pull requests on GitHub. Every call needs the network and an account.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -9,13 +9,13 @@ use serde_json::Value;
 use super::exec::{Call, GIT_VARIABLES, Output, find_on_path, not_installed};
 use crate::{Error, Kind, Result};
 
-/// How long one exchange may take.
+/// The time limit of a call.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The exit status of a gh that nobody has logged in with.
+/// The exit status of gh without a login.
 const NO_LOGIN: i32 = 4;
 
-/// gh in one project's repository: its remotes say which repository on GitHub is meant.
+/// gh in one project's repository, whose remotes name the repository on GitHub.
 #[derive(Clone, Debug)]
 pub struct Gh {
     repo: PathBuf,
@@ -27,31 +27,31 @@ pub struct Gh {
 pub struct PullRequest {
     /// Its address.
     pub url: String,
-    /// What has become of it.
+    /// Its state.
     pub state: PrState,
-    /// The commit that merged it, as far as GitHub tells.
+    /// The commit that merged it, if GitHub says so.
     pub commit: Option<String>,
-    /// When it was merged (RFC 3339, UTC), as far as it was asked for and is known.
+    /// When it was merged (RFC 3339, UTC), if that was asked for.
     pub merged_at: Option<String>,
 }
 
-/// What has become of a pull request.
+/// The state of a pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrState {
-    /// It waits, as a draft perhaps.
+    /// It is open, perhaps as a draft.
     Open,
     /// It was merged.
     Merged,
-    /// It was closed, and not merged.
+    /// It was closed without a merge.
     Closed,
 }
 
-/// What a new pull request says.
+/// The text of a new pull request.
 #[derive(Clone, Copy, Debug)]
 pub struct NewPullRequest<'a> {
-    /// The branch that it goes into.
+    /// The target branch.
     pub base: &'a str,
-    /// The branch that it is about, which the remote has.
+    /// Its own branch, which the remote has.
     pub head: &'a str,
     /// Its title, one line.
     pub title: &'a str,
@@ -59,10 +59,7 @@ pub struct NewPullRequest<'a> {
     pub body: &'a str,
 }
 
-/// Is gh there? One that is not there is asked nothing, and turns nothing else off.
-///
-/// # Errors
-/// `environment`, with where to get it.
+/// Checks that gh is installed.
 pub fn check(path: &OsStr) -> Result<()> {
     find_on_path("gh", path).map(drop).ok_or_else(|| not_installed("gh"))
 }
@@ -73,7 +70,7 @@ impl Gh {
         Gh { repo: repo.into(), patience: PATIENCE }
     }
 
-    /// The same, which gives up after this time.
+    /// The same with another time limit.
     pub fn patience(self, patience: Duration) -> Gh {
         Gh { patience, ..self }
     }
@@ -88,20 +85,14 @@ impl Gh {
         parse_view(&answer.stdout).ok_or_else(|| unclear(&answer))
     }
 
-    /// The newest pull request of a branch that is open, else the newest of all that there were.
-    ///
-    /// # Errors
-    /// `environment` when gh is missing, cannot log in, is too slow or fails.
+    /// The newest open pull request of a branch, or else the newest one.
     pub fn of_branch(&self, branch: &str) -> Result<Option<PullRequest>> {
         let answer = asked(self.list(branch))?;
         parse_list(&answer.stdout).ok_or_else(|| unclear(&answer))
     }
 
-    /// The same, where GitHub may not be in use at all: `None` also when gh is missing or cannot log in, and when no remote
-    /// of the repository is on GitHub.
-    ///
-    /// # Errors
-    /// `environment` when gh is too slow or fails.
+    /// The same for a project that may not use GitHub: `None` also if gh is missing or has no login, and if no remote of the
+    /// repository is on GitHub.
     pub fn of_branch_if_used(&self, branch: &str, path: &OsStr) -> Result<Option<PullRequest>> {
         if check(path).is_err() {
             return Ok(None);
@@ -120,20 +111,17 @@ impl Gh {
         self.call(&["pr", "list", &head, "--state=all", fields])
     }
 
-    /// Opens a pull request and gives its address. The text goes through a pipe, the title in one argument.
-    ///
-    /// # Errors
-    /// `environment` when gh is missing, cannot log in, is too slow or fails.
+    /// Opens a pull request and returns its address. The text goes through a pipe, the title in one argument.
     pub fn create(&self, new: &NewPullRequest<'_>) -> Result<String> {
         let (base, head) = (format!("--base={}", new.base), format!("--head={}", new.head));
         let title = format!("--title={}", new.title);
         let call = self.call(&["pr", "create", &base, &head, &title, "--body-file=-"]);
-        // Without a byte there would be no pipe.
+        // An empty input has no pipe.
         let answer = asked(call.input(format!("{}\n", new.body).as_bytes()))?;
         parse_created(&answer.text()).ok_or_else(|| unclear(&answer))
     }
 
-    /// A call that asks nothing on a terminal and looks for no news.
+    /// A call without questions and without a check for updates.
     fn call(&self, args: &[&str]) -> Call {
         Call::new("gh")
             .args(args)
@@ -148,7 +136,7 @@ impl Gh {
     }
 }
 
-/// Refuses an address that gh might take for something else: people and agents write it into `TASK.md`.
+/// Refuses an address that gh might read as something else: people and agents write it into `TASK.md`.
 fn check_url(url: &str) -> Result<()> {
     let is_one = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).is_some_and(|rest| {
         let number = rest.rsplit_once("/pull/").map_or("", |(_, number)| number);
@@ -166,7 +154,7 @@ fn asked(call: Call) -> Result<Output> {
     checked(call.run()?)
 }
 
-/// What gh says in a repository whose remotes are elsewhere.
+/// Whether gh says that no remote is on GitHub.
 fn says_no_github(complaint: &str) -> bool {
     complaint.contains("no git remotes found") || complaint.contains("point to a known GitHub host")
 }
@@ -190,7 +178,7 @@ fn parse_view(json: &[u8]) -> Option<PullRequest> {
     parse(&serde_json::from_slice(json).ok()?)
 }
 
-/// Those of forks are other people's branches of the same name.
+/// Pull requests of forks are ignored: other people's branches can have the same name.
 fn parse_list(json: &[u8]) -> Option<Option<PullRequest>> {
     let Value::Array(all) = serde_json::from_slice(json).ok()? else { return None };
     let own = all.iter().filter(|one| one["isCrossRepository"] != true);
@@ -215,7 +203,7 @@ fn parse(json: &Value) -> Option<PullRequest> {
     })
 }
 
-/// The address stands on the last line; what gh has to say beside may stand before it.
+/// The address is on the last line, after other messages.
 fn parse_created(printed: &str) -> Option<String> {
     let last = printed.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
     check_url(last).ok().map(|()| last.to_owned())

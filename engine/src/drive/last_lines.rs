@@ -1,14 +1,14 @@
-//! What a pane last showed, as much of it as a journal keeps.
+//! The last lines of a pane, for the journal.
 
 use super::tmux::Tmux;
 
-/// So many lines are kept, blank ones not counted.
+/// The number of lines that are kept, without blank ones.
 const MAX_LINES: usize = 40;
 
-/// And so many bytes.
+/// The number of bytes that are kept.
 const MAX_BYTES: usize = 4096;
 
-/// The last lines of a pane. None when tmux cannot tell: an agent's end is on record all the same.
+/// The last lines of a pane; `None` if tmux fails, which does not prevent the record of an agent's end.
 pub fn of(tmux: &Tmux, pane_id: &str) -> Option<String> {
     tmux.capture(pane_id, 2 * MAX_LINES).ok().map(|shown| kept(&shown))
 }

@@ -1,7 +1,7 @@
-//! The outside programs: tmux, git and the coding agents, one thin driver each.
+//! Drivers of other programs: tmux, git, gh and the coding agents.
 //!
-//! Drivers decide nothing. Each verb is one function, reads a machine format, and takes everything it
-//! needs as arguments: no driver looks at the environment of this process by itself.
+//! Drivers decide nothing. Each verb is one function, reads a machine format, and takes everything it needs as arguments: no driver
+//! reads the environment of this process.
 
 pub mod agent;
 pub mod changes;

@@ -1,4 +1,4 @@
-//! What the terminal of a pane tells about the program that reads it.
+//! The state of a pane's terminal.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -10,10 +10,7 @@ use rustix::termios::LocalModes;
 
 use crate::Result;
 
-/// Waits while a program leaves its keys to its terminal and one may still wait for it.
-///
-/// # Errors
-/// Those of `may_wait`.
+/// Waits while a program does not read single keys and `may_wait` holds.
 pub fn until_raw(terminal: &Path, mut may_wait: impl FnMut() -> Result<bool>) -> Result<()> {
     const PAUSE: Duration = Duration::from_millis(50);
     while is_raw(terminal) == Some(false) && may_wait()? {
@@ -22,20 +19,20 @@ pub fn until_raw(terminal: &Path, mut may_wait: impl FnMut() -> Result<bool>) ->
     Ok(())
 }
 
-/// Whether the program on this terminal reads every key as it comes, as coding agents do as soon as they listen, and does
-/// not leave it to the terminal to gather lines. None where that cannot be told.
+/// Whether the program on this terminal reads single keys, as coding agents do once they listen, instead of lines. `None` if that
+/// is unknown.
 pub fn is_raw(terminal: &Path) -> Option<bool> {
     let modes = rustix::termios::tcgetattr(open(terminal)?).ok()?;
     Some(!modes.local_modes.contains(LocalModes::ICANON))
 }
 
-/// How many bytes lie in this terminal that its program has not read yet. None where that cannot be told.
+/// The number of bytes in this terminal that its program has not read. `None` if that is unknown.
 pub fn unread(terminal: &Path) -> Option<u64> {
     rustix::io::ioctl_fionread(open(terminal)?).ok()
 }
 
 fn open(terminal: &Path) -> Option<OwnedFd> {
-    // This process may lead a session without a terminal: it must not get this one for its own.
+    // This process may lead a session without a terminal, and must not acquire this one.
     let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     rustix::fs::open(terminal, flags, Mode::empty()).ok()
 }

@@ -1,4 +1,4 @@
-//! The life of a real task: the core says what follows on what happened, and here that goes on record.
+//! The life of a real task: asks the core what follows an input, and records the answer.
 
 use std::time::Duration;
 
@@ -14,10 +14,7 @@ use crate::hooks::workspace::Room;
 use crate::store::event::{self, CounterValue, Pass, PlannedHook, Transition, Waiting};
 use crate::store::{Event, LockedTask, Set, Task, TaskHistory, clock};
 
-/// What follows on something that happens to a task, as far as anything does.
-///
-/// # Errors
-/// The core's no in the words of this task; `refused` when the workflow no longer has the task's status.
+/// The core's answer to an input; its refusal is an error in the words of this task.
 pub fn ask(
     app: &App,
     machine: &'static Machine<'static>,
@@ -30,21 +27,19 @@ pub fn ask(
     machine.life(&facts, input).map_err(|no| refusal::error(app, machine, task, history, &facts, no))
 }
 
-/// Beside what follows: what its record has to say.
+/// What to record beside a turn.
 #[derive(Debug, Default)]
 pub struct Record {
-    /// What led to it; it is journaled in the same write, and so is there if and only if the rest is.
+    /// The events that led to it, which are journaled in the same write.
     pub led_to_it: Vec<(Event, Set)>,
-    /// The room in the pool that was found for a transition.
+    /// The worktree of the pool that is reserved for a transition.
     pub room: Option<Room>,
-    /// The agent that it is about, and how that ended.
+    /// The agent that it concerns, and how that ended.
     pub agent: Option<(u32, String)>,
 }
 
-/// Journals what follows, and writes the new status: from here on a transition will be finished, by whomever.
-///
-/// # Errors
-/// Those of writing. When the journal could be written a transition is begun, and the next command finishes it.
+/// Journals a turn, and writes the new status. Once the journal is written a transition has begun, and the next command
+/// finishes it even if this fails.
 pub fn record(
     machine: &Machine<'static>,
     locked: &mut LockedTask,
@@ -56,26 +51,26 @@ pub fn record(
         writer.add(locked, event);
     }
     let Writer { events, is_begun, attention: [before, after], .. } = writer;
-    // Before the end is on record: after that nobody would come back to tell.
+    // This comes before the end is recorded, which is not reported again after that.
     before.map_or(Ok(()), |story| locked.call_attention(&story))?;
     if !events.is_empty() {
         locked.append_many(events)?;
     }
     room.map_or(Ok(()), Room::take)?;
     if is_begun {
-        // What a person should have looked at was about the state that the task leaves.
+        // The attention was about the state that the task leaves.
         locked.clear_attention()?;
     }
     after.map_or(Ok(()), |story| locked.call_attention(&story))
 }
 
-/// The events of the core as those of the journal.
+/// Converts events of the core to those of the journal.
 struct Writer<'w> {
     machine: &'w Machine<'static>,
     agent: Option<(u32, String)>,
     events: Vec<(Event, Set)>,
     is_begun: bool,
-    /// What a person has to look at: in the state that the task is in, and in the one that it goes to.
+    /// The calls for attention in the state before and in the state after the transition.
     attention: [Option<String>; 2],
 }
 
@@ -144,7 +139,7 @@ fn plan(machine: &Machine<'_>, locked: &LockedTask, decision: &Decision<'_>) -> 
     }
 }
 
-/// A transition that no workflow declares, and the status that it leads to.
+/// A transition that no workflow declares, with the status to which it leads.
 pub fn forced(machine: &Machine<'static>, from: &str, what: Forced, by: Actor, to: StateId) -> (Event, Set) {
     let hooks = machine.forced_hooks(what, to).into_iter().enumerate();
     let hooks = hooks.map(|(index, hook)| PlannedHook { name: hook.name().to_owned(), index, counter: None });
@@ -161,12 +156,12 @@ pub fn forced(machine: &Machine<'static>, from: &str, what: Forced, by: Actor, t
 }
 
 fn pass(locked: &LockedTask, seen: Seen<'_>) -> Pass {
-    // The gate was passed by what is written. A worktree that cannot say where it stands is no reason to refuse.
+    // A worktree whose commit is unknown is no reason to refuse.
     let commit = locked.worktree().and_then(|worktree| git::stands_on(&worktree).unwrap_or_default());
     Pass { commit, ..Pass::of(seen) }
 }
 
-/// How the journal has it why a transition was taken.
+/// The journal's word for the cause of a transition.
 fn recorded(cause: Cause) -> event::Cause {
     match cause {
         Cause::Request(_) => event::Cause::Request,
@@ -177,7 +172,7 @@ fn recorded(cause: Cause) -> event::Cause {
     }
 }
 
-/// Why a transition in the journal was taken.
+/// The cause of a transition in the journal.
 pub fn cause_of(plan: &Transition) -> Cause {
     let actor = plan.actor.known().unwrap_or(Actor::Engine);
     match plan.cause {
@@ -189,7 +184,7 @@ pub fn cause_of(plan: &Transition) -> Cause {
     }
 }
 
-/// What closes a transition in the journal.
+/// The event that closes a transition in the journal.
 pub fn closing(machine: &Machine<'_>, task: &Task, plan: &Transition) -> (Event, Set) {
     let changed = Event::StatusChanged {
         from: plan.from.clone(),

@@ -1,4 +1,4 @@
-//! What happens to tasks: what the core says follows, journaled, written down and carried out.
+//! Carries out what the core answers for real tasks: journals it, writes it, and acts.
 
 mod agent;
 pub mod life;

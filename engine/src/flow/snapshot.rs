@@ -1,4 +1,4 @@
-//! A task as the core sees it.
+//! A task as values for the core.
 
 use orange_core::{Facts, HarnessOf, Machine, Permissions, Seen, Spawn, StateId, View, When};
 
@@ -19,9 +19,6 @@ pub struct Snapshot<'t> {
 
 impl<'t> Snapshot<'t> {
     /// The task under its machine.
-    ///
-    /// # Errors
-    /// `refused` when the workflow no longer has the task's status.
     pub fn of(machine: &Machine<'_>, task: &'t Task, history: &'t TaskHistory) -> Result<Snapshot<'t>> {
         Ok(Snapshot::at(machine, task, history, status_of(machine, task)?))
     }
@@ -51,7 +48,7 @@ impl<'t> Snapshot<'t> {
         }
     }
 
-    /// What the core has to know.
+    /// The facts for the core.
     pub fn facts(&self) -> Facts<'_> {
         let owned = &self.task.owned;
         Facts {
@@ -84,10 +81,7 @@ fn as_started(machine: &Machine<'_>, record: &event::Spawn) -> Option<Spawn> {
     })
 }
 
-/// The state that the task is in.
-///
-/// # Errors
-/// `refused` when the workflow no longer has it.
+/// The state of the task.
 pub fn status_of(machine: &Machine<'_>, task: &Task) -> Result<StateId> {
     machine.state_named(task.status()).ok_or_else(|| {
         let message = format!(
@@ -99,7 +93,7 @@ pub fn status_of(machine: &Machine<'_>, task: &Task) -> Result<StateId> {
     })
 }
 
-/// What a person can do for a task that has no place in its workflow any more.
+/// What a person can do for a task whose status its workflow no longer has.
 pub fn left_behind(machine: &Machine<'_>, id: &str) -> String {
     let names: Vec<_> = machine.states.iter().map(|state| state.name).collect();
     format!(
@@ -108,10 +102,7 @@ pub fn left_behind(machine: &Machine<'_>, id: &str) -> String {
     )
 }
 
-/// The state of this name.
-///
-/// # Errors
-/// `not_found`, with the nearest name.
+/// The state of this name; the error suggests the nearest one.
 pub fn state_named(machine: &Machine<'_>, name: &str) -> Result<StateId> {
     machine.state_named(name).ok_or_else(|| {
         let names: Vec<_> = machine.states.iter().map(|state| state.name).collect();

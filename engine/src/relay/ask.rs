@@ -1,4 +1,4 @@
-//! The agent's side: whether to ask, leaving a request, and waiting for its reply.
+//! The agent's side: decides whether to ask, leaves a request, and waits for its reply.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
@@ -16,13 +16,13 @@ use crate::drive::git::REQUEST_FOLDER;
 use crate::store::{Home, list, pool};
 use crate::{Error, Kind, Result, nofollow};
 
-/// How long a companion may take to claim a request.
+/// The time in which a companion must claim a request.
 const TO_CLAIM: Duration = Duration::from_secs(20);
 
-/// How long a command may take that was claimed. The companion gives up before.
+/// The time limit of a claimed command; the companion's own limit is shorter.
 const TO_REPLY: Duration = Duration::from_secs(45 * 60);
 
-/// An agent that has to ask, since it is in a sandbox.
+/// An agent that has to ask because it is in a sandbox.
 #[derive(Debug)]
 pub struct Asker<'c> {
     task: &'c str,
@@ -33,8 +33,8 @@ pub struct Asker<'c> {
 }
 
 impl<'c> Asker<'c> {
-    /// Whether this caller, standing in this folder, is an agent in a sandbox: the store cannot be written, or the agent is
-    /// confined in another way than its companion.
+    /// The asker, if this caller in this folder is an agent in a sandbox: the store cannot be written, or the agent is confined
+    /// differently than its companion.
     pub fn of(home: &Home, caller: &'c Caller, folder: &'c Path) -> Option<Asker<'c>> {
         let Caller::Agent { task, spawn: Some(spawn), secret, .. } = caller else { return None };
         if std::env::var_os(RELAYED).is_some() {
@@ -45,10 +45,7 @@ impl<'c> Asker<'c> {
         (asker.is_confined() || is_out_of_reach(home, task)).then_some(asker)
     }
 
-    /// Has the companion run `orange` with these words.
-    ///
-    /// # Errors
-    /// `environment` when nobody answers, or nobody answers any more.
+    /// Makes the companion run `orange` with these words.
     pub fn ask(&self, words: Vec<String>) -> Result<Reply> {
         let request = Request {
             task: self.task.to_owned(),
@@ -82,7 +79,7 @@ impl<'c> Asker<'c> {
         }
     }
 
-    /// Takes a request back that nobody answers; a reply that came at the last moment counts.
+    /// Withdraws a request without an answer, unless the reply has come at the last moment.
     fn withdraw(&self, folder: &Folder, name: &Name) -> Result<Reply> {
         if folder.remove(name, Part::Request) {
             return Err(self.nobody());
@@ -111,14 +108,14 @@ impl<'c> Asker<'c> {
         Folder::open(worktree.as_fd(), self.spawn).ok()
     }
 
-    /// Whether the companion is confined in another way than this process.
+    /// Whether the companion is confined differently than this process.
     fn is_confined(&self) -> bool {
         let answered = self.request_folder().and_then(|folder| folder.answered_from());
         answered.is_some_and(|other| !other.is_empty() && other != confinement::own())
     }
 }
 
-/// The worktree of the task: the one that it holds, else the one that the folder is in.
+/// The worktree of the task: the one that it holds, or else the one of this folder.
 fn worktree_of(home: &Home, task: &str, spawn: u32, folder: &Path) -> Option<PathBuf> {
     let held = pool::worktree_of(home, task).unwrap_or_default();
     let bound = held.map(|name| home.workspace(&name));
@@ -126,7 +123,7 @@ fn worktree_of(home: &Home, task: &str, spawn: u32, folder: &Path) -> Option<Pat
     bound.or_else(|| folder.ancestors().find(|above| above.join(&requests).is_dir()).map(Path::to_owned))
 }
 
-/// Whether the store cannot be written, or not even be seen.
+/// Whether the store is read-only or invisible.
 fn is_out_of_reach(home: &Home, task: &str) -> bool {
     let Ok(Some(dir)) = list::with_id(&home.tasks(), None, task).map(|mut dirs| dirs.pop()) else {
         return !home.root().is_dir();
@@ -136,7 +133,7 @@ fn is_out_of_reach(home: &Home, task: &str) -> bool {
     opened.is_err_and(|cause| kinds.contains(&cause.kind()))
 }
 
-/// The reply to this request, if it is there; it is removed.
+/// The reply to this request, if there is one; its file is removed.
 fn taken(folder: &Folder, name: &Name) -> Option<Reply> {
     let reply = Reply::from_bytes(&folder.read(name, Part::Reply, LONGEST_REPLY).ok()?)?;
     folder.remove(name, Part::Reply);
@@ -158,13 +155,13 @@ impl Nap {
         thread::sleep(Duration::from_millis(pause));
     }
 
-    /// Every so often, since whether somebody answers is asked less often than whether there is a reply.
+    /// Whether it is time to check for a companion, which is done less often than to check for a reply.
     fn has_looked_long(&self) -> bool {
         self.0 % 20 == 19
     }
 }
 
-/// The same error with what an agent can do about a sandbox that keeps it from doing what it wants.
+/// The error with what an agent can do about its sandbox.
 pub fn only_some(error: Error) -> Error {
     error.help(
         "inside its sandbox an agent may ask for `orange task update`, `complete`, `next` and `show`, which are run outside; leave \

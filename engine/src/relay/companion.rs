@@ -1,4 +1,4 @@
-//! The wrapper's side of the companion: starting it before the agent, again when it was killed, and ending it after.
+//! The wrapper's side: starts the companion before the agent and again after it was killed, and ends it after the agent.
 
 use std::io::Read;
 use std::process::Child;
@@ -9,10 +9,10 @@ use crate::app::App;
 use crate::store::{TaskDir, secret};
 use crate::{Result, caller, fault};
 
-/// How often a companion that was killed is started again.
+/// How often a companion is started again.
 const RESTARTS: u32 = 8;
 
-/// The companion of one agent: a process outside every sandbox, which ends when this process ends or says so.
+/// The companion of one agent: a process outside every sandbox, which ends with this process or on request.
 #[derive(Debug)]
 pub struct Companion<'o> {
     app: &'o App,
@@ -23,15 +23,14 @@ pub struct Companion<'o> {
 }
 
 impl<'o> Companion<'o> {
-    /// Starts it, and waits until it answers. An agent whose companion cannot be started runs without one: `orange.log`
-    /// says why.
+    /// Starts it, and waits until it answers. If it cannot be started, the agent runs without one, and `orange.log` has the reason.
     pub fn start(app: &'o App, dir: &'o TaskDir, spawn: u32) -> Companion<'o> {
         let mut companion = Companion { app, dir, spawn, child: None, restarts: 0 };
         companion.begin();
         companion
     }
 
-    /// Takes note that a child of this process has ended and was reaped. If it was the companion, another one is started.
+    /// Handles the end of a child of this process; if it was the companion, another one is started.
     pub fn lost(&mut self, pid: Pid) {
         if self.child.as_ref().is_some_and(|child| Pid::from_child(child) == pid) {
             self.child = None;
@@ -42,27 +41,27 @@ impl<'o> Companion<'o> {
         }
     }
 
-    /// Ends it, once it has answered what was asked before.
+    /// Ends it, after it has answered the last requests.
     pub fn end(self) {
         let Some(mut child) = self.child else { return };
         fault::step("end", "the companion");
-        // Waiting closes its standard input first. It fails for one that was reaped, which has ended all the same.
+        // Waiting closes its standard input first. It fails if the companion was reaped, which has then ended, too.
         child.wait().map(drop).unwrap_or_default();
     }
 
     fn begin(&mut self) {
-        // What went wrong is in the log: the companion writes it there itself.
+        // The companion itself writes its failure to the log.
         self.child = self.started().unwrap_or_default();
     }
 
-    /// A companion that answers.
+    /// Starts a companion that answers.
     fn started(&self) -> Result<Option<Child>> {
         let spawn = self.spawn.to_string();
         let call =
             self.app.as_engine(&["agent", "serve", "--task", &self.dir.id, "--spawn", &spawn], self.dir);
         let call = call.env(caller::SECRET, secret::read(self.dir, self.spawn)?.unwrap_or_default());
         let mut child = call.companion(&self.app.home.log_file())?;
-        // It writes one byte when it answers, and closes the pipe without one when it cannot.
+        // It writes one byte when it is ready, and closes the pipe when it fails.
         let said = child.stdout.take().map(|mut pipe| pipe.read(&mut [0]));
         if matches!(said, Some(Ok(1))) {
             return Ok(Some(child));

@@ -1,9 +1,9 @@
-//! What confines a process, so that one in a sandbox is told from one outside.
+//! Describes the confinement of a process, which distinguishes one in a sandbox from one outside.
 
 use std::fs;
 
-/// The namespaces of this process and what it has given up; the same text for two processes that are confined alike, and
-/// empty where the system does not say.
+/// The namespaces and restrictions of this process: equal texts for equal confinements, and an empty text if the system does not
+/// report them.
 pub(super) fn own() -> String {
     let space = |name: &str| fs::read_link(format!("/proc/self/ns/{name}")).ok();
     let spaces = ["pid", "mnt", "user"].into_iter().filter_map(space);

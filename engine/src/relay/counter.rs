@@ -1,4 +1,4 @@
-//! The companion's counter: requests are taken there, carried out by a command each, and answered.
+//! Takes the requests of an agent, runs a command for each, and replies.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::store::TaskDir;
 use crate::store::event::Actor;
 use crate::{Error, Kind, Result, fault};
 
-/// Whether an agent may ask for what these words say.
+/// Checks whether an agent may run these words.
 pub type Check = fn(&[String]) -> Result<()>;
 
-/// How many commands run at once; what is asked for meanwhile waits.
+/// The number of concurrent commands; further requests wait.
 const AT_ONCE: usize = 8;
 
-/// How long a command may take.
+/// The time limit of a command.
 const BOUND: Duration = Duration::from_secs(40 * 60);
 
 /// Takes the requests of one agent.
@@ -30,7 +30,7 @@ pub(super) struct Counter<'o> {
     spawn: u32,
     actor: Actor,
     check: Check,
-    /// Names that were claimed: none is carried out twice, whatever is put into the folder.
+    /// Names that were claimed: no request runs twice, whatever the agent writes into the folder.
     seen: BTreeSet<Name>,
     at_work: Vec<JoinHandle<()>>,
 }
@@ -41,18 +41,18 @@ impl<'o> Counter<'o> {
         Counter { app, dir, spawn, actor, check, seen: BTreeSet::new(), at_work: Vec::new() }
     }
 
-    /// Answers what a companion that was killed had begun with: nobody knows what came of it, so nobody does it again.
-    pub(super) fn settle(&mut self, folder: &Folder) {
+    /// Replies to the requests that a killed companion had claimed: their results are unknown, so they do not run again.
+    pub(super) fn reply_to_interrupted(&mut self, folder: &Folder) {
         let unknown = in_doubt("the process that carries requests out was killed while it was at this one");
         for name in folder.list().unwrap_or_default().claimed {
-            // One that this process is at itself is in a folder that was put back.
+            // After the folder was moved back, it has requests that this process is running.
             if self.seen.insert(name.clone()) {
                 answer(folder, &name, &Reply::Failed(unknown.clone()));
             }
         }
     }
 
-    /// Begins with what is asked for, as far as there is room. Whether there was.
+    /// Starts requested commands as long as there is room, and returns whether there was.
     pub(super) fn take(&mut self, folder: &Arc<Folder>) -> bool {
         self.at_work.retain(|thread| !thread.is_finished());
         let Listing { requests, .. } = folder.list().unwrap_or_default();
@@ -73,10 +73,10 @@ impl<'o> Counter<'o> {
         true
     }
 
-    /// Waits until all that was begun is answered.
+    /// Waits until every running command has a reply.
     pub(super) fn close(self) {
         for thread in self.at_work {
-            // A command's thread does not panic; if it did, its agent would be told that nobody answers.
+            // A command's thread does not panic; if it did, its agent would get no reply.
             thread.join().unwrap_or_default();
         }
     }
@@ -90,7 +90,7 @@ impl<'o> Counter<'o> {
         }));
     }
 
-    /// The command that a request asks for.
+    /// The command for a request.
     fn call(&self, folder: &Folder, name: &Name) -> Result<Call> {
         let wrong = |what: String| {
             Error::new(Kind::Usage, format!("the request cannot be taken: {what}"))
@@ -124,7 +124,7 @@ fn answer(folder: &Folder, name: &Name, reply: &Reply) {
         bytes = Reply::Failed(Error::new(Kind::Environment, message).help("what was asked for is done"))
             .to_bytes();
     }
-    // The agent may have removed the folder, or filled the disk: then it is told that nobody answers when this process ends.
+    // If the agent has removed the folder or filled the disk, it gets no reply.
     folder.create(name, Part::Reply, &bytes).unwrap_or_default();
     fault::step("forget", "a request");
     folder.remove(name, Part::Claimed);

@@ -1,4 +1,4 @@
-//! The request folder of one spawn, `.orange/<spawn>/` in a worktree: an agent can put anything there.
+//! The request folder of one spawn, `.orange/<spawn>/` in a worktree, whose contents are not trusted.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
@@ -14,48 +14,48 @@ use rustix::io::Errno;
 use crate::drive::git::REQUEST_FOLDER;
 use crate::store::secret;
 
-/// Who holds this file locked answers the requests.
+/// The process that holds this file's lock answers the requests.
 const LOCK: &str = "lock";
 
-/// The most that is looked at in one go; an agent that leaves more than this waits longer.
+/// The number of entries that one call reads; further ones wait.
 const MOST_ENTRIES: usize = 1024;
 
-/// How old what nobody has fetched may become where there is much of it.
+/// The age at which unread entries are removed if there are many.
 const STALE: Duration = Duration::from_secs(10 * 60);
 
-/// The name of a request, and of all that belongs to it.
+/// The name of a request, and of all its files.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name(String);
 
-/// What can belong to a request, each a file `<name>.<part>`.
+/// The files of a request, each `<name>.<part>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// What is asked for.
+    /// The request.
     Request,
-    /// The same once somebody has begun with it.
+    /// The request after a process has claimed it.
     Claimed,
-    /// What came of it.
+    /// The reply.
     Reply,
     /// A request or a reply that is being written.
     Draft,
 }
 
-/// What is in a request folder.
+/// The requests in a folder.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    /// What is asked for.
+    /// Unclaimed requests.
     pub requests: Vec<Name>,
-    /// What somebody has begun with.
+    /// Claimed requests.
     pub claimed: Vec<Name>,
 }
 
-/// An open request folder. It stays the same folder when its path is made to lead elsewhere.
+/// An open request folder, which stays the same when its path changes.
 #[derive(Debug)]
 pub(super) struct Folder {
     dir: OwnedFd,
 }
 
-/// A request folder that this process answers in, for as long as it has this.
+/// A request folder in which this process answers.
 #[derive(Debug)]
 pub(super) struct Office {
     /// The folder.
@@ -64,29 +64,20 @@ pub(super) struct Office {
 }
 
 /// Opens a folder by its path.
-///
-/// # Errors
-/// Those of the system.
 pub(super) fn open_worktree(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(CWD, path, flags, Mode::empty())?)
 }
 
 impl Folder {
-    /// The folder of this spawn in a worktree. No link is followed on the way.
-    ///
-    /// # Errors
-    /// Those of the system: `NotFound` where there is none.
+    /// The folder of this spawn in a worktree, reached without following a link; `NotFound` if there is none.
     pub(super) fn open(worktree: BorrowedFd<'_>, spawn: u32) -> io::Result<Folder> {
         let root = open_folder(worktree, REQUEST_FOLDER)?;
         let dir = open_folder(root.as_fd(), &spawn.to_string())?;
         Ok(Folder { dir })
     }
 
-    /// The same, made where it is missing.
-    ///
-    /// # Errors
-    /// Those of the system, such as for a file in its place.
+    /// The same, which is created if it is missing.
     pub(super) fn make(worktree: BorrowedFd<'_>, spawn: u32) -> io::Result<Folder> {
         make_folder(worktree, REQUEST_FOLDER)?;
         let root = open_folder(worktree, REQUEST_FOLDER)?;
@@ -94,7 +85,7 @@ impl Folder {
         make_folder(root.as_fd(), &name)?;
         match open_folder(root.as_fd(), &name) {
             Ok(dir) => Ok(Folder { dir }),
-            // The project may have a file called `.orange`; what is called as a spawn below it is nobody else's.
+            // The project may have a file `.orange`; below a folder `.orange`, names of spawns are ours.
             Err(Errno::NOTDIR | Errno::LOOP) => {
                 rustix::fs::unlinkat(&root, &name, AtFlags::empty())?;
                 make_folder(root.as_fd(), &name)?;
@@ -104,16 +95,13 @@ impl Folder {
         }
     }
 
-    /// Becomes the one who answers in this folder, confined like this; none while somebody else is.
-    ///
-    /// # Errors
-    /// Those of the system.
+    /// Starts answering in this folder with this confinement; `None` if another process does.
     pub(super) fn occupy(self, confinement: &str) -> io::Result<Option<Office>> {
         const PAUSE: Duration = Duration::from_millis(1);
         if self.is_answered() {
             return Ok(None);
         }
-        // A new file: one that is there may be a hard link to another file, and would be written to.
+        // The file is created anew: an existing one may be a hard link to another file.
         self.clear(LOCK);
         let mut lock = self.open_regular(LOCK, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
         if !lock_beside_askers(&lock, || thread::sleep(PAUSE))? {
@@ -123,13 +111,13 @@ impl Folder {
         Ok(Some(Office { folder: Arc::new(self), lock }))
     }
 
-    /// Whether somebody answers in this folder.
+    /// Whether a process answers in this folder.
     pub(super) fn is_answered(&self) -> bool {
         self.open_regular(LOCK, OFlags::RDONLY)
             .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// How the one who answers is confined; none where nobody answers.
+    /// The confinement of the process that answers; `None` without one.
     pub(super) fn answered_from(&self) -> Option<String> {
         const LONGEST: u64 = 1024;
         let lock = self.open_regular(LOCK, OFlags::RDONLY).ok().filter(|_| self.is_answered())?;
@@ -137,10 +125,7 @@ impl Folder {
         lock.take(LONGEST).read_to_string(&mut text).ok().map(|_| text)
     }
 
-    /// What is in it. What has no business there is removed, and so is what nobody has fetched for long where there is much.
-    ///
-    /// # Errors
-    /// Those of the system.
+    /// The requests. Foreign entries are removed, and old unread ones if there are many.
     pub(super) fn list(&self) -> io::Result<Listing> {
         const MUCH: usize = 128;
         let mut listing = Listing::default();
@@ -159,10 +144,7 @@ impl Folder {
         Ok(listing)
     }
 
-    /// Begins with a request: false when somebody else has, or had, or it was taken back.
-    ///
-    /// # Errors
-    /// Those of the system.
+    /// Claims a request; false if another process has claimed it, or it was withdrawn.
     pub(super) fn claim(&self, name: &Name) -> io::Result<bool> {
         match self.rename_new(&name.of(Part::Request), &name.of(Part::Claimed)) {
             Ok(()) => Ok(true),
@@ -175,10 +157,7 @@ impl Folder {
         }
     }
 
-    /// Writes a new file, which is whole when it has its name. What has that name already stays.
-    ///
-    /// # Errors
-    /// Those of the system.
+    /// Writes a new file atomically; an existing one stays.
     pub(super) fn create(&self, name: &Name, part: Part, contents: &[u8]) -> io::Result<()> {
         let draft = name.of(Part::Draft);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -191,10 +170,7 @@ impl Folder {
         named
     }
 
-    /// What stands in a regular file of at most this many bytes.
-    ///
-    /// # Errors
-    /// Those of the system; `InvalidData` for what is larger, or no regular file.
+    /// Reads a regular file of at most `longest` bytes.
     pub(super) fn read(&self, name: &Name, part: Part, longest: u64) -> io::Result<Vec<u8>> {
         let file = self.open_regular(&name.of(part), OFlags::RDONLY)?;
         let mut contents = Vec::new();
@@ -205,17 +181,17 @@ impl Folder {
         Ok(contents)
     }
 
-    /// Whether something of this name is there.
+    /// Whether this file exists.
     pub(super) fn has(&self, name: &Name, part: Part) -> bool {
         rustix::fs::statat(&self.dir, name.of(part), AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
-    /// Removes it, and says whether it was there.
+    /// Removes a file, and returns whether it existed.
     pub(super) fn remove(&self, name: &Name, part: Part) -> bool {
         rustix::fs::unlinkat(&self.dir, name.of(part), AtFlags::empty()).is_ok()
     }
 
-    /// Removes a file or an empty folder; what cannot be removed is in nobody's way.
+    /// Removes a file or an empty folder, if possible.
     fn clear(&self, name: impl rustix::path::Arg + Copy) {
         let removed = rustix::fs::unlinkat(&self.dir, name, AtFlags::empty());
         removed.or_else(|_| rustix::fs::unlinkat(&self.dir, name, AtFlags::REMOVEDIR)).unwrap_or_default();
@@ -230,11 +206,11 @@ impl Folder {
         }
     }
 
-    /// Renames, and replaces nothing.
+    /// Renames a file unless the new name is taken.
     fn rename_new(&self, from: &str, to: &str) -> rustix::io::Result<()> {
         match rustix::fs::renameat_with(&self.dir, from, &self.dir, to, RenameFlags::NOREPLACE) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                // Some file systems cannot do it in one step. Names are random: nobody else takes this one in between.
+                // Some file systems need two steps. Names are random, so no other process takes this one in between.
                 match rustix::fs::statat(&self.dir, to, AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(_) => Err(Errno::EXIST),
                     Err(_) => rustix::fs::renameat(&self.dir, from, &self.dir, to),
@@ -244,7 +220,7 @@ impl Folder {
         }
     }
 
-    /// Opens a regular file in it, and nothing else: no link is followed, and nothing of another kind is waited for.
+    /// Opens a regular file without following a link or blocking.
     fn open_regular(&self, name: &str, flags: OFlags) -> io::Result<File> {
         match rustix::fs::statat(&self.dir, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => check_regular(found.st_mode)?,
@@ -259,10 +235,7 @@ impl Folder {
 }
 
 impl Name {
-    /// A name that nobody has.
-    ///
-    /// # Errors
-    /// `environment` without random numbers.
+    /// A new name.
     pub(super) fn random() -> crate::Result<Name> {
         secret::random().map(Name)
     }
@@ -285,7 +258,7 @@ impl Part {
     }
 }
 
-/// What a file of this name is to which request.
+/// The request and the part that a file name means.
 fn parse(name: &str) -> Option<(Name, Part)> {
     const DIGITS: usize = 32;
     let (name, part) = name.split_once('.')?;
@@ -301,7 +274,7 @@ impl AsFd for Folder {
 }
 
 impl Office {
-    /// Whether the folder and its lock are still where somebody who asks finds them.
+    /// Whether the folder and its lock are still at their paths.
     pub(super) fn is_in_place(&self, worktree: BorrowedFd<'_>, spawn: u32) -> bool {
         let found = Folder::open(worktree, spawn);
         let lock = |folder: &Folder| folder.open_regular(LOCK, OFlags::RDONLY);
@@ -311,8 +284,7 @@ impl Office {
     }
 }
 
-/// Locks a file that nobody else locks for long: whoever asks whether a folder is answered holds its lock for a moment. False
-/// when somebody holds it all the same.
+/// Locks a file that others lock only for a moment, to test whether a folder is answered. False if a process keeps the lock.
 fn lock_beside_askers(file: &File, mut pause: impl FnMut()) -> io::Result<bool> {
     const PATIENCE: Duration = Duration::from_secs(2);
     let until = Instant::now() + PATIENCE;

@@ -1,4 +1,4 @@
-//! What stands in a request and in a reply: one JSON object each.
+//! Requests and replies: one JSON object each.
 
 use std::path::PathBuf;
 
@@ -13,22 +13,22 @@ pub(super) const LONGEST_REQUEST: u64 = 64 * 1024;
 /// The most bytes that a reply may have.
 pub(super) const LONGEST_REPLY: u64 = 64 * 1024 * 1024;
 
-/// What an agent asks for.
+/// A request of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Request {
     /// The task whose agent it is.
     pub task: String,
     /// The number of its spawn.
     pub spawn: u32,
-    /// What it was given to be known by.
+    /// The secret of the agent.
     pub secret: Option<String>,
-    /// The folder that it stands in.
+    /// Its current folder.
     pub folder: PathBuf,
-    /// The words behind `orange`.
+    /// The words after `orange`.
     pub words: Vec<String>,
 }
 
-/// What came of a request.
+/// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Reply {
@@ -41,7 +41,7 @@ pub enum Reply {
         /// Its exit status.
         status: u8,
     },
-    /// It was not, or nobody knows what came of it.
+    /// It was not run, or its result is unknown.
     Failed(Error),
 }
 
@@ -55,21 +55,21 @@ impl Reply {
         }
     }
 
-    /// As it is written.
+    /// Its JSON.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// As it is read; none where it is no reply.
+    /// Parses a reply.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Reply> {
         serde_json::from_slice(bytes).ok()
     }
 }
 
-/// The error of a request of which nobody knows what came.
+/// The error of a request whose result is unknown.
 pub(super) fn in_doubt(what: &str) -> Error {
-    Error::new(Kind::Environment, format!("{what}: nobody can say whether it did what was asked"))
-        .help("`orange task show` says what has become of the task; ask again if nothing has")
+    Error::new(Kind::Environment, format!("{what}: it is unknown whether the request was carried out"))
+        .help("`orange task show` shows the task; ask again if it has not changed")
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Requests of agents in sandboxes: files in the worktree, carried out by a companion of the agent's wrapper.
+//! Requests of agents in sandboxes: files in the worktree, which a companion of the agent's wrapper carries out.
 //!
-//! A sandbox lets an agent write to its worktree and to nothing else. So `orange` inside of one leaves a request in
-//! `.orange/<spawn>/` of the worktree, and `orange agent serve`, which the wrapper has started outside, runs the command
-//! and leaves the reply there. The agent can write anything into that folder, so nothing in it is trusted.
+//! A sandbox allows an agent to write to its worktree only. Inside of one, `orange` leaves a request in `.orange/<spawn>/` of the
+//! worktree, and `orange agent serve`, which the wrapper has started outside, runs the command and leaves the reply there. The
+//! agent can write anything into that folder, so its contents are not trusted.
 
 mod ask;
 mod companion;

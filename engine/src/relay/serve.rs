@@ -1,4 +1,4 @@
-//! The companion: waits for requests in the folder of one spawn, and for saves of the worktree's `TASK.md`.
+//! The companion: waits for requests in the folder of one spawn, and for changes of the worktree's `TASK.md`.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -17,14 +17,11 @@ use crate::flow::{self, limit};
 use crate::store::{Task, TaskDir};
 use crate::{Error, Kind, Result};
 
-/// How long a folder that was removed stays away.
+/// The time before a removed folder is created again.
 const CLEANING: Duration = Duration::from_millis(300);
 
-/// Answers until its standard input is closed. `ready` is called when it does, and `check` says what an agent may ask for.
-///
-/// # Errors
-/// `refused` without a worktree, for an agent that is not on record, or while another process answers; `environment` when the
-/// folder cannot be made.
+/// Answers requests until its standard input is closed. `ready` is called when it begins, and `check` says what an agent may ask
+/// for. It refuses an agent without a worktree or a record, and if another process answers.
 pub fn serve(
     app: &App,
     dir: &TaskDir,
@@ -38,15 +35,15 @@ pub fn serve(
     };
     let mut place = WatchedFolder::of(app, &task, spawn)?;
     let mut counter = Counter::new(app, dir, spawn, actor, check);
-    let folder = place.settle()?;
-    counter.settle(&folder);
+    let folder = place.open()?;
+    counter.reply_to_interrupted(&folder);
     ready()
         .map_err(|cause| Error::new(Kind::Environment, format!("nobody waits for the companion: {cause}")))?;
     let pipe = io::stdin();
     let mut saved = Saved::of(&place.path);
     loop {
-        // The agent may have cleaned its worktree. If the folder cannot be made again now, the next change may let it.
-        if let Ok(folder) = place.settle() {
+        // The agent may have removed the folder. If it cannot be created now, the next change is another occasion.
+        if let Ok(folder) = place.open() {
             counter.take(&folder);
         }
         agent_may_have_met_a_limit(app, dir, spawn);
@@ -57,7 +54,7 @@ pub fn serve(
             break;
         }
     }
-    // Before the end of the agent is reported: what it asked for last is to be answered, too.
+    // The last requests get their replies before the end of the agent is reported.
     while let Some(office) = &place.office {
         if counter.take(&office.folder) {
             break;
@@ -68,21 +65,21 @@ pub fn serve(
     Ok(())
 }
 
-/// Is called every few seconds: some harnesses tell a limit to their own record alone.
+/// Is called every few seconds, since some harnesses report a limit only in their own record.
 fn agent_may_have_met_a_limit(app: &App, dir: &TaskDir, spawn: u32) {
     if limit::look_into_transcript(dir, spawn) {
-        // The task may be locked for long; who fails here leaves it to the monitor.
+        // If the task is locked for long, the monitor does this.
         limit::met(app, dir, spawn).map(drop).unwrap_or_default();
     }
 }
 
-/// Is called after something was saved as the worktree's `TASK.md`, or removed there.
+/// Is called after the worktree's `TASK.md` was saved or removed.
 fn task_file_saved(app: &App, dir: &TaskDir) {
-    // What cannot be taken in is told by the next command, which tries again.
+    // The next command tries again, and reports a failure.
     flow::take_in(app, dir).map(drop).unwrap_or_default();
 }
 
-/// Where requests come to be, and what watches over it.
+/// The request folder and its watch.
 struct WatchedFolder {
     path: PathBuf,
     worktree: OwnedFd,
@@ -103,15 +100,15 @@ impl WatchedFolder {
         Ok(WatchedFolder { path, worktree, spawn, confinement, office: None, watch: Watch::new() })
     }
 
-    /// The folder, made with its lock where they are missing, and watched.
-    fn settle(&mut self) -> Result<Arc<Folder>> {
+    /// The folder, which is created with its lock if it is missing, and watched.
+    fn open(&mut self) -> Result<Arc<Folder>> {
         if let Some(office) = &self.office
             && office.is_in_place(self.worktree.as_fd(), self.spawn)
         {
             return Ok(Arc::clone(&office.folder));
         }
         if self.office.take().is_some() {
-            // Whoever removes a folder removes what it is in, too: `git clean` fails for one that comes back at once.
+            // `git clean` fails if a folder that it removes reappears at once.
             thread::sleep(CLEANING);
         }
         let folder = Folder::make(self.worktree.as_fd(), self.spawn);
@@ -132,7 +129,7 @@ impl WatchedFolder {
     }
 }
 
-/// What the worktree's `TASK.md` was when somebody last looked.
+/// The identity and time of the worktree's `TASK.md` at the last check.
 #[derive(PartialEq)]
 struct Saved(Option<(u64, u64, SystemTime)>);
 

@@ -1,21 +1,21 @@
-//! Waiting until something changes in a folder, or a pipe is closed.
+//! Waits until something changes in a folder, or a pipe is closed.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Wakes up when something is put into one of its folders. Where the system cannot tell, it wakes up every now and then.
+/// Notices when an entry is added to one of its folders. Without the system's help, it assumes so at short intervals.
 #[derive(Debug)]
 pub(super) struct Watch {
     #[cfg(target_os = "linux")]
     notify: Option<std::os::fd::OwnedFd>,
 }
 
-/// How long it waits where the system tells of changes: what is told can be lost when there is too much of it.
+/// The interval with the system's help, since its reports can be lost.
 const SELDOM: Duration = Duration::from_secs(5);
 
-/// How long it waits where the system does not.
+/// The interval without it.
 const OFTEN: Duration = Duration::from_millis(20);
 
 impl Watch {
@@ -30,7 +30,7 @@ impl Watch {
         }
     }
 
-    /// Watches this folder, too.
+    /// Also watches this folder.
     pub(super) fn add(&mut self, folder: BorrowedFd<'_>) {
         #[cfg(target_os = "linux")]
         {
@@ -56,14 +56,14 @@ impl Watch {
         let _ = folder;
     }
 
-    /// Waits until something has changed, or may have. False once the pipe has been closed.
+    /// Waits until something has changed, or may have. False once the pipe is closed.
     pub(super) fn wait(&self, pipe: BorrowedFd<'_>) -> bool {
         let mut waited = vec![PollFd::from_borrowed_fd(pipe, PollFlags::IN)];
         let told = self.told();
         waited.extend(told.map(|told| PollFd::from_borrowed_fd(told, PollFlags::IN)));
         let patience = if told.is_some() { SELDOM } else { OFTEN };
         let patience = Timespec::try_from(patience).ok();
-        // A wait that is interrupted has seen nothing: the caller looks and waits again.
+        // After an interruption the caller looks, and waits again.
         let changed = poll(&mut waited, patience.as_ref()).unwrap_or_default();
         let is_open = changed == 0 || waited[0].revents().is_empty();
         self.forget();
@@ -77,7 +77,7 @@ impl Watch {
         return None;
     }
 
-    /// What was told is not read: the caller looks for itself.
+    /// Discards the system's reports: the caller looks itself.
     fn forget(&self) {
         let mut told = [0; 4096];
         let read = |told: &mut [u8]| self.told().map(|fd| rustix::io::read(fd, told));

@@ -1,4 +1,4 @@
-//! Consent put on record and into effect, and taken back.
+//! Records and applies consent, and takes it back.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,14 +10,12 @@ use serde_json::Value;
 
 use super::record::{Agreed, Edit};
 use super::{Matter, Record, Remedy, json};
+use crate::files::if_found;
 use crate::store::lock::{self, Rank};
 use crate::store::{Home, atomic, clock};
 use crate::{Error, Kind, Result, fault};
 
-/// Records that this harness may do this in this repository, and changes the files that have to say so. Gives these files.
-///
-/// # Errors
-/// `corrupt` when a file cannot be changed; `environment`; `locked`.
+/// Records that this harness may work in this repository, and changes the files that must say so. Returns these files.
 pub fn agree(home: &Home, harness: &str, repo: &Path, matters: &[Matter]) -> Result<Vec<PathBuf>> {
     home.prepare()?;
     let _lock = lock::acquire(home, &home.root().join(".setup.lock"), Rank::Projects, "the setup")?;
@@ -31,7 +29,7 @@ pub fn agree(home: &Home, harness: &str, repo: &Path, matters: &[Matter]) -> Res
         });
     }
     let mut files: Vec<PathBuf> = Vec::new();
-    for matter in matters.iter().filter(|matter| !matter.is_settled) {
+    for matter in matters.iter().filter(|matter| !matter.is_answered) {
         let Remedy::File { file, path, value, before } = &matter.remedy else { continue };
         let _writing = Writing::begin(file)?;
         let text = read(file)?;
@@ -52,7 +50,7 @@ pub fn agree(home: &Home, harness: &str, repo: &Path, matters: &[Matter]) -> Res
             after: value.clone(),
             ..Edit::default()
         });
-        // What was done is on record before it is done: it can be taken back in any case.
+        // The change is recorded before it is made, so that it can always be undone.
         fault::step("write", "setup.json");
         record.write(home)?;
         fault::step("change", "a file of a harness");
@@ -64,11 +62,7 @@ pub fn agree(home: &Home, harness: &str, repo: &Path, matters: &[Matter]) -> Res
     record.write(home).map(|()| files)
 }
 
-/// Takes back what was agreed to for this harness, or for all. What somebody else has changed since stays as they left it.
-/// Gives the files that were changed.
-///
-/// # Errors
-/// `environment`; `corrupt`; `locked`.
+/// Takes back the consent for this harness, or for all. Later changes of others stay. Returns the changed files.
 pub fn undo(home: &Home, harness: Option<&str>) -> Result<Vec<PathBuf>> {
     home.prepare()?;
     let _lock = lock::acquire(home, &home.root().join(".setup.lock"), Rank::Projects, "the setup")?;
@@ -95,7 +89,7 @@ pub fn undo(home: &Home, harness: Option<&str>) -> Result<Vec<PathBuf>> {
     record.write(home).map(|()| files)
 }
 
-/// The text without what an edit has put there; nothing where it is not there any more.
+/// The text without an edit; `None` if the edit is no longer there.
 fn without(text: &str, edit: &Edit) -> Option<String> {
     let names: Vec<&str> = edit.path.iter().map(String::as_str).collect();
     let read: Value = serde_json::from_str(text).ok()?;
@@ -103,7 +97,7 @@ fn without(text: &str, edit: &Edit) -> Option<String> {
     if let (Value::Array(now), Value::Array(after)) = (now, &edit.after)
         && now != after
     {
-        // Somebody has added more: only what was added here goes.
+        // If others have added entries, only our own are removed.
         let before = edit.before.as_array().cloned().unwrap_or_default();
         let ours = |value: &Value| after.contains(value) && !before.contains(value);
         let left: Vec<Value> = now.iter().filter(|value| !ours(value)).cloned().collect();
@@ -117,7 +111,7 @@ fn without(text: &str, edit: &Edit) -> Option<String> {
     if edit.depth == names.len() {
         return json::set(text, &names, &edit.before).map(|(text, _)| text);
     }
-    // The outermost object that was made for it goes with it, if nobody has put anything else there.
+    // The outermost object that was created for it is removed, too, unless others have added something.
     let inner = names[edit.depth + 1..].iter().rev();
     let made = inner.fold(edit.after.clone(), |inner, name| {
         Value::Object([((*name).to_owned(), inner)].into_iter().collect())
@@ -128,20 +122,16 @@ fn without(text: &str, edit: &Edit) -> Option<String> {
 }
 
 fn read(file: &Path) -> Result<Option<String>> {
-    match fs::read_to_string(file) {
-        Ok(text) => Ok(Some(text)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(Error::io("read", file, &cause)),
-    }
+    if_found(file, fs::read_to_string(file))
 }
 
-/// The folder by which claude keeps two writers of its file apart, held while this lives.
+/// The folder with which claude locks its file, for as long as this lives.
 struct Writing(PathBuf);
 
 impl Writing {
     fn begin(file: &Path) -> Result<Writing> {
         const PATIENCE: Duration = Duration::from_secs(5);
-        /// One that is older belongs to nobody: its holder renews it every few seconds.
+        /// An older folder is abandoned: its holder renews it every few seconds.
         const STALE: Duration = Duration::from_secs(60);
         let mut name = file.as_os_str().to_owned();
         name.push(".lock");

@@ -1,4 +1,4 @@
-//! What claude asks before it works: a login, a key of the environment, trust in a repository, bypassed permissions.
+//! The questions of claude: a login, a key of the environment, trust in a repository, bypassed permissions.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::{Matter, Remedy, read_json};
 use crate::Result;
 use crate::around::Around;
 
-/// Variables with which it needs no login of its own.
+/// Variables that replace a login.
 const LOGINS: &[&str] = &[
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
@@ -19,7 +19,7 @@ const LOGINS: &[&str] = &[
     "CLAUDE_CODE_USE_FOUNDRY",
 ];
 
-/// It keeps as much of a key as it has been answered about.
+/// The number of characters of a key that claude records with the answer.
 const END_OF_KEY: usize = 20;
 
 const TRUSTED: &str = "hasTrustDialogAccepted";
@@ -39,8 +39,8 @@ pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Result<Vec<
     matters.push(trust(&file, &known, repo));
     matters.push(Matter {
         name: "bypass",
-        allows: "run every command unasked, where the workflow gives full permissions".to_owned(),
-        is_settled: agreed
+        allows: "run every command without asking, if the workflow gives full permissions".to_owned(),
+        is_answered: agreed
             || is_true(&settings, &[BYPASS])
             || is_true(&known, &["bypassPermissionsModeAccepted"]),
         is_for_full: true,
@@ -67,14 +67,14 @@ fn login(file: &Path, folder: &Path, known: &Value, around: &Around) -> Matter {
             Some(name) => format!("begin without its welcome, logged in by {name}"),
             None => "begin without its welcome, logged in".to_owned(),
         },
-        is_settled: is_true(known, &[ONBOARDED]),
+        is_answered: is_true(known, &[ONBOARDED]),
         is_for_full: false,
         blocks: true,
         remedy,
     }
 }
 
-/// It asks about a key in the environment until it has had an answer, whichever.
+/// It asks about a key in the environment until it has any answer.
 fn key(file: &Path, known: &Value, around: &Around) -> Option<Matter> {
     let key = around.variable("ANTHROPIC_API_KEY")?;
     let letters: Vec<char> = key.chars().collect();
@@ -90,7 +90,7 @@ fn key(file: &Path, known: &Value, around: &Around) -> Option<Matter> {
     Some(Matter {
         name: "key",
         allows: "use the key in ANTHROPIC_API_KEY".to_owned(),
-        is_settled: is_in("approved") || is_in("rejected"),
+        is_answered: is_in("approved") || is_in("rejected"),
         is_for_full: false,
         blocks: true,
         remedy: set(file, &["customApiKeyResponses", "approved"], Value::Array(after), before),
@@ -104,7 +104,7 @@ fn trust(file: &Path, known: &Value, repo: &Path) -> Matter {
     Matter {
         name: "trust",
         allows: format!("read, edit and run what is in {name}"),
-        is_settled: is_true(known, &path),
+        is_answered: is_true(known, &path),
         is_for_full: false,
         blocks: true,
         remedy: set(file, &path, Value::Bool(true), before),
@@ -115,7 +115,7 @@ fn root(around: &Around) -> Matter {
     Matter {
         name: "root",
         allows: "bypass permissions as root, which claude refuses".to_owned(),
-        is_settled: !around.is_root()
+        is_answered: !around.is_root()
             || around.variable("IS_SANDBOX") == Some("1")
             || around.variable("CLAUDE_CODE_BUBBLEWRAP").is_some(),
         is_for_full: true,

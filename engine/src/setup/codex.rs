@@ -1,4 +1,4 @@
-//! What codex asks before it works: a login, and trust in a repository.
+//! The questions of codex: a login, and trust in a repository.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -22,16 +22,16 @@ pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Result<Vec<
         Matter {
             name: "login",
             allows: "begin without its welcome, logged in".to_owned(),
-            is_settled: has_login,
+            is_answered: has_login,
             is_for_full: false,
-            // It may be kept in a keyring, where nobody sees it from outside.
+            // The login may be in a keyring, which cannot be read.
             blocks: false,
             remedy: Remedy::Person("run `codex login`".to_owned()),
         },
         Matter {
             name: "trust",
             allows: format!("read, edit and run what is in {}", repo.display()),
-            is_settled: agreed || has_answer(&config, repo),
+            is_answered: agreed || has_answer(&config, repo),
             is_for_full: false,
             blocks: true,
             remedy: Remedy::Argument,
@@ -39,7 +39,7 @@ pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Result<Vec<
     ])
 }
 
-/// Whether its settings say of a repository whether it is trusted: `[projects."/repo"]` with a `trust_level`.
+/// Whether its settings answer for a repository: `[projects."/repo"]` with a `trust_level`.
 fn has_answer(config: &str, repo: &Path) -> bool {
     let mut is_inside = false;
     for line in config.lines().map(str::trim) {
@@ -58,7 +58,7 @@ fn table_of(line: &str) -> Option<String> {
     let name = name.split_once(']').map_or(name, |_| &name[..name.rfind(']').unwrap_or(name.len())]).trim();
     match name.strip_prefix('\'') {
         Some(literal) => literal.strip_suffix('\'').map(str::to_owned),
-        // A basic string of TOML is one of JSON, but for a few escapes that no path needs.
+        // A basic string of TOML is one of JSON, except for a few escapes that no path needs.
         None => serde_json::from_str(name).ok(),
     }
 }

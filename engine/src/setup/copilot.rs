@@ -1,4 +1,4 @@
-//! What copilot asks before it works: a login, and trust in a repository.
+//! The questions of copilot: a login, and trust in a repository.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Matter, Remedy};
 use crate::around::Around;
 
-/// Variables with which it needs no login of its own.
+/// Variables that replace a login.
 const LOGINS: &[&str] = &["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_BASE_URL"];
 
 pub(super) fn matters(repo: &Path, around: &Around) -> Vec<Matter> {
@@ -18,16 +18,16 @@ pub(super) fn matters(repo: &Path, around: &Around) -> Vec<Matter> {
         Matter {
             name: "login",
             allows: "begin logged in".to_owned(),
-            is_settled: LOGINS.iter().any(|name| around.variable(name).is_some()),
+            is_answered: LOGINS.iter().any(|name| around.variable(name).is_some()),
             is_for_full: false,
-            // It may be kept in a keyring, where nobody sees it from outside.
+            // The login may be in a keyring, which cannot be read.
             blocks: false,
             remedy: Remedy::Person("run `copilot login`".to_owned()),
         },
         Matter {
             name: "trust",
             allows: format!("read, edit and run what is in {}", repo.display()),
-            is_settled: trusts(&config, repo) || around.variable("COPILOT_ALLOW_ALL") == Some("true"),
+            is_answered: trusts(&config, repo) || around.variable("COPILOT_ALLOW_ALL") == Some("true"),
             is_for_full: false,
             blocks: true,
             remedy: Remedy::Person(format!(
@@ -38,8 +38,8 @@ pub(super) fn matters(repo: &Path, around: &Around) -> Vec<Matter> {
     ]
 }
 
-/// Whether its own file, which begins with lines of comment, names the repository or a folder around it. It keeps the main
-/// checkout, and means every worktree.
+/// Whether its own file, which begins with comments, names the repository or a folder around it. It names the main checkout, which
+/// includes every worktree.
 fn trusts(config: &str, repo: &Path) -> bool {
     let plain: String = config.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let config: Value = serde_json::from_str(&plain).unwrap_or_default();

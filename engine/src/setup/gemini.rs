@@ -1,4 +1,4 @@
-//! What gemini asks before it works: a login, and trust in the folder.
+//! The questions of gemini: a login, and trust in the folder.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::json::get;
 use super::{Matter, Remedy};
 use crate::around::Around;
 
-/// Variables and a file with which the login may have been chosen for its user.
+/// Variables and a file that may replace a choice of login.
 const CHOSEN: &[&str] =
     &["GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA", "GEMINI_CLI_SYSTEM_SETTINGS_PATH"];
 const SYSTEM_SETTINGS: &str = "/etc/gemini-cli/settings.json";
@@ -17,7 +17,7 @@ const SYSTEM_SETTINGS: &str = "/etc/gemini-cli/settings.json";
 pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Vec<Matter> {
     let file = around.folder("GEMINI_CLI_HOME", "").join(".gemini/settings.json");
     let settings = fs::read_to_string(file).unwrap_or_default();
-    // Its settings may have comments, so what is looked for is looked for as text, too.
+    // The settings may have comments, so the text is searched.
     let has_login = settings.contains("\"selectedType\"")
         || CHOSEN.iter().any(|name| around.variable(name).is_some())
         || Path::new(SYSTEM_SETTINGS).exists();
@@ -25,7 +25,7 @@ pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Vec<Matter>
         Matter {
             name: "login",
             allows: "begin without its welcome, logged in".to_owned(),
-            is_settled: has_login,
+            is_answered: has_login,
             is_for_full: false,
             blocks: true,
             remedy: Remedy::Person("run `gemini` once, and choose how to log in".to_owned()),
@@ -33,7 +33,7 @@ pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Vec<Matter>
         Matter {
             name: "trust",
             allows: format!("read, edit and run what is in {}", repo.display()),
-            is_settled: agreed || asks_no_trust(&settings, around),
+            is_answered: agreed || asks_no_trust(&settings, around),
             is_for_full: false,
             blocks: true,
             remedy: Remedy::Argument,

@@ -1,11 +1,11 @@
-//! A value set in a JSON text, and taken out again: every other byte stays as it is.
+//! Sets and removes a value in a JSON text without changing any other byte.
 
 use std::ops::Range;
 
 use serde_json::Value;
 
-/// The text with this value at this path of member names, and how many names of it were there before. Objects that are
-/// missing on the way are made. Nothing where the text is no JSON object, or something on the way is no object.
+/// The text with this value at this path of member names, and how many names of the path existed. Missing objects are created.
+/// `None` if the text or a value on the path is no object.
 pub fn set(text: &str, path: &[&str], value: &Value) -> Option<(String, usize)> {
     let mut object = root(text)?;
     for (depth, name) in path.iter().enumerate() {
@@ -26,7 +26,7 @@ pub fn set(text: &str, path: &[&str], value: &Value) -> Option<(String, usize)> 
     None
 }
 
-/// The text without the member at this path. What [`set`] has added is taken out to the byte.
+/// The text without the member at this path. It exactly reverses [`set`].
 pub fn remove(text: &str, path: &[&str]) -> Option<String> {
     let (last, way) = path.split_last()?;
     let mut object = root(text)?;
@@ -37,7 +37,7 @@ pub fn remove(text: &str, path: &[&str]) -> Option<String> {
     let all = members(text, &object);
     let at = all.iter().position(|member| member.name == *last)?;
     let range = match (all.get(at + 1), at.checked_sub(1).and_then(|before| all.get(before))) {
-        // Up to the comma behind it; spaces after that belong to the next one.
+        // The comma after it is removed; the spaces after that belong to the next member.
         (Some(next), _) => {
             let gap = &text[all[at].value.end..next.start];
             all[at].start..all[at].value.end + gap.find(',')? + 1
@@ -68,7 +68,7 @@ fn spliced(text: &str, range: Range<usize>, with: &str) -> String {
     [&text[..range.start], with, &text[range.end..]].concat()
 }
 
-/// The members of the object in this range of a text that is known to be JSON.
+/// The members of the object in this range of a valid JSON text.
 fn members(text: &str, object: &Range<usize>) -> Vec<Member> {
     let mut members = Vec::new();
     let mut at = object.start + 1;

@@ -1,7 +1,7 @@
-//! What a coding agent asks before its first work, settled before it is started: by a person's own answers, or by consent.
+//! The questions that a coding agent asks at its first start, answered before it is started: by the person, or by consent.
 //!
-//! Nobody sits before an agent that is started, so a dialog would hang it. Consent is recorded in `setup.json`. What an argument
-//! can say is said per spawn; a person's file is changed only where there is no other way, and `undo` takes that back.
+//! A dialog would hang an agent that nobody watches. Consent is recorded in `setup.json`. Where an argument suffices, each start has
+//! it; a person's file is changed only if there is no other way, and `undo` reverses that.
 
 mod apply;
 mod claude;
@@ -26,54 +26,51 @@ use crate::around::Around;
 use crate::store::Home;
 use crate::{Error, Kind, Result, nofollow};
 
-/// One thing that a harness asks, or needs.
+/// A question or a requirement of a harness.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matter {
     /// `login`, `key`, `trust`, `bypass` or `root`.
     pub name: &'static str,
-    /// What the harness may do once it is settled.
+    /// What the harness may do after that.
     pub allows: String,
-    /// Whether nothing is to be done about it.
-    pub is_settled: bool,
-    /// Whether it concerns agents with full permissions alone.
+    /// Whether it has an answer.
+    pub is_answered: bool,
+    /// Whether it concerns only agents with full permissions.
     pub is_for_full: bool,
-    /// Whether an agent would hang or end with it open.
+    /// Whether an agent would hang or end without an answer.
     pub blocks: bool,
-    /// What settles it.
+    /// What answers it.
     pub remedy: Remedy,
 }
 
-/// What settles a matter.
+/// What answers a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Remedy {
-    /// Consent: an argument of each spawn says it.
+    /// Consent, by an argument of each start.
     Argument,
-    /// Consent: this value in a person's file.
+    /// Consent, by this value in a person's file.
     File {
         /// The file.
         file: PathBuf,
-        /// The members on the way to the value.
+        /// The names of the members that lead to the value.
         path: Vec<String>,
         /// The value.
         value: Value,
-        /// What is there now, or null.
+        /// The present value, or null.
         before: Value,
     },
-    /// A person has to do it.
+    /// A person's action.
     Person(String),
 }
 
 impl Matter {
-    /// Whether consent settles it.
+    /// Whether consent answers it.
     pub fn is_ours(&self) -> bool {
         !matches!(self.remedy, Remedy::Person(_))
     }
 }
 
-/// What this harness asks before it works in this repository. A harness of one's own asks nothing that is known here.
-///
-/// # Errors
-/// `environment` when a file of it cannot be read; `corrupt` when one is no JSON.
+/// The questions of this harness in this repository. A user's own harness has none that are known.
 pub fn matters(harness: &str, repo: &Path, record: &Record, around: &Around) -> Result<Vec<Matter>> {
     let agreed = record.has(harness, repo);
     match harness {
@@ -85,14 +82,11 @@ pub fn matters(harness: &str, repo: &Path, record: &Record, around: &Around) -> 
     }
 }
 
-/// Refuses an agent that a dialog would hang.
-///
-/// # Errors
-/// `environment` with what settles it; those of [`matters`].
+/// Refuses to start an agent that a dialog would hang.
 pub fn check(home: &Home, around: &Around, harness: &str, repo: &Path, full: bool) -> Result<()> {
     let matters = matters(harness, repo, &Record::read(home)?, around)?;
     let open =
-        matters.iter().find(|matter| !matter.is_settled && matter.blocks && (full || !matter.is_for_full));
+        matters.iter().find(|matter| !matter.is_answered && matter.blocks && (full || !matter.is_for_full));
     let Some(matter) = open else { return Ok(()) };
     let help = match &matter.remedy {
         Remedy::Person(help) => help.clone(),
@@ -100,8 +94,7 @@ pub fn check(home: &Home, around: &Around, harness: &str, repo: &Path, full: boo
             "`orange setup --harness {harness} --yes` agrees to it, and `orange setup` shows what that is"
         ),
     };
-    let message =
-        format!("{harness} would ask before it works ({}), and nobody is there to answer", matter.name);
+    let message = format!("{harness} would ask a question before it works ({}), and hang", matter.name);
     Err(Error::new(Kind::Environment, message).help(help))
 }
 

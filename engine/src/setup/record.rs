@@ -1,4 +1,4 @@
-//! `setup.json`: what a person has agreed to, and what was changed in files of theirs.
+//! `setup.json`: a person's consents, and the changes in their files.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,26 +13,26 @@ use crate::{Error, Kind, Result, nofollow};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {
-    /// What was agreed to.
+    /// The consents.
     pub agreed: Vec<Agreed>,
-    /// What was changed, in this order.
+    /// The changes, in order.
     pub edits: Vec<Edit>,
-    /// What a newer version wrote beside these.
+    /// Members of newer versions.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
-/// A harness may work in a repository without asking what it asks in its first dialogs.
+/// A consent: a harness may work in a repository without asking at its first start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreed {
     /// Its name.
     pub harness: String,
     /// The main checkout.
     pub repo: PathBuf,
-    /// When that was.
+    /// The time of the consent.
     #[serde(default)]
     pub at: String,
-    /// What a newer version wrote beside these.
+    /// Members of newer versions.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -42,34 +42,31 @@ pub struct Agreed {
 pub struct Edit {
     /// The harness whose file it is.
     pub harness: String,
-    /// The repository that it was for; empty where it is for all.
+    /// The repository; empty for all.
     #[serde(default)]
     pub repo: PathBuf,
     /// The file.
     pub file: PathBuf,
-    /// The names of the members on the way to the value.
+    /// The names of the members that lead to the value.
     pub path: Vec<String>,
-    /// How many of these were there before; all of them where another value was replaced.
+    /// How many of these existed before; all of them if another value was replaced.
     pub depth: usize,
-    /// Whether the file was made for it.
+    /// Whether the file was created for it.
     #[serde(default)]
     pub created: bool,
-    /// What was there before, or null.
+    /// The value before, or null.
     #[serde(default)]
     pub before: Value,
-    /// What was set.
+    /// The new value.
     #[serde(default)]
     pub after: Value,
-    /// What a newer version wrote beside these.
+    /// Members of newer versions.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
 impl Record {
-    /// Reads it; an empty one where there is none yet.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be read; `corrupt` when it is not what `orange setup` wrote.
+    /// Reads the file; empty if there is none.
     pub fn read(home: &Home) -> Result<Record> {
         let path = home.setup_json();
         match nofollow::read(&path, nofollow::LONGEST) {
@@ -82,10 +79,6 @@ impl Record {
         }
     }
 
-    /// Writes it.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be written.
     pub fn write(&self, home: &Home) -> Result<()> {
         let path = home.setup_json();
         let text = serde_json::to_vec_pretty(self).map_err(|cause| {

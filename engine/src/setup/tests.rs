@@ -13,7 +13,7 @@ const REPO: &str = "/code/it's \"it\"";
 fn open(harness: &str, home: &Home, around: &Around) -> Vec<&'static str> {
     let record = Record::read(home).unwrap();
     let matters = matters(harness, Path::new(REPO), &record, around).unwrap();
-    matters.iter().filter(|matter| !matter.is_settled).map(|matter| matter.name).collect()
+    matters.iter().filter(|matter| !matter.is_answered).map(|matter| matter.name).collect()
 }
 
 fn agree_to_all(harness: &str, home: &Home, around: &Around) -> Vec<PathBuf> {

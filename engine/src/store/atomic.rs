@@ -1,4 +1,4 @@
-//! Writes of files that are whole or not at all: a temporary file beside it, fsync, rename, fsync of the folder.
+//! Writes files whole or not at all: a temporary file beside the target, fsync, rename, fsync of the folder.
 
 use std::fs::{self, DirEntry};
 use std::io::{ErrorKind, Write};
@@ -13,31 +13,25 @@ use crate::nofollow::{self, Unfit};
 use crate::store::regular;
 use crate::{Error, Result, fault};
 
-/// New contents of a file, on the disk but not yet in its place; dropped uncommitted, they are removed.
+/// New contents of a file, on disk under a temporary name, which are removed unless they are committed.
 struct Staged {
     temporary: PathBuf,
     target: PathBuf,
 }
 
-/// Room on the disk for a file of a bounded length; dropped unwritten, it is free again.
+/// Disk space that is reserved for a file of a bounded length, and released unless it is written.
 pub struct Room {
     staged: Staged,
     length: usize,
 }
 
-/// Makes room for a file of at most so many bytes, so that it can be written later, however full the disk is by then.
-///
-/// # Errors
-/// `environment` when the disk refuses, `corrupt` when something else than a file is in its place.
+/// Reserves space for a file of at most `length` bytes, so that it can be written later even on a full disk.
 pub fn make_room(path: &Path, length: usize) -> Result<Room> {
     Ok(Room { staged: stage(path, &vec![b' '; length])?, length })
 }
 
 impl Room {
-    /// Puts these contents there, and blanks up to the length.
-    ///
-    /// # Errors
-    /// `environment` when they are longer than that, or the disk refuses all the same.
+    /// Writes these contents, padded with blanks to the reserved length.
     pub fn write(self, contents: &[u8]) -> Result<()> {
         let path = &self.staged.target;
         let fail = |cause: std::io::Error| no_space(path, &cause);
@@ -51,27 +45,18 @@ impl Room {
     }
 }
 
-/// Gives the file these contents. A file that exists keeps its mode; no link is followed.
-///
-/// # Errors
-/// `environment` when the disk refuses, `corrupt` when a link is in the way; the file then has its old contents.
+/// Replaces the contents of a file. A file that exists keeps its mode and, on failure, its contents. No link is followed.
 pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
     stage(path, contents)?.commit()
 }
 
-/// The same with a file of a person, who may have put it elsewhere: a link stays, and what it points to is written.
-///
-/// # Errors
-/// As [`write()`].
+/// Replaces the contents of a person's file: if it is a link, the target is written and the link stays.
 pub fn write_linked(path: &Path, contents: &[u8]) -> Result<()> {
     write(&real(path), contents)
 }
 
-/// Gives the file these contents if it still has those of `before`, and says whether it had. What was there gets the name
-/// `former`, so that nothing is lost which somebody wrote between the look and the swap.
-///
-/// # Errors
-/// `environment` when the disk refuses; the file then has its old contents.
+/// Replaces the contents of a file if they are still `before`, and returns whether they were. The old file gets the name
+/// `former`, so that a write between the comparison and the exchange is not lost. On failure the file is unchanged.
 pub fn swap(path: &Path, before: &[u8], contents: &[u8], former: &Path) -> Result<bool> {
     let staged = stage(path, contents)?;
     match nofollow::read(&staged.target, before.len() as u64) {
@@ -83,9 +68,6 @@ pub fn swap(path: &Path, before: &[u8], contents: &[u8], former: &Path) -> Resul
 }
 
 /// As [`write`], without waiting for the disk: after a power cut, the file may be empty, cut off, or an older one.
-///
-/// # Errors
-/// `environment` when the disk refuses; the file then has its old contents.
 pub(crate) fn write_unsynced(path: &Path, contents: &[u8]) -> Result<()> {
     let fail = |cause: std::io::Error| no_space(path, &cause);
     let staged = Staged { temporary: temporary(path), target: path.to_owned() };
@@ -94,10 +76,7 @@ pub(crate) fn write_unsynced(path: &Path, contents: &[u8]) -> Result<()> {
     nofollow::rename(&staged.temporary, path).map_err(fail)
 }
 
-/// Removes a file; one that is not there is removed.
-///
-/// # Errors
-/// `environment`.
+/// Removes a file, if it exists.
 pub(crate) fn remove(path: &Path) -> Result<()> {
     fault::step("remove", path.display());
     match nofollow::remove(path) {
@@ -106,23 +85,20 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// What came of [`put`].
+/// The result of [`put`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Put {
-    /// The contents are in place. What was there has the name `former`.
+    /// The contents are in place. The old file has the name `former`.
     Done,
-    /// Somebody has put a file there meanwhile, or taken it away. Nothing was changed.
+    /// Another process has created, replaced or removed the file meanwhile. Nothing was changed.
     Changed,
 }
 
-/// Puts contents into the place of a file of another folder, whole, without waiting for the disk. What was there gets the name
-/// `former`; with `None`, nothing may be there.
-///
-/// # Errors
-/// `environment` when the disk refuses; what was there is there then.
+/// Writes a file in another folder whole, without waiting for the disk. The old file gets the name `former`; with `None`, no
+/// file may exist. On failure nothing is changed.
 pub(crate) fn put(path: &Path, contents: &[u8], scratch: &Path, former: Option<&Path>) -> Result<Put> {
     let mode = mode_of(path).unwrap_or_default();
-    // What was there is not copied where it need not be: somebody may still write into it.
+    // The old file is not copied if that can be avoided: another process may still write into it.
     let mut staged = Staged { temporary: temporary(scratch), target: path.to_owned() };
     let done = fill(&staged.temporary, contents, mode, Wait::No).and_then(|()| staged.put(former));
     let done = match done {
@@ -141,10 +117,7 @@ pub(crate) fn put(path: &Path, contents: &[u8], scratch: &Path, former: Option<&
     }
 }
 
-/// Takes a file out of its folder, to another file system too.
-///
-/// # Errors
-/// Those of the system.
+/// Moves a file out of its folder, also to another file system.
 pub(crate) fn take_out(file: &Path, former: &Path) -> std::io::Result<()> {
     fault::step("rename to", former.display());
     match nofollow::rename(file, former) {
@@ -156,22 +129,19 @@ pub(crate) fn take_out(file: &Path, former: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Exchanges two files, so that there is no moment at which one of the names leads nowhere.
-///
-/// # Errors
-/// Those of the system; `Unsupported` where it cannot do that.
+/// Exchanges two files atomically. The error is `Unsupported` on file systems that cannot do that.
 pub(crate) fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
     nofollow::rename_with(one, other, RenameFlags::EXCHANGE)
 }
 
-/// Removes what killed writers left in this folder. Failing to is harmless, and so not an error.
+/// Removes the temporary files of killed writers from this folder. A failure is harmless and ignored.
 pub fn sweep(folder: &Path) {
     for left in leftovers(folder) {
         nofollow::remove(&left).unwrap_or_default();
     }
 }
 
-/// What killed writers left in this folder; nothing of a folder that cannot be read.
+/// The temporary files of killed writers in this folder; none if the folder cannot be read.
 pub fn leftovers(folder: &Path) -> Vec<PathBuf> {
     let entries: Vec<DirEntry> = nofollow::entries(folder).unwrap_or_default();
     let is_left = |name: &std::ffi::OsStr| name.to_str().and_then(writer).is_some_and(|pid| !is_alive(pid));
@@ -179,15 +149,12 @@ pub fn leftovers(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Makes renames and new names in this folder survive a power cut.
-///
-/// # Errors
-/// `environment` when the disk refuses.
 pub fn sync_folder(folder: &Path) -> Result<()> {
     fault::step("sync", folder.display());
     nofollow::sync_folder(folder).map_err(|cause| Error::io("sync", folder, &cause))
 }
 
-/// A name in the same folder that no other writer uses, and that tells whose it is.
+/// A name in the same folder that no other writer uses; it contains the id of this process.
 pub(crate) fn temporary(path: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -210,7 +177,7 @@ fn no_space(path: &Path, cause: &std::io::Error) -> Error {
     error.help("free space or mend the permissions; the file has its old contents")
 }
 
-/// The mode of a file that is to be written anew; none of one that is not there.
+/// The mode of the file that is replaced; `None` if there is none.
 fn mode_of(path: &Path) -> std::io::Result<Option<u32>> {
     match nofollow::metadata(path) {
         Ok(found) if found.is_symlink() => Err(Unfit::Link.into()),
@@ -225,13 +192,13 @@ fn is_too_long(cause: &std::io::Error) -> bool {
     matches!(Unfit::of(cause), Some(Unfit::TooLong(_)))
 }
 
-/// Copies a file to a place where none is.
+/// Copies a file to a free path.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     let bytes = nofollow::read(from, nofollow::LONGEST)?;
     nofollow::open(to, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)?.write_all(&bytes)
 }
 
-/// Whether to wait until contents are on the disk.
+/// Whether to wait until the contents are on disk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wait {
     Yes,
@@ -263,8 +230,8 @@ impl Staged {
 }
 
 impl Staged {
-    /// As `commit`, and keeps what was there. The new contents have the former's name first, so that a kill cannot leave what
-    /// was there under a name that is swept away.
+    /// As `commit`, but the old file is renamed. The new contents first get the name `former`, so that a kill cannot leave the
+    /// old file under a temporary name, which would be removed.
     fn swap(self, former: &Path) -> Result<()> {
         let fail = |cause: std::io::Error| Error::io("write", &self.target, &cause);
         fault::step("rename to", former.display());
@@ -283,7 +250,7 @@ impl Staged {
 }
 
 impl Staged {
-    /// Moves the new contents into a place on the same file system.
+    /// Moves the new contents to a path on the same file system.
     fn put(&self, former: Option<&Path>) -> std::io::Result<()> {
         let Some(former) = former else { return self.put_where_nothing_is() };
         fault::step("rename to", former.display());
@@ -298,7 +265,7 @@ impl Staged {
         nofollow::rename(&self.temporary, &self.target)
     }
 
-    /// The same where `former` is on another file system than the place: the new contents are in its folder.
+    /// The same when `former` is on another file system than the target, whose folder has the new contents.
     fn put_across(&self, former: Option<&Path>) -> std::io::Result<()> {
         let Some(former) = former else { return self.put_where_nothing_is() };
         fault::step("swap", self.target.display());
@@ -329,12 +296,12 @@ impl Staged {
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        // After a commit there is nothing left under this name; before it, the sweep would find it too.
+        // After a commit no file has this name.
         nofollow::remove(&self.temporary).unwrap_or_default();
     }
 }
 
-/// The process that made this temporary file, if it is one.
+/// The process that created this temporary file, if it is one.
 fn writer(name: &str) -> Option<i32> {
     let mut parts = name.strip_prefix('.')?.strip_suffix(".tmp")?.rsplit('.');
     let _count: u64 = parts.next()?.parse().ok()?;

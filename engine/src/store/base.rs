@@ -1,4 +1,4 @@
-//! The last text that the worktree's copy of `TASK.md` had in common with the store's: what both are merged against.
+//! The last text that the worktree's copy of `TASK.md` and the store's had in common: the base of their merge.
 
 use std::fs;
 use std::path::Path;
@@ -10,65 +10,53 @@ use crate::store::regular::{self, Found};
 use crate::store::{TaskDir, atomic, clock};
 use crate::{Error, Result};
 
-/// The text, and what tells an older version of the copy from a newer one after a power cut.
+/// The text, and what distinguishes an older version of the copy from a newer one after a power cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base {
-    /// The copy, byte for byte, as it was then.
+    /// The copy at that time, byte for byte.
     pub text: String,
     /// When the copy was written, in nanoseconds.
     saved: u128,
-    /// The run of the system.
+    /// The boot id of the system.
     boot: String,
 }
 
 impl Base {
-    /// What is on record; `None` where nothing is, or where a power cut came before it was whole.
-    ///
-    /// # Errors
-    /// `environment`.
+    /// The recorded base; `None` without a record, or if a power cut left it incomplete.
     pub fn read(dir: &TaskDir) -> Result<Option<Base>> {
         if let Some((next, merged)) = record(&dir.next_base())?
             && fingerprint(&contents(&dir.task_md())?) == merged
         {
-            // Who took this in was killed before it could say so.
+            // The process that merged this was killed before it could record that.
             return Ok(Some(next));
         }
         Ok(record(&dir.base())?.map(|(base, _)| base))
     }
 
-    /// As if a copy with this text had been saved then.
+    /// The base for a copy that was saved at this time with this text.
     pub(crate) fn of(text: String, saved: SystemTime) -> Base {
         Base { text, saved: nanoseconds(saved), boot: clock::boot() }
     }
 
-    /// Puts on record that the copy at this path has this text, and that the store has all of it. Nobody waits for the disk:
-    /// what a power cut takes is found out by [`Base::read`] and [`Base::is_older`].
-    ///
-    /// # Errors
-    /// `environment`.
+    /// Records that the copy at this path has this text, all of which is in the store. It does not wait for the disk:
+    /// [`Base::read`] and [`Base::is_older`] detect what a power cut loses.
     pub fn write(dir: &TaskDir, text: &str, copy: &Path) -> Result<()> {
         put(&dir.base(), text, copy, 0)?;
         atomic::remove(&dir.next_base())
     }
 
-    /// Puts on record that the store has all of this text as soon as its own is `merged`.
-    ///
-    /// # Errors
-    /// `environment`.
+    /// Records that the store has all of this text as soon as its own is `merged`.
     pub fn announce(dir: &TaskDir, text: &str, copy: &Path, merged: &str) -> Result<()> {
         put(&dir.next_base(), text, copy, fingerprint(merged))
     }
 
-    /// Forgets it.
-    ///
-    /// # Errors
-    /// `environment`.
+    /// Removes the records.
     pub fn forget(dir: &TaskDir) -> Result<()> {
         atomic::remove(&dir.next_base())?;
         atomic::remove(&dir.base())
     }
 
-    /// Whether a copy that was saved then is a version from before this one, which came back with a power cut.
+    /// Whether a copy that was saved at this time is an older version, which a power cut brought back.
     pub fn is_older(&self, saved: SystemTime) -> bool {
         nanoseconds(saved) <= self.saved && self.boot != clock::boot()
     }
@@ -87,7 +75,7 @@ fn contents(path: &Path) -> Result<Vec<u8>> {
 }
 
 fn put(path: &Path, text: &str, copy: &Path, merged: u64) -> Result<()> {
-    // A copy that has just been removed was written at some time before now.
+    // The copy may just have been removed.
     let saved = fs::symlink_metadata(copy).and_then(|found| found.modified()).unwrap_or(SystemTime::now());
     let (boot, saved, length) = (clock::boot(), nanoseconds(saved), text.len());
     let hash = fnv1a(text.bytes());
@@ -106,7 +94,7 @@ fn parse(record: &str) -> Option<(Base, u64)> {
     is_whole.then_some((base, hash()?))
 }
 
-/// What tells a text of the store from others, whenever it was written.
+/// A hash of a text of the store that ignores the time of its last change.
 fn fingerprint(text: &(impl AsRef<[u8]> + ?Sized)) -> u64 {
     let lines = text.as_ref().split(|byte| *byte == b'\n');
     fnv1a(lines.filter(|line| !line.starts_with(b"updated_at:")).flatten().copied())

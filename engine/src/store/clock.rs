@@ -1,4 +1,4 @@
-//! The time of day as the files have it: RFC 3339 in UTC, to the millisecond.
+//! Times as the files contain them: RFC 3339 in UTC, to the millisecond.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ use time::{OffsetDateTime, PrimitiveDateTime};
 
 use crate::fault;
 
-/// With three digits always, so that the order of texts is the order of times.
+/// Always three digits, so that texts sort like times.
 const FORM: StaticFormatDescription =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
 
@@ -18,20 +18,20 @@ pub fn now() -> String {
     rfc3339(fault::now())
 }
 
-/// A time in RFC 3339, UTC, milliseconds; times before 1970 are shown as its beginning, those after 9999 as its end.
+/// A time in RFC 3339, UTC, milliseconds; times outside the years 1970 to 9999 become the nearest one inside.
 pub fn rfc3339(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default().try_into().ok();
     let time = since.and_then(|since| OffsetDateTime::UNIX_EPOCH.checked_add(since));
     time.unwrap_or(PrimitiveDateTime::MAX.assume_utc()).format(FORM).unwrap_or_default()
 }
 
-/// Which run of the system this is; empty where that is unknown.
+/// The boot id of the system; empty if it is unknown.
 pub fn boot() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()
 }
 
-/// The time that this says in RFC 3339, from 1970 on.
+/// Reads a time in RFC 3339, from 1970 on.
 pub fn parse(text: &str) -> Option<SystemTime> {
     let time = OffsetDateTime::parse(text, &Rfc3339).ok()?.into();
     Some(time).filter(|time| *time >= UNIX_EPOCH)

@@ -1,5 +1,5 @@
-//! The copy of `TASK.md` in a worktree: a regular file that agents and editors write as they like. What they save is merged
-//! into the store's text, and that is handed out to the worktree again.
+//! The copy of `TASK.md` in a worktree: a regular file that agents and editors write. What they save is merged into the
+//! store's text, which is then written to the worktree again.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::store::task::{self, Task};
 use crate::store::{Event, TaskDir, atomic, home, late};
 use crate::{Error, Kind, Result, nofollow};
 
-/// A worktree's copy, as it was looked at.
+/// A worktree's copy, as it was read.
 #[derive(Debug)]
 pub struct Copy {
     path: PathBuf,
@@ -24,55 +24,52 @@ pub struct Copy {
     news: News,
 }
 
-/// What stands at the path of the copy.
+/// What is at the path of the copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum AtPath {
     Free,
     Link,
     Text(Vec<u8>),
-    /// A folder or the like: nothing that we put there, or take away.
+    /// A folder or the like, which is neither written nor removed.
     Other,
 }
 
-/// What the copy says that the store does not know.
+/// What the copy has that the store lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
     /// Nothing.
     None,
-    /// Somebody has saved this.
+    /// A person or an agent has saved this.
     Saved(Box<Document>),
-    /// This is no text of the task. It is replaced, and never taken in.
+    /// This is no text of the task. It is replaced, and never merged.
     Unfit {
         /// What is wrong with it.
         why: String,
-        /// What it says; nothing when it is empty.
+        /// The text; empty if the file is.
         text: Vec<u8>,
     },
 }
 
-/// The store's text with what was saved in the worktree.
+/// The store's text, merged with what was saved in the worktree.
 #[derive(Clone, Debug)]
 pub struct Merged {
     /// The text.
     pub text: Document,
-    /// Whether lines of the store's own text had to give way.
+    /// Whether lines of the store's own text were lost.
     pub loses: bool,
 }
 
-/// Whether the store's text is in the worktree now.
+/// Whether the worktree has the store's text now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handed {
-    /// It is, or it cannot be.
+    /// It has, or it cannot have it.
     Out,
-    /// Somebody has saved something just before: take that in, and try again.
+    /// Something was saved just before: merge that, and try again.
     NotYet,
 }
 
 impl Copy {
-    /// Looks at the copy in this worktree, once it is whole; `None` when there is no such folder.
-    ///
-    /// # Errors
-    /// `corrupt` when it cannot be understood or is too long, with what would mend it; `environment`.
+    /// Reads the copy in this worktree once it is complete; `None` if there is no such folder.
     pub fn look(dir: &TaskDir, history: &TaskHistory, worktree: &Path) -> Result<Option<Copy>> {
         if !worktree.is_dir() {
             return Ok(None);
@@ -106,24 +103,23 @@ impl Copy {
         Ok(Copy { path: path.to_owned(), base, place, news })
     }
 
-    /// Whether somebody may be in the middle of writing it. Where nothing has ever been handed out, nobody is.
+    /// Whether a process may be in the middle of writing it, which is only possible after it was handed out once.
     fn is_incomplete(&self) -> bool {
         let is_gone = self.place == AtPath::Free && self.base.is_some();
         is_gone || matches!(self.news, News::Unfit { .. })
     }
 
-    /// What it says that the store does not know.
+    /// What it has that the store lacks.
     pub fn news(&self) -> &News {
         &self.news
     }
 
-    /// Whether something is there that is to be taken in or replaced.
     pub fn has_news(&self) -> bool {
         self.news != News::None || matches!(self.place, AtPath::Free | AtPath::Link)
     }
 
-    /// Whether nothing is to be taken in, and nothing to be handed out.
-    pub fn is_settled(&self, own: &Document) -> bool {
+    /// Whether there is nothing to merge and nothing to hand out.
+    pub fn is_up_to_date(&self, own: &Document) -> bool {
         match &self.place {
             AtPath::Other => true,
             AtPath::Text(bytes) => self.news == News::None && is_same(bytes, own),
@@ -131,10 +127,7 @@ impl Copy {
         }
     }
 
-    /// Takes note that what was saved is in the store as soon as the store's text is this one.
-    ///
-    /// # Errors
-    /// `environment`.
+    /// Records that the store has what was saved as soon as the store's text is `merged`.
     pub fn announce(&self, dir: &TaskDir, merged: &Document) -> Result<()> {
         match &self.news {
             News::Saved(saved) => Base::announce(dir, saved.text(), &self.path, merged.text()),
@@ -142,14 +135,14 @@ impl Copy {
         }
     }
 
-    /// Takes note that what was saved is in the store.
+    /// Notes that the store has what was saved.
     pub fn note_taken_in(&mut self) {
         if matches!(self.news, News::Saved(_)) {
             self.news = News::None;
         }
     }
 
-    /// The engine's keys that somebody has changed in it, as events of their repair.
+    /// The engine's keys that were changed in the copy, as events of their repair.
     pub fn forged(&self, dir: &TaskDir, history: &TaskHistory) -> Vec<Event> {
         let (News::Saved(saved), Some(base)) = (&self.news, self.base_text()) else { return Vec::new() };
         let is_changed = |event: &Event| {
@@ -159,10 +152,7 @@ impl Copy {
         task::differences(dir, saved, &history.owned).into_iter().filter(is_changed).collect()
     }
 
-    /// The store's text with what was saved in the worktree; `None` when nothing was.
-    ///
-    /// # Errors
-    /// `corrupt` when one of the texts cannot be understood.
+    /// The store's text merged with what was saved in the worktree; `None` if nothing was.
     pub fn merged_into(
         &self,
         dir: &TaskDir,
@@ -191,11 +181,8 @@ impl Copy {
         Document::of(self.base.as_ref()?.text.clone()).ok()
     }
 
-    /// Puts the store's text, which has everything that was saved, into the worktree: unless the same stands there but for
-    /// the time of the last change.
-    ///
-    /// # Errors
-    /// `environment`.
+    /// Writes the store's text, which contains everything that was saved, into the worktree, unless the copy differs in
+    /// nothing but the time of the last change.
     pub fn hand_out(&mut self, dir: &TaskDir, history: &TaskHistory, text: &Document) -> Result<Handed> {
         match &self.place {
             AtPath::Other => return Ok(Handed::Out),
@@ -224,7 +211,7 @@ impl Copy {
         Ok(handed)
     }
 
-    /// Looks at what was just replaced or removed: whether it is what was taken in.
+    /// Checks that the file that was just replaced or removed is the one that was merged.
     fn look_behind(
         &mut self,
         dir: &TaskDir,
@@ -237,7 +224,7 @@ impl Copy {
         match (found, before) {
             (Found::Link, _) => atomic::remove(former).map(|()| Handed::Out),
             (Found::File(bytes, saved), AtPath::Text(known)) if bytes != known => {
-                // What is not whole yet is found as a late write when it is.
+                // An incomplete text is found as a late write once it is complete.
                 let base = String::from_utf8(known).ok().map(|text| Base::of(text, saved));
                 match news(dir, history, &self.path, base.as_ref(), &bytes) {
                     Ok(saved @ News::Saved(_)) => {
@@ -251,10 +238,7 @@ impl Copy {
         }
     }
 
-    /// Removes it from the worktree, after all of it was taken in.
-    ///
-    /// # Errors
-    /// `environment`.
+    /// Removes the copy from the worktree after all of it was merged.
     pub fn withdraw(&mut self, dir: &TaskDir, history: &TaskHistory) -> Result<Handed> {
         let handed = match &self.place {
             AtPath::Free | AtPath::Other => Handed::Out,
@@ -273,18 +257,14 @@ impl Copy {
         Ok(handed)
     }
 
-    /// What late writes into the version in place are compared with. Somebody who has emptied the file is going to write all
-    /// of it.
+    /// The body with which late writes are compared. A process that has emptied the file is going to write all of it.
     fn body_in_place(&self) -> String {
         let AtPath::Text(bytes) = &self.place else { return String::new() };
         late::body_of(bytes).or_else(|| self.base_text().map(Document::into_body)).unwrap_or_default()
     }
 }
 
-/// Refuses a worktree that has a file of its own where the copy belongs.
-///
-/// # Errors
-/// `refused`; `environment`.
+/// Refuses a worktree that has another file at the path of the copy.
 pub fn check_place(worktree: &Path) -> Result<()> {
     let path = worktree.join("TASK.md");
     let is_ours = match regular::read(&path).map_err(|cause| Error::io("read", &path, &cause))? {
@@ -302,16 +282,13 @@ pub fn check_place(worktree: &Path) -> Result<()> {
         .help("move it away; if it is the project's own file, rename it on the default branch"))
 }
 
-/// Whether a link is one that former versions made: to `…/tasks/<project>/<id>/TASK.md`.
+/// Whether a link is one of former versions: to `…/tasks/<project>/<id>/TASK.md`.
 fn is_of_a_task(target: &Path) -> bool {
     let tasks = target.ancestors().nth(3).and_then(Path::file_name);
     target.is_absolute() && target.ends_with("TASK.md") && tasks.is_some_and(|name| name == "tasks")
 }
 
-/// Keeps a text that nobody else has, in a file that is named after it. Gives the file.
-///
-/// # Errors
-/// `environment`.
+/// Saves a text that exists nowhere else in a file that is named after its hash, and returns the file.
 pub fn keep(dir: &TaskDir, text: &[u8]) -> Result<PathBuf> {
     let path = dir.kept().join(format!("{:016x}.md", fnv1a(text.iter().copied())));
     if !nofollow::metadata(&path).is_ok_and(|found| found.is_file()) {
@@ -321,7 +298,7 @@ pub fn keep(dir: &TaskDir, text: &[u8]) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// What a text in the place of the copy says.
+/// What a text at the path of the copy says.
 fn news(
     dir: &TaskDir,
     history: &TaskHistory,
@@ -334,7 +311,7 @@ fn news(
     }
     let head = base.and_then(|base| Document::of(base.text.clone()).ok());
     let head = head.map_or_else(|| "---\n---\n".to_owned(), |base| base.head().to_owned());
-    // An agent that writes the whole file anew may leave the frontmatter out.
+    // An agent that rewrites the file may omit the frontmatter.
     let without_frontmatter = std::str::from_utf8(bytes)
         .ok()
         .filter(|text| !text.trim_start_matches('\u{FEFF}').starts_with("---"));
@@ -353,7 +330,7 @@ fn unfit(why: &str, text: &[u8]) -> News {
     News::Unfit { why: why.to_owned(), text: text.to_vec() }
 }
 
-/// Whether a text is what somebody leaves for an instant who writes it anew: nothing, or a frontmatter that does not end.
+/// Whether the text is incomplete, as during a rewrite: empty, or with a frontmatter that does not end.
 fn is_torn(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{FEFF}');
@@ -372,8 +349,8 @@ fn level(document: &Document, fields: &[(&str, Value)]) -> std::result::Result<D
     Ok(level)
 }
 
-/// What to merge against where nothing is on record: the store's own text, if the copy was saved later; else what both have, so
-/// that no line of either side goes.
+/// The base of a merge without a record: the store's own text if the copy was saved later, else the common lines, so that
+/// no line of either side is lost.
 fn unknown_base(dir: &TaskDir, copy: &Path, own: &Document, saved: &Document) -> Document {
     let written = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
     let mut base = own.clone();

@@ -1,4 +1,4 @@
-//! Making a task: a folder that appears whole, with its frontmatter and its first event.
+//! Creates tasks: the folder of a task appears whole, with its frontmatter and its first event.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,14 +15,14 @@ use crate::store::{
 };
 use crate::{Error, Kind, Result, fault, nofollow};
 
-/// What a new task is to be.
+/// The values of a new task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft {
     /// The name of its project.
     pub project: String,
     /// Its branch; `None` for `orange-tasks/<id>`, which the agent renames.
     pub branch: Option<String>,
-    /// What is to be done; any text.
+    /// The summary; any text.
     pub summary: String,
     /// The harness of its workers.
     pub harness: String,
@@ -32,24 +32,20 @@ pub struct Draft {
     pub workflow: String,
     /// The hash of that workflow's definition.
     pub definition: String,
-    /// The state it begins in.
+    /// Its first state.
     pub status: String,
-    /// Every counter of the workflow with its first value.
+    /// Every counter of the workflow with its initial value.
     pub counters: BTreeMap<String, u32>,
     /// The markdown below the frontmatter.
     pub body: String,
     /// Who creates it.
     pub actor: event::Actor,
-    /// The task whose agent that is.
+    /// The task whose agent creates it.
     pub creator: Option<String>,
 }
 
-/// Makes a task and returns it locked. `admit` sees the tasks of the project that have the same branch, and may
-/// refuse; nobody else creates a task of this project meanwhile.
-///
-/// # Errors
-/// Those of `admit`; `usage` when the body cannot stand in a `TASK.md`, `refused` when it is too long; `corrupt` when a task of that branch cannot be
-/// read; `locked`, `environment`.
+/// Creates a task and returns it locked. `admit` gets the tasks of the project that have the same branch, and may refuse; no
+/// other process creates a task of this project meanwhile.
 pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<()>) -> Result<LockedTask> {
     projects::check_name(&draft.project)?;
     let (folder, _lock) = lock_project(home, &draft.project)?;
@@ -68,12 +64,9 @@ pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<
     LockedTask::lock(home, &dir)
 }
 
-/// Gives a task another branch, with whatever else is to change in its frontmatter. `admit` sees the other tasks of the
-/// project that have that branch, and may refuse; nobody else of this project gets a branch meanwhile. `prepare` has the
-/// locked task, and does what has to be done before the record may name the branch.
-///
-/// # Errors
-/// Those of `admit`, of `prepare`, of [`list::of_branch`] and of [`LockedTask::edit`]; `locked`.
+/// Changes the branch of a task, and these keys of its frontmatter. `admit` gets the other tasks of the project that have
+/// that branch, and may refuse; no other task of this project gets a branch meanwhile. `prepare` runs with the locked task
+/// before the branch is recorded.
 pub fn rebranch(
     home: &Home,
     dir: &TaskDir,
@@ -89,10 +82,7 @@ pub fn rebranch(
     locked.edit(changes)
 }
 
-/// The folder of a project's tasks, locked: none is made there, is brought back or gets another branch meanwhile.
-///
-/// # Errors
-/// `locked`, `environment`.
+/// Locks the folder of a project's tasks: no task is created, restored or given another branch meanwhile.
 pub(super) fn lock_project(home: &Home, project: &str) -> Result<(PathBuf, Lock)> {
     home.prepare()?;
     let folder = home.tasks().join(project);
@@ -101,8 +91,8 @@ pub(super) fn lock_project(home: &Home, project: &str) -> Result<(PathBuf, Lock)
     Ok((folder, lock))
 }
 
-/// Where the folder of a task is that is not whole yet, below its project's: apart, so that those of all others need not be
-/// gone through to find one that was left.
+/// The folder below the project's for tasks that are not complete: a folder of its own, so that leftovers are found without
+/// reading all tasks.
 const UNFINISHED: &str = ".new";
 
 fn write(dir: &TaskDir, branch: &str, draft: &Draft) -> Result<()> {
@@ -135,7 +125,7 @@ fn created(branch: &str, draft: &Draft) -> (Event, Set) {
     (created, set)
 }
 
-/// The file as it is first written; later writes keep whatever order it has by then.
+/// The first version of the file; later writes keep the order that it has by then.
 fn task_md(dir: &TaskDir, branch: &str, draft: &Draft, now: &str) -> String {
     let owned =
         Owned { counters: draft.counters.clone(), workflow: draft.workflow.clone(), ..Owned::default() };
@@ -162,7 +152,7 @@ fn task_md(dir: &TaskDir, branch: &str, draft: &Draft, now: &str) -> String {
     text
 }
 
-/// The tasks that have the branch of a new one. One that is named after its id is nobody else's.
+/// The tasks that have the branch of a new one. No other task has a branch that is named after the id.
 fn rivals(home: &Home, draft: &Draft) -> Result<Vec<Task>> {
     match &draft.branch {
         Some(branch) => list::of_branch(home, &draft.project, branch),
@@ -170,10 +160,10 @@ fn rivals(home: &Home, draft: &Draft) -> Result<Vec<Task>> {
     }
 }
 
-/// Removes what killed creators left; the project's lock is held, so nobody is at work here.
+/// Removes what killed processes left. The project's lock is held, so no process is creating a task.
 fn sweep(unfinished: &Path) {
     for left in nofollow::entries(unfinished).unwrap_or_default() {
-        // No list shows what cannot be removed; the next creator tries again.
+        // What cannot be removed appears in no list; the next creation tries again.
         fs::remove_dir_all(left.path()).unwrap_or_default();
     }
 }

@@ -1,4 +1,4 @@
-//! Edits of a `TASK.md` that people and agents edit too, without our locks: whatever they write is kept.
+//! Edits a `TASK.md` that people and agents edit too, without locks of ours: nothing that they write is lost.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use crate::store::frontmatter::Document;
 use crate::store::{TaskDir, atomic, late, regular, task};
 use crate::{Error, Kind, Result};
 
-/// Edits the file as it is now, whoever wrote it last, and again if somebody wrote it meanwhile. `change` gets the file as
-/// it was read, and the one to be written. Gives the file as it is then.
+/// Edits the current file, and again if it was written meanwhile. `change` gets the file as it was read, and the one to be
+/// written. Returns the file as it is afterwards.
 ///
 /// # Errors
 /// Those of `change`, and `refused` for a text that is too long, nothing being written; `corrupt` when the file cannot be
@@ -38,8 +38,7 @@ pub fn edit(
         .help("something rewrites this file in a loop: stop it and try again"))
 }
 
-/// Says whether nobody else has written meanwhile. What somebody wrote before the swap and after the last look at the file
-/// is late by then, and found as that.
+/// Returns whether the file was unchanged. A write between the comparison and the exchange is found as a late write.
 fn replace(path: &Path, before: &Document, after: &Document) -> Result<bool> {
     let former = late::name(path, before.body());
     let swapped = atomic::swap(path, before.text().as_bytes(), after.text().as_bytes(), &former)?;

@@ -1,4 +1,4 @@
-//! Which task is meant: by id, by the beginning of an id, by branch, or by where one stands.
+//! Finds a task by id, by the beginning of an id, by branch, or by the current folder.
 
 use std::path::Path;
 
@@ -7,11 +7,8 @@ use crate::store::list::{self, Listed};
 use crate::store::{Home, Task, TaskDir, id, pool, suggest};
 use crate::{Error, Kind, Result};
 
-/// The task of this name, in one project or in all: an id, else a branch, else the beginning of exactly one id. When
-/// several tasks have the branch, the one that is not over is meant.
-///
-/// # Errors
-/// `usage` when several could be meant, listing them; `not_found` with a did-you-mean; `environment`.
+/// The task of this name, in one project or in all: an id, else a branch, else the beginning of exactly one id. If several
+/// tasks have the branch, the unfinished one is meant; if several could be meant, the `usage` error lists them.
 pub fn named(
     home: &Home,
     name: &str,
@@ -21,18 +18,12 @@ pub fn named(
     among(&home.tasks(), name, project, is_over)
 }
 
-/// The task of exactly this id; what programs of ours are told is never a prefix or a branch.
-///
-/// # Errors
-/// `not_found`; `environment`.
+/// The task with exactly this id: the engine's own processes never use a prefix or a branch.
 pub fn by_id(home: &Home, id: &str) -> Result<TaskDir> {
     list::with_id(&home.tasks(), None, id)?.pop().ok_or_else(|| unknown(id, &[]))
 }
 
 /// The deleted task of this name.
-///
-/// # Errors
-/// As [`named`].
 pub fn deleted(home: &Home, name: &str) -> Result<TaskDir> {
     among(&home.trash(), name, None, |_| true)
 }
@@ -43,7 +34,7 @@ fn among(
     project: Option<&str>,
     is_over: impl Fn(&Task) -> bool,
 ) -> Result<TaskDir> {
-    // Agents name their task by its id, and need not wait until thousands of others are read.
+    // Agents use the id, which needs no other task to be read.
     if let [dir] = &list::with_id(folder, project, name)?[..] {
         return Ok(dir.clone());
     }
@@ -59,10 +50,7 @@ fn among(
     }
 }
 
-/// The task that holds the workspace which the folder is in; `None` outside all workspaces, and in a free one.
-///
-/// # Errors
-/// Those of reading the pool.
+/// The task that holds the worktree of this folder; `None` outside all worktrees, and in a free one.
 pub fn at(home: &Home, folder: &Path) -> Result<Option<TaskDir>> {
     let folder = real(folder);
     let Ok(inside) = folder.strip_prefix(real(&home.workspaces())) else { return Ok(None) };
@@ -70,7 +58,7 @@ pub fn at(home: &Home, folder: &Path) -> Result<Option<TaskDir>> {
     pool::holder(home, name)
 }
 
-/// The tasks with this branch; those that are over only when all are.
+/// The tasks with this branch; finished ones only if all are finished.
 fn of_branch<'a>(listed: &'a [Listed], branch: &str, is_over: impl Fn(&Task) -> bool) -> Vec<&'a Listed> {
     let with_branch = listed.iter().filter(|listed| listed.branch().as_deref() == Some(branch));
     let (over, live): (Vec<_>, Vec<_>) =

@@ -1,12 +1,11 @@
-//! Journals that are read on while they grow.
-
-use std::io::ErrorKind;
+//! A reader of journals that grow.
 
 use orange_journal::follow;
 use rustix::fs::OFlags;
 
+use crate::files::if_found;
 use crate::store::{Record, TaskDir, journal};
-use crate::{Error, Result, nofollow};
+use crate::{Result, nofollow};
 
 /// A journal, and how far it has been read.
 #[derive(Debug)]
@@ -22,29 +21,18 @@ impl Follow {
     }
 
     /// From now on.
-    ///
-    /// # Errors
-    /// Those of [`Follow::more`].
     pub fn from_now(dir: TaskDir) -> Result<Follow> {
         let mut follow = Follow::from_start(dir);
         follow.more()?;
         Ok(follow)
     }
 
-    /// The records that came since it was last read; `None` when there is no such task any more. A line that is being
-    /// written waits for the next time.
-    ///
-    /// # Errors
-    /// `corrupt`; `environment`. What could not be understood is not read again.
+    /// The records since the last call; `None` if the task no longer exists. A later call reads a line that is incomplete.
     pub fn more(&mut self) -> Result<Option<Vec<Record>>> {
         let path = self.dir.history();
-        match nofollow::open(&path, OFlags::RDONLY) {
-            Ok(mut file) => {
-                self.read.more(&mut file).map(Some).map_err(|cause| journal::misread(&path, &cause))
-            }
-            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(Error::io("read", &path, &cause)),
-        }
+        let file = if_found(&path, nofollow::open(&path, OFlags::RDONLY))?;
+        let more = file.map(|mut file| self.read.more(&mut file));
+        more.transpose().map_err(|cause| journal::misread(&path, &cause))
     }
 }
 

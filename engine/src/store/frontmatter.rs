@@ -1,7 +1,7 @@
 //! `TASK.md` as text: reads and changes single keys of its frontmatter, and leaves every other byte alone.
 //!
-//! This is no YAML library: it knows the lines of a mapping, and the scalars after its top-level keys. What it does
-//! not know (lists, nested mappings, comments) it keeps as it is.
+//! This is no YAML library: it knows the lines of a mapping, and the scalars after its top-level keys. It preserves
+//! everything else (lists, nested mappings, comments).
 
 mod scan;
 
@@ -23,14 +23,14 @@ pub struct Document {
     body: usize,
 }
 
-/// Why a file is no document.
+/// Why a file cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flaw {
-    /// The line, from 1; 0 when it is the file as a whole.
+    /// The line, from 1; 0 for the file as a whole.
     pub line: usize,
     /// What is wrong with it.
     pub what: String,
-    /// What would mend it.
+    /// How to mend it.
     pub mend: String,
 }
 
@@ -39,28 +39,22 @@ pub struct Flaw {
 struct Entry {
     line: usize,
     start: usize,
-    /// Behind the key, quotes included.
+    /// After the key, quotes included.
     key: usize,
-    /// Behind the colon.
+    /// After the colon.
     value: usize,
-    /// Behind the last line that belongs to it, the line's end not included.
+    /// After the last line that belongs to it, without the end of that line.
     end: usize,
 }
 
 impl Document {
-    /// Understands the bytes of a file.
-    ///
-    /// # Errors
-    /// The first flaw: no frontmatter, a line in it that is none, conflict markers, bytes that are no text.
+    /// Parses the bytes of a file.
     pub fn parse(bytes: &[u8]) -> Result<Document, Flaw> {
         let text = std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error.valid_up_to()))?;
         Document::of(text.to_owned())
     }
 
-    /// As `parse`, for what is already text.
-    ///
-    /// # Errors
-    /// As `parse`.
+    /// Parses a text.
     pub fn of(text: String) -> Result<Document, Flaw> {
         let Scanned { newline, entries, close, body } = scan(&text)?;
         Ok(Document { newline, entries, close, body, text })
@@ -71,7 +65,7 @@ impl Document {
         &self.text
     }
 
-    /// What follows the frontmatter.
+    /// The text after the frontmatter.
     pub fn body(&self) -> &str {
         &self.text[self.body..]
     }
@@ -86,18 +80,12 @@ impl Document {
         self.entries.iter().map(|entry| entry.key(&self.text).into_owned()).collect()
     }
 
-    /// A top-level key with its value and comment, as it is written.
-    ///
-    /// # Errors
-    /// When the key is there twice.
+    /// A top-level key with its value and comment, as in the file.
     pub fn raw(&self, key: &str) -> Result<Option<&str>, Flaw> {
         Ok(self.entry(key)?.map(|entry| &self.text[entry.start..entry.end]))
     }
 
-    /// Writes a top-level key as another document has it, or removes it.
-    ///
-    /// # Errors
-    /// When the key is there twice.
+    /// Writes a top-level key as in another document, or removes it.
     pub fn put_raw(&mut self, key: &str, raw: Option<&str>) -> Result<(), Flaw> {
         let place = self.entry(key)?.map(|entry| entry.start..entry.end);
         let text = match (place, raw) {
@@ -116,16 +104,13 @@ impl Document {
         Ok(())
     }
 
-    /// The file's text cut down to its body.
+    /// Reduces the text to its body.
     pub fn into_body(mut self) -> String {
         self.text.drain(..self.body);
         self.text
     }
 
     /// The value of a top-level key; `None` when there is no such key, or its value is null.
-    ///
-    /// # Errors
-    /// When the key is there twice, or its value cannot be understood.
     pub fn get(&self, key: &str) -> Result<Option<String>, Flaw> {
         match self.entry(key)? {
             Some(entry) => entry.decode(&self.text),
@@ -133,11 +118,8 @@ impl Document {
         }
     }
 
-    /// Gives a key this value, on one line: in its place, with the comment behind it; or as the last key. A key that is
-    /// not there already has no value, and is not added to say so.
-    ///
-    /// # Errors
-    /// When the key is there twice.
+    /// Sets a key on one line: in its place, followed by its comment, or as the last key. A missing key already means no value,
+    /// so it is not added for one.
     pub fn set(&mut self, key: &str, value: Value) -> Result<(), Flaw> {
         let encoded = value.encoded();
         let text = match self.entry(key)? {
@@ -182,7 +164,7 @@ impl Document {
 }
 
 impl Entry {
-    /// Whether its key is this one; hardly ever is that to be decoded first.
+    /// Whether its key is this one; a plain key need not be decoded.
     fn is(&self, text: &str, key: &str) -> bool {
         match text.as_bytes()[self.start..self.key] {
             [b'"' | b'\'', ..] => self.key(text) == key,
@@ -206,7 +188,7 @@ impl Entry {
         })
     }
 
-    /// What a new value with a space before it replaces: a comment behind a value on one line stays.
+    /// The range that a new value, with a space before it, replaces: a comment after a value on one line stays.
     fn value_range(&self, text: &str) -> std::ops::Range<usize> {
         let raw = &text[self.value..self.end];
         if raw.contains('\n') {
@@ -236,7 +218,7 @@ fn not_text(bytes: &[u8], at: usize) -> Flaw {
     Flaw::new(line, "the file is not UTF-8 text", "save it as UTF-8, or put back what was there")
 }
 
-/// What must hold for a file of any bytes; the body of a fuzz target.
+/// The properties of every parsed file: the body of a fuzz target.
 ///
 /// # Panics
 /// When it does not hold.
@@ -262,7 +244,7 @@ pub fn any_bytes(bytes: &[u8]) {
     }
 }
 
-/// A value without the line of its flaw, which an edit above it moves.
+/// A value without the line of its flaw, which an edit above it changes.
 fn value_of(got: &Result<Option<String>, Flaw>) -> Result<&Option<String>, &str> {
     got.as_ref().map_err(|flaw| flaw.what.as_str())
 }

@@ -1,4 +1,4 @@
-//! Where everything is: `ORANGE_HOME` and the paths under it.
+//! The folder `ORANGE_HOME`, and the paths under it.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use crate::files::real;
 use crate::nofollow::{self, Unfit};
 use crate::{Error, Kind, Result};
 
-/// How long a command waits for a lock before it says who holds it.
+/// How long a command waits for a lock before it reports the holder.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The variable that says how long to wait instead, in seconds, such as `0.5`.
+/// The variable with another wait in seconds, such as `0.5`.
 const LOCK_TIMEOUT: &str = "ORANGE_LOCK_TIMEOUT";
 
-/// The folder that everything is kept in, and who asks for it.
+/// The home, and the command that uses it.
 #[derive(Clone, Debug)]
 pub struct Home {
     root: PathBuf,
@@ -34,11 +34,7 @@ pub struct TaskDir {
 }
 
 impl Home {
-    /// The home that `ORANGE_HOME` names, or `~/orange`. Nothing is created yet.
-    ///
-    /// # Errors
-    /// `environment` when neither `ORANGE_HOME` nor a home folder of the user is known, or `ORANGE_LOCK_TIMEOUT` is no
-    /// time.
+    /// The home that `ORANGE_HOME` names, or `~/orange`. It creates nothing.
     pub fn from_env() -> Result<Home> {
         let named = std::env::var_os("ORANGE_HOME").filter(|value| !value.is_empty()).map(PathBuf::from);
         let root = match named.or_else(|| std::env::home_dir().map(|home| home.join("orange"))) {
@@ -53,12 +49,12 @@ impl Home {
         Ok(Home::at(root).named(&command.join(" ")).patient(patience()?))
     }
 
-    /// The home in this folder, which should be absolute. Where links lead there, they are followed now, and never again.
+    /// The home in this absolute folder. Links to it are resolved now, and none is followed later.
     pub fn at(root: impl AsRef<Path>) -> Home {
         Home { root: real(root.as_ref()), command: "orange".to_owned(), patience: PATIENCE }
     }
 
-    /// The same home, with the command line that a waiting process is shown as the holder of a lock.
+    /// The same home, with the command line that processes see that wait for its locks.
     pub fn named(mut self, command: &str) -> Home {
         const SHOWN: usize = 200;
         let printable = |letter: char| if letter.is_control() { ' ' } else { letter };
@@ -66,16 +62,13 @@ impl Home {
         self
     }
 
-    /// The same home, waiting this long for a lock instead of 30 s.
+    /// The same home with another wait for a lock than 30 s.
     pub fn patient(mut self, patience: Duration) -> Home {
         self.patience = patience;
         self
     }
 
-    /// Makes the folder, readable by its owner alone; one that exists is left as it is.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be made, with what to do.
+    /// Creates the folder, readable by its owner alone, unless it exists.
     pub fn prepare(&self) -> Result<()> {
         make_folder(&self.root)
     }
@@ -85,7 +78,7 @@ impl Home {
         &self.root
     }
 
-    /// The command line that holds the locks this process takes.
+    /// The command line of this process, which its locks name.
     pub fn command(&self) -> &str {
         &self.command
     }
@@ -100,12 +93,12 @@ impl Home {
         self.root.join("projects.json")
     }
 
-    /// Harnesses beside those that are built in; there may be no such file.
+    /// The user's own harnesses; the file is optional.
     pub fn harnesses_toml(&self) -> PathBuf {
         self.root.join("harnesses.toml")
     }
 
-    /// What a person has agreed to with `orange setup`; there may be no such file.
+    /// What a person has agreed to with `orange setup`; the file is optional.
     pub fn setup_json(&self) -> PathBuf {
         self.root.join("setup.json")
     }
@@ -115,22 +108,22 @@ impl Home {
         self.root.join("orange.log")
     }
 
-    /// What was in the log before it grew too long.
+    /// The previous log.
     pub fn former_log(&self) -> PathBuf {
         self.root.join("orange.old.log")
     }
 
-    /// The folder with a folder of tasks for each project.
+    /// The folder of all tasks, with a folder for each project.
     pub fn tasks(&self) -> PathBuf {
         self.place("tasks")
     }
 
-    /// The folder of the starts that are owed in a project.
+    /// The folder of the starts that tasks of a project owe.
     pub fn owed(&self, project: &str) -> PathBuf {
         self.tasks().join(project).join(".owed")
     }
 
-    /// The folder of one task, whether or not it exists.
+    /// The folder of one task, which need not exist.
     pub fn task(&self, project: &str, id: &str) -> TaskDir {
         TaskDir { project: project.to_owned(), id: id.to_owned(), path: self.tasks().join(project).join(id) }
     }
@@ -140,28 +133,28 @@ impl Home {
         self.place("workflows")
     }
 
-    /// The folder with a folder of deleted tasks for each project, and what was set aside.
+    /// The folder of deleted tasks, with a folder for each project, and of what was set aside.
     pub fn trash(&self) -> PathBuf {
         self.place("trash")
     }
 
-    /// Where what goes from the trash for ever is while it is being removed.
+    /// The folder for entries of the trash while they are being removed.
     pub fn leaving(&self) -> PathBuf {
         self.trash().join(".leaving")
     }
 
-    /// The folder of one deleted task, whether or not it exists.
+    /// The folder of one deleted task, which need not exist.
     pub fn deleted(&self, project: &str, id: &str) -> TaskDir {
         TaskDir { path: self.trash().join(project).join(id), ..self.task(project, id) }
     }
 
-    /// Where goes, whole, what no ref can keep of a worktree of this task, or of this name: repositories inside it, and what
-    /// stood in the place of its `TASK.md`.
+    /// The folder for what no ref can hold of a worktree of this task: nested repositories, and what was at the path of its
+    /// `TASK.md`.
     pub fn set_aside(&self, task: &str) -> PathBuf {
         self.trash().join(".repositories").join(task)
     }
 
-    /// The folder with all worktrees.
+    /// The folder of all worktrees.
     pub fn workspaces(&self) -> PathBuf {
         self.place("workspaces")
     }
@@ -171,12 +164,12 @@ impl Home {
         self.workspaces().join(name)
     }
 
-    /// Which task holds which worktree.
+    /// The file of the pool: which task holds which worktree.
     pub fn pool_json(&self) -> PathBuf {
         self.workspaces().join(".pool.json")
     }
 
-    /// One of its great folders. A person may have put it on another disk, with a link; below it, none is followed.
+    /// One of its main folders, which a person may have linked to another disk. Below it, no link is followed.
     fn place(&self, name: &str) -> PathBuf {
         let path = self.root.join(name);
         if path.is_symlink() { real(&path) } else { path }
@@ -184,7 +177,7 @@ impl Home {
 }
 
 impl TaskDir {
-    /// The task as people and agents see it.
+    /// `TASK.md`.
     pub fn task_md(&self) -> PathBuf {
         self.path.join("TASK.md")
     }
@@ -199,32 +192,32 @@ impl TaskDir {
         self.path.join(".lock")
     }
 
-    /// The last text that `TASK.md` had in common with the worktree's copy of it.
+    /// The base of merges with the worktree's copy of `TASK.md`.
     pub fn base(&self) -> PathBuf {
         self.path.join(".TASK.md.base")
     }
 
-    /// The same for a text of the worktree that is just being taken in.
+    /// The next base, while a text of the worktree is being merged.
     pub fn next_base(&self) -> PathBuf {
         self.path.join(".TASK.md.next")
     }
 
-    /// Texts of `TASK.md` that another one has replaced, and that nobody else has.
+    /// Texts of `TASK.md` that were replaced and exist nowhere else.
     pub fn kept(&self) -> PathBuf {
         self.path.join("kept")
     }
 
-    /// The prompt that an agent was started with; spawns count from 1.
+    /// The prompt of an agent, by its spawn.
     pub fn prompt(&self, spawn: u32) -> PathBuf {
         self.path.join("prompts").join(format!("{spawn}.md"))
     }
 
-    /// What programs have written that hooks ran.
+    /// The outputs of programs that hooks ran.
     pub fn commands(&self) -> PathBuf {
         self.path.join("commands")
     }
 
-    /// What its agents did.
+    /// The transcripts of its agents.
     pub fn transcripts(&self) -> PathBuf {
         self.path.join("transcripts")
     }
@@ -239,32 +232,32 @@ impl TaskDir {
         self.path.join("activity.jsonl")
     }
 
-    /// What they reported before that.
+    /// Their earlier reports.
     pub fn former_activity(&self) -> PathBuf {
         self.path.join("activity.old.jsonl")
     }
 
-    /// The folder with the plugins by which harnesses report that take no command for it.
+    /// The plugins of harnesses that report through plugins.
     pub fn reporting(&self) -> PathBuf {
         self.path.join("reporting")
     }
 
-    /// What was answered to requests of its agents.
+    /// The answers to requests of its agents.
     pub fn answers(&self) -> PathBuf {
         self.path.join("answers")
     }
 
-    /// Which processes its agents are.
+    /// The files that identify the processes of its agents.
     pub fn agents(&self) -> PathBuf {
         self.path.join("agents")
     }
 
-    /// Which processes the agent of this spawn is.
+    /// The file that identifies the processes of the agent of this spawn.
     pub fn agent(&self, spawn: u32) -> PathBuf {
         self.agents().join(format!("{spawn}.json"))
     }
 
-    /// The secret that the agent of this spawn has in its environment.
+    /// The secret in the environment of the agent of this spawn.
     pub fn secret(&self, spawn: u32) -> PathBuf {
         self.agents().join(format!("{spawn}.secret"))
     }
@@ -280,7 +273,7 @@ fn patience() -> Result<Duration> {
     })
 }
 
-/// Such as `30` or `0.5`; without floating point numbers, whose tables no other part of the binary needs.
+/// Parses `30` or `0.5` without floating point numbers, whose tables no other part of the binary needs.
 fn seconds(text: &str) -> Option<Duration> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -288,10 +281,7 @@ fn seconds(text: &str) -> Option<Duration> {
     (is_digits(whole) && is_digits(fraction)).then_some(Duration::new(whole.parse().ok()?, nanos))
 }
 
-/// Makes a folder and those above it, readable by their owner alone; one that exists is left as it is.
-///
-/// # Errors
-/// `environment` when it cannot be made, with what to do.
+/// Creates a folder and its parents, readable by their owner alone, unless they exist.
 pub(crate) fn make_folder(path: &Path) -> Result<()> {
     nofollow::make_folder(path).map_err(|cause| {
         let error = Error::io("make the folder", path, &cause);

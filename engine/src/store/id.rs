@@ -6,42 +6,35 @@ use std::path::Path;
 
 use crate::{Error, Result};
 
-/// How many characters an id has: 108 bits of chance.
+/// The length of an id: 108 random bits.
 pub const LENGTH: usize = 21;
 
 const ALPHABET: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 
-/// A new id from the kernel's random numbers.
-///
-/// # Errors
-/// `environment` when `/dev/urandom` cannot be read.
+/// A new, random id.
 pub fn new() -> Result<String> {
-    let path = Path::new("/dev/urandom");
-    let fail = |cause: std::io::Error| Error::io("read", path, &cause);
-    let mut source = File::open(path).map_err(fail)?;
     let mut id = String::with_capacity(LENGTH);
-    let mut bytes = [0; 32];
     while id.len() < LENGTH {
-        source.read_exact(&mut bytes).map_err(fail)?;
-        id.extend(bytes.iter().filter_map(|&byte| letter(byte)).take(LENGTH - id.len()));
+        id.extend(random::<32>()?.into_iter().filter_map(letter).take(LENGTH - id.len()));
     }
     Ok(id)
 }
 
-/// A random UUID (version 4), for programs that want one.
-///
-/// # Errors
-/// As [`new`].
+/// A random UUID (version 4), for harnesses that require one.
 pub fn uuid() -> Result<String> {
-    let path = Path::new("/dev/urandom");
-    let mut bytes = [0; 16];
-    let read = File::open(path).and_then(|mut source| source.read_exact(&mut bytes));
-    read.map_err(|cause| Error::io("read", path, &cause))?;
+    let mut bytes: [u8; 16] = random()?;
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = format!("{:032x}", u128::from_be_bytes(bytes));
     let parts = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]];
     Ok(parts.join("-"))
+}
+
+/// Random bytes of the kernel.
+pub fn random<const N: usize>() -> Result<[u8; N]> {
+    let (source, mut bytes) = (Path::new("/dev/urandom"), [0; N]);
+    let read = File::open(source).and_then(|mut source| source.read_exact(&mut bytes));
+    read.map(|()| bytes).map_err(|cause| Error::io("read", source, &cause))
 }
 
 /// Whether this could be an id, or the beginning of one.
@@ -49,7 +42,7 @@ pub fn is_prefix(text: &str) -> bool {
     (1..=LENGTH).contains(&text.len()) && text.bytes().all(|byte| ALPHABET.contains(&byte))
 }
 
-/// The letter of a random byte; bytes that would make some letters likelier than others have none.
+/// The letter for a random byte; `None` for bytes that would make some letters more likely than others.
 fn letter(byte: u8) -> Option<char> {
     const FAIR: u8 = 252;
     (byte < FAIR).then(|| char::from(ALPHABET[usize::from(byte) % ALPHABET.len()]))

@@ -1,4 +1,4 @@
-//! `history.jsonl`: one JSON object a line, only ever appended to.
+//! `history.jsonl`: one JSON object for each line, only ever appended to.
 
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -13,32 +13,23 @@ use crate::nofollow::Unfit;
 use crate::store::{Event, Record, Set, clock};
 use crate::{Error, Kind, Result, fault, nofollow};
 
-/// How long a journal may be.
+/// The longest journal that is read.
 pub(crate) const LONGEST: u64 = 512 * 1024 * 1024;
 
-/// Reads the journal and changes nothing.
-///
-/// # Errors
-/// `corrupt` when a line other than a torn last one cannot be understood, or the file is missing; `environment`.
+/// Reads the journal.
 #[cfg(test)]
 pub fn read(path: &Path) -> Result<Journal> {
     read_last(path, usize::MAX)
 }
 
-/// Reads the journal, adds up all of it and keeps so many of its last records: memory does not grow with its length.
-///
-/// # Errors
-/// `corrupt` when a line other than a torn last one cannot be understood, or the file is missing; `environment`.
+/// Reads the journal and its sum, and keeps the last `keep` records: memory does not grow with its length.
 pub fn read_last(path: &Path, keep: usize) -> Result<Journal> {
     let file = open(path).map_err(|cause| unreadable(path, &cause))?;
     read::read(BufReader::with_capacity(1 << 16, file), keep).map_err(|cause| misread(path, &cause))
 }
 
-/// Cuts off a torn last line, or ends one that is whole. Call it under the task's lock only: a line that is being
-/// written looks torn.
-///
-/// # Errors
-/// `environment` when the disk refuses.
+/// Cuts off an incomplete last line, or ends a complete one. The caller holds the task's lock: a line that is being written
+/// looks incomplete, too.
 pub fn mend(path: &Path, journal: &Journal) -> Result<()> {
     fault::step("mend", path.display());
     let mended = match &journal.torn {
@@ -54,12 +45,12 @@ pub fn mend(path: &Path, journal: &Journal) -> Result<()> {
     mended.map_err(|cause| Error::io("mend the last line of", path, &cause))
 }
 
-/// How long the part of the journal is that has whole lines; 0 when it cannot be read.
+/// The length of the journal's complete lines; 0 if it cannot be read.
 pub fn length(path: &Path) -> u64 {
     open(path).and_then(|mut file| whole_lines(&mut file)).unwrap_or_default()
 }
 
-/// Looks for the last line break from the end: lines are short, and a journal may be long.
+/// Searches for the last line break from the end: lines are short, and a journal may be long.
 fn whole_lines(file: &mut File) -> std::io::Result<u64> {
     const STEP: u64 = 1 << 16;
     let mut end = file.metadata()?.len();
@@ -76,7 +67,7 @@ fn whole_lines(file: &mut File) -> std::io::Result<u64> {
     Ok(0)
 }
 
-/// The events behind the first so many bytes, as far as they can be read: for telling what has just happened.
+/// The events after the first `length` bytes, as far as they can be read, for a report of what has just happened.
 pub fn since(path: &Path, length: u64) -> Vec<Event> {
     let behind = || -> std::io::Result<Vec<u8>> {
         let (mut file, mut bytes) = (open(path)?, Vec::new());
@@ -96,11 +87,8 @@ pub fn records(last_seq: u64, events: Vec<(Event, Set)>) -> Vec<Record> {
     numbered.map(|(seq, (event, set))| Record { seq, timestamp: timestamp.clone(), event, set }).collect()
 }
 
-/// Appends these records in one write and waits until they are on the disk.
-///
-/// # Errors
-/// `environment` when the disk refuses; the journal then ends as before, or with a torn line that the next reader
-/// passes over.
+/// Appends these records in one write and waits until they are on disk. After a failure the journal ends as before, or with
+/// an incomplete line that the next reader ignores.
 pub fn append(path: &Path, records: &[Record]) -> Result<()> {
     let mut lines = Vec::new();
     for record in records {
@@ -120,8 +108,8 @@ fn append_to(mut file: File, path: &Path, lines: &[u8]) -> Result<()> {
     })
 }
 
-/// The length of a file that ends with a whole line. After a failed write there may be a torn one, which must not
-/// come to stand in the middle: the next to lock the task cuts it off.
+/// The length of a file whose last line is complete. A failed write may leave an incomplete one, which must not get into the
+/// middle: the next process that locks the task cuts it off.
 fn whole_length(file: &mut File) -> std::io::Result<u64> {
     let length = file.metadata()?.len();
     let mut last = [b'\n'];
@@ -132,20 +120,20 @@ fn whole_length(file: &mut File) -> std::io::Result<u64> {
     if last == [b'\n'] { Ok(length) } else { Err(std::io::Error::other("its last line is torn")) }
 }
 
-/// Writes all of it; or takes back what was written, as far as the disk lets us.
+/// Writes all lines, or undoes the write as far as the disk allows.
 fn write_whole(file: &mut File, lines: &[u8], before: u64) -> std::io::Result<()> {
     let written = file.write_all(lines).and_then(|()| {
         fault::step("sync", "the journal");
         file.sync_data()
     });
     if written.is_err() {
-        // The first failure is the one to tell; a line that stays is torn, and the next to lock the task cuts it off.
+        // The first failure is reported; the next process that locks the task cuts off an incomplete line.
         file.set_len(before).unwrap_or_default();
     }
     written
 }
 
-/// Opens the journal to be read, unless it is longer than one can be.
+/// Opens the journal for reading, unless it is too long.
 fn open(path: &Path) -> std::io::Result<File> {
     let file = nofollow::open(path, OFlags::RDONLY)?;
     if file.metadata()?.len() > LONGEST { Err(Unfit::TooLong(LONGEST).into()) } else { Ok(file) }

@@ -1,5 +1,5 @@
-//! Late writes: what an editor writes into a `TASK.md` that has just been replaced, through a descriptor that it still has
-//! open. The last versions that were replaced stay within reach, and what comes into them is carried over.
+//! Late writes: an editor may write into a `TASK.md` that has just been replaced, through a descriptor that it opened before.
+//! The last replaced versions are kept, and what is written into them is carried over.
 
 use std::cmp::Reverse;
 use std::os::unix::fs::MetadataExt;
@@ -13,12 +13,12 @@ use crate::store::frontmatter::Document;
 use crate::store::regular::{self, Found};
 use crate::{Error, Result, nofollow};
 
-/// How many former versions are kept. A transition writes a few.
+/// How many replaced versions are kept. A transition replaces a few.
 const KEPT: usize = 32;
 
 const SUFFIX: &str = ".old";
 
-/// A former version that was written to after it was replaced.
+/// A version that was written to after it was replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Late {
     path: PathBuf,
@@ -26,23 +26,19 @@ pub struct Late {
     base: Base,
 }
 
-/// What stands in a former version's name about its body when it was replaced, or last carried over.
+/// What a replaced version's name says about its body when it was replaced or last carried over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Base {
     length: usize,
     hash: u64,
 }
 
-/// The name for the former version of this file, which had this body.
+/// The name for a replaced version of this file that had this body.
 pub fn name(path: &Path, body: &str) -> PathBuf {
     named(path, Base::of(body))
 }
 
-/// Every former version of this file that has something which was written late. One that is being written, and is no text
-/// yet, is found the next time.
-///
-/// # Errors
-/// `environment` when the folder cannot be read.
+/// Every replaced version of this file that has late writes. A later call finds those that are still being written.
 pub fn found(path: &Path) -> Result<Vec<Late>> {
     Ok(formers(path)?
         .iter()
@@ -51,7 +47,7 @@ pub fn found(path: &Path) -> Result<Vec<Late>> {
         .collect())
 }
 
-/// What was written late into this former version.
+/// The late write in this replaced version.
 pub fn at(former: &Path) -> Option<Late> {
     let base = former.file_name().and_then(|name| Base::parse(name.to_str()?))?;
     let Found::File(bytes, _) = regular::read(former).ok()? else { return None };
@@ -59,7 +55,7 @@ pub fn at(former: &Path) -> Option<Late> {
     (!base.is_of(&body)).then(|| Late { path: former.to_owned(), body, base })
 }
 
-/// The body with everything that was written late; `None` when it has that already.
+/// The body with all late writes; `None` if it has them already.
 pub fn carried(late: &[Late], body: &str) -> Option<String> {
     let mut carried = None;
     for late in late {
@@ -69,21 +65,18 @@ pub fn carried(late: &[Late], body: &str) -> Option<String> {
     carried
 }
 
-/// The body with the lines of another one that it lacks; `None` when it lacks none.
+/// The body with the lines of another one that it lacks; `None` if it lacks none.
 pub fn united(body: &str, other: &str) -> Option<String> {
     let there: Vec<&str> = body.lines().collect();
     let is_missing = |line: &&str| !there.contains(&line.trim_end_matches(['\n', '\r']));
     with(body, &other.split_inclusive('\n').filter(is_missing).collect::<String>())
 }
 
-/// Removes all but the last former versions, except those that have something which was written late. Call it under the task's lock.
-///
-/// # Errors
-/// `environment` when the folder cannot be read.
+/// Removes all but the last replaced versions, except those that have a late write. The caller holds the task's lock.
 pub fn forget(path: &Path) -> Result<()> {
     for former in formers(path)?.into_iter().skip(KEPT) {
         if at(&former.path).is_none() {
-            // What stays is removed the next time.
+            // The next call removes what cannot be removed now.
             nofollow::remove(&former.path).unwrap_or_default();
         }
     }
@@ -91,10 +84,10 @@ pub fn forget(path: &Path) -> Result<()> {
 }
 
 impl Late {
-    /// The current body with what was written late; `None` when it has that already.
+    /// The current body with the late write; `None` if it has that already.
     ///
-    /// What was appended is appended. A version that was written anew stands, if the current body is still the one that it
-    /// began from; if that was changed too, nobody can say which is meant, and the lines that it lacks are added to it.
+    /// Appended text is appended. A rewritten text replaces the current body if that is still the one from which it began; if
+    /// that has changed too, the lines that it lacks are added to it.
     fn carried_into(&self, current: &str) -> Option<String> {
         match self.base.cut_from(&self.body) {
             Some(appended) => with(current, appended),
@@ -103,10 +96,7 @@ impl Late {
         }
     }
 
-    /// Takes note that it was carried over. If more was written meanwhile, that is found the next time.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be renamed.
+    /// Records that it was carried over. A later call finds what is written after that.
     pub fn done(self, path: &Path) -> Result<()> {
         nofollow::rename(&self.path, &named(path, Base::of(&self.body)))
             .map_err(|cause| Error::io("rename", &self.path, &cause))
@@ -122,13 +112,13 @@ impl Base {
         body.len() == self.length && fnv1a(body.bytes()) == self.hash
     }
 
-    /// What follows it in a body that begins with it.
+    /// The rest of a body that begins with it.
     fn cut_from(self, body: &str) -> Option<&str> {
         let (before, behind) = body.split_at_checked(self.length)?;
         self.is_of(before).then_some(behind)
     }
 
-    /// From a name that [`named`] made.
+    /// Parses a name that [`named`] built.
     fn parse(name: &str) -> Option<Base> {
         let (_, base) = name.strip_suffix(SUFFIX)?.rsplit_once('.')?;
         let mut parts = base.rsplit('-');
@@ -145,7 +135,7 @@ fn named(path: &Path, base: Base) -> PathBuf {
     path.with_file_name(format!("{}.{length}-{hash:016x}{SUFFIX}", unique.trim_end_matches(".tmp")))
 }
 
-/// A former version by its name.
+/// A replaced version.
 struct Former {
     path: PathBuf,
     written: SystemTime,
@@ -167,7 +157,7 @@ impl Former {
     }
 }
 
-/// The former versions of a file, the latest first.
+/// The replaced versions of a file, the latest first.
 fn formers(path: &Path) -> Result<Vec<Former>> {
     let folder = path.parent().unwrap_or(path);
     let own = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
@@ -183,7 +173,7 @@ fn formers(path: &Path) -> Result<Vec<Former>> {
     Ok(formers)
 }
 
-/// The body of a file that may have lost its frontmatter; `None` for one that is not whole.
+/// The body of a file that may lack its frontmatter; `None` if it is incomplete.
 pub(super) fn body_of(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
     match Document::of(text.to_owned()) {
@@ -193,7 +183,7 @@ pub(super) fn body_of(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// The body with these lines behind it; `None` when it has them.
+/// The body followed by these lines; `None` if it has them.
 fn with(body: &str, lines: &str) -> Option<String> {
     let is_there = format!("\n{body}\n").contains(&format!("\n{}\n", lines.trim_matches('\n')));
     if lines.trim().is_empty() || is_there {

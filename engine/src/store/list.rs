@@ -1,4 +1,4 @@
-//! All tasks at once, fast, and never fewer than there are: a broken one is listed with its error.
+//! Lists all tasks fast; one that cannot be read is listed with its error.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -20,12 +20,12 @@ use crate::{Error, Result, nofollow};
 pub struct Listed {
     /// Where it is.
     pub dir: TaskDir,
-    /// The task as the journal has it, or why it cannot be read.
+    /// The task by its journal, or why it cannot be read.
     pub task: Result<Task>,
 }
 
 impl Listed {
-    /// Its branch; the one that it was created for when its `TASK.md` cannot be read, and what that says when its journal cannot.
+    /// Its branch; the original one if its `TASK.md` cannot be read, and the one in `TASK.md` if its journal cannot.
     pub fn branch(&self) -> Option<Cow<'_, str>> {
         match &self.task {
             Ok(task) => Some(Cow::Borrowed(&task.branch)),
@@ -38,12 +38,12 @@ impl Listed {
     }
 }
 
-/// A task of which no more than the journal is read yet.
+/// A task of which only the journal has been read.
 #[derive(Debug)]
 pub struct Known {
     /// Where it is.
     pub dir: TaskDir,
-    /// What its journal says; `None` when only a careful reading can tell.
+    /// The sum of its journal; `None` if only a full read finds it.
     owned: Option<Owned>,
 }
 
@@ -53,15 +53,12 @@ impl Known {
         Known { owned: bytes.and_then(owned), dir }
     }
 
-    /// Whether it is as asked, as far as can be told yet: one that takes a careful reading is taken for it.
+    /// Whether it may match; a task that needs a full read always may.
     pub fn may_be(&self, is_wanted: impl FnOnce(&Owned) -> bool) -> bool {
         self.owned.as_ref().is_none_or(is_wanted)
     }
 
     /// The worktree that it holds.
-    ///
-    /// # Errors
-    /// Those of reading its journal.
     pub fn workspace(&self) -> Result<Option<Name>> {
         match &self.owned {
             Some(owned) => Ok(owned.workspace.clone()),
@@ -70,10 +67,7 @@ impl Known {
     }
 }
 
-/// The journals of every task below this folder, or of every one of a project, in no order. Takes no lock.
-///
-/// # Errors
-/// `environment` when a folder cannot be read.
+/// The journals of every task below this folder, or of one project, in no order. Takes no lock.
 pub fn journals(folder: &Path, project: Option<&str>) -> Result<Vec<Known>> {
     let found = Mutex::new(Vec::new());
     in_parallel(below(folder, project)?, &|dir, buffer| {
@@ -83,16 +77,13 @@ pub fn journals(folder: &Path, project: Option<&str>) -> Result<Vec<Known>> {
     Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Every task, or every task of one project, oldest first; those that cannot be read come last. Takes no lock.
-///
-/// # Errors
-/// `environment` when the folder of the tasks cannot be read.
+/// Every task, or every task of one project, oldest first; unreadable ones come last. Takes no lock.
 pub fn list(home: &Home, project: Option<&str>) -> Result<Vec<Listed>> {
     Ok(each(journals(&home.tasks(), project)?, Some))
 }
 
-/// What `make` makes of each of these tasks, in the order of [`list`]. Each is handed over as soon as it is read, by one of
-/// two threads, so that the texts of thousands of them are never kept at once.
+/// Maps each of these tasks with `make`, in the order of [`list`]. Two threads read and map them one by one, so that the
+/// texts of thousands of tasks are never in memory together.
 pub fn each<R: Send>(known: Vec<Known>, make: impl Fn(Listed) -> Option<R> + Sync) -> Vec<R> {
     let made = Mutex::new((Vec::new(), Vec::new()));
     in_parallel(known, &|known, buffer| {
@@ -109,11 +100,8 @@ pub fn each<R: Send>(known: Vec<Known>, make: impl Fn(Listed) -> Option<R> + Syn
     keys.into_iter().filter_map(|(_, place)| made[place].take()).collect()
 }
 
-/// The tasks of a project that have this branch. Of the others no more is read than says that they have another one: people
-/// write that into `TASK.md` as they like, so there is no list of branches that would always be right.
-///
-/// # Errors
-/// `corrupt` when one of these tasks cannot be read; `environment` when a folder cannot be read.
+/// The tasks of a project that have this branch. Of the others only `TASK.md` is read: people may change the branch there, so
+/// no index of branches could always be right.
 pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> {
     let found = Mutex::new(Vec::new());
     in_parallel(below(&home.tasks(), Some(project))?, &|dir, buffer| {
@@ -125,10 +113,7 @@ pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> 
     found.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()
 }
 
-/// As [`of_branch`], in the project of this task and without it.
-///
-/// # Errors
-/// As [`of_branch`].
+/// As [`of_branch`], without this task.
 pub fn others_of_branch(home: &Home, dir: &TaskDir, branch: &str) -> Result<Vec<Task>> {
     let mut others = of_branch(home, &dir.project, branch)?;
     others.retain(|other| other.id != dir.id);
@@ -136,25 +121,16 @@ pub fn others_of_branch(home: &Home, dir: &TaskDir, branch: &str) -> Result<Vec<
 }
 
 /// The worktree that a task holds by its journal.
-///
-/// # Errors
-/// Those of reading its journal.
 pub fn workspace_of(dir: &TaskDir) -> Result<Option<Name>> {
     Known::read(dir.clone(), &mut Vec::new()).workspace()
 }
 
 /// The folders of every task, or of every task of one project, in no order.
-///
-/// # Errors
-/// `environment` when a folder cannot be read.
 pub fn dirs(home: &Home, project: Option<&str>) -> Result<Vec<TaskDir>> {
     below(&home.tasks(), project)
 }
 
 /// The folders of every task below this one, or of every task of one project, in no order.
-///
-/// # Errors
-/// `environment` when a folder cannot be read.
 pub fn below(folder: &Path, project: Option<&str>) -> Result<Vec<TaskDir>> {
     let mut dirs = Vec::new();
     for project in projects(folder, project)? {
@@ -165,10 +141,7 @@ pub fn below(folder: &Path, project: Option<&str>) -> Result<Vec<TaskDir>> {
     Ok(dirs)
 }
 
-/// The folders of the tasks with exactly this id, one in a project at most. No other task is looked at.
-///
-/// # Errors
-/// `environment` when the folder cannot be read.
+/// The folders of the tasks with exactly this id, at most one in each project, without looking at other tasks.
 pub fn with_id(folder: &Path, project: Option<&str>, id: &str) -> Result<Vec<TaskDir>> {
     if is_hidden(id) || id.is_empty() || id.contains('/') {
         return Ok(Vec::new());
@@ -182,7 +155,7 @@ fn projects(folder: &Path, project: Option<&str>) -> Result<Vec<String>> {
     project.map_or_else(|| folders(folder), |project| Ok(vec![project.to_owned()]))
 }
 
-/// Reads the rest of a task with as little as that takes; what is unusual about it is found out with all care.
+/// Reads the rest of a task fast, and repeats that with all checks if anything is unusual.
 fn read(Known { dir, owned }: Known, buffer: &mut Vec<u8>) -> Listed {
     let task = owned.and_then(|owned| quickly(&dir, owned, buffer)).map_or_else(|| carefully(&dir), Ok);
     Listed { dir, task }
@@ -200,16 +173,16 @@ fn carefully(dir: &TaskDir) -> Result<Task> {
     Task::of(dir, document, &history)
 }
 
-/// The branch that a task has, where its `TASK.md` alone can tell.
+/// The branch of a task, if its `TASK.md` alone says it.
 fn branch_of(dir: &TaskDir, buffer: &mut Vec<u8>) -> Option<String> {
     Document::parse(contents(&dir.task_md(), regular::LIMIT, buffer).ok()?).ok()?.get("branch").ok()?
 }
 
-/// A whole file, in a buffer that grows as needed and is used again for the next one.
+/// Reads a whole file into a buffer that grows as needed and is used again for the next file.
 fn contents<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> std::io::Result<&'a [u8]> {
     const ENOUGH_FOR_MOST: usize = 64 * 1024;
     let mut file = nofollow::open(path, OFlags::RDONLY)?;
-    // One that is too long is not read as far as it may be long.
+    // The length is checked first, so that a huge file is not read up to the limit.
     if file.metadata()?.len() > limit {
         return Err(Unfit::TooLong(limit).into());
     }
@@ -222,19 +195,19 @@ fn contents<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> std::io::Re
             buffer.resize((2 * length).max(ENOUGH_FOR_MOST), 0);
         }
         length += file.read(&mut buffer[length..])?;
-        // A regular file gives less than was asked for at its end only.
+        // A regular file returns less than requested only at its end.
         if length < buffer.len() {
             return Ok(&buffer[..length]);
         }
     }
 }
 
-/// Whether a folder of this name is not ours to show.
+/// Whether the name is hidden, and so no task or project.
 fn is_hidden(name: &str) -> bool {
     name.starts_with('.')
 }
 
-/// The names of the folders in a folder; none when there is no such folder.
+/// The names of the folders in a folder; none if there is no such folder.
 fn folders(path: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in entries(path)? {
@@ -245,7 +218,7 @@ fn folders(path: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// One text that sorts as its parts do: comparing it is most of the time that sorting takes.
+/// One string that sorts like its parts: comparisons take most of the time of sorting.
 fn sort_key(listed: &Listed) -> String {
     const BEHIND_ALL: &str = "\u{10FFFF}";
     match &listed.task {
@@ -254,7 +227,7 @@ fn sort_key(listed: &Listed) -> String {
     }
 }
 
-/// Does the same with each of these, on two threads where that is worth it; each has a buffer. With more, they wait for each
+/// Runs `work` on all of these, on two threads if they are many; each thread has a buffer. More threads would wait for each
 /// other: for memory, and for the folder that they all read.
 fn in_parallel<T: Send>(all: Vec<T>, work: &(dyn Fn(T, &mut Vec<u8>) + Sync)) {
     const WORTH_A_THREAD: usize = 64;
@@ -275,7 +248,7 @@ fn in_parallel<T: Send>(all: Vec<T>, work: &(dyn Fn(T, &mut Vec<u8>) + Sync)) {
     });
 }
 
-/// A panic of the other thread ends this one too, once both are joined.
+/// The lock of a mutex, also after a panic of the other thread, which ends this one once both are joined.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

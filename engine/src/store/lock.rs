@@ -1,4 +1,4 @@
-//! Advisory locks: one holder at a time, released by the kernel when the holder dies, and who it is on request.
+//! Advisory locks: one holder at a time, who signs the lock; the kernel releases it when the holder dies.
 
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
@@ -13,16 +13,16 @@ use crate::nofollow::{self, Unfit};
 use crate::store::{Home, clock};
 use crate::{Error, Kind, Result, fault};
 
-/// More than a process writes down about itself.
+/// The longest signature that is read.
 const LONGEST_SIGNATURE: u64 = 4096;
 
-/// What locks protect, in the order in which one process may take them. Of one kind it may hold one: two tasks' locks are
-/// never held together.
+/// What locks protect, in the order in which a process may take them. It may hold one of each kind: it never holds the
+/// locks of two tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
-    /// A project's tasks that wait, while the next one is chosen and begun.
+    /// The waiting tasks of a project, while the next one is chosen and started.
     Queue,
-    /// A project's folder of tasks, while one is created there.
+    /// A project's folder of tasks, while a task is created there.
     Project,
     /// A task.
     Task,
@@ -30,32 +30,28 @@ pub enum Rank {
     Pool,
     /// A project's default branch, while a task is merged into it.
     Merge,
-    /// The list of projects. It is the last, so that whoever holds it waits for nobody.
+    /// The list of projects. It is the last, so that its holder never waits.
     Projects,
 }
 
-/// A lock that is held; dropping it releases it. It stays in the thread that took it, which keeps to the order of ranks.
+/// A held lock, which is released on drop. It stays in its thread, whose order of locks is checked.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
     _turn: Turn,
 }
 
-/// Takes the lock of this file, waiting as long as the home's patience. `what` it protects is for the message.
+/// Locks this file, and waits as long as the home's patience. `what` names the protected thing in messages.
 ///
-/// A lock is never taken from a living holder, however old it is.
+/// A lock is never taken from a living holder, however old it is. When the wait ends, the `locked` error names the holder.
 ///
 /// # Panics
-/// In builds with debug assertions, when the thread holds a lock of this rank or a later one: two that take them in
-/// different orders could wait for each other.
-///
-/// # Errors
-/// `locked` when the wait is over, saying who holds it and since when; `environment` when the file cannot be made;
-/// `not_found` when the folder of the lock is gone.
+/// In builds with debug assertions, when the thread holds a lock of this rank or a later one: two threads that take locks
+/// in different orders could wait for each other.
 pub fn acquire(home: &Home, path: &Path, rank: Rank, what: &str) -> Result<Lock> {
     const LONGEST_NAP: Duration = Duration::from_millis(20);
     let turn = Turn::take(rank);
-    // Without one, the patience is longer than a clock can count.
+    // An endless patience exceeds what a clock can count.
     let deadline = Instant::now().checked_add(home.patience());
     let mut nap = Duration::from_millis(1);
     loop {
@@ -64,7 +60,7 @@ pub fn acquire(home: &Home, path: &Path, rank: Rank, what: &str) -> Result<Lock>
             Ok(()) if is_still_there(&file, path) => {
                 return Lock { file, _turn: turn }.sign(path, home.command());
             }
-            // The folder was moved or made anew while we waited: what we hold is nobody's lock.
+            // The folder was moved or created again while this process waited, so the lock protects nothing.
             Ok(()) => continue,
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(cause)) => return Err(Error::io("lock", path, &cause)),
@@ -77,17 +73,17 @@ pub fn acquire(home: &Home, path: &Path, rank: Rank, what: &str) -> Result<Lock>
     }
 }
 
-/// Who holds a lock.
+/// The holder of a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Its process.
     pub pid: i32,
-    /// In words, with its command and since when.
+    /// A description with its command and since when it holds the lock.
     pub told: String,
 }
 
-/// Who holds the lock of this file, and has for longer than this by the clock; nobody when there is no such file. Where the clock was
-/// set back since, only that it is held can be told.
+/// The holder of this lock, if it has held it for longer than `patience` by the clock; `None` if there is no such file. After
+/// the clock was set back, no time can be compared.
 pub fn held_longer(path: &Path, patience: Duration) -> Option<Holder> {
     let mut file = nofollow::open(path, OFlags::RDONLY).ok()?;
     if !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
@@ -99,7 +95,7 @@ pub fn held_longer(path: &Path, patience: Duration) -> Option<Holder> {
 }
 
 impl Lock {
-    /// Writes down who holds it, for those who wait.
+    /// Writes down the holder, for processes that wait.
     fn sign(mut self, path: &Path, command: &str) -> Result<Lock> {
         fault::step("hold", path.display());
         let signature = format!("{}\n{}\n{command}\n", std::process::id(), clock::now());
@@ -112,17 +108,17 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         fault::step("release", "a lock");
-        // Closing the file releases the lock; the signature is wiped so that nobody is shown a former holder.
+        // Closing the file releases the lock; the signature is removed so that nobody sees a former holder.
         self.file.set_len(0).unwrap_or_default();
     }
 }
 
-/// Takes note of the ranks that a thread holds, where assertions are on.
+/// Registers the ranks that a thread holds, in builds with debug assertions.
 #[derive(Debug)]
 struct Turn {
     #[cfg(debug_assertions)]
     rank: Rank,
-    /// Not to be sent to another thread.
+    /// Prevents the lock from being sent to another thread.
     _thread: PhantomData<*const ()>,
 }
 
@@ -190,7 +186,7 @@ fn held(mut file: File, what: &str, patience: Duration) -> Error {
         .help("wait until it is done and try again; if it hangs, end that process: its lock goes with it")
 }
 
-/// By whom the lock was taken, when, and both in words.
+/// The process that holds the lock, since when, and a description.
 fn signed(file: &mut File) -> Option<(i32, String, String)> {
     let mut signature = String::new();
     file.rewind().and_then(|()| file.take(LONGEST_SIGNATURE).read_to_string(&mut signature)).ok()?;

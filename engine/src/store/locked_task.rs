@@ -1,4 +1,4 @@
-//! A task that is locked: the one way to change it.
+//! A locked task: the only means to change one.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -27,13 +27,10 @@ pub struct LockedTask {
 }
 
 impl LockedTask {
-    /// Locks the task, loads it, takes in what was saved in its worktree, and sets right what is not as the journal has it:
-    /// a torn last line, engine-owned values in the frontmatter.
+    /// Locks the task, loads it, merges what was saved in its worktree, and repairs what differs from the journal: an
+    /// incomplete last line, engine-owned values in the frontmatter. A `corrupt` error changes nothing.
     ///
-    /// An open transition is left to the caller: see [`TaskHistory::open`].
-    ///
-    /// # Errors
-    /// `not_found`; `locked` when the home's patience is over; `corrupt`, nothing being changed; `environment`.
+    /// The caller decides about an open transition: see [`TaskHistory::open`].
     pub fn lock(home: &Home, dir: &TaskDir) -> Result<LockedTask> {
         task::exists(dir)?;
         let lock = lock::acquire(home, &dir.lock_file(), Rank::Task, &format!("task {}", dir.id))?;
@@ -69,7 +66,7 @@ impl LockedTask {
         };
         locked.tell(repairs)?;
         let mut copy = copy.filter(|copy| !locked.is_another_tasks(copy));
-        // What was written late goes on top of what was saved in the worktree.
+        // Late writes come after what was saved in the worktree.
         copy.as_mut().map_or(Ok(()), |copy| locked.take_in(copy))?;
         if !locked.repairs.is_empty() {
             locked.write(|_| Ok(()))?;
@@ -78,45 +75,39 @@ impl LockedTask {
         Ok(locked)
     }
 
-    /// Where it is.
+    /// Its folder.
     pub fn dir(&self) -> &TaskDir {
         &self.dir
     }
 
-    /// The folder of the worktree that it holds, if it holds one.
+    /// The worktree that it holds.
     pub fn worktree(&self) -> Option<PathBuf> {
         self.history.owned.workspace.as_ref().map(|name| self.home.workspace(name))
     }
 
-    /// The task as it was when it was last read or written.
+    /// The task as it was last read or written.
     pub fn task(&self) -> &Task {
         &self.task
     }
 
-    /// The journal, added up, this guard's own events included.
+    /// The sum of the journal, including the events of this lock.
     pub fn history(&self) -> &TaskHistory {
         &self.history
     }
 
-    /// What was set right when it was opened: `task.repaired` events, already journaled.
+    /// What was repaired when it was locked: `task.repaired` events that are in the journal.
     #[cfg(test)]
     pub fn repairs(&self) -> &[Event] {
         &self.repairs
     }
 
     /// Journals an event and the engine-owned values that it changes, then writes these into the frontmatter.
-    ///
-    /// # Errors
-    /// As `append_many`.
     pub fn append(&mut self, event: Event, set: Set) -> Result<()> {
         self.append_many(vec![(event, set)])
     }
 
-    /// As `append`, for several events with one wait for the disk: all of them are journaled, or none.
-    ///
-    /// # Errors
-    /// `corrupt` when `TASK.md` has become unreadable meanwhile, nothing being changed; `environment`. When the
-    /// journal was written and the frontmatter was not, the next one to open the task finishes it.
+    /// As `append`, for several events in one write: all of them are journaled, or none. If the frontmatter cannot be written
+    /// after the journal, the next process that locks the task does that.
     pub fn append_many(&mut self, mut events: Vec<(Event, Set)>) -> Result<()> {
         if self.history.owned.waiting_until.is_some() {
             let ending = events.iter_mut().filter(|(event, _)| event.ends_waiting());
@@ -138,10 +129,7 @@ impl LockedTask {
         if changes { self.write(|_| Ok(())).map_err(already_journaled) } else { Ok(()) }
     }
 
-    /// Changes keys of the frontmatter that are not the engine's, such as `summary`, `branch`, `attention`, `pr_url`.
-    ///
-    /// # Errors
-    /// `refused` for a key that the engine owns; `corrupt`, `environment`.
+    /// Changes keys of the frontmatter that people own, such as `summary`, `branch`, `attention`, `pr_url`; it refuses others.
     pub fn edit(&mut self, changes: &[(&str, Value)]) -> Result<()> {
         if let Some((key, _)) = changes.iter().find(|(key, _)| self.history.owned.owns(key)) {
             return Err(Error::new(Kind::Refused, format!("`{key}` is kept by the engine"))
@@ -156,10 +144,7 @@ impl LockedTask {
         })
     }
 
-    /// Adds to what a person should look at, unless it is there already.
-    ///
-    /// # Errors
-    /// As `edit`.
+    /// Adds a reason to the task's attention, unless it is there.
     pub fn call_attention(&mut self, what: &str) -> Result<()> {
         let text = match &self.task.attention {
             Some(before) if before.contains(what) => return Ok(()),
@@ -169,28 +154,19 @@ impl LockedTask {
         self.edit(&[("attention", Value::Text(&text))])
     }
 
-    /// Takes away what a person should have looked at.
-    ///
-    /// # Errors
-    /// As `edit`.
+    /// Clears the task's attention.
     pub fn clear_attention(&mut self) -> Result<()> {
         if self.task.attention.is_some() { self.edit(&[("attention", Value::Null)]) } else { Ok(()) }
     }
 
-    /// Keeps the prompt that the agent of this spawn is going to read.
-    ///
-    /// # Errors
-    /// `environment`.
+    /// Saves the prompt for the agent of this spawn.
     pub fn write_prompt(&self, spawn: u32, text: &str) -> Result<()> {
         let path = self.dir.prompt(spawn);
         home::make_folder(path.parent().unwrap_or(&path))?;
         atomic::write(&path, text.as_bytes())
     }
 
-    /// Makes sure that the worktree's `TASK.md` has the task's text, and the task what was saved there.
-    ///
-    /// # Errors
-    /// `corrupt` when the worktree's copy cannot be understood; `environment`.
+    /// Merges the worktree's `TASK.md` and the task's text, and writes both.
     pub fn sync(&mut self) -> Result<()> {
         let Some(worktree) = self.worktree() else { return Ok(()) };
         let Some(mut copy) = Copy::look(&self.dir, &self.history, &worktree)? else { return Ok(()) };
@@ -201,10 +177,7 @@ impl LockedTask {
         self.hand_out(copy)
     }
 
-    /// Takes in what was last saved in a worktree, and removes its `TASK.md`. What is no file of ours stays.
-    ///
-    /// # Errors
-    /// As [`LockedTask::sync`].
+    /// Merges what was last saved in a worktree, and removes its `TASK.md`, unless that is no regular file.
     pub fn withdraw(&mut self, worktree: &Path) -> Result<()> {
         let Some(mut copy) = Copy::look(&self.dir, &self.history, worktree)? else { return Ok(()) };
         self.take_in(&mut copy)?;
@@ -215,7 +188,7 @@ impl LockedTask {
         Ok(())
     }
 
-    /// Hands the text out to the worktree, and takes in what is saved there meanwhile.
+    /// Writes the text to the worktree, and merges what is saved there meanwhile.
     fn hand_out(&mut self, mut copy: Copy) -> Result<()> {
         const ATTEMPTS: usize = 50;
         for _ in 0..ATTEMPTS {
@@ -231,7 +204,7 @@ impl LockedTask {
             .help("something rewrites this file in a loop: stop it and try again"))
     }
 
-    /// Whether the pool has given the worktree to the task whose copy is there.
+    /// Whether the copy belongs to another task, to which the pool has given the worktree.
     fn is_another_tasks(&self, copy: &Copy) -> bool {
         let News::Unfit { .. } = copy.news() else { return false };
         // Where the pool cannot be read, no worktree is given to anybody.
@@ -240,7 +213,7 @@ impl LockedTask {
         own.is_some_and(|slot| slot.task.as_ref().is_some_and(|task| *task != self.dir.id))
     }
 
-    /// Takes in what was saved in the worktree.
+    /// Merges what was saved in the worktree.
     fn take_in(&mut self, copy: &mut Copy) -> Result<()> {
         let kept = match copy.news() {
             News::None => return Ok(()),
@@ -259,7 +232,7 @@ impl LockedTask {
         self.write(|document| {
             let Some(merged) = saved.merged_into(&dir, &history, document)? else { return Ok(()) };
             if merged.loses {
-                // Somebody may have changed the store's text since it was looked at.
+                // The store's text may have changed since it was read.
                 late.replace(Some(copy::keep(&dir, document.text().as_bytes())?));
             }
             saved.announce(&dir, &merged.text)?;
@@ -277,7 +250,7 @@ impl LockedTask {
         })
     }
 
-    /// Keeps what stands in the place of the worktree's copy and is none.
+    /// Saves what is at the path of the worktree's copy and is no copy.
     fn set_aside(&mut self, why: &str, text: &[u8]) -> Result<()> {
         if text.is_empty() {
             return Ok(());
@@ -294,7 +267,7 @@ impl LockedTask {
         Ok(())
     }
 
-    /// Writes the engine-owned values and this change into the file as it is now, whoever wrote it last.
+    /// Writes the engine-owned values and this change into the current file, whoever wrote it last.
     fn write(&mut self, change: impl Fn(&mut Document) -> Result<()>) -> Result<()> {
         let LockedTask { dir, history, .. } = &*self;
         let document = edit::edit(dir, history, |before, after| {
@@ -320,22 +293,22 @@ impl LockedTask {
 impl Drop for LockedTask {
     fn drop(&mut self) {
         if self.is_ahead {
-            // Whoever locks the task next tries again, and says why it fails.
+            // The next process that locks the task tries again, and reports the failure.
             self.sync().unwrap_or_default();
         }
     }
 }
 
-/// What is told of two texts that clashed.
+/// The event for two texts that clashed.
 fn clash(kept: &Path) -> Event {
     repaired("TASK.md", "changes that clash with those in the worktree", &kept.display().to_string())
 }
 
-/// What failed after the journal was written is no reason to ask again.
+/// The change is in the journal, so the caller need not ask again.
 fn already_journaled(error: Error) -> Error {
     let advice = error.help.replace("; nothing was changed", "");
     error.help(format!(
-        "{advice}; the change is on record, and the next command that changes the task finishes it"
+        "{advice}; the journal has the change, and the next command that changes the task finishes it"
     ))
 }
 
@@ -355,7 +328,7 @@ fn repaired(field: &str, found: &str, kept: &str) -> Event {
     }
 }
 
-/// Everything that is not as the journal has it.
+/// Everything that differs from the journal.
 fn repairs(
     dir: &TaskDir,
     document: &Document,

@@ -8,21 +8,18 @@ use similar::algorithms::{DiffHook, myers};
 
 use crate::store::frontmatter::{Document, Flaw};
 
-/// How long the comparison of two texts may look for the shortest difference. After that it takes a longer one.
+/// The time limit for the shortest difference of two texts; after it, a longer one is used.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// The text with what both sides changed. Where they clash, the worktree's copy stands. The engine's own keys must have the
-/// same values in all three.
-///
-/// # Errors
-/// When a key is there twice, or a text cannot be understood any more.
+/// The text with the changes of both sides. In a conflict the worktree's copy wins. The engine's own keys must have equal
+/// values in all three.
 pub fn merge(base: &Document, own: &Document, copy: &Document) -> Result<Document, Flaw> {
     let mut merged = head(base, own, copy)?;
     merged.set_body(&body(base.body(), own.body(), copy.body()));
     Ok(merged)
 }
 
-/// Whether the store's own text has a line that the base does not have, and that the merged text does not have either.
+/// Whether the store's own text has a line that neither the base nor the merged text has.
 pub fn loses(base: &Document, own: &Document, merged: &Document) -> bool {
     let [base, merged] = [base, merged].map(|document| sorted_lines(document.text()));
     let own = sorted_lines(own.text());
@@ -33,7 +30,7 @@ pub fn loses(base: &Document, own: &Document, merged: &Document) -> bool {
     })
 }
 
-/// The lines that both bodies have, in their order.
+/// The lines that both bodies have, in order.
 pub fn common(own: &str, copy: &str) -> String {
     let [own, copy] = [own, copy].map(|text| text.split('\n').collect::<Vec<_>>());
     let mut common = Vec::new();
@@ -56,7 +53,7 @@ fn count(sorted: &[&str], line: &str) -> usize {
     sorted.partition_point(|other| *other <= line) - sorted.partition_point(|other| *other < line)
 }
 
-/// The frontmatter, with an empty or any other body.
+/// Merges the frontmatter; the body is undefined.
 fn head(base: &Document, own: &Document, copy: &Document) -> Result<Document, Flaw> {
     if own.head() == base.head() || own.head() == copy.head() {
         return Ok(copy.clone());
@@ -86,7 +83,7 @@ fn body(base: &str, own: &str, copy: &str) -> String {
     merge_lines(&base, &own, &copy).join("\n")
 }
 
-/// Lines of the base, and the lines of another text that stand in their place.
+/// A range of lines of the base, and the range of another text that replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Change {
     base: Range<usize>,
@@ -113,13 +110,13 @@ fn merge_lines<'a>(base: &[&'a str], own: &[&'a str], copy: &[&'a str]) -> Vec<&
     merged
 }
 
-/// The earlier one of two changes, as the region that a merge begins with: empty, so that it is an insertion's or grows.
+/// The base range of the earlier change, with which a merged region begins.
 fn first_of(ours: Option<&Change>, theirs: Option<&Change>) -> Option<Range<usize>> {
     let both = ours.into_iter().chain(theirs);
     both.map(|change| &change.base).min_by_key(|base| (base.start, base.end)).cloned()
 }
 
-/// What stands in place of a region that at least one side has changed.
+/// Resolves a region that at least one side has changed.
 fn resolve<'a>(before: &[&str], own: &[&'a str], copy: &[&'a str], merged: &mut Vec<&'a str>) {
     let both_insert = before.is_empty();
     if own == before || own == copy {
@@ -134,18 +131,18 @@ fn resolve<'a>(before: &[&str], own: &[&'a str], copy: &[&'a str], merged: &mut 
     }
 }
 
-/// Whether these lines stand in the others, in the same order.
+/// Whether the other lines contain these lines in the same order.
 fn is_within(lines: &[&str], others: &[&str]) -> bool {
     let mut others = others.iter();
     lines.iter().all(|line| others.any(|other| other == line))
 }
 
-/// Two sections of one name would be one section with two texts.
+/// Whether both have the same heading: two sections of one name would become one section with two texts.
 fn have_a_heading_in_common(own: &[&str], copy: &[&str]) -> bool {
     own.iter().any(|line| line.starts_with('#') && copy.contains(line))
 }
 
-/// One side's changes, and how far they have been merged.
+/// One side's changes, and how many have been merged.
 struct Side<'t, 'a> {
     text: &'t [&'a str],
     changes: Vec<Change>,
@@ -163,7 +160,7 @@ impl<'t, 'a> Side<'t, 'a> {
         self.changes.get(self.taken)
     }
 
-    /// Whether the next change has lines of the region, or is at the same place as the change that the region is.
+    /// Whether the next change overlaps the region, or is an insertion at the same position.
     fn joins(&self, region: &Range<usize>) -> bool {
         self.next().is_some_and(|change| {
             change.base.start < region.end || change.base == *region && change.base.start == region.start
@@ -175,7 +172,7 @@ impl<'t, 'a> Side<'t, 'a> {
         self.changes[self.taken - 1].base.end
     }
 
-    /// This side's lines for a region of the base whose changes have been taken.
+    /// This side's lines for a region of the base whose changes have been merged.
     fn lines(&mut self, region: &Range<usize>) -> &'t [&'a str] {
         let inside = &self.changes[self.first..self.taken];
         let before = self.first.checked_sub(1).map(|last| &self.changes[last]);
@@ -188,7 +185,7 @@ impl<'t, 'a> Side<'t, 'a> {
     }
 }
 
-/// Collects the differences between two texts, those side by side as one.
+/// Collects the differences of two texts; adjacent ones become one.
 #[derive(Default)]
 struct Changes(Vec<Change>);
 

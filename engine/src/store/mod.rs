@@ -1,8 +1,7 @@
-//! What is kept on disk: tasks, journals, projects and the workspace pool.
+//! Everything on disk: tasks, journals, projects and the worktree pool.
 //!
-//! A task is a folder with `TASK.md` (people and agents edit it) and `history.jsonl` (the journal, the
-//! engine's own record). Whoever changes a task holds its lock, and has it as a [`LockedTask`] in the hand:
-//! there is no other way to write. Readers take no lock and see whole files.
+//! A task is a folder with `TASK.md` (people and agents edit it) and `history.jsonl` (the journal, the engine's own record).
+//! Only a [`LockedTask`], which holds the task's lock, can write them. Readers take no lock and see whole files.
 
 pub mod activity;
 pub mod atomic;

@@ -1,48 +1,39 @@
-//! Starts that are owed: a task has made room for the next one that waits. Each is a file beside the project's tasks until
-//! that one has begun, so that whoever comes next makes up for a process that was killed.
+//! Owed starts: a finished task owes a start to the next waiting task. Each is a file beside the project's tasks until that
+//! task has started, so that a later process can make up for one that was killed.
 
-use std::io::ErrorKind;
 use std::path::PathBuf;
 
+use crate::files::if_found;
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::{Home, TaskDir, atomic, home, list, task};
 use crate::{Error, Result, nofollow};
 
-/// A start that is owed.
+/// A start that a task owes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owed {
-    /// The task that has made room.
+    /// The task that owes it.
     pub by: String,
-    /// The task that was chosen for it and may have begun.
+    /// The task that was chosen for it and may have started.
     pub chosen: Option<String>,
     path: PathBuf,
 }
 
-/// Takes the lock under which the next task is chosen and begun.
-///
-/// # Errors
-/// `locked`; `environment`.
+/// Takes the lock under which the next task is chosen and started.
 pub fn lock(home: &Home, project: &str) -> Result<Lock> {
     let folder = home.owed(project);
     home::make_folder(&folder)?;
     lock::acquire(home, &folder.join(".lock"), Rank::Queue, &format!("the queue of {project}"))
 }
 
-/// Notes that this task owes a start to the next one of its project.
-///
-/// # Errors
-/// `environment` when it cannot be written.
+/// Records that this task owes a start to the next task of its project.
 pub fn note(home: &Home, dir: &TaskDir) -> Result<()> {
     let folder = home.owed(&dir.project);
     home::make_folder(&folder)?;
     atomic::write(&folder.join(&dir.id), b"")
 }
 
-/// Every start that is owed in a project, by the names of those who owe it. One that cannot be read is an error of its own and
-/// keeps nobody from the others.
-///
-/// # Errors
-/// `environment` when the folder cannot be read; `corrupt` when something else is in its place.
+/// Every owed start of a project, by the names of the tasks that owe them. One that cannot be read is an error of its own,
+/// so that the others still happen.
 pub fn all(home: &Home, project: &str) -> Result<Vec<Result<Owed>>> {
     let folder = home.owed(project);
     let entries =
@@ -54,40 +45,31 @@ pub fn all(home: &Home, project: &str) -> Result<Vec<Result<Owed>>> {
 }
 
 impl Owed {
-    /// `None` for one that has just been settled.
+    /// `None` if it has just been removed.
     fn read(path: PathBuf, by: String) -> Result<Option<Owed>> {
-        match nofollow::read(&path, nofollow::LONGEST) {
-            Ok(bytes) => {
-                let chosen = String::from_utf8_lossy(&bytes).trim().to_owned();
-                Ok(Some(Owed { by, chosen: Some(chosen).filter(|chosen| !chosen.is_empty()), path }))
-            }
-            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(Error::io("read", &path, &cause)),
-        }
+        let bytes = if_found(&path, nofollow::read(&path, nofollow::LONGEST))?;
+        Ok(bytes.map(|bytes| {
+            let chosen = String::from_utf8_lossy(&bytes).trim().to_owned();
+            Owed { by, chosen: Some(chosen).filter(|chosen| !chosen.is_empty()), path }
+        }))
     }
 
-    /// Whether whoever owes it is done with its transition: until then its hook may be run again.
+    /// Whether the task that owes it has finished its transition: until then its hook may run again.
     pub fn is_due(&self, home: &Home, project: &str) -> bool {
         let dir = list::with_id(&home.tasks(), Some(project), &self.by).unwrap_or_default().pop();
-        // One that is gone, or cannot be read, is not going to run anything.
+        // A task that is gone or unreadable runs no hook.
         let history =
             dir.and_then(|dir| task::read_journal_last(&dir, 0).ok()).map(|journal| journal.history());
         history.is_none_or(|history| history.open.is_none())
     }
 
-    /// Notes which task is about to begin for it.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be written.
+    /// Records which task is about to start for it.
     pub fn choose(&self, task: &str) -> Result<()> {
         atomic::write(&self.path, task.as_bytes())
     }
 
-    /// Forgets it: that task has begun, or none waits.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be removed.
-    pub fn settle(&self) -> Result<()> {
+    /// Removes it: that task has started, or none waits.
+    pub fn remove(&self) -> Result<()> {
         atomic::remove(&self.path)
     }
 }

@@ -1,19 +1,19 @@
-//! `.pool.json`: which task holds which worktree. The tasks' journals decide, and the file has what they don't say: worktrees
-//! that are free, and those of tasks that are about to get one. What is in the worktrees is not its business.
+//! `.pool.json`: which task holds which worktree. The tasks' journals decide; the file adds what they do not say: free worktrees,
+//! and those of tasks that are about to get one. The pool does not look into worktrees.
 
 use std::collections::BTreeSet;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::files::if_found;
 use crate::store::list::{self, Known};
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::{Home, Name, Task, TaskDir, atomic, home};
 use crate::{Error, Kind, Result, nofollow};
 
-/// The pool, locked. Take a task's lock before it, never after.
+/// The locked pool. Its lock comes after that of a task.
 #[derive(Debug)]
 pub struct Pool {
     home: Home,
@@ -33,7 +33,7 @@ pub struct Slot {
     /// The id of the task that holds it.
     #[serde(default, deserialize_with = "name_or_none")]
     pub task: Option<String>,
-    /// What a newer version wrote beside these.
+    /// Members of newer versions.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -45,7 +45,7 @@ struct PoolFile {
     other: Map<String, Value>,
 }
 
-/// What becomes part of a path cannot lead anywhere else.
+/// Reads a name, since it becomes part of a path.
 fn name<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<String, D::Error> {
     Name::deserialize(from).map(|name| name.to_string())
 }
@@ -55,51 +55,35 @@ fn name_or_none<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Optio
 }
 
 /// Every slot, without the lock.
-///
-/// # Errors
-/// `corrupt` when the file cannot be understood, or is gone and a journal cannot be read; `environment`.
 pub fn read(home: &Home) -> Result<Vec<Slot>> {
     let saved = Saved::read(home)?;
     saved.slots(&list::journals(&home.tasks(), None)?)
 }
 
-/// The pool as its file has it. It is read before the journals: who gives a worktree back says so in the journal before it
-/// is another task's.
+/// The pool by its file, which is read before the journals: a task that releases a worktree writes its journal before the
+/// worktree can go to another task.
 #[derive(Debug)]
 pub struct Saved(Option<PoolFile>);
 
 impl Saved {
     /// The file, without the lock.
-    ///
-    /// # Errors
-    /// `corrupt` when it cannot be understood; `environment`.
     pub fn read(home: &Home) -> Result<Saved> {
         saved(home).map(Saved)
     }
 
-    /// Every slot, by these tasks' journals and this file: the slots of a project are right if all of its tasks are among them.
-    ///
-    /// # Errors
-    /// Those of a journal that cannot be read, when the file is gone.
+    /// Every slot, by these journals and this file: correct for a project if all of its tasks are among them.
     pub fn slots(self, known: &[Known]) -> Result<Vec<Slot>> {
         right(self.0, known).map(|file| file.slots)
     }
 }
 
-/// Whether the file says that the task has a slot, without the lock. One that is lost says so of no task whose journal
-/// doesn't, and no other's journal is read to find that out.
-///
-/// # Errors
-/// `corrupt` when the file cannot be understood; `environment`.
+/// Whether the file gives the task a slot. It reads no journal; the file is never the only record of a task's slot.
 pub fn has_slot_of(home: &Home, task: &str) -> Result<bool> {
     Ok(saved(home)?.is_some_and(|file| slot_of(&file.slots, task).is_some()))
 }
 
-/// The task that holds the worktree of this name, without the lock. Where the file and the journal of the task that it names
-/// agree, no other's journal is read.
-///
-/// # Errors
-/// As [`read`].
+/// The task that holds the worktree of this name, without the lock. If the file and the journal of its task agree, no other
+/// journal is read.
 pub fn holder(home: &Home, name: &str) -> Result<Option<TaskDir>> {
     let held_by = |slots: Vec<Slot>| {
         let slot = slots.into_iter().find(|slot| slot.name == name)?;
@@ -114,13 +98,10 @@ pub fn holder(home: &Home, name: &str) -> Result<Option<TaskDir>> {
     }
 }
 
-/// The worktree of a task, without the lock: the one that its journal has, else the one that the file has for it.
-///
-/// # Errors
-/// `corrupt` when the file cannot be understood; `environment`.
+/// The worktree of a task, without the lock: by its journal, or else by the file.
 pub fn worktree_of(home: &Home, task: &str) -> Result<Option<String>> {
     let dirs = list::with_id(&home.tasks(), None, task)?;
-    // The file stands for a journal that cannot be read.
+    // The file replaces a journal that cannot be read.
     if let Some(name) = dirs.first().and_then(|dir| list::workspace_of(dir).ok().flatten()) {
         return Ok(Some(name.to_string()));
     }
@@ -132,11 +113,8 @@ pub fn slot_of<'s>(slots: &'s [Slot], task: &str) -> Option<&'s Slot> {
     slots.iter().find(|slot| slot.task.as_deref() == Some(task))
 }
 
-/// Refuses when there is no room for one more: every slot that the project may have, by its name and the size of its pool,
-/// is held, and none of them by this task.
-///
-/// # Errors
-/// `refused`, naming who holds them.
+/// Refuses if the pool of the project (its name and size) is full and this task holds none of its slots; the error names the
+/// holders.
 pub fn check_room(home: &Home, slots: &[Slot], (project, pool_size): (&str, u32), task: &str) -> Result<()> {
     let taken = of(slots, project).filter(|slot| slot.task.is_some()).count();
     let is_full = taken >= usize::try_from(pool_size).unwrap_or(usize::MAX);
@@ -147,10 +125,7 @@ pub fn check_room(home: &Home, slots: &[Slot], (project, pool_size): (&str, u32)
 }
 
 impl Pool {
-    /// Locks the pool and loads it. Where the journals say otherwise than the file, it is put right and written.
-    ///
-    /// # Errors
-    /// `locked`, `corrupt`, `environment`.
+    /// Locks the pool and loads it. If the file differs from the journals, it is corrected and written.
     pub fn lock(home: &Home) -> Result<Pool> {
         home.prepare()?;
         home::make_folder(&home.workspaces())?;
@@ -172,11 +147,8 @@ impl Pool {
         &self.file.slots
     }
 
-    /// Gives the task a slot and returns its name: the one it has, else a free one, else a new one, while tasks hold fewer
-    /// than `pool_size` of the project. A slot whose folder cannot be used is passed over: it is somebody else's.
-    ///
-    /// # Errors
-    /// `refused` when the pool is exhausted, naming who holds the slots; those of `is_usable`; `environment`.
+    /// Gives the task a slot and returns its name: its own, else a free one, else a new one, as long as tasks hold fewer than
+    /// `pool_size` of the project. A slot whose folder is not usable, because it is somebody else's, is skipped.
     pub fn bind(
         &mut self,
         project: &str,
@@ -196,10 +168,7 @@ impl Pool {
         Ok(name)
     }
 
-    /// Takes the task's slot away, and returns its name; `None` when it has none.
-    ///
-    /// # Errors
-    /// `environment`.
+    /// Takes the task's slot away and returns its name; `None` if it has none.
     pub fn unbind(&mut self, task: &str) -> Result<Option<String>> {
         let Some(slot) = self.file.slots.iter_mut().find(|slot| slot.task.as_deref() == Some(task)) else {
             return Ok(None);
@@ -210,10 +179,7 @@ impl Pool {
         Ok(Some(name))
     }
 
-    /// Makes sure that the project has this many slots, and returns the names of all it has.
-    ///
-    /// # Errors
-    /// `environment`.
+    /// Adds slots until the project has `pool_size`, and returns the names of all.
     pub fn grow(&mut self, project: &str, pool_size: u32) -> Result<Vec<String>> {
         while u32::try_from(self.of(project).count()).is_ok_and(|count| count < pool_size) {
             self.push_new(project);
@@ -222,10 +188,7 @@ impl Pool {
         Ok(self.of(project).map(|slot| slot.name.clone()).collect())
     }
 
-    /// Forgets a slot that no task holds; says whether there was one.
-    ///
-    /// # Errors
-    /// `refused` when a task holds it; `environment`.
+    /// Removes a slot from the pool and returns whether it existed; refuses if a task holds it.
     pub fn forget(&mut self, name: &str) -> Result<bool> {
         let Some(index) = self.file.slots.iter().position(|slot| slot.name == name) else { return Ok(false) };
         if let Some(task) = &self.file.slots[index].task {
@@ -315,18 +278,15 @@ fn exhausted(home: &Home, slots: &[Slot], project: &str, pool_size: u32) -> Erro
     ))
 }
 
-/// The pool as its file has it; `None` when that is gone, or was never needed.
+/// The pool by its file; `None` if there is no file.
 fn saved(home: &Home) -> Result<Option<PoolFile>> {
     let path = home.pool_json();
-    match nofollow::read(&path, nofollow::LONGEST) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|cause| corrupt(&path, &cause)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(Error::io("read", &path, &cause)),
-    }
+    let bytes = if_found(&path, nofollow::read(&path, nofollow::LONGEST))?;
+    bytes.map(|bytes| serde_json::from_slice(&bytes).map_err(|cause| corrupt(&path, &cause))).transpose()
 }
 
-/// The pool as the tasks' journals have it, with what only the file knows. The file stands for a journal that cannot be read;
-/// without a file that is an error, since the task's worktree would be another one's.
+/// The pool by the tasks' journals, with what only the file knows. The file replaces a journal that cannot be read; without
+/// a file that is an error, since another task could get the worktree.
 fn right(saved: Option<PoolFile>, known: &[Known]) -> Result<PoolFile> {
     let mut holders = Vec::new();
     for task in known {
@@ -343,7 +303,7 @@ fn right(saved: Option<PoolFile>, known: &[Known]) -> Result<PoolFile> {
 }
 
 impl PoolFile {
-    /// Gives each worktree to the task whose journal has it. Where several have one, the file decides among them.
+    /// Gives each worktree to the task whose journal has it. If several have it, the file decides among them.
     fn put_right(&mut self, holders: &[(&TaskDir, Name)]) {
         self.drop_repeated();
         for (dir, name) in holders {
@@ -370,7 +330,7 @@ impl PoolFile {
         }
     }
 
-    /// Of slots with one name, one that a task holds stays.
+    /// Of slots with one name, keeps one that a task holds.
     fn drop_repeated(&mut self) {
         let held: BTreeSet<String> =
             self.slots.iter().filter(|slot| slot.task.is_some()).map(|slot| slot.name.clone()).collect();

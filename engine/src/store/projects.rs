@@ -1,17 +1,16 @@
 //! `projects.json`: the repositories that tasks are created for.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::files::real;
+use crate::files::{if_found, real};
 use crate::store::lock::Rank;
 use crate::store::{Home, atomic, lock, suggest};
 use crate::{Error, Kind, Result, nofollow};
 
-/// How many workspaces a project has when nobody says.
+/// The number of worktrees of a project, unless it sets another.
 pub const DEFAULT_POOL_SIZE: u32 = 2;
 
 /// A project.
@@ -21,7 +20,7 @@ pub struct Project {
     pub name: String,
     /// Its repository, absolute.
     pub path: PathBuf,
-    /// The branch that tasks begin from and are merged into.
+    /// The branch from which tasks begin and into which they are merged.
     #[serde(default = "default_branch")]
     pub default_branch: String,
     /// How many workspaces its tasks may hold at once.
@@ -30,25 +29,25 @@ pub struct Project {
     /// The workflow of its tasks; `None` for `default`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// How many bytes the transcripts of one of its tasks may have, in millions; `None` for 20.
+    /// The megabytes that the transcripts of one task may take; `None` for 20.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcripts_mb: Option<u32>,
-    /// Whether answers to what its agents ask may be typed on their screens, where there is no other way.
+    /// Whether Orange may type answers into the terminals of agents when their harness has no other way.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub type_answers: bool,
-    /// Who starts its tasks that wait: `auto`, or, where it is not said, `spawn_next` and people.
+    /// What starts its waiting tasks: `auto`, or, if unset, `spawn_next` and people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
-    /// After how many days the monitor removes backups that are merged; `None` for never.
+    /// The days after which the monitor removes merged backups; `None` for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backup_days: Option<u32>,
-    /// The same for branches of tasks that are over and merged.
+    /// The same for branches of finished, merged tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch_days: Option<u32>,
     /// The same for deleted tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trash_days: Option<u32>,
-    /// What a newer version, or a person, wrote beside these.
+    /// Members of newer versions or of a person.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -59,7 +58,7 @@ impl Project {
         self.workflow.as_deref().unwrap_or("default")
     }
 
-    /// Whether every worktree that is free goes to a task that waits.
+    /// Whether every free worktree goes to a waiting task.
     pub fn is_auto(&self) -> bool {
         self.queue.as_deref() == Some("auto")
     }
@@ -73,33 +72,23 @@ fn default_pool_size() -> u32 {
     DEFAULT_POOL_SIZE
 }
 
-/// Every project, in the order of the file; none when there is no file.
-///
-/// # Errors
-/// `corrupt` when the file cannot be understood; `environment`.
+/// Every project, in the order of the file; none if there is no file.
 pub fn read(home: &Home) -> Result<Vec<Project>> {
     let path = home.projects_json();
-    match nofollow::read(&path, nofollow::LONGEST) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| corrupt(&path, &cause)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        Err(cause) => Err(Error::io("read", &path, &cause)),
-    }
+    let bytes = if_found(&path, nofollow::read(&path, nofollow::LONGEST))?;
+    bytes.map_or(Ok(Vec::new()), |bytes| {
+        serde_json::from_slice(&bytes).map_err(|cause| corrupt(&path, &cause))
+    })
 }
 
 /// The project of this name.
-///
-/// # Errors
-/// `not_found` with a did-you-mean; those of `read`.
 pub fn get(home: &Home, name: &str) -> Result<Project> {
     let projects = read(home)?;
     let index = index_of(&projects, name)?;
     Ok(projects[index].clone())
 }
 
-/// The project whose repository or workspace the folder is in.
-///
-/// # Errors
-/// `not_found` when it is in none; those of `read`.
+/// The project whose repository or worktree contains the folder.
 pub fn at(home: &Home, folder: &Path) -> Result<Project> {
     let projects = read(home)?;
     let folder = real(folder);
@@ -120,11 +109,7 @@ pub fn at(home: &Home, folder: &Path) -> Result<Project> {
     })
 }
 
-/// Adds a project.
-///
-/// # Errors
-/// `usage` for a name that cannot be one, with one that can; `refused` when the name or the path is taken; `locked`,
-/// `corrupt`, `environment`.
+/// Adds a project, unless its name is invalid or its name or path is taken.
 pub fn add(home: &Home, project: Project) -> Result<()> {
     check_name(&project.name)?;
     change(home, |projects| {
@@ -146,10 +131,7 @@ pub fn add(home: &Home, project: Project) -> Result<()> {
     })
 }
 
-/// Changes a project and returns it as it is now. Its name stays.
-///
-/// # Errors
-/// `not_found`, `locked`, `corrupt`, `environment`.
+/// Changes a project and returns the result. Its name stays.
 pub fn update(home: &Home, name: &str, edit: impl FnOnce(&mut Project)) -> Result<Project> {
     change(home, |projects| {
         let index = index_of(projects, name)?;
@@ -160,18 +142,12 @@ pub fn update(home: &Home, name: &str, edit: impl FnOnce(&mut Project)) -> Resul
     })
 }
 
-/// Takes a project off the list, and returns it; its files and tasks stay.
-///
-/// # Errors
-/// `not_found`, `locked`, `corrupt`, `environment`.
+/// Removes a project from the list and returns it; its files and tasks stay.
 pub fn remove(home: &Home, name: &str) -> Result<Project> {
     change(home, |projects| index_of(projects, name).map(|index| projects.remove(index)))
 }
 
-/// Whether this can be the name of a project: it stands in paths, tmux names and slot names.
-///
-/// # Errors
-/// `usage`, with a name that can.
+/// Checks the name of a project, which is part of paths, tmux names and slot names; the error suggests a valid one.
 pub fn check_name(name: &str) -> Result<()> {
     const LONGEST: usize = 100;
     let allowed = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';

@@ -1,4 +1,4 @@
-//! Reads files where anybody may have put anything: only a bounded regular file is read, and no link is followed.
+//! Reads files at paths where anything may be: only a bounded regular file is read, and no link is followed.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 use crate::nofollow::{self, Unfit};
 use crate::{Error, Kind, Result};
 
-/// How long a `TASK.md` may be.
+/// The longest `TASK.md`.
 pub const LIMIT: u64 = 4 * 1024 * 1024;
 
 /// What is at a path.
@@ -27,10 +27,7 @@ pub enum Found {
     Other,
 }
 
-/// Looks at a path, and reads what is there if it is a regular file.
-///
-/// # Errors
-/// Those of the system.
+/// Reads a regular file, or returns what else is at the path.
 pub fn read(path: &Path) -> io::Result<Found> {
     let read = || -> io::Result<_> {
         let file = nofollow::open(path, OFlags::RDONLY)?;
@@ -51,10 +48,7 @@ pub fn read(path: &Path) -> io::Result<Found> {
     }
 }
 
-/// Refuses a text that no `TASK.md` can have.
-///
-/// # Errors
-/// `refused`, with what to do.
+/// Refuses a text that is too long for a `TASK.md`.
 pub fn check_length(text: &str) -> Result<()> {
     const MIB: u64 = 1024 * 1024;
     if text.len() as u64 <= LIMIT {

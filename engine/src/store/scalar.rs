@@ -1,10 +1,10 @@
-//! Scalars of YAML: what a value in the frontmatter means, and how a value is written there on one line.
+//! Scalars of YAML: reads the values of the frontmatter, and writes them on one line.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A value to be written into the frontmatter.
+/// A value of the frontmatter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
     /// Any text; it is quoted when it would read as something else.
@@ -23,7 +23,7 @@ impl<'a> Value<'a> {
         text.map_or(Value::Null, Value::Text)
     }
 
-    /// What a reader gets back.
+    /// The value that a reader gets.
     pub fn decoded(self) -> Option<Cow<'a, str>> {
         match self {
             Value::Text(text) | Value::Plain(text) => Some(text.into()),
@@ -32,7 +32,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// How it is written: one line, whatever it contains.
+    /// The value on one line, whatever it contains.
     pub fn encoded(self) -> Cow<'a, str> {
         match self {
             Value::Text(text) if is_plain(text) => text.into(),
@@ -44,12 +44,9 @@ impl<'a> Value<'a> {
     }
 }
 
-/// What is written after `key:`, over one line or several; `None` for null.
+/// Reads what follows `key:`, over one line or several; `None` for null.
 ///
-/// Text that YAML would not take as a plain scalar but that can only mean itself (`[wip] fix: it`) is taken as it is.
-///
-/// # Errors
-/// What is wrong, such as a quote that is not closed.
+/// Text that is invalid as a plain scalar but unambiguous (`[wip] fix: it`) is accepted.
 pub fn decode(raw: &str) -> Result<Option<String>, String> {
     let value = skip_blank(raw);
     match value.chars().next() {
@@ -66,7 +63,7 @@ pub fn decode(raw: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// Whether a value that begins like this is a block scalar, and one that keeps its trailing blank lines.
+/// Whether a value with this beginning is a block scalar, and whether that keeps its trailing blank lines.
 pub fn is_block(value: &str) -> Option<KeepsBlankLines> {
     BlockHeader::parse(value.trim_ascii_start()).map(|header| KeepsBlankLines(header.chomp == Chomp::Keep))
 }
@@ -75,10 +72,10 @@ pub fn is_block(value: &str) -> Option<KeepsBlankLines> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeepsBlankLines(pub bool);
 
-/// How long the value at the beginning of this line is, without the comment and the spaces that follow it.
+/// The length of the value at the beginning of this line, without the comment and the spaces that follow.
 pub fn one_line_length(line: &str) -> usize {
     match line.chars().next() {
-        // Without a blank before it, what follows is no comment.
+        // A comment needs a blank before it.
         Some('"' | '\'') => quoted_end(line)
             .ok()
             .filter(|end| line[*end..].is_empty() || line[*end..].starts_with([' ', '\t']))
@@ -87,7 +84,7 @@ pub fn one_line_length(line: &str) -> usize {
     }
 }
 
-/// Whether the text reads back as itself without quotes, in YAML 1.1 and 1.2.
+/// Whether the text can be read back without quotes, in YAML 1.1 and 1.2.
 fn is_plain(text: &str) -> bool {
     let harmless = |letter: char| letter.is_alphanumeric() || " _-./+@#()=:,;!?%&*~'".contains(letter);
     let begins = text.starts_with(|first: char| first.is_alphanumeric() || first == '_' || first == '/');
@@ -99,7 +96,7 @@ fn is_plain(text: &str) -> bool {
         && !looks_like_another_type(text)
 }
 
-/// Numbers, times and the words that YAML versions take for booleans and null.
+/// Whether the text is a number, a time, or a word that a YAML version reads as a boolean or null.
 fn looks_like_another_type(text: &str) -> bool {
     const WORDS: [&str; 10] = ["true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan"];
     let numeric = |letter: char| letter.is_ascii_hexdigit() || "oOxX_.:+-tTzZ ".contains(letter);
@@ -126,14 +123,14 @@ fn quote(text: &str) -> String {
     quoted
 }
 
-/// Whether YAML lets this stand in a quoted scalar, and no editor takes it for a line break or hides it.
+/// Whether YAML allows this in a quoted scalar, and no editor hides it or takes it for a line break.
 fn is_printable(letter: char) -> bool {
     let hidden = matches!(letter, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}');
     let no_character = u32::from(letter) & 0xFFFE == 0xFFFE;
     !letter.is_control() && !hidden && !no_character
 }
 
-/// The value that begins in this text, wherever its first line is.
+/// The text from the value on, without blanks and comments before it.
 fn skip_blank(raw: &str) -> &str {
     let mut rest = raw.trim_ascii_start();
     while rest.starts_with('#') {
@@ -142,7 +139,7 @@ fn skip_blank(raw: &str) -> &str {
     rest
 }
 
-/// Where the quoted scalar at the beginning of the text ends, its closing quote included.
+/// The end of the quoted scalar at the beginning of the text, with its closing quote.
 fn quoted_end(text: &str) -> Result<usize, String> {
     let mut letters = text.char_indices().peekable();
     let quote = letters.next().map_or('"', |(_, quote)| quote);
@@ -162,7 +159,7 @@ fn quoted_end(text: &str) -> Result<usize, String> {
     Err(format!("the quote {quote} is not closed"))
 }
 
-/// The text without a comment, and without the blanks before it or at its end.
+/// The text without a comment and trailing blanks.
 fn without_comment(text: &str) -> &str {
     let begins = |at: usize| at == 0 || text[..at].ends_with([' ', '\t', '\n']);
     let comment = text.match_indices('#').map(|(at, _)| at).find(|&at| begins(at));
@@ -186,7 +183,7 @@ fn plain(value: &str) -> Option<String> {
     (!is_null).then_some(text)
 }
 
-/// Joins two lines of a flow scalar: a space, or one line break less than there are.
+/// Joins two lines of a flow scalar: by a space, or by one line break less than there are.
 fn fold_break(text: &mut String, blank_lines: usize) {
     if blank_lines == 0 {
         text.push(' ');
@@ -221,11 +218,11 @@ fn double(inside: &str) -> Result<String, String> {
     Ok(folded.text)
 }
 
-/// The contents of a quoted scalar, its lines being joined.
+/// The contents of a quoted scalar while its lines are joined.
 #[derive(Default)]
 struct Folded {
     text: String,
-    /// How much of it stays when a line break follows.
+    /// The length that stays when a line break follows.
     solid: usize,
 }
 
@@ -284,7 +281,7 @@ fn escape(letters: &mut Peekable<Chars>, into: &mut Folded) -> Result<(), String
     Ok(())
 }
 
-/// A character by its number; a pair of surrogates, as JSON writes them, is one character.
+/// A character by its number; a pair of surrogates, as in JSON, is one character.
 fn code_point(letters: &mut Peekable<Chars>, digits: usize) -> Result<char, String> {
     let code = hexadecimal(letters, digits)?;
     let code = match code {

@@ -1,64 +1,34 @@
-//! The secret of a spawn: what its agent has in its environment, and nobody else by mistake.
+//! The secret of a spawn, which its agent has in its environment.
 
-use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
-use std::path::Path;
+use crate::files::if_found;
+use crate::store::{TaskDir, atomic, home, id};
+use crate::{Result, nofollow};
 
-use crate::store::{TaskDir, atomic, home};
-use crate::{Error, Result, nofollow};
-
-/// How many random bytes it is made of.
-const BYTES: usize = 16;
-
-/// More than any has.
+/// The longest file that is read.
 const LONGEST: u64 = 4096;
 
-/// Makes the secret of a spawn that is about to begin, and keeps it where its owner alone can read it.
-///
-/// # Errors
-/// `environment` when there are no random numbers, or it cannot be written.
+/// Creates the secret of a spawn, readable by its owner alone.
 pub fn make(dir: &TaskDir, spawn: u32) -> Result<()> {
     let (secret, path) = (random()?, dir.secret(spawn));
     home::make_folder(path.parent().unwrap_or(&path))?;
     atomic::write(&path, secret.as_bytes())
 }
 
-/// The secret of a spawn; none for an agent that a version without secrets has started.
-///
-/// # Errors
-/// `environment` when it cannot be read.
+/// The secret of a spawn; `None` for an agent of a version without secrets.
 pub fn read(dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     let path = dir.secret(spawn);
-    match nofollow::read(&path, LONGEST) {
-        Ok(secret) => Ok(Some(String::from_utf8_lossy(&secret).into_owned())),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(Error::io("read", &path, &cause)),
-    }
+    let secret = if_found(&path, nofollow::read(&path, LONGEST))?;
+    Ok(secret.map(|secret| String::from_utf8_lossy(&secret).into_owned()))
 }
 
-/// Forgets it: the agent's end is on record.
-///
-/// # Errors
-/// `environment` when it cannot be removed.
+/// Removes it after the end of the agent.
 pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
     atomic::remove(&dir.secret(spawn))
 }
 
-/// Random bytes as hexadecimal digits.
-///
-/// # Errors
-/// `environment` when the system has none.
+/// 16 random bytes as hexadecimal digits.
 pub fn random() -> Result<String> {
-    let source = Path::new("/dev/urandom");
-    let mut bytes = [0; BYTES];
-    let read = File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
-    read.map_err(|cause| Error::io("read", source, &cause))?;
-    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        write!(text, "{byte:02x}").unwrap_or_default();
-        text
-    }))
+    Ok(format!("{:032x}", u128::from_be_bytes(id::random()?)))
 }
 
 #[cfg(test)]
@@ -78,7 +48,7 @@ mod tests {
             make(&dir, spawn).unwrap();
             read(&dir, spawn).unwrap().unwrap()
         });
-        assert!(secret.len() == 2 * BYTES && secret != other);
+        assert!(secret.len() == 32 && secret != other);
         assert_eq!(fs::metadata(dir.secret(1)).unwrap().permissions().mode() & 0o777, 0o600);
         forget(&dir, 1).unwrap();
         forget(&dir, 1).unwrap();

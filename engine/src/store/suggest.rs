@@ -1,6 +1,6 @@
-//! Did you mean: the known name that is nearest to a wrong one.
+//! Suggests the known name that is nearest to a wrong one.
 
-/// The nearest of the known names, when it is near enough to be what was meant, or begins as that does.
+/// The known name that is near enough to a wrong one, or begins with it.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const BEGINNING: usize = 4;
     let small = wrong.to_lowercase();
@@ -13,7 +13,7 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     distances.filter(|(distance, name)| *distance <= allowed(name)).min().map(|(_, name)| name)
 }
 
-/// A help that names the nearest known name, or else lists all of them. `what` is their word in the plural.
+/// A help that suggests the nearest known name, or else lists all of them. `what` is the plural of their kind.
 pub fn help(wrong: &str, known: &[&str], what: &str) -> String {
     match nearest(wrong, known.iter().copied()) {
         Some(name) => format!("did you mean `{name}`?"),

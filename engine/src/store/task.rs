@@ -1,4 +1,4 @@
-//! A task: what people and agents own of it from `TASK.md`, what the engine owns from the journal.
+//! A task: the values of people and agents from `TASK.md`, those of the engine from the journal.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::{Error, Kind, Result, nofollow};
 /// The harness of a task whose frontmatter names none.
 pub const DEFAULT_HARNESS: &str = "claude";
 
-/// A task as it was when it was read.
+/// A task as it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Task {
     /// Its id.
@@ -26,17 +26,17 @@ pub struct Task {
     pub project: String,
     /// Its branch.
     pub branch: String,
-    /// What is to be done, in the words of who created it; any text.
+    /// The summary in its creator's words; any text.
     pub summary: String,
     /// The harness of its workers.
     pub harness: String,
     /// The harness of its reviewers.
     pub review_harness: String,
-    /// How hard its agents are to think, in their harness's own words.
+    /// The effort of its agents, in their harness's own words.
     pub effort: Option<String>,
-    /// What only the engine changes: status, counters, workspace, session, workflow.
+    /// The values that only the engine changes: status, counters, workspace, session, workflow.
     pub owned: Owned,
-    /// What a person should look at, such as a failed hook.
+    /// A reason for which a person has to act, such as a failed hook.
     pub attention: Option<String>,
     /// The address of its pull request.
     pub pr_url: Option<String>,
@@ -49,19 +49,13 @@ pub struct Task {
 }
 
 impl Task {
-    /// Reads a task and changes nothing: where the frontmatter disagrees with the journal, the journal is shown. What was saved
-    /// in the worktree is part of it.
-    ///
-    /// # Errors
-    /// `not_found`, `corrupt` with how to mend it, `environment`.
+    /// Reads a task without changing it: with what was saved in the worktree, and with the journal's values where the
+    /// frontmatter differs.
     pub fn read(home: &Home, dir: &TaskDir) -> Result<(Task, Journal)> {
         Task::read_last(home, dir, usize::MAX)
     }
 
-    /// The same with no more of the journal's records than so many of the last ones.
-    ///
-    /// # Errors
-    /// As [`Task::read`].
+    /// The same, with the last `keep` records of the journal.
     pub fn read_last(home: &Home, dir: &TaskDir, keep: usize) -> Result<(Task, Journal)> {
         let journal = read_journal_last(dir, keep)?;
         let history = journal.history();
@@ -73,13 +67,13 @@ impl Task {
         Ok((task, journal))
     }
 
-    /// The frontmatter's values for what is a person's, the journal's for the rest.
+    /// A task with the frontmatter's values for what people own, and the journal's for the rest.
     pub(crate) fn of(dir: &TaskDir, document: Document, history: &TaskHistory) -> Result<Task> {
         Task::with(dir, document, history.owned.clone(), (&history.branch, &history.created_at))
             .map_err(|flaw| corrupt(dir, &flaw, history))
     }
 
-    /// As `of`, from what of the journal it takes: the values, the first branch and the time of creation.
+    /// As `of`, from the parts of the journal that it needs: the values, the first branch and the time of creation.
     pub(crate) fn with(
         dir: &TaskDir,
         document: Document,
@@ -104,21 +98,18 @@ impl Task {
         })
     }
 
-    /// The state it is in.
+    /// Its state.
     pub fn status(&self) -> &str {
         &self.owned.status
     }
 
-    /// The counter's value; 0 when the task has none of this name.
+    /// The counter's value; 0 if the task has no such counter.
     pub fn counter(&self, name: &str) -> u32 {
         self.owned.counter(name)
     }
 }
 
-/// That there is such a task.
-///
-/// # Errors
-/// `not_found` when there is none.
+/// Checks that there is such a task.
 pub(crate) fn exists(dir: &TaskDir) -> Result<()> {
     if nofollow::metadata(&dir.path).is_ok_and(|found| found.is_dir()) {
         return Ok(());
@@ -128,17 +119,11 @@ pub(crate) fn exists(dir: &TaskDir) -> Result<()> {
 }
 
 /// The journal of a task.
-///
-/// # Errors
-/// `not_found` when there is no such task, `corrupt` when its journal is missing or says no status, `environment`.
 pub(crate) fn read_journal(dir: &TaskDir) -> Result<Journal> {
     read_journal_last(dir, usize::MAX)
 }
 
-/// The same with no more of its records than so many of the last ones.
-///
-/// # Errors
-/// As [`read_journal`].
+/// The same, with the last `keep` records.
 pub(crate) fn read_journal_last(dir: &TaskDir, keep: usize) -> Result<Journal> {
     let path = dir.history();
     let journal = match journal::read_last(&path, keep) {
@@ -151,10 +136,7 @@ pub(crate) fn read_journal_last(dir: &TaskDir, keep: usize) -> Result<Journal> {
     if has_status { Ok(journal) } else { Err(no_history(dir, "does not say the task's status")) }
 }
 
-/// The task's `TASK.md` with what was saved in the worktree.
-///
-/// # Errors
-/// As `document`; `corrupt` when the worktree's copy cannot be understood.
+/// The task's `TASK.md`, merged with what was saved in the worktree.
 fn both(home: &Home, dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
     const ATTEMPTS: usize = 5;
     let Some(workspace) = &history.owned.workspace else { return document(dir, history) };
@@ -166,7 +148,7 @@ fn both(home: &Home, dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
         if now == base {
             return Ok(read);
         }
-        // Somebody has taken in or handed out a text meanwhile.
+        // Another process has merged or written a text meanwhile.
         base = now;
     }
     with_copy(dir, history, &worktree)
@@ -179,17 +161,14 @@ fn with_copy(dir: &TaskDir, history: &TaskHistory, worktree: &Path) -> Result<Do
     Ok(merged.map_or(own, |merged| merged.text))
 }
 
-/// The task's `TASK.md`, once it is whole.
-///
-/// # Errors
-/// `corrupt` when it is missing or cannot be understood, with what would mend it; `environment`.
+/// The task's `TASK.md`, once it is complete.
 pub(crate) fn document(dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
     let is_broken = |read: &Result<Document>| read.as_ref().is_err_and(|error| error.kind == Kind::Corrupt);
     once_whole(&dir.task_md(), || glance(dir, history), is_broken)
 }
 
-/// Reads a file that somebody may be in the middle of writing: some editors empty it first, and others remove it. What stays
-/// broken is what is read.
+/// Reads a file that a process may be in the middle of writing: some editors first empty or remove it. A file that stays
+/// broken is returned as it is.
 pub(crate) fn once_whole<T>(path: &Path, read: impl Fn() -> T, is_broken: impl Fn(&T) -> bool) -> T {
     const NAPS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
     for nap in NAPS {
@@ -213,10 +192,7 @@ fn was_just_written(path: &Path) -> bool {
     may_be_written && written.elapsed().unwrap_or_default() < JUST
 }
 
-/// The task's `TASK.md` as it is at this moment.
-///
-/// # Errors
-/// As `document`.
+/// The task's `TASK.md` at this moment.
 pub(crate) fn glance(dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
     let path = dir.task_md();
     match nofollow::read(&path, regular::LIMIT) {
@@ -229,7 +205,7 @@ pub(crate) fn glance(dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
     }
 }
 
-/// The engine-owned keys whose values in the document are not the journal's, as events of their repair.
+/// The engine-owned keys whose values differ from the journal's, as events of their repair.
 pub(crate) fn differences(dir: &TaskDir, document: &Document, owned: &Owned) -> Vec<Event> {
     fields(dir, owned).into_iter().filter_map(|(key, value)| difference(document, key, value)).collect()
 }
@@ -253,7 +229,7 @@ pub(crate) fn owned_fields(owned: &Owned) -> Vec<(&str, Value<'_>)> {
     fields
 }
 
-/// An error for a flaw of the task's `TASK.md`.
+/// The error for a flaw of the task's `TASK.md`.
 pub(crate) fn corrupt(dir: &TaskDir, flaw: &Flaw, history: &TaskHistory) -> Error {
     let path = dir.task_md();
     match flaw.line {
@@ -266,12 +242,12 @@ pub(crate) fn corrupt(dir: &TaskDir, flaw: &Flaw, history: &TaskHistory) -> Erro
 fn difference(document: &Document, key: &str, value: Value) -> Option<Event> {
     let found = document.get(key).unwrap_or_default();
     let kept = value.decoded().map(String::from);
-    // A counter that is not there counts nothing.
+    // A missing counter is 0.
     let same = found == kept || found.is_none() && value == Value::Number(0);
     (!same).then(|| Event::TaskRepaired { field: key.to_owned(), found, kept })
 }
 
-/// How to begin again with a file that is gone: the engine fills in what it owns.
+/// How to write a missing file again: the engine fills in its values.
 fn anew(path: &Path, history: &TaskHistory) -> String {
     let TaskHistory { branch, owned, .. } = history;
     format!(

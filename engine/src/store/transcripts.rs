@@ -1,4 +1,4 @@
-//! What agents did, kept in the task's folder: a compressed file for each spawn, and the oldest go when there is too much.
+//! Transcripts of agents: a compressed file for each spawn in the task's folder; the oldest are removed to save space.
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
@@ -12,34 +12,35 @@ use flate2::write::GzEncoder;
 
 use rustix::fs::OFlags;
 
+use crate::files::if_found;
 use crate::store::{TaskDir, atomic, home};
 use crate::{Error, Kind, Result, fault, nofollow};
 
-/// How much of one transcript is kept, before it is compressed: the end of a longer one.
+/// How much of a transcript is kept, before compression: its end.
 pub const LONGEST: u64 = 64 << 20;
 
-/// How many bytes all transcripts of a task may have when its project does not say, in units of a million.
+/// The megabytes that all transcripts of a task may take, unless its project sets another limit.
 pub const DEFAULT_MB: u32 = 20;
 
-/// What a transcript is.
+/// The form of a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
-    /// What the agent's pane has shown, as its terminal got it.
+    /// The output of the agent's pane, as its terminal got it.
     Pane,
-    /// The harness's own file: a JSON object a line.
+    /// The harness's own file: a JSON object for each line.
     Jsonl,
 }
 
-/// A transcript that is kept.
+/// A transcript in the task's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredTranscript {
     /// The agent.
     pub spawn: u32,
-    /// What it is.
+    /// Its form.
     pub form: Form,
     /// Where.
     pub path: PathBuf,
-    /// How many bytes it has on disk.
+    /// Its size on disk, in bytes.
     pub size: u64,
 }
 
@@ -63,20 +64,14 @@ impl fmt::Display for Form {
 }
 
 /// The transcripts of a task, by spawn.
-///
-/// # Errors
-/// `environment` when the folder cannot be read.
 pub fn all(dir: &TaskDir) -> Result<Vec<StoredTranscript>> {
     let mut all: Vec<StoredTranscript> = entries(dir)?.iter().filter_map(StoredTranscript::of).collect();
     all.sort_by_key(|kept| (kept.spawn, kept.form));
     Ok(all)
 }
 
-/// Keeps this as what an agent did, and makes room for it: the transcripts of the oldest agents go. Gives the file's name. Whoever
-/// calls this holds the task's lock.
-///
-/// # Errors
-/// `environment` when it cannot be written; then there is what was there before.
+/// Saves the transcript of an agent, removes those of the oldest agents to make room, and returns the file's name. The caller
+/// holds the task's lock. On failure the earlier file stays.
 pub fn keep(dir: &TaskDir, spawn: u32, form: Form, contents: &[u8], limit: u64) -> Result<String> {
     let folder = dir.transcripts();
     home::make_folder(&folder)?;
@@ -102,10 +97,7 @@ impl StoredTranscript {
         })
     }
 
-    /// What it says. Of one that was torn, what is there.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be read.
+    /// Its contents; of an incomplete file, what is there.
     pub fn read(&self) -> Result<Vec<u8>> {
         let unreadable = |cause: io::Error| Error::io("read", &self.path, &cause);
         let mut contents = Vec::new();
@@ -119,40 +111,27 @@ impl StoredTranscript {
     }
 }
 
-/// Reads what the pane of an agent has shown, once nobody writes it any more. Nothing where nothing was recorded.
-///
-/// # Errors
-/// `environment` when it cannot be read.
+/// Reads the recorded output of an agent's pane once its recorder has ended; `None` without a recording.
 pub fn pane(dir: &TaskDir, spawn: u32) -> Result<Option<Vec<u8>>> {
     let path = dir.pane(spawn);
-    let mut file = match nofollow::open(&path, OFlags::RDONLY) {
-        Ok(file) => file,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(cause) => return Err(Error::io("read", &path, &cause)),
-    };
+    let Some(mut file) = if_found(&path, nofollow::open(&path, OFlags::RDONLY))? else { return Ok(None) };
     until_unlocked(&file);
     end_of(&mut file, LONGEST).map(Some).map_err(|cause| Error::io("read", &path, &cause))
 }
 
-/// Waits until the one whom tmux starts to record the pane of an agent has begun; where it never does, for ten seconds.
+/// Waits, at most ten seconds, until tmux has started the recorder of an agent's pane.
 pub fn until_recorded(dir: &TaskDir, spawn: u32) {
     const PATIENCE: Duration = Duration::from_secs(10);
     let path = dir.pane(spawn);
     wait_while(PATIENCE, || nofollow::metadata(&path).is_err());
 }
 
-/// Removes what the pane of an agent has shown: it is kept in another file.
-///
-/// # Errors
-/// `environment` when it cannot be removed.
+/// Removes the recording of a pane, which another file has now.
 pub fn forget_pane(dir: &TaskDir, spawn: u32) -> Result<()> {
     atomic::remove(&dir.pane(spawn))
 }
 
-/// The agents whose pane was recorded and not yet kept, alive or not.
-///
-/// # Errors
-/// `environment` when the folder cannot be read.
+/// The agents whose pane was recorded and whose transcript is not saved, alive or not.
 pub fn panes(dir: &TaskDir) -> Result<Vec<u32>> {
     let names = entries(dir)?.into_iter().map(|entry| entry.file_name());
     Ok(names.filter_map(|name| name.to_str()?.strip_suffix(".pane")?.parse().ok()).collect())
@@ -163,10 +142,7 @@ fn entries(dir: &TaskDir) -> Result<Vec<fs::DirEntry>> {
     nofollow::entries(&folder).map_err(|cause| Error::io("read the folder", &folder, &cause))
 }
 
-/// The end of a file, with no more than this many bytes.
-///
-/// # Errors
-/// Those of the system.
+/// The end of a file, at most `longest` bytes.
 pub fn end_of(file: &mut File, longest: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(longest)))?;
@@ -178,7 +154,7 @@ pub fn end_of(file: &mut File, longest: u64) -> io::Result<Vec<u8>> {
     Ok(contents)
 }
 
-/// Who records a pane holds a lock on its file, and ends with the pane: it is waited for, and not for long.
+/// Waits briefly for the end of the recorder, which holds a lock on its file as long as the pane exists.
 fn until_unlocked(file: &File) {
     const PATIENCE: Duration = Duration::from_secs(2);
     wait_while(PATIENCE, || matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
@@ -192,7 +168,7 @@ fn wait_while(patience: Duration, mut lasts: impl FnMut() -> bool) {
     }
 }
 
-/// A transcript that is too large even when it is compressed loses its first half, and again.
+/// Compresses a transcript; as long as the result is too large, it drops the first half.
 fn compress_within(mut contents: &[u8], limit: u64) -> io::Result<Vec<u8>> {
     loop {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -205,13 +181,13 @@ fn compress_within(mut contents: &[u8], limit: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The rest from the first line that begins here or later.
+/// The rest from the first line that begins at `at` or later.
 fn from_line(contents: &[u8], at: usize) -> &[u8] {
     let rest = contents.get(at..).unwrap_or_default();
     rest.iter().position(|byte| *byte == b'\n').map_or(rest, |end| &rest[end + 1..])
 }
 
-/// Removes the transcripts of the oldest agents until the others have this many bytes at most.
+/// Removes the transcripts of the oldest agents until the others take at most `room` bytes.
 fn make_room(dir: &TaskDir, but: u32, room: u64) -> Result<()> {
     let others: Vec<StoredTranscript> = all(dir)?.into_iter().filter(|kept| kept.spawn != but).collect();
     let mut size: u64 = others.iter().map(|kept| kept.size).sum();

@@ -1,4 +1,4 @@
-//! The trash: deleted tasks, whole, until a person brings them back or removes them.
+//! The trash: deleted tasks, until a person restores or removes them.
 
 use std::path::Path;
 
@@ -6,10 +6,7 @@ use crate::store::create::lock_project;
 use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, atomic, home, list};
 use crate::{Error, Kind, Result, nofollow};
 
-/// Moves a task to the trash: its folder with everything in it. Who waits for its lock is told that it is gone.
-///
-/// # Errors
-/// `refused` when a task of this id is there already; `environment` when the disk refuses.
+/// Moves the folder of a task to the trash. Processes that wait for its lock learn that it is gone.
 pub fn delete(home: &Home, locked: LockedTask) -> Result<TaskDir> {
     let dir = locked.dir().clone();
     let there = home.deleted(&dir.project, &dir.id);
@@ -18,11 +15,8 @@ pub fn delete(home: &Home, locked: LockedTask) -> Result<TaskDir> {
     Ok(there)
 }
 
-/// Brings a deleted task back, once `restored` is in its journal. `admit` sees it and the tasks that have its branch now,
-/// and may refuse; nobody else creates a task of this project meanwhile.
-///
-/// # Errors
-/// Those of `admit`; `corrupt` when it cannot be read; `refused` when there is such a task; `locked`, `environment`.
+/// Restores a deleted task, after `restored` is in its journal. `admit` gets it and the tasks that now have its branch, and
+/// may refuse; no other process creates a task of this project meanwhile.
 pub fn restore(
     home: &Home,
     there: &TaskDir,
@@ -34,7 +28,7 @@ pub fn restore(
     admit(&task, &list::of_branch(home, &there.project, &task.branch)?)?;
     let dir = home.task(&there.project, &there.id);
     let mut locked = LockedTask::lock(home, there)?;
-    // A kill may have come between this and the move.
+    // A kill may have come between the event and the move.
     if locked.history().is_deleted {
         locked.append(restored, Set::new())?;
     }

@@ -55,9 +55,6 @@ pub fn pinned(harness: Harness) -> String {
 }
 
 /// Installs the pinned versions below this folder, once: another process may be at it.
-///
-/// # Errors
-/// Why they cannot be had.
 pub fn pinned_below(cache: &Path) -> Result<Installed, String> {
     let mut hasher = DefaultHasher::new();
     (PACKAGE, LOCK).hash(&mut hasher);
@@ -70,9 +67,6 @@ pub fn pinned_below(cache: &Path) -> Result<Installed, String> {
 }
 
 /// Installs the newest versions below this folder, in place of those that were the newest before.
-///
-/// # Errors
-/// Why they cannot be had.
 pub fn latest_below(cache: &Path) -> Result<Installed, String> {
     let newest: serde_json::Map<String, Value> =
         ALL.iter().map(|harness| (harness.package.to_owned(), Value::from("latest"))).collect();

@@ -5,9 +5,6 @@ use serde_json::Value;
 use super::plan::{Act, Fault, Plan};
 
 /// Reads `[{"prompt": ["…"], "within": ["…"], "acts": [["run", "ls"], …]}, …]`.
-///
-/// # Errors
-/// What cannot be understood.
 pub fn plans(text: &str) -> Result<Vec<Plan>, String> {
     let all: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let all = all.as_array().ok_or("a list of plans is wanted")?;

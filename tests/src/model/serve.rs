@@ -44,9 +44,6 @@ struct State {
 
 impl Model {
     /// Starts one on this port of the loopback interface, or on any that is free.
-    ///
-    /// # Errors
-    /// The port cannot be had.
     pub fn start(port: u16) -> io::Result<Model> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let address = listener.local_addr()?;

@@ -96,7 +96,7 @@ fn what_a_full_disk_has_cut_short_is_finished_later() {
     let mut asking = on_a_full_disk(&world, 40, &["task", "update", &task.id, "--status", "clarification"]);
     let told = world.said(&mut asking).fails(5, "environment");
     assert!(told.contains("TASK.md") && told.contains("free space"), "{told}");
-    assert!(told.contains("the change is on record, and the next command"), "{told}");
+    assert!(told.contains("the journal has the change, and the next command"), "{told}");
     assert_eq!(body(&task), before);
     task.ok("update", &["--summary", "Mend it well"]);
     assert_eq!((task.status().as_str(), body(&task)), ("clarification", before));

@@ -9,9 +9,6 @@ pub(super) struct Known {
 impl Known {
     /// Reads the list: a line that begins in the first column is a reason, the indented ones under it are changes; `#` begins
     /// a comment.
-    ///
-    /// # Errors
-    /// A change comes before any reason, or a reason has no change.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut reasons = Vec::new();
         let mut reason: Option<&str> = None;

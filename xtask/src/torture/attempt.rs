@@ -41,9 +41,6 @@ pub(super) struct Attempt {
 }
 
 /// Plays a scene on this branch under a fault, lets the next command recover, and compares.
-///
-/// # Errors
-/// What is lost, or is not as it should be.
 pub(super) fn attempt(
     world: &World,
     scene: &Scene,

@@ -174,10 +174,6 @@ impl Task {
     }
 
     /// What has become of it. `expected` is waited for as long as a message may still be on its way.
-    ///
-    /// # Errors
-    /// What is wrong whatever was expected: a journal with a gap, a transition that is not closed, a `TASK.md` that
-    /// disagrees, processes that nobody knows of.
     pub(super) fn outcome(&self, world: &World, expected: Option<&Outcome>) -> Result<Outcome> {
         self.check()?;
         self.check_kept(world)?;

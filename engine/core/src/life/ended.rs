@@ -1,4 +1,4 @@
-//! What follows on the end of an agent, and on an agent that waits or cannot be started.
+//! What follows when an agent ends, waits, or cannot be started.
 
 use alloc::format;
 use alloc::string::String;
@@ -30,7 +30,7 @@ impl<'m> Machine<'m> {
             return self.restart_after(facts, Vec::new(), Some(after), reason);
         }
         let is_crash = matches!(exit, ExitDecision::Crash { .. } | ExitDecision::Escalate { .. });
-        // Who starts an agent may be killed over it: one that has never begun has not crashed.
+        // The process that starts an agent can be killed: an agent that never began has not crashed.
         if is_crash && end.never_began {
             let story = format!("agent {} was never started{}", end.spawn, end.how());
             return self.restart_after(facts, Vec::new(), None, story);
@@ -52,14 +52,14 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// Whether a state wants the very agent whose end has led there, and nothing has taken its place: its exit rules are
-    /// then asked about that end, too.
+    /// Whether the agent whose end has led to this state is the state's own agent, and no other has been started in its place:
+    /// the exit rules of this state then judge the same end.
     pub fn is_missed(&self, status: StateId, has_session: bool, agent: Actor, is_replaced: bool) -> bool {
         let state = self.state(status);
         has_session && !is_replaced && !state.terminal && state.agent == agent
     }
 
-    /// After how many seconds a task has been in a state for too long.
+    /// The seconds after which a task has been in a state for too long.
     pub fn timeout(&self, state: StateId) -> Option<u32> {
         self.exit_rules_of(state).find_map(|rule| self.timeout_of(rule))
     }
@@ -71,7 +71,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// Nothing follows yet while an agent is there that has to be ended; one that a person is told of goes on.
+    /// The driver first ends a living agent, unless the rule only notifies a person.
     pub(super) fn elapsed(&self, facts: &Facts<'_>, has_agent: bool, lasted: u32) -> Turn<'m> {
         let status = facts.view.status;
         let end = End { lasted, ..End::PLAIN };
@@ -84,7 +84,7 @@ impl<'m> Machine<'m> {
         if has_agent {
             return Turn::of(Vec::new(), format!("the time in {} is over", self.state(status).name));
         }
-        // Nobody has crashed: this is asked again and again while the transition cannot be taken.
+        // This is no crash: it is asked again as long as the transition is refused.
         match self.decide_exit(&facts.view, &end) {
             ExitDecision::Advance { decision, reason } => self.advanced(decision, reason),
             ExitDecision::Crash { reason, .. }
@@ -105,7 +105,7 @@ impl<'m> Machine<'m> {
             return Turn::default();
         }
         let after = self.seconds_of_limit(facts, left);
-        // An agent that is alive is not started: it goes on.
+        // A living agent is not started: it goes on.
         Turn { effects: Vec::new(), ..self.restart_after(facts, Vec::new(), Some(after), reason.into()) }
     }
 
@@ -146,8 +146,8 @@ impl<'m> Machine<'m> {
         Turn::of(events, story)
     }
 
-    /// How many seconds are left of a limit that the agent has met, where its end would else count as a crash or wait as
-    /// long as a rule says. Only a state that says how its agent is started again can wait.
+    /// The remaining seconds of a limit that the agent met. The limit replaces a crash or the time of a `wait` rule. Only a
+    /// state with a respawn prompt can wait.
     fn left_of_limit(&self, facts: &Facts<'_>, end: &End<'_>, exit: &ExitDecision<'_>) -> Option<u32> {
         let limit = end.limit.filter(|_| self.state(facts.view.status).respawn.is_some())?;
         match exit {
@@ -159,7 +159,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// The harness says how long, else a `wait` rule of the state, else how often the task has waited.
+    /// The harness says how long, or a `wait` rule of the state does, or it depends on how often the task has waited.
     fn seconds_of_limit(&self, facts: &Facts<'_>, left: Option<u32>) -> u32 {
         let rule =
             self.exit_rules_of(facts.view.status).find_map(|rule| match self.exit_rules[rule].outcome {
@@ -169,7 +169,7 @@ impl<'m> Machine<'m> {
         left.or(rule).unwrap_or_else(|| limit_after(facts.restarts))
     }
 
-    /// An agent that is due at once is started; one that cannot be started any more is given up.
+    /// Starts the agent now if the delay is 0, and gives up when the limit of restarts is reached.
     fn restart_after(
         &self,
         facts: &Facts<'_>,
@@ -188,7 +188,7 @@ impl<'m> Machine<'m> {
             match self.again(facts) {
                 Ok(effect) => Vec::from([effect]),
                 Err(refusal) => {
-                    let why = refusal.told(self, &facts.view);
+                    let why = refusal.message(self, &facts.view);
                     return given_up(events, format!("{reason}; it could not be started again: {why}"));
                 }
             }

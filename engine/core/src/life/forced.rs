@@ -1,23 +1,23 @@
-//! How tasks end: by the workflow's transition where one is open, and else without one, so that no agent and no worktree
-//! is left behind.
+//! How tasks end: by a transition of the workflow if it allows one, and otherwise without one, so that no agent and no
+//! worktree remains.
 
 use alloc::vec::Vec;
 
 use super::{Facts, LifeEvent, Refusal, Turn};
 use crate::{Actor, Hook, Machine, Rejection, StateId};
 
-/// A transition that no workflow has to declare.
+/// An end of a task that a workflow need not declare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forced {
-    /// The task is given up.
+    /// The task is cancelled.
     Cancel,
-    /// Its work is part of the default branch.
+    /// Its work is merged.
     Merge,
 }
 
 impl<'m> Machine<'m> {
-    /// One that cannot go on, since a transition that was begun cannot be finished, is cancelled without one. One that is
-    /// over and still has a session or a worktree, because a hook has failed, is rid of these.
+    /// A task whose open transition cannot be finished is cancelled without a transition. A finished task that still has a
+    /// session or a worktree, because a hook failed, loses these.
     pub(super) fn cancel(
         &self,
         facts: &Facts<'_>,
@@ -33,8 +33,8 @@ impl<'m> Machine<'m> {
         if is_cut_short { Ok(Turn::forced(Forced::Cancel, by, to)) } else { self.request(facts, to, by) }
     }
 
-    /// One that went there without a merge stays there. A person can force what the workflow refuses, as long as the task is
-    /// not over (design §9).
+    /// A task that reached the state without a merge stays there. A person can override a refusal unless the task is
+    /// finished.
     pub(super) fn merge(
         &self,
         facts: &Facts<'_>,
@@ -56,7 +56,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// What an agent or a person would still have to do, GitHub has decided.
+    /// GitHub has decided, so no agent or person has to act.
     pub(super) fn pull_request(&self, facts: &Facts<'_>, end: Forced) -> Result<Turn<'m>, Refusal> {
         if self.state(facts.view.status).terminal {
             return Ok(Turn::default());
@@ -66,8 +66,7 @@ impl<'m> Machine<'m> {
         Ok(declared.unwrap_or_else(|_| Turn::forced(end, Actor::Engine, to)))
     }
 
-    /// Whether a person can have all the same what the workflow refuses: never what is another actor's, and nothing of a task
-    /// that is over.
+    /// A person can override a refusal, but not one that concerns the actor, and not for a finished task.
     pub(super) fn rejected(&self, facts: &Facts<'_>, rejection: Rejection) -> Refusal {
         let is_rule = match rejection {
             Rejection::NoTransition { .. } | Rejection::GuardFailed { .. } | Rejection::GateFailed { .. } => {
@@ -78,10 +77,7 @@ impl<'m> Machine<'m> {
         Refusal::Rejected { rejection, is_forcible: is_rule && !self.state(facts.view.status).terminal }
     }
 
-    /// The state in which tasks end so.
-    ///
-    /// # Errors
-    /// The workflow has none.
+    /// The state in which such a task ends.
     pub fn end_of(&self, what: Forced) -> Result<StateId, Refusal> {
         let (to, command) = match what {
             Forced::Cancel => (self.commands.cancel, "cancel"),
@@ -90,8 +86,8 @@ impl<'m> Machine<'m> {
         to.ok_or(Refusal::NoState(command))
     }
 
-    /// The hooks of such a transition. A merge has those of the transitions that are declared to its state, each once,
-    /// between the end of the agents and that of the worktree.
+    /// The hooks of such an end. A merge also runs the cleanup hooks of the declared transitions to its state, each once,
+    /// between the end of the agents and the release of the worktree.
     pub fn forced_hooks(&self, what: Forced, to: StateId) -> Vec<&'m Hook<'m>> {
         let declared = self.transitions.iter().filter(|it| what == Forced::Merge && it.to == to);
         let declared = declared.flat_map(|it| it.hooks).filter(|hook| is_cleanup(hook));
@@ -105,7 +101,7 @@ impl<'m> Machine<'m> {
     }
 }
 
-/// A task that is over starts no agent and counts nothing.
+/// A finished task starts no agent and changes no counter.
 fn is_cleanup(hook: &Hook<'_>) -> bool {
     hook.spawn().is_none() && hook.increments().is_none() && !matches!(hook, Hook::AcquireWorkspace)
 }

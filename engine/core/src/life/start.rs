@@ -1,4 +1,4 @@
-//! How tasks are started, and their agents again.
+//! How tasks start, and how their agents start again.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,9 +8,9 @@ use super::{Facts, Refusal, Turn};
 use crate::{Actor, Effect, Hook, Machine, REVIEW_ROUND, Rejection, StateId, View};
 
 impl<'m> Machine<'m> {
-    /// A task in the initial state goes to where work begins; without a summary, to where it is asked for. One that is
-    /// further on and has got no worktree yet, since it was created there or could not have it on the way, gets one now,
-    /// and the agent of the state that it is in.
+    /// A task in the initial state goes to the state where work begins, or, without a summary, to the state that asks for
+    /// one. A task in a later state without a worktree (it was created there, or got none on the way) gets one now, and the
+    /// agent of its state.
     pub(super) fn spawn(&self, facts: &Facts<'_>, by: Actor) -> Result<Turn<'m>, Refusal> {
         let status = facts.view.status;
         if status == self.initial {
@@ -26,7 +26,7 @@ impl<'m> Machine<'m> {
         Ok(Turn { effects: Vec::from([acquire, start]), ..Turn::default() })
     }
 
-    /// Whether a task is still to get a worktree and an agent.
+    /// Whether a task still has to get a worktree and an agent.
     pub fn is_to_start(&self, status: StateId, has_worktree: bool) -> bool {
         status == self.initial || self.late_start(status, has_worktree).is_some()
     }
@@ -35,7 +35,7 @@ impl<'m> Machine<'m> {
         self.state(status).respawn.as_ref().filter(|_| status != self.initial && !has_worktree)
     }
 
-    /// Whether a start can make a review round 1 that no transition counts.
+    /// Whether the start of a task can set the review round without a transition that counts it.
     pub(crate) fn starts_review(&self) -> bool {
         self.states.iter().filter_map(|state| state.respawn.as_ref()).any(is_review)
     }
@@ -47,7 +47,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// The task stays where it is (seed 000).
+    /// The task stays in its state.
     pub(super) fn start_again(&self, facts: &Facts<'_>, is_alive: bool) -> Result<Turn<'m>, Refusal> {
         let effect = self.again(facts)?;
         if is_alive {
@@ -74,8 +74,8 @@ fn is_review(hook: &Hook<'_>) -> bool {
 }
 
 impl Refusal {
-    /// What stands in the way, in one sentence.
-    pub fn told(&self, machine: &Machine<'_>, view: &View<'_>) -> String {
+    /// The reason, in one sentence.
+    pub fn message(&self, machine: &Machine<'_>, view: &View<'_>) -> String {
         let state = machine.state(view.status);
         match self {
             Refusal::Rejected { rejection, .. } => rejection.message(machine, view),
@@ -92,7 +92,7 @@ impl Refusal {
         }
     }
 
-    /// The workflow's no, if it is that.
+    /// The rejection, if the workflow refuses.
     pub fn rejection(&self) -> Option<Rejection> {
         match self {
             Refusal::Rejected { rejection, .. } => Some(*rejection),

@@ -1,20 +1,20 @@
-//! How words, objects and events are declared: once, and everything that handles them follows from that.
+//! The macros that declare words, objects and events; all code that handles them follows from the declaration.
 
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Error, Map, Value};
 
-/// A type of events, as it is declared.
+/// A declared type of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Type {
-    /// What journals call it.
+    /// Its name in journals.
     pub name: &'static str,
     /// The names of its fields.
     pub fields: &'static [&'static str],
-    /// When it is written, in the lines of its declaration.
+    /// The lines of its documentation, which say when it is written.
     pub when: &'static [&'static str],
 }
 
-/// The members of a JSON object that have not been taken yet. What nobody takes was written by a newer version.
+/// The members of a JSON object that are not taken yet. A member that is never taken comes from a newer version.
 pub(crate) struct Fields(Map<String, Value>);
 
 impl Fields {
@@ -22,7 +22,7 @@ impl Fields {
         object.deserialize_map(Object).map(Fields)
     }
 
-    /// The member of this name. One that is not there is this, else what null stands for.
+    /// The member of this name. For one that is absent it returns `missing`, or else reads `null`.
     pub(crate) fn take<T: DeserializeOwned>(&mut self, name: &str, missing: Option<T>) -> Result<T, Error> {
         let found = self.0.remove(name);
         let is_there = found.is_some();
@@ -43,7 +43,7 @@ fn flaw(name: &str, is_there: bool, cause: &Error) -> Error {
     })
 }
 
-/// Reads an object, each of whose members has a name of its own.
+/// Reads an object and refuses two members of one name.
 struct Object;
 
 impl<'de> Visitor<'de> for Object {
@@ -65,14 +65,14 @@ impl<'de> Visitor<'de> for Object {
     }
 }
 
-/// Declares words that journals use. A word that is not among them is kept as it is.
+/// Declares the words of a field. A word that is not declared is preserved.
 macro_rules! words {
     ($($(#[doc = $doc:literal])* $name:ident { $($(#[doc = $means:literal])* $variant:ident = $word:literal,)* })*) => {$(
         $(#[doc = $doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum $name {
             $($(#[doc = $means])* $variant,)*
-            /// Another word, such as a newer version may use.
+            /// A word of a newer version.
             Other(String),
         }
 
@@ -129,7 +129,7 @@ macro_rules! words {
     )*};
 }
 
-/// Takes the fields of an object one by one. One with an attribute for serde, and an option, may be missing.
+/// Takes the fields of an object one by one. A field with an attribute for serde, or of type `Option`, may be absent.
 macro_rules! take {
     ($fields:ident, $field:ident : $of:ty) => {
         $fields.take::<$of>(stringify!($field), None)?
@@ -175,13 +175,13 @@ macro_rules! objects {
     )*};
 }
 
-/// Declares the events: the type, how it is written and read, and the list of what there is.
+/// Declares the events: the type, how it is written and read, and the list of types.
 macro_rules! events {
     ($($(#[doc = $when:literal])* $type:literal $variant:ident
         $({ $($(#[doc = $means:literal])* $(#[serde $serde:tt])? $field:ident: $of:ty,)* })?
         $(($object:ident))?
     ,)*) => {
-        /// What can happen to a task. Fields and types that a newer version wrote are passed over.
+        /// What can happen to a task. Readers ignore the fields and types of newer versions.
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
         #[serde(tag = "type")]
         pub enum Event {
@@ -192,14 +192,14 @@ macro_rules! events {
                     $({ $($(#[doc = $means])* $(#[serde $serde])? $field: $of,)* })?
                     $(($object))?,
             )*
-            /// What a newer version wrote.
+            /// An event of a newer version.
             #[default]
             #[serde(rename = "unknown")]
             Unknown,
         }
 
         impl Event {
-            /// What there is, in the order of its declaration.
+            /// All types, in the order of declaration.
             pub const TYPES: &[Type] = &[$(Type {
                 name: $type,
                 fields: events!(@fields $({ $($field)* })? $(($object))?),
@@ -216,7 +216,7 @@ macro_rules! events {
                 })
             }
 
-            /// One of each, with no two values alike, so that none can be taken for another.
+            /// One event of each type, with no two equal values, so that a test notices swapped fields.
             #[cfg(test)]
             pub(crate) fn samples(count: &mut u32) -> Vec<Event> {
                 use crate::event::sample::Sample;

@@ -1,10 +1,10 @@
-//! How much of what a child writes is kept: all of it, or its beginning and its end, and more of it in a file.
+//! Captured output: all of it, or its beginning and end, with more in a file.
 
 use std::fs::File;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is kept of one pipe.
+/// The captured part of one pipe.
 #[derive(Default)]
 pub(super) struct CapturedOutput {
     head: Vec<u8>,
@@ -13,16 +13,16 @@ pub(super) struct CapturedOutput {
     bound: Option<Bound>,
 }
 
-/// What bounds it.
+/// The limits of captured output.
 #[derive(Clone)]
 pub(super) struct Bound {
-    /// How many bytes of each end are kept.
+    /// The number of bytes that are kept of each end.
     pub(super) end: usize,
-    /// Where both pipes of a child are written to as they come.
+    /// The file for both pipes of a child.
     pub(super) file: Arc<Mutex<Copied>>,
 }
 
-/// A file that takes so many bytes more.
+/// A file with room for so many more bytes.
 pub(super) struct Copied {
     pub(super) file: File,
     pub(super) left: u64,
@@ -39,7 +39,7 @@ impl CapturedOutput {
         let (first, rest) = bytes.split_at(end.saturating_sub(self.head.len()).min(bytes.len()));
         self.head.extend_from_slice(first);
         self.tail.extend_from_slice(rest);
-        // Not with each piece, since all that is kept moves.
+        // Not at each read, since removal moves the rest.
         if self.tail.len() > 2 * end {
             let old = self.tail.len() - end;
             self.tail.drain(..old);
@@ -60,7 +60,7 @@ impl CapturedOutput {
 impl Copied {
     fn push(&mut self, bytes: &[u8]) {
         let length = usize::try_from(self.left).map_or(bytes.len(), |left| left.min(bytes.len()));
-        // What the disk does not take is left out: the program is not to fail for that.
+        // A full disk is no reason for the program to fail.
         self.left = match self.file.write_all(&bytes[..length]) {
             Ok(()) => self.left - length as u64,
             Err(_) => 0,

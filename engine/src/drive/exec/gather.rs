@@ -1,4 +1,4 @@
-//! What a child writes until it ends: both pipes are drained while its input is fed, so that none waits for another.
+//! Reads both pipes of a child while feeding its input, so that no pipe blocks another.
 
 use std::io::{self, Read, Write};
 use std::process::Child;
@@ -11,11 +11,11 @@ use rustix::process::{Pid, WaitId, WaitIdOptions};
 
 use super::captured::{Bound, CapturedOutput};
 
-/// How long a program may keep its pipes open after it has ended: something it left in the background,
-/// an `ssh` connection master for instance, may hold them for ever.
+/// How long a program's pipes may stay open after its end: a background process, such as an `ssh` connection master, may hold
+/// them for ever.
 const LINGER: Duration = Duration::from_millis(500);
 
-/// The output of a child that is running.
+/// The output of a running child.
 pub(super) struct Gathering {
     events: Receiver<Event>,
     stdout: Gathered,
@@ -30,7 +30,7 @@ enum Event {
 }
 
 impl Gathering {
-    /// Begins to gather what the child writes, within this bound, and to feed it this input.
+    /// Begins to read what the child writes, within these limits, and to write its input.
     pub(super) fn begin(child: &mut Child, input: Vec<u8>, bound: Option<Bound>) -> Gathering {
         let (sender, events) = mpsc::channel();
         feed(child.stdin.take(), input);
@@ -40,7 +40,7 @@ impl Gathering {
         Gathering { events, stdout, stderr }
     }
 
-    /// Waits until it has ended and closed its pipes, or something that it left behind has had [`LINGER`] to do so.
+    /// Waits until it has ended and closed its pipes, or [`LINGER`] after its end has passed.
     pub(super) fn ends_within(&self, bound: Duration) -> bool {
         let mut until = Instant::now() + bound;
         let mut exited = false;
@@ -58,7 +58,7 @@ impl Gathering {
         true
     }
 
-    /// What it wrote to its standard output and its standard error.
+    /// Its standard output and its standard error.
     pub(super) fn taken(self) -> (Vec<u8>, Vec<u8>) {
         (taken(&self.stdout), taken(&self.stderr))
     }
@@ -66,7 +66,7 @@ impl Gathering {
 
 fn feed(pipe: Option<impl Write + Send + 'static>, bytes: Vec<u8>) {
     if let Some(mut pipe) = pipe {
-        // A program that stops reading says why itself; a broken pipe adds nothing to that.
+        // A program that stops reading reports the reason itself.
         thread::spawn(move || pipe.write_all(&bytes));
     }
 }
@@ -95,7 +95,7 @@ fn read_some(pipe: &mut impl Read, chunk: &mut [u8]) -> Option<usize> {
     }
 }
 
-/// Tells when the child has ended but leaves it unreaped, so that its id still means it.
+/// Reports the end of the child without reaping it, so that its id stays its own.
 fn announce_exit(child: &Child, events: Sender<Event>) {
     let pid = Pid::from_child(child);
     thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Keeping what is only in one worktree: every file that git does not ignore, every commit that is on no remote.
+//! Backs up what is only in one worktree: every file that git does not ignore, every commit that is on no remote.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -13,44 +13,43 @@ use super::parse::{self, Entry, Object};
 use super::{Git, TASK_FILE, Worktree};
 use crate::{Error, Kind, Result};
 
-/// Who makes the commits of backups.
+/// The author of backup commits.
 pub(super) const BACKUP_EMAIL: &str = "orange@localhost";
 
-/// Work that was kept under a ref.
+/// A backup under a ref.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backup {
-    /// The ref that keeps it: `refs/orange/backup/<task>/<n>`.
+    /// The ref: `refs/orange/backup/<task>/<n>`.
     pub reference: String,
-    /// The commit with all of it; what was staged is its parent where that was something else.
+    /// The commit of everything; its parent is what was staged, if that differs.
     pub commit: String,
 }
 
-/// Something that was kept before a worktree was cleaned or removed.
+/// What was saved before a worktree was cleaned or removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SavedWork {
-    /// Under a ref.
+    /// A commit under a ref.
     Commit(Backup),
-    /// What no ref can hold, such as a repository inside the worktree: whole, in this place now.
+    /// The folder with what no ref can hold, such as a nested repository.
     Aside(PathBuf),
 }
 
-/// On whose behalf work is kept, and who takes notice of it before anything is cleaned.
+/// The task of a backup, and the function that records it.
 pub struct BackupContext<'k> {
-    /// The task whose work it is; of a worktree without one, the worktree's name.
+    /// The task; of a worktree without a task, the worktree's name.
     pub task: &'k str,
-    /// The branch that work is merged into. What is part of it needs no ref.
+    /// The branch into which work is merged. What it contains needs no ref.
     pub default_branch: &'k str,
-    /// The folder that what no ref can hold is moved to.
+    /// The folder for what no ref can hold.
     pub aside: &'k Path,
-    /// Gets everything that was kept. If it fails, nothing is cleaned.
+    /// Records each backup. If it fails, nothing is cleaned.
     pub note: &'k mut dyn FnMut(SavedWork) -> Result<()>,
 }
 
 /// The refs of all backups.
 pub(super) const BACKUPS: &str = "refs/orange/backup";
 
-/// What git keeps beside the refs while it is in the middle of something: what is being merged or rebased, and what it
-/// has stashed by itself for the time.
+/// Git's files beside the refs during an operation: what is being merged or rebased, and what git has stashed meanwhile.
 const LOOSE_ENDS: [&str; 8] = [
     "MERGE_HEAD",
     "MERGE_AUTOSTASH",
@@ -62,7 +61,7 @@ const LOOSE_ENDS: [&str; 8] = [
     "rebase-apply/autostash",
 ];
 
-/// What git has still to do of a rebase, a cherry-pick or a revert of several commits, and what of it was undone.
+/// Git's files about the remaining and the undone commits of a rebase, a cherry-pick or a revert.
 const SEQUENCES: [&str; 7] = [
     "sequencer/todo",
     "sequencer/head",
@@ -73,36 +72,36 @@ const SEQUENCES: [&str; 7] = [
     "rebase-apply/original-commit",
 ];
 
-/// Refs that belong to one worktree alone.
+/// Refs of a single worktree.
 const OWN_REFS: [&str; 3] = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"];
 
-/// How long it may take to read everything that is to be kept.
+/// The time limit for reading everything to back up.
 const LONG: Duration = Duration::from_secs(3600);
 
-/// A path, and what git has for it.
+/// A path with its object in git.
 pub(super) type Held = (PathBuf, Object);
 
-/// A checkout whose work is to be kept.
+/// A checkout to back up.
 pub(super) struct Seen<'s> {
     /// The checkout.
     pub(super) git: Git,
     pub(super) look: &'s Look,
-    /// The files that were moved away from it, and the folder where each is under its path.
+    /// The files that were moved out of it, with the folder where each is under its path.
     pub(super) captured: &'s [Found],
     pub(super) place: &'s Path,
-    /// Submodules that were moved away, with the commits that they stood on.
+    /// Submodules that were moved out of it, with their commits.
     pub(super) modules: &'s [(PathBuf, String)],
 }
 
 impl Seen<'_> {
-    /// What the index has to be told to have everything as it was in the files.
+    /// The changes to the index that give it the contents of the files.
     fn changes(&self, held: &[Held]) -> Vec<u8> {
         let captured: BTreeSet<&Path> = held.iter().map(|(path, _)| &**path).collect();
         let is_there = |entry: &Entry| self.git.repo.join(&entry.path).symlink_metadata().is_ok();
         let is_removed = |entry: &&Entry| {
             let is_passed_over = entry.is_repository()
                 || entry.path == Path::new(TASK_FILE)
-                // A file that git was told to pass over, and that is not there, is none that anybody has removed.
+                // A file that git is told to skip and that is missing was not removed by anybody.
                 || entry.is_hidden() && !is_there(entry) && !captured.contains(&*entry.path);
             entry.is_conflict() || !self.look.is_as_in_index(entry) && !is_passed_over
         };
@@ -115,7 +114,7 @@ impl Seen<'_> {
     }
 }
 
-/// The words of some lines that look like the name of a commit, which git may have abbreviated.
+/// The words of these lines that look like a commit's name, which may be abbreviated.
 fn words_of(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<String> {
     let is_name = |word: &&str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let lines = text.lines().filter(|line| wanted(line));
@@ -123,12 +122,12 @@ fn words_of(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<String> {
 }
 
 impl Backup {
-    /// The task that it is of, or the worktree where that is not known.
+    /// Its task, or the name of its worktree.
     pub fn task(&self) -> &str {
         self.reference.rsplit('/').nth(1).unwrap_or_default()
     }
 
-    /// Its number among those of its task.
+    /// Its number among the backups of its task.
     pub fn number(&self) -> Option<u32> {
         self.reference.rsplit('/').next()?.parse().ok()
     }
@@ -136,9 +135,6 @@ impl Backup {
 
 impl Git {
     /// The backups of a task, oldest first.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn backups(&self, task: &str) -> Result<Vec<Backup>> {
         let refs = self.refs(&[&format!("{BACKUPS}/{task}/")])?;
         let mut backups: Vec<Backup> =
@@ -147,19 +143,13 @@ impl Git {
         Ok(backups)
     }
 
-    /// How many backups there are, of all tasks.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// The number of backups of all tasks.
     pub fn count_backups(&self) -> Result<usize> {
         Ok(self.refs(&[BACKUPS])?.len())
     }
 
-    /// Makes a branch at a commit and gives its name: the wanted one, or that with a number when there is another
-    /// branch of this name. No branch is moved and no worktree touched.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// Creates a branch at a commit and returns its name: the wanted one, with a number if that exists. It changes no branch and no
+    /// worktree.
     pub fn branch_at(&self, wanted: &str, commit: &str) -> Result<String> {
         let mut name = wanted.to_owned();
         for number in 2.. {
@@ -176,10 +166,7 @@ impl Git {
         Ok(name)
     }
 
-    /// Keeps what is only in a checkout, of which some files are in another place by now, each under its path.
-    ///
-    /// # Errors
-    /// `environment` when git fails, or when a captured file is not in what was kept; those of taking notice.
+    /// Backs up what is only in a checkout, of which some files have been moved elsewhere, each under its path.
     pub(super) fn back_up(&self, seen: &Seen<'_>, context: &mut BackupContext<'_>) -> Result<()> {
         let (commit, held) = seen.git.snapshot(seen, context.task)?;
         if let Some(commit) = commit.or(seen.git.head(&seen.git.repo)?) {
@@ -189,7 +176,7 @@ impl Git {
         self.keep_loose_ends(&seen.git, context)
     }
 
-    /// That a commit has every one of these files, as it is.
+    /// Checks that a commit has exactly these files.
     fn check_held(&self, commit: &str, files: &[Held]) -> Result<()> {
         let tree = if files.is_empty() { Tree::new() } else { self.tree(commit)? };
         match files.iter().find(|(path, object)| tree.get(path) != Some(object)) {
@@ -203,10 +190,7 @@ impl Git {
         }
     }
 
-    /// Keeps what git still knows of a worktree whose folder is gone: its commit, and what was staged in it.
-    ///
-    /// # Errors
-    /// As [`Git::back_up`].
+    /// Backs up what git still knows of a worktree whose folder is gone: its commit, and what was staged.
     pub(super) fn back_up_removed(&self, removed: &Worktree, context: &mut BackupContext<'_>) -> Result<()> {
         let Some(folder) = self.remembered(&removed.path)? else { return Ok(()) };
         let index = Scratch::of(&folder.join("index"))?;
@@ -233,7 +217,7 @@ impl Git {
         Ok(())
     }
 
-    /// Gives a commit a ref, unless a branch, a remote or a tag has it.
+    /// Gives a commit a ref, unless it is part of a branch, a remote or a tag.
     fn keep_loose(&self, commit: &str, context: &mut BackupContext<'_>) -> Result<()> {
         if self.is_beyond(commit, ["--branches", "--remotes", "--tags"].map(str::to_owned))? {
             self.keep(commit, context)?;
@@ -241,28 +225,28 @@ impl Git {
         Ok(())
     }
 
-    /// Is this commit on no branch, remote, tag or backup?
+    /// Whether this commit is on no branch, remote, tag or backup.
     pub(super) fn is_lost_without(&self, commit: &str) -> Result<bool> {
         let backups = format!("--glob={BACKUPS}/*");
         self.is_beyond(commit, ["--branches", "--remotes", "--tags", &backups].map(str::to_owned))
     }
 
-    /// Where git keeps what belongs to this worktree alone, its index among it.
+    /// Git's folder for this worktree, which has its index.
     pub(super) fn git_dir(&self, worktree: &Path) -> Result<PathBuf> {
         Ok(PathBuf::from(self.call_in(worktree).args(["rev-parse", "--absolute-git-dir"]).text()?))
     }
 
-    /// The next free ref of the task; none is ever used twice.
+    /// The next ref of the task; no ref is used twice.
     pub(super) fn next_backup(&self, task: &str) -> Result<String> {
         let last = self.backups(task)?.last().and_then(Backup::number).unwrap_or_default();
         Ok(format!("{BACKUPS}/{task}/{}", last + 1))
     }
 
-    /// A commit of everything in the checkout, made beside its index so that nothing there changes; none when that is the
-    /// same as its head. And what it has of each captured file.
+    /// A commit of everything in the checkout, made with a copy of its index; `None` if that equals its head. Also returns the
+    /// object of each captured file.
     pub(super) fn snapshot(&self, seen: &Seen<'_>, task: &str) -> Result<(Option<String>, Vec<Held>)> {
         let index = Scratch::of(&self.git_dir(&self.repo)?.join("index"))?;
-        // Git looks again into files that are as old as the index, and filters them for that.
+        // Git filters files again that are as old as the index.
         let quiet = self.without_filters()?;
         let at = || {
             let call = self.call().env("GIT_INDEX_FILE", &index.path);
@@ -286,7 +270,7 @@ impl Git {
         Ok((self.commit_on(head.as_deref(), &states, task, &index)?, held))
     }
 
-    /// What git has of each captured file: of one that is as the index has it, that; of every other one, its bytes.
+    /// The object of each captured file: from the index if it is unchanged, or else of its bytes.
     fn held(&self, seen: &Seen<'_>) -> Result<Vec<Held>> {
         let known: BTreeMap<&Path, &Entry> = seen
             .look
@@ -314,7 +298,7 @@ impl Git {
         let hash = |words: &[&str], input: &[u8]| {
             self.call().bound(LONG).args(["hash-object", "-w"]).args(words).input(input).text()
         };
-        // Without filters: what comes back are the bytes that were there, and one that fails is in nobody's way.
+        // Without filters, the backup has the original bytes, and no filter can fail.
         let printed =
             if files.is_empty() { String::new() } else { hash(&["--no-filters", "--stdin-paths"], &lines)? };
         if printed.lines().count() != files.len() {
@@ -327,7 +311,7 @@ impl Git {
         Ok(held)
     }
 
-    /// What git has of these links, all at once: there may be thousands.
+    /// The objects of these links, in one call: there may be thousands.
     fn held_links(&self, place: &Path, links: &[&Found]) -> Result<Vec<Held>> {
         if links.is_empty() {
             return Ok(Vec::new());
@@ -345,10 +329,7 @@ impl Git {
         Ok(held.map(|entry| (entry.path.clone(), entry.object())).collect())
     }
 
-    /// Sets an index aside that git cannot read, as the end of a machine may leave it, and makes one that has what is committed.
-    ///
-    /// # Errors
-    /// `environment` when that fails; those of taking notice.
+    /// Sets aside an index that git cannot read, as after a power cut, and creates one with what is committed.
     pub(super) fn set_broken_index_aside(&self, context: &mut BackupContext<'_>) -> Result<()> {
         let read = self.call().args(["ls-files", "--stage", "-z"]).run()?;
         if read.success() || !parse::says_broken_index(&read.complaint()) {
@@ -361,9 +342,9 @@ impl Git {
         }
     }
 
-    /// A commit for each of these trees that differs from the one before it, on top of each other; the last one, if
-    /// there is any. They are made under a name of our own, since a backup must not fail because git does not know the
-    /// user's; and as of when the index was written, so that what is kept twice is one commit.
+    /// Commits each of these trees that differs from the one before it, and returns the last commit, if any. The author is our own,
+    /// since a backup must not fail because git does not know the user's; the date is that of the index, so that a repeated
+    /// backup is the same commit.
     fn commit_on(
         &self,
         head: Option<&str>,
@@ -392,7 +373,7 @@ impl Git {
         Ok(tip)
     }
 
-    /// Has git look at these files again.
+    /// Makes git check these files again.
     pub(super) fn show_again(&self, at: &dyn Fn() -> Call, hidden: &[&Entry]) -> Result<()> {
         let lines = parse::lines(hidden);
         self.update_index(at, &["--no-assume-unchanged", "-z", "--stdin"], &lines)?;
@@ -406,13 +387,13 @@ impl Git {
         self.patiently(|| at().arg("update-index").args(words).input(lines))?.checked().map(drop)
     }
 
-    /// Keeps what a checkout is in the middle of, and what only refs of its own have, such as those of a bisection.
+    /// Backs up the commits of an unfinished operation, and those of refs of this worktree alone, such as a bisection's.
     fn keep_loose_ends(&self, checkout: &Git, context: &mut BackupContext<'_>) -> Result<()> {
         let own = checkout.git_dir(&checkout.repo)?;
         let read = |name: &&str| fs::read_to_string(own.join(name)).ok();
         let of_heads = LOOSE_ENDS.iter().filter_map(read).flat_map(|text| words_of(&text, |_| true));
         let mut commits: Vec<String> = of_heads.collect();
-        // The last one first: in most sequences it stands on all others.
+        // The last commit comes first: in most sequences it contains all others.
         commits.extend(
             SEQUENCES
                 .iter()
@@ -423,7 +404,7 @@ impl Git {
         commits.extend(checkout.refs(&OWN_REFS)?.into_iter().map(|one| one.commit));
         let mut looked_at = BTreeSet::new();
         for commit in commits.into_iter().filter(|commit| looked_at.insert(commit.clone())) {
-            // What looks like a commit may be a word of a subject.
+            // A word that looks like a commit may be part of a subject.
             if let Some(commit) = self.commit_in(&self.repo, &commit)? {
                 self.keep_loose(&commit, context)?;
             }
@@ -431,13 +412,13 @@ impl Git {
         Ok(())
     }
 
-    /// Is it reachable from none of these? They are revisions, or options that stand for some.
+    /// Whether it is reachable from none of these revisions or options.
     pub(super) fn is_beyond(&self, commit: &str, known: impl IntoIterator<Item = String>) -> Result<bool> {
         let call = self.call().args(["rev-list", "--max-count=1", commit, "--not"]).args(known);
         Ok(!call.text()?.is_empty())
     }
 
-    /// Gives a commit a ref of the task's own, or finds the one that it has.
+    /// Gives a commit a ref of the task, unless it has one.
     fn keep(&self, commit: &str, context: &mut BackupContext<'_>) -> Result<()> {
         let known = self.backups(context.task)?;
         if let Some(backup) = known.into_iter().find(|backup| backup.commit == commit) {
@@ -447,7 +428,7 @@ impl Git {
             return Ok(());
         }
         let reference = self.next_backup(context.task)?;
-        // The empty old value makes git refuse to overwrite a ref.
+        // With an empty old value git refuses to overwrite a ref.
         self.patiently(|| self.call().args(["update-ref", &reference, commit, ""]))?.checked()?;
         (context.note)(SavedWork::Commit(Backup { reference, commit: commit.to_owned() }))
     }
@@ -459,7 +440,7 @@ impl Git {
     }
 }
 
-/// A copy of an index, gone when dropped.
+/// A copy of an index, which is removed on drop.
 pub(super) struct Scratch {
     pub(super) path: PathBuf,
     of: PathBuf,
@@ -479,7 +460,7 @@ impl Scratch {
         }
     }
 
-    /// One that has nothing yet.
+    /// An empty one.
     fn empty(index: &Path) -> Result<Scratch> {
         let scratch = Scratch::of(index)?;
         if scratch.exists {
@@ -488,7 +469,7 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// The same anew, as the index is now.
+    /// A new copy of the current index.
     fn again(self) -> Result<Scratch> {
         let index = self.of.clone();
         drop(self);
@@ -500,8 +481,8 @@ impl Scratch {
     }
 }
 
-/// A file that was changed in the same instant in which its index was written looks unchanged to git unless the index
-/// keeps its time.
+/// Copies an index with its time: a file that changed in the instant in which its index was written looks unchanged to git
+/// otherwise.
 fn copy_with_time(from: &Path, to: &Path) -> std::io::Result<SystemTime> {
     let written = fs::metadata(from)?.modified()?;
     fs::copy(from, to)?;
@@ -511,7 +492,7 @@ fn copy_with_time(from: &Path, to: &Path) -> std::io::Result<SystemTime> {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left lies in git's own folder and harms nothing.
+        // A file that remains is in git's own folder and harmless.
         fs::remove_file(&self.path).unwrap_or_default();
     }
 }

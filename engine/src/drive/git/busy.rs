@@ -1,7 +1,7 @@
-//! Waiting for another git that is in the way, as long as there may be one.
+//! Waits while another git process holds a lock.
 //!
-//! A git that is killed leaves its lock files. They are told and never removed here: a git closes a lock long before it is
-//! done with it, as under the editor of a commit, and one in a container or on another machine cannot be seen at work.
+//! A killed git leaves its lock files. They are reported and never removed: a git may close a lock long before it is done, as
+//! during the editor of a commit, and a git in a container or on another machine is invisible.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -15,28 +15,24 @@ use super::{Git, head, parse};
 use crate::files::{entries, real};
 use crate::{Error, Result};
 
-/// How long a lock is waited for.
+/// How long a call waits for a lock.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long one is waited for that nobody is seen to hold.
+/// How long a call waits for a lock that no visible process holds.
 const LEAST: Duration = Duration::from_secs(2);
 
-/// What is left of the patience for one piece of work.
+/// The rest of the patience for one operation.
 pub(super) struct Patience {
     start: Instant,
     pause: Duration,
 }
 
 impl Patience {
-    /// All of it.
     pub(super) fn new() -> Patience {
         Patience { start: Instant::now(), pause: Duration::from_millis(20) }
     }
 
-    /// Waits a little for the git that was in the way of this call.
-    ///
-    /// # Errors
-    /// `environment`, with the call's own words, when it is no use to wait any longer.
+    /// Waits a little for the git process that blocked this call.
     pub(super) fn wait(&mut self, git: &Git, output: &Output) -> Result<()> {
         let lock = parse::lock_in(&output.complaint()).map(|lock| git.repo.join(lock));
         let waited = self.start.elapsed();
@@ -53,10 +49,7 @@ impl Patience {
 }
 
 impl Git {
-    /// Runs a call again while another git process is in its way.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be run, or when it is no use to wait any longer.
+    /// Repeats a call while another git process blocks it.
     pub(super) fn patiently(&self, call: impl Fn() -> Call) -> Result<Output> {
         let mut patience = Patience::new();
         loop {
@@ -68,11 +61,7 @@ impl Git {
         }
     }
 
-    /// The lock files of the repository and of its worktrees that no process is seen to hold: what gits that died have
-    /// left.
-    ///
-    /// # Errors
-    /// `environment` when git fails, or its files cannot be read.
+    /// The lock files of the repository and of its worktrees that no visible process holds: killed gits have left them.
     pub fn abandoned_locks(&self) -> Result<Vec<PathBuf>> {
         let common = self.common_dir()?;
         let mut folders = vec![common.clone(), common.join("refs")];
@@ -93,8 +82,8 @@ impl Git {
         Ok(locks)
     }
 
-    /// Whether a process may hold this lock, as far as those of this machine can be seen: it has the file open, or is a git
-    /// that stands in this repository, or the lock has changed while they were looked at. None where none can be seen.
+    /// Whether a process may hold this lock, as far as this machine shows: it has the file open, or is a git in this repository, or
+    /// the lock changed meanwhile. `None` without `/proc`.
     fn is_held(&self, lock: &Path) -> Result<Option<bool>> {
         let lock = real(lock);
         let common = real(&self.common_dir()?);
@@ -108,7 +97,7 @@ impl Git {
     }
 }
 
-/// The same numbers mean the same file, made at the same moment.
+/// Numbers that identify a file and its creation.
 fn identity(file: &Path) -> Option<[i64; 3]> {
     let meta = fs::symlink_metadata(file).ok()?;
     Some([meta.ino().cast_signed(), meta.ctime(), meta.ctime_nsec()])
@@ -116,7 +105,7 @@ fn identity(file: &Path) -> Option<[i64; 3]> {
 
 fn in_the_way(output: &Output, why: &str, lock: Option<&Path>) -> Error {
     let error = output.failure();
-    // What follows is git's own advice.
+    // The rest is git's own advice.
     let said = error.message.split("\n\n").next().unwrap_or_default();
     let remedy = match lock {
         Some(lock) => format!("if no git is running there, `rm '{}'`, then try again", lock.display()),

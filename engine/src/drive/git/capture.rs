@@ -1,5 +1,5 @@
-//! Files that are on their way out of a worktree: they are moved beside it first, where nobody finds them by name, and are
-//! removed from there when a backup has them.
+//! Moves files out of a worktree into a folder beside it, where no process finds them by name, so that they can be backed up
+//! and then removed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ use crate::{Error, Result, fault};
 /// The folder beside the worktrees.
 const FOLDER: &str = ".released";
 
-/// How long a file that somebody writes just now is waited for.
+/// How long a file that is being written is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The place of one worktree's captured files.
+/// The captured files of one worktree.
 ///
-/// A kill may come at any moment: what is in `taken` goes back into the worktree then, what is in `kept` is in a backup that
-/// was noted, and what is in `gone` was a whole worktree.
+/// A kill may come at any moment: then the files in `taken` return to the worktree, those in `kept` have a recorded backup, and
+/// `gone` is a whole worktree.
 pub(super) struct Capture {
     worktree: PathBuf,
     folder: PathBuf,
@@ -37,7 +37,7 @@ impl Capture {
         Capture { worktree: worktree.to_owned(), folder: place.join(name) }
     }
 
-    /// Where captured files are, each under its path in the worktree.
+    /// The folder of captured files, each under its path in the worktree.
     pub(super) fn taken(&self) -> PathBuf {
         self.folder.join("taken")
     }
@@ -50,16 +50,13 @@ impl Capture {
         self.folder.join("gone")
     }
 
-    /// Whether a release was killed when everything that it had captured was in a backup.
+    /// Whether a release was killed after everything captured had a backup.
     pub(super) fn is_kept(&self) -> bool {
         self.kept().is_dir()
     }
 
-    /// Moves files and whole folders out of the worktree. Those that are gone by now are passed over, and so are those above
-    /// which there is a link by now: it may lead anywhere.
-    ///
-    /// # Errors
-    /// `environment` when one cannot be moved.
+    /// Moves files and whole folders out of the worktree. It skips those that are gone, and those below a link, which may lead
+    /// anywhere.
     pub(super) fn take<'p>(&self, paths: impl IntoIterator<Item = &'p Path>) -> Result<()> {
         for path in paths {
             let (from, to) = (self.worktree.join(path), self.taken().join(path));
@@ -74,10 +71,7 @@ impl Capture {
         Ok(())
     }
 
-    /// Everything that was captured. Waits until nobody writes any of it any more.
-    ///
-    /// # Errors
-    /// `refused`, with who does, when that takes too long; `environment` when it cannot be looked at.
+    /// Everything captured, once no process writes to it; refuses if that takes too long.
     pub(super) fn at_rest(&self) -> Result<Walk> {
         let taken = self.taken();
         if !taken.is_dir() {
@@ -87,10 +81,7 @@ impl Capture {
         look::walk(&taken, &|_, _| false)
     }
 
-    /// Refuses when any of what was found is not as it was, or when there is more.
-    ///
-    /// # Errors
-    /// `refused` for that; `environment` when it cannot be looked at.
+    /// Refuses if anything was changed or added since the first look.
     pub(super) fn check_unchanged(&self, before: &Walk) -> Result<()> {
         let now = self.at_rest()?;
         match now.files.iter().find(|found| !look::has(&before.files, found)) {
@@ -104,10 +95,7 @@ impl Capture {
         }
     }
 
-    /// Says that everything captured is in a backup that was noted.
-    ///
-    /// # Errors
-    /// `environment` when the folder cannot be renamed.
+    /// Records that everything captured has a recorded backup.
     pub(super) fn set_kept(&self) -> Result<()> {
         if !self.taken().exists() {
             return Ok(());
@@ -116,20 +104,14 @@ impl Capture {
         fs::rename(self.taken(), self.kept()).map_err(|cause| Error::io("rename", &self.taken(), &cause))
     }
 
-    /// Removes what is in a backup.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be removed.
+    /// Removes what has a backup.
     pub(super) fn remove_kept(&self) -> Result<()> {
         remove(&self.kept())?;
         self.tidy();
         Ok(())
     }
 
-    /// Puts everything that was captured back where it was; beside that, under another name, where there is a new file.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be moved.
+    /// Moves everything captured back, under another name where there is a new file.
     pub(super) fn give_back(&self) -> Result<()> {
         if self.taken().is_dir() {
             fault::step("give back", self.taken().display());
@@ -139,10 +121,7 @@ impl Capture {
         Ok(())
     }
 
-    /// The same with what is in a backup already: whose worktree it is goes on with it.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be moved.
+    /// The same with what has a backup: the task continues in this worktree.
     pub(super) fn give_all_back(&self) -> Result<()> {
         self.give_back()?;
         if self.is_kept() {
@@ -153,10 +132,7 @@ impl Capture {
         Ok(())
     }
 
-    /// Moves the whole worktree away; where it is now.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be moved.
+    /// Moves the whole worktree away and returns its new folder.
     pub(super) fn take_whole(&self) -> Result<PathBuf> {
         let gone = self.gone();
         remove(&gone)?;
@@ -166,10 +142,7 @@ impl Capture {
         Ok(gone)
     }
 
-    /// Puts the whole worktree back, if it was moved away and its place is free.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be moved.
+    /// Moves the whole worktree back, if it was moved away and its path is free.
     pub(super) fn give_back_whole(&self) -> Result<()> {
         if self.gone().is_dir() && is_empty(&self.worktree) {
             fs::rename(self.gone(), &self.worktree)
@@ -179,9 +152,6 @@ impl Capture {
     }
 
     /// Removes the worktree that was moved away.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be removed.
     pub(super) fn remove_whole(&self) -> Result<()> {
         remove(&self.gone())?;
         self.tidy();
@@ -193,7 +163,7 @@ impl Capture {
         Some(&*self.folder).filter(|folder| !is_empty(folder))
     }
 
-    /// The error that a worktree does not come to rest.
+    /// The error about a worktree whose files keep changing.
     pub(super) fn restless(&self, written: Option<&Path>) -> Error {
         let what = written.map(|path| format!(" (the last was {})", path.display())).unwrap_or_default();
         let who = named(&process::users(&self.worktree));
@@ -202,10 +172,10 @@ impl Capture {
             .help(REMEDY)
     }
 
-    /// Removes the folders of ours that have nothing in them.
+    /// Removes empty folders of ours.
     fn tidy(&self) {
         for folder in self.folder.ancestors().take(2) {
-            // It is not empty where other worktrees are given back at the same time.
+            // Releases of other worktrees may use it.
             fs::remove_dir(folder).unwrap_or_default();
         }
     }
@@ -213,10 +183,7 @@ impl Capture {
 
 const REMEDY: &str = "end what writes there, then `orange workspace gc` gives it back; nothing was lost";
 
-/// Waits until no process has a file below this folder open to write it.
-///
-/// # Errors
-/// `refused`, with who has, when that takes too long.
+/// Waits until no process has a file below this folder open for writing; refuses, with these processes, if that takes too long.
 pub(super) fn until_nobody_writes(folder: &Path, worktree: &Path) -> Result<()> {
     let start = Instant::now();
     loop {
@@ -254,7 +221,7 @@ fn remove(folder: &Path) -> Result<()> {
     remove_folder(folder).map_err(|cause| Error::io("remove", folder, &cause))
 }
 
-/// Moves something out of a folder, wherever it is below it. No link above it is followed.
+/// Moves an entry out of a folder, without following links above it.
 fn move_out(top: &Path, path: &Path, to: &Path) -> std::result::Result<(), Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut folder = openat(CWD, top, flags, Mode::empty())?;
@@ -264,7 +231,7 @@ fn move_out(top: &Path, path: &Path, to: &Path) -> std::result::Result<(), Errno
     renameat(&folder, path.file_name().unwrap_or_default(), CWD, to)
 }
 
-/// Removes the folders that a path has left empty.
+/// Removes the parent folders of a path that are empty.
 fn remove_empty_above(path: &Path, top: &Path) {
     for folder in path.ancestors().skip(1).take_while(|folder| *folder != top) {
         if fs::remove_dir(folder).is_err() {
@@ -288,7 +255,7 @@ fn put_back(from: &Path, to: &Path) -> Result<()> {
     fs::remove_dir(from).map_err(|cause| Error::io("remove", from, &cause))
 }
 
-/// Moves something to its place, or beside it where there is something else.
+/// Moves an entry to its path, or beside it if the path is taken.
 fn move_beside(from: &Path, wanted: &Path) -> Result<()> {
     for number in 0_u32.. {
         let to = match (number, wanted.file_name()) {
@@ -296,7 +263,7 @@ fn move_beside(from: &Path, wanted: &Path) -> Result<()> {
             (0, _) | (_, None) => wanted.to_owned(),
         };
         if is_empty(&to) {
-            // An empty folder may be all that was left of a repository.
+            // An empty folder may be the rest of a repository.
             fs::remove_dir(&to).unwrap_or_default();
         }
         match rustix::fs::renameat_with(CWD, from, CWD, &to, RenameFlags::NOREPLACE) {

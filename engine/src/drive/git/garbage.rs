@@ -1,4 +1,4 @@
-//! Refs that nobody needs any more: what they keep is part of the default branch.
+//! Refs whose content is part of the default branch, and which are no longer needed.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -9,19 +9,13 @@ use crate::Result;
 
 impl Git {
     /// Every backup in this repository.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn all_backups(&self) -> Result<Vec<Backup>> {
         let refs = self.refs(&[BACKUPS])?;
         Ok(refs.into_iter().map(|one| Backup { reference: one.name, commit: one.commit }).collect())
     }
 
-    /// Whether everything that a backup keeps is part of the default branch: each commit of somebody's, and the content of
-    /// each file of a commit that was made for the backup alone.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// Whether the default branch has everything in a backup: each commit of the user, and the content of each file of commits that
+    /// were made for the backup.
     pub fn is_backup_merged(&self, backup: &Backup, default_branch: &str) -> Result<bool> {
         let known = self.tips(default_branch)?;
         if known.is_empty() {
@@ -40,7 +34,7 @@ impl Git {
         Ok(blobs.iter().all(|(id, _)| written.contains(*id)))
     }
 
-    /// Those of these objects that are the content of a file.
+    /// Those of these objects that are blobs.
     fn blobs_of<'o>(&self, objects: &[(&'o str, &'o str)]) -> Result<Vec<(&'o str, &'o str)>> {
         let ids: Vec<&str> = objects.iter().map(|(id, _)| *id).collect();
         let call = self.call().args(["cat-file", "--batch-check=%(objecttype)"]);
@@ -49,7 +43,7 @@ impl Git {
         Ok(each.filter(|(_, kind)| !matches!(*kind, "commit" | "tree")).map(|(object, _)| object).collect())
     }
 
-    /// The content that these paths have had in the history of these commits. A path with a line break has none.
+    /// The blobs that these paths have had in the history of these commits. Paths with line breaks are not found.
     fn written_by<'p>(
         &self,
         tips: &'p BTreeSet<String>,
@@ -68,10 +62,7 @@ impl Git {
         Ok(raw.lines().filter_map(|line| line.split(' ').nth(3)).map(str::to_owned).collect())
     }
 
-    /// The commit of a local branch that is part of the default branch and that no worktree is on; `None` for any other.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// The commit of a local branch that is part of the default branch and checked out nowhere; `None` for any other.
     pub fn merged_branch(&self, branch: &str, default_branch: &str) -> Result<Option<String>> {
         let name = format!("refs/heads/{branch}");
         let found = self.refs(&[&name])?.into_iter().find(|one| one.name == name);
@@ -87,10 +78,7 @@ impl Git {
         Ok(left.is_empty().then_some(found.commit))
     }
 
-    /// How long ago this commit was made; no time when its date is in the future.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// The age of this commit; 0 if its date is in the future.
     pub fn age_of(&self, commit: &str) -> Result<Duration> {
         let text = self.call().args(["show", "--no-patch", "--format=%ct", commit, "--"]).text()?;
         let made = text.trim().parse().ok().map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds));
@@ -98,19 +86,16 @@ impl Git {
     }
 
     /// Removes a ref that is still at this commit.
-    ///
-    /// # Errors
-    /// `environment` when it is not, or git fails.
     pub fn remove_ref(&self, reference: &str, commit: &str) -> Result<()> {
         self.patiently(|| self.call().args(["update-ref", "-d", reference, commit]))?.checked()?;
         if let Some(branch) = reference.strip_prefix("refs/heads/") {
-            // A later branch of that name follows nothing. Most have no such section, and then git says so.
+            // A later branch of that name must not inherit its settings. Git complains if there are none.
             self.call().args(["config", "--remove-section", &format!("branch.{branch}")]).run()?;
         }
         Ok(())
     }
 
-    /// The commits that the default branch is at, here and as the remote last had it.
+    /// The commits of the default branch, here and on the remote as of the last fetch.
     pub(super) fn tips(&self, default_branch: &str) -> Result<BTreeSet<String>> {
         let names =
             [format!("refs/heads/{default_branch}"), format!("refs/remotes/{REMOTE}/{default_branch}")];

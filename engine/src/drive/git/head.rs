@@ -1,4 +1,4 @@
-//! The commit that a worktree stands on, from git's own files: a transition has no time to wait for a process.
+//! Reads the commit of a worktree from git's files: a transition has no time for a process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,8 @@ use std::path::{Path, PathBuf};
 use super::Git;
 use crate::Result;
 
-/// The commit that a worktree stands on; none on a branch without commits. Where git's files do not say it plainly (a
-/// repository that keeps its refs in tables, a ref that names another one), git is asked, once.
-///
-/// # Errors
-/// `environment` when git has to be asked and fails.
+/// The commit of a worktree; `None` on a branch without commits. Where git's files are not plain (a repository with reftables, a
+/// symbolic ref), git is asked.
 pub fn stands_on(worktree: &Path) -> Result<Option<String>> {
     match from_files(worktree) {
         Some(commit) => Ok(Some(commit)),
@@ -18,29 +15,28 @@ pub fn stands_on(worktree: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Whether the index of a worktree may have a file of this name, which has no folder: only git can tell for sure, but a request
-/// has no time for that.
+/// Whether the index of a worktree may have a top-level file of this name: only git knows, but a request has no time for that.
 pub fn may_have(worktree: &Path, name: &str) -> bool {
     let index = git_folder(worktree).and_then(|folder| fs::read(folder.join("index")).ok());
     index.is_some_and(|index| index.windows(name.len()).any(|part| part == name.as_bytes()))
 }
 
-/// What the files say; `None` when only git can tell.
+/// The commit by git's files; `None` if only git knows.
 pub(super) fn from_files(worktree: &Path) -> Option<String> {
     let folder = git_folder(worktree)?;
     let head = line(&folder.join("HEAD"))?;
     let Some(name) = head.strip_prefix("ref: ") else { return commit(&head) };
     let common = common_folder(&folder);
-    // In this order: git packs a ref before it removes the loose one.
+    // In this order, since git packs a ref before it removes the loose one.
     loose(&common, name).or_else(|| packed(&common, name))
 }
 
-/// The part of its repository that all worktrees share, of the one whose top folder this is.
+/// The shared part of the repository of this worktree.
 pub(super) fn repository(top: &Path) -> Option<PathBuf> {
     git_folder(top).map(|folder| common_folder(&folder))
 }
 
-/// The worktree's own part of the repository: `.git`, or where the `.git` file of a linked worktree leads.
+/// The worktree's own part of the repository: `.git`, or the target of a linked worktree's `.git` file.
 fn git_folder(worktree: &Path) -> Option<PathBuf> {
     let path = worktree.join(".git");
     if path.is_dir() {
@@ -49,7 +45,7 @@ fn git_folder(worktree: &Path) -> Option<PathBuf> {
     Some(worktree.join(line(&path)?.strip_prefix("gitdir: ")?))
 }
 
-/// The part of the repository that all of its worktrees share: the branches are there.
+/// The part of the repository that all worktrees share, which has the branches.
 fn common_folder(folder: &Path) -> PathBuf {
     line(&folder.join("commondir")).map_or_else(|| folder.to_owned(), |common| folder.join(common))
 }
@@ -63,7 +59,7 @@ fn packed(common: &Path, name: &str) -> Option<String> {
     refs.lines().find_map(|line| line.strip_suffix(name)?.strip_suffix(' ').and_then(commit))
 }
 
-/// A commit's name in full, as SHA-1 or SHA-256.
+/// A full commit name, SHA-1 or SHA-256.
 fn commit(text: &str) -> Option<String> {
     let is_whole = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_whole.then(|| text.to_owned())

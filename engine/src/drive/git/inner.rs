@@ -1,4 +1,4 @@
-//! Repositories inside a worktree: git neither reads nor cleans those, so they are kept on their own.
+//! Repositories inside a worktree: git neither reads nor cleans them, so they are backed up separately.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,17 +17,14 @@ use crate::{Error, Result};
 pub(super) enum Inner {
     /// Another worktree of the same repository.
     Linked(Worktree),
-    /// A submodule, with its repository, which is in the folder that git keeps for the checkout around it, and goes with that.
+    /// A submodule, with its repository, which git keeps in its folder for the outer checkout.
     Submodule(PathBuf),
-    /// One with a repository of its own, or of which git does not know whose it is.
+    /// A repository of its own, or one of unknown origin.
     Foreign,
 }
 
 impl Git {
-    /// What the repository in this folder of the checkout of `there` is.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// The kind of repository in this folder of the checkout of `there`.
     pub(super) fn inner(&self, there: &Git, folder: &Path) -> Result<Inner> {
         let linked = self.worktrees()?.into_iter().skip(1).find(|one| is_same(&one.path, folder));
         if let Some(linked) = linked.filter(|_| self.own_part(folder).is_ok()) {
@@ -38,8 +35,8 @@ impl Git {
         Ok(own.map_or(Inner::Foreign, Inner::Submodule))
     }
 
-    /// Keeps what is in the repositories of a worktree and on no remote of theirs, and takes them out of it. The commits that
-    /// submodules stood on.
+    /// Backs up what nested repositories have and their remotes lack, and moves them out of the worktree. Returns the commits of the
+    /// submodules.
     pub(super) fn take_repositories(
         &self,
         there: &Git,
@@ -65,7 +62,7 @@ impl Git {
         Ok(modules)
     }
 
-    /// Keeps what a submodule has that is on none of its remotes; the commit that it stands on.
+    /// Backs up what a submodule has and its remotes lack, and returns its commit.
     fn keep_submodule(
         &self,
         own: &Path,
@@ -92,7 +89,7 @@ impl Git {
         let head = theirs.head(folder)?;
         let mut tips: Vec<String> = snapshot.or(head.clone()).into_iter().collect();
         for found in theirs.refs(&["refs/heads", "refs/tags"])? {
-            // A tag may be of a file.
+            // A tag may name a file.
             tips.extend(theirs.commit_in(folder, &found.name)?);
         }
         tips.extend(theirs.stashes()?);
@@ -122,13 +119,13 @@ impl Git {
         Ok(listed.lines().map(str::to_owned).collect())
     }
 
-    /// Gives a commit of another repository a ref in this one, with everything that it stands on.
+    /// Gives a commit of another repository a ref in this one, with all its objects.
     fn adopt(&self, from: &Path, commit: &str, context: &mut BackupContext<'_>) -> Result<()> {
         let known = self.backups(context.task)?.into_iter().find(|backup| backup.commit == commit);
         let backup = match known {
             Some(backup) => backup,
             None => {
-                // A fetch would go through the settings of that repository, which name the place where its files were.
+                // A fetch would use the settings of that repository, which has been moved.
                 let theirs = parse::quoted(&from.join("objects"));
                 let packs = self.common_dir()?.join("objects/pack/pack");
                 let call = self
@@ -152,11 +149,7 @@ impl Git {
 }
 
 impl BackupContext<'_> {
-    /// Moves something out of the worktree as it is: a repository's history, its settings and what it ignores are only
-    /// there.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be moved, and what taking notice of it gives.
+    /// Moves an entry out of the worktree whole: the history, settings and ignored files of a repository exist nowhere else.
     pub fn set_aside(&mut self, path: &Path) -> Result<()> {
         let free = (1..).map(|n: u32| self.aside.join(n.to_string())).find(|folder| !folder.exists());
         let (Some(folder), Some(name)) = (free, path.file_name()) else { return Ok(()) };

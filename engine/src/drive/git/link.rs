@@ -1,4 +1,4 @@
-//! The link between a worktree and its repository. It has to hold both ways before anything is done in the worktree.
+//! The link between a worktree and its repository, which must hold both ways before anything is done in the worktree.
 
 use std::fs;
 use std::io::Read;
@@ -8,15 +8,12 @@ use super::{Git, head, refused};
 use crate::Result;
 use crate::files::{entries, is_same, open_regular};
 
-/// More than any `.git` file has.
+/// The longest `.git` file.
 const LONGEST: u64 = 64 * 1024;
 
 impl Git {
-    /// This repository as one of its worktrees has it. Every call names the worktree's own part of the repository, so that
-    /// nothing that is written into the `.git` file of the worktree afterwards leads a call elsewhere.
-    ///
-    /// # Errors
-    /// As [`Git::own_part`], unless it is the folder of this `Git` itself.
+    /// This repository seen from one of its worktrees. Every call names the worktree's own part of the repository, so that later
+    /// changes of the worktree's `.git` file have no effect.
     pub(super) fn inside(&self, worktree: &Path) -> Result<Git> {
         if is_same(worktree, &self.repo) {
             return Ok(self.clone());
@@ -24,16 +21,13 @@ impl Git {
         Ok(self.bound(&self.own_part(worktree)?, worktree))
     }
 
-    /// A checkout by its folder and its own part of a repository, whatever the `.git` file in the folder says.
+    /// A checkout by its folder and its own part of a repository, whatever its `.git` file says.
     pub(super) fn bound(&self, own: &Path, folder: &Path) -> Git {
         let git = Git { repo: folder.to_owned(), env: self.env.clone() };
         git.env("GIT_DIR", own).env("GIT_WORK_TREE", folder)
     }
 
-    /// The part of this repository that belongs to a worktree alone.
-    ///
-    /// # Errors
-    /// `refused` unless the folder is there, its `.git` file leads to such a part, and that part leads back to the folder.
+    /// The part of this repository for one worktree; refuses unless the `.git` file of the folder leads to it and it leads back.
     pub(super) fn own_part(&self, worktree: &Path) -> Result<PathBuf> {
         let is_folder = worktree.symlink_metadata().is_ok_and(|found| found.is_dir());
         let parts = self.shared_part()?.join("worktrees");
@@ -54,10 +48,7 @@ impl Git {
         })
     }
 
-    /// Where git keeps what belongs, or has belonged, to a worktree at this place.
-    ///
-    /// # Errors
-    /// `environment` when git fails, or its files cannot be read.
+    /// The part of this repository for a present or former worktree at this path.
     pub(super) fn remembered(&self, worktree: &Path) -> Result<Option<PathBuf>> {
         let known = entries(&self.shared_part()?.join("worktrees"))?;
         Ok(known.into_iter().map(|entry| entry.path()).find(|own| leads_to(own, worktree)))
@@ -68,7 +59,7 @@ impl Git {
     }
 }
 
-/// Where the `.git` file of a folder leads; none unless it is a regular file that says so.
+/// The target of a folder's `.git` file; `None` unless it is a regular file of that form.
 pub(super) fn link_of(folder: &Path) -> Option<PathBuf> {
     let mut text = String::new();
     open_regular(&folder.join(".git")).ok()?.take(LONGEST).read_to_string(&mut text).ok()?;

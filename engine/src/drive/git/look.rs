@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::Metadata;
-use std::io::ErrorKind;
 use std::ops::Bound;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -11,20 +10,20 @@ use std::path::{Path, PathBuf};
 use super::backup::Scratch;
 use super::parse::{self, Entry, Object};
 use super::{Git, TASK_FILE};
-use crate::files::{entries, permit};
-use crate::{Error, Result};
+use crate::Result;
+use crate::files::{entries, if_found, permit};
 
-/// What a commit has, by path.
+/// The files of a commit, by path.
 pub(super) type Tree = BTreeMap<PathBuf, Object>;
 
-/// A regular file or a link, from the top of the checkout, as it was found.
+/// A regular file or a link, by its path in the checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) path: PathBuf,
     pub(super) print: Print,
 }
 
-/// What shows that a file was not written since: two that are the same are of one file with one content.
+/// Metadata that change with every write: two equal ones are of one file with one content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Print {
     pub(super) is_link: bool,
@@ -33,34 +32,31 @@ pub(super) struct Print {
     changed: (i64, i64),
 }
 
-/// Everything in a folder that is not passed over.
+/// Everything in a folder, without what is skipped.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     pub(super) files: Vec<Found>,
-    /// Pipes, sockets, devices, and what git would take for a part of itself: no commit can have them.
+    /// Pipes, sockets, devices, and names that git reserves: no commit can have them.
     pub(super) special: Vec<PathBuf>,
-    /// Folders with a `.git` in them. The walk does not go into them.
+    /// Folders with a `.git`, which are not searched.
     pub(super) repositories: Vec<PathBuf>,
 }
 
-/// A checkout: what is there, and what git has of it.
+/// A checkout: its files, and git's view of them.
 #[derive(Debug)]
 pub(super) struct Look {
     pub(super) walk: Walk,
     /// The index.
     pub(super) entries: Vec<Entry>,
-    /// What is not as the index has it, or not there.
+    /// Files that differ from the index or are missing.
     modified: BTreeSet<PathBuf>,
 }
 
 impl Git {
-    /// Looks at the checkout of this `Git`. Ignored files are passed over, unless they are in the way of what `wanted` has.
-    ///
-    /// # Errors
-    /// `environment` when git fails, or a folder cannot be read.
+    /// Looks at the checkout of this `Git`. Ignored files are skipped, unless they are in the way of the `wanted` tree.
     pub(super) fn look(&self, wanted: &Tree) -> Result<Look> {
         let ignored = self.ignored()?;
-        // The walk comes first: what is written after it looks newer than what it has found.
+        // The walk comes first: files that are written later look newer than it found them.
         let walk = walk(&self.repo, &|path, is_folder| {
             path == Path::new(TASK_FILE) && !is_folder
                 || ignored.contains(path) && !is_in_the_way(wanted, path, is_folder)
@@ -70,23 +66,20 @@ impl Git {
         Ok(Look { walk, entries, modified })
     }
 
-    /// What a commit has.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// The files of a commit.
     pub(super) fn tree(&self, commit: &str) -> Result<Tree> {
         let listed = self.call().args(["ls-tree", "-r", "-z", "--full-tree", commit]).run()?.checked()?;
         Ok(parse::parse_tree(&listed.stdout))
     }
 
-    /// What git ignores, a folder of which it ignores everything as one.
+    /// The ignored paths; a folder that is ignored as a whole is one path.
     fn ignored(&self) -> Result<BTreeSet<PathBuf>> {
         let words = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
         let listed = self.call().args(words).run()?.checked()?;
         Ok(parse::parse_paths(&listed.stdout))
     }
 
-    /// The files that are not as the index has them. No filter runs: one that fails is in nobody's way.
+    /// The files that differ from the index, without running filters, which may fail.
     fn modified(&self, entries: &[Entry]) -> Result<BTreeSet<PathBuf>> {
         let index = Scratch::of(&self.git_dir(&self.repo)?.join("index"))?;
         let quiet = self.without_filters()?;
@@ -106,10 +99,7 @@ impl Git {
         Ok(parse::parse_paths(&at().args(words).run()?.checked()?.stdout))
     }
 
-    /// The settings under which no filter of the user's runs.
-    ///
-    /// # Errors
-    /// `environment` when git cannot be run.
+    /// The settings that turn the user's filters off.
     pub(super) fn without_filters(&self) -> Result<Vec<String>> {
         let words =
             ["config", "--name-only", "-z", "--get-regexp", r"^filter\..*\.(clean|process|required)$"];
@@ -124,7 +114,7 @@ impl Git {
 }
 
 impl Look {
-    /// What has to go for the checkout to become this tree: everything that is not in it already.
+    /// The files that must go for the checkout to become this tree.
     pub(super) fn going(&self, base: &Tree) -> Vec<Found> {
         let staying: BTreeSet<&Path> = self
             .entries
@@ -135,7 +125,7 @@ impl Look {
         self.walk.files.iter().filter(|found| !staying.contains(&*found.path)).cloned().collect()
     }
 
-    /// What the index does not have as it is.
+    /// The files that differ from the index.
     pub(super) fn uncommitted(&self) -> Vec<Found> {
         let known: BTreeSet<&Path> = self
             .entries
@@ -152,14 +142,14 @@ impl Look {
 }
 
 impl Walk {
-    /// Whether there is nothing but files.
+    /// Whether there are only files.
     pub(super) fn is_plain(&self) -> bool {
         self.special.is_empty() && self.repositories.is_empty()
     }
 }
 
 impl Found {
-    /// The mode that git has for it.
+    /// Its mode in git.
     pub(super) fn mode(&self) -> &'static str {
         match (self.print.is_link, self.print.is_executable) {
             (true, _) => "120000",
@@ -179,16 +169,13 @@ impl Print {
         }
     }
 
-    /// Whether this is the same file with the same content, though it may have got another name.
+    /// Whether this is the same file with the same content, perhaps renamed.
     pub(super) fn is_renamed(&self, from: &Print) -> bool {
         self.file == from.file && self.is_link == from.is_link
     }
 }
 
-/// Everything in a folder, without what is to be passed over. What the user has kept themselves from reading can be read then.
-///
-/// # Errors
-/// `environment` when something cannot be read.
+/// Everything in a folder, without what is skipped. It gives the user permission to read their own files.
 pub(super) fn walk(top: &Path, passes_over: &dyn Fn(&Path, bool) -> bool) -> Result<Walk> {
     let mut walk = Walk::default();
     let mut folders = vec![PathBuf::new()];
@@ -211,7 +198,7 @@ pub(super) fn walk(top: &Path, passes_over: &dyn Fn(&Path, bool) -> bool) -> Res
             if passes_over(&path, is_folder) {
                 continue;
             }
-            // What is gone by now was removed by somebody else.
+            // Another process has removed it.
             let Some(found) = readable(&entry.path())? else { continue };
             if is_git(&name) {
                 walk.special.push(path);
@@ -228,16 +215,12 @@ pub(super) fn walk(top: &Path, passes_over: &dyn Fn(&Path, bool) -> bool) -> Res
     Ok(walk)
 }
 
-/// What something is like when this user may read it; none if it is gone.
+/// The metadata of a path that this user can now read; `None` if it is gone.
 fn readable(path: &Path) -> Result<Option<Metadata>> {
-    let found = path.symlink_metadata().and_then(|found| permit(path, found));
-    match found {
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-        found => found.map(Some).map_err(|cause| Error::io("read", path, &cause)),
-    }
+    if_found(path, path.symlink_metadata().and_then(|found| permit(path, found)))
 }
 
-/// Whether one of these, which are in the order of their paths, is this one.
+/// Whether these files, sorted by path, contain this one.
 pub(super) fn has(files: &[Found], wanted: &Found) -> bool {
     by_path(files, &wanted.path) == Some(wanted)
 }
@@ -246,17 +229,17 @@ fn by_path<'f>(files: &'f [Found], path: &Path) -> Option<&'f Found> {
     files.binary_search_by(|one| (*one.path).cmp(path)).ok().map(|at| &files[at])
 }
 
-/// Whether a captured file is the one that was found before, with the same content.
+/// Whether a captured file is the one that was found before, unchanged.
 pub(super) fn is_as_found(captured: &Found, found: &[Found]) -> bool {
     by_path(found, &captured.path).is_some_and(|before| captured.print.is_renamed(&before.print))
 }
 
-/// A name that no commit can have.
+/// Whether no commit can have this name.
 fn is_git(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case(".git")
 }
 
-/// Whether a tree has this path, or has a file where this is a folder, or the other way round.
+/// Whether a tree has this path, or has a file where this is a folder, or the reverse.
 fn is_in_the_way(wanted: &Tree, path: &Path, is_folder: bool) -> bool {
     let next = || wanted.range::<Path, _>((Bound::Excluded(path), Bound::Unbounded)).next();
     let has_below = || next().is_some_and(|(below, _)| below.starts_with(path));

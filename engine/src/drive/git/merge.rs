@@ -1,4 +1,4 @@
-//! Merging a task's branch into the default branch, here and without a remote.
+//! Merges a task's branch into the default branch, locally.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,20 +6,20 @@ use std::time::Duration;
 use super::{Git, REMOTE, refused};
 use crate::{Error, Kind, Result};
 
-/// How long a signature may take: somebody may have to type something.
+/// The time limit for a signature, which may need the user.
 const SIGNING: Duration = Duration::from_secs(120);
 
-/// How a branch is merged.
+/// The strategy of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// The default branch moves to the task's branch, and nothing else will do.
+    /// The default branch moves to the task's branch; otherwise the merge fails.
     FastForward,
     /// A merge commit, always.
     Merge,
 }
 
 impl Strategy {
-    /// The word for it, in arguments, answers and journals.
+    /// The word in arguments, answers and journals.
     pub const fn as_str(self) -> &'static str {
         match self {
             Strategy::FastForward => "ff",
@@ -28,29 +28,24 @@ impl Strategy {
     }
 }
 
-/// A merge that can be made: its commit stands, and no branch has moved yet.
+/// A possible merge: its commit exists, and no branch has moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merge {
-    /// The commit that the default branch shall be at.
+    /// The future commit of the default branch.
     pub commit: String,
-    /// Does the branch have commits that the default branch lacks, here or on the remote?
+    /// Whether the branch has commits that the default branch lacks, here or on the remote.
     pub is_new: bool,
-    /// Where the local default branch is; none where there is none yet.
+    /// The commit of the local default branch, if that exists.
     from: Option<String>,
 }
 
 impl Git {
-    /// Looks at what it takes to merge `branch` into the default branch, and makes the commit that it comes to without
-    /// touching any branch or checkout. What the remote's default branch has beyond the local one comes along, as far as
-    /// the last fetch knows.
+    /// Checks what a merge of `branch` into the default branch takes, and creates its commit without changing any branch or checkout.
+    /// Commits that only the remote's default branch has, by the last fetch, are included. `worktree` is the task's.
     ///
-    /// `worktree` is the task's, where it has one.
-    ///
-    /// # Errors
-    /// `refused` when the worktree has uncommitted work or is not on the branch, when the branch has the task's own file, when the branches conflict, when `ff` is
-    /// wanted and not possible, when the default branch and the remote's have diverged, while it is being rebased, and when
-    /// a commit lacks the signature that the user's settings ask for;
-    /// `not_found` when there is no such branch; `environment` when git fails.
+    /// It refuses if the worktree has uncommitted work or is on another branch, if the branch contains the task's own file or
+    /// conflicts, if `ff` is wanted and impossible, if the default branch has diverged from the remote's or is being rebased, and if
+    /// a commit lacks the signature that the user's settings require.
     pub fn plan_merge(
         &self,
         branch: &str,
@@ -87,12 +82,8 @@ impl Git {
         Ok(Merge { commit, is_new, from })
     }
 
-    /// Moves the default branch to where the plan says, and forward with it the checkout that is on it, if there is one. On
-    /// a failure everything is as it was.
-    ///
-    /// # Errors
-    /// `refused` when uncommitted work in that checkout is in the way; `environment` when git fails, or the branch has
-    /// moved since.
+    /// Moves the default branch to the commit of the plan, and fast-forwards the checkout that is on it. On a failure nothing has
+    /// changed.
     pub fn merge(&self, plan: &Merge, default_branch: &str) -> Result<()> {
         let Merge { commit, from, .. } = plan;
         if from.as_ref() == Some(commit) {
@@ -104,10 +95,7 @@ impl Git {
         }
     }
 
-    /// Refuses a branch that has nothing beyond the default branch, or has the task's own file.
-    ///
-    /// # Errors
-    /// `refused` for such a branch; `not_found` when there is no such branch; `environment` when git fails.
+    /// Refuses a branch that has no commits beyond the default branch, or contains the task's own file.
     pub fn check_has_work(&self, branch: &str, default_branch: &str) -> Result<()> {
         let (base, tip) = (self.base(default_branch)?, self.tip(branch)?);
         self.check_no_task_file(&tip, branch)?;
@@ -118,7 +106,7 @@ impl Git {
             .help("there is nothing to open a pull request for: commit the work first"))
     }
 
-    /// The one of two commits of the default branch that has the other's, too.
+    /// The one of two commits of the default branch that contains the other.
     fn newer(&self, local: &str, remote: &str, default_branch: &str) -> Result<String> {
         if self.is_ancestor(remote, local)? {
             Ok(local.to_owned())
@@ -135,7 +123,7 @@ impl Git {
         }
     }
 
-    /// A rebase of the default branch ends by moving it to where it thinks right, and would undo the merge.
+    /// Refuses during a rebase of the default branch, whose end would move the branch and undo the merge.
     fn check_no_rebase(&self, default_branch: &str) -> Result<()> {
         let folder = self.common_dir()?;
         let name = format!("refs/heads/{default_branch}");
@@ -150,10 +138,7 @@ impl Git {
         ))
     }
 
-    /// Refuses a worktree that has more than its branch.
-    ///
-    /// # Errors
-    /// `refused` when it has uncommitted work, or is not on the branch; `environment` when git fails.
+    /// Refuses a worktree with uncommitted work, or on another branch.
     pub fn check_all_committed(&self, worktree: &Path, branch: &str) -> Result<()> {
         let shown = worktree.display();
         if let Some(change) = self.changes(worktree)?.first() {
@@ -175,7 +160,7 @@ impl Git {
         }
     }
 
-    /// The commit that the default branch shall move to.
+    /// The future commit of the default branch.
     fn combine(
         &self,
         ours: &str,
@@ -201,7 +186,7 @@ impl Git {
         }
     }
 
-    /// Who has all commits signed (`commit.gpgSign`) has this one signed, too.
+    /// Creates a merge commit; with `commit.gpgSign`, it is signed.
     fn merge_commit(&self, tree: &str, parents: [&str; 2], message: &str) -> Result<String> {
         let [ours, theirs] = parents;
         let call = self.call().args(["commit-tree", tree, "-p", ours, "-p", theirs, "-m", message]);
@@ -216,8 +201,8 @@ impl Git {
         })
     }
 
-    /// Refuses what `git merge` would refuse for those who have it verify signatures (`merge.verifySignatures`): a branch
-    /// whose last commit has none, or one of a key that is not trusted.
+    /// Refuses what `git merge` refuses with `merge.verifySignatures`: a branch whose last commit has no signature of a trusted
+    /// key.
     fn check_signed(&self, commit: &str, branch: &str) -> Result<()> {
         if !self.is_set("merge.verifySignatures")? {
             return Ok(());
@@ -279,10 +264,10 @@ impl Git {
         }
     }
 
-    /// Moves the checkout that is on the default branch; git itself refuses when uncommitted work there
-    /// is in the way, before it touches a file.
+    /// Fast-forwards the checkout on the default branch; git itself refuses, before it changes a file, if uncommitted work is in the
+    /// way.
     fn advance(&self, checkout: &Path, commit: &str, default_branch: &str) -> Result<()> {
-        // The branch may have options of its own (`branch.NAME.mergeOptions`). What needs a signature has been asked.
+        // The branch may have options (`branch.NAME.mergeOptions`). Signatures have been checked.
         let verb = [
             "merge",
             "--quiet",
@@ -320,10 +305,7 @@ impl Git {
             .map(|worktree| worktree.path))
     }
 
-    /// Whether the default branch, here or as the remote last had it, has all that a branch has.
-    ///
-    /// # Errors
-    /// `not_found` when there is no such branch; `environment` when git fails.
+    /// Whether the default branch, here or on the remote as of the last fetch, contains a branch.
     pub fn is_merged(&self, branch: &str, default_branch: &str) -> Result<bool> {
         let tip = self.tip(branch)?;
         for into in self.tips(default_branch)? {
@@ -334,7 +316,7 @@ impl Git {
         Ok(false)
     }
 
-    /// Where a branch is here, else on the remote.
+    /// The commit of a branch here, or else on the remote.
     fn tip(&self, branch: &str) -> Result<String> {
         for name in [format!("refs/heads/{branch}"), format!("refs/remotes/{REMOTE}/{branch}")] {
             if let Some(commit) = self.commit_in(&self.repo, &name)? {
@@ -345,7 +327,7 @@ impl Git {
             Kind::NotFound,
             format!("there is no branch `{branch}`, neither here nor on `{REMOTE}`"),
         )
-        .help("a task that was never started has no work to merge; where the branch was renamed, `orange task update --branch NAME` says so"))
+        .help("a task that was never started has no work to merge; if the branch was renamed, `orange task update --branch NAME` says so"))
     }
 
     pub(super) fn is_ancestor(&self, one: &str, of: &str) -> Result<bool> {

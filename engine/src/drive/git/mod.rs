@@ -1,7 +1,7 @@
 //! git: a project's repository, its pool of worktrees, and the rule that no work is ever lost.
 //!
-//! Only the refs `refs/orange/…`, the task's own branch and the pool's own worktrees are ever written;
-//! other folders, the main checkout and a person's uncommitted work are refused, not cleaned.
+//! It writes only the refs `refs/orange/…`, the task's own branch and the pool's own worktrees; it refuses other folders, the main
+//! checkout and a person's uncommitted work instead of cleaning them.
 
 mod backup;
 mod busy;
@@ -35,19 +35,19 @@ pub use merge::Strategy;
 pub use parse::{Change, Version, Worktree};
 pub use template::Template;
 
-/// The oldest git that will do: 2.38 brought `merge-tree --write-tree`.
+/// The oldest sufficient git: 2.38 brought `merge-tree --write-tree`.
 pub const OLDEST: Version = Version { major: 2, minor: 38 };
 
-/// The remote that branches come from and go to.
+/// The name of the remote.
 pub const REMOTE: &str = "origin";
 
-/// How many bytes there may be between two `/` of a branch's name: it is a file's name, and git adds `.lock` to it.
+/// The longest part of a branch's name between two `/`: it is a file's name, to which git adds `.lock`.
 const LONGEST_PART: usize = 250;
 
-/// The copy of the task's text in a worktree; it is never part of the work.
+/// The copy of `TASK.md` in a worktree, which is never committed.
 pub const TASK_FILE: &str = "TASK.md";
 
-/// The folder in a worktree with a folder for each agent, `.orange/<spawn>`, in which a sandboxed one leaves its requests.
+/// The folder in a worktree with a folder for each agent, `.orange/<spawn>`, for the requests of sandboxed ones.
 pub const REQUEST_FOLDER: &str = ".orange";
 
 /// One project's repository.
@@ -60,18 +60,18 @@ pub struct Git {
 /// Where a branch is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BranchState {
-    /// Neither here nor, as far as the last fetch knows, on the remote.
+    /// Neither here nor on the remote, as of the last fetch.
     Nowhere,
-    /// A local branch that no worktree is on.
+    /// A local branch that is checked out nowhere.
     Local,
     /// On this remote only.
     OnlyRemote(String),
-    /// A local branch that this worktree is on.
+    /// A local branch that is checked out in this worktree.
     CheckedOutAt(PathBuf),
 }
 
 impl Git {
-    /// The repository that this folder is in.
+    /// The repository of this folder.
     pub fn at(repo: impl Into<PathBuf>) -> Git {
         Git { repo: repo.into(), env: Vec::new() }
     }
@@ -83,19 +83,13 @@ impl Git {
     }
 
     /// The version of the git on `PATH`.
-    ///
-    /// # Errors
-    /// `environment` when there is none, or its version cannot be read.
     pub fn version(&self) -> Result<Version> {
         let printed = Call::new("git").arg("version").text()?;
         parse::parse_version(&printed)
             .ok_or_else(|| Error::new(Kind::Environment, format!("`git version` said `{printed}`")))
     }
 
-    /// Is git there, and new enough?
-    ///
-    /// # Errors
-    /// `environment` if not, with what to do.
+    /// Checks that git is installed and new enough.
     pub fn check(&self) -> Result<()> {
         let version = self.version()?;
         if version >= OLDEST {
@@ -105,13 +99,10 @@ impl Git {
             .help("install a newer git"))
     }
 
-    /// Is it known here who commits?
-    ///
-    /// # Errors
-    /// `environment` if not, with what to do.
+    /// Checks that git knows who commits.
     pub fn check_identity(&self) -> Result<()> {
         for who in ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"] {
-            // Without this setting git makes an address up from the host's name.
+            // Without this setting git derives an address from the host's name.
             if !self.call().preset(["-c", "user.useConfigOnly=true"]).args(["var", who]).run()?.success() {
                 return Err(Error::new(
                     Kind::Environment,
@@ -123,10 +114,7 @@ impl Git {
         Ok(())
     }
 
-    /// The top folder of the checkout that the folder of this `Git` is in.
-    ///
-    /// # Errors
-    /// `not_found` when it is in none; `environment` when git fails.
+    /// The top folder of the checkout that contains the folder of this `Git`.
     pub fn top_level(&self) -> Result<PathBuf> {
         let output = self.call().args(["rev-parse", "--show-toplevel"]).run()?;
         let complaint = output.complaint();
@@ -140,22 +128,14 @@ impl Git {
         Ok(PathBuf::from(output.checked()?.text()))
     }
 
-    /// The top folder of the repository's main checkout, wherever in it or in one of its worktrees the folder of
-    /// this `Git` is: what a project is known by.
-    ///
-    /// # Errors
-    /// As [`Git::top_level`].
+    /// The top folder of the repository's main checkout, which identifies a project, from anywhere in it or in its worktrees.
     pub fn main_checkout(&self) -> Result<PathBuf> {
         let top = self.top_level()?;
         let main = self.worktrees()?.into_iter().next().filter(|main| !main.bare);
         Ok(main.map_or(top, |main| main.path))
     }
 
-    /// The branch that work is merged into: what `origin/HEAD` names, else the branch checked out here,
-    /// else `main` or `master`, whichever exists.
-    ///
-    /// # Errors
-    /// `not_found` when there is none of those; `environment` when git fails.
+    /// The branch into which work is merged: the one of `origin/HEAD`, or else the current one, or else `main` or `master`.
     pub fn default_branch(&self) -> Result<String> {
         let prefix = format!("refs/remotes/{REMOTE}/");
         if let Some(branch) = self
@@ -176,10 +156,7 @@ impl Git {
             .help("name it with `--default-branch`"))
     }
 
-    /// Refuses what git does not take for a branch's name, and what looks like an option.
-    ///
-    /// # Errors
-    /// `usage` for such a name; `environment` when git cannot be asked.
+    /// Refuses what git does not accept as a branch's name, and what looks like an option.
     pub fn check_branch_name(&self, branch: &str) -> Result<()> {
         if let Some(name) = branch.strip_prefix("refs/") {
             let name = name.strip_prefix("heads/").unwrap_or(name);
@@ -198,18 +175,12 @@ impl Git {
             .help("use letters, digits, `-`, `_`, `.` and `/`, and begin with a letter: fix/login-form"))
     }
 
-    /// Refuses a branch that is neither here nor on the remote.
-    ///
-    /// # Errors
-    /// `not_found` for such a branch; `environment` when git fails.
+    /// Refuses a branch that exists neither here nor on the remote.
     pub fn check_branch_exists(&self, branch: &str) -> Result<()> {
         self.base(branch).map(drop)
     }
 
-    /// Is a file of this path committed on the branch, or, where there is no such branch yet, on the default branch?
-    ///
-    /// # Errors
-    /// `not_found` when the default branch has no commit; `environment` when git fails.
+    /// Whether the branch, or else the default branch, has a committed file of this path.
     pub fn tracks(&self, branch: &str, default_branch: &str, path: &str) -> Result<bool> {
         let revision = match self.branch_state(branch)? {
             BranchState::Local | BranchState::CheckedOutAt(_) => format!("refs/heads/{branch}"),
@@ -221,10 +192,7 @@ impl Git {
         Ok(!listed.is_empty())
     }
 
-    /// Whether what is checked out in a worktree has this file.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// Whether the index of a worktree has this file.
     pub fn is_tracked(&self, worktree: &Path, path: &str) -> Result<bool> {
         if !worktree.is_dir() {
             return Ok(false);
@@ -233,11 +201,7 @@ impl Git {
         Ok(!listed.is_empty())
     }
 
-    /// Refuses a branch on which the copy of the task's text is committed: on the default branch, it would keep every task of
-    /// the project from its own.
-    ///
-    /// # Errors
-    /// `refused` for such a one; `environment` when git fails.
+    /// Refuses a branch on which the task's file is committed: on the default branch, it would be in the way of every task's copy.
     pub fn check_no_task_file(&self, commit: &str, branch: &str) -> Result<()> {
         let listed =
             self.call().args(["ls-tree", "--full-tree", "--name-only", commit, "--", TASK_FILE]).text()?;
@@ -249,10 +213,7 @@ impl Git {
         )))
     }
 
-    /// Where a branch is, as far as the last fetch knows.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// Where a branch exists, as of the last fetch.
     pub fn branch_state(&self, branch: &str) -> Result<BranchState> {
         let (local, remote) = (format!("refs/heads/{branch}"), format!("refs/remotes/{REMOTE}/{branch}"));
         let refs = self.refs(&[&local, &remote])?;
@@ -263,36 +224,24 @@ impl Git {
         Ok(if on_remote { BranchState::OnlyRemote(REMOTE.to_owned()) } else { BranchState::Nowhere })
     }
 
-    /// Gives a local branch another name, in the worktree that is on it, too.
-    ///
-    /// # Errors
-    /// `environment` when git fails, as while the branch is being rebased.
+    /// Renames a local branch, also in the worktree that has it checked out.
     pub fn rename_branch(&self, from: &str, to: &str) -> Result<()> {
         self.patiently(|| self.call().args(["branch", "--move", "--", from, to]))?.checked().map(drop)
     }
 
-    /// The branch that a worktree is on; none when it is detached.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// The branch of a worktree; `None` if it is detached.
     pub fn current_branch(&self, worktree: &Path) -> Result<Option<String>> {
         let full = self.symbolic_ref(worktree, "HEAD")?;
         Ok(full.and_then(|full| full.strip_prefix("refs/heads/").map(str::to_owned)))
     }
 
-    /// The commit that a worktree stands on; none on a branch without commits.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// The commit of a worktree; `None` on a branch without commits.
     pub fn head(&self, worktree: &Path) -> Result<Option<String>> {
         self.commit_in(worktree, "HEAD")
     }
 
-    /// The commit at which the work in a worktree leaves the default branch, in short; the tip of that branch where they
-    /// have nothing in common.
-    ///
-    /// # Errors
-    /// `not_found` when there is no such branch; `environment` when git fails.
+    /// The short name of the commit at which the work in a worktree leaves the default branch; the tip of that branch if they have
+    /// nothing in common.
     pub fn fork_point(&self, worktree: &Path, default_branch: &str) -> Result<String> {
         let base = self.base(default_branch)?;
         let there = self.inside(worktree)?;
@@ -302,18 +251,11 @@ impl Git {
     }
 
     /// Whether the repository has a commit of this name.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn has_commit(&self, revision: &str) -> Result<bool> {
         self.commit_in(&self.repo, revision).map(|commit| commit.is_some())
     }
 
-    /// What is uncommitted in a worktree: changed, staged and untracked files, not ignored ones and not
-    /// the task's own file.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// The uncommitted changes in a worktree: changed, staged and untracked files, without ignored ones and the task's own file.
     pub fn changes(&self, worktree: &Path) -> Result<Vec<Change>> {
         let call =
             self.inside(worktree)?.call().args(["status", "--porcelain", "-z", "--untracked-files=all"]);
@@ -322,20 +264,13 @@ impl Git {
     }
 
     /// Every worktree of the repository, the main checkout first.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
     pub fn worktrees(&self) -> Result<Vec<Worktree>> {
         let output =
             self.patiently(|| self.call().args(["worktree", "list", "--porcelain", "-z"]))?.checked()?;
         Ok(parse::parse_worktrees(&output.stdout))
     }
 
-    /// Makes git ignore a path (from the top, as in `.gitignore`) in all worktrees of this repository,
-    /// without touching a file that is tracked.
-    ///
-    /// # Errors
-    /// `environment` when the repository's `info/exclude` cannot be read or written.
+    /// Makes git ignore a path (from the top, as in `.gitignore`) in all worktrees of this repository, unless it is tracked.
     pub fn exclude(&self, path: &str) -> Result<()> {
         let info = self.common_dir()?.join("info");
         let file = info.join("exclude");
@@ -350,7 +285,7 @@ impl Git {
         }
         let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         fs::create_dir_all(&info).map_err(|cause| Error::io("create", &info, &cause))?;
-        // One write in append mode: what others add at the same time stays whole.
+        // One write in append mode keeps concurrent additions whole.
         OpenOptions::new()
             .create(true)
             .append(true)
@@ -388,11 +323,8 @@ impl Git {
         }
     }
 
-    /// The commit that new work starts from and a released worktree goes back to: the default branch of
-    /// the remote, else the local one.
-    ///
-    /// # Errors
-    /// `not_found` when there is neither; `environment` when git fails.
+    /// The commit from which new work starts and to which a released worktree returns: the remote's default branch, or else the
+    /// local one.
     pub fn base(&self, default_branch: &str) -> Result<String> {
         let names =
             [format!("refs/remotes/{REMOTE}/{default_branch}"), format!("refs/heads/{default_branch}")];
@@ -414,7 +346,7 @@ impl Git {
         self.call_in(&self.repo)
     }
 
-    /// A call that asks nothing on a terminal, speaks English, and sees this folder's repository only.
+    /// A call without questions, in English, that sees this folder's repository only.
     fn call_in(&self, folder: &Path) -> Call {
         let call = Call::new("git").folder(folder).bound(Duration::from_secs(600)).without(GIT_VARIABLES);
         let call = self.env.iter().fold(call, |call, (name, value)| call.env(name, value));
@@ -424,13 +356,13 @@ impl Git {
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("SSH_ASKPASS_REQUIRE", "force")
             .preset(["-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"])
-            // Nobody but git itself says what has changed, and nothing it says is coloured.
+            // No file system monitor, and no colours.
             .preset(["-c", "core.fsmonitor=false", "-c", "color.ui=false"])
     }
 }
 
-/// The pathspec for everything but the task's own file. It is a pattern, since `git add` takes the name of an ignored file
-/// for a wish to add it, even in an exclusion, and fails.
+/// The pathspec for everything but the task's own file. It is a pattern, since `git add` fails on the name of an ignored file, even
+/// in an exclusion.
 fn without_task_file() -> &'static str {
     ":(top,exclude)TASK.m[d]"
 }

@@ -1,4 +1,4 @@
-//! Reading what git prints, without side effects.
+//! Parsers of git's output.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A version of git, as far as features depend on it.
+/// A version of git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
     /// 2 in 2.39.5.
@@ -20,15 +20,15 @@ pub struct Version {
 pub struct Worktree {
     /// Its folder.
     pub path: PathBuf,
-    /// The commit it stands on; none on a branch without commits, and for a bare repository.
+    /// Its commit; `None` on a branch without commits, and for a bare repository.
     pub head: Option<String>,
-    /// The branch it is on, without `refs/heads/`; none when detached.
+    /// Its branch, without `refs/heads/`; `None` if it is detached.
     pub branch: Option<String>,
-    /// Is it a bare repository, without files?
+    /// Whether it is a bare repository, without files.
     pub bare: bool,
 }
 
-/// One reference, and where it is checked out.
+/// A ref, and where it is checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ref {
     pub(super) name: String,
@@ -36,7 +36,7 @@ pub(super) struct Ref {
     pub(super) worktree: Option<PathBuf>,
 }
 
-/// The format behind [`parse_refs`].
+/// The format that [`parse_refs`] reads.
 pub(super) const REF_FORMAT: &str = "--format=%(refname)%00%(objectname)%00%(worktreepath)";
 
 pub(super) fn parse_refs(printed: &[u8]) -> Vec<Ref> {
@@ -51,7 +51,7 @@ fn parse_ref(line: &[u8]) -> Option<Ref> {
     Some(Ref { name, commit, worktree })
 }
 
-/// The worktrees in what `git worktree list --porcelain -z` printed.
+/// The worktrees in the output of `git worktree list --porcelain -z`.
 pub(super) fn parse_worktrees(printed: &[u8]) -> Vec<Worktree> {
     let mut worktrees: Vec<Worktree> = Vec::new();
     for line in printed.split(|&byte| byte == 0) {
@@ -79,7 +79,7 @@ pub struct Change {
     pub path: PathBuf,
 }
 
-/// The changes in what `git status --porcelain -z` printed.
+/// The changes in the output of `git status --porcelain -z`.
 pub(super) fn parse_status(printed: &[u8]) -> Vec<Change> {
     let mut fields = printed.split(|&byte| byte == 0);
     let mut changes = Vec::new();
@@ -87,7 +87,7 @@ pub(super) fn parse_status(printed: &[u8]) -> Vec<Change> {
         let Some((code, file)) = field.split_at_checked(3) else { continue };
         let code = text(&code[..2]);
         if code.contains(['R', 'C']) {
-            // The name before the move follows as a field of its own.
+            // The old name of a renamed file is the next field.
             fields.next();
         }
         changes.push(Change { code, path: path(file) });
@@ -95,7 +95,7 @@ pub(super) fn parse_status(printed: &[u8]) -> Vec<Change> {
     changes
 }
 
-/// What git has at a path.
+/// Git's object at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Object {
     pub(super) mode: String,
@@ -103,13 +103,13 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// What stands for nothing at all, in a repository that has this.
+    /// The object that stands for no file, in the hash format of this one.
     pub(super) fn none_beside(&self) -> Object {
         Object { mode: "0".to_owned(), id: "0".repeat(self.id.len()) }
     }
 }
 
-/// One file in an index; with a conflict, one side of it.
+/// A file in an index, or one side of its conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     tag: u8,
@@ -121,28 +121,28 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Is it a repository of its own, such as a submodule?
+    /// Whether it is a repository of its own, such as a submodule.
     pub(super) fn is_repository(&self) -> bool {
         self.mode == "160000"
     }
 
-    /// What it has.
+    /// Its object.
     pub(super) fn object(&self) -> Object {
         Object { mode: self.mode.clone(), id: self.object.clone() }
     }
 
-    /// Is it one side of a conflict?
+    /// Whether it is one side of a conflict.
     pub(super) fn is_conflict(&self) -> bool {
         self.stage != b'0'
     }
 
-    /// Was git told not to look whether this file has changed?
+    /// Whether git is told to ignore changes of this file.
     pub(super) fn is_hidden(&self) -> bool {
         self.tag.is_ascii_lowercase() || self.tag == b'S'
     }
 }
 
-/// The entries in what `git ls-files -v --stage -z` printed.
+/// The entries in the output of `git ls-files -v --stage -z`.
 pub(super) fn parse_entries(printed: &[u8]) -> Vec<Entry> {
     printed.split(|&byte| byte == 0).filter_map(parse_entry).collect()
 }
@@ -158,7 +158,7 @@ fn parse_entry(line: &[u8]) -> Option<Entry> {
     Some(Entry { tag, mode, object, stage, path: path(&line[tab + 1..]) })
 }
 
-/// The entries in what `git ls-tree -r -z` printed, each `<mode> <type> <object><tab>path`.
+/// The entries in the output of `git ls-tree -r -z`, each `<mode> <type> <object><tab>path`.
 pub(super) fn parse_tree(printed: &[u8]) -> BTreeMap<PathBuf, Object> {
     let entry = |line: &[u8]| {
         let tab = line.iter().position(|&byte| byte == b'\t')?;
@@ -171,13 +171,13 @@ pub(super) fn parse_tree(printed: &[u8]) -> BTreeMap<PathBuf, Object> {
     printed.split(|&byte| byte == 0).filter_map(entry).collect()
 }
 
-/// Paths, each with a zero byte behind it; of a folder, without the last slash.
+/// Paths that end with zero bytes; folders without the last slash.
 pub(super) fn parse_paths(printed: &[u8]) -> BTreeSet<PathBuf> {
     let paths = printed.split(|&byte| byte == 0).filter(|line| !line.is_empty());
     paths.map(|line| path(line.strip_suffix(b"/").unwrap_or(line))).collect()
 }
 
-/// A path as a line of its own, in quotes as git reads them.
+/// A path as a line, quoted for git.
 pub(super) fn quoted(path: &Path) -> Vec<u8> {
     let quote = |byte: &u8| match byte {
         b'"' | b'\\' => vec![b'\\', *byte],
@@ -188,19 +188,19 @@ pub(super) fn quoted(path: &Path) -> Vec<u8> {
     [b"\"", &inside[..], b"\"\n"].concat()
 }
 
-/// A line for `git update-index --index-info -z`: what the index shall have at a path.
+/// A line for `git update-index --index-info -z` that sets a path.
 pub(super) fn info(path: &Path, object: &Object) -> Vec<u8> {
     [format!("{} {} 0\t", object.mode, object.id).as_bytes(), path.as_os_str().as_bytes(), &[0]].concat()
 }
 
-/// The paths of these entries, each with a zero byte behind it.
+/// The paths of these entries, each with a zero byte after it.
 pub(super) fn lines(entries: &[&Entry]) -> Vec<u8> {
     let mut paths: Vec<&[u8]> = entries.iter().map(|entry| entry.path.as_os_str().as_bytes()).collect();
     paths.dedup();
     paths.into_iter().flat_map(|path| [path, &[0]].concat()).collect()
 }
 
-/// What `git update-index --index-info -z` is to be told so that each side of a conflict is a file of its own: `a~ours`.
+/// The input of `git update-index --index-info -z` that makes each side of a conflict a file: `a~ours`.
 pub(super) fn sides(conflicts: &[&Entry]) -> Vec<u8> {
     let mut told = Vec::new();
     for Entry { mode, object, stage, path, .. } in conflicts {
@@ -217,26 +217,25 @@ pub(super) fn sides(conflicts: &[&Entry]) -> Vec<u8> {
     told
 }
 
-/// The version in what `git version` printed.
+/// The version in the output of `git version`.
 pub(super) fn parse_version(printed: &str) -> Option<Version> {
     let mut numbers = printed.trim().strip_prefix("git version ")?.split(['.', ' ', '-']);
     Some(Version { major: numbers.next()?.parse().ok()?, minor: numbers.next()?.parse().ok()? })
 }
 
-/// Does this complaint mean that another git process was in the way just then: that it held a lock, or
-/// had only half made a worktree?
+/// Whether this complaint means that another git process held a lock, or had half created a worktree.
 pub(super) fn says_busy(complaint: &str) -> bool {
     complaint.contains("could not lock config file")
         || (complaint.contains(".lock") && complaint.contains("File exists"))
         || (complaint.contains("failed to read") && complaint.contains("/commondir"))
 }
 
-/// Does this complaint mean that an index is no index?
+/// Whether this complaint means that an index is broken.
 pub(super) fn says_broken_index(complaint: &str) -> bool {
     complaint.contains("index file corrupt") || complaint.contains("index file smaller than expected")
 }
 
-/// The lock file that this complaint names as being in the way.
+/// The lock file that this complaint names.
 pub(super) fn lock_in(complaint: &str) -> Option<PathBuf> {
     let between = |before: &str, behind: &str| {
         let (_, rest) = complaint.split_once(before)?;
@@ -246,8 +245,8 @@ pub(super) fn lock_in(complaint: &str) -> Option<PathBuf> {
     between("Unable to create '", "': File exists").or_else(of_config).map(PathBuf::from)
 }
 
-/// Does this complaint of a fetch mean that a branch of the remote was brought up to date by somebody else meanwhile?
-/// What git 2.50 and newer say of it comes last.
+/// Whether this complaint of a fetch means that another process updated the branch meanwhile; the last pattern is that of git 2.50
+/// and newer.
 pub(super) fn says_moved(complaint: &str) -> bool {
     (complaint.contains("cannot lock ref") && complaint.contains("but expected"))
         || complaint.contains("incorrect old value provided")

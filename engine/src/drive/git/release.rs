@@ -1,4 +1,4 @@
-//! Giving a worktree back to the pool, or taking it out: first everything in it is kept.
+//! Releases a worktree to the pool, or removes it, after a backup of everything in it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,24 +12,21 @@ use super::worktree::FolderState;
 use super::{Git, REQUEST_FOLDER, Worktree};
 use crate::{Error, Result, fault};
 
-/// Of a sparse checkout, everything.
+/// Settings that show all files of a sparse checkout.
 const WHOLE: [&str; 4] = ["-c", "core.sparseCheckout=false", "-c", "index.sparse=false"];
 
-/// How often a worktree is looked at anew when files were written there meanwhile.
+/// How often a worktree is searched again when files were written meanwhile.
 const ROUNDS: usize = 6;
 
 impl Git {
-    /// Gives a worktree back: keeps its uncommitted and untracked (not ignored) files and the commits that
-    /// are on no remote under `refs/orange/backup/<task>/<n>`, ends a rebase or merge that was under way, and detaches
-    /// it, clean, at the default branch. The task's branch stays, and so do ignored files. Repositories and special files
-    /// inside it are set aside, submodules emptied. A worktree whose folder was removed by hand counts as given back.
+    /// Releases a worktree: backs up its uncommitted and untracked (not ignored) files and the commits that are on no remote under
+    /// `refs/orange/backup/<task>/<n>`, ends an unfinished rebase or merge, and detaches it, clean, at the default branch. The
+    /// task's branch and ignored files stay. Nested repositories and special files are set aside, submodules emptied. A worktree
+    /// whose folder was removed by hand counts as released.
     ///
-    /// Nothing is removed that is not kept, whoever writes there meanwhile: a file is moved beside the worktree, kept from
-    /// there, compared with what was kept, and only then removed; git itself only adds files that are not there.
-    ///
-    /// # Errors
-    /// `refused` when the folder is not a pooled worktree of this repository, or files are written there all the time;
-    /// `environment` when git fails; those of taking notice.
+    /// Nothing is removed without a backup, whatever is written meanwhile: a file is moved beside the worktree, backed up from there,
+    /// compared with the backup, and only then removed; git itself only adds missing files. It refuses a folder that is no pooled
+    /// worktree of this repository, or whose files keep changing.
     pub fn release(&self, worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
         match self.leaving(worktree)? {
             FolderState::Free => Ok(()),
@@ -42,25 +39,19 @@ impl Git {
         }
     }
 
-    /// Puts back into a worktree what a release has taken out of it that did not come to its end: its task goes on.
-    ///
-    /// # Errors
-    /// `environment` when that cannot be moved.
+    /// Moves back what an unfinished release has taken out of a worktree: its task continues.
     pub fn give_back_released(worktree: &Path) -> Result<()> {
         Capture::of(worktree).give_all_back()
     }
 
-    /// Takes a worktree out of the repository, after keeping what [`Git::release`] keeps. Ignored files go with it.
-    ///
-    /// # Errors
-    /// As [`Git::release`].
+    /// Removes a worktree from the repository, after the backup of [`Git::release`]. Ignored files are removed, too.
     pub fn remove(&self, worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
         let found = match self.leaving(worktree)? {
             FolderState::Free => return Ok(()),
             FolderState::Removed(found) => return self.forget_removed(&found, context),
             FolderState::Ours(found) => found,
         };
-        // A filter of the project that fails is in the way of its files, and not of their end.
+        // A filter of the project that fails does not prevent the removal.
         self.empty(worktree, context, |there, base| there.fill(base).or(Ok(())))?;
         let (own, capture) = (self.own_part(worktree)?, Capture::of(worktree));
         let gone = self.bound(&own, &capture.take_whole()?);
@@ -72,11 +63,8 @@ impl Git {
         capture.remove_whole()
     }
 
-    /// Removes the files of these patterns, such as `.claude/settings.local.json`, that git ignores in a worktree. What git tracks
-    /// stays, and so does every other ignored file.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// Removes ignored files of these patterns, such as `.claude/settings.local.json`, from a worktree. Tracked and other ignored files
+    /// stay.
     pub fn remove_ignored(&self, worktree: &Path, patterns: &[String]) -> Result<()> {
         if patterns.is_empty() || !worktree.is_dir() {
             return Ok(());
@@ -90,7 +78,7 @@ impl Git {
         there.patiently(|| there.call().args(&words))?.checked().map(drop)
     }
 
-    /// Sets what is in the place of the folder of requests aside, where git passes it over: the next agent could ask for nothing.
+    /// Sets aside what is at the path of the request folder, where the next agent could leave no requests.
     fn set_requests_aside(&self, worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
         let place = worktree.join(REQUEST_FOLDER);
         let is_in_the_way = place.symlink_metadata().is_ok_and(|found| !found.is_dir());
@@ -100,7 +88,7 @@ impl Git {
         Ok(())
     }
 
-    /// What is at the place of a worktree that is to go, where a killed removal has put it back first.
+    /// The state of a worktree that is to be removed, after an unfinished removal has been undone.
     fn leaving(&self, worktree: &Path) -> Result<FolderState> {
         let capture = Capture::of(worktree);
         if self.remembered(worktree)?.is_some() {
@@ -117,8 +105,8 @@ impl Git {
         self.forget(found)
     }
 
-    /// Keeps everything in a worktree, and leaves it clean and detached at the default branch. What is written meanwhile is
-    /// found by the next look.
+    /// Backs up everything in a worktree, and leaves it clean and detached at the default branch. What is written meanwhile is found
+    /// in the next round.
     fn empty(
         &self,
         worktree: &Path,
@@ -130,7 +118,7 @@ impl Git {
         let tree = self.tree(&base)?;
         let capture = Capture::of(worktree);
         if capture.is_kept() {
-            there.settle(&base, &capture, fill)?;
+            there.check_out(&base, &capture, fill)?;
         }
         capture.give_back()?;
         there.set_broken_index_aside(context)?;
@@ -147,12 +135,12 @@ impl Git {
                 capture.give_back()?;
                 return Err(error);
             }
-            there.settle(&base, &capture, fill)?;
+            there.check_out(&base, &capture, fill)?;
         }
         Err(capture.restless(written.as_deref()))
     }
 
-    /// Moves what has to go beside the worktree, and keeps it from there.
+    /// Moves what must go beside the worktree, and backs it up there.
     fn capture(
         &self,
         there: &Git,
@@ -179,8 +167,8 @@ impl Git {
         capture.set_kept()
     }
 
-    /// Puts the checkout of this `Git` on a commit. Files that are there stay as they are.
-    fn settle(&self, base: &str, capture: &Capture, fill: fn(&Git, &str) -> Result<()>) -> Result<()> {
+    /// Checks out a commit in this `Git`. Existing files stay.
+    fn check_out(&self, base: &str, capture: &Capture, fill: fn(&Git, &str) -> Result<()>) -> Result<()> {
         self.forget_settings(&self.repo)?;
         let quiet = self.without_filters()?;
         self.patiently(|| self.call().preset(&quiet).preset(WHOLE).args(["read-tree", "--reset", base]))?
@@ -192,11 +180,11 @@ impl Git {
         capture.remove_kept()
     }
 
-    /// Adds the files of the index that are not there.
+    /// Adds the missing files of the index.
     fn fill(&self, base: &str) -> Result<()> {
         let output =
             self.patiently(|| self.call().preset(WHOLE).args(["checkout-index", "--all", "--quiet", "-u"]))?;
-        // It complains of what is in the way, too, which the next look finds.
+        // It also complains of files in the way, which the next round finds.
         let is_missing = |path: &PathBuf| self.repo.join(path).symlink_metadata().is_err();
         let is_module = |object: &Object| object.mode == "160000";
         let is_lacking = || {
@@ -206,7 +194,7 @@ impl Git {
         if output.success() || !is_lacking()? { Ok(()) } else { Err(output.failure()) }
     }
 
-    /// Refuses when there is anything in the checkout of this `Git` that this commit has not.
+    /// Refuses if the checkout of this `Git` has anything that this commit lacks.
     fn check_nothing_to_keep(&self, base: &str, capture: &Capture) -> Result<()> {
         let tree = self.tree(base)?;
         until_nobody_writes(&self.repo, &self.repo)?;
@@ -219,11 +207,11 @@ impl Git {
         }
     }
 
-    /// Takes back what git was told of this worktree alone: which files not to look at, which ones not to check out.
+    /// Removes settings of this worktree alone: which files to skip, and which not to check out.
     fn forget_settings(&self, worktree: &Path) -> Result<()> {
         let (own, shared) = (self.git_dir(worktree)?, self.common_dir()?);
         let settings = own.join("config.worktree");
-        // Where the main checkout has such settings, a new worktree begins with them.
+        // If the main checkout has such settings, a new worktree inherits them.
         if settings.exists() && !shared.join("config.worktree").exists() {
             fs::remove_file(&settings).map_err(|cause| Error::io("remove", &settings, &cause))?;
         }
@@ -233,7 +221,7 @@ impl Git {
         self.show_again(&|| self.call().preset(&quiet), &hidden)
     }
 
-    /// Ends what a checkout may be in the middle of, without moving anything.
+    /// Ends an unfinished operation of a checkout, without moving anything.
     fn end_operations(&self) -> Result<()> {
         let folder = self.git_dir(&self.repo)?;
         let under_way: &[(&str, &[&str])] = &[
@@ -255,8 +243,8 @@ impl Git {
     }
 }
 
-/// Removes the folders of requests, and nothing else that a project may keep beside them. What an agent has made
-/// unremovable there stays: git does not see it, and the next agent of that number begins by clearing its folder.
+/// Removes the request folders. What an agent has made unremovable stays: git ignores it, and the next agent of that number first
+/// clears its folder.
 fn remove_requests(worktree: &Path) {
     let root = worktree.join(REQUEST_FOLDER);
     if !root.symlink_metadata().is_ok_and(|found| found.is_dir()) {
@@ -268,6 +256,6 @@ fn remove_requests(worktree: &Path) {
         fault::step("remove", folder.path().display());
         fs::remove_dir_all(folder.path()).unwrap_or_default();
     }
-    // It is not empty where the project has files of its own in it.
+    // The project may have files of its own in it.
     fs::remove_dir(&root).unwrap_or_default();
 }

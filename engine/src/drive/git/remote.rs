@@ -1,4 +1,4 @@
-//! Talking to the remote: everything here needs the network and may fail for that alone.
+//! Calls to the remote, which need the network.
 
 use std::time::Duration;
 
@@ -6,39 +6,29 @@ use super::super::exec::{Call, Output};
 use super::{Git, REMOTE, parse, refused};
 use crate::Result;
 
-/// How long one exchange with the remote may take.
+/// The time limit for a call to the remote.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How long a push may take: a project's hooks may run its tests first.
+/// The time limit for a push: a project's hooks may run its tests.
 const LONG_PATIENCE: Duration = Duration::from_secs(1800);
 
-/// The branches that are never deleted, whoever made them; `release/*` is every one below `release/`. Projects name more with
-/// git's setting `orange.protected`.
+/// The branches that are never deleted; `release/*` means every one below `release/`. Git's setting `orange.protected` adds more.
 const PROTECTED: [&str; 8] =
     ["main", "master", "trunk", "develop", "development", "staging", "production", "release/*"];
 
 impl Git {
-    /// Is there a remote to fetch from and push to?
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// Whether the repository has the remote.
     pub fn has_remote(&self) -> Result<bool> {
         Ok(self.call().arg("remote").text()?.lines().any(|name| name == REMOTE))
     }
 
-    /// Does the remote have this branch, as far as the last fetch knows?
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// Whether the remote has this branch, as of the last fetch.
     pub fn is_on_remote(&self, branch: &str) -> Result<bool> {
         Ok(self.commit_in(&self.repo, &format!("refs/remotes/{REMOTE}/{branch}"))?.is_some())
     }
 
-    /// Fetches these branches, those of them that the remote has. Without a remote, or when it cannot be
-    /// reached, what is here has to do: then the reason comes back, as a warning.
-    ///
-    /// # Errors
-    /// `environment` when git cannot be run.
+    /// Fetches those of these branches that the remote has. Without a remote it does nothing; if the remote cannot be reached, it
+    /// returns the reason as a warning.
     pub fn fetch(&self, branches: &[&str]) -> Result<Option<String>> {
         if !self.has_remote()? {
             return Ok(None);
@@ -61,22 +51,16 @@ impl Git {
         })
     }
 
-    /// Pushes a branch under its own name, never by force, and nothing else.
-    ///
-    /// # Errors
-    /// `environment` when the remote does not take it or cannot be reached.
+    /// Pushes a branch under its own name, without force.
     pub fn push(&self, remote: &str, branch: &str) -> Result<()> {
         let spec = format!("refs/heads/{branch}:refs/heads/{branch}");
         let call = self.remote_call().bound(LONG_PATIENCE);
         call.args(["push", "--quiet", "--no-follow-tags", remote, &spec]).run()?.checked().map(drop)
     }
 
-    /// Deletes a branch on the remote that was made at the commit `from`. False when there is no remote, when there is no such
-    /// branch, when it is another one of this name, which does not stand on that commit, and when it is protected.
-    ///
-    /// # Errors
-    /// `refused` for the default branch, by the project or by the remote, and when the remote's branch has commits that are not here;
-    /// `environment` when the remote cannot be reached.
+    /// Deletes a branch on the remote that was created at the commit `from`. Returns false if there is no remote or no such branch, if
+    /// the branch does not contain that commit, and if it is protected. It refuses the default branch, and a branch with commits
+    /// that are not here.
     pub fn delete_remote_branch(&self, branch: &str, default_branch: &str, from: &str) -> Result<bool> {
         let never = || refused(format!("`{branch}` is the default branch: it is never deleted"));
         if branch == default_branch {
@@ -103,7 +87,7 @@ impl Git {
         if !self.is_ancestor(from, commit.0)? {
             return Ok(false);
         }
-        // The lease makes the remote refuse when somebody has pushed since.
+        // With the lease, the remote refuses if somebody has pushed since.
         let lease = format!("--force-with-lease={name}:{}", commit.0);
         let output = self
             .remote_call()
@@ -113,7 +97,7 @@ impl Git {
     }
 
     fn is_protected(&self, branch: &str) -> Result<bool> {
-        // Where nothing is set, git says nothing.
+        // Without a setting, git prints nothing.
         let set = self.call().args(["config", "--get-all", "orange.protected"]).run()?.text();
         let covers = |pattern: &str| match pattern.strip_suffix('*') {
             Some(start) => branch.starts_with(start),
@@ -122,7 +106,7 @@ impl Git {
         Ok(PROTECTED.into_iter().chain(set.lines()).any(covers))
     }
 
-    /// Is this commit of the remote's branch part of the local branch or of the default branch?
+    /// Whether this commit of the remote's branch is part of the local branch or of the default branch.
     fn is_known(&self, commit: &str, default_branch: &str, branch: &str) -> Result<bool> {
         if self.commit_in(&self.repo, commit)?.is_none() {
             return Ok(false);

@@ -1,12 +1,12 @@
-//! The template that a repository has for the texts of its pull requests, as GitHub looks it up.
+//! The template for pull requests of a repository, where GitHub looks for it.
 
 use super::Git;
 use crate::Result;
 
-/// Where GitHub looks, in this order; each with its `/`.
+/// The folders that GitHub searches, in order; each with its `/`.
 const HARNESS_FOLDERS: [&str; 3] = [".github/", "", "docs/"];
 
-/// The name of the file, and of a folder that has several.
+/// The name of the file, or of a folder with several.
 const NAME: &str = "pull_request_template";
 
 /// A template for pull requests.
@@ -16,22 +16,19 @@ pub struct Template {
     pub path: String,
     /// Its text.
     pub text: String,
-    /// The others of its folder: GitHub lets whoever opens the page choose.
+    /// The others in its folder, among which GitHub's page offers a choice.
     pub others: Vec<String>,
 }
 
-/// What stands in a folder of a commit.
+/// An entry of a folder in a commit.
 struct Entry {
     path: String,
     is_folder: bool,
 }
 
 impl Git {
-    /// The template for pull requests on the default branch, as far as the last fetch knows: a file of that name before a
-    /// folder of several, of which the first by name is taken.
-    ///
-    /// # Errors
-    /// `not_found` when the default branch has no commit; `environment` when git fails.
+    /// The template for pull requests on the default branch, as of the last fetch: a file of that name, or else the first one of a
+    /// folder.
     pub fn pull_request_template(&self, default_branch: &str) -> Result<Option<Template>> {
         let base = self.base(default_branch)?;
         for place in HARNESS_FOLDERS {
@@ -58,7 +55,7 @@ impl Git {
         Ok(Template { text: String::from_utf8_lossy(&blob.stdout).into_owned(), path, others })
     }
 
-    /// What stands in a folder, by name; nothing when there is no such folder.
+    /// The entries of a folder, by name; none if there is no such folder.
     fn listed(&self, base: &str, folder: &str) -> Result<Vec<Entry>> {
         let call = self.call().args(["ls-tree", "-z", "--full-tree", base]);
         let call = if folder.is_empty() { call } else { call.args(["--", folder]) };

@@ -1,4 +1,4 @@
-//! Putting a pooled worktree on a task's branch.
+//! Puts a pooled worktree on a task's branch.
 
 use std::path::{Path, PathBuf};
 
@@ -9,48 +9,39 @@ use super::{BranchState, Git, Worktree, parse, refused};
 use crate::files::{is_empty, is_same};
 use crate::{Kind, Result};
 
-/// A worktree that stands on the task's branch.
+/// A worktree on the task's branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acquired {
-    /// Was the worktree made just now, rather than taken from the pool?
+    /// Whether the worktree is new, rather than taken from the pool.
     pub created_worktree: bool,
-    /// Was the branch made just now?
+    /// Whether the branch is new.
     pub created_branch: bool,
-    /// The commit it stands on.
+    /// Its commit.
     pub commit: String,
 }
 
-/// What is at the place of a pooled worktree.
+/// What is at the path of a pooled worktree.
 pub(super) enum FolderState {
     /// Nothing, or an empty folder.
     Free,
     /// A worktree of this repository.
     Ours(Worktree),
-    /// Nothing, but the repository remembers a worktree here: somebody removed the folder by hand.
+    /// Nothing, but the repository lists a worktree here: somebody removed the folder by hand.
     Removed(Worktree),
 }
 
 impl Git {
-    /// Asks the remote for a branch that is not here, and for what it would be based on. This may take as long as the
-    /// remote does: call it before the pool's lock is taken, and [`Git::acquire`] after. When the remote cannot be
-    /// asked, what is here has to do: then the reason comes back, as a warning.
-    ///
-    /// # Errors
-    /// `usage` for a name that cannot be a branch's; `environment` when git cannot be run.
+    /// Fetches a branch that is not here, and its base. This may take long: call it before the pool's lock is taken, and
+    /// [`Git::acquire`] after. If the remote cannot be reached, it returns the reason as a warning.
     pub fn catch_up(&self, branch: &str, default_branch: &str) -> Result<Option<String>> {
         self.check_branch_name(branch)?;
         if is_here(&self.branch_state(branch)?) { Ok(None) } else { self.fetch(&[branch, default_branch]) }
     }
 
-    /// Makes `worktree` a worktree of this repository, unless it is one, and puts it on `branch`: the
-    /// local branch, else a new one that tracks the remote's, else a new one from the remote's (else the
-    /// local) default branch. On the branch already, it is left exactly as it is, with what a
-    /// release that did not come to its end has taken out of it. Nobody else uses the worktree meanwhile.
-    ///
-    /// # Errors
-    /// `refused` when the branch is checked out elsewhere, when the folder is something else than a
-    /// worktree of this repository, or when it holds work: nothing is cleaned here. `usage` for a name that
-    /// cannot be a branch's. `environment` when git fails.
+    /// Makes `worktree` a worktree of this repository, unless it is one, and puts it on `branch`: the local branch, or else a new one
+    /// that tracks the remote's, or else a new one from the default branch of the remote or, without that, the local one. A
+    /// worktree on the branch stays as it is, with what an unfinished release has taken out of it. It refuses a branch that is
+    /// checked out elsewhere, another folder, and a worktree with work in it: nothing is cleaned here.
     pub fn acquire(&self, worktree: &Path, branch: &str, default_branch: &str) -> Result<Acquired> {
         self.check_branch_name(branch)?;
         let place = self.place(worktree)?;
@@ -73,17 +64,14 @@ impl Git {
         Ok(Acquired { created_worktree, created_branch: !is_local, commit })
     }
 
-    /// Makes `worktree` a worktree of this repository, detached at the default branch; true when it was none
-    /// before. One that is there already is left as it is. Nobody else uses the worktree meanwhile.
-    ///
-    /// # Errors
-    /// `refused` when the folder is something else; `environment` when git fails.
+    /// Makes `worktree` a worktree of this repository, detached at the default branch; true if it was none before. An existing one
+    /// stays as it is; another folder is refused.
     pub fn prepare(&self, worktree: &Path, default_branch: &str) -> Result<bool> {
         match self.place(worktree)? {
             FolderState::Ours(_) => return Ok(false),
             FolderState::Removed(found) => {
                 let name = worktree.file_name().unwrap_or_default().to_string_lossy();
-                // Whose it was is not known any more: the refs have the worktree's name.
+                // Its task is unknown, so the refs have the worktree's name.
                 let mut context =
                     BackupContext { task: &name, default_branch, aside: worktree, note: &mut |_| Ok(()) };
                 self.back_up_removed(&found, &mut context)?;
@@ -95,11 +83,7 @@ impl Git {
         Ok(true)
     }
 
-    /// Whether a task could have this worktree: nothing is at its place, or a worktree of this repository without anybody's
-    /// work in it.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// Whether a task could have this worktree: its path is free, or it is a worktree of this repository without work in it.
     pub fn is_usable(&self, worktree: &Path) -> Result<bool> {
         let looked_at = self.place(worktree).and_then(|place| match place {
             FolderState::Ours(found) => self.check_idle(&found),
@@ -112,34 +96,22 @@ impl Git {
         }
     }
 
-    /// Refuses a worktree that does not lead to its own part of this repository, or that this part does not lead back to.
-    ///
-    /// # Errors
-    /// `refused`, with what to do; `environment` when git fails.
+    /// Refuses a worktree unless it leads to its own part of this repository, and that leads back.
     pub fn check_link(&self, worktree: &Path) -> Result<()> {
         self.own_part(worktree).map(drop)
     }
 
-    /// Does the repository know this folder as a worktree, whether or not the folder is there?
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// Whether the repository lists this folder as a worktree, even if it is gone.
     pub fn has_worktree(&self, folder: &Path) -> Result<bool> {
         Ok(self.worktrees()?.iter().skip(1).any(|one| is_same(&one.path, folder)))
     }
 
-    /// Links these worktrees to their repository again, after one or the other was moved by hand.
-    ///
-    /// # Errors
-    /// `environment` when git fails.
+    /// Repairs the links of these worktrees after a folder was moved by hand.
     pub fn repair(&self, worktrees: &[PathBuf]) -> Result<()> {
         self.call().args(["worktree", "repair"]).args(worktrees).run()?.checked().map(drop)
     }
 
-    /// What is at the place of a pooled worktree.
-    ///
-    /// # Errors
-    /// `refused` when it is the main checkout, another repository or another folder with something in it.
+    /// What is at the path of a pooled worktree; refuses the main checkout, another repository and a non-empty folder.
     pub(super) fn place(&self, worktree: &Path) -> Result<FolderState> {
         let shown = worktree.display();
         if worktree.is_symlink() {
@@ -166,16 +138,13 @@ impl Git {
         }
     }
 
-    /// Forgets a worktree, and removes what is left of its folder.
+    /// Removes a worktree from the list, and the rest of its folder.
     pub(super) fn forget(&self, removed: &Worktree) -> Result<()> {
         let call = || self.call().args(["worktree", "remove", "--force", "--force"]).arg(&removed.path);
         self.patiently(call)?.checked().map(drop)
     }
 
-    /// Refuses a branch that is checked out anywhere but in this worktree.
-    ///
-    /// # Errors
-    /// `refused`, saying where; `environment` when git fails.
+    /// Refuses a branch that is checked out in another worktree.
     pub fn check_branch_free(&self, branch: &str, worktree: &Path) -> Result<()> {
         self.check_free_for(worktree, branch, &self.branch_state(branch)?)
     }
@@ -195,10 +164,7 @@ impl Git {
         }
     }
 
-    /// Refuses a branch whose name git cannot have beside another's: `fix` and `fix/login` are a file and a folder.
-    ///
-    /// # Errors
-    /// `refused`, naming the other one; `environment` when git fails.
+    /// Refuses a branch that git cannot have beside another one: `fix` and `fix/login` are a file and a folder.
     pub fn check_room_for(&self, branch: &str) -> Result<()> {
         let name = format!("refs/heads/{branch}");
         let above = name.match_indices('/').skip(2).map(|(at, _)| &name[..at]);
@@ -216,7 +182,7 @@ impl Git {
         }
     }
 
-    /// Refuses a pooled worktree that would lose something by being put on another branch.
+    /// Refuses a pooled worktree that would lose something on another branch.
     fn check_idle(&self, found: &Worktree) -> Result<()> {
         let shown = found.path.display();
         if let Some(change) = self.changes(&found.path)?.first() {
@@ -238,13 +204,13 @@ impl Git {
     fn add_worktree(&self, worktree: &Path, commit: &str) -> Result<()> {
         let call = || self.call().args(["worktree", "add", "--quiet", "--detach"]).arg(worktree).arg(commit);
         let output = self.patiently(call)?;
-        // A post-checkout hook has no say, whatever it ends with: git takes back what it could not check out itself.
+        // A post-checkout hook may fail: git undoes an incomplete checkout itself.
         let is_done = output.success() || self.own_part(worktree).is_ok();
         if is_done { Ok(()) } else { Err(output.failure()) }
     }
 
-    /// Puts a clean worktree on the branch. A git process that met a lock may have done half of it, so each
-    /// attempt looks again where the branch is.
+    /// Puts a clean worktree on the branch. A git call that met a lock may have done half of it, so each attempt checks the branch
+    /// again.
     fn switch(&self, worktree: &Path, branch: &str, default_branch: &str) -> Result<()> {
         let there = self.inside(worktree)?;
         let mut patience = Patience::new();
@@ -254,7 +220,7 @@ impl Git {
                 BranchState::CheckedOutAt(path) if is_same(&path, worktree) => return Ok(()),
                 BranchState::Local | BranchState::CheckedOutAt(_) => call.args(["--no-guess", branch]),
                 BranchState::OnlyRemote(remote) => {
-                    // Asked for with `--track`, tracking fails in a clone of one branch; this way it does not.
+                    // `--track` fails in a clone of a single branch; this does not.
                     let start = format!("refs/remotes/{remote}/{branch}");
                     call.args(["--create", branch, &start])
                 }
@@ -263,7 +229,7 @@ impl Git {
                 }
             };
             let output = call.run()?;
-            // Where it failed and is there all the same, that was the post-checkout hook.
+            // A failure with the branch checked out was that of the post-checkout hook.
             if there.current_branch(worktree)?.as_deref() == Some(branch) {
                 return Ok(());
             }

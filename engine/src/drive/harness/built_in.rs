@@ -1,11 +1,11 @@
-//! The harnesses that people have without a file of their own.
+//! The built-in harnesses.
 
 use super::{Harness, reporting};
 
 const PROMPT: &str = "{prompt}";
 const EFFORT: &str = "{effort}";
 
-/// The harnesses that are built in.
+/// The built-in harnesses.
 pub fn built_in() -> Vec<Harness> {
     vec![claude(), codex(), opencode(), pi(), gemini(), copilot()]
 }
@@ -78,7 +78,7 @@ fn opencode() -> Harness {
         name: "opencode".to_owned(),
         binary: "opencode".to_owned(),
         full: words(&["--auto", "--prompt={prompt}"]),
-        // Only its own configuration says what it may do unasked.
+        // Its own configuration says what it may do without asking.
         reduced: words(&["--prompt={prompt}"]),
         report_set: words(&[reporting::OPENCODE]),
         report_defaults: words(reporting::OPENCODE_INSTALLS),
@@ -155,13 +155,12 @@ fn copilot() -> Harness {
 const CLAUDE_TOOLS: &str = "--allowedTools=Bash(orange:*),Bash({orange}:*),Bash(git diff:*),Bash(git log:*),\
                             Bash(git show:*),Bash(git status:*),mcp__orange";
 
-/// With a list of allowed tools gemini refuses every other command, and asks before none.
+/// With a list of allowed tools, gemini refuses every other command instead of asking.
 const GEMINI_TOOLS: &str = "--allowed-tools=run_shell_command(orange),run_shell_command({orange}),\
                             run_shell_command(git diff),run_shell_command(git log),run_shell_command(git show),\
                             run_shell_command(git status),activate_skill";
 
-/// Gemini keeps its agent's git from the user's settings, the name of commits among them, and leaves alone what the
-/// environment adds to git's settings.
+/// Gemini hides the user's git settings, such as the name of commits, from its agent, but not those in the environment.
 pub(super) const USER_GIT_CONFIG: &[&str] = &[
     "GIT_CONFIG_COUNT=2",
     "GIT_CONFIG_KEY_0=include.path",
@@ -170,19 +169,18 @@ pub(super) const USER_GIT_CONFIG: &[&str] = &[
     "GIT_CONFIG_VALUE_1=~/.gitconfig",
 ];
 
-/// Codex runs commands in a login shell, whose profile sets another `PATH`. Any setting on its command line has one more
-/// effect: codex starts a server of its own, instead of one daemon for all sessions of a user with the environment of the
-/// first.
+/// Codex runs commands in a login shell, whose profile sets another `PATH`. Any setting on its command line also makes codex start
+/// a server of its own, instead of one daemon for all sessions of a user with the environment of the first.
 pub(super) const KEEP_PATH: &str = "--config=allow_login_shell=false";
 
-/// Codex does not ask about an update.
+/// Codex must not ask about an update.
 pub(super) const NO_UPDATE: &str = "--config=check_for_update_on_startup=false";
 
-/// Codex offers no cheaper model where a limit is near: its offer would take whatever is typed next for an answer, and Enter for a yes.
+/// Codex must not offer a cheaper model near a limit: it would read the next message as the answer, and Enter as a yes.
 pub(super) const NO_OFFER: &str = "--config=notice.hide_rate_limit_model_nudge=true";
 
-/// Codex starts such servers outside its sandbox, with the variables that are named and few others, and asks before each call
-/// unless it is told to approve. An agent that a tool of the server starts has the variables of the server, so all are named.
+/// Codex starts such servers outside its sandbox, with the named variables and few others, and asks before each call unless it is
+/// told to approve. An agent that a tool starts has the variables of the server, so all are named.
 const CODEX_MCP: &str = r#"mcp_servers.orange={command="{orange:json}",args=["mcp"],default_tools_approval_mode="approve",env_vars=["ORANGE_TASK","ORANGE_ACTOR","ORANGE_SPAWN","ORANGE_SECRET","ORANGE_PROGRAM",{variables}]}"#;
 
 fn words(words: &[&str]) -> Vec<String> {

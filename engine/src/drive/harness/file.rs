@@ -1,4 +1,4 @@
-//! `harnesses.toml`: harnesses of one's own, and built-in ones that are called in another way.
+//! `harnesses.toml`: the user's own harnesses, and changes of built-in ones.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -11,10 +11,7 @@ use super::keys::{Entry, Harness, KEYS};
 use crate::store::suggest;
 use crate::{Error, Kind, Result, nofollow};
 
-/// The harnesses that are built in, with what the file says of them, and those of the file alone.
-///
-/// # Errors
-/// `corrupt` with the line when the file cannot be understood; `environment` when it cannot be read.
+/// The built-in harnesses with the changes of the file, and those of the file alone.
 pub fn all(path: &Path) -> Result<Vec<Harness>> {
     let mut harnesses = built_in();
     if let Some(text) = read(path)? {
@@ -23,10 +20,7 @@ pub fn all(path: &Path) -> Result<Vec<Harness>> {
     Ok(harnesses)
 }
 
-/// The harness of this name.
-///
-/// # Errors
-/// Those of [`all`]; `not_found` with the names there are.
+/// The harness of this name; the error lists the names.
 pub fn named(path: &Path, name: &str) -> Result<Harness> {
     let harnesses = all(path)?;
     harnesses.iter().find(|harness| harness.name == name).cloned().ok_or_else(|| {
@@ -39,7 +33,7 @@ pub fn named(path: &Path, name: &str) -> Result<Harness> {
     })
 }
 
-/// The text of the file; none where there is no file.
+/// The text of the file; `None` if there is no file.
 fn read(path: &Path) -> Result<Option<String>> {
     let bytes = match nofollow::read_linked(path, nofollow::LONGEST) {
         Ok(bytes) => bytes,
@@ -52,7 +46,7 @@ fn read(path: &Path) -> Result<Option<String>> {
     })
 }
 
-/// The file, whose lines are named where something is wrong.
+/// The file, with the lines for error messages.
 struct Source<'t> {
     path: &'t Path,
     text: &'t str,
@@ -97,7 +91,7 @@ impl Source<'_> {
 
     fn apply(&self, table: &DeTable<'_>, harness: &mut Harness) -> Result<()> {
         if table.contains_key("report") {
-            // These went with other arguments.
+            // The built-in variables belong to the built-in arguments.
             harness.report_set.clear();
             harness.report_defaults.clear();
             harness.report_version.clear();
@@ -114,7 +108,7 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// What is wrong at this byte.
+    /// The error about what is at this byte.
     fn broken(&self, at: usize, what: &str) -> Error {
         self.broken_in(lines(&self.text.as_bytes()[..at.min(self.text.len())]), what)
     }
@@ -125,12 +119,12 @@ impl Source<'_> {
     }
 }
 
-/// The number of the line that begins in, or goes on after, these bytes.
+/// The line number at the end of these bytes.
 fn lines(bytes: &[u8]) -> usize {
     bytes.split(|byte| *byte == b'\n').count()
 }
 
-/// What the table has, in the order of the file.
+/// The entries of a table, in the order of the file.
 fn in_order<'t>(
     table: &'t DeTable<'t>,
 ) -> Vec<(&'t Spanned<DeString<'t>>, &'t Spanned<toml::de::DeValue<'t>>)> {

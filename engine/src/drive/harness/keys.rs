@@ -1,4 +1,4 @@
-//! The keys of a harness: what each is, and how it is read from a line of `harnesses.toml`.
+//! The keys of a harness: the meaning of each, and how it is read from `harnesses.toml`.
 
 use toml::de::DeValue;
 
@@ -10,7 +10,7 @@ macro_rules! keys {
         /// A coding agent that can be started with a prompt in a terminal.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct Harness {
-            /// What a task calls it.
+            /// Its name in tasks.
             pub name: String,
             $($(#[$doc])* pub $key: $type,)*
         }
@@ -26,7 +26,7 @@ macro_rules! keys {
 /// A key of a table in `harnesses.toml`.
 pub(super) struct Key {
     pub(super) name: &'static str,
-    /// Gives the harness what the entry says, or says what is wrong with it.
+    /// Sets the key of a harness, or says why the entry is invalid.
     pub(super) set: fn(&mut Harness, &Entry<'_>) -> Read<()>,
 }
 
@@ -36,54 +36,52 @@ pub(super) struct Entry<'t> {
     pub(super) value: &'t DeValue<'t>,
 }
 
-/// What was read, or what is wrong.
+/// The value, or why it is invalid.
 type Read<T> = Result<T, String>;
 
 keys! {
-    /// Its program: a name that is looked up on `PATH`, or a path.
+    /// Its program: a name on `PATH`, or a path.
     binary: String = program,
-    /// Its arguments when it may do everything unasked, as all of these with placeholders. `{prompt}` or `{prompt_file}` is
-    /// in them once.
+    /// Its arguments when it may do everything without asking, as templates. `{prompt}` or `{prompt_file}` occurs in them once.
     full: Vec<String> = prompted,
-    /// Its arguments when it asks before what goes beyond editing, reading history and calling `orange`.
+    /// Its arguments when it asks before anything but editing, reading history and calling `orange`.
     reduced: Vec<String> = prompted,
-    /// Its arguments when it reviews, where these are others.
+    /// Its arguments when it reviews, if they differ.
     review: Option<Vec<String>> = |entry| prompted(entry).map(Some),
-    /// Its arguments for how hard to think, before the others; empty if it has none.
+    /// Its arguments for the effort, before the others; empty if it has none.
     effort: Vec<String> = |entry| with(Name::Effort, "the level: `{effort}`", entry),
-    /// Its arguments where a person has agreed to what it would ask in its first dialogs, before the others.
+    /// Its arguments after a person has agreed to its first dialogs, before the others.
     consent: Vec<String> = template,
-    /// Its arguments by which it reports what it does, before the others; empty if it cannot.
+    /// Its arguments that make it report what it does, before the others; empty if it cannot.
     report: Vec<String> = template,
-    /// Variables by which it reports what it does, as `NAME=value` with placeholders; empty if it needs none.
+    /// Variables that make it report what it does, as `NAME=value` with placeholders; empty if it needs none.
     report_set: Vec<String> = variables,
-    /// Variables that it gets when it reports, unless it has them already: what shortens a start that reporting makes longer.
+    /// Variables that it gets when it reports, unless they are set: they shorten a start that reporting makes longer.
     report_defaults: Vec<String> = variables,
-    /// What its `--version` has to say for `report` to be used; empty if that does not matter.
+    /// The beginning of its `--version` that `report` requires; empty if it requires none.
     report_version: String = text,
-    /// What its screen shows, from the start of a line, when it asks for a permission, with `{text}` for what it asks about; empty
-    /// if answers cannot be typed.
+    /// What its screen shows, from the start of a line, when it asks for a permission, with `{text}` for the subject; empty if answers
+    /// cannot be typed.
     answer_screen: String = text,
-    /// The keys that say yes and no to that, as tmux names them.
+    /// The keys for yes and no, by their names in tmux.
     answer_keys: Vec<String> = list,
     /// Its arguments that add `orange mcp` to its servers of the Model Context Protocol, before the others.
     mcp: Vec<String> = template,
-    /// Files that it keeps in a worktree for itself and that are no part of the work.
+    /// Files that it writes into a worktree for itself.
     workspace_files: Vec<String> = list,
-    /// Its arguments that give a new conversation an id of ours, before the others; empty if it chooses one itself.
+    /// Its arguments that set the id of a new conversation, before the others; empty if it chooses one itself.
     session: Vec<String> = |entry| with(Name::Session, "the conversation's id: `{session}`", entry),
     /// Its arguments that continue a conversation, before the others; empty if it cannot.
     resume: Vec<String> = |entry| with(Name::Session, "the conversation's id: `{session}`", entry),
-    /// What it says when it does not find the conversation that it is to continue.
+    /// Its messages when it does not find the conversation to continue.
     resume_errors: Vec<String> = list,
-    /// Where it keeps its transcripts: paths with `{session}` in them.
+    /// The paths of its transcripts, with `{session}` in them.
     transcripts: Vec<String> = transcripts,
-    /// Variables by which it would take itself for nested in another one, and refuse.
+    /// Variables that would make it refuse to run nested in another harness.
     unset: Vec<String> = list,
     /// Variables that it gets, as `NAME=value` with placeholders.
     set: Vec<String> = variables,
-    /// Variables that it changes for its agent's commands. They say nothing about the user, so `orange` drops them before
-    /// it works on its own behalf.
+    /// Variables that it changes for its agent's commands. `orange` drops them for its own work, since they say nothing about the user.
     overrides: Vec<String> = names,
     /// How to install it.
     install: String = text,
@@ -93,7 +91,7 @@ fn text(entry: &Entry<'_>) -> Read<String> {
     string(entry.value).ok_or_else(|| format!("`{}` is one string in quotes", entry.key))
 }
 
-/// No argument and no variable of a program can have a NUL.
+/// The string, unless it has a NUL, which no argument and no variable can have.
 fn string(value: &DeValue<'_>) -> Option<String> {
     value.as_str().filter(|text| !text.contains('\0')).map(str::to_owned)
 }

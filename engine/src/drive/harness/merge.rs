@@ -1,10 +1,10 @@
-//! Several arguments `--option={…}` of one option become one: a program that takes JSON there goes by the last of them.
+//! Merges several arguments `--option={…}` of one option: a program that expects JSON there uses only the last.
 
 use std::ffi::OsString;
 
 use serde_json::{Map, Value};
 
-/// These arguments, those that give one option several JSON objects merged into the first of them.
+/// Merges the JSON objects of arguments with the same option into the first of them.
 pub fn merge(args: Vec<OsString>) -> Vec<OsString> {
     let mut merged: Vec<OsString> = Vec::new();
     let mut objects: Vec<(usize, String, Map<String, Value>)> = Vec::new();
@@ -34,7 +34,7 @@ fn object(arg: &OsString) -> Option<(String, Map<String, Value>)> {
     Some((option.to_owned(), object))
 }
 
-/// Objects are merged, lists are joined, of anything else the later one stands.
+/// Merges objects, joins lists, and replaces other values.
 fn add(to: &mut Map<String, Value>, from: Map<String, Value>) {
     for (key, value) in from {
         match (to.get_mut(&key), value) {

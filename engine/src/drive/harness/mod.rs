@@ -1,4 +1,4 @@
-//! Coding agents as data: what each is called, and how it is given a prompt.
+//! Coding agents as data: their names, and how they get a prompt.
 
 mod built_in;
 mod file;
@@ -24,28 +24,28 @@ pub use keys::Harness;
 use template::{Values, fill};
 pub use template::{quoted_names, shell_word};
 
-/// How an agent is to be started.
+/// The options of an agent's start.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Start<'s> {
-    /// It may do everything unasked.
+    /// Whether it may do everything without asking.
     pub full: bool,
-    /// It reviews.
+    /// Whether it reviews.
     pub reviews: bool,
-    /// A person has agreed to what it would ask in its first dialogs.
+    /// Whether a person has agreed to its first dialogs.
     pub consent: bool,
-    /// There is a server of the Model Context Protocol to give it.
+    /// Whether there is a server of the Model Context Protocol for it.
     pub mcp: bool,
-    /// It reports what it does.
+    /// Whether it reports what it does.
     pub report: bool,
-    /// How hard it is to think, in the harness's own words.
+    /// Its effort, in the harness's own words.
     pub effort: Option<&'s str>,
-    /// Which conversation it has, where that is known beforehand.
+    /// Its conversation, if that is known before the start.
     pub conversation: Option<Conversation<'s>>,
-    /// The names of the variables that it has, as [`quoted_names`] writes them.
+    /// The names of its variables, as [`quoted_names`] writes them.
     pub variables: &'s str,
 }
 
-/// The conversation of an agent that is to be started, by the harness's own id of it.
+/// The conversation of an agent to start, by the harness's id of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversation<'s> {
     /// A new one.
@@ -54,7 +54,7 @@ pub enum Conversation<'s> {
     Resumed(&'s str),
 }
 
-/// The places that an agent's arguments can name.
+/// The paths that an agent's arguments can name.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'p> {
     /// A file with its prompt.
@@ -71,20 +71,20 @@ pub struct Places<'p> {
     pub orange: &'p Path,
 }
 
-/// The variable by which `orange` knows, when an agent calls it, what the agent's harness [overrides](Harness::overrides).
+/// The variable that tells `orange`, when an agent calls it, what the agent's harness [overrides](Harness::overrides).
 pub const OVERRIDES: &str = "ORANGE_OVERRIDES";
 
 /// The longest argument that Linux takes, without the zero byte at its end.
 const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
 impl Harness {
-    /// Whether there is anything by which it is told to report what it does.
+    /// Whether it has arguments, variables or a plugin to report.
     pub fn has_reports(&self) -> bool {
         !self.report.is_empty() || !self.report_set.is_empty()
     }
 
-    /// Why it cannot report what it does; `None` where it can. Where that depends on its version, its program is asked on this
-    /// `PATH`. `is_set` tells which variables the agent has already.
+    /// Why it cannot report; `None` if it can. If that depends on its version, the program on this `PATH` is asked. `is_set` returns
+    /// whether the agent has a variable already.
     pub fn why_silent(&self, path: &OsStr, is_set: impl Fn(&str) -> bool) -> Option<String> {
         let Harness { name, report_version, .. } = self;
         if !self.has_reports() {
@@ -102,10 +102,7 @@ impl Harness {
         is_other.then(|| format!("`{}` is not a version of {name} that is known to", version.trim()))
     }
 
-    /// Is its program on this `PATH`?
-    ///
-    /// # Errors
-    /// `environment` if not, with how to install it.
+    /// Checks that its program is on this `PATH`.
     pub fn check(&self, path: &OsStr) -> Result<()> {
         if find_on_path(&self.binary, path).is_some() {
             return Ok(());
@@ -118,10 +115,7 @@ impl Harness {
         Err(Error::new(Kind::Environment, message).help(help))
     }
 
-    /// The call of it in its worktree.
-    ///
-    /// # Errors
-    /// `environment` when the prompt cannot be read.
+    /// The call that starts it in its worktree.
     pub fn call(&self, start: Start<'_>, places: Places<'_>) -> Result<Call> {
         let text = nofollow::read(places.prompt, nofollow::LONGEST)
             .map_err(|cause| Error::io("read the prompt", places.prompt, &cause))?;
@@ -137,7 +131,7 @@ impl Harness {
         Ok(variables.into_iter().fold(call, |call, (name, value)| call.env(name, value)))
     }
 
-    /// The variables that it gets. `is_set` tells which it has already.
+    /// The variables that it gets. `is_set` returns whether it has one already.
     fn variables(
         &self,
         start: Start<'_>,
@@ -151,8 +145,7 @@ impl Harness {
         all.map(|(name, value)| (name, fill(value, &values))).collect()
     }
 
-    /// Its arguments. The prompt is a part of one of them; one that cannot be, because it is too long or has a
-    /// zero byte in it, is named by its file instead.
+    /// Its arguments. One of them contains the prompt, or the name of its file if it is too long or has a zero byte.
     pub fn args(&self, start: Start<'_>, prompt: Vec<u8>, places: Places<'_>) -> Vec<OsString> {
         let fits = |args: &Vec<OsString>| {
             args.iter().all(|arg| arg.len() <= LONGEST_ARGUMENT && !arg.as_bytes().contains(&0))
@@ -167,7 +160,7 @@ impl Harness {
         merge::merge(self.template(start).map(|arg| fill(arg, &values)).collect())
     }
 
-    /// What is to be filled in: lists of arguments, one after the other.
+    /// The templates to fill in: lists of arguments, one after the other.
     fn template(&self, start: Start<'_>) -> impl Iterator<Item = &String> {
         let by_permission = if start.full { &self.full } else { &self.reduced };
         let last = self.review.as_ref().filter(|_| start.reviews).unwrap_or(by_permission);
@@ -210,12 +203,12 @@ fn values<'v>(start: &'v Start<'v>, prompt: &'v OsStr, places: Places<'v>) -> Va
     }
 }
 
-/// The names and values of variables that are given as `NAME=value`.
+/// The names and values of variables as `NAME=value`.
 fn pairs(variables: &[String]) -> impl Iterator<Item = (&str, &str)> {
     variables.iter().filter_map(|variable| variable.split_once('='))
 }
 
-/// The prompt as it stands, but never so that it could be read as an option (`-`) or a file (`@`).
+/// The prompt, changed if it could be read as an option (`-`) or a file (`@`).
 fn plain(mut prompt: Vec<u8>) -> OsString {
     if prompt.first().is_some_and(|first| b"-@".contains(first)) {
         prompt.insert(0, b'\n');

@@ -1,4 +1,4 @@
-//! What harnesses report of themselves: the JSON that their hooks are given, as notes.
+//! Converts the reports of harnesses, the JSON that their hooks get, to notes.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::fault;
 use crate::store::activity::{Kind, Note};
 use crate::store::clock;
 
-/// The parts of what a hook is given that matter here. What else there is may be large, and is passed over.
+/// The relevant parts of a hook's input; the rest, which may be large, is skipped.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Given {
@@ -27,7 +27,7 @@ struct Given {
     cost: Value,
 }
 
-/// The note in what a hook of a harness was given; none where it says nothing that matters.
+/// The note for a hook's input; `None` if it reports nothing relevant.
 pub fn read(spawn: u32, given: &[u8]) -> Option<Note> {
     let given: Given = serde_json::from_slice(given).ok()?;
 
@@ -55,7 +55,7 @@ pub fn read(spawn: u32, given: &[u8]) -> Option<Note> {
     })
 }
 
-/// claude and codex give their hooks the same kinds of events; our own extensions of other harnesses do as well.
+/// The kind of an event. claude and codex use the same names, as do our own extensions of other harnesses.
 fn kind(given: &Given) -> Option<Kind> {
     Some(match given.hook_event_name.as_str()? {
         "SessionStart" => Kind::Started,
@@ -69,13 +69,13 @@ fn kind(given: &Given) -> Option<Kind> {
         "StopFailure" if is_limit(given) => Kind::Limit,
         "StopFailure" => Kind::Failed,
         "SessionEnd" => Kind::Ended,
-        // A minute after a turn that a person has interrupted, which no other event tells.
+        // This comes a minute after a person has interrupted a turn, and no other event reports that.
         "Notification" if given.notification_type == "idle_prompt" => Kind::Idle,
         _ => return None,
     })
 }
 
-/// What passes by itself: a limit of the account, and a provider that is overloaded or out of order.
+/// Whether the failure passes by itself: a limit of the account, or an overloaded or failing provider.
 fn is_limit(given: &Given) -> bool {
     ["rate_limit", "overloaded", "server_error"].iter().any(|error| given.error == *error)
 }
@@ -84,7 +84,7 @@ fn text_of(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// What a tool is given, in one text: its command, file, address or question where it has one, and else all of it.
+/// The input of a tool as one text: its command, file, address or question, or else all of it.
 fn argument(input: &Value) -> Option<String> {
     const NAMES: [&str; 8] =
         ["command", "file_path", "filePath", "path", "url", "pattern", "query", "prompt"];

@@ -1,6 +1,6 @@
-//! The arguments by which harnesses report what they do: each calls `orange agent event` for its events, and no file of a user's
-//! is touched. The program is named by a variable of the agent's environment, so that these texts are the same everywhere.
-//! Harnesses that take a plugin and no command are given a file in the task's folder.
+//! The arguments that make harnesses report: each calls `orange agent event` for its events, and changes no file of the user. A
+//! variable in the agent's environment names the program, so that these texts are the same everywhere. Harnesses that need a
+//! plugin get a file in the task's folder.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::Harness;
 use crate::Result;
 use crate::store::{atomic, home};
 
-/// claude: hooks in its settings. Its dialog stands on the screen while the hook for a permission waits for an answer.
+/// claude: hooks in its settings. It shows its dialog while the hook for a permission waits for an answer.
 pub(super) const CLAUDE: &str = concat!(
     r#"--settings={"hooks":{"#,
     r#""SessionStart":[{"hooks":[{"type":"command","command":"\"$ORANGE_PROGRAM\" agent event || :"}]}],"#,
@@ -26,9 +26,9 @@ pub(super) const CLAUDE: &str = concat!(
     "}}"
 );
 
-/// codex: hooks in its configuration. It runs only those that the user trusts, and what it takes for the user's trust is the hash
-/// of a hook; these are what it writes down itself when a person trusts these very texts. So no hook of anybody else's is
-/// let through. With another hash it would ask in a dialog, so they are given to the versions alone that have been tried.
+/// codex: hooks in its configuration. It runs only hooks that the user trusts, by their hashes; these are the hashes that codex
+/// writes when a person trusts these very texts, so they allow no other hook. With another hash codex would ask in a dialog, so
+/// only tested versions get them.
 pub(super) const CODEX: &str = concat!(
     "hooks={",
     r#"SessionStart=[{hooks=[{type="command",command="\"$ORANGE_PROGRAM\" agent event || :"}]}],"#,
@@ -51,16 +51,16 @@ pub(super) const CODEX: &str = concat!(
     "}}"
 );
 
-/// The versions of codex whose hashes those are.
+/// The version of codex with these hashes.
 pub(super) const CODEX_VERSION: &str = "codex-cli 0.169.";
 
-/// opencode: a plugin that its configuration names. What this variable says is added to the user's own configuration.
+/// opencode: a plugin in its configuration. The variable adds to the user's own configuration.
 pub(super) const OPENCODE: &str =
     r#"OPENCODE_CONFIG_CONTENT={"plugin":["{task_dir:json}/reporting/opencode.js"]}"#;
 
-/// opencode: before it loads a plugin of anybody's, it installs a package of its own beside its configuration and waits for the
-/// end of that, where this has not been done yet. Without a package registry npm would try three times, for more than a minute, or for
-/// ten where nobody refuses the connection. The plugin drops these variables when it is loaded.
+/// opencode: before it first loads a plugin, it installs a package beside its configuration, and waits for that. Without a package
+/// registry npm tries three times, which takes more than a minute, or ten if nothing refuses the connection. The plugin drops
+/// these variables when it is loaded.
 pub(super) const OPENCODE_INSTALLS: &[&str] =
     &["npm_config_fetch_retries=0", "npm_config_fetch_timeout=20000"];
 
@@ -71,10 +71,7 @@ pub(super) const PI: &str = "{task_dir}/reporting/pi.js";
 const PLUGINS: [(&str, &str); 2] =
     [("opencode.js", include_str!("reporting/opencode.js")), ("pi.js", include_str!("reporting/pi.js"))];
 
-/// Writes the plugins that this harness is told of into this folder.
-///
-/// # Errors
-/// `environment` when one cannot be written.
+/// Writes the plugins of this harness into this folder.
 pub fn write(harness: &Harness, folder: &Path) -> Result<()> {
     let is_named = |name: &str| {
         let place = format!("/reporting/{name}");

@@ -1,4 +1,4 @@
-//! Argument templates: text with placeholders, filled in once. A value is data and never searched for placeholders.
+//! Argument templates: text with placeholders that are filled in once. Values are never searched for placeholders.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -6,14 +6,14 @@ use std::path::Path;
 
 use crate::store::suggest;
 
-/// What the placeholders stand for in one start of an agent.
+/// The values of the placeholders in one start of an agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'v> {
     /// `{prompt}`
     pub prompt: &'v OsStr,
     /// `{prompt_file}`: a file with the prompt.
     pub prompt_file: &'v Path,
-    /// `{effort}`: how hard to think, in the harness's own words.
+    /// `{effort}`: the effort, in the harness's own words.
     pub effort: &'v OsStr,
     /// `{task_dir}`: the folder of the task in the store.
     pub task_dir: &'v Path,
@@ -23,7 +23,7 @@ pub struct Values<'v> {
     pub repo: &'v Path,
     /// `{home}`: `ORANGE_HOME`.
     pub home: &'v Path,
-    /// `{session}`: the harness's own id of a conversation.
+    /// `{session}`: the harness's id of a conversation.
     pub session: &'v OsStr,
     /// `{orange}`: the program itself.
     pub orange: &'v Path,
@@ -56,12 +56,12 @@ pub enum Name {
     Variables,
 }
 
-/// How a value is written, after a colon: `{repo:json}`. Several apply from left to right: `{orange:sh:json}`.
+/// The form of a value, after a colon: `{repo:json}`. Several apply from left to right: `{orange:sh:json}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// The inside of a string in double quotes, as JSON and TOML read it.
+    /// The inside of a quoted string in JSON and TOML.
     Json,
-    /// One word of a shell's command line, in single quotes.
+    /// A single-quoted word of a shell's command line.
     Shell,
 }
 
@@ -69,7 +69,7 @@ enum Form {
 enum Piece<'t> {
     Text(&'t str),
     Value(Name, Vec<Form>),
-    /// Braces around a word that is no placeholder, the braces included. They stand for themselves.
+    /// A word in braces that is no placeholder and stays as it is.
     Other(&'t str),
 }
 
@@ -105,7 +105,7 @@ impl Values<'_> {
     }
 }
 
-/// The argument that a template makes with these values.
+/// Fills in a template.
 pub fn fill(template: &str, values: &Values<'_>) -> OsString {
     let mut filled = Vec::new();
     for piece in pieces(template) {
@@ -120,13 +120,12 @@ pub fn fill(template: &str, values: &Values<'_>) -> OsString {
     OsString::from_vec(filled)
 }
 
-/// How often a template has this placeholder.
+/// The number of times that a template has this placeholder.
 pub fn count(template: &str, name: Name) -> usize {
     pieces(template).iter().filter(|piece| matches!(piece, Piece::Value(it, _) if *it == name)).count()
 }
 
-/// What is wrong with the placeholders of a template. Other words in braces stand for themselves, unless they are nearly
-/// a placeholder.
+/// The flaw of a template's placeholders. Other words in braces are allowed, unless they resemble a placeholder.
 pub fn flaw(template: &str) -> Option<String> {
     pieces(template).into_iter().find_map(|piece| match piece {
         Piece::Text(_) | Piece::Value(..) => None,
@@ -142,14 +141,14 @@ pub fn flaw(template: &str) -> Option<String> {
     })
 }
 
-/// Names of variables as the inside of a list of strings, as JSON and TOML read it. Names that are no plain text are left out.
+/// Names of variables as the inside of a list of strings in JSON and TOML, without names that are not UTF-8.
 pub fn quoted_names(names: impl Iterator<Item = OsString>) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let names = names.filter_map(|name| name.into_string().ok()).filter(|name| name.chars().all(plain));
     names.map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(",")
 }
 
-/// A path as one word of a shell's command line, in quotes only where it needs them.
+/// A path as a word of a shell's command line, quoted if necessary.
 pub fn shell_word(path: &Path) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+".contains(byte);
     let bytes = path.as_os_str().as_bytes();
@@ -172,7 +171,7 @@ impl Form {
     }
 }
 
-/// JSON lets a delete character stand, TOML does not; both read `\u007f`.
+/// Escapes a byte for JSON and TOML. TOML forbids a delete character, which both read as `\u007f`.
 fn json(byte: u8) -> Vec<u8> {
     match byte {
         b'"' | b'\\' => vec![b'\\', byte],

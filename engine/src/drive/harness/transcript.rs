@@ -1,4 +1,4 @@
-//! How a turn ended of which no hook is told: out of a harness's own record of the conversation.
+//! Reads the end of a turn from a harness's own record, if no hook reports it.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
@@ -13,10 +13,10 @@ use super::until::until;
 use crate::store::activity::{Kind, Note};
 use crate::store::clock;
 
-/// So much of its end is read.
+/// The length of the end that is read.
 const TAIL: u64 = 256 * 1024;
 
-/// How the last turn ended by codex's record, if it was ended by an error. Its hooks are not told of that.
+/// The error that ended the last turn by codex's record, which its hooks do not report.
 pub fn failure(path: &Path, spawn: u32) -> Option<Note> {
     failure_in(&tail(path)?, spawn, SystemTime::now())
 }
@@ -52,7 +52,7 @@ fn failure_in(record: &str, spawn: u32, now: SystemTime) -> Option<Note> {
     })
 }
 
-/// When the limit is over that has been used up.
+/// When the exhausted limit ends.
 fn reset(line: &Value) -> Option<SystemTime> {
     let limits = line.pointer("/payload/rate_limits")?;
     let used_up = |name: &str| {

@@ -1,19 +1,19 @@
-//! When a limit is over, out of what harnesses say of it.
+//! Parses the end of a limit from the messages of harnesses.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::drive::exec::Call;
 
-/// A time that a text names.
+/// A time in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum When {
-    /// In so long.
+    /// After this duration.
     In(Duration),
     /// At this second since 1970.
     At(u64),
-    /// At this time of day here, on this day where one is named.
+    /// At this local time, on this day if one is given.
     Local {
-        /// Month, day, and the year where that is said.
+        /// Month, day, and the year if it is given.
         day: Option<(u32, u32, Option<u32>)>,
         /// The hour, 0 to 23.
         hour: u32,
@@ -22,10 +22,10 @@ pub enum When {
     },
 }
 
-/// The longest limit that is believed: a week and a day.
+/// The longest plausible limit: a week and a day.
 const LONGEST: Duration = Duration::from_secs(8 * 86_400);
 
-/// When the limit is over that this text tells of; none where it does not say so, or nothing that can be believed.
+/// When the limit in this message ends; `None` if it gives no plausible time.
 pub fn until(text: &str, now: SystemTime) -> Option<SystemTime> {
     let time = match when(text)? {
         When::In(duration) => now.checked_add(duration)?,
@@ -36,7 +36,7 @@ pub fn until(text: &str, now: SystemTime) -> Option<SystemTime> {
     (left <= LONGEST).then_some(time)
 }
 
-/// The time that this text names, as `resets 3pm`, `try again at Nov 23rd, 2026 2:13 AM`, `try again in 2 hours 5 minutes`,
+/// The time in this message, such as `resets 3pm`, `try again at Nov 23rd, 2026 2:13 AM`, `try again in 2 hours 5 minutes`,
 /// `limit reached|1795400000`.
 pub fn when(text: &str) -> Option<When> {
     let text = text.to_lowercase();
@@ -70,7 +70,7 @@ fn duration(words: &[&str]) -> Option<Duration> {
     for word in words {
         let digits = word.bytes().take_while(u8::is_ascii_digit).count();
         let (figure, rest) = word.split_at(digits);
-        // Parts of a second round up.
+        // Fractions of a second round up.
         let fraction = rest
             .strip_prefix('.')
             .map(|rest| rest.trim_start_matches(|letter: char| letter.is_ascii_digit()));
@@ -137,7 +137,7 @@ fn local_time(words: &[&str]) -> Option<When> {
     (minute < 60).then_some(When::Local { day, hour, minute })
 }
 
-/// What `date` says of a time of day here: only the system knows the time zone.
+/// Converts a local time with the program `date`, since only the system knows the time zone.
 fn local(
     day: Option<(u32, u32, Option<u32>)>,
     hour: u32,
@@ -152,7 +152,7 @@ fn local(
     };
     let Some((month, day, year)) = day else {
         let today = ask(format!("{hour:02}:{minute:02}"))?;
-        // A time that has just gone by is over; an earlier one is tomorrow's.
+        // A time that has just passed is over; an earlier one is tomorrow's.
         return if today < now { today.checked_add(DAY) } else { Some(today) };
     };
     let this_year = crate::store::clock::rfc3339(now).get(..4)?.parse().ok()?;

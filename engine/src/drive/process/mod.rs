@@ -1,4 +1,4 @@
-//! Ending what an agent leaves behind: every process that belongs to it, and no other one.
+//! Ends all processes of an agent, and no others.
 
 mod table;
 mod users;
@@ -15,63 +15,60 @@ pub use self::users::{User, may_use, users, writers};
 pub use crate::store::clock::boot;
 use crate::{Error, Kind, Result, caller, fault};
 
-/// How long processes may take to end by themselves once asked to, before they are killed.
+/// How long processes may take to end before they are killed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A process, and not another one that has got its number since.
+/// A process, distinct from a later one with the same id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Process {
-    /// Its number.
+    /// Its id.
     pub pid: i32,
-    /// When it was started, in clock ticks since the system was.
+    /// When it started, in clock ticks since boot.
     pub start: u64,
 }
 
-/// Where processes that belong together begin. What these have started belongs to them, too.
+/// The root of a set of processes, which includes what they have started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessRoot {
-    /// The session that this process leads: what was started in one tmux pane and did not leave it with `setsid`.
+    /// The session that this process leads: a tmux pane, without what left it with `setsid`.
     Session(Pid),
-    /// The group that this process leads.
+    /// The process group that this process leads.
     Group(Pid),
     /// This one process.
     Process(Process),
-    /// This one process, if it has the mark of this agent: in its environment, or as the wrapper that was started for it.
+    /// This one process, if it is this agent's: by its environment, or as the agent's wrapper.
     Marked(Process, String, u32),
-    /// Everything with this task's id in its environment: its agents, whatever they have started, wherever it went.
+    /// Every process with this task's id in its environment.
     Task(String),
-    /// The same for one of its agents alone, by the number of its spawn.
+    /// Every process of one of its agents, by the number of its spawn.
     Agent(String, u32),
 }
 
-/// Processes that belong together. It keeps those that it has seen, even when their parents are gone, and never takes
-/// for one of them what `orange` started for itself ([`caller::ENGINE`]), or this process.
+/// Processes that belong together. It remembers those that it has seen, even after their parents are gone, and never contains this
+/// process or those that `orange` started for itself ([`caller::ENGINE`]).
 #[derive(Debug)]
 pub struct ProcessTree {
     roots: Vec<ProcessRoot>,
     seen: BTreeSet<Process>,
 }
 
-/// Ends every process of these roots, this process excepted; as [`ProcessTree::end`].
-///
-/// # Errors
-/// `environment` when one does not even end when killed.
+/// Ends every process of these roots, as [`ProcessTree::end`].
 pub fn end(roots: &[ProcessRoot]) -> Result<()> {
     ProcessTree::of(roots.to_vec()).end()
 }
 
 impl Process {
-    /// The process of this number, unless it has ended.
+    /// The process of this id, unless it has ended.
     pub fn alive(pid: i32) -> Option<Process> {
         table::stat(pid).filter(|stat| !stat.has_ended()).map(|stat| Process { pid, start: stat.start })
     }
 
-    /// Whether it has not ended, whoever has still to take notice of that.
+    /// Whether it has not ended; a zombie has.
     pub fn is_alive(self) -> bool {
         Process::alive(self.pid) == Some(self)
     }
 
-    /// How long ago it was started, by a clock that nobody can set.
+    /// Its age, by a clock that cannot be set.
     pub fn age(self) -> Option<Duration> {
         let ticks = rustix::param::clock_ticks_per_second();
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
@@ -80,14 +77,14 @@ impl Process {
         now.checked_sub(started)
     }
 
-    /// Whether it is alive and has not been stopped by a signal.
+    /// Whether it is alive and not stopped by a signal.
     pub fn is_running(self) -> bool {
         self.is_alive() && table::stat(self.pid).is_some_and(|stat| !stat.is_stopped())
     }
 }
 
 impl ProcessTree {
-    /// The processes of these roots as they are now.
+    /// The current processes of these roots.
     pub fn of(roots: Vec<ProcessRoot>) -> ProcessTree {
         let mut tree = ProcessTree { roots, seen: BTreeSet::new() };
         tree.look();
@@ -100,12 +97,9 @@ impl ProcessTree {
         self
     }
 
-    /// Ends all of them: asks first, kills after two seconds, and returns when none is left. None at all is fine.
+    /// Ends all of them: terminates them, kills the rest after two seconds, and returns when none is left.
     ///
-    /// Where there is no `/proc`, only the process groups of sessions' and groups' leaders are found.
-    ///
-    /// # Errors
-    /// `environment` when one does not even end when killed.
+    /// Without `/proc`, it finds only the process groups of the leaders of sessions and groups.
     pub fn end(mut self) -> Result<()> {
         for signal in [Signal::TERM, Signal::KILL] {
             if self.ends_by(signal) {
@@ -120,7 +114,7 @@ impl ProcessTree {
         )))
     }
 
-    /// Sends a signal to each once, those that come to be meanwhile included; whether all were gone within the grace.
+    /// Sends a signal to each once, including new ones; returns whether all ended within the grace.
     fn ends_by(&mut self, signal: Signal) -> bool {
         let until = Instant::now() + GRACE;
         let (mut told, mut pause) = (BTreeSet::new(), Duration::from_millis(1));
@@ -179,8 +173,8 @@ impl ProcessRoot {
     }
 }
 
-/// Whether this process leads a session. The kernel is not asked with `getsid`: inside a container, it gives 0 for a
-/// session that began outside, which is no process id.
+/// Whether this process leads a session. In a container `getsid` returns 0 for a session from outside, which is no process id, so
+/// it is not used.
 pub fn leads_session(pid: Pid) -> bool {
     match table::stat(pid.as_raw_nonzero().get()) {
         Some(stat) => stat.session == pid.as_raw_nonzero().get(),
@@ -188,21 +182,18 @@ pub fn leads_session(pid: Pid) -> bool {
     }
 }
 
-/// The children of this process that have ended and wait for it to take notice.
+/// The zombies among the children of this process.
 pub fn ended_children(parent: Pid) -> Vec<Pid> {
     let table = Table::read().unwrap_or_default();
     table.ended_children(parent.as_raw_nonzero().get()).filter_map(Pid::from_raw).collect()
 }
 
-/// Anybody can set a variable, and so it takes the program, too: ours, or the tmux that it has started.
+/// Whether it is a process of the engine: any process can set the variable, so its program counts, too, ours or a tmux.
 fn is_the_engine_s(pid: i32) -> bool {
     table::environment(pid).has(caller::ACTOR, caller::ENGINE) && (table::is_own(pid) || table::is_tmux(pid))
 }
 
-/// Has whatever loses its parent below this process become its child, wherever it has gone: so it can be found.
-///
-/// # Errors
-/// `environment` when the system refuses.
+/// Makes orphans below this process its children, so that they can be found.
 pub fn adopt_orphans() -> Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|cause| {
@@ -211,13 +202,13 @@ pub fn adopt_orphans() -> Result<()> {
     Ok(())
 }
 
-/// The children of this process, those that it has adopted included.
+/// The children of this process, including adopted ones.
 pub fn children() -> BTreeSet<Process> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
     Table::read().map(|table| table.children(own).collect()).unwrap_or_default()
 }
 
-/// A process that is already gone is what is wanted. A number below zero stands for a whole group.
+/// Sends a signal; a process that is gone is no error. A negative number means a group.
 fn send(pid: i32, signal: Signal) {
     let to = if pid < 0 { rustix::process::kill_process_group } else { rustix::process::kill_process };
     if let Some(pid) = Pid::from_raw(pid.abs()) {
@@ -225,7 +216,7 @@ fn send(pid: i32, signal: Signal) {
     }
 }
 
-/// Without a table, the groups that have processes, each under the number of its leader below zero.
+/// Without `/proc`, the non-empty groups, each as the negative number of its leader.
 fn leaders(roots: &[ProcessRoot]) -> Vec<Process> {
     let group = |root: &ProcessRoot| match root {
         ProcessRoot::Session(leader) | ProcessRoot::Group(leader) => Some(*leader),

@@ -1,4 +1,4 @@
-//! The processes of the system at one moment, as `/proc` tells of them.
+//! The processes of the system at one moment, by `/proc`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use crate::caller;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table(BTreeMap<i32, Stat>);
 
-/// A process as the kernel describes it in `/proc/<pid>/stat`.
+/// A process by `/proc/<pid>/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stat {
     state: u8,
@@ -20,11 +20,11 @@ pub(super) struct Stat {
     pub(super) start: u64,
 }
 
-/// The variables that a process was started with.
+/// The environment with which a process was started.
 pub(super) struct Environment(Vec<u8>);
 
 impl Table {
-    /// The table of this moment; none where there is no `/proc`.
+    /// The current table; `None` without `/proc`.
     pub(super) fn read() -> Option<Table> {
         let entries = fs::read_dir("/proc").ok()?;
         let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
@@ -33,18 +33,18 @@ impl Table {
         Some(Table(table))
     }
 
-    /// Those that have not ended.
+    /// The processes that have not ended.
     pub(super) fn alive(&self) -> impl Iterator<Item = Process> {
         let alive = self.0.iter().filter(|(_, stat)| !stat.has_ended());
         alive.map(|(pid, stat)| Process { pid: *pid, start: stat.start })
     }
 
-    /// Those that have not ended and whose parent this one is.
+    /// The children of a process that have not ended.
     pub(super) fn children(&self, parent: i32) -> impl Iterator<Item = Process> {
         self.alive().filter(move |child| self.0.get(&child.pid).is_some_and(|stat| stat.parent == parent))
     }
 
-    /// Those that have ended, and whose parent has not yet taken notice.
+    /// The zombies among the children of a process.
     pub(super) fn ended_children(&self, parent: i32) -> impl Iterator<Item = i32> {
         let ended = self.0.iter().filter(move |(_, stat)| stat.parent == parent && stat.state == b'Z');
         ended.map(|(pid, _)| *pid)
@@ -85,18 +85,18 @@ pub(super) fn stat(pid: i32) -> Option<Stat> {
     parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// Nothing for a process of somebody else, or one that is gone.
+/// The environment of a process; empty for another user's, or one that is gone.
 pub(super) fn environment(pid: i32) -> Environment {
     Environment(fs::read(format!("/proc/{pid}/environ")).unwrap_or_default())
 }
 
-/// Whether a process has this agent's mark in its environment.
+/// Whether a process has this agent's variables.
 pub(super) fn is_agent(pid: i32, task: &str, spawn: u32) -> bool {
     let environment = environment(pid);
     environment.has(caller::TASK, task) && environment.has(caller::SPAWN, &spawn.to_string())
 }
 
-/// The same, or whether it is the wrapper that was started for this agent.
+/// Whether it has them, or is this agent's wrapper.
 pub(super) fn is_marked(pid: i32, task: &str, spawn: u32) -> bool {
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
@@ -105,7 +105,7 @@ pub(super) fn is_marked(pid: i32, task: &str, spawn: u32) -> bool {
     words.windows(wrapper.len()).any(|some| some == wrapper) || is_agent(pid, task, spawn)
 }
 
-/// Whether it runs the program that this process runs, even where another version has taken its place since.
+/// Whether it runs the program of this process, even if the file has been replaced.
 pub(super) fn is_own(pid: i32) -> bool {
     const REPLACED: &str = " (deleted)";
     let program = |name: &str| {
@@ -115,7 +115,7 @@ pub(super) fn is_own(pid: i32) -> bool {
     program("self").is_some_and(|own| program(&pid.to_string()) == Some(own))
 }
 
-/// Whether it is a tmux, client or server.
+/// Whether it is a tmux client or server.
 pub(super) fn is_tmux(pid: i32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.starts_with("tmux"))
 }

@@ -1,4 +1,4 @@
-//! Who may be using a file: those who have it open, and a program that is at work around it.
+//! Finds the processes that may use a file.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -8,8 +8,8 @@ use std::path::Path;
 
 use crate::files::real;
 
-/// Whether a process has this file open, or is one of a program whose name begins like this and stands in a folder for which
-/// `is_around` holds; one of that program that does not show where it stands counts, too. None where there is no `/proc`.
+/// Whether a process has this file open, or is one of a program whose name begins with `program` in a folder for which `is_around`
+/// holds; its folder may be unreadable, which counts, too. `None` without `/proc`.
 pub fn may_use(file: &Path, program: &str, is_around: &dyn Fn(&Path) -> bool) -> Option<bool> {
     let mut entries = fs::read_dir("/proc").ok()?.flatten().map(|entry| entry.path());
     let uses_it =
@@ -30,14 +30,13 @@ impl fmt::Display for User {
     }
 }
 
-/// The processes that have a file below this folder open to write it, this one excepted. Those of other users are not seen;
-/// none is where there is no `/proc`.
+/// The other processes of this user that have a file below this folder open for writing; none without `/proc`.
 pub fn writers(folder: &Path) -> Vec<User> {
     let folder = real(folder);
     those(&|process| has_open_below(process, &folder, &|descriptor| is_for_writing(process, descriptor)))
 }
 
-/// The processes that have any file below this folder open, or stand in it; as [`writers`].
+/// The processes that have any file below this folder open, or are in it; as [`writers`].
 pub fn users(folder: &Path) -> Vec<User> {
     let folder = real(folder);
     let stands = |process: &Path| fs::read_link(process.join("cwd")).is_ok_and(|at| at.starts_with(&folder));
@@ -63,7 +62,7 @@ fn has_open_below(process: &Path, folder: &Path, wanted: &dyn Fn(&OsStr) -> bool
     open.filter(|entry| is_below(&entry.path())).any(|entry| wanted(&entry.file_name()))
 }
 
-/// By the flags that the system shows in octal digits: the last two bits are 0 for who only reads.
+/// Whether the octal flags say that the file is open for writing: the last two bits are 0 for read-only.
 fn is_for_writing(process: &Path, descriptor: &OsStr) -> bool {
     let about = fs::read_to_string(process.join("fdinfo").join(descriptor)).unwrap_or_default();
     let flags = about.lines().find_map(|line| line.strip_prefix("flags:"));

@@ -1,4 +1,4 @@
-//! Showing a task's session on the terminal that one is at.
+//! Shows a task's session on the user's terminal.
 
 use std::ffi::OsStr;
 use std::io::IsTerminal;
@@ -9,7 +9,7 @@ use super::{OWN_VARIABLES, Pane, Tmux, checked, parse};
 use crate::drive::exec::Call;
 use crate::{Error, Kind, Result};
 
-/// How showing a session came to its end.
+/// How a session came to be shown no longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
     /// The terminal is inside this server, and was switched to the session.
@@ -20,7 +20,7 @@ pub enum Shown {
     Ended,
 }
 
-/// Where a terminal is.
+/// The surroundings of a terminal.
 enum Terminal {
     /// In no tmux.
     Outside,
@@ -31,12 +31,9 @@ enum Terminal {
 }
 
 impl Tmux {
-    /// Shows a task's session on this terminal, whatever it is called by now, with the window of its newest agent: switches
-    /// to it when the terminal is already inside this server (`inside` is the value of `TMUX`), and otherwise shows it until
-    /// the person detaches or the session ends. `before` gets the keys that detach, before anything is shown.
-    ///
-    /// # Errors
-    /// `not_found` when there is no such session; `environment` when this is no terminal, or tmux fails.
+    /// Shows a task's session on this terminal, whatever its name, with the window of its newest agent: switches to it if the terminal
+    /// is inside this server (`inside` is the value of `TMUX`), and otherwise shows it until the person detaches or the session ends.
+    /// `before` gets the keys that detach, before the session is shown.
     pub fn attach(
         &self,
         task: &str,
@@ -55,7 +52,7 @@ impl Tmux {
             let back = ["set-option", "-t", id, "detach-on-destroy", "off", ";"];
             let output = self.run(|call| {
                 let call = call.args(back).args(["select-window", "-t", &pane.window_id, ";"]);
-                // Of the clients, it is the one of the pane that asks.
+                // The client of the asking pane is switched.
                 call.args(["switch-client", "-t", id])
             })?;
             return checked(output).map(|_| Shown::Switched);
@@ -71,7 +68,7 @@ impl Tmux {
         Ok(if is_there { Shown::Detached } else { Shown::Ended })
     }
 
-    /// Shows the session of this pane with a status line that says whose it is and how to leave it, until the client ends.
+    /// Shows the session of this pane, with a status line that names the task and the keys that detach, until the client ends.
     fn show(&self, pane: &Pane, keys: &str) -> Result<()> {
         let id = pane.session_id.as_str();
         let hint = format!(" {keys}: detach ");
@@ -81,7 +78,7 @@ impl Tmux {
             ("status-left", "[#{session_name}] "),
             ("status-right-length", "40"),
             ("status-right", hint.as_str()),
-            // Else the client would go on to another task's session.
+            // Otherwise the client would switch to another task's session.
             ("detach-on-destroy", "on"),
         ];
         let call = Call::new("tmux").preset(self.socket_args()).without(OWN_VARIABLES);
@@ -104,7 +101,7 @@ impl Tmux {
         Ok(if socket == own.as_bytes() { Terminal::SameServer } else { nested() })
     }
 
-    /// As tmux spells them. Inside another tmux with the same prefix, that one takes the first.
+    /// The keys that detach, in tmux's spelling. Inside another tmux with the same prefix, that one takes the first.
     fn keys_that_detach(&self, place: &Terminal) -> String {
         let prefix = self.prefix();
         match place {
@@ -115,7 +112,7 @@ impl Tmux {
         }
     }
 
-    /// The key before each of tmux's own; what it is unless somebody has set it, where the server cannot tell.
+    /// The prefix of tmux's keys; the default if the server does not answer.
     fn prefix(&self) -> String {
         let asked = self.run(|call| call.args(["show-options", "-gv", "prefix"]));
         let told = asked.ok().filter(|output| !parse::says_no_server(&output.complaint()));

@@ -1,8 +1,8 @@
-//! tmux: one session per task, found by its mark and never by a guess at its name.
+//! tmux: one session for each task, which is found by its mark.
 //!
-//! Each session that we start carries the user option `@orange_task`, each pane with an agent the option
-//! `@orange_agent`. Nothing without the right mark is ever killed or written to, whatever it is called:
-//! names can be taken, changed by hand and matched by prefix, marks cannot.
+//! Each session that we start has the user option `@orange_task`, each pane with an agent the option `@orange_agent`. A session or
+//! pane without the right mark is never killed or written to: names can be taken, changed by hand and matched by prefix,
+//! marks cannot.
 
 mod attach;
 mod names;
@@ -27,7 +27,7 @@ pub use names::session_name;
 pub use parse::{Pane, Version};
 pub use spawn::Spawn;
 
-/// The oldest tmux that will do: 3.2 brought `new-session -e` and `copy-mode -q`.
+/// The oldest sufficient tmux: 3.2 brought `new-session -e` and `copy-mode -q`.
 pub const OLDEST: Version = Version { major: 3, minor: 2 };
 
 /// One tmux server, which need not run yet.
@@ -43,18 +43,18 @@ enum Socket {
     Path(PathBuf),
 }
 
-/// What is ours alone and must not leak into a server that this call may start.
+/// Variables of ours that must not get into a server that this call may start.
 const OWN_VARIABLES: &[&str] = &["TMUX", "TMUX_PANE", caller::TASK, caller::SPAWN, caller::RELAYED];
 
-/// A program that reads a paste and Enter in one go takes the Enter for a part of the paste.
+/// A program that reads a paste and Enter at once takes the Enter for a part of the paste.
 const SECONDS_BEFORE_ENTER: &str = "0.3";
 
-/// After this long, the Enter of a message has been pressed.
+/// After this time, the Enter of a message has been pressed.
 const SECONDS_UNTIL_ENTER: &str = "0.35";
 
 impl Tmux {
-    /// The server behind a socket: the value of `ORANGE_TMUX_SOCKET`. With a `/` in it, it is a path,
-    /// otherwise a name as in `tmux -L`; without one, the server is our own, `orange`.
+    /// The server of a socket: the value of `ORANGE_TMUX_SOCKET`. A value with `/` is a path, any other a name as in `tmux -L`; without
+    /// one, the server is `orange`.
     pub fn new(socket: Option<&OsStr>) -> Tmux {
         let socket = match socket.filter(|socket| !socket.is_empty()) {
             Some(path) if path.as_bytes().contains(&b'/') => {
@@ -67,7 +67,7 @@ impl Tmux {
         Tmux { socket, env: Vec::new() }
     }
 
-    /// What `ORANGE_TMUX_SOCKET` has to be for this server, from whichever folder.
+    /// The value of `ORANGE_TMUX_SOCKET` for this server, valid in any folder.
     pub fn socket(&self) -> &OsStr {
         match &self.socket {
             Socket::Name(name) => name,
@@ -75,7 +75,7 @@ impl Tmux {
         }
     }
 
-    /// How a person calls this server.
+    /// The command with which a person calls this server.
     pub fn shown(&self) -> String {
         match &self.socket {
             Socket::Name(name) => format!("tmux -L '{}'", name.to_string_lossy()),
@@ -90,18 +90,12 @@ impl Tmux {
         self
     }
 
-    /// The version of the tmux on `PATH`; none for one without numbers (`master`, OpenBSD's own).
-    ///
-    /// # Errors
-    /// `environment` when there is no tmux.
+    /// The version of the tmux on `PATH`; `None` for one without numbers (`master`, OpenBSD's own).
     pub fn version(&self) -> Result<Option<Version>> {
         Ok(parse::parse_version(&Call::new("tmux").arg("-V").text()?))
     }
 
-    /// Is tmux there, and new enough?
-    ///
-    /// # Errors
-    /// `environment` if not, with what to do.
+    /// Checks that tmux is installed and new enough.
     pub fn check(&self) -> Result<()> {
         match self.version()? {
             Some(version) if version < OLDEST => Err(Error::new(
@@ -113,28 +107,18 @@ impl Tmux {
         }
     }
 
-    /// Every pane of the server. No server is no panes; that tmux cannot tell is an error.
-    ///
-    /// # Errors
-    /// `environment` when tmux fails for any other reason: nothing may be concluded from that.
+    /// Every pane of the server; none without a server. An error of tmux says nothing about the panes.
     pub fn panes(&self) -> Result<Vec<Pane>> {
         self.read_panes(&self.run(|call| call.args(["list-panes", "-a", "-F", parse::PANE_FORMAT]))?)
     }
 
-    /// The panes of the session that is marked as this task's.
-    ///
-    /// # Errors
-    /// As [`Tmux::panes`].
+    /// The panes of the session with this task's mark.
     pub fn panes_of(&self, task: &str) -> Result<Vec<Pane>> {
         Ok(self.panes()?.into_iter().filter(|pane| pane.belongs_to(task)).collect())
     }
 
-    /// Kills every pane of the task's session that an agent was started in, and gives these panes: their processes may
-    /// still be ending. The session ends with its last pane; panes and windows that a person has opened in it stay, and so
-    /// does a session of that name that is not marked as the task's.
-    ///
-    /// # Errors
-    /// `environment` when tmux fails.
+    /// Kills every pane of the task's session in which an agent was started, and returns these panes: their processes may still be
+    /// ending. Panes and windows that a person has opened stay, and so does a session of that name without the task's mark.
     pub fn kill_session(&self, name: &str, task: &str) -> Result<Vec<Pane>> {
         let target = exactly(name);
         let is_own = format!("#{{==:#{{@orange_task}},{}}}", plain_id(task)?);
@@ -154,18 +138,15 @@ impl Tmux {
         if !listed.is_empty() && listed.iter().all(|pane| pane.agent.is_some()) {
             return Ok(listed);
         }
-        // It may have been renamed by hand.
+        // A person may have renamed it.
         let panes = if listed.is_empty() { self.panes_of(task)? } else { listed };
         let agents: Vec<Pane> = panes.into_iter().filter(|pane| pane.agent.is_some()).collect();
         self.kill_panes(&agents)?;
         Ok(agents)
     }
 
-    /// Kills the pane of the task's session in which an agent was started under this window name, and gives it: its
-    /// processes may still be ending. Panes that a person has split off its window stay.
-    ///
-    /// # Errors
-    /// `environment` when tmux fails.
+    /// Kills the pane of the task's session in which an agent was started under this window name, and returns it: its processes may
+    /// still be ending. Panes that a person has split off stay.
     pub fn kill_agent(&self, task: &str, window: &str) -> Result<Vec<Pane>> {
         let mut panes = self.panes_of(task)?;
         panes.retain(|pane| pane.hosts(window));
@@ -173,29 +154,23 @@ impl Tmux {
         Ok(panes)
     }
 
-    /// Pastes a text into a pane, byte for byte and bracketed where its program asked for that, then presses Enter, unless
-    /// the pane was last told just this: `mark` names the message, and is set with the paste. A pane in copy mode or another
-    /// of tmux's modes leaves that first.
+    /// Pastes a text into a pane, byte for byte and bracketed if its program asked for that, then presses Enter, unless the pane was
+    /// last sent the same `mark`. It first ends copy mode and other modes of tmux.
     ///
-    /// The server does all of it or nothing: looking at the mark, pasting, setting it and having Enter follow are one step
-    /// of its own, which the end of the one who asks does not interrupt.
+    /// The server does all of it or nothing: checking the mark, pasting, setting the mark and scheduling Enter are one step, which
+    /// the end of this process does not interrupt.
     ///
-    /// One thing is left out of the text: what a terminal sends at the end of a bracketed paste. Behind it, the rest of
-    /// the text would be keys that somebody presses.
-    ///
-    /// # Errors
-    /// `usage` for a mark of other characters than digits and dots; `not_found` when the pane is gone; `environment` when
-    /// tmux fails.
+    /// The text is sent without the sequence that ends a bracketed paste, after which the rest would be key presses.
     pub fn send_text(&self, pane_id: &str, mark: &str, text: &[u8]) -> Result<()> {
         if !mark.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
             return Err(Error::new(Kind::Usage, format!("`{mark}` is no mark of a message")));
         }
         let text = &without_paste_end(text);
-        // From 3.7 on, control characters are made visible unless -S says otherwise.
+        // From 3.7 on, control characters are made visible without -S.
         let raw = self.version()? >= Some(Version { major: 3, minor: 7 });
         let (buffer, flags) = (unique_buffer(), if raw { "-dprS" } else { "-dpr" });
         let was_told = format!("#{{==:#{{@orange_told}},{mark}}}");
-        // Of no text, tmux makes no buffer.
+        // tmux creates no buffer for an empty text.
         let (paste, forget) = match text.is_empty() {
             true => (String::new(), String::new()),
             false => (
@@ -203,8 +178,8 @@ impl Tmux {
                 format!("delete-buffer -b {buffer}"),
             ),
         };
-        // Whoever of the two comes first presses it: what runs in the background waits while a person has a prompt open, and
-        // what this call waits for ends with it.
+        // The first of the two presses Enter: the background job waits while a person has a prompt open, and the foreground one ends
+        // with this call.
         let is_due = format!("#{{==:#{{@orange_enter}},{mark}}}");
         let enter = format!("set-option -pu -t {pane_id} @orange_enter ; send-keys -t {pane_id} Enter");
         let not_yet = is_due.replace('#', "##");
@@ -218,7 +193,7 @@ impl Tmux {
                 .args(["copy-mode", "-q", "-t", pane_id, ";", "load-buffer", "-b", &buffer, "-", ";"])
                 .args(["if-shell", "-F", "-t", pane_id, &was_told])
                 .args([&forget, &tell, ";"])
-                // Whoever is told something next shall not come between the paste and its Enter.
+                // The next message must not come between the paste and its Enter.
                 .args(["run-shell", "-d", SECONDS_UNTIL_ENTER, ";"])
                 .args(["if-shell", "-F", "-t", pane_id, &is_due, &enter])
         })?;
@@ -231,21 +206,14 @@ impl Tmux {
         checked(output).map(drop)
     }
 
-    /// Presses a key in a pane, by tmux's name for it.
-    ///
-    /// # Errors
-    /// `environment` when tmux fails or the pane is gone.
+    /// Presses a key in a pane, by its name in tmux.
     pub fn press(&self, pane_id: &str, key: &str) -> Result<()> {
         let leave_history = ["copy-mode", "-q", "-t", pane_id, ";"];
         let output = self.run(|call| call.args(leave_history).args(["send-keys", "-t", pane_id, key]))?;
         checked(output).map(drop)
     }
 
-    /// The last lines of what a pane shows, without the empty ones at its end. A line that the pane was too narrow for
-    /// is one line.
-    ///
-    /// # Errors
-    /// `environment` when tmux fails or the pane is gone.
+    /// The last lines of a pane, without empty ones at the end. A wrapped line is one line.
     pub fn capture(&self, pane_id: &str, lines: usize) -> Result<String> {
         let start = format!("-{lines}");
         let output = self.run(|call| call.args(["capture-pane", "-p", "-J", "-t", pane_id, "-S", &start]))?;
@@ -254,15 +222,12 @@ impl Tmux {
         Ok(rows[rows.len().saturating_sub(lines)..].join("\n"))
     }
 
-    /// Has a program read what a pane shows from now on, until the pane is gone. False for a pane that a person has piped already,
-    /// which is left alone.
-    ///
-    /// # Errors
-    /// `environment` when tmux fails.
+    /// Pipes what a pane shows into a program, until the pane is gone. False for a pane that a person has already piped, which stays
+    /// as it is.
     pub fn pipe(&self, pane_id: &str, program: &Path, args: &[&OsStr]) -> Result<bool> {
         let words = iter::once(program.as_os_str()).chain(args.iter().copied());
         let line: Vec<OsString> = words.map(quoted_twice).collect();
-        // tmux gives the line to a shell, in its own environment, which may be that of an agent.
+        // tmux runs the line in a shell with its own environment, which may be that of an agent.
         let mut command =
             OsString::from("unset ORANGE_TASK ORANGE_SPAWN ORANGE_SECRET; ORANGE_ACTOR=engine exec ");
         command.push(line.join(OsStr::new(" ")));
@@ -295,8 +260,8 @@ impl Tmux {
         })
     }
 
-    /// Runs a call that needs no terminal. A server ends with its last session, and whoever asks it just then
-    /// gets no answer: nothing was done, so the call is made again.
+    /// Runs a call without a terminal. A server ends with its last session, and does not answer a call at that moment, so the call is
+    /// repeated.
     fn run(&self, build: impl Fn(Call) -> Call) -> Result<Output> {
         let mut output = build(self.call()).run()?;
         for pause in [5, 20, 50, 100, 200].map(Duration::from_millis) {
@@ -309,8 +274,8 @@ impl Tmux {
         Ok(output)
     }
 
-    /// A call that needs no terminal. `-u` because tmux otherwise replaces what is not ASCII. A server that it starts is
-    /// the engine's, even if an agent's request has led to that.
+    /// A call without a terminal. Without `-u`, tmux replaces what is not ASCII. A server that it starts is the engine's, even if an
+    /// agent's request causes it.
     fn call(&self) -> Call {
         let call =
             Call::new("tmux").bound(Duration::from_secs(20)).without(OWN_VARIABLES).without(GIT_VARIABLES);
@@ -328,21 +293,21 @@ impl Tmux {
 }
 
 impl Pane {
-    /// Is this a pane of this task's session?
+    /// Whether this is a pane of this task's session.
     pub fn belongs_to(&self, task: &str) -> bool {
         self.task.as_deref() == Some(task)
     }
 
-    /// Was an agent started here under this window name?
+    /// Whether an agent was started here under this window name.
     pub fn hosts(&self, window: &str) -> bool {
         self.agent.as_deref() == Some(window)
     }
 }
 
-/// What a terminal sends at the end of a bracketed paste.
+/// The sequence that ends a bracketed paste.
 const PASTE_END: &[u8] = b"\x1b[201~";
 
-/// The text without any, even such as come to be where one is taken out.
+/// The text without any, even those that a removal creates.
 fn without_paste_end(text: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(text.len());
     for byte in text {
@@ -354,7 +319,7 @@ fn without_paste_end(text: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// A word of a shell's line, in quotes, as tmux leaves it when it has looked for formats and times in the line.
+/// A shell word, quoted so that tmux's own formats and times in it do not apply.
 fn quoted_twice(word: &OsStr) -> OsString {
     let mut quoted = vec![b'\''];
     for byte in word.as_bytes() {
@@ -371,13 +336,13 @@ fn quoted_twice(word: &OsStr) -> OsString {
 /// The condition that every pane of a session has an agent.
 const NOBODY_ELSE: &str = "#{==:#{W:#{P:#{?@orange_agent,,x}}},}";
 
-/// The target of exactly this session. The colon matters: without it, some commands take the name for a
-/// window first and then fall back to sessions that only begin with it.
+/// The target of exactly this session. Without the colon, some commands read the name as a window first, and then match sessions by
+/// prefix.
 fn exactly(session: &str) -> String {
     format!("={session}:")
 }
 
-/// A task's id goes into a tmux condition, where other characters would mean something.
+/// Checks a task's id, since a tmux condition gives other characters a meaning.
 fn plain_id(task: &str) -> Result<&str> {
     let plain =
         !task.is_empty() && task.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));

@@ -1,15 +1,14 @@
-//! Names that tmux can neither rewrite nor expand.
+//! Names that tmux leaves unchanged.
 //!
-//! tmux rewrites `.` and `:` in names, and expands formats such as `#(command)` in names, status lines and
-//! titles. A name made here has only characters that mean nothing to it.
+//! tmux rewrites `.` and `:` in names, and expands formats such as `#(command)` in names, status lines and titles. These names have
+//! only characters without a meaning to it.
 
-/// The name of a task's session: `<project>/<branch>`, with every character outside `[A-Za-z0-9_/-]`
-/// replaced by `-`.
+/// The name of a task's session: `<project>/<branch>`, with every character outside `[A-Za-z0-9_/-]` replaced by `-`.
 pub fn session_name(project: &str, branch: &str) -> String {
     plain(&format!("{project}/{branch}"))
 }
 
-/// The name to fall back on when another task's session already has `name`.
+/// The name for a session whose `name` another task's session has.
 pub(super) fn with_task(name: &str, task: &str) -> String {
     let short: String = task.chars().take(6).collect();
     plain(&format!("{name}-{short}"))

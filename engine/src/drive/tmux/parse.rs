@@ -1,9 +1,9 @@
-//! Reading what tmux prints, without side effects.
+//! Parsers of tmux's output.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// A version of tmux, as far as features depend on it.
+/// A version of tmux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
     /// 3 in 3.3a.
@@ -12,7 +12,7 @@ pub struct Version {
     pub minor: u32,
 }
 
-/// One pane of a tmux server, and so one place where an agent may live.
+/// One pane of a tmux server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pane {
     /// The session's name, which a person may have changed.
@@ -27,24 +27,24 @@ pub struct Pane {
     pub pane_id: String,
     /// Its terminal, such as `/dev/pts/7`.
     pub tty: PathBuf,
-    /// Its first process, which leads a session of its own.
+    /// Its first process, which leads a session.
     pub pid: i32,
-    /// Has that process ended? (Only under `remain-on-exit` is such a pane kept.)
+    /// Whether that process has ended, which needs `remain-on-exit`.
     pub dead: bool,
-    /// When something was last written in its window, in seconds since 1970.
+    /// When its window's output last changed, in seconds since 1970.
     pub changed: u64,
-    /// The task whose session it is; none for a session that is not ours.
+    /// The task of its session; `None` for a session that is not ours.
     pub task: Option<String>,
-    /// The window name under which we started an agent here; none for a pane that a person split off.
+    /// The window name under which we started an agent here; `None` for a pane of a person.
     pub agent: Option<String>,
 }
 
-/// The format behind [`parse_panes`]. Session names cannot contain a colon, the fields before them are
-/// ids and numbers, or ours; a window's name can contain anything but a line break and comes last.
+/// The format that [`parse_panes`] reads. Session names cannot contain a colon, and the fields before them are ids and numbers, or
+/// ours; a window's name can contain anything but a line break and comes last.
 pub(super) const PANE_FORMAT: &str = "#{session_id}:#{window_id}:#{pane_id}:#{pane_pid}:#{pane_dead}:#{window_activity}:#{pane_tty}:\
                                       #{@orange_task}:#{@orange_agent}:#{session_name}:#{window_name}";
 
-/// The panes in what tmux printed by [`PANE_FORMAT`]; none when a line is not of that form.
+/// The panes in output of [`PANE_FORMAT`]; `None` if a line has another form.
 pub(super) fn parse_panes(printed: &str) -> Option<Vec<Pane>> {
     printed.lines().map(parse_pane).collect()
 }
@@ -69,8 +69,8 @@ fn parse_pane(line: &str) -> Option<Pane> {
     pane.pane_id.starts_with('%').then_some(pane)
 }
 
-/// The version in what `tmux -V` printed. None for versions without numbers of their own, such as
-/// `master` and those of OpenBSD's base system: they are newer than what we need.
+/// The version in the output of `tmux -V`. `None` for versions without numbers, such as `master` and those of OpenBSD: they are new
+/// enough.
 pub(super) fn parse_version(printed: &str) -> Option<Version> {
     let word = printed.trim().strip_prefix("tmux ")?;
     let number = word.strip_prefix("next-").unwrap_or(word);
@@ -79,8 +79,7 @@ pub(super) fn parse_version(printed: &str) -> Option<Version> {
     Some(Version { major: major.parse().ok()?, minor: minor.parse().ok()? })
 }
 
-/// Does this complaint mean that there is no server, or one without sessions that is about to end, so that
-/// nothing at all lives in it?
+/// Whether this complaint means that there is no server, or one without sessions that is about to end.
 pub(super) fn says_no_server(complaint: &str) -> bool {
     complaint.starts_with("no server running on ")
         || ["no current target", "no sessions"].contains(&complaint)
@@ -88,12 +87,12 @@ pub(super) fn says_no_server(complaint: &str) -> bool {
             && complaint.ends_with("(No such file or directory)"))
 }
 
-/// Does this complaint mean that the server ended in the middle of the call?
+/// Whether this complaint means that the server ended during the call.
 pub(super) fn says_server_ended(complaint: &str) -> bool {
     complaint.contains("server exited") || complaint.contains("lost server")
 }
 
-/// Does this complaint mean that the target is not there (any more)?
+/// Whether this complaint means that the target does not exist.
 pub(super) fn says_no_target(complaint: &str) -> bool {
     says_no_server(complaint)
         || ["can't find session", "can't find window", "can't find pane"]

@@ -1,4 +1,4 @@
-//! Starting agents: a session or a window of its own, marked as the task's in the call that makes it.
+//! Starts agents in a session or a window of their own, which is marked in the same call.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -8,7 +8,7 @@ use super::super::exec::{Call, Output};
 use super::{Tmux, exactly, failure, names, plain_id};
 use crate::{Error, Kind, Result};
 
-/// An agent to be started in tmux.
+/// An agent to start in tmux.
 #[derive(Clone, Copy, Debug)]
 pub struct Spawn<'a> {
     /// The session's name, from [`session_name`](super::session_name).
@@ -19,19 +19,18 @@ pub struct Spawn<'a> {
     pub task: &'a str,
     /// The folder it starts in.
     pub folder: &'a Path,
-    /// What it needs in its environment. A server keeps the environment it was once started with, so
-    /// `PATH` and `ORANGE_HOME` belong here too.
+    /// Its environment. A server keeps the environment with which it was started, so `PATH` and `ORANGE_HOME` belong here, too.
     pub env: &'a [(&'a str, &'a OsStr)],
-    /// The program, best as an absolute path.
+    /// The program, preferably an absolute path.
     pub program: &'a OsStr,
     /// Its arguments.
     pub args: &'a [OsString],
 }
 
-/// Where an agent was started.
+/// The session, window and pane of a started agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaneRef {
-    /// The session's name: the one asked for, or the one with the task's id at its end.
+    /// The session's name: the requested one, perhaps followed by the task's id.
     pub session: String,
     /// The session's id, such as `$1`.
     pub session_id: String,
@@ -44,11 +43,8 @@ pub struct PaneRef {
 const REF_FORMAT: &str = "#{session_id}:#{window_id}:#{pane_id}:#{session_name}";
 
 impl Tmux {
-    /// Starts an agent in a new session of its own. When another task's session, or a person's, already
-    /// has the name, the task's id is added to it.
-    ///
-    /// # Errors
-    /// `refused` when this task already has a session; `environment` when tmux fails.
+    /// Starts an agent in a new session. If the name is taken by another session, the task's id is added to it. It refuses if this
+    /// task already has a session.
     pub fn new_session(&self, spawn: &Spawn) -> Result<PaneRef> {
         for name in [spawn.session.to_owned(), names::with_task(spawn.session, spawn.task)] {
             let output = self.start_session(&name, spawn)?;
@@ -69,11 +65,8 @@ impl Tmux {
         .help(format!("look at it with `orange task attach {}`", spawn.task)))
     }
 
-    /// Starts an agent in a new window of the task's session; the session's other windows stay as they are.
-    ///
-    /// # Errors
-    /// `refused` when the task has no session, or an agent in a window of that name already;
-    /// `environment` when tmux fails.
+    /// Starts an agent in a new window of the task's session. It refuses if the task has no session, or an agent in a window of that
+    /// name.
     pub fn new_window(&self, spawn: &Spawn) -> Result<PaneRef> {
         let refused = |message| Err(Error::new(Kind::Refused, message));
         let panes = self.panes_of(spawn.task)?;
@@ -108,7 +101,7 @@ impl Tmux {
     fn start_session(&self, name: &str, spawn: &Spawn) -> Result<Output> {
         let target = exactly(name);
         let mut marks = vec![format!("set-option -t '{HERE}' @orange_task {}", plain_id(spawn.task)?)];
-        // A person's configuration may end sessions that nobody looks at: agents live in those.
+        // A person's configuration may end sessions without a client.
         marks.push(format!("set-option -t '{HERE}' destroy-unattached off"));
         marks.push("set-option -s exit-unattached off".to_owned());
         marks.extend(mark_pane(spawn.window));
@@ -123,7 +116,7 @@ impl Tmux {
     }
 }
 
-/// tmux gives a new pane the `PATH` of the one who asks for it, whatever `-e` says.
+/// Sets `PATH` for tmux itself: it gives a new pane the `PATH` of its caller, whatever `-e` says.
 fn with_path(call: Call, spawn: &Spawn) -> Call {
     let path = spawn.env.iter().find(|(name, _)| *name == "PATH");
     path.iter().fold(call, |call, (name, path)| call.env(name, path))
@@ -138,7 +131,7 @@ fn command_line(spawn: &Spawn) -> Vec<OsString> {
         line.extend([OsString::from("-e"), literal(&pair)]);
     }
     if spawn.args.is_empty() {
-        // tmux gives a single word to a shell.
+        // tmux runs a single word in a shell.
         line.push("env".into());
     }
     line.push(literal(spawn.program));
@@ -146,7 +139,7 @@ fn command_line(spawn: &Spawn) -> Vec<OsString> {
     line
 }
 
-/// tmux takes a `;` at the end of an argument for the end of a command unless it is escaped.
+/// Escapes a `;` at the end of an argument, which tmux reads as the end of a command.
 fn literal(arg: &OsStr) -> OsString {
     let mut bytes = arg.as_bytes().to_vec();
     if bytes.last() == Some(&b';') {
@@ -155,15 +148,15 @@ fn literal(arg: &OsStr) -> OsString {
     OsString::from_vec(bytes)
 }
 
-/// Stands for the new pane in what marks it.
+/// The place of the new pane in the commands that mark it.
 const HERE: &str = "HERE";
 
-/// What is printed when all is done.
+/// The output when all commands have run.
 const MARKED: &str = "marked";
 
 fn mark_pane(window: &str) -> Vec<String> {
     let mut marks = vec![format!("set-option -p -t '{HERE}' @orange_agent {window}")];
-    // Neither shall an agent read what a person types beside it, nor a person's shell what an agent is told.
+    // The agent must not get what a person types in another pane, nor a person's shell the agent's messages.
     marks.push(format!("set-option -p -t '{HERE}' synchronize-panes off"));
     for option in ["remain-on-exit", "allow-rename", "automatic-rename"] {
         marks.push(format!("set-option -w -t '{HERE}' {option} off"));
@@ -171,22 +164,21 @@ fn mark_pane(window: &str) -> Vec<String> {
     marks
 }
 
-/// Runs these commands on the pane that was just made, in the same step of the server. A person's hook may have renamed its
-/// session or its window by then, or opened others: then the server finds the pane by what was started in it, whatever
-/// becomes of the one who asks, and before the answer.
+/// Runs these commands on the new pane in the same step of the server. A person's hook may already have renamed its session or
+/// window, or opened others, so the server finds the pane by its command line.
 fn mark(target: &str, spawn: &Spawn, marks: &[String]) -> Vec<String> {
     let is_it = format!("#{{m:*{},#{{pane_start_command}}}}", plain_end(spawn.args));
     let found = format!("#{{S:#{{W:#{{P:#{{?{is_it},#{{pane_id}},}}}}}}}}");
     let marks = marks.join(" ; ");
     let at_once = format!("{} ; display-message -p {MARKED}", marks.replace(HERE, target));
-    // The target of nothing would be whatever was used last.
+    // Without a target tmux uses the last pane.
     let wherever = marks.replace(HERE, &format!("#{{?{found},{found},%}}"));
     let wherever =
         format!("run-shell -b -C \"{wherever}\" ; run-shell -C \"{wherever} ; display-message -p {MARKED}\"");
     [";", "if-shell", "-F", "-t", target, &is_it, &at_once, &wherever].map(str::to_owned).to_vec()
 }
 
-/// The last arguments, as far as tmux shows them as they are.
+/// The last arguments that tmux shows unchanged.
 fn plain_end(args: &[OsString]) -> String {
     let is_plain = |arg: &&str| {
         !arg.is_empty() && arg.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-=/".contains(&byte))
@@ -195,7 +187,7 @@ fn plain_end(args: &[OsString]) -> String {
     words.into_iter().rev().collect::<Vec<_>>().join(" ")
 }
 
-/// Where an agent was started, once it is marked: a person's hook may have failed beside that, and tmux with it.
+/// The pane of a started agent, once it is marked: a failing hook of a person may make tmux fail after that.
 fn parse_ref(output: &Output) -> Option<PaneRef> {
     let text = output.text();
     if !text.lines().any(|line| line == MARKED) {

@@ -1,5 +1,5 @@
-//! Finding the file that a harness keeps of an agent's conversation. Whose it is, its contents decide: the folder that it
-//! was had in and, where nobody knows its id beforehand, the prompt that it began with.
+//! Finds a harness's file of an agent's conversation by its contents: the folder and, if its id is unknown, the prompt with which it
+//! begins.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,18 +13,18 @@ use super::{is_id, pattern};
 use crate::files::{open_regular, real};
 use crate::store::transcripts;
 
-/// The conversation that is looked for.
+/// The conversation to find.
 #[derive(Clone, Copy, Debug)]
 pub struct Sought<'s> {
-    /// Where the harness keeps its transcripts.
+    /// The paths of the harness's transcripts.
     pub patterns: &'s [String],
-    /// Its id, where that is known.
+    /// Its id, if it is known.
     pub id: Option<&'s str>,
     /// The folder that the agent works in.
     pub worktree: &'s Path,
-    /// It was written to since.
+    /// The file was written to after this time.
     pub since: Option<SystemTime>,
-    /// What it begins with, where its id is not known: the prompt, or a sentence with the path of its file.
+    /// Its beginning, if its id is unknown: the prompt, or a sentence with the path of its file.
     pub prompt: Option<(&'s str, &'s Path)>,
 }
 
@@ -37,10 +37,10 @@ pub struct Found {
     pub path: PathBuf,
 }
 
-/// How much of a file tells whose it is.
+/// How much of a file is searched for its beginning.
 const HEAD: u64 = 1 << 20;
 
-/// The conversation, if there is such a file; the latest of several. `env` gives the variables that patterns name.
+/// The latest file of the conversation. `env` returns the variables that patterns name.
 pub fn find(sought: &Sought<'_>, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Found> {
     let named = |pattern: &String| match sought.id {
         Some(id) => pattern.replace("{session}", id),
@@ -58,10 +58,7 @@ pub fn find(sought: &Sought<'_>, env: &dyn Fn(&str) -> Option<OsString>) -> Opti
     candidates.into_iter().map(|(_, found)| found).find(|found| sought.is_it(&found.path))
 }
 
-/// The end of a transcript, as much of it as is kept.
-///
-/// # Errors
-/// Those of the system, also for what is no regular file.
+/// The end of a transcript, up to the length that is kept.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     transcripts::end_of(&mut open_regular(path)?, transcripts::LONGEST)
 }
@@ -109,7 +106,7 @@ impl Sought<'_> {
     }
 }
 
-/// What of a conversation has been seen in a file.
+/// What was found of a conversation in a file.
 struct Seen {
     folder: bool,
     prompt: bool,

@@ -1,4 +1,4 @@
-//! What an agent did: the file that its harness keeps of it, and what its pane has shown.
+//! Transcripts of agents: the file of the harness, and the recording of the pane.
 
 mod find;
 pub mod pane;
@@ -8,7 +8,7 @@ pub mod turns;
 
 pub use find::{Found, Sought, find, read};
 
-/// Whether this can be the id of a conversation, and nothing that a program could take for an option or a path.
+/// Whether this can be the id of a conversation, and not an option or a path.
 pub fn is_id(text: &str) -> bool {
     const LONGEST: usize = 128;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);

@@ -1,4 +1,4 @@
-//! What a pane has shown: recorded while it lives, and made readable afterwards.
+//! Recordings of panes: written while the pane lives, and converted to text afterwards.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -9,14 +9,10 @@ use rustix::fs::OFlags;
 
 use crate::{Error, Result, nofollow};
 
-/// So much of what a pane has shown is recorded; of more, the end.
+/// The length of a recording; of a longer one, the end is kept.
 const LONGEST: u64 = 8 << 20;
 
-/// Records what comes in until it ends, in a file that is locked meanwhile. A disk that is full costs what does not fit,
-/// and nothing else.
-///
-/// # Errors
-/// `environment` when the file cannot be made.
+/// Records the input until it ends, in a file that is locked meanwhile. On a full disk, what does not fit is lost.
 pub fn record(input: &mut dyn Read, path: &Path) -> Result<()> {
     record_within(input, path, LONGEST)
 }
@@ -43,13 +39,13 @@ fn record_into(mut file: File, input: &mut dyn Read, longest: u64) -> io::Result
             length += read as u64;
         }
         if length > longest {
-            // Where the disk refuses, it is tried again with the next bytes.
+            // After a failure, the next bytes are another attempt.
             length = keep_half(&file, length, longest / 2).unwrap_or(length);
         }
     }
 }
 
-/// Moves the last bytes of a file to its beginning, and gives its new length.
+/// Moves the last bytes of a file to its beginning, and returns its new length.
 fn keep_half(file: &File, length: u64, half: u64) -> io::Result<u64> {
     let mut end = Vec::new();
     let mut file = file;
@@ -61,8 +57,8 @@ fn keep_half(file: &File, length: u64, half: u64) -> io::Result<u64> {
     Ok(half)
 }
 
-/// The text of what a terminal got: without escape sequences and control characters, and of lines that were written over
-/// the last version.
+/// The text of a terminal's output: without escape sequences and control characters, and with the last version of overwritten
+/// lines.
 pub fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut plain = String::with_capacity(text.len());
@@ -97,7 +93,7 @@ fn skip_sequence(letters: &mut Letters<'_>) {
 }
 
 fn skip_until(letters: &mut Letters<'_>, is_last: impl Fn(char) -> bool) {
-    // Nothing of a sequence is a control character: what follows on a torn one is text again.
+    // A control character ends an incomplete sequence.
     while let Some(letter) = letters.next_if(|letter| !letter.is_control()) {
         if is_last(letter) {
             return;

@@ -1,4 +1,4 @@
-//! Paths with `*`, `?` and `{session}` in them: where a harness keeps its transcripts.
+//! Patterns of paths with `*`, `?` and `{session}`, for the transcripts of a harness.
 
 use std::ffi::OsString;
 use std::fs;
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 const SESSION: &str = "{session}";
 
-/// The paths that fit, each with what stands for `{session}` in its last part. A path begins with `/`, with `~/`, or with
-/// `$NAME/`; one whose variable is not set fits nothing.
+/// The matching paths, each with the value of `{session}` in its last part. A pattern begins with `/`, `~/` or `$NAME/`; if that
+/// variable is not set, nothing matches.
 pub fn expand(pattern: &str, env: &dyn Fn(&str) -> Option<OsString>) -> Vec<(PathBuf, String)> {
     let Some((first, rest)) = pattern.split_once('/') else { return Vec::new() };
     let base = match first.strip_prefix('$') {
@@ -42,7 +42,7 @@ fn step(path: PathBuf, rest: &[&str], session: String, found: &mut Vec<(PathBuf,
     if rest.is_empty() { found.push((path, session)) } else { walk(&path, rest, found) }
 }
 
-/// What stands for `{session}` in a name that fits; nothing when it does not.
+/// The value of `{session}` in a matching name.
 fn capture<'n>(pattern: &str, name: &'n str) -> Option<&'n str> {
     if let Some(rest) = pattern.strip_prefix(SESSION) {
         let mut ends = (0..=name.len()).rev().filter(|end| name.is_char_boundary(*end));

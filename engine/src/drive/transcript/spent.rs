@@ -1,4 +1,4 @@
-//! What an agent has taken, out of its harness's own record of the conversation.
+//! Counts the tokens of an agent in its harness's own record.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -7,10 +7,9 @@ use serde_json::Value;
 
 use crate::store::clock;
 
-/// How many tokens were taken since this time: all that the model has read, cached or not, and written. `None` where the record
-/// does not say.
+/// The number of tokens since this time: all that the model has read, cached or not, and written. `None` if the record does not say.
 ///
-/// claude has the usage of each message, more than once; codex the total of the conversation, again and again.
+/// claude repeats the usage of each message, codex the total of the conversation.
 pub fn tokens(record: &[u8], since: Option<SystemTime>) -> Option<u64> {
     let mut messages: BTreeMap<String, u64> = BTreeMap::new();
     let mut before = 0;
@@ -30,7 +29,7 @@ pub fn tokens(record: &[u8], since: Option<SystemTime>) -> Option<u64> {
     total.map(|total: u64| total.saturating_sub(before)).or(of_claude)
 }
 
-/// Lines may be long, and few of them have figures.
+/// Whether a line may have figures; lines may be long, and few of them have any.
 fn may_tell(line: &[u8]) -> bool {
     std::str::from_utf8(line).is_ok_and(|line| line.contains(r#""usage""#) || line.contains("token_count"))
 }

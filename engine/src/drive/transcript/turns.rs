@@ -1,36 +1,35 @@
-//! The turns of a conversation, out of the lines that harnesses write: claude's, codex's and pi's are known. Lines of
-//! another form are passed over.
+//! Parses the turns of a conversation from the files of claude, codex and pi. Lines of another form are ignored.
 
 use serde_json::Value;
 
-/// What happened in a conversation.
+/// A part of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// When, as the harness wrote it.
+    /// Its time, as the harness wrote it.
     pub time: Option<String>,
-    /// What.
+    /// Its content.
     pub what: What,
 }
 
-/// One thing that happened.
+/// The content of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// Somebody wrote to the agent: orange its prompt, a person a message.
+    /// A message to the agent: its prompt, or a person's.
     Asked(String),
-    /// The agent wrote.
+    /// The agent's message.
     Said(String),
-    /// The agent thought.
+    /// The agent's thought.
     Thought(String),
-    /// The agent called a tool.
+    /// A call of a tool.
     Called {
         /// The tool.
         tool: String,
-        /// Its arguments: the one that matters, or all of them as JSON.
+        /// Its main argument, or all of them as JSON.
         arguments: String,
     },
-    /// A tool answered.
+    /// The answer of a tool.
     Answered {
-        /// What.
+        /// The answer.
         text: String,
         /// Whether it failed.
         failed: bool,
@@ -55,7 +54,7 @@ pub fn of(lines: &[u8]) -> Vec<Turn> {
     lines.split(|byte| *byte == b'\n').flat_map(of_line).collect()
 }
 
-/// The turns in one line; none when it is torn or says nothing that matters.
+/// The turns in one line; none if it is incomplete or irrelevant.
 pub fn of_line(line: &[u8]) -> Vec<Turn> {
     let Ok(line) = serde_json::from_slice::<Value>(line) else { return Vec::new() };
     let time = line["timestamp"].as_str().map(str::to_owned);
@@ -67,7 +66,7 @@ pub fn of_line(line: &[u8]) -> Vec<Turn> {
     what.into_iter().map(|what| Turn { time: time.clone(), what }).collect()
 }
 
-/// A message of claude's and pi's files, and what a codex item calls one.
+/// A message in claude's and pi's files, or in an item of codex.
 fn message(message: &Value) -> Vec<What> {
     let role = message["role"].as_str().unwrap_or_default();
     if role == "toolResult" {
@@ -91,7 +90,7 @@ fn of_block(role: &str, block: &Value) -> Option<What> {
     }
 }
 
-/// What a harness adds for the model is in tags, and nobody wrote it.
+/// A message, unless it is in tags: those are additions of a harness for the model.
 fn said(role: &str, text: String) -> Option<What> {
     let is_added = text.starts_with('<') && text.trim_end().ends_with('>');
     match role {
@@ -126,7 +125,7 @@ fn called(tool: &Value, arguments: &Value) -> What {
     What::Called { tool: tool.as_str().unwrap_or("?").to_owned(), arguments: brief(arguments) }
 }
 
-/// The argument that tells what a call is about, where there is one.
+/// The main argument of a call, if it has one.
 fn brief(arguments: &Value) -> String {
     const TELLING: [&str; 6] = ["command", "cmd", "file_path", "path", "pattern", "url"];
     let words = |value: &Value| match value {
@@ -144,7 +143,7 @@ fn answered(text: String, failed: bool) -> What {
     What::Answered { text, failed }
 }
 
-/// The text of a value that is one, or has some in its blocks.
+/// The text of a string, or of an array of blocks.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

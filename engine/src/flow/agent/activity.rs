@@ -1,4 +1,4 @@
-//! What the living agents of a task do, gathered from what their harnesses report, from tmux and from the gates of the task.
+//! What the living agents of a task are doing, by the reports of their harnesses, by tmux and by the gates of the task.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -20,19 +20,19 @@ use crate::store::event::{self, Report, Spawn, Spent};
 use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory, clock};
 use crate::{Result, fault};
 
-/// A living agent and what it does.
+/// A living agent and its activity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
     /// Its number.
     pub spawn: u32,
     /// `worker` or `reviewer`.
     pub actor: event::Actor,
-    /// What it does.
+    /// Its activity.
     pub assessment: Assessment,
 }
 
-/// What each agent of a task has taken so far, by spawn number: those that have ended, by the journal, and those on record as
-/// living, by what their harnesses tell.
+/// What each agent of a task has used so far, by spawn number: ended ones by the journal, living ones by the data of their
+/// harnesses.
 pub fn spent(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> BTreeMap<u32, Spent> {
     let mut all = history.spent.clone();
     for record in history.agents.values() {
@@ -44,7 +44,7 @@ pub fn spent(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> BT
     all
 }
 
-/// What the agents of a task do whose processes are alive. `panes` is asked only where a screen matters.
+/// The activity of the task's living agents. `panes` is called only if a screen matters.
 pub fn of_task(
     app: &App,
     dir: &TaskDir,
@@ -81,14 +81,14 @@ pub fn of_task(
     alive.iter().map(of).collect()
 }
 
-/// What is known of an agent by its harness: a request that nobody waits for any more was answered on the screen.
+/// The activity that the harness has reported: a request for which no process waits was answered on the screen.
 pub fn known(notes: &[Note], spawn: u32) -> Activity {
     let mut activity = Activity::of(notes, spawn);
     activity.asked.retain(is_asked);
     activity
 }
 
-/// Whether the process that waits for the answer is still there; a request without one stands on the screen alone.
+/// Whether the process that waits for the answer is alive; a request without one is on the screen alone.
 pub fn is_asked(note: &Note) -> bool {
     match (note.pid, note.start) {
         (Some(pid), Some(start)) => Process { pid, start }.is_alive(),
@@ -96,10 +96,7 @@ pub fn is_asked(note: &Note) -> bool {
     }
 }
 
-/// Takes what matters of it into the journal of a locked task. Gives what is new, in words.
-///
-/// # Errors
-/// Those of writing.
+/// Journals what is new about the agents of a locked task, and returns it in words.
 pub fn take_in(app: &App, locked: &mut LockedTask) -> Result<Vec<String>> {
     let news = news(app, locked.dir(), locked.task(), locked.history());
     let stories = news.iter().map(words).collect();
@@ -115,7 +112,7 @@ pub fn words(report: &Report) -> String {
     format!("agent {} is {}: {}", report.spawn, report.state, report.reason)
 }
 
-/// What of it is not in the journal yet.
+/// The reports that are not in the journal yet.
 pub fn news(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Vec<Report> {
     if history.agents.is_empty() {
         return Vec::new();
@@ -129,7 +126,7 @@ pub fn news(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Vec
         .collect()
 }
 
-/// The journal keeps what an agent waits for, and that it went on; not each of its steps.
+/// Whether the journal needs the report: it has what an agent waits for, and that it went on, but not each step.
 fn is_news(last: Option<&Report>, report: &Report, state: State) -> bool {
     let key = |report: &Report| (report.state.clone(), report.reason.clone(), report.request.clone());
     let was_kept =
@@ -141,7 +138,7 @@ fn is_news(last: Option<&Report>, report: &Report, state: State) -> bool {
     }
 }
 
-/// What the journal keeps of it.
+/// The report for the journal.
 fn report(agent: &Agent, activity: &Activity) -> Report {
     Report {
         spawn: agent.spawn,
@@ -156,7 +153,7 @@ fn report(agent: &Agent, activity: &Activity) -> Report {
     }
 }
 
-/// What the journal keeps of the conversation of an agent that has ended; nothing where its harness reported none.
+/// The journal's last report about an agent that has ended; `None` if its harness reported no conversation.
 pub fn at_its_end(dir: &TaskDir, spawn: u32, reason: &str) -> Option<Event> {
     let activity = Activity::of(&activity::read(dir), spawn);
     activity.session.as_ref()?;
@@ -177,12 +174,12 @@ fn is_alive(dir: &TaskDir, record: &Spawn) -> bool {
     AgentProcesses::read(dir, record.spawn).ok().flatten().is_some_and(|processes| processes.is_alive())
 }
 
-/// A clock that was set forwards makes nothing last longer than the agent has lived.
+/// Limits a time to the agent's age, in case the clock was set forwards.
 fn within(time: Duration, age: Option<Duration>) -> Duration {
     age.map_or(time, |age| time.min(age))
 }
 
-/// How long ago this was; unknown where the clock was set back since.
+/// The time since then; `None` if the clock was set back.
 fn since(time: &str, now: SystemTime) -> Option<Duration> {
     now.duration_since(clock::parse(time)?).ok()
 }
@@ -193,7 +190,7 @@ fn still(panes: &[Pane], task: &str, window: &str, now: SystemTime) -> Option<Du
     (pane.changed > 0).then(|| now.duration_since(changed).unwrap_or_default())
 }
 
-/// What the task asks of this agent: what the gates of the transitions need that it may ask for.
+/// What the task wants from this agent: what the gates of its transitions lack.
 fn wants(app: &App, task: &Task, history: &TaskHistory, record: &Spawn) -> Wants {
     let actor = record.actor.known().unwrap_or(Actor::Worker);
     let Ok(machine) = app.machine_of(&task.owned) else { return Wants::Turn };

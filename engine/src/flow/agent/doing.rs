@@ -1,59 +1,59 @@
-//! What an agent is doing, from what is known of it: values in, values out.
+//! Assesses what an agent is doing: values in, values out.
 
 use std::time::Duration;
 
 use crate::store::activity::{Activity, Doing, Kind, Note};
 
-/// After so long without a word and without a change on its screen, an agent is called quiet.
+/// After so long without a report and without a change on its screen, an agent is called quiet.
 const QUIET: Duration = Duration::from_secs(120);
 
 /// A tool may be silent for longer: builds and tests are.
 const QUIET_IN_TOOL: Duration = Duration::from_secs(600);
 
-/// So long a harness may take until it reports its beginning.
+/// The time that a harness may take until it reports its start.
 const BEGINNING: Duration = Duration::from_secs(30);
 
 /// What is known of a living agent.
 #[derive(Clone, Debug)]
 pub struct Facts<'f> {
-    /// What its harness reports, without requests that nobody waits for any more.
+    /// The reports of its harness, without requests for which nobody waits.
     pub activity: &'f Activity,
     /// Whether its harness reports at all.
     pub reports: bool,
     /// How long it has lived.
     pub age: Option<Duration>,
-    /// How long ago it began what it was last heard to do.
+    /// The time since its last report.
     pub heard: Option<Duration>,
-    /// How long its screen has not changed.
+    /// The time since its screen changed.
     pub still: Option<Duration>,
-    /// What its task asks of it.
+    /// What its task wants from it.
     pub wants: Wants,
 }
 
-/// What the status of a task asks of an agent.
+/// What the status of a task wants from an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Wants {
-    /// Nothing: the task has this status, in which another one works.
+    /// Nothing: another agent works in this status.
     Nothing {
         /// The status.
         status: String,
     },
-    /// It is its turn, and no gate is in its way.
+    /// A turn, without a gate.
     #[default]
     Turn,
-    /// Something is still missing.
+    /// An artifact that is missing.
     Artifact {
         /// What, in words.
         missing: String,
     },
-    /// What has to be written is written, and nobody has asked for this status.
+    /// A request for this status, since everything else is done.
     Request {
         /// The status.
         status: String,
     },
 }
 
-/// What an agent does, in one word.
+/// What an agent is doing, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It works.
@@ -62,24 +62,24 @@ pub enum State {
     Waiting,
     /// It waits for the end of a limit.
     Limit,
-    /// It is not its turn.
+    /// Another agent works.
     Idle,
-    /// Its conversation is over, and its program is still there.
+    /// Its conversation has ended, and its process is alive.
     Ended,
-    /// Nothing has been heard of it or seen on its screen for a while: a guess.
+    /// There was neither a report nor a change of its screen for a while: a guess.
     Quiet,
     /// Nothing is known.
     Unknown,
 }
 
-/// What an agent does, and why that is said.
+/// What an agent is doing, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assessment {
     /// In one word.
     pub state: State,
-    /// In a sentence without how long: it changes only with the state.
+    /// A sentence without times, so that it changes only with the state.
     pub reason: String,
-    /// How long it has done so.
+    /// How long it has been doing so.
     pub lasts: Option<Duration>,
     /// When a limit is over, RFC 3339 UTC.
     pub until: Option<String>,
@@ -88,7 +88,7 @@ pub struct Assessment {
 }
 
 impl State {
-    /// As answers have it.
+    /// The word in answers.
     pub fn as_str(self) -> &'static str {
         match self {
             State::Busy => "busy",
@@ -101,19 +101,19 @@ impl State {
         }
     }
 
-    /// Whether it goes on by itself, as far as anybody knows.
+    /// Whether it goes on by itself, as far as is known.
     pub fn is_well(self) -> bool {
         matches!(self, State::Busy | State::Idle)
     }
 
-    /// Whether the journal keeps it.
+    /// Whether the journal records it.
     pub fn is_kept(self) -> bool {
         matches!(self, State::Waiting | State::Limit | State::Ended)
     }
 }
 
 impl Facts<'_> {
-    /// Whether what is said depends on how long its screen has not changed.
+    /// Whether the assessment depends on how long its screen has not changed.
     pub fn depends_on_screen(&self) -> bool {
         match self.activity.doing {
             Doing::Unknown => self.age.is_some_and(|age| age >= BEGINNING) && !self.reports,
@@ -122,7 +122,7 @@ impl Facts<'_> {
         }
     }
 
-    /// What the agent does.
+    /// Assesses the facts.
     pub fn assess(&self) -> Assessment {
         if let Some(asked) = self.activity.asked.first() {
             return Assessment {
@@ -156,7 +156,7 @@ impl Facts<'_> {
         Assessment { lasts: self.still, ..self.say(State::Quiet, reason) }
     }
 
-    /// It was heard to work; a screen that has not changed for so long makes that doubtful.
+    /// It reported work, which a screen without changes makes doubtful after a while.
     fn working(&self, reason: String, longest: Duration) -> Assessment {
         let is_longer = |time: Option<Duration>| time.is_some_and(|time| time >= longest);
         if is_longer(self.heard) && is_longer(self.still) {
@@ -166,7 +166,7 @@ impl Facts<'_> {
     }
 
     fn begun(&self) -> Assessment {
-        // A clock that was set back makes it unknown when that was heard: an agent begins when it is started.
+        // After the clock was set back the time of the report is unknown, and the age takes its place.
         if self.heard.or(self.age).is_some_and(|time| time >= BEGINNING) {
             return self.say(State::Waiting, "it has begun and has no prompt".to_owned());
         }
@@ -179,7 +179,7 @@ impl Facts<'_> {
         match self.still {
             _ if is_young => said(State::Busy, "it has just begun"),
             _ if self.reports => {
-                said(State::Quiet, "it has reported nothing since it began: a dialog of its may be open")
+                said(State::Quiet, "it has reported nothing since it began: it may show a dialog")
             }
             Some(still) if still >= QUIET => {
                 self.quiet("its screen does not change: it may wait for somebody".to_owned())
@@ -333,7 +333,7 @@ mod tests {
         let moving = Known { still: Some(Duration::ZERO), ..silent.clone() };
         check(moving, State::Busy, "its screen changes; its harness does not report what it does");
         check(Known { still: None, ..silent }, State::Unknown, "its harness does not report what it does");
-        let dialog = "it has reported nothing since it began: a dialog of its may be open";
+        let dialog = "it has reported nothing since it began: it may show a dialog";
         check(long(Doing::Unknown), State::Quiet, dialog);
         let young = Known { age: Some(Duration::ZERO), ..long(Doing::Unknown) };
         check(young, State::Busy, "it has just begun");

@@ -1,4 +1,4 @@
-//! After an agent has ended: its end on record, then what the exit rules say.
+//! The end of an agent: records it, and does what the exit rules say.
 
 use orange_core::{self as core, Actor, Cause, Input, Limit, Machine, Turn};
 
@@ -26,26 +26,23 @@ pub struct End {
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// How it is known: `exited with 3`.
+    /// How the engine knows it: `exited with 3`.
     pub reason: String,
-    /// How many seconds it lived; only its wrapper knows.
+    /// How many seconds it lived, if its wrapper reports that.
     pub duration: Option<u64>,
-    /// The last lines of its pane, as far as anybody could read them.
+    /// The last lines of its pane, as far as they could be read.
     pub last_lines: Vec<String>,
 }
 
-/// Records an agent's end and applies the exit rules of the state that the task is in. What came of it, in words.
-/// An agent whose end is on record already changes nothing, so it does no harm to be told twice; and the end goes on
-/// record together with what follows from it, so that an end of which nothing came is told again.
-///
-/// # Errors
-/// Those of the store, and of what the exit rules lead to.
+/// Records an agent's end and applies the exit rules of the task's state; returns what was done, in words. The end is recorded
+/// in one write with what follows, so it is reported again if nothing followed, and a second report of a recorded end
+/// changes nothing.
 pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
     let mut locked = lock_recovered(app, dir)?;
     if locked.history().stopped.contains(&end.spawn) {
         agents::end_stopped(app, &mut locked)?;
         drop(locked);
-        // A person may have wanted it again, and been killed over it.
+        // A restart may have been killed before it started the agent.
         let restarted = waiting::overdue(app, dir)?;
         return Ok(restarted.unwrap_or_else(|| format!("agent {} was stopped", end.spawn)));
     }
@@ -68,11 +65,8 @@ pub fn is_overdue(app: &App, task: &Task, history: &TaskHistory) -> bool {
     timeout.is_some_and(|after| lasted(history) >= after)
 }
 
-/// Does what the workflow says of a task that has been in its state for too long. The agent of the state is ended and judged,
-/// unless a person is only told of it. What was done, in words; `None` when nothing was left to do.
-///
-/// # Errors
-/// Those of the store, and of what follows; `environment` when the agent does not end.
+/// Applies the timeout of a task's state: ends and judges the agent of the state, or only notifies a person. Returns what was
+/// done, in words; `None` if nothing was left to do.
 pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
     if !is_overdue(app, locked.task(), locked.history()) {
@@ -104,13 +98,13 @@ pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     }
 }
 
-/// For how many seconds the task has been in its state; 0 where the clock was set back since.
+/// How many seconds the task has been in its state; 0 if the clock was set back.
 fn lasted(history: &TaskHistory) -> u32 {
     let since = clock::parse(&history.since).and_then(|since| fault::now().duration_since(since).ok());
     since.map_or(0, |lasted| u32::try_from(lasted.as_secs()).unwrap_or(u32::MAX))
 }
 
-/// One agent's end, and the task that it ended in.
+/// One agent's end, and its task.
 struct Case<'c> {
     app: &'c App,
     machine: &'static Machine<'static>,
@@ -121,8 +115,8 @@ struct Case<'c> {
 }
 
 impl Case<'_> {
-    /// The end may lead to a state that wants the very agent that has just ended; so it is judged again there, at most once
-    /// for every state.
+    /// Judges the end. It may lead to a state whose agent is the one that has ended; that state judges it again, at most once for
+    /// each state of the machine.
     fn judge(mut self) -> Result<String> {
         let mut story = Vec::new();
         for _ in self.machine.states {
@@ -139,7 +133,7 @@ impl Case<'_> {
         Ok(story.join("; "))
     }
 
-    /// What the core says, by the evidence of how the agent ended.
+    /// The core's answer, by the evidence of how the agent ended.
     fn follows(&self, is_again: bool) -> Result<Turn<'static>> {
         let output = self.end.last_lines.join("\n");
         let lost = self.lost_conversation();
@@ -169,7 +163,7 @@ impl Case<'_> {
     }
 
     fn carry(&mut self, turn: &Turn<'static>) -> Result<String> {
-        // An escalation is taken whatever is missing: a person has to look at the task anyway.
+        // An escalation needs no preflight: a person has to act anyway.
         let planned = turn.decision().filter(|decision| decision.cause != Cause::Escalation);
         let effects = planned.map(|decision| decision.effects.as_slice()).unwrap_or_default();
         let room = match hooks::preflight(self.app, self.locked.task(), effects) {
@@ -186,26 +180,26 @@ impl Case<'_> {
         Ok(story)
     }
 
-    /// What goes on record beside what follows: unless it is there, the agent's end.
+    /// What to record beside the answer: the agent's end, unless it is recorded.
     fn record(&mut self, room: Option<Room>) -> Record {
         let agent = Some((self.end.spawn, self.end.reason.clone()));
         Record { led_to_it: self.end_events(), room, agent }
     }
 
-    /// Which conversation the agent could not continue, if that is why it ended.
+    /// The conversation that the agent could not continue, if it ended for that reason.
     fn lost_conversation(&self) -> Option<String> {
         let record = self.locked.history().agents.get(&self.end.spawn)?;
         if !record.resumed || self.end.code == Some(0) {
             return None;
         }
-        // Of a harness that is not there any more, nobody can tell.
+        // Without its harness this cannot be known.
         let harness = self.app.harness(&record.harness).ok()?;
         let is_lost = trace::could_not_resume(&harness, record, self.end.duration, &self.end.last_lines);
         let conversation = record.conversation.as_deref().unwrap_or_default();
         is_lost.then(|| format!("{} could not continue conversation {conversation}", record.harness))
     }
 
-    /// The agent's end, unless it is on record.
+    /// The agent's end, unless it is recorded.
     fn end_events(&mut self) -> Vec<(Event, Set)> {
         if std::mem::replace(&mut self.on_record, true) {
             return Vec::new();
@@ -219,7 +213,7 @@ impl Case<'_> {
         [exited].into_iter().chain(conversation).map(Into::into).collect()
     }
 
-    /// Whether another agent of the task is alive: until it has begun, it may be.
+    /// Whether another agent of the task is alive, or may be because it has not begun.
     fn is_beside(&self) -> Result<bool> {
         for other in self.locked.history().agents.keys().filter(|spawn| **spawn != self.end.spawn) {
             if AgentProcesses::read(self.locked.dir(), *other)?.is_none_or(|processes| processes.is_alive()) {
@@ -229,7 +223,7 @@ impl Case<'_> {
         Ok(false)
     }
 
-    /// Whether its wrapper came to run it, which an agent that could not be run has had, too.
+    /// Whether its wrapper began to run it, even if the harness could not be run.
     fn has_begun(&self) -> Result<bool> {
         let End { code, signal, duration, .. } = self.end;
         let is_reported = code.is_some() || signal.is_some() || duration.is_some();

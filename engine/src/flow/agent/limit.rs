@@ -1,5 +1,5 @@
-//! Limits of a provider: an agent that has met one waits at its prompt, and is told to go on when the limit is over. An
-//! agent that ends meanwhile has not crashed.
+//! Limits of a provider: an agent that has met one waits at its prompt, and the engine tells it to go on after the limit. If it
+//! ends meanwhile, that is no crash.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -17,33 +17,30 @@ use crate::store::activity::{self, Activity, Doing, Limit};
 use crate::store::{Event, LockedTask, Set, TaskDir, clock};
 use crate::{Result, fault};
 
-/// What an agent is told when its limit is over.
+/// The message to an agent after its limit.
 const GO_ON: &str = "The limit that stopped you should be over. Go on where you stopped.";
 
-/// The limit that ended the last turn of this agent, if one did.
+/// The limit that ended the last turn of this agent.
 pub fn of(dir: &TaskDir, spawn: u32) -> Option<Limit> {
     Activity::of(&activity::read(dir), spawn).limit
 }
 
-/// Whether this agent stands at a limit now.
+/// Whether this agent waits at a limit now.
 pub fn is_at_one(dir: &TaskDir, spawn: u32) -> bool {
     matches!(known(&activity::read(dir), spawn).doing, Doing::Limit(_))
 }
 
-/// How many seconds are left of a limit, as far as its harness says.
+/// The remaining seconds of a limit, if its harness says so.
 pub fn left(limit: &Limit, now: SystemTime) -> Option<u32> {
     const WEEK: u32 = 604_800;
     let said = limit.until.as_deref().and_then(clock::parse).or_else(|| until(&limit.text, now))?;
-    // The limit is over a moment later than its time says, not earlier.
+    // The limit ends a moment after the given time, not before it.
     let left = said.duration_since(now).unwrap_or_default().as_secs().saturating_add(5);
     Some(u32::try_from(left).unwrap_or(WEEK).min(WEEK))
 }
 
-/// Has a living agent that has met a limit wait until that is over. Nothing where it has not, or waits already, or it is not
-/// its turn. What was done, in words.
-///
-/// # Errors
-/// Those of the store; `environment` when the process that wakes it cannot be started.
+/// Records that a living agent waits for the end of a limit. `None` if it has met none, waits already, or is not the state's
+/// agent; otherwise what was done, in words.
 pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
     let Some(record) = locked.history().agents.get(&spawn) else { return Ok(None) };
@@ -62,10 +59,7 @@ pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     waiting::carry(app, machine, &mut locked, &turn, spawn, Record::default()).map(Some)
 }
 
-/// Has an agent that is alive go on after a limit, unless it has gone on by itself. `None` where it is not alive.
-///
-/// # Errors
-/// `environment` when tmux fails; `refused` when the agent does not read; those of the store.
+/// Tells a living agent to go on after a limit, unless it has gone on by itself. `None` if it is not alive.
 pub fn go_on(app: &App, locked: &mut LockedTask, spawn: u32) -> Result<Option<String>> {
     let Some(record) = locked.history().agents.get(&spawn).cloned() else { return Ok(None) };
     let panes = app.tmux.panes_of(&locked.task().id)?;
@@ -83,14 +77,14 @@ pub fn go_on(app: &App, locked: &mut LockedTask, spawn: u32) -> Result<Option<St
     Ok(Some(format!("agent {spawn} goes on: {reason}")))
 }
 
-/// Notes how the last turn of an agent ended, where its harness tells no hook of that. Whether there was something new.
+/// Records how the last turn of an agent ended, if its harness has no hook for that; returns whether it did.
 pub fn look_into_transcript(dir: &TaskDir, spawn: u32) -> bool {
     let activity = Activity::of(&activity::read(dir), spawn);
     if !matches!(activity.doing, Doing::Thinking | Doing::Tool { .. }) {
         return false;
     }
     let note = activity.transcript.and_then(|path| transcript::failure(Path::new(&path), spawn));
-    // A turn that has begun since is on its way into the record.
+    // The record may not have the turn that has begun since.
     let Some(note) = note.filter(|note| note.time >= activity.since) else { return false };
     activity::append(dir, &note).is_ok()
 }

@@ -1,4 +1,4 @@
-//! Living agents, and what follows when one ends: what it does, its limits, its end, and the wait until it is started again.
+//! Living agents, and what follows when one ends: activity, limits, ends, and waits for the next start.
 
 pub mod activity;
 pub mod doing;

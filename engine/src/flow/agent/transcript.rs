@@ -1,4 +1,4 @@
-//! Which transcript there is of an agent, alive or not.
+//! Finds the transcript of an agent, alive or not.
 
 use std::path::PathBuf;
 
@@ -9,30 +9,30 @@ use crate::store::transcripts::{self, Form, StoredTranscript};
 use crate::store::{Event, Record, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result, nofollow};
 
-/// An agent, and where it can be read what it did.
+/// An agent, and where its transcript is.
 #[derive(Clone, Debug)]
 pub struct Transcript {
     /// The record of its start.
     pub agent: Spawn,
-    /// Its conversation, where that is known.
+    /// Its conversation, if it is known.
     pub conversation: Option<String>,
-    /// Whether its end is not on record yet.
+    /// Whether its end is not recorded.
     pub is_alive: bool,
-    /// Where it can be read, if anywhere.
+    /// Where its transcript is, if anywhere.
     pub source: Option<Source>,
 }
 
-/// Where it can be read what an agent did.
+/// The source of a transcript.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// In the file that was kept.
+    /// The stored file.
     Stored(StoredTranscript),
-    /// In a file that may still grow: the harness's own, or what the pane has shown so far.
+    /// A file that may still grow: the harness's own, or the recording of the pane.
     Growing(Form, PathBuf),
 }
 
 impl Source {
-    /// What it is.
+    /// The form of the transcript.
     pub fn form(&self) -> Form {
         match self {
             Source::Stored(kept) => kept.form,
@@ -42,9 +42,6 @@ impl Source {
 }
 
 /// The transcript of this agent of a task, or of its last one.
-///
-/// # Errors
-/// `not_found` when the task has had no such agent; those of the store.
 pub fn transcript(app: &App, dir: &TaskDir, spawn: Option<u32>) -> Result<Transcript> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let history = journal.history();

@@ -1,5 +1,5 @@
-//! Starting an agent again after a while: the journal says when, and whoever comes when it is due does it. That is a
-//! process of its own that sleeps until then; where that was killed, the monitor, or the next change of the task.
+//! Starts an agent again at the time that the journal says: a process of its own sleeps until then. If that was killed, the
+//! monitor or the next change of the task starts the agent.
 
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -16,11 +16,8 @@ use crate::store::event::Waiting;
 use crate::store::{LockedTask, TaskDir, TaskHistory, clock, task};
 use crate::{Kind, Result, fault};
 
-/// Journals what follows, and sees to an agent that is to be started again: one that is due is started, for another one there
-/// is a process that sleeps until then. What was done, in words.
-///
-/// # Errors
-/// Those of the store; `environment` when that process cannot be started, and then the monitor does its work.
+/// Journals a turn, and starts the agent if it is due, or else a process that sleeps until then. If that process cannot be
+/// started, the monitor does its work. Returns what was done, in words.
 pub fn carry(
     app: &App,
     machine: &'static Machine<'static>,
@@ -45,12 +42,9 @@ pub fn carry(
     Ok(format!("{story}; it goes on at {}", waiting.until))
 }
 
-/// Sleeps until the agent that replaces this one is due, and starts it. `None` when it is not waited for any more.
-///
-/// # Errors
-/// Those of the store.
+/// Sleeps until the agent that replaces this one is due, and starts it. `None` if the task no longer waits for it.
 pub fn resume(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
-    /// A task may move on meanwhile, a clock may be set, a machine may sleep: so often it is looked.
+    /// How often the journal is read: a task may move on, a clock may be set, a machine may sleep.
     const LOOK: Duration = Duration::from_secs(30);
     const SHORTEST: Duration = Duration::from_millis(50);
     let begun = Instant::now();
@@ -65,10 +59,7 @@ pub fn resume(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     }
 }
 
-/// Starts the agent that a task waits for, if it is due. `None` when it is not, or none is waited for.
-///
-/// # Errors
-/// Those of the store.
+/// Starts the agent that a task waits for, if it is due; `None` otherwise.
 pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
     let due = locked.history().waiting.clone().filter(|waiting| is_due(waiting, fault::now()));
@@ -77,8 +68,8 @@ pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     start(app, machine, &mut locked, waiting.spawn).map(Some)
 }
 
-/// Starts the agent that comes after this one, or has it go on if it is alive. What cannot be started now is tried again later, as after a crash; what can
-/// never be is given up.
+/// Starts the agent that replaces this one, or tells it to go on if it is alive. A failed start is tried again later, like
+/// after a crash, unless it can never succeed.
 fn start(
     app: &App,
     machine: &'static Machine<'static>,
@@ -100,15 +91,15 @@ fn start(
     carry(app, machine, locked, &turn, spawn, Record::default())
 }
 
-/// The start of the agent that comes after this one. Where that was never there, it still answers what that was to answer.
+/// The start that replaces this agent. If that never began, the new one answers the same call for attention.
 fn in_place_of(history: &TaskHistory, spawn: u32) -> Start {
     let before = history.agents_here.values().find(|agent| agent.spawn == spawn);
     Start { occasion: Occasion::Respawn, answers: before.and_then(|agent| agent.answers.clone()) }
 }
 
-/// Whether the time has come, or a clock was set back so that it never would.
+/// Whether the time has come, or the clock was set back so that it never would.
 pub(crate) fn is_due(waiting: &Waiting, now: SystemTime) -> bool {
-    // Times of one form and length are in the order of their letters.
+    // Times of one form and length sort like texts.
     let latest = clock::rfc3339(now + Duration::from_secs(waiting.after.into()));
     waiting.until <= clock::rfc3339(now) || waiting.until > latest
 }

@@ -1,4 +1,4 @@
-//! Answers of a person to what an agent asks: a file in the task's folder, which the process reads that holds the question.
+//! A person's answers to the questions of agents: files in the task's folder, for which the asking processes wait.
 
 use std::fs::DirEntry;
 use std::path::PathBuf;
@@ -13,36 +13,32 @@ use crate::store::event::{self, Report};
 use crate::store::{Event, LockedTask, Set, TaskDir, atomic, find, home};
 use crate::{Error, Kind, Result, nofollow};
 
-/// What a person says to a request.
+/// A person's answer to a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Whether the agent may.
+    /// Whether the agent may do it.
     pub allow: bool,
-    /// What the agent is told beside that.
+    /// A message to the agent.
     pub message: Option<String>,
 }
 
-/// A request's name has its task, its agent and a mark: `<task>.<spawn>.<mark>`.
+/// The name of a request: `<task>.<spawn>.<mark>`.
 pub fn name(dir: &TaskDir, spawn: u32, mark: &str) -> String {
     format!("{}.{spawn}.{mark}", dir.id)
 }
 
-/// Where the answer to this request is written.
+/// The file for the answer to this request.
 pub fn path(dir: &TaskDir, request: &str) -> PathBuf {
     let own = request.strip_prefix(&dir.id).unwrap_or(request).trim_start_matches('.');
     dir.answers().join(format!("{}.json", own.replace('/', "-")))
 }
 
-/// The answer to this request, if somebody has given one.
+/// The answer to this request, if there is one.
 pub fn given(dir: &TaskDir, request: &str) -> Option<Answer> {
     serde_json::from_slice(&nofollow::read(&path(dir, request), nofollow::LONGEST).ok()?).ok()
 }
 
-/// Answers a request. It has to be open: nobody has answered it, and the agent waits for that.
-///
-/// # Errors
-/// `not_allowed` for an agent; `not_found` for a request of no task; `refused` for one that is not open, with those that
-/// are; those of the store.
+/// Answers a request that is open: it has no answer, and the agent waits for one. The error lists the open requests.
 pub fn answer(app: &App, request: &str, answer: &Answer) -> Result<Note> {
     app.caller.check_person("answer what an agent asks")?;
     let task = request.split('.').next().unwrap_or_default();
@@ -111,9 +107,6 @@ fn not_open(dir: &TaskDir, request: &str, asked: &[Note]) -> Error {
 }
 
 /// Removes the answers to requests of an agent that has ended.
-///
-/// # Errors
-/// `environment` when one cannot be removed.
 pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
     let of_spawn = format!("{spawn}.");
     let folder = dir.answers();

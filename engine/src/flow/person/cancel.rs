@@ -1,4 +1,4 @@
-//! Cancelling a task: by its workflow's transition, or without one where there cannot be one.
+//! Cancels a task by its workflow's transition, or without one if there is none.
 
 use orange_core::{Actor, Forced};
 
@@ -12,12 +12,9 @@ use crate::flow::{Goal, TransitionResult};
 use crate::store::{Event, LockedTask, Set, TaskDir};
 use crate::{Error, Result};
 
-/// Cancels a task. One that has no place in its workflow any more, by its status or by a transition that was begun, goes to
-/// the cancelled state all the same (design §6); and one that is over already, and still has a session or a worktree because
-/// a hook has failed, is rid of these. One whose workflow cannot be followed here is moved to one that can cancel it.
-///
-/// # Errors
-/// Those of the request; `not_allowed` for an agent where there is no transition.
+/// Cancels a task. A task whose status or open transition no longer exists in its workflow goes to the cancelled state
+/// without a transition; a finished one that still has a session or a worktree, because a hook failed, loses these. A task
+/// whose workflow cannot be followed is moved to a workflow that can cancel it.
 pub fn cancel(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     let locked = lock_recovered_or_as_is(app, dir)?;
     let machine = match app.machine_of(&locked.task().owned) {

@@ -1,4 +1,4 @@
-//! Giving back and removing worktrees that no task holds, after everything in them is kept.
+//! Cleans and removes worktrees that no task holds, after everything in them is backed up.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,29 +13,29 @@ use crate::store::projects::{self, Project};
 use crate::store::{Pool, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
-/// What became of one worktree.
+/// What happened to one worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collected {
     /// Its name.
     pub name: String,
-    /// What was done; with a dry run, what would be.
+    /// What was done, or in a dry run would be done.
     pub fate: Fate,
-    /// The refs and folders that keep what was in it.
+    /// The refs and folders with backups of its contents.
     pub kept: Vec<String>,
-    /// Why it could not be done; everything is as it was then.
+    /// Why it failed, which leaves everything as it was.
     pub failure: Option<Error>,
 }
 
-/// What is to become of a worktree.
+/// What to do with a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// A task that is over gives it back.
+    /// Released by a finished task.
     GiveBack,
-    /// Cleaned for the next task: the one that held it is gone.
+    /// Cleaned for the next task, since its own no longer exists.
     Clean,
-    /// Removed: its project has more than it may have, or is gone, or nobody knows of it.
+    /// Removed, since its project has too many or is gone, or it is unknown.
     Remove,
-    /// Left alone, for this reason: it is not known to be ours.
+    /// Left alone, for this reason: it may not be ours.
     Leave(String),
 }
 
@@ -45,18 +45,14 @@ struct Facts {
     has_slot: bool,
     has_holder: bool,
     has_folder: bool,
-    /// Its repository, if that is known, lists it as a worktree.
+    /// Whether its repository, if known, lists it as a worktree.
     is_registered: bool,
-    /// Its project is gone, or may not have so many.
+    /// Whether its project is gone or has more worktrees than it may.
     is_surplus: bool,
 }
 
-/// Looks at every worktree of every project, and gives back or removes those that nobody holds and nobody needs. What
-/// is not a worktree of ours, and what a living task holds, is left alone. With `dry_run`, nothing is done.
-///
-/// # Errors
-/// `corrupt` or `environment` when the pool, the projects or the folder of the worktrees cannot be read; `locked`. What
-/// fails for one worktree is in its answer.
+/// Checks every worktree of every project, and cleans or removes those that no task holds and none needs. Worktrees that are
+/// not ours or that a living task holds are left alone. With `dry_run`, nothing is done.
 pub fn collect(app: &App, dry_run: bool) -> Result<Vec<Collected>> {
     if dry_run {
         return plan(app, &pool::read(&app.home)?, &projects::read(&app.home)?);
@@ -75,10 +71,7 @@ pub fn collect(app: &App, dry_run: bool) -> Result<Vec<Collected>> {
     Ok(done)
 }
 
-/// What would be done, by the pool and the projects as they were read; nothing is.
-///
-/// # Errors
-/// `environment` when the folder of the worktrees cannot be read, or git fails.
+/// What would be done, by this pool and these projects.
 pub fn plan(app: &App, slots: &[Slot], projects: &[Project]) -> Result<Vec<Collected>> {
     let finished = finished(app, slots).into_iter().map(|(slot, _)| (slot.name, Fate::GiveBack));
     let unheld = unheld(app, slots, projects)?.into_iter().map(|(place, fate)| (place.name, fate));
@@ -95,7 +88,7 @@ impl Collected {
     }
 }
 
-/// The worktrees that no task holds and of which something is to become.
+/// The worktrees that no task holds, with what to do.
 fn unheld<'p>(app: &App, slots: &[Slot], projects: &'p [Project]) -> Result<Vec<(UnheldWorktree<'p>, Fate)>> {
     let mut unheld = Vec::new();
     for name in names(app, slots, projects)? {
@@ -110,7 +103,7 @@ fn unheld<'p>(app: &App, slots: &[Slot], projects: &'p [Project]) -> Result<Vec<
 }
 
 impl Facts {
-    /// What is to be done; nothing with a free worktree that its project may have.
+    /// What to do; `None` for a free worktree that its project may have.
     fn fate(self) -> Option<Fate> {
         if self.has_folder && !self.is_registered {
             let why = "its repository does not know it as a worktree: move that folder away";
@@ -125,10 +118,10 @@ impl Facts {
     }
 }
 
-/// A worktree that no living task holds, and the repository it belongs to.
+/// A worktree that no living task holds, and its repository.
 struct UnheldWorktree<'p> {
     name: String,
-    /// What the pool says of it, if it knows it.
+    /// Its slot, if the pool has one.
     slot: Option<Slot>,
     folder: PathBuf,
     project: Option<&'p Project>,
@@ -143,14 +136,14 @@ impl<'p> UnheldWorktree<'p> {
         let project = projects.iter().find(is_it);
         let git = match project {
             Some(project) => Some(Git::at(&project.path)),
-            // Without its project, only a worktree that was ours says where its repository is.
+            // Without its project, only a worktree of the pool is asked for its repository.
             None if slot.is_some() => Git::at(&folder).main_checkout().ok().map(Git::at),
             None => None,
         };
         UnheldWorktree { name, slot, folder, project, git }
     }
 
-    /// What is to be done with it. Nothing can be told of the worktrees of a repository that is not where it was.
+    /// What to do with it. Nothing is known of the worktrees of a repository that was moved.
     fn fate(&self, slots: &[Slot]) -> Option<Fate> {
         let facts = self.facts(slots);
         let Some(project) = self.project.filter(|project| !project.path.is_dir()) else {
@@ -164,7 +157,7 @@ impl<'p> UnheldWorktree<'p> {
     }
 
     fn facts(&self, slots: &[Slot]) -> Facts {
-        // What a repository that cannot be asked would say is not known, and so its worktree is left alone.
+        // If the repository cannot be asked, its worktree is left alone.
         let is_registered = |git: &Git| git.has_worktree(&self.folder).unwrap_or(false);
         let is_surplus = |slot| self.project.is_none_or(|project| is_surplus(slots, project, slot));
         Facts {
@@ -176,14 +169,14 @@ impl<'p> UnheldWorktree<'p> {
         }
     }
 
-    /// The task that holds it by the pool, whether or not there is such a task.
+    /// The task that holds it by the pool, whether it exists or not.
     fn holder(&self) -> Option<&str> {
         self.slot.as_ref()?.task.as_deref()
     }
 
-    /// Does it, and gives the refs and folders that keep what was in the worktree.
+    /// Carries it out, and returns the refs and folders with backups of the worktree's contents.
     fn carry_out(&self, app: &App, pool: &mut Pool, fate: &Fate) -> Result<Vec<String>> {
-        // Without a task to name, the refs have the worktree's name.
+        // Without a task, the refs are named after the worktree.
         let task = self.holder().unwrap_or(&self.name);
         let aside = app.home.set_aside(task);
         let mut kept = Vec::new();
@@ -217,14 +210,14 @@ impl<'p> UnheldWorktree<'p> {
     }
 }
 
-/// The worktrees of tasks that are over, with these tasks.
+/// The worktrees of finished tasks, with these tasks.
 fn finished(app: &App, slots: &[Slot]) -> Vec<(Slot, TaskDir)> {
     let is_over = |dir: &TaskDir| Task::read(&app.home, dir).is_ok_and(|(task, _)| app.is_over(&task.owned));
     let held = slots.iter().filter_map(|slot| Some((slot.clone(), holder(app, slot)?)));
     held.filter(|(_, dir)| is_over(dir)).collect()
 }
 
-/// Has a task that is over give back what it still holds, because a hook has failed or a kill came in between.
+/// Releases what a finished task still holds, because a hook failed or was killed.
 fn give_back(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
     let open = lock_recovered(app, dir)?;
     if open.task().owned.workspace.is_none() {
@@ -238,7 +231,7 @@ fn give_back(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
     }
 }
 
-/// The folder of the task that has the slot, if there is such a task.
+/// The folder of the task that has the slot, if it exists.
 fn holder(app: &App, slot: &Slot) -> Option<TaskDir> {
     let dir = slot.task.as_ref().map(|task| app.home.task(&slot.project, task));
     dir.filter(|dir| dir.path.is_dir())
@@ -259,8 +252,8 @@ fn names(app: &App, slots: &[Slot], projects: &[Project]) -> Result<BTreeSet<Str
     Ok(names)
 }
 
-/// Whether the project may not have this free worktree: those that are held, and the free ones with lower numbers, are as
-/// many as it may have.
+/// Whether the project has too many worktrees to keep this free one: the held ones, and the free ones with lower numbers,
+/// fill its pool.
 fn is_surplus(slots: &[Slot], project: &Project, slot: &Slot) -> bool {
     let others = slots.iter().filter(|other| other.project == project.name && other.name != slot.name);
     let is_before = |other: &&Slot| other.task.is_some() || pool::number(other) < pool::number(slot);

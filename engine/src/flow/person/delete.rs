@@ -1,4 +1,4 @@
-//! Deleting a task, and bringing it back.
+//! Deletes a task, and restores it.
 
 use orange_core::Actor;
 
@@ -9,11 +9,8 @@ use crate::hooks::workspace;
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, trash};
 use crate::{Error, Kind, Result};
 
-/// Moves a task to the trash, journal and all. Its branch and its backups stay. Gives where it is now.
-///
-/// # Errors
-/// `refused` unless it is over or was never started, and while it holds a worktree or a session; `not_allowed` for an
-/// agent; those of the store.
+/// Moves a task to the trash with its journal, and returns its new folder. Its branch and its backups stay. Only a task that
+/// is finished or was never started, without a worktree and a session, can be deleted.
 pub fn delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
     app.caller.check_person("delete a task")?;
     let mut locked = lock_recovered(app, dir)?;
@@ -25,12 +22,9 @@ pub fn delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
     trash::delete(&app.home, locked)
 }
 
-/// Brings a deleted task back as it was. `admit` may refuse one that is not over when others have its branch.
-///
-/// # Errors
-/// `not_allowed` for an agent; those of `admit` and of the store.
+/// Restores a deleted task. `admit` may refuse an unfinished one whose branch other tasks have.
 pub fn restore(app: &App, there: &TaskDir, admit: impl FnOnce(&Task, &[Task]) -> Result<()>) -> Result<Task> {
-    app.caller.check_person("bring a task back")?;
+    app.caller.check_person("restore a task")?;
     let restored = Event::TaskRestored { actor: Actor::Human.into() };
     trash::restore(&app.home, there, restored, admit)
 }

@@ -1,4 +1,4 @@
-//! Merging a task: what GitHub says of its pull request, else a merge here; then the transition with its cleanup (seed 000).
+//! Merges a task on GitHub's word about its pull request, or else here; then takes the transition with its cleanup.
 
 use orange_core::{Machine, Turn};
 
@@ -15,41 +15,38 @@ use crate::store::projects::Project;
 use crate::store::{Event, Home, LockedTask, Set, TaskDir, event};
 use crate::{Error, Kind, Result};
 
-/// How somebody wants a task to be merged.
+/// The wishes of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wish {
-    /// What a merge here is like.
+    /// The strategy of a merge here.
     pub strategy: Strategy,
-    /// Merge here, whatever a pull request says.
+    /// Merge here, whatever the pull request says.
     pub local: bool,
-    /// Merge although the workflow or an empty branch says no. For persons only.
+    /// Merge although the workflow refuses or the branch is empty. For persons only.
     pub force: bool,
 }
 
-/// What a merge came to.
+/// The result of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
-    /// The transition that followed; from a status to itself where the task was over.
+    /// The transition that followed; from a status to itself if the task was finished.
     pub result: TransitionResult,
-    /// The branch that was merged.
+    /// The merged branch.
     pub branch: String,
-    /// The branch that it was merged into.
+    /// The target branch.
     pub into: String,
     /// How: `ff`, `merge`, or `pr` for a merge on GitHub.
     pub strategy: &'static str,
-    /// Was the default branch pushed?
+    /// Whether the default branch was pushed.
     pub pushed: bool,
-    /// The commit that the default branch has now, as far as it is known.
+    /// The new commit of the default branch, if it is known.
     pub commit: Option<String>,
 }
 
-/// Merges a task's branch and finishes the task; one that was finished without a merge stays where it is. Nothing is merged
-/// unless the task may go there, nothing is pushed before everything here has worked, and the transition is not taken unless the
-/// push has, too. It can be repeated at any point.
-///
-/// # Errors
-/// The rejection of the core; `not_allowed` for an agent that forces; `refused` for a pull request that is not merged, and when
-/// the branch or the default branch is not ready; `locked` while another task of the project is being merged; `environment` when git, gh or the remote fails.
+/// Merges a task's branch and finishes the task; one that was finished without a merge keeps its status. Nothing is merged
+/// unless the core allows the transition, nothing is pushed before all local steps have succeeded, and the transition is
+/// taken after the push. The command can be repeated after a failure at any point. Another merge in the project is waited
+/// for.
 pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     let mut locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
@@ -68,7 +65,7 @@ pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     }
     let events = events.into_iter().map(Into::into).collect();
     let result = if turn.events.is_empty() {
-        // It is where merged tasks go, and its branch was not merged when it went there.
+        // The task is in the merged state, and its branch was not merged before.
         locked.append_many(events)?;
         TransitionResult::staying(locked.task())
     } else {
@@ -78,7 +75,7 @@ pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     Ok(Merged { result, branch, into, strategy, pushed, commit })
 }
 
-/// How the task goes to where merged tasks go.
+/// The core's answer to the merge.
 fn turn(
     app: &App,
     machine: &'static Machine<'static>,
@@ -99,7 +96,7 @@ fn turn(
     })
 }
 
-/// The task's pull request, if it has one: merged, or there is nothing more to be done here.
+/// The task's pull request, if it is merged; an open or closed one is an error.
 fn pull_request(app: &App, locked: &mut LockedTask) -> Result<Option<PullRequest>> {
     let Some(pr) = ask(app, locked).map_err(|error| {
         let help = format!("{}; or merge here with --local", error.help);
@@ -123,7 +120,7 @@ fn pull_request(app: &App, locked: &mut LockedTask) -> Result<Option<PullRequest
     }
 }
 
-/// What GitHub says of the task's pull request, else of the one that its branch has, which is the task's from then on.
+/// GitHub's answer about the task's pull request, or about the one of its branch, which then becomes the task's.
 fn ask(app: &App, locked: &mut LockedTask) -> Result<Option<PullRequest>> {
     let gh = Gh::at(&app.project_of(locked.task())?.path);
     if let Some(url) = &locked.task().pr_url {
@@ -138,13 +135,13 @@ fn ask(app: &App, locked: &mut LockedTask) -> Result<Option<PullRequest>> {
     Ok(found)
 }
 
-/// Merges here and pushes. The events say so; they belong to the transition that follows.
+/// Merges here and pushes. Returns the events, which belong to the transition that follows.
 fn merge_here(app: &App, locked: &mut LockedTask, wish: Wish) -> Result<(Vec<Event>, bool, Option<String>)> {
     let project = app.project_of(locked.task())?;
     let branch = locked.task().branch.clone();
     let into = project.default_branch.clone();
     let git = Git::at(&project.path);
-    // Who is merged second begins where the first has left the default branch.
+    // A second merge begins where the first has left the default branch.
     let _turn = lock_merges(&app.home, &project)?;
     let has_remote = git.has_remote()?;
     if has_remote {
@@ -155,7 +152,7 @@ fn merge_here(app: &App, locked: &mut LockedTask, wish: Wish) -> Result<(Vec<Eve
         }
     }
     let plan = git.plan_merge(&branch, &into, wish.strategy, locked.worktree().as_deref())?;
-    // After a merge that was not pushed, or was killed, there is nothing new any more.
+    // After a merge that was not pushed, or was killed, there is nothing new.
     if !plan.is_new && locked.history().merge.is_none() && !wish.force {
         return Err(nothing_to_merge(&branch, &project));
     }

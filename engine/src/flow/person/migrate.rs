@@ -1,4 +1,4 @@
-//! Moving a task to a state of its present workflow, or of another one, past what its definition of before has left.
+//! Moves a task to a state of its workflow or of another one, without a transition.
 
 use orange_core::{Actor, Machine};
 use serde_json::{Value as Json, json};
@@ -10,7 +10,7 @@ use crate::flow::request::finish::lock_recovered_or_as_is;
 use crate::flow::snapshot::state_named;
 use crate::store::{Event, LockedTask, Set, TaskDir};
 
-/// What a migration came to.
+/// The result of a migration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Migrated {
     /// The task's id.
@@ -23,18 +23,15 @@ pub struct Migrated {
     pub workflow: String,
     /// The hash of that workflow's definition.
     pub definition: String,
-    /// The hooks of the transition that could not be finished, which nobody is going to run.
+    /// The hooks of an open transition, which will not run.
     pub dropped_hooks: Vec<String>,
-    /// Whether an agent can be started where the task is now.
+    /// Whether an agent can be started in the new state.
     pub respawnable: bool,
 }
 
-/// Moves a task to a state, and to a workflow if one is named. No gate is asked and no hook is run: worktree, session and
-/// agents stay as they are. A transition that could not be finished is closed. Counters that the workflow does not have
-/// stay in the journal, where a migration back finds them; `crash_count` begins anew.
-///
-/// # Errors
-/// `not_allowed` for an agent; `not_found` for a state or a workflow that is not there; those of the store.
+/// Moves a task to a state, and to a workflow if one is named. It checks no gate and runs no hook: worktree, session and agents
+/// stay. It closes an open transition. Counters that the workflow lacks stay in the journal for a migration back;
+/// `crash_count` restarts.
 pub fn migrate(app: &App, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
     app.caller.check_person("migrate a task")?;
     let mut locked = lock_recovered_or_as_is(app, dir)?;
@@ -59,7 +56,7 @@ pub fn migrate(app: &App, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Re
     Ok(migrated)
 }
 
-/// What is journaled of a task that follows this machine from now on, in a status of this name.
+/// The event of a task that follows this machine from now on, in this status.
 pub fn migration(machine: &Machine<'_>, locked: &LockedTask, to: &str) -> (Event, Set) {
     let migrated = Event::TaskMigrated {
         from: locked.task().status().to_owned(),
@@ -84,7 +81,7 @@ fn dropped_hooks(locked: &LockedTask) -> Vec<String> {
 }
 
 impl Migrated {
-    /// For `--json`.
+    /// The answer for `--json`.
     pub fn json(&self) -> Json {
         json!({
             "success": true,
@@ -97,7 +94,7 @@ impl Migrated {
         })
     }
 
-    /// For people.
+    /// The answer for people.
     pub fn text(&self) -> String {
         let mut text = format!("{} → {}  (workflow {})", self.from, self.to, self.workflow);
         if !self.dropped_hooks.is_empty() {

@@ -1,4 +1,4 @@
-//! What a person asks for beside a transition: a start, a stop, a merge, another branch or workflow, an answer, an end.
+//! Commands of a person beside transitions: starts, stops, merges, migrations, answers, deletions.
 
 pub mod answer;
 pub mod cancel;

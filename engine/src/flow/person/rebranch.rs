@@ -1,4 +1,4 @@
-//! Giving a task another branch: git is changed first, so that the record never names a branch that is not there.
+//! Renames the branch of a task: first in git, so that the record never names a branch that does not exist.
 
 use std::path::Path;
 
@@ -8,20 +8,17 @@ use crate::files::is_same;
 use crate::store::Task;
 use crate::{Error, Kind, Result};
 
-/// What has to happen to git before a task's record can name its new branch.
+/// What git has to do before a task's record can name its new branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing: the branch is where the task's work is, or the task has none yet.
+    /// Nothing: the task's work is on that branch, or the task has none yet.
     None,
-    /// The branch of this name gets the new one.
+    /// Rename the branch of this name.
     Rename(String),
 }
 
-/// Finds out what has to happen to git. Nothing is changed here.
-///
-/// # Errors
-/// `refused` when the task's worktree is on another branch than the record or the new name say, and when others may know
-/// the branch by its old name; `environment` when git fails.
+/// Determines what git has to do. It refuses if the task's worktree is on another branch than the old or the new one, and if
+/// others may know the branch by its old name.
 pub fn plan(app: &App, task: &Task, worktree: Option<&Path>, to: &str) -> Result<Change> {
     let project = app.project_of(task)?;
     let git = Git::at(&project.path);
@@ -53,10 +50,7 @@ pub fn plan(app: &App, task: &Task, worktree: Option<&Path>, to: &str) -> Result
 }
 
 impl Change {
-    /// Carries it out. Killed behind this, the same request again finds git as it should be and goes on.
-    ///
-    /// # Errors
-    /// `environment` when git fails; nothing is renamed then.
+    /// Carries it out. If it is killed, the same request finds git as it should be and goes on.
     pub fn make(&self, app: &App, task: &Task, to: &str) -> Result<()> {
         match self {
             Change::None => Ok(()),
@@ -65,7 +59,7 @@ impl Change {
     }
 }
 
-/// Refuses to rename a branch that others know.
+/// Refuses to rename a branch that others may know.
 fn check_unknown_to_others(git: &Git, task: &Task, default_branch: &str, to: &str) -> Result<()> {
     let from = &task.branch;
     let why = if from == default_branch {

@@ -1,4 +1,4 @@
-//! Starting a state's agent again. The task stays where it is (seed 000).
+//! Starts a state's agent again; the task stays in its state.
 
 use orange_core::{Effect, Input, Machine};
 
@@ -10,11 +10,8 @@ use crate::hooks::agents::{self, Occasion, Start};
 use crate::store::{LockedTask, TaskDir, event};
 use crate::{Error, Kind, Result};
 
-/// Starts the agent of a task's state again, and gives the record of its start. Unless it is to begin `afresh`, it continues the
-/// conversation of the one before, where that is possible.
-///
-/// # Errors
-/// `not_respawnable` when the state has no respawn prompt, the task no worktree, or its agent is alive; `environment`.
+/// Starts the agent of a task's state again, and returns the record of its start. Unless it begins `afresh`, it continues the
+/// conversation of the one before, if that is possible.
 pub fn respawn(app: &App, dir: &TaskDir, afresh: bool) -> Result<event::Spawn> {
     let mut locked = lock_recovered(app, dir)?;
     app.check_caller(locked.task(), locked.history())?;
@@ -26,10 +23,7 @@ pub fn respawn(app: &App, dir: &TaskDir, afresh: bool) -> Result<event::Spawn> {
     Ok(locked.history().agents.get(&number).cloned().unwrap_or_default())
 }
 
-/// The same for a task that is locked already, and without a person who has looked at it.
-///
-/// # Errors
-/// As [`respawn`].
+/// The same for a locked task, without a person who has seen its attention.
 pub fn again(
     app: &App,
     machine: &'static Machine<'static>,
@@ -52,10 +46,7 @@ pub fn again(
     Ok(locked.history().last_spawn)
 }
 
-/// How the agent of the task's state is started again.
-///
-/// # Errors
-/// `not_respawnable` when no agent belongs there or the task has no worktree; `environment`.
+/// How the agent of the task's state is started again, or why it is not.
 pub fn restartable(
     app: &App,
     machine: &'static Machine<'static>,

@@ -1,4 +1,4 @@
-//! Starting tasks: by command, by `spawn_next`, and in the state that they were created in.
+//! Starts tasks: by command, by `spawn_next`, and in the state in which they were created.
 
 use orange_core::{Effect, Hook, Machine, Turn};
 
@@ -11,12 +11,9 @@ use crate::hooks::agents::{self, Occasion};
 use crate::hooks::{self, workspace};
 use crate::store::{self, Event, LockedTask, Task, TaskDir, TaskHistory, list, owed, projects, task};
 
-/// Starts a task that is in its workflow's initial state; one without a summary goes to be clarified. A task further on
-/// that has got no worktree yet gets one now, and the agent of the state that it is in. A start that was cut short before
-/// is finished, and answered as one's own.
-///
-/// # Errors
-/// `refused` when it was started before; those of the transition, and of the hooks.
+/// Starts a task in its workflow's initial state; one without a summary goes to the state that asks for one. A task in a later
+/// state without a worktree gets one now, and the agent of its state. An earlier start that was killed is finished, and
+/// answered like this one.
 pub fn spawn(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     let (_, before) = Task::read(&app.home, dir)?;
     let locked = lock_recovered(app, dir)?;
@@ -33,7 +30,7 @@ pub fn spawn(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     }
 }
 
-/// The number of the start that the journal has begun and not ended.
+/// The sequence number of the start that the journal has begun and not ended.
 fn begun_start(machine: &Machine<'_>, history: &TaskHistory) -> Option<u64> {
     let pending = history.open.as_ref()?;
     let mut starts = [machine.commands.spawn, machine.commands.clarify].into_iter().flatten();
@@ -42,11 +39,8 @@ fn begun_start(machine: &Machine<'_>, history: &TaskHistory) -> Option<u64> {
     is_start.then_some(pending.seq)
 }
 
-/// Makes every start that is owed in a project: for each, the oldest task that waits and can be started. In a project whose
-/// queue is automatic, every free worktree is one more such start. Gives what was started.
-///
-/// # Errors
-/// Those of reading tasks and pool, and of the starts.
+/// Makes every start that is owed in a project: each starts the oldest waiting task that can be started. In a project with an
+/// automatic queue, every free worktree is one more such start. Returns what was started.
 pub fn spawn_next(app: &App, project: &str) -> Result<Vec<TransitionResult>> {
     let mut started = Vec::new();
     while let Some(begun) = begin_next(app, project)? {
@@ -58,17 +52,16 @@ pub fn spawn_next(app: &App, project: &str) -> Result<Vec<TransitionResult>> {
     Ok(started)
 }
 
-/// A start that is under way.
+/// A start in progress.
 enum Begun {
-    /// Its transition is on record.
+    /// The transition of this locked task has begun.
     Locked(Box<LockedTask>),
-    /// The task stays in its state, and its agent was started there.
+    /// The task stays in its state, where its agent was started.
     Entered(Box<TransitionResult>),
 }
 
-/// Chooses the next task and begins it, in one step of the project's queue: of many who come, each begins another one. `None`
-/// when nothing is owed, or nothing more can be started. A start that is owed and cannot be read is an error when all others are
-/// made.
+/// Chooses the next task and begins its start under the lock of the project's queue, so that each process begins another
+/// task. `None` when no start is owed or possible. An owed start that cannot be read is an error once all others are made.
 fn begin_next(app: &App, project: &str) -> Result<Option<Begun>> {
     let _queue = owed::lock(&app.home, project)?;
     let is_auto = projects::get(&app.home, project)?.is_auto();
@@ -85,12 +78,12 @@ fn begin_next(app: &App, project: &str) -> Result<Option<Begun>> {
             continue;
         }
         if owed.chosen.as_ref().is_some_and(|chosen| !is_waiting(app, project, chosen)) {
-            // Whoever chose it was killed after it had begun.
-            owed.settle()?;
+            // The process that chose it was killed after the task had begun.
+            owed.remove()?;
             continue;
         }
         let begun = begin_oldest(app, project, &|task| owed.choose(task))?;
-        owed.settle()?;
+        owed.remove()?;
         if begun.is_some() {
             return Ok(begun);
         }
@@ -99,8 +92,8 @@ fn begin_next(app: &App, project: &str) -> Result<Option<Begun>> {
     if begun.is_some() { Ok(begun) } else { failure }
 }
 
-/// Begins the oldest task that waits and can be started; `None` when none does, or no worktree is free. One that cannot be
-/// started says so and does not hold up the others.
+/// Begins the oldest waiting task that can be started; `None` if there is none, or no free worktree. One that fails gets a call
+/// for attention and does not delay the others.
 fn begin_oldest(app: &App, project: &str, choose: &dyn Fn(&str) -> Result<()>) -> Result<Option<Begun>> {
     let mut failure = Ok(None);
     for dir in waiting(app, project)? {
@@ -119,7 +112,7 @@ fn begin_oldest(app: &App, project: &str, choose: &dyn Fn(&str) -> Result<()>) -
     failure
 }
 
-/// Begins a task, if it still waits: somebody else may just be starting it.
+/// Begins a task if it still waits; another process may just have started it.
 fn begin_waiting(app: &App, dir: &TaskDir) -> Result<Option<Begun>> {
     let is_begun = task::read_journal_last(dir, 0)?.history().open.is_some();
     if is_begun {
@@ -130,7 +123,7 @@ fn begin_waiting(app: &App, dir: &TaskDir) -> Result<Option<Begun>> {
     if is_to_start(machine, locked.task())? { start(app, machine, locked).map(Some) } else { Ok(None) }
 }
 
-/// Begins the transition that starts a task, or gives one that is further on its worktree and its agent.
+/// Begins the transition that starts a task, or gives a task in a later state its worktree and its agent.
 fn start(app: &App, machine: &'static Machine<'static>, locked: LockedTask) -> Result<Begun> {
     let turn = decide(app, machine, locked.task(), locked.history(), Goal::Spawn)?;
     if turn.effects.is_empty() {
@@ -146,9 +139,9 @@ fn is_waiting(app: &App, project: &str, id: &str) -> bool {
     read.is_some_and(|(task, journal)| journal.history().open.is_none() && waits(app, &task))
 }
 
-/// Whether a task is still to get a worktree and an agent.
+/// Whether a task still has to get a worktree and an agent.
 pub fn waits(app: &App, task: &Task) -> bool {
-    // One that only another binary knows about cannot be started here.
+    // A task of another binary's workflow cannot be started here.
     app.machine_of(&task.owned).and_then(|machine| is_to_start(machine, task)).unwrap_or(false)
 }
 
@@ -156,11 +149,8 @@ fn is_to_start(machine: &Machine<'_>, task: &Task) -> Result<bool> {
     Ok(machine.is_to_start(status_of(machine, task)?, task.owned.workspace.is_some()))
 }
 
-/// Gives a task past its initial state its worktree and its agent. It stays in its state, so what a kill leaves undone,
-/// `orange task spawn` or `orange task respawn` does.
-///
-/// # Errors
-/// Those of the hooks; they are the task's `attention`, too.
+/// Gives a task past its initial state its worktree and its agent. It stays in its state, so `orange task spawn` or
+/// `orange task respawn` repeats what was killed. A failure becomes the task's `attention`, too.
 fn enter(
     app: &App,
     machine: &'static Machine<'static>,

@@ -1,7 +1,7 @@
-//! Ending a task's agents for a person, and starting one again that hangs. The task stays where it is.
+//! Ends a task's agents for a person, and restarts one that hangs. The task stays in its state.
 //!
-//! What is about to be done goes on record first: `agent.stopped`, after which no exit rule is applied to the end of such an
-//! agent, and for a restart `agent.waiting` in the same write. Whoever comes after a kill goes on from there.
+//! The intent is journaled first: `agent.stopped`, after which no exit rule judges the ends of these agents, and for a restart
+//! `agent.waiting` in the same write. After a kill, the next process goes on from there.
 
 use orange_core::Actor;
 
@@ -14,10 +14,7 @@ use crate::store::event::Waiting;
 use crate::store::{Event, LockedTask, Set, TaskDir, clock};
 use crate::{Error, Kind, Result, fault};
 
-/// Ends the agents of a task, and has none start again by itself. Their numbers; none when the task is stopped already.
-///
-/// # Errors
-/// `not_allowed` for an agent; `refused` when no agent is there and none is waited for; `environment`.
+/// Ends the agents of a task, and cancels the next start. Returns their numbers; none if the task is already stopped.
 pub fn stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
     app.caller.check_person("stop a task's agents")?;
     let mut locked = lock_recovered(app, dir)?;
@@ -32,11 +29,8 @@ pub fn stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
     Ok(spawns)
 }
 
-/// Ends the agent of a task's state, if it is alive, and starts it again, `afresh` with a new conversation. Gives the number of
-/// the new spawn.
-///
-/// # Errors
-/// `not_allowed` for an agent or for a task whose agent cannot be started again, before anything is ended.
+/// Ends the agent of a task's state, if it is alive, and starts it again, `afresh` with a new conversation. Returns the number of
+/// the new spawn. An agent that cannot be started again is not ended.
 pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<u32> {
     app.caller.check_person("restart a task's agent")?;
     let mut locked = lock_recovered(app, dir)?;
@@ -61,10 +55,7 @@ pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<u32> {
     respawn::again(app, machine, &mut locked, occasion.into())
 }
 
-/// Goes on with a stop that was cut short. What was done, in words; `None` when nothing was left to do.
-///
-/// # Errors
-/// Those of the store; `environment` when tmux fails or a process does not end.
+/// Completes a stop that was killed. Returns what was done, in words; `None` if nothing was left to do.
 pub fn go_on(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
     if locked.history().stopped.is_empty() {

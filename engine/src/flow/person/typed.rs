@@ -1,4 +1,4 @@
-//! Answers that are typed on an agent's screen: the only way where a harness asks there alone.
+//! Answers that are typed into an agent's terminal, for harnesses that ask only there.
 
 use crate::app::App;
 use crate::drive::harness::Harness;
@@ -8,11 +8,11 @@ use crate::store::event::Spawn;
 use crate::store::{LockedTask, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
-/// How many lines of a screen are looked at.
+/// How many lines of a screen are read.
 const LINES: usize = 100;
 
-/// Names the requests for a permission that stand on the screen alone, where they can be answered: the project allows it, and
-/// it is known what the harness shows. A name has the time of its request.
+/// Names the requests that are only on the screen and can be answered: the project allows it, and the harness's dialog is
+/// known. A name contains the time of its request.
 pub fn name_requests(app: &App, dir: &TaskDir, task: &Task, record: &Spawn, activity: &mut Activity) {
     let is_on_screen = |note: &&mut Note| note.kind == Happened::Permission && note.pid.is_none();
     let mut requests = activity.asked.iter_mut().filter(is_on_screen).peekable();
@@ -29,7 +29,7 @@ fn may_type(app: &App, task: &Task) -> bool {
     app.project_of(task).is_ok_and(|project| project.type_answers)
 }
 
-/// What a harness shows when it asks, and which keys answer that.
+/// The dialog with which a harness asks, and the keys that answer it.
 struct Dialog {
     screen: String,
     yes: String,
@@ -37,7 +37,7 @@ struct Dialog {
 }
 
 impl Dialog {
-    /// That of an agent's harness, if it is known.
+    /// The dialog of an agent's harness, if it is known.
     fn of(app: &App, record: &Spawn) -> Option<Dialog> {
         let Harness { answer_screen, answer_keys, .. } = app.harness(&record.harness).ok()?;
         let [yes, no] = <[String; 2]>::try_from(answer_keys).ok()?;
@@ -45,10 +45,8 @@ impl Dialog {
     }
 }
 
-/// Presses the key for this answer, and types its message after a no, if the dialog of this very request is on the agent's screen.
-///
-/// # Errors
-/// `refused` where something else is there; `environment` when tmux fails.
+/// Presses the key for this answer, and types its message after a no, if the dialog of this very request is on the agent's
+/// screen; refuses otherwise.
 pub fn answer(app: &App, locked: &LockedTask, note: &Note, answer: &Answer) -> Result<()> {
     let record = locked.history().agents.get(&note.spawn);
     let panes = app.tmux.panes_of(&locked.dir().id)?;
@@ -73,13 +71,13 @@ pub fn answer(app: &App, locked: &LockedTask, note: &Note, answer: &Answer) -> R
     }
 }
 
-/// What a message to this pane is told apart by: digits and dots.
+/// The mark of a message to this pane: digits and dots.
 fn mark(note: &Note) -> String {
     let digits = |letter: &char| letter.is_ascii_digit();
     format!("{}.{}", note.spawn, note.time.chars().filter(digits).collect::<String>())
 }
 
-/// Whether a screen shows the dialog about this text. How lines are broken and where the cursor stands says nothing.
+/// Whether a screen shows the dialog about this text, however its lines are broken.
 fn shows(screen: &str, dialog: &str, text: &str) -> bool {
     let words = |text: &str| {
         let words = text.split_whitespace().filter(|word| !["›", "❯", ">"].contains(word));

@@ -1,4 +1,4 @@
-//! The definition that a task is pinned to, and the one that its workflow has by now (design §6, F44).
+//! The definition that a task follows, and the current one of its workflow.
 
 use orange_core::Machine;
 
@@ -8,10 +8,7 @@ use crate::flow::request::finish::hooks_of;
 use crate::flow::snapshot::status_of;
 use crate::store::{Event, LockedTask, Set, Task, TaskHistory};
 
-/// Whether the task can go on under this machine: its status is there, and so is the transition that was begun.
-///
-/// # Errors
-/// `refused`, with the ways that a person has to move it on.
+/// Checks that the task can go on under this machine: it has the task's status, and the open transition.
 pub fn check(machine: &'static Machine<'static>, task: &Task, history: &TaskHistory) -> Result<()> {
     match &history.open {
         Some(pending) => hooks_of(machine, pending, &task.id).map(drop),
@@ -19,22 +16,19 @@ pub fn check(machine: &'static Machine<'static>, task: &Task, history: &TaskHist
     }
 }
 
-/// Pins the task to the definition that its workflow has now, if that is another one than before. That is journaled
-/// once, shown as `attention`, and part of the next answer. Counters that are new begin as in a new task.
-///
-/// # Errors
-/// Those of the store.
+/// Moves the task to the current definition of its workflow, if that has changed. The change is journaled once, shown as
+/// `attention`, and part of the next answer. New counters begin as in a new task.
 pub fn follow(app: &App, machine: &Machine<'_>, locked: &mut LockedTask) -> Result<()> {
     let Some((changed, set)) = change(app, machine, locked.task()) else { return Ok(()) };
     app.machines.keep(machine)?;
-    // Told first: once it is journaled, nobody would come back to tell.
+    // The attention comes first: once the change is journaled, no later command reports it.
     let before = &locked.task().owned.definition;
     let story = changed_story(machine.name, &compare(app, machine, before));
     locked.call_attention(&story)?;
     locked.append(changed, set)
 }
 
-/// What is journaled of a definition that has become another one; `None` while it is the one that the task is pinned to.
+/// The event of a changed definition; `None` if the task already follows the current one.
 pub fn change(app: &App, machine: &Machine<'_>, task: &Task) -> Option<(Event, Set)> {
     let before = &task.owned.definition;
     if before == machine.source_hash || before.is_empty() {
@@ -50,7 +44,7 @@ pub fn change(app: &App, machine: &Machine<'_>, task: &Task) -> Option<(Event, S
     Some((changed, new_counters(machine, task, set)))
 }
 
-/// The command that compares the definition with this hash and the one that the machine was compiled from.
+/// The command that compares the definition with this hash with that of the machine.
 pub fn compare(app: &App, machine: &Machine<'_>, before: &str) -> String {
     let kept = app.machines.kept(machine.name, before);
     let [old, new] = [(kept, "OLD"), (app.machines.file_of(machine.name), "NEW")]
@@ -58,12 +52,12 @@ pub fn compare(app: &App, machine: &Machine<'_>, before: &str) -> String {
     format!("orange-workflow diff {old} {new}")
 }
 
-/// What a person is told of a workflow that has changed under a task.
+/// The message about a workflow that has changed under a task.
 pub fn changed_story(workflow: &str, compare: &str) -> String {
-    format!("the workflow {workflow} is another than before: `{compare}` shows what that means")
+    format!("the workflow {workflow} has changed: `{compare}` shows what that means")
 }
 
-/// And every counter of the machine that the task does not have yet gets its first value.
+/// Also sets every counter of the machine that the task lacks to its initial value.
 pub fn new_counters(machine: &Machine<'_>, task: &Task, set: Set) -> Set {
     let counters = &task.owned.counters;
     let missing = machine.counters.iter().filter(|counter| !counters.contains_key(counter.name));

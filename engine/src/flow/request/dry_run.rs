@@ -1,4 +1,4 @@
-//! What a request would come to: the same answer, and nothing is locked, written or run.
+//! The answer that a request would get, without locking, writing or running anything.
 
 use orange_core::{Machine, Turn};
 
@@ -10,10 +10,7 @@ use crate::hooks;
 use crate::store::{Event, OpenTransition, Record, Set, Task, TaskDir, TaskHistory, journal};
 use crate::{Result, store};
 
-/// Says what a request would do. Of a transition that was cut short, it supposes that its hooks will have worked.
-///
-/// # Errors
-/// Those that the request would have before anything has changed.
+/// Says what a request would do. It assumes that the hooks of an open transition succeed.
 pub fn dry_run(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionResult> {
     let preview = TaskPreview::of(app, dir)?;
     let machine = app.machine_of(&preview.task.owned)?;
@@ -22,27 +19,24 @@ pub fn dry_run(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionRes
     Ok(preview.planned(machine, &turn))
 }
 
-/// A task as a request would find it, once what is left undone is finished and its workflow is followed.
+/// A task as a request would find it, after an open transition is finished and a new definition is followed.
 #[derive(Debug)]
 pub struct TaskPreview {
     /// The task.
     pub task: Task,
-    /// Its journal, added up.
+    /// The sum of its journal.
     pub history: TaskHistory,
     records: Vec<Record>,
 }
 
 impl TaskPreview {
     /// Reads the task, and adds in memory what the next command would write first.
-    ///
-    /// # Errors
-    /// Those of reading it; `refused` when it has no place in its workflow any more.
     pub fn of(app: &App, dir: &TaskDir) -> Result<TaskPreview> {
         let (task, store::journal::Journal { records, .. }) = Task::read(&app.home, dir)?;
         let mut preview = TaskPreview { history: TaskHistory::fold(&records), task, records };
         let machine = match app.machine_of(&preview.task.owned) {
             Ok(machine) => machine,
-            // A workflow that cannot be followed is told by whoever wants to follow it.
+            // Loading succeeds without a machine; the command that needs one reports the error.
             Err(_) if preview.history.open.is_none() => return Ok(preview),
             Err(error) => return Err(error),
         };
@@ -78,7 +72,7 @@ impl TaskPreview {
     }
 }
 
-/// And what the hooks that have not ended would count.
+/// Also sets what the hooks that have not ended would count.
 fn with_counters(set: Set, pending: &OpenTransition) -> Set {
     let left = pending.plan.hooks.iter().filter(|hook| !pending.ended.contains_key(&hook.index));
     left.filter_map(|hook| hook.counter.as_ref()).fold(set, |set, it| set.counter(&it.name, it.value))

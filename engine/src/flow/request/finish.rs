@@ -1,4 +1,4 @@
-//! Finishing a transition that was begun: in the ordinary way, and after a kill.
+//! Finishes an open transition, in normal operation and after a kill.
 
 use std::fs;
 use std::time::Duration;
@@ -16,12 +16,8 @@ use crate::store::event::PlannedHook;
 use crate::store::{Event, LockedTask, OpenTransition, Set, TaskDir, TaskHistory, lock};
 use crate::{Error, Kind, Result, fault};
 
-/// Locks a task that nothing is pending for: a transition that somebody began is finished first, in a process that
-/// outlives this one, since its hooks may end this one's session.
-///
-/// # Errors
-/// Those of the store; `environment` when the transition cannot be finished; `refused` when the workflow has become
-/// another one, in which the task has no place.
+/// Locks a task without an open transition: one that another process has begun is finished first, in a process that outlives
+/// this one, since its hooks may end the session of this one.
 pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
     let mut tried = None;
     loop {
@@ -31,14 +27,14 @@ pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
             definition::check(machine, locked.task(), locked.history())?;
         }
         let Some(pending) = &locked.history().open else {
-            // A workflow that cannot be followed is told by whoever wants to follow it.
+            // Loading succeeds without a machine; the command that needs one reports the error.
             machine.map_or(Ok(()), |machine| definition::follow(app, machine, &mut locked))?;
             agents::take_answered(app, &mut locked)?;
             activity::take_in(app, &mut locked)?;
             return Ok(locked);
         };
         machine?;
-        // Another one may have been begun while the first was being finished.
+        // Another transition may have begun while the first was being finished.
         if tried == Some(pending.seq) {
             let OpenTransition { plan, .. } = pending;
             let message = format!("{} → {} was begun and cannot be finished", plan.from, plan.to);
@@ -51,10 +47,7 @@ pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
     }
 }
 
-/// Locks a task for a person who moves it on: recovered where it can be, and else as it is.
-///
-/// # Errors
-/// Those of the store; `environment` as [`lock_recovered`].
+/// Locks a task for a person who moves it: without an open transition if possible, and else as it is.
 pub fn lock_recovered_or_as_is(app: &App, dir: &TaskDir) -> Result<LockedTask> {
     let locked = LockedTask::lock(&app.home, dir)?;
     let has_its_place = app
@@ -67,23 +60,20 @@ pub fn lock_recovered_or_as_is(app: &App, dir: &TaskDir) -> Result<LockedTask> {
     lock_recovered(app, dir)
 }
 
-/// The transition that was begun and that nobody is at: who was finishing it has died.
+/// The open transition that no process is finishing, because that process has died.
 pub fn abandoned<'l>(dir: &TaskDir, history: &'l TaskHistory) -> Option<&'l OpenTransition> {
-    /// Nobody holds the task's lock between a request and the process that carries it out.
+    /// The time during which no process holds the lock between a request and the process that carries it out.
     const HANDING_OVER: Duration = Duration::from_secs(2);
     let written = || fs::metadata(dir.history()).and_then(|metadata| metadata.modified()).ok();
-    // A time that is to come is one from before the clock was set back.
+    // A time in the future is from before the clock was set back.
     let distance = |time| fault::now().duration_since(time).unwrap_or_else(|ahead| ahead.duration());
     let is_new = || written().map(distance).is_none_or(|distance| distance < HANDING_OVER);
     let is_held = || lock::held_longer(&dir.lock_file(), Duration::ZERO).is_some();
     history.open.as_ref().filter(|_| !is_new() && !is_held())
 }
 
-/// Runs the hooks that have not ended, in order, and closes the transition. A hook that fails rolls nothing back: it
-/// is journaled and becomes the task's `attention`. Without an open transition there is nothing to do.
-///
-/// # Errors
-/// Those of the store; `refused` when the binary's workflow no longer has the transition.
+/// Runs the hooks that have not ended, in order, and closes the transition. A hook that fails rolls nothing back: the failure is
+/// journaled and becomes the task's `attention`. Without an open transition there is nothing to do.
 pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
     let Some(pending) = locked.history().open.clone() else { return Ok(()) };
     let machine = app.machine_of(&locked.task().owned)?;
@@ -98,7 +88,7 @@ pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
     }
     fault::step("give back", "the worktree");
     workspace::give_back(app, locked.task())?;
-    // Before the transition is closed: after that nobody would come back to tell.
+    // The attention comes before the end of the transition: no later command reports the errors.
     if !errors.is_empty() {
         locked.call_attention(&errors.join("; "))?;
     }
@@ -111,7 +101,7 @@ pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
     Ok(())
 }
 
-/// Runs a hook and journals its end; gives why it failed, if it did.
+/// Runs a hook and journals its end; returns why it failed, if it did.
 fn run(
     app: &App,
     machine: &'static Machine<'static>,
@@ -127,7 +117,7 @@ fn run(
         Ok(set) => (set, None),
         Err(error) => (Set::new(), Some(error.one_line())),
     };
-    // A spawn that failed used its round up all the same.
+    // A failed start of an agent uses its round, too.
     let set = planned.counter.iter().fold(set, |set, counter| set.counter(&counter.name, counter.value));
     fault::step("end", &planned.name);
     let ended = Event::HookEnded { hook: planned.name.clone(), index: planned.index, error: error.clone() };
@@ -135,10 +125,7 @@ fn run(
     Ok(error)
 }
 
-/// The hooks of a transition that was begun; none where all have ended.
-///
-/// # Errors
-/// `refused` when the machine no longer has the transition.
+/// The hooks of an open transition; none if all have ended.
 pub fn hooks_of(
     machine: &'static Machine<'static>,
     pending: &OpenTransition,

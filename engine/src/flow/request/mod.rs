@@ -19,46 +19,36 @@ use crate::hooks;
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};
 
-/// Where a request wants to go.
+/// The goal of a request.
 #[derive(Clone, Copy, Debug)]
 pub enum Goal<'a> {
-    /// To the state of this name.
+    /// The state of this name.
     Named(&'a str),
-    /// From the initial state to where work begins; without a summary, to where it is asked for.
+    /// The start of a task.
     Spawn,
-    /// To where merged tasks go.
+    /// The state of merged tasks.
     Merge {
-        /// Whether it is to go there although the workflow says no.
+        /// Whether to go there although the workflow refuses.
         force: bool,
     },
-    /// To where cancelled tasks go.
+    /// The state of cancelled tasks.
     Cancel,
 }
 
-/// Moves a task for whoever runs this process.
-///
-/// # Errors
-/// A rejection of the core as its kind; `environment` or `refused` when what the hooks need is not there, before anything
-/// has changed; those of the store. A hook that fails later is no error: it is in the answer, and shown as `attention`.
+/// Moves a task for the caller of this process. A hook that fails is no error: the answer has it, and the task's `attention`.
 pub fn request(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionResult> {
     let locked = begun(app, lock_recovered(app, dir)?, goal)?;
     carry_out(app, locked)
 }
 
-/// The same task once the transition is begun, still locked: [`carry_out`] does the rest.
-///
-/// # Errors
-/// As [`request`].
+/// Begins the transition; [`carry_out`] does the rest with the locked task.
 pub fn begun(app: &App, locked: LockedTask, goal: Goal<'_>) -> Result<LockedTask> {
     let machine = app.machine_of(&locked.task().owned)?;
     let turn = decide(app, machine, locked.task(), locked.history(), goal)?;
     begin(app, machine, locked, &turn, Vec::new())
 }
 
-/// Begins a transition with what led to it.
-///
-/// # Errors
-/// `environment` or `refused` when what its hooks need is not there, before anything has changed; those of the store.
+/// Begins a transition, with the events that led to it, after a preflight of its hooks.
 pub fn begin(
     app: &App,
     machine: &'static Machine<'static>,
@@ -72,11 +62,7 @@ pub fn begin(
     Ok(locked)
 }
 
-/// The core's answer to whoever runs this process.
-///
-/// # Errors
-/// `not_allowed` for an agent that has ended; `not_found` for a state that the workflow does not have, `refused` where it
-/// has none for the command; a rejection of the core as its kind.
+/// The core's answer to the caller of this process; its rejection is an error of that kind.
 pub fn decide(
     app: &App,
     machine: &'static Machine<'static>,
@@ -99,7 +85,7 @@ pub fn decide(
     Ok(turn)
 }
 
-/// What a gate lets pass is going to be merged, and the task's own file must not be.
+/// Refuses a branch that contains a `TASK.md`: what passes a gate is going to be merged.
 fn check_no_task_file(app: &App, task: &Task, worktree: Option<&Path>) -> Result<()> {
     let Some(worktree) = worktree.filter(|worktree| git::may_have(worktree, git::TASK_FILE)) else {
         return Ok(());
@@ -111,15 +97,12 @@ fn check_no_task_file(app: &App, task: &Task, worktree: Option<&Path>) -> Result
     }
 }
 
-/// Finishes the transition that was just begun, and tells what came of it. Hooks may end the session that this
-/// process lives in, so they run in a process that outlives it.
-///
-/// # Errors
-/// Those of the store, and of starting that process. The transition is begun then: the next command finishes it.
+/// Finishes the transition that has just begun, and answers. Its hooks may end the session of this process, so they run in a
+/// process that outlives it; if that cannot be started, the next command finishes the transition.
 pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<TransitionResult> {
     let dir = locked.dir().clone();
     let Some(begun) = locked.history().open.clone() else {
-        return Err(Error::new(Kind::Refused, "no transition was begun"));
+        return Err(Error::new(Kind::Refused, "no transition has begun"));
     };
     if begun.plan.hooks.is_empty() {
         finish(app, &mut locked)?;

@@ -1,4 +1,4 @@
-//! A no of the core in the words of this task: the core cannot know where the worktree stands, nor which command helps.
+//! A refusal of the core as an error: it adds the commit of the worktree, and the command that helps.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::drive::git;
 use crate::store::{Task, TaskHistory};
 use crate::{Error, Kind};
 
-/// The no as the error that its reader can act on.
+/// The refusal as an error for its reader.
 pub fn error(
     app: &App,
     machine: &Machine<'_>,
@@ -20,7 +20,7 @@ pub fn error(
 ) -> Error {
     let view = &facts.view;
     let id = &task.id;
-    let told = |kind: Kind| Error::new(kind, refusal.told(machine, view));
+    let told = |kind: Kind| Error::new(kind, refusal.message(machine, view));
     let next = || format!("`orange task next {id}` shows where the task can go from here");
     match refusal {
         Refusal::Rejected { rejection, .. } => {
@@ -29,8 +29,9 @@ pub fn error(
             Error::new(kind_of(rejection), message).help(rejection.help(machine, view))
         }
         Refusal::NoState(command) => no_state(machine, command),
-        Refusal::Started => told(Kind::Refused)
-            .help("`orange task respawn` starts a dead agent again; `orange task next` shows the ways on"),
+        Refusal::Started => told(Kind::Refused).help(
+            "`orange task respawn` starts a dead agent again; `orange task next` shows where the task can go",
+        ),
         Refusal::NoRespawnPrompt if machine.state(view.status).terminal => {
             told(Kind::NotRespawnable).help("the task is over: create a new one for what is still to be done")
         }
@@ -48,7 +49,7 @@ pub fn error(
     }
 }
 
-/// The workflow has no state for a command.
+/// The error for a command that the workflow has no state for.
 pub fn no_state(machine: &Machine<'_>, command: &str) -> Error {
     Error::new(Kind::Refused, format!("the workflow {} has no status for `{command}`", machine.name))
         .help(format!("name one under `commands: {{{command}: …}}` in the workflow"))
@@ -63,8 +64,7 @@ fn kind_of(rejection: Rejection) -> Kind {
     }
 }
 
-/// What stands in the way, in one sentence. Of a section that has not changed since it last passed, it says whether the
-/// work has.
+/// The reason, in one sentence. About a section that has not changed since it last passed, it says whether the work has.
 pub fn message(
     rejection: Rejection,
     machine: &Machine<'_>,
@@ -88,7 +88,7 @@ fn since_it_passed(
     };
     let gate = machine.transition(transition).gate.as_ref()?;
     let then = history.passes.get(gate.section)?.commit.as_deref()?;
-    // Without an answer, the commit of then is told alone.
+    // If the current commit is unknown, only the earlier one is reported.
     let now = worktree.and_then(|worktree| git::stands_on(worktree).unwrap_or_default());
     Some(match now {
         Some(now) if now == then => format!(", at commit {}, where the worktree still stands", short(then)),
@@ -99,7 +99,7 @@ fn since_it_passed(
     })
 }
 
-/// A commit's name as people read it.
+/// A commit's abbreviated name.
 pub fn short(commit: &str) -> &str {
     const ENOUGH: usize = 10;
     commit.get(..ENOUGH).unwrap_or(commit)

@@ -1,4 +1,4 @@
-//! The answer to a transition (seed 000's `TransitionResult`).
+//! The answer to a transition.
 
 use serde_json::{Value, json};
 
@@ -6,26 +6,26 @@ use crate::flow::definition::changed_story;
 use crate::store::{Event, Record};
 use crate::store::{Task, TaskHistory};
 
-/// What a transition came to.
+/// The result of a transition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TransitionResult {
     /// The task's id.
     pub id: String,
     /// The state it left.
     pub from: String,
-    /// The state it reached.
+    /// The state it entered.
     pub to: String,
-    /// The rounds of review up to then.
+    /// The rounds of review so far.
     pub review_round: u32,
-    /// The hooks that were run, in order; for a dry run those that would be.
+    /// The hooks that ran, in order, or in a dry run would run.
     pub hooks: Vec<String>,
     /// Why some of them failed.
     pub hook_errors: Vec<String>,
-    /// The refs, and the folders, that keep what would have been lost with a worktree.
+    /// The refs and folders with backups of a worktree.
     pub backed_up: Vec<String>,
-    /// The workflow that has become another one since the transition before.
+    /// The new definition of the workflow, if it has changed since the transition before.
     pub workflow_changed: Option<Changed>,
-    /// Nothing was done.
+    /// Whether nothing was done.
     pub dry_run: bool,
 }
 
@@ -39,7 +39,7 @@ pub struct Changed {
 }
 
 impl TransitionResult {
-    /// What the journal says about the transition that was started with this number.
+    /// The result of the transition with this sequence number, by the journal.
     pub fn read(id: &str, records: &[Record], started: u64) -> TransitionResult {
         let mut result = TransitionResult { id: id.to_owned(), ..TransitionResult::default() };
         let is_end = |record: &&Record| matches!(record.event, Event::StatusChanged { .. });
@@ -54,7 +54,7 @@ impl TransitionResult {
         result
     }
 
-    /// One of which nothing has happened yet: these records stand before it.
+    /// The result of a transition about to begin after these records.
     pub fn beginning(records: &[Record]) -> TransitionResult {
         TransitionResult {
             workflow_changed: changed_before(records, u64::MAX),
@@ -62,7 +62,7 @@ impl TransitionResult {
         }
     }
 
-    /// None: the task stays where it is.
+    /// The result without a transition.
     pub fn staying(task: &Task) -> TransitionResult {
         let (id, status) = (task.id.clone(), task.status());
         let review_round = task.counter("review_round");
@@ -91,7 +91,7 @@ impl TransitionResult {
         }
     }
 
-    /// For `--json`.
+    /// The answer for `--json`.
     pub fn json(&self) -> Value {
         let mut json = json!({
             "success": true,
@@ -115,7 +115,7 @@ impl TransitionResult {
         json
     }
 
-    /// For people.
+    /// The answer for people.
     pub fn text(&self) -> String {
         let would = if self.dry_run { "would go " } else { "" };
         let mut text = format!("{would}{} → {}", self.from, self.to);
@@ -135,8 +135,7 @@ impl TransitionResult {
     }
 }
 
-/// The change that is told with the transition that was started with this number: the last one since the transition, or
-/// the migration, before.
+/// The change of the workflow to report with this transition: the last one since the transition or migration before.
 fn changed_before(records: &[Record], started: u64) -> Option<Changed> {
     let before = records.iter().rev().skip_while(|record| record.seq >= started);
     let moves = |event: &Event| matches!(event, Event::StatusChanged { .. } | Event::TaskMigrated { .. });

@@ -1,5 +1,5 @@
-//! What tasks that are over have left, and files that nobody needs any more. It is removed when a person says so, and by the
-//! monitor as far as the project says; never what is the last copy of anything that is not merged.
+//! Leftovers of finished tasks, and files that are no longer needed. A person's command or, as far as the project allows, the
+//! monitor removes them; never the last copy of anything that is not merged.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,46 +15,46 @@ use crate::{Error, Result, fault, nofollow};
 
 const A_DAY: Duration = Duration::from_secs(86_400);
 
-/// What kind of thing it is.
+/// The kind of a leftover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// A ref with a backup of a task that is over, whose content is part of the default branch.
+    /// A ref with a backup of a finished task whose content is part of the default branch.
     Backup,
-    /// A branch that was made for a task that is over, and is part of the default branch.
+    /// A branch that was created for a finished task, and is part of the default branch.
     Branch,
-    /// A deleted task that has no backup any more.
+    /// A deleted task without a backup.
     Trash,
-    /// A definition of a custom workflow that no task is pinned to.
+    /// A definition of a custom workflow that no task follows.
     Definition,
     /// A temporary file of a process that is dead.
     Temporary,
 }
 
-/// What is looked for.
+/// The selection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted<'w> {
-    /// What belongs to this project alone.
+    /// Only leftovers of this project.
     pub project: Option<&'w str>,
-    /// This kind alone.
+    /// Only this kind.
     pub kind: Option<Kind>,
-    /// What is older than so many days, whatever the project says.
+    /// Only leftovers older than so many days, whatever the project says.
     pub days: Option<u32>,
-    /// Only that which its project says an age for, and what needs none.
+    /// Only kinds for which the project sets an age, or that need none.
     pub is_automatic: bool,
 }
 
-/// One thing that could go.
+/// One leftover.
 #[derive(Clone, Debug)]
 pub struct Garbage {
     /// What it is.
     pub kind: Kind,
-    /// The project that it belongs to; `None` for what belongs to the whole home.
+    /// Its project; `None` for what belongs to the whole home.
     pub project: Option<String>,
     /// Its ref or its path.
     pub name: String,
     /// How old it is.
     pub age: Duration,
-    /// How many bytes of the home it takes.
+    /// Its size in the home.
     pub bytes: u64,
     place: Removable,
 }
@@ -71,13 +71,13 @@ enum Removable {
 /// What is known of all tasks.
 #[derive(Debug, Default)]
 struct Known {
-    /// Those that are over or deleted.
+    /// Finished or deleted tasks.
     over: Vec<Over>,
-    /// The ids of those that are not, or that cannot be read.
+    /// The ids of all other tasks, including unreadable ones.
     live: BTreeSet<String>,
-    /// The projects and branches of those that are not over.
+    /// The projects and branches of unfinished tasks.
     branches: BTreeSet<(String, String)>,
-    /// The definitions that some task is pinned to.
+    /// The definitions that tasks follow.
     definitions: BTreeSet<String>,
     /// Whether every task could be read.
     is_whole: bool,
@@ -87,7 +87,7 @@ struct Known {
 struct Over {
     dir: TaskDir,
     branch: String,
-    /// Whether the branch was made for the task.
+    /// Whether the branch was created for the task.
     is_own_branch: bool,
     age: Duration,
     is_deleted: bool,
@@ -115,7 +115,7 @@ impl Kind {
         Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// After how many days it may go where nobody says.
+    /// The default age in days.
     pub fn default_days(self) -> u32 {
         match self {
             Kind::Backup | Kind::Branch | Kind::Definition => 30,
@@ -135,7 +135,7 @@ impl Kind {
 }
 
 impl Wanted<'_> {
-    /// How old something of this kind has to be; `None` where it stays.
+    /// The minimum age of this kind; `None` if it stays.
     fn age(&self, kind: Kind, project: Option<&Project>) -> Option<Duration> {
         let is_wanted = self.kind.is_none_or(|wanted| wanted == kind)
             && self.project.is_none_or(|name| project.is_some_and(|project| project.name == name));
@@ -148,10 +148,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Everything that is wanted and could go. Nothing is changed.
-///
-/// # Errors
-/// `corrupt` or `environment` when the projects or a folder cannot be read, or git fails.
+/// Every selected leftover. Nothing is changed.
 pub fn find(app: &App, wanted: &Wanted<'_>) -> Result<Vec<Garbage>> {
     let projects = projects::read(&app.home)?;
     let of_tasks = [Kind::Backup, Kind::Branch, Kind::Trash];
@@ -175,11 +172,7 @@ pub fn find(app: &App, wanted: &Wanted<'_>) -> Result<Vec<Garbage>> {
     Ok(found)
 }
 
-/// Removes one of them, after another look at what may have changed since.
-///
-/// # Errors
-/// `environment` when git or the disk refuses; it is still there then, or in the folder of the trash that the next
-/// removal empties.
+/// Removes a leftover, after checking again that it still is one.
 pub fn remove(app: &App, garbage: &Garbage) -> Result<()> {
     fault::step("remove", &garbage.name);
     match &garbage.place {
@@ -196,7 +189,7 @@ pub fn remove(app: &App, garbage: &Garbage) -> Result<()> {
     }
 }
 
-/// Removes what the projects say, and what needs no age; what was done, and what failed, each with the project.
+/// Removes what the projects allow, and what needs no age. Returns what was done and what failed, each with the project.
 pub fn sweep(app: &App) -> Vec<(String, Result<String>)> {
     let wanted = Wanted { is_automatic: true, ..Wanted::default() };
     let found = match find(app, &wanted) {
@@ -211,7 +204,7 @@ pub fn sweep(app: &App) -> Vec<(String, Result<String>)> {
     each.collect()
 }
 
-/// How much of which kind, such as `2 backup, 1 trash (3 MiB)`; `None` for nothing.
+/// The number of each kind, such as `2 backup, 1 trash (3 MiB)`; `None` for nothing.
 pub fn summary(found: &[Garbage]) -> Option<String> {
     let counts = Kind::ALL.into_iter().filter_map(|kind| {
         let count = found.iter().filter(|garbage| garbage.kind == kind).count();
@@ -223,9 +216,6 @@ pub fn summary(found: &[Garbage]) -> Option<String> {
 }
 
 /// Temporary files of dead processes.
-///
-/// # Errors
-/// `environment` when the folder of the tasks cannot be read.
 pub fn leftovers(home: &Home) -> Result<Vec<PathBuf>> {
     let mut folders = vec![home.root().to_owned(), home.workspaces()];
     for dir in list::dirs(home, None)? {
@@ -265,7 +255,7 @@ impl Known {
     }
 }
 
-/// What is left of the tasks of one project.
+/// The leftovers of one project's tasks.
 fn of_project(app: &App, wanted: &Wanted<'_>, project: &Project, known: &Known) -> Result<Vec<Garbage>> {
     let git = Git::at(&project.path);
     let of = |kind, name: &str, age, bytes, place| Garbage {
@@ -334,13 +324,12 @@ fn temporary(file: PathBuf) -> Garbage {
     Garbage { kind: Kind::Temporary, project: None, name, age, bytes, place: Removable::File(file) }
 }
 
-/// Since when nobody has written it; no time at all when the clock was set back since, or it is gone.
 fn age_of(path: &Path) -> Duration {
     let written = path.symlink_metadata().and_then(|found| found.modified()).ok();
     written.and_then(|written| SystemTime::now().duration_since(written).ok()).unwrap_or_default()
 }
 
-/// Takes a deleted task out of the trash before anything of it is removed, so that nobody brings half of it back.
+/// Moves a deleted task out of the trash before removing it, so that nobody restores half of it.
 fn remove_deleted(home: &Home, dir: &TaskDir) -> Result<()> {
     let leaving = home.leaving();
     home::make_folder(&leaving)?;

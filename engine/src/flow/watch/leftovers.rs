@@ -1,4 +1,4 @@
-//! What a task that is over has left behind, because the hook that should have ended it has failed.
+//! Sessions of finished tasks, which remain if the hook that should have ended them failed.
 
 use crate::Result;
 use crate::app::App;
@@ -6,10 +6,7 @@ use crate::flow::lock_recovered;
 use crate::hooks::agents;
 use crate::store::{Event, TaskDir};
 
-/// Ends the session of a task that is over, agents and all. What came of it, in words.
-///
-/// # Errors
-/// Those of the store; `environment` when tmux fails or a process does not end.
+/// Ends the session of a finished task with its agents, and returns what was done, in words.
 pub fn end_leftovers(app: &App, dir: &TaskDir) -> Result<String> {
     let mut open = lock_recovered(app, dir)?;
     let found = open.task().owned.tmux_session.clone();

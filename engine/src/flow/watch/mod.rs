@@ -1,4 +1,4 @@
-//! What `orange monitor` looks after: agents that died unnoticed, pull requests, the queue, and what tasks have left behind.
+//! The work of `orange monitor`: agents that died unnoticed, pull requests, the queue, and leftovers.
 
 pub mod garbage;
 pub mod leftovers;

@@ -1,4 +1,4 @@
-//! One look at every task: after agents that died unnoticed, transitions that nobody finishes, and pull requests.
+//! One round over all tasks: agents that died unnoticed, transitions that no process finishes, and pull requests.
 
 use std::time::Duration;
 
@@ -13,22 +13,19 @@ use crate::hooks::agents;
 use crate::store::{Task, TaskDir, TaskHistory, list};
 use crate::{Kind, Result, fault};
 
-/// What a look has found, and what came of it.
+/// The result of a round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Look {
-    /// In how many tasks there was something to watch.
+    /// The number of tasks that need the monitor.
     pub watched: usize,
-    /// What was done, in words, with the task's id, or the project's name where no task is left.
+    /// What was done, in words, with the task's id, or the project's name.
     pub events: Vec<(String, String)>,
-    /// What failed, with the task's id.
+    /// The failures, with the task's id.
     pub errors: Vec<(String, String)>,
 }
 
-/// Looks at every task, then at the pull requests whose time has come, and once an hour at what could go. A task that fails
-/// stops none of the others.
-///
-/// # Errors
-/// `environment` when the folder of the tasks cannot be read.
+/// Checks every task, then the pull requests that are due, and once an hour the leftovers. A failure of one task does not stop
+/// the others.
 pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
     let mut look = Look::default();
     let (mut panes, mut pull_requests, mut queues) = (None, Vec::new(), Queues::default());
@@ -64,7 +61,7 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
     Ok(look)
 }
 
-/// Looks at one task; `None` when it has no agent, is to get none, and has nothing unfinished.
+/// Checks one task; `None` if it has and waits for no agent, and nothing is unfinished.
 fn watch(
     app: &App,
     dir: &TaskDir,
@@ -103,7 +100,7 @@ fn watch(
     }
     stories.extend(look_at_agents(app, dir, task, history)?);
     for spawn in missing(dir, history, panes.as_deref().unwrap_or_default())? {
-        // What was seen before the lock may be old: only what is still gone under it counts.
+        // The check before the lock may be outdated, so it is repeated under the lock.
         if is_still_missing(app, dir, spawn)? {
             let end = End { spawn, reason: "its pane is gone".to_owned(), ..End::default() };
             stories.push(ended(app, dir, &end)?);
@@ -112,7 +109,7 @@ fn watch(
     Ok(Some(stories))
 }
 
-/// What agents have come to do that somebody should know; one that has met a limit is waited for.
+/// Records what agents have begun to do that a person should know; one that has met a limit waits for its end.
 fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Result<Vec<String>> {
     let spawns: Vec<u32> = history.agents.keys().copied().collect();
     for spawn in &spawns {
@@ -120,7 +117,7 @@ fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) 
     }
     let news = activity::news(app, dir, task, history);
     if !news.is_empty() {
-        // Whoever locks the task takes it in.
+        // Locking the task journals it.
         drop(lock_recovered(app, dir)?);
     }
     let mut stories: Vec<String> = news.iter().map(activity::words).collect();
@@ -131,7 +128,7 @@ fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) 
     Ok(stories)
 }
 
-/// Whether the task is over and still has a session: the hook that should have ended it has failed.
+/// Whether the task is finished and still has a session, because a hook failed.
 fn is_left_over(app: &App, task: &Task) -> bool {
     task.owned.tmux_session.is_some() && app.is_over(&task.owned)
 }
@@ -146,7 +143,7 @@ fn missing(dir: &TaskDir, history: &TaskHistory, panes: &[Pane]) -> Result<Vec<u
     Ok(missing)
 }
 
-/// If it is, what it has left is cleared away.
+/// If it is missing, what is left of it is ended.
 fn is_still_missing(app: &App, dir: &TaskDir, spawn: u32) -> Result<bool> {
     let open = lock_recovered(app, dir)?;
     let is_missing = missing(dir, open.history(), &app.tmux.panes()?)?.contains(&spawn);
@@ -156,7 +153,7 @@ fn is_still_missing(app: &App, dir: &TaskDir, spawn: u32) -> Result<bool> {
     Ok(is_missing)
 }
 
-/// One empty answer is no proof that every agent is gone (design §6): it is asked for again.
+/// The panes. A single empty answer is no proof that every agent is gone, so it is asked again.
 fn believable_panes(app: &App) -> Result<Vec<Pane>> {
     const ASKS: usize = 3;
     for _ in 1..ASKS {

@@ -1,5 +1,5 @@
-//! Which pull requests are looked at, and when: GitHub is asked seldom, and no failure of it holds up the rest. And when it is
-//! time to remove what could go.
+//! Decides which pull requests are due: GitHub is asked rarely, and its failures do not delay the rest. It also decides when
+//! leftovers are due.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,22 +11,22 @@ use crate::hooks;
 use crate::store::{Task, TaskDir};
 use crate::{Error, Result};
 
-/// How long a pull request is left alone after it was asked for.
+/// The time between two questions about a pull request.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// How long a task without one is left alone after GitHub was asked whether somebody has opened one for its branch.
+/// The time between two questions whether somebody has opened one for a branch.
 const LONG_PAUSE: Duration = Duration::from_secs(300);
 
-/// How long one of them may take: the agents want to be looked after meanwhile.
+/// The time limit for one question, since the agents need the monitor meanwhile.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long nobody looks for what could go after somebody has looked.
+/// The time between two searches for leftovers.
 const SWEEPS: Duration = Duration::from_secs(3600);
 
-/// After so many failures in a row the others wait for the next round: it is not this or that pull request then.
+/// After so many failures in a row the others wait for the next round: the cause is not a single pull request.
 const ENOUGH: usize = 2;
 
-/// What was asked so far, by task.
+/// The questions so far, by task.
 #[derive(Debug, Default)]
 pub struct Polls {
     asked: BTreeMap<String, Asked>,
@@ -36,21 +36,21 @@ pub struct Polls {
 #[derive(Debug)]
 struct Asked {
     at: Instant,
-    /// How it failed, which is told once.
+    /// The last failure, which is reported once.
     failure: Option<Error>,
 }
 
-/// A task that has a pull request, or may have got one.
+/// A task that has a pull request, or may have one.
 #[derive(Clone, Debug)]
 pub struct Watched {
     /// The task.
     pub dir: TaskDir,
-    /// Its pull request's address, where that is known.
+    /// The address of its pull request, if it is known.
     pub url: Option<String>,
 }
 
 impl Watched {
-    /// The task, if it is not over and has a pull request, or was started and may have one.
+    /// The task, if it is unfinished and has a pull request, or was started and may have one.
     pub fn of(app: &App, dir: &TaskDir, task: &Task) -> Option<Watched> {
         let url = task.pr_url.clone();
         let machine = app.machine_of(&task.owned).ok()?;
@@ -65,7 +65,7 @@ impl Watched {
 }
 
 impl Polls {
-    /// Whether it is time to look for what could go, which is then said to be done.
+    /// Whether leftovers are due; if so, the next search is an hour later.
     pub fn is_time_to_sweep(&mut self) -> bool {
         let is_time = self.swept.is_none_or(|swept| swept.elapsed() >= SWEEPS);
         if is_time {
@@ -74,8 +74,8 @@ impl Polls {
         is_time
     }
 
-    /// Asks GitHub about each whose time has come, those that waited longest first, and ends the tasks whose pull requests
-    /// have ended. What came of it, by task; a failure that was told before is left out.
+    /// Asks GitHub about the pull requests that are due, the longest waiting first, and ends the tasks whose pull requests have
+    /// ended. Returns what was done, by task; a repeated failure is omitted.
     pub fn round(&mut self, app: &App, mut watched: Vec<Watched>) -> Vec<(TaskDir, Result<String>)> {
         self.asked.retain(|id, _| watched.iter().any(|it| it.dir.id == *id));
         watched.retain(|it| self.asked.get(&it.dir.id).is_none_or(|asked| asked.at.elapsed() >= it.pause()));
@@ -89,7 +89,7 @@ impl Polls {
             let before = self.asked.insert(it.dir.id.clone(), Asked { at: Instant::now(), failure });
             match outcome {
                 Ok(None) => {}
-                // A task that never had a pull request lacks nothing.
+                // A task that never had a pull request needs none.
                 Err(_) if it.url.is_none() => {}
                 Ok(Some(story)) => told.push((it.dir, Ok(story))),
                 Err(error) if before.is_some_and(|before| before.failure.as_ref() == Some(&error)) => {}

@@ -1,4 +1,4 @@
-//! What becomes of a task when its pull request was merged or closed.
+//! Ends a task whose pull request was merged or closed.
 
 use orange_core::{Forced, Input};
 
@@ -12,11 +12,8 @@ use crate::hooks;
 use crate::store::event::Strategy;
 use crate::store::{Event, Task, TaskDir};
 
-/// Ends a task whose pull request has ended, as the engine's own act: merged, it goes to where merged tasks go; closed, it
-/// is cancelled. By the workflow's transition where one is open, and else without one. What came of it, in words.
-///
-/// # Errors
-/// Those of the store and of what the hooks need; `refused` when the workflow has no such state.
+/// Ends a task whose pull request has ended, on behalf of the engine: a merged one goes to the merged state, a closed one is
+/// cancelled, by the workflow's transition or without one. Returns what was done, in words.
 pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<String>> {
     let locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
@@ -37,11 +34,8 @@ pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<Strin
     Ok(Some(format!("its pull request was {word}: {}", result.text().replace('\n', "; "))))
 }
 
-/// Takes over a pull request that somebody else has opened for the branch of a task, and goes on as [`follow`] does. What
-/// came of it, in words.
-///
-/// # Errors
-/// Those of the store and of [`follow`].
+/// Links a pull request that somebody has opened for the branch of a task, and continues as [`follow`]. Returns what was done,
+/// in words.
 pub fn found(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<String> {
     hooks::pull_request::keep(&mut lock_recovered(app, dir)?, &pr.url)?;
     let linked = format!("its branch has a pull request: {}", pr.url);
@@ -51,10 +45,7 @@ pub fn found(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<String> {
     })
 }
 
-/// What the journal says of a pull request that was merged.
-///
-/// # Errors
-/// `not_found` when the project was removed.
+/// The events of a merged pull request.
 pub fn merged(app: &App, task: &Task, pr: &PullRequest) -> Result<Vec<Event>> {
     let into = app.project_of(task)?.default_branch;
     let merged = Event::TaskMerged { strategy: Strategy::PullRequest, into, commit: pr.commit.clone() };

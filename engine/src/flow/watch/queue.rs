@@ -1,4 +1,4 @@
-//! The tasks of a project that wait to be started: who sees to them, and what they wait for.
+//! The waiting tasks of a project: what they wait for, and what starts them.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::store::pool::{self, Saved, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{Home, Task, TaskDir, owed};
 
-/// What decides who waits for what, read once and without a lock.
+/// The data that decide which task waits for what, read once and without a lock.
 #[derive(Debug)]
 pub struct Queue {
     projects: Vec<Project>,
@@ -19,24 +19,17 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// The projects and the pool as they are at this moment.
-    ///
-    /// # Errors
-    /// `corrupt` when one of them cannot be understood; `environment`.
+    /// The current projects and pool.
     pub fn read(home: &Home) -> Result<Queue> {
         Ok(Queue { projects: projects::read(home)?, slots: pool::read(home)? })
     }
 
-    /// The same by what is read already: the pool's file, and then these tasks' journals. It can tell of the tasks of projects
-    /// that are there as a whole.
-    ///
-    /// # Errors
-    /// As [`Queue::read`].
+    /// The same from the pool's file and the journals of these tasks, for projects all of whose tasks are among them.
     pub fn of(home: &Home, saved: Saved, known: &[Known]) -> Result<Queue> {
         Ok(Queue { projects: projects::read(home)?, slots: saved.slots(known)? })
     }
 
-    /// What a task waits for that is still to be started, in words; `None` for any other task.
+    /// What an unstarted task waits for, in words; `None` for any other task.
     pub fn waits_for(&self, app: &App, task: &Task) -> Option<String> {
         let project = self.projects.iter().find(|project| project.name == task.project)?;
         if !waits(app, task) {
@@ -53,19 +46,19 @@ impl Queue {
     }
 }
 
-/// The projects that tasks were seen in, with one of the tasks, and whether any of the project's waits.
+/// The projects of the tasks seen, each with one of its tasks, and whether any of its tasks waits.
 #[derive(Debug, Default)]
 pub struct Queues(BTreeMap<String, (TaskDir, bool)>);
 
 impl Queues {
-    /// Takes note of a task.
+    /// Notes a task.
     pub fn see(&mut self, app: &App, dir: &TaskDir, task: &Task) {
         let (_, some_waits) = self.0.entry(dir.project.clone()).or_insert_with(|| (dir.clone(), false));
         *some_waits |= waits(app, task);
     }
 
-    /// Makes the starts that are owed, and fills the free worktrees of projects whose queue is automatic. The projects that
-    /// something was to be done in, each with a task of it and what came of it.
+    /// Makes the starts that are owed, and fills the free worktrees of projects with automatic queues. Returns the projects with
+    /// something to do, each with one of its tasks and the result.
     pub fn serve(&self, app: &App) -> Vec<(TaskDir, Result<String>)> {
         let served = self.0.iter().filter_map(|(project, (dir, some_wait))| {
             let done = is_to_be_served(app, project, dir, *some_wait)
@@ -86,11 +79,11 @@ fn is_to_be_served(app: &App, project: &str, dir: &TaskDir, some_wait: bool) -> 
     if some_wait && is_auto()? && workspace::is_free(app, project, &dir.id)? {
         return Ok(true);
     }
-    // One that cannot be read is reported only when nothing else is to be done: who makes the others reports it, too.
+    // An unreadable start is reported only without other starts, whose result reports it otherwise.
     owed.into_iter().find_map(Result::err).map_or(Ok(false), Err)
 }
 
-/// A project that has been removed is no trouble of its tasks' here.
+/// The project of this name; a removed one is no error here.
 fn orange_project(app: &App, name: &str) -> Result<Option<Project>> {
     Ok(projects::read(&app.home)?.into_iter().find(|project| project.name == name))
 }
@@ -99,10 +92,7 @@ fn start_next(app: &App, dir: &TaskDir) -> Result<()> {
     app.detached(&["task", "spawn-next", &dir.id], dir)
 }
 
-/// Has the next task started where a task of a project with an automatic queue has given its worktree back.
-///
-/// # Errors
-/// Those of reading the projects; `environment` when nothing can be started.
+/// Starts the next task after a task of a project with an automatic queue has released its worktree.
 pub fn after_release(app: &App, dir: &TaskDir) -> Result<()> {
     match orange_project(app, &dir.project)? {
         Some(project) if project.is_auto() => app.start_detached(&["task", "spawn-next", &dir.id], dir),

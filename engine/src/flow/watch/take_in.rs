@@ -1,4 +1,4 @@
-//! Taking in what was saved in a worktree's `TASK.md`, when nobody asks for anything else.
+//! Merges what was saved in a worktree's `TASK.md` without any other command.
 
 use std::time::Duration;
 
@@ -9,21 +9,15 @@ use crate::store::{Copy, LockedTask, TaskDir, task};
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Takes in what was saved in the worktree since both copies had the same text. Says whether there was something. What somebody has
-/// changed in the store meanwhile waits for the next command.
-///
-/// # Errors
-/// Those of the store; `locked` soon: whoever holds the lock, or takes it next, does the same.
+/// Merges what was saved in the worktree since both copies were equal, and returns whether there was something. Changes in the
+/// store's copy wait for the next command.
 pub fn take_in(app: &App, dir: &TaskDir) -> Result<bool> {
     meet(app, dir, |copy, _| !copy.has_news())
 }
 
-/// Merges both copies where they differ in more than the time of the last change. Says whether they did.
-///
-/// # Errors
-/// As [`take_in`].
+/// Merges both copies if they differ in more than the time of the last change, and returns whether they did.
 pub fn even_out(app: &App, dir: &TaskDir) -> Result<bool> {
-    meet(app, dir, Copy::is_settled)
+    meet(app, dir, Copy::is_up_to_date)
 }
 
 fn meet(app: &App, dir: &TaskDir, is_done: impl Fn(&Copy, &Document) -> bool) -> Result<bool> {

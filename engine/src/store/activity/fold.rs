@@ -1,34 +1,34 @@
-//! What the notes of one agent add up to.
+//! The activity of one agent, as its notes add up.
 
 use super::{Kind, Note};
 
-/// What an agent's harness has reported so far.
+/// What an agent's harness has reported.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
     /// Whether its harness was started so that it reports.
     pub reports: bool,
-    /// What it was doing when it was last heard of.
+    /// What it is doing, by the last report.
     pub doing: Doing,
-    /// Since when, RFC 3339 UTC; empty as long as nothing was heard.
+    /// Since when, RFC 3339 UTC; empty before the first report.
     pub since: String,
     /// The limit that ended its last turn, even if its conversation has ended since.
     pub limit: Option<Limit>,
-    /// What it asks and nobody has answered, oldest first.
+    /// Its requests that nobody has answered, oldest first.
     pub asked: Vec<Note>,
-    /// The harness's name for the conversation.
+    /// The harness's id of the conversation.
     pub session: Option<String>,
     /// The harness's own record of the conversation.
     pub transcript: Option<String>,
-    /// How many tokens the conversation has taken so far.
+    /// How many tokens the conversation has used so far.
     pub tokens: Option<u64>,
     /// What it has cost so far, in millionths of a dollar.
     pub cost: Option<u64>,
 }
 
-/// What an agent was last heard to do, apart from what it asks.
+/// What an agent is doing, by the last report, apart from its requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Doing {
-    /// Nothing was heard.
+    /// There was no report.
     #[default]
     Unknown,
     /// It has begun, and has no prompt yet.
@@ -39,7 +39,7 @@ pub enum Doing {
     Tool {
         /// The tool.
         tool: String,
-        /// What it was given.
+        /// Its argument.
         text: String,
     },
     /// It waits for a prompt.
@@ -51,21 +51,21 @@ pub enum Doing {
     },
     /// Its turn was ended by a limit.
     Limit(Limit),
-    /// The conversation is over.
+    /// The conversation has ended.
     Ended,
 }
 
 /// A limit of its provider that an agent has met.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limit {
-    /// When it is over, RFC 3339 UTC, where the harness says so.
+    /// When it ends, RFC 3339 UTC, if the harness says so.
     pub until: Option<String>,
     /// What the harness says.
     pub text: String,
 }
 
 impl Activity {
-    /// What these notes tell of the agent of this spawn.
+    /// Adds up the notes about the agent of this spawn.
     pub fn of(notes: &[Note], spawn: u32) -> Activity {
         let mut activity = Activity::default();
         for note in notes.iter().filter(|note| note.spawn == spawn) {
@@ -86,7 +86,7 @@ impl Activity {
         self.cost = note.cost.or(self.cost);
         let text = || note.text.clone().unwrap_or_default();
         match note.kind {
-            // A conversation that is made shorter begins anew in the middle of a turn.
+            // Compacting a conversation starts it again in the middle of a turn.
             Kind::Started if self.doing != Doing::Unknown && self.doing != Doing::Ended => {}
             Kind::Started => self.now(Doing::Started, note),
             Kind::Prompt => {
@@ -101,7 +101,7 @@ impl Activity {
                 self.now(Doing::Thinking, note);
             }
             Kind::Permission | Kind::Question => {
-                // A request that can no longer be answered from outside is noted a second time.
+                // The harness repeats a request that can no longer be answered from outside.
                 self.asked.retain(|asked| (&asked.tool, &asked.text) != (&note.tool, &note.text));
                 self.asked.push(note.clone());
             }
@@ -119,7 +119,7 @@ impl Activity {
         }
     }
 
-    /// A turn begins or ends: nothing is asked any more.
+    /// Records that a turn begins or ends, which withdraws all requests.
     fn turn(&mut self, doing: Doing, note: &Note) {
         self.asked.clear();
         self.now(doing, note);

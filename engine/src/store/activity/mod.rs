@@ -1,5 +1,5 @@
-//! `activity.jsonl`: what the harness of an agent reports while it runs. Many processes append to it without a lock; it is
-//! bounded, and nothing rests on it alone: what matters is taken into the journal by whoever next locks the task.
+//! `activity.jsonl`: what the harness of an agent reports while it runs. Many processes append to it without a lock. It is
+//! bounded, and nothing depends on it alone: the next process that locks the task copies what matters into the journal.
 
 mod fold;
 mod note;
@@ -18,20 +18,17 @@ pub use note::{Kind, Note};
 use crate::nofollow;
 use crate::store::TaskDir;
 
-/// When the file is longer than this, it becomes the former one, and the one that was former is gone.
+/// The length at which the file is renamed and replaces the former one.
 pub const LONGEST_FILE: u64 = 256 * 1024;
 
-/// A line that is longer is no note of ours.
+/// Longer lines are ignored.
 const LONGEST_LINE: usize = 24 * 1024;
 
-/// Adds a note with one write, so that the lines of many processes do not mix. The task's folder has to be there.
-///
-/// # Errors
-/// Those of the system.
+/// Appends a note with one write, so that the lines of many processes do not mix. The task's folder must exist.
 pub fn append(dir: &TaskDir, note: &Note) -> io::Result<()> {
     let path = dir.activity();
     let mut file = nofollow::open(&path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?;
-    // A line break comes first, too: a torn line before it spoils no other.
+    // The line begins with a line break, so that a torn line before it spoils only itself.
     let mut line = vec![b'\n'];
     serde_json::to_writer(&mut line, &note.bounded())?;
     line.push(b'\n');
@@ -39,7 +36,7 @@ pub fn append(dir: &TaskDir, note: &Note) -> io::Result<()> {
     if file.metadata()?.len() > LONGEST_FILE { rotate(dir, &file) } else { Ok(()) }
 }
 
-/// Renames the file, unless another process does so or has done it. The lock is the file's own and never waited for.
+/// Renames the file unless another process does. It never waits for the file's lock.
 fn rotate(dir: &TaskDir, file: &File) -> io::Result<()> {
     if flock(file, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Ok(());
@@ -49,24 +46,24 @@ fn rotate(dir: &TaskDir, file: &File) -> io::Result<()> {
     if is_current { nofollow::rename(&path, &dir.former_activity()) } else { Ok(()) }
 }
 
-/// The notes that can be understood, oldest first; whatever else stands in the files is passed over.
+/// The notes in both files, oldest first; other lines are ignored.
 pub fn read(dir: &TaskDir) -> Vec<Note> {
     let current = tail(&dir.activity());
     let former = tail(&dir.former_activity());
-    // The current file may have become the former one between the two.
+    // The current file may have been renamed between the two reads.
     let is_one = matches!((&current, &former), (Some((a, _)), Some((b, _))) if a == b);
     let texts = [former.filter(|_| !is_one), current];
     texts.into_iter().flatten().flat_map(|(_, bytes)| parse(&bytes)).collect()
 }
 
-/// The notes in these bytes. Whoever wrote a line, what is shown of it is one bounded line.
+/// The notes in these bytes, each cut to one bounded line.
 pub fn parse(bytes: &[u8]) -> Vec<Note> {
     let lines =
         bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && line.len() < LONGEST_LINE);
     lines.filter_map(|line| serde_json::from_slice(line).ok()).map(|note: Note| note.bounded()).collect()
 }
 
-/// Which file it is, and its last bytes; none where there is no regular file.
+/// The device and inode of a file, and its last bytes; `None` for anything but a regular file.
 fn tail(path: &std::path::Path) -> Option<((u64, u64), Vec<u8>)> {
     const MOST: u64 = 2 * LONGEST_FILE;
     let mut file = nofollow::open(path, OFlags::RDONLY).ok()?;

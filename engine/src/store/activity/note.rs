@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::clock;
 
-/// What a harness reported of one agent.
+/// A report of a harness about one agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Note {
     /// When, RFC 3339 UTC.
@@ -13,31 +13,31 @@ pub struct Note {
     pub spawn: u32,
     /// What happened.
     pub kind: Kind,
-    /// The tool that it is about.
+    /// The tool, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// The tool's argument, a question, a message.
+    /// The tool's argument, a question or a message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The request that can be answered from outside, by its name.
+    /// The id of a request that can be answered from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
     /// The process that waits for that answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<i32>,
-    /// When that process was started, in clock ticks since the system was.
+    /// When that process started, in clock ticks since boot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<u64>,
-    /// When a limit is over, RFC 3339 UTC, where the harness says so.
+    /// When a limit ends, RFC 3339 UTC, if the harness says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// The harness's name for the conversation.
+    /// The harness's id of the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The harness's own record of the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Option<String>,
-    /// How many tokens the conversation has taken so far.
+    /// How many tokens the conversation has used so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// What it has cost so far, in millionths of a dollar.
@@ -45,7 +45,7 @@ pub struct Note {
     pub cost: Option<u64>,
 }
 
-/// What a note tells.
+/// What a note reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -71,21 +71,21 @@ pub enum Kind {
     Failed,
     /// Its turn was ended by a limit of its provider.
     Limit,
-    /// The conversation is over.
+    /// The conversation has ended.
     Ended,
-    /// Only figures, or what a newer version knows.
+    /// A note with figures only, or of a newer version.
     #[default]
     #[serde(other)]
     Other,
 }
 
 impl Note {
-    /// What happens to this agent now.
+    /// A note of the current time.
     pub fn now(spawn: u32, kind: Kind) -> Note {
         Note { time: clock::now(), spawn, kind, ..Note::default() }
     }
 
-    /// The same, no longer than a line may be.
+    /// The same note, cut to the bounds of a line.
     #[must_use]
     pub fn bounded(&self) -> Note {
         let cut = |text: &Option<String>, longest| text.as_ref().map(|text| bounded(text, longest));
@@ -101,7 +101,7 @@ impl Note {
     }
 }
 
-/// The beginning of the text, so many bytes at most, on one line and without control characters.
+/// The beginning of the text, at most `longest` bytes, without control characters.
 fn bounded(text: &str, longest: usize) -> String {
     let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
     let mut kept = String::new();

@@ -1,4 +1,4 @@
-//! The frontmatter among the lines of a file: its top-level keys, and where the body begins.
+//! Finds the frontmatter of a file: its top-level keys, and where the body begins.
 
 use super::{Entry, Flaw};
 use crate::store::scalar::{self, KeepsBlankLines};
@@ -7,7 +7,7 @@ const BOM: char = '\u{FEFF}';
 const RESTORE: &str = "put back what was there";
 const OPEN: &str = "the first line must be `---`, nothing else";
 
-/// What a file with frontmatter is made of.
+/// The parts of a file with frontmatter.
 pub(super) struct Scanned {
     pub(super) newline: &'static str,
     pub(super) entries: Vec<Entry>,
@@ -17,10 +17,6 @@ pub(super) struct Scanned {
     pub(super) body: usize,
 }
 
-/// Finds its parts.
-///
-/// # Errors
-/// The first flaw: no frontmatter, a line in it that is none, conflict markers.
 pub(super) fn scan(text: &str) -> Result<Scanned, Flaw> {
     const MOST_HAVE: usize = 16;
     if text.trim_start_matches(BOM).trim_start().is_empty() {
@@ -40,23 +36,23 @@ pub(super) fn scan(text: &str) -> Result<Scanned, Flaw> {
     Err(Flaw::new(lines.number, "the frontmatter is not closed", "write a line `---` where it ends"))
 }
 
-/// The keys so far, and how the lines below may continue the last one.
+/// The keys so far, and how the following lines may continue the last one.
 #[derive(Default)]
 struct Entries {
     done: Vec<Entry>,
     block: Option<KeepsBlankLines>,
-    /// Whether nothing stands behind the last key's colon, so that a list may follow.
+    /// Whether the last key's colon ends its line, so that a list may follow.
     bare: bool,
 }
 
 impl Entries {
     fn take(&mut self, line: &Line) -> Result<(), Flaw> {
-        // Most lines begin so, and that is a key.
+        // Most lines begin with a letter, and are keys.
         let begins_with_letter = line.content.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
         if begins_with_letter || !self.has_taken(line)? { self.begin(line) } else { Ok(()) }
     }
 
-    /// Takes a line that is blank, a comment, or goes on with the last key; `false` for another one.
+    /// Takes a line that is blank, a comment, or a continuation of the last key; `false` for any other.
     fn has_taken(&mut self, line: &Line) -> Result<bool, Flaw> {
         let content = line.content;
         let bare = content.trim();
@@ -97,12 +93,12 @@ impl Entries {
     }
 }
 
-/// A list may stand under its key without being indented.
+/// Whether the line is a list item, which may follow its key without being indented.
 fn is_list_item(content: &str) -> bool {
     content == "-" || content.starts_with("- ")
 }
 
-/// Where the key that a line begins with ends, and where the colon behind it does.
+/// The ends of the key with which a line begins, and of the colon after it.
 fn key(content: &str) -> Option<(usize, usize)> {
     let length = match content.chars().next()? {
         quote @ ('"' | '\'') => 2 + content[1..].find(quote)?,
@@ -121,7 +117,7 @@ fn is_colon(content: &str, at: usize) -> bool {
     bytes.get(at) == Some(&b':') && matches!(bytes.get(at + 1), None | Some(b' ' | b'\t'))
 }
 
-/// Passes the opening `---` and says how its line ends.
+/// Skips the opening `---` and returns the end of its line.
 fn opening(lines: &mut Lines) -> Result<&'static str, Flaw> {
     let Some(first) = lines.next() else { return Err(Flaw::new(0, "it is empty", RESTORE)) };
     let content = first.content.trim_start_matches(BOM);
@@ -140,7 +136,7 @@ fn is_fence_of_frontmatter(content: &str) -> bool {
     content.strip_prefix("---").is_some_and(|rest| rest.trim().is_empty())
 }
 
-/// What a merge left undecided. A line of `=======` alone is no sign: it underlines a heading.
+/// Refuses unresolved conflicts of a merge. A line of `=======` alone is allowed: it underlines a heading.
 fn no_conflict_markers(text: &str) -> Result<(), Flaw> {
     let may_have = |letter: char, marker: &str| text.contains(letter) && text.contains(marker);
     if !may_have('<', "<<<<<<<") && !may_have('>', ">>>>>>>") {
@@ -167,7 +163,7 @@ fn no_conflict_markers(text: &str) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// The run of backticks or tildes that makes a line the beginning or the end of a code block.
+/// The run of backticks or tildes with which a code block begins or ends.
 fn code_fence(content: &str) -> Option<&str> {
     let inside = content.trim_start_matches(' ');
     let mark = inside.chars().next().filter(|first| matches!(first, '`' | '~'))?;
@@ -175,7 +171,7 @@ fn code_fence(content: &str) -> Option<&str> {
     (content.len() - inside.len() <= 3 && length >= 3).then(|| &inside[..length])
 }
 
-/// The lines of a text, with their places.
+/// The lines of a text, with their positions.
 struct Lines<'a> {
     rest: &'a str,
     start: usize,

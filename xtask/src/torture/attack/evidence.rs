@@ -57,9 +57,6 @@ impl Evidence {
     }
 
     /// That each of them is in a commit that a ref leads to, or in a file below `ORANGE_HOME`, or in a repository there.
-    ///
-    /// # Errors
-    /// The beginning of those that are lost.
     pub(super) fn check(&self, world: &World) -> Result<()> {
         let missing = self.missing(world)?;
         if missing.is_empty() {
@@ -73,9 +70,6 @@ impl Evidence {
 
     /// Leaves out what is gone before anything was asked for: git itself loses some files, as a stash does those outside of a
     /// sparse checkout. What no ref leads to counts as there only where git is still to pick it.
-    ///
-    /// # Errors
-    /// When git cannot be asked.
     pub(super) fn leave_out_lost(&mut self, world: &World) -> Result<()> {
         let mut gone: BTreeSet<String> = self.missing(world)?.into_keys().collect();
         if gone.is_empty() {
@@ -198,9 +192,6 @@ fn inside(world: &World, repository: &Path) -> BTreeSet<String> {
 }
 
 /// That no task has two agents of one kind at once, by what the agents noted when they began. Those who live, each with its task.
-///
-/// # Errors
-/// Which task has.
 pub(super) fn census(world: &World) -> Result<Vec<(String, String)>> {
     let mut alive = Vec::new();
     for entry in fs::read_dir(world.path("home/agents")).into_iter().flatten().flatten() {
