@@ -47,7 +47,11 @@ pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Comp
         return ExitCode::SUCCESS;
     }
     if command.is_detached() {
-        return note(command.component(), &become_independent().and_then(|()| run(built, command, as_json)));
+        return match become_independent().and_then(|()| run(built, command, as_json)) {
+            // Whoever calls it in place of the engine reads the answer; the engine itself is not refused.
+            Err(error) if error.kind == Kind::NotAllowed => fail(&error, as_json),
+            outcome => note(command.component(), &outcome),
+        };
     }
     match relayed::asked(command) {
         Some(Ok(Reply::Ran { stdout, stderr, status })) => pass_on(&stdout, &stderr, status),
