@@ -1,9 +1,9 @@
 //! Hooks: actions and exactly their parameters.
 
-use super::decoder::{Decoder, Field, Fields};
 use orange_core::action::{ParameterKind, Starts};
 use orange_core::{Action, Actor};
 
+use super::decoder::{Decoder, Field, Fields};
 use super::keys::{ACTIONS, HOOK, INCREMENT_REVIEW_ROUND, Object};
 use super::prompts;
 use super::scope::Scope;

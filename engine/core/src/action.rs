@@ -280,15 +280,25 @@ mod tests {
     fn an_action_has_one_parameter_of_a_kind() {
         for action in Action::ALL {
             assert_eq!(Action::named(action.name()), Some(*action));
+            let kind = |it: &Parameter| core::mem::discriminant(&it.kind);
             let parameters = action.parameters();
-            let starts = parameters.iter().any(|it| it.kind == Kind::Prompt);
-            assert_eq!(starts, action.traits().starts.is_some(), "{action:?}");
             for (at, parameter) in parameters.iter().enumerate() {
-                let is_same = |it: &&Parameter| {
-                    core::mem::discriminant(&it.kind) == core::mem::discriminant(&parameter.kind)
-                };
-                assert_eq!(parameters[..at].iter().find(is_same).map(|it| it.name), None, "{action:?}");
+                let same = parameters[..at].iter().find(|it| kind(it) == kind(parameter));
+                assert_eq!(same.map(|it| it.name), None, "{action:?}");
             }
+        }
+    }
+
+    /// The search does one of these for a hook.
+    #[test]
+    fn an_action_has_one_effect_on_agents_and_worktree() {
+        for action in Action::ALL {
+            let has = |kind| action.parameters().iter().any(|it| it.kind == kind);
+            let Traits { starts, ends, worktree, tells, .. } = *action.traits();
+            let effects = [starts.is_some(), ends.is_some(), worktree.is_some()];
+            assert!(effects.iter().filter(|it| **it).count() <= 1, "{action:?}");
+            assert_eq!(starts.is_some(), has(Kind::Prompt), "{action:?}");
+            assert!(tells.is_none() || has(Kind::Message), "{action:?}");
         }
     }
 }
