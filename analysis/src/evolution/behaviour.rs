@@ -80,11 +80,11 @@ impl Teller<'_> {
     }
 
     fn hook(&self, hook: &Hook<'_>) -> String {
-        let counter = hook.increments().map(|it| self.0.machine.counter(it).name);
+        let counter = hook.counter.map(|it| self.0.machine.counter(it).name);
         match (hook.spawn(), counter) {
             (Some(Spawn { prompt, harness, permissions, .. }), _) => {
                 let prompt = self.0.machine.prompt(*prompt).name;
-                let told = if let Hook::NotifyWorker { message, .. } = hook { message } else { "" };
+                let told = hook.message;
                 format!("{} {prompt} {harness:?} {permissions:?} {counter:?} {told:?}", hook.name())
             }
             (None, Some(counter)) => format!("increment {counter}"),

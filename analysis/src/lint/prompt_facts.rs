@@ -23,9 +23,8 @@ pub use self::runs::{AgentInState, Start, Walker, survives};
 
 use crate::search::Quick;
 use orange_codegen::lower;
-use orange_codegen::model::{Action, Workflow};
+use orange_codegen::model::Workflow;
 use orange_codegen::span::Span;
-use orange_codegen::syntax::Text;
 
 /// What all prompts tell, and the messages of hooks.
 #[derive(Clone, Debug)]
@@ -211,7 +210,8 @@ fn messages(workflow: &Workflow, states: &HashMap<&str, StateId>, walker: &mut W
     let mut known: HashMap<Span, usize, Quick> = HashMap::default();
     for (id, transition) in (0u32..).map(TransitionId).zip(lower::transitions(workflow)) {
         for hook in &transition.hooks {
-            let Some((text, actor)) = told_by(&hook.action) else { continue };
+            let told = hook.message.as_ref().zip(hook.action.traits().tells);
+            let Some((text, actor)) = told else { continue };
             let at = *known.entry(text.span).or_insert_with(|| {
                 let reading = reading::read(text, states);
                 messages.push(Message { hook: hook.span, reading, starts: Vec::new(), runs: None });
@@ -225,27 +225,6 @@ fn messages(workflow: &Workflow, states: &HashMap<&str, StateId>, walker: &mut W
         message.runs = walker.closure(message.starts.iter().map(|it| it.place), |_| true);
     }
     messages
-}
-
-/// What a hook tells, and whom.
-fn told_by(action: &Action) -> Option<(&Text, Actor)> {
-    match action {
-        Action::NotifyWorker { message, .. } => Some((message, Actor::Worker)),
-        Action::Notify { message } => Some((message, Actor::Human)),
-        Action::AcquireWorkspace
-        | Action::ReleaseWorkspace
-        | Action::SpawnAgent(_)
-        | Action::SpawnReviewer(_)
-        | Action::KillSession
-        | Action::KillReviewer
-        | Action::SpawnNext
-        | Action::PushBranch
-        | Action::CreatePr
-        | Action::DeleteRemoteBranch
-        | Action::Increment { .. }
-        | Action::SetField { .. }
-        | Action::RunCommand { .. } => None,
-    }
 }
 
 impl Message {

@@ -3,7 +3,7 @@
 use super::CheckContext;
 use crate::catalogue::S09;
 use crate::diag::Diagnostic;
-use crate::model::{Action, Condition, Outcome, StateId};
+use crate::model::{Condition, Outcome, StateId};
 
 pub(super) fn check(context: &mut CheckContext<'_>) {
     waits(context);
@@ -32,8 +32,8 @@ fn staffed(context: &CheckContext<'_>) -> Vec<bool> {
     let mut staffed: Vec<bool> = workflow.states.iter().map(|it| it.respawn_prompt.is_some()).collect();
     for _ in &workflow.states {
         for it in &workflow.transitions {
-            let starts = it.hooks.iter().any(|hook| hook.action.spawn().is_some());
-            let ends = it.hooks.iter().any(|hook| matches!(hook.action, Action::KillSession));
+            let starts = it.hooks.iter().any(|hook| hook.spawn.is_some());
+            let ends = it.hooks.iter().any(|hook| hook.action.ends_session());
             staffed[at(it.to.value)] |= starts || (staffed[at(it.from.value)] && !ends);
         }
     }

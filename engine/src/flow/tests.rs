@@ -1,7 +1,7 @@
 //! The flow on a real store, with a small machine and no agents.
 
 use orange_core::{
-    Actor, Actors, Commands, Condition, Counter, Ending, ExitRule, Gate, Guard, HarnessOf, Hook,
+    Action, Actor, Actors, Commands, Condition, Counter, Ending, ExitRule, Gate, Guard, HarnessOf, Hook,
     MAX_RESTARTS, Machine, Outcome, Permissions, Piece, Prompt, PromptId, REVIEW_ROUND, Range, Spawn, State,
     StateId, Transition, Verdict,
 };
@@ -30,12 +30,8 @@ const UNDER_2: Guard<'_> =
     Guard { text: "review_round < 2", any_of: &[&[Range { counter: REVIEW_ROUND, low: 0, high: 1 }]] };
 
 /// Nobody has this harness's program in a test.
-const ABSENT: Spawn = Spawn {
-    prompt: PromptId(0),
-    harness: HarnessOf::Review,
-    permissions: Permissions::Full,
-    increment: None,
-};
+const ABSENT: Spawn =
+    Spawn { prompt: PromptId(0), harness: HarnessOf::Review, permissions: Permissions::Full };
 
 const fn state(name: &str, agent: Actor) -> State<'_> {
     State {
@@ -66,7 +62,10 @@ static MACHINE: Machine<'static> = Machine {
     prompts_hash: "",
     states: &[
         state("pending", Actor::Worker),
-        State { respawn: Some(Hook::SpawnAgent(ABSENT)), ..state("working", Actor::Worker) },
+        State {
+            respawn: Some(Hook::spawning(Action::SpawnAgent, ABSENT)),
+            ..state("working", Actor::Worker)
+        },
         state("agent-review", Actor::Reviewer),
         state("stuck", Actor::Worker),
         State { terminal: true, ..state("done", Actor::Worker) },
@@ -78,10 +77,10 @@ static MACHINE: Machine<'static> = Machine {
         Transition {
             gate: Some(HANDOFF),
             hooks: &[
-                Hook::SetField { field: "first", value: "done" },
-                Hook::Increment { counter: REVIEW_ROUND },
-                Hook::RunCommand { argv: &["true"], timeout: 9 },
-                Hook::SetField { field: "last", value: "done" },
+                Hook { field: "first", value: "done", ..Hook::new(Action::SetField) },
+                Hook { counter: Some(REVIEW_ROUND), ..Hook::new(Action::Increment) },
+                Hook { argv: &["true"], timeout: 9, ..Hook::new(Action::RunCommand) },
+                Hook { field: "last", value: "done", ..Hook::new(Action::SetField) },
             ],
             ..way(WORKING, REVIEW)
         },
@@ -89,7 +88,7 @@ static MACHINE: Machine<'static> = Machine {
         Transition { guard: Some(UNDER_2), gate: Some(FAIL), ..way(REVIEW, WORKING) },
         Transition { guard: Some(UNDER_2), ..way(REVIEW, STUCK) },
         way(REVIEW, DONE),
-        Transition { hooks: &[Hook::SpawnReviewer(ABSENT)], ..way(STUCK, REVIEW) },
+        Transition { hooks: &[Hook::spawning(Action::SpawnReviewer, ABSENT)], ..way(STUCK, REVIEW) },
     ],
     rows: &[0, 1, 3, 6, 7, 7],
     exit_rules: &[

@@ -6,7 +6,8 @@ use orange_analysis::lint::with_facts;
 use orange_analysis::search::Search;
 use orange_analysis::search::task::Event;
 use orange_codegen::{Source, compile};
-use orange_core::{Hook, Machine};
+use orange_core::action::Worktree;
+use orange_core::{Action, Hook, Machine};
 
 /// Everything that can happen under a workflow, as text: every run on the abstract task, what its hooks do outside of it, and
 /// what its agents are told. `None` for one that has no meaning.
@@ -39,8 +40,8 @@ fn outside(text: &mut String, machine: &Machine<'_>) -> std::fmt::Result {
         let others = transition.hooks.iter().filter(|hook| !is_inside(hook));
         let mut others: Vec<String> = others.map(|hook| format!("{hook:?}")).collect();
         others.sort();
-        let release = transition.hooks.iter().position(|it| *it == Hook::ReleaseWorkspace);
-        let next = transition.hooks.iter().position(|it| *it == Hook::SpawnNext);
+        let release = transition.hooks.iter().position(|it| it.action == Action::ReleaseWorkspace);
+        let next = transition.hooks.iter().position(|it| it.action == Action::SpawnNext);
         // The next task wants the worktree that this one gives back.
         writeln!(text, "{:?} {others:?} {}", transition.by, release < next)?;
     }
@@ -55,21 +56,7 @@ fn outside(text: &mut String, machine: &Machine<'_>) -> std::fmt::Result {
 
 /// Whether the abstract task shows all that a hook does.
 fn is_inside(hook: &Hook<'_>) -> bool {
-    match hook {
-        Hook::AcquireWorkspace
-        | Hook::ReleaseWorkspace
-        | Hook::KillSession
-        | Hook::KillReviewer
-        | Hook::Increment { .. } => true,
-        Hook::SpawnAgent(_)
-        | Hook::SpawnReviewer(_)
-        | Hook::NotifyWorker { .. }
-        | Hook::SpawnNext
-        | Hook::PushBranch
-        | Hook::CreatePr
-        | Hook::DeleteRemoteBranch
-        | Hook::SetField { .. }
-        | Hook::Notify { .. }
-        | Hook::RunCommand { .. } => false,
-    }
+    let traits = hook.action.traits();
+    let binds = matches!(traits.worktree, Some(Worktree::Acquires | Worktree::Releases));
+    traits.starts.is_none() && (traits.ends.is_some() || binds || hook.counter.is_some())
 }

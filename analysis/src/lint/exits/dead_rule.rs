@@ -9,7 +9,7 @@ use super::text::condition_of;
 use crate::lint::Facts;
 use orange_codegen::diag::{Diagnostic, Fix};
 use orange_codegen::edit;
-use orange_codegen::model::{Action, ExitRule, Transition};
+use orange_codegen::model::{ExitRule, Transition};
 
 /// Ways to a state, and rules of one, that a message still points at.
 const MAX_LABELS: usize = 3;
@@ -53,7 +53,7 @@ fn finding(facts: &Facts<'_>, state: StateId, endings: &[&Transition]) -> Option
 fn endings<'f>(facts: &Facts<'f>) -> BTreeMap<StateId, Vec<&'f Transition>> {
     let mut endings: BTreeMap<StateId, Vec<&Transition>> = BTreeMap::new();
     for transition in &facts.transitions {
-        if transition.hooks.iter().any(|it| matches!(it.action, Action::KillSession)) {
+        if transition.hooks.iter().any(|it| it.action.ends_session()) {
             endings.entry(transition.to.value).or_default().push(transition);
         }
     }

@@ -49,7 +49,7 @@ fn of_state(facts: &Facts<'_>, id: StateId) -> Option<Diagnostic> {
 fn helps(facts: &Facts<'_>, transition: &Transition, actor_kind: ActorKind) -> bool {
     let to = transition.to.value;
     let is_good_end = facts.state(to).terminal && facts.workflow.commands.cancel != Some(to);
-    transition.hooks.iter().any(|hook| hook.action.spawn().is_some())
+    transition.hooks.iter().any(|hook| hook.spawn.is_some())
         || (is_good_end && actor_kind == ActorKind::Person)
 }
 

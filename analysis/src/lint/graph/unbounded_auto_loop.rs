@@ -77,7 +77,7 @@ fn why(facts: &Facts<'_>, ways: &[TransitionId]) -> Option<Why> {
 
 fn rising(facts: &Facts<'_>, ways: &[TransitionId]) -> impl Iterator<Item = CounterId> {
     let hooks = ways.iter().flat_map(|id| facts.machine.transition(*id).hooks);
-    hooks.filter_map(|hook| hook.increments()).filter(|it| *it != CRASH_COUNT)
+    hooks.filter_map(|hook| hook.counter).filter(|it| *it != CRASH_COUNT)
 }
 
 fn help(facts: &Facts<'_>, ways: &[TransitionId], counter: Option<&str>) -> String {

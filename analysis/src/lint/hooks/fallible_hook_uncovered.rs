@@ -54,8 +54,8 @@ fn failures(facts: &Facts<'_>, edge: &Edge, id: TransitionId) -> impl Iterator<I
     let mut has_workspace = facts.search.task(edge.from).workspace;
     transition.hooks.iter().enumerate().filter_map(move |(at, hook)| {
         let before = has_workspace;
-        has_workspace |= matches!(hook, Hook::AcquireWorkspace);
-        let fails = hook.spawn().is_some() || (matches!(hook, Hook::AcquireWorkspace) && !before);
+        has_workspace |= hook.action.acquires();
+        let fails = hook.spawn().is_some() || (hook.action.acquires() && !before);
         fails.then_some((at, (transition.to, before)))
     })
 }
@@ -76,7 +76,7 @@ fn restarts(facts: &Facts<'_>) -> Vec<bool> {
     }
     for transition in machine.transitions.iter().filter(|it| it.by.allows(Actor::Human)) {
         for bound in [false, true] {
-            let acquires = transition.hooks.iter().any(|it| matches!(it, Hook::AcquireWorkspace));
+            let acquires = transition.hooks.iter().any(|it| it.action.acquires());
             let from = (transition.from, bound);
             let bound = bound || acquires;
             if bound && transition.hooks.iter().any(|it| it.spawn().is_some()) {

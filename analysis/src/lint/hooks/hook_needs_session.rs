@@ -35,7 +35,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
         let Some(transition) = edge.step.transition() else { continue };
         let declaration = facts.transition(transition).declaration;
         for (index, hook) in (0..).zip(facts.machine.transition(transition).hooks) {
-            if needs_worker(hook) && !facts.was_never_started(edge) {
+            if hook.action.needs_worker() && !facts.was_never_started(edge) {
                 let seen = hooks.entry((declaration, index)).or_default();
                 match facts.search.events(edge).iter().any(|(at, event)| *at == index && is_missing(*event)) {
                     false => seen.worked = true,
@@ -57,10 +57,6 @@ impl Seen {
     }
 }
 
-fn needs_worker(hook: &Hook<'_>) -> bool {
-    matches!(hook, Hook::NotifyWorker { .. } | Hook::SpawnReviewer(_))
-}
-
 /// Whether a person, who is shown the failure, moves the task on anyway or can have the worker started again.
 fn is_mended(facts: &Facts<'_>, task: &Task) -> bool {
     let state = facts.machine.state(task.status);
@@ -73,7 +69,7 @@ fn finding(facts: &Facts<'_>, index: HookIndex, seen: &Seen) -> Option<Diagnosti
     let edge = facts.search.edge(seen.missed?);
     let is_message = |edge: &Edge| -> Option<bool> {
         let hook = &facts.machine.transition(edge.step.transition()?).hooks[usize::from(index)];
-        Some(matches!(hook, Hook::NotifyWorker { .. }))
+        Some(hook.action.traits().tells == Some(Actor::Worker))
     };
     match (is_message(edge)?, is_never) {
         (true, true) => {
@@ -124,7 +120,7 @@ fn ended(facts: &Facts<'_>, run: &[EdgeId], index: HookIndex) -> Option<StoryLab
         let id = facts.search.edge(*it).step.transition()?;
         let hooks = facts.machine.transition(id).hooks;
         let until = if *it == last { usize::from(index) } else { hooks.len() };
-        let at = hooks[..until].iter().rposition(|it| matches!(it, Hook::KillSession))?;
+        let at = hooks[..until].iter().rposition(|it| it.action.ends_session())?;
         Some((facts.first_line(facts.transition(id).hooks[at].span), "ends the worker".to_owned()))
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::{Actor, Hook, StateId};
+use orange_core::{Action, Actor, Hook, StateId};
 
 use super::C62;
 use super::hook_order::is_misplaced;
@@ -110,8 +110,10 @@ fn finding(facts: &Facts<'_>, second: &Second<'_>) -> Option<Diagnostic> {
 
 /// The hook that ends the agent and leaves as much alone as it can.
 fn kill(hook: &Hook<'_>, alive: Actor) -> &'static str {
-    match (hook, alive) {
-        (Hook::SpawnReviewer(_), Actor::Reviewer) => "kill_reviewer",
-        _ => "kill_session",
-    }
+    let kill = if hook.action.starts_beside() && alive == Actor::Reviewer {
+        Action::KillReviewer
+    } else {
+        Action::KillSession
+    };
+    kill.name()
 }

@@ -1,5 +1,6 @@
 //! Where an agent can be running: in which state it starts, and which transitions it lives through.
 
+use orange_core::action::{Ends, Starts};
 use orange_core::{Actor, Hook, Machine, StateId, Transition, TransitionId};
 
 /// An agent in a state.
@@ -109,19 +110,16 @@ pub fn survives(machine: &Machine<'_>, id: TransitionId, actor: Actor) -> bool {
 }
 
 fn ends(hook: &Hook<'_>, actor: Actor) -> bool {
-    match hook {
-        Hook::KillSession | Hook::ReleaseWorkspace | Hook::SpawnAgent(_) => true,
-        Hook::KillReviewer => actor == Actor::Reviewer,
-        Hook::SpawnReviewer(spawn) => spawn.actor() == actor,
-        Hook::AcquireWorkspace
-        | Hook::NotifyWorker { .. }
-        | Hook::SpawnNext
-        | Hook::PushBranch
-        | Hook::CreatePr
-        | Hook::DeleteRemoteBranch
-        | Hook::Increment { .. }
-        | Hook::SetField { .. }
-        | Hook::Notify { .. }
-        | Hook::RunCommand { .. } => false,
-    }
+    let traits = hook.action.traits();
+    let ends = match traits.ends {
+        Some(Ends::Session) => true,
+        Some(Ends::Reviewer) => actor == Actor::Reviewer,
+        None => false,
+    };
+    let replaces = match traits.starts {
+        Some(Starts::Anew) => true,
+        Some(Starts::BesideWorker) => hook.spawn().is_some_and(|it| it.actor() == actor),
+        Some(Starts::MissingWorker) | None => false,
+    };
+    ends || replaces || hook.action.releases()
 }

@@ -1,6 +1,6 @@
 //! Starts tasks: by command, by `spawn_next`, and in the state in which they were created.
 
-use orange_core::{Effect, Hook, Machine, Turn};
+use orange_core::{Effect, Machine, Turn};
 
 use crate::Result;
 use crate::app::App;
@@ -175,7 +175,7 @@ fn run(
     locked: &mut LockedTask,
     effect: &Effect<'static>,
 ) -> Result<()> {
-    if effect.hook == Hook::AcquireWorkspace {
+    if effect.hook.action.acquires() {
         let bound = workspace::acquire(app, locked)?;
         let hook = effect.hook.name().to_owned();
         return locked.append(Event::HookEnded { hook, index: 0, error: None }, bound);
