@@ -54,9 +54,8 @@ fn asked(both: &Both<'_>) -> HashMap<(StateId, StateId), Vec<(Actor, Span)>> {
     let mut asked: HashMap<_, Vec<_>> = HashMap::new();
     let prompt_facts = &both.old.prompt_facts;
     for (reading, runs) in prompt_facts.readings.iter().zip(&prompt_facts.runs) {
-        for (command, to) in reading.told_commands() {
-            let places = runs.iter().flatten().filter(|it| command.concerns(it.state));
-            for place in places.filter(|it| it.may_request(both.old.machine, to)) {
+        for (command, to) in reading.targets() {
+            for place in runs.iter().flatten().filter(|it| it.may_request(both.old.machine, to)) {
                 asked.entry((place.state, to)).or_default().push((place.actor, command.span));
             }
         }

@@ -15,7 +15,7 @@ pub mod prompts;
 pub mod unattended;
 
 pub use facts::{ActorKind, Facts, MAX_TOLD};
-pub use prompt_facts::{Command, Mood, PromptFacts, Reading, SectionName, Target, VerdictWord};
+pub use prompt_facts::{AgentInState, Command, PromptFacts, Reading, Target, VerdictWord, find_heading};
 pub use ways::Ways;
 
 use crate::catalogue::{self, Page};
