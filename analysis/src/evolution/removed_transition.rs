@@ -75,22 +75,22 @@ fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
     let counterpart = counterpart(both, pair);
     match loss {
         Loss::Told(told) => {
-            let message = format!("{arrow} {lost}, and agents that are running were told to take it");
+            let message = format!("{arrow} {lost}, and the prompts of running agents name it");
             let finding = Diagnostic::new(&D02, place, message).label(place, format!("this {lost}"));
             let finding = told
                 .iter()
                 .take(MAX_LABELS)
-                .fold(finding, |finding, span| finding.label(*span, "agents were told to"));
+                .fold(finding, |finding, span| finding.label(*span, "the prompt names it"));
             let help = "keep it until no agent is running that was started before, or end those agents and start them \
-                        again: `orange task respawn` tells them what the new prompts say";
+                        again: `orange task respawn` gives them the new prompts";
             Change::on(Side::Old, finding.help(help)).beside(counterpart)
         }
         Loss::LastWay => {
             let from = both.old.name(old.from.value);
             let message = format!("{arrow} is gone, and nothing else leads on from `{from}`");
             let finding = Diagnostic::new(&D02, place, message)
-                .label(place, "the way on that is gone")
-                .help(format!("keep a way out of `{from}` for the tasks that are there"));
+                .label(place, "the transition that is gone")
+                .help(format!("keep a transition out of `{from}` for the tasks that are there"));
             Change::on(Side::Old, finding).beside(counterpart)
         }
     }
@@ -103,6 +103,6 @@ fn counterpart(both: &Both<'_>, pair: &Pair<'_>) -> Option<Label> {
             let by: Vec<&str> = new.by.iter().map(Actor::as_str).collect();
             label(both.new.first_line(new.span), format!("for {} alone", by.join(" and ")))
         }
-        None => label(both.new.state(from).name.span, "no such way from here"),
+        None => label(both.new.state(from).name.span, "no such transition from here"),
     }
 }

@@ -153,7 +153,7 @@ fn tightened(
     let message = format!("{} now refuses {}{where_}", both.new.arrow(new), case.words());
     let place = gate_place(both.new, new);
     let finding = Diagnostic::new(&D04, place, message).label(place, "refused here").help(
-        "let it through until tasks that wrote it so are over, or tell their agents what is asked for now",
+        "let it through until tasks that wrote it so are over, or send their agents what the gate asks for now",
     );
     let finding = if witness.values.is_empty() { finding } else { finding.witness(witness) };
     let old = pair.old[at];

@@ -63,7 +63,7 @@ fn no_end(known: &Known<'_, '_>) -> Option<Trace> {
     let components = Components::of(search.size(), search.edges().map(|(_, edge)| (edge.from, edge.to)));
     let ending = components.reaching(|id| facts.state(search.task(id).status).terminal);
     let trap = search.configurations().map(|(id, _)| id).find(|id| !ending[*id as usize])?;
-    Some(facts.tell(&search.run_to(trap), "no way to an end is left".to_owned()))
+    Some(facts.tell(&search.run_to(trap), "no transition to an end is open".to_owned()))
 }
 
 fn ends(known: &Known<'_, '_>) -> String {

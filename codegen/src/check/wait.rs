@@ -49,7 +49,7 @@ fn waits(context: &mut CheckContext<'_>) {
         }
         let name = &state.name.value;
         let message =
-            format!("`action: wait` starts the agent of `{name}` again, and nothing says what it is told");
+            format!("`action: wait` starts the agent of `{name}` again, and the state has no prompt for it");
         let finding = Diagnostic::new(&S09, *named, message)
             .label(*named, "starts it again")
             .label(state.name.span, "has no `respawn_prompt`")

@@ -100,9 +100,9 @@ pub static WORKFLOW: Object = Object {
         ),
         key("commands", Takes::Object(&COMMANDS), "Which state each command drives to."),
         required("states", Takes::Map(&Takes::Object(&STATE)), "The states."),
-        key("transitions", Takes::List(&Takes::Object(&TRANSITION)), "The ways between them."),
+        key("transitions", Takes::List(&Takes::Object(&TRANSITION)), "The transitions between them."),
         key("exit_monitoring", Takes::Object(&EXIT_MONITORING), "What happens when an agent has died."),
-        key("prompts", Takes::Map(&Takes::Text), "What agents are told."),
+        key("prompts", Takes::Map(&Takes::Text), "The first messages of agents."),
     ],
 };
 
@@ -123,11 +123,11 @@ pub static COMMANDS: Object = Object {
 pub static STATE: Object = Object {
     what: "a state",
     keys: &[
-        key("terminal", Takes::Boolean, "Whether no way leads out; false by default."),
+        key("terminal", Takes::Boolean, "Whether no transition leaves it; false by default."),
         key(
             "respawn_prompt",
             Takes::Name(Names::Prompts),
-            "What an agent that is started again here is told.",
+            "The prompt of an agent that is started again here.",
         ),
         key("description", Takes::Text, "What the state is for."),
         key("wait", Takes::Word(&["human"]), "Nothing moves a task on from here but a person."),
@@ -146,7 +146,7 @@ pub static TRANSITION: Object = Object {
         key("by", Takes::OneOrList(&Takes::Word(&ACTORS)), "Who may ask; anyone by default."),
         key("gate", Takes::Object(&GATE), "What the task's body must contain."),
         key("when", Takes::Guard, "Under which counter values it is open."),
-        key("hooks", Takes::List(&Takes::Tagged("action", ACTIONS)), "What happens on the way, in order."),
+        key("hooks", Takes::List(&Takes::Tagged("action", ACTIONS)), "The side effects of the transition, in order."),
     ],
 };
 
@@ -188,7 +188,7 @@ pub static GATE: Object = Object {
 const ACTION: Key = required("action", Takes::Text, "What the hook does.");
 const HARNESS: Takes = Takes::Word(&["task", "review"]);
 const PERMISSIONS: Takes = Takes::Word(&["full", "reduced"]);
-const SPAWN_PROMPT: Key = required("prompt", Takes::Name(Names::Prompts), "What the agent is told.");
+const SPAWN_PROMPT: Key = required("prompt", Takes::Name(Names::Prompts), "The prompt of the agent.");
 const SPAWN_INCREMENT: Key = key(
     "increment",
     Takes::Name(Names::Counters),
@@ -232,7 +232,7 @@ pub static ACTIONS: &[Object] = &[
         what: "notify_worker",
         keys: &[
             ACTION,
-            required("message", Takes::Text, "What the worker is told."),
+            required("message", Takes::Text, "The message to the worker."),
             key(
                 "prompt",
                 Takes::Name(Names::Prompts),
@@ -257,7 +257,7 @@ pub static ACTIONS: &[Object] = &[
             required("value", Takes::Scalar, "What is written there."),
         ],
     },
-    Object { what: "notify", keys: &[ACTION, required("message", Takes::Text, "What the person is told.")] },
+    Object { what: "notify", keys: &[ACTION, required("message", Takes::Text, "The message to the person.")] },
     Object {
         what: "run_command",
         keys: &[
@@ -360,7 +360,7 @@ pub static STEP: Object = Object {
     keys: &[
         required("id", Takes::Text, "Its name among the steps."),
         key("role", Takes::Text, "Which role may run it."),
-        required("prompt_file", Takes::Text, "The file that tells its agent what to do."),
+        required("prompt_file", Takes::Text, "The file with the prompt of its agent."),
         key("depends_on", STEP_NAMES, "The steps it waits for."),
         key("condition", Takes::Text, "When it runs: `review.result == 'PASS'`."),
         key("max_retries", Takes::Integer(0), "How often it may run again."),

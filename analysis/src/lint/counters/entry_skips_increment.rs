@@ -131,7 +131,7 @@ fn told(
         .trace(facts.tell(run, format!("{name}: {rose}")))
         .help(format!(
             "let tasks be created elsewhere (`entry: true` on `{initial}` and where else they may begin, and not here), or \
-             count on the way out of `{}`",
+             count on the transition out of `{}`",
             state.name.value
         ))
 }

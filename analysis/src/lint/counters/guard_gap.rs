@@ -149,7 +149,7 @@ fn finding(facts: &Facts<'_>, gap: &Gap<'_>) -> Option<Diagnostic> {
         return None;
     }
     let (state, content) = (facts.name(gap.state), written(gap));
-    let message = format!("{content} opens no way out of `{state}`: {}", witness.range);
+    let message = format!("{content} opens no transition out of `{state}`: {}", witness.range);
     let found = Diagnostic::new(&C23, gap.guards[0].clause, message);
     let found = gap
         .guards
@@ -164,7 +164,7 @@ fn finding(facts: &Facts<'_>, gap: &Gap<'_>) -> Option<Diagnostic> {
     let found = found.witness(witness).help(help);
     Some(match met {
         Some((id, _)) => {
-            found.trace(facts.tell(&facts.search.run_to(id), "every way on is closed".to_owned()))
+            found.trace(facts.tell(&facts.search.run_to(id), "every transition is closed".to_owned()))
         }
         None => found,
     })

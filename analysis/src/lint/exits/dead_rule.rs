@@ -46,7 +46,7 @@ fn finding(facts: &Facts<'_>, state: StateId, endings: &[&Transition]) -> Option
         let title = format!("delete the exit rules of `{name}`");
         Fix { title, edits, safe: false }
     });
-    Some(found.help("delete them, or leave the agent alive on the way to this state").fix_if(fix))
+    Some(found.help("delete them, or leave the agent alive in the transitions to this state").fix_if(fix))
 }
 
 /// By state: the ways to it that end the session.

@@ -29,7 +29,7 @@ fn of_guards(facts: &Facts<'_>, advance: &Advance<'_>, guards: &[&Guard]) -> Opt
         Ok(Some(witness)) => Some(finding(facts, advance, guards, witness)),
         Err(Undecided { cells }) => {
             let message = format!(
-                "whether this exit rule's way is always open was not decided: the guards tell {cells} combinations of \
+                "whether this exit rule's transition is always open was not decided: the guards tell {cells} combinations of \
                  counter values apart"
             );
             let help = "compare fewer counters, or with fewer different numbers";
@@ -48,7 +48,7 @@ fn finding(facts: &Facts<'_>, advance: &Advance<'_>, guards: &[&Guard], witness:
     };
     let found = Diagnostic::new(&C43, place, message).label(place, chooses).witness(witness);
     let labelled = guards.iter().fold(found, |found, guard| {
-        found.label(guard.clause, format!("2. is open when {}; a closed way counts as a crash", guard.text))
+        found.label(guard.clause, format!("2. is open when {}; a closed transition counts as a crash", guard.text))
     });
     labelled.help(match (advance.clause, guards) {
         (Some(_), [guard]) => {

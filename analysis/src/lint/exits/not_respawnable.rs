@@ -60,7 +60,7 @@ fn ways_on(facts: &Facts<'_>, id: StateId) -> String {
     if names.is_empty() {
         String::new()
     } else {
-        format!(", and no way from there (to {}) starts one", any_of(names))
+        format!(", and no transition from there (to {}) starts one", any_of(names))
     }
 }
 

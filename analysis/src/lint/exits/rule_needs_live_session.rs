@@ -99,7 +99,7 @@ fn finding(facts: &Facts<'_>, (id, index): At, edge: EdgeId) -> Option<Diagnosti
 /// What becomes of a hook without its worker.
 fn part_of(hook: &Hook) -> Option<&'static str> {
     match hook.action {
-        Action::NotifyWorker { .. } => Some("its `notify_worker` finds nobody to tell"),
+        Action::NotifyWorker { .. } => Some("its `notify_worker` finds no worker"),
         Action::SpawnReviewer(_) => Some("its `spawn_reviewer` starts a reviewer beside nobody"),
         Action::AcquireWorkspace
         | Action::ReleaseWorkspace

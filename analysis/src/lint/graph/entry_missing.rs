@@ -20,7 +20,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
                  there is no state `clarification`"
             ))
             .help(format!(
-                "add a state `clarification` and a way to it from `{pending}`, or, if an agent may start \
+                "add a state `clarification` and a transition to it from `{pending}`, or, if an agent may start \
                  without a summary, write `commands: {{clarify: {working}}}`"
             )),
         ],

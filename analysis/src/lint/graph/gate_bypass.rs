@@ -178,7 +178,7 @@ fn written(gate: &Gate) -> String {
 
 fn undecided(facts: &Facts<'_>) -> Diagnostic {
     let message = format!(
-        "whether ways lead round every gate was not decided: there are more than {MAX_STEPS} steps to look at"
+        "whether transitions bypass every gate was not decided: there are more than {MAX_STEPS} steps to look at"
     );
     Diagnostic::new(&A10, facts.workflow.name.span, message).help("split the workflow")
 }

@@ -54,7 +54,7 @@ fn circle(facts: &Facts<'_>, states: &[StateId], end: &str) -> Diagnostic {
     let only = if states.len() == 1 { "itself".to_owned() } else { "each other".to_owned() };
     let message = format!("a task in {names} never ends: no terminal state can be reached from there");
     let found = Diagnostic::new(&C03, first, message).help(format!(
-        "add a way out, for example `- {{from: {}, to: {end}}}`",
+        "add a transition out, for example `- {{from: {}, to: {end}}}`",
         states.first().map_or("", |it| facts.name(*it))
     ));
     let labelled = states.iter().take(MAX_LABELS);
@@ -98,8 +98,8 @@ fn caught(facts: &Facts<'_>, trap: &ConfigurationId) -> Diagnostic {
     );
     let found = Diagnostic::new(&C03, state.name.span, message)
         .label(state.name.span, "1. a task here, after the run below")
-        .trace(facts.tell(&facts.search.run_to(*trap), "no way to an end is left".to_owned()))
-        .help("open one of these ways, or add one that is always open");
+        .trace(facts.tell(&facts.search.run_to(*trap), "no transition to an end is open".to_owned()))
+        .help("open one of these transitions, or add one that is always open");
     let ways = states.iter().flat_map(|it| facts.leaving(*it)).filter(|(id, _)| !taken.contains(id));
     (2..).zip(ways.take(MAX_LABELS)).fold(found, |found, (number, (id, way))| {
         let reason = reasons.reason(id);

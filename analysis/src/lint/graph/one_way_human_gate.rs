@@ -29,7 +29,7 @@ fn finding(facts: &Facts<'_>, id: StateId, state: &State) -> Diagnostic {
         ends.join(", ")
     );
     let found = Diagnostic::new(&C10, state.name.span, message);
-    found.help_if(way_back(facts, id).map(|back| format!("add a way back: `- {{from: {name}, to: {back}}}`")))
+    found.help_if(way_back(facts, id).map(|back| format!("add a transition back: `- {{from: {name}, to: {back}}}`")))
 }
 
 /// Where agents work: the state that tasks start in, or one that leads here.

@@ -85,7 +85,7 @@ fn help(facts: &Facts<'_>, ways: &[TransitionId], counter: Option<&str>) -> Stri
     let arrow = |id: Option<&TransitionId>| id.map_or(String::new(), |id| facts.arrow(facts.transition(*id)));
     format!(
         "count the turns, `increment: {counter}` on {}, let {} ask for fewer, `when: \"{counter} < 2\"`, and lead \
-         the others to a person; or have a person wait on the way (`wait: human`)",
+         the others to a person; or let a state wait for a person (`wait: human`)",
         arrow(ways.first()),
         arrow(ways.last()),
     )

@@ -116,7 +116,7 @@ fn behind(facts: &Facts<'_>, closed: &Closed<'_>, state: &State, ways: &[Transit
     };
     let found = Diagnostic::new(&C01, state.name.span, message)
         .label(state.name.span, "no task comes here")
-        .help(format!("open a way there, or delete `{name}` with its transitions"));
+        .help(format!("open a transition there, or delete `{name}` with its transitions"));
     ways.iter().take(MAX_LABELS).fold(found, |found, id| {
         let reason = closed.reason(*id);
         found.label(facts.first_line(reason.span), reason.words)

@@ -114,7 +114,7 @@ fn finding(
     );
     let story = vec![
         (place, "may fail when the status is written already".to_owned()),
-        (state.name.span, "has no `respawn_prompt`, and no way on starts an agent".to_owned()),
+        (state.name.span, "has no `respawn_prompt`, and no transition from here starts an agent".to_owned()),
     ];
     let spawn = hooks.iter().find_map(Hook::spawn);
     let prompt = spawn.map_or("…", |it| facts.machine.prompt(it.prompt).name);

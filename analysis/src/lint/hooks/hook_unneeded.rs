@@ -38,7 +38,7 @@ fn finding(facts: &Facts<'_>, transition: &Transition, index: usize) -> Option<D
     let place = facts.first_line(hook.span);
     let name = facts.source.text.get(hook.named.range())?;
     let message = format!(
-        "`{name}` has nothing to do in {}, on whatever way a task comes here",
+        "`{name}` has nothing to do in {}, in every run",
         facts.arrow(transition)
     );
     let found = Diagnostic::new(&C65, place, message);

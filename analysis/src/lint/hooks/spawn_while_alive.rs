@@ -58,7 +58,7 @@ fn by_transition(facts: &Facts<'_>, it: &Raised<'_>) -> Option<Diagnostic> {
         hook,
         alive,
     };
-    let help = format!("put `- action: {kill}` before this hook, or end the {alive} on the way here");
+    let help = format!("put `- action: {kill}` before this hook, or end the {alive} before this transition");
     Some(finding(facts, &second)?.help(help).fix_if(put_before(facts, it.hook, kill)))
 }
 
@@ -80,7 +80,7 @@ fn by_respawn(
     let entered = run.iter().rev().find_map(|it| facts.search.edge(*it).step.transition());
     let way = entered
         .map(|it| format!(": `- action: {}` in {}", kill(hook, alive), facts.arrow(facts.transition(it))));
-    let help = format!("end the {alive} on the way here{}", way.unwrap_or_default());
+    let help = format!("end the {alive} before this transition{}", way.unwrap_or_default());
     Some(finding(facts, &second)?.help(help))
 }
 
