@@ -25,8 +25,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 /// The sets of states that lead only to each other, whatever their guards say. A state alone that nothing leaves is
 /// another lint's.
 fn circles(facts: &Facts<'_>) -> Vec<Vec<StateId>> {
-    let circles = &facts.ways.circles;
-    if facts.ways.ends.iter().all(|it| *it) {
+    let circles = &facts.graph.circles;
+    if facts.graph.ends.iter().all(|it| *it) {
         return Vec::new();
     }
     let members = circles.order().chunk_by(|one, other| circles.together(*one, *other));
@@ -41,9 +41,9 @@ fn is_closed(facts: &Facts<'_>, states: &[StateId]) -> bool {
     let mut ways = states.iter().flat_map(|it| facts.machine.targets(*it)).peekable();
     let first = states.first().copied();
     ways.peek().is_some()
-        && first.is_some_and(|it| facts.ways.entered[usize::from(it.0)])
+        && first.is_some_and(|it| facts.graph.entered[usize::from(it.0)])
         && ways
-            .all(|to| first.is_some_and(|it| facts.ways.circles.together(u32::from(it.0), u32::from(to.0))))
+            .all(|to| first.is_some_and(|it| facts.graph.circles.together(u32::from(it.0), u32::from(to.0))))
 }
 
 fn circle(facts: &Facts<'_>, states: &[StateId], end: &str) -> Diagnostic {
@@ -69,7 +69,7 @@ fn circle(facts: &Facts<'_>, states: &[StateId], end: &str) -> Diagnostic {
     }
 }
 
-/// The nearest configuration that no run ends from, though its state has ways that could.
+/// The nearest configuration that no run ends from, though its state has transitions that could.
 fn trap(facts: &Facts<'_>) -> Option<ConfigurationId> {
     let search = facts.search;
     if search.cut().is_some() {
@@ -78,7 +78,7 @@ fn trap(facts: &Facts<'_>) -> Option<ConfigurationId> {
     let components = Components::of(search.size(), search.edges().map(|(_, edge)| (edge.from, edge.to)));
     let ends = |id: ConfigurationId| {
         let status = search.task(id).status;
-        facts.state(status).terminal || !facts.ways.ends[usize::from(status.0)]
+        facts.state(status).terminal || !facts.graph.ends[usize::from(status.0)]
     };
     let ending = components.reaching(ends);
     search.configurations().map(|(id, _)| id).find(|id| !ending[*id as usize])
