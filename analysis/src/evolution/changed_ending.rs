@@ -1,4 +1,4 @@
-//! D05: a state in which tasks end is one on the way now, or the other way round.
+//! D05: a terminal state is no longer terminal, or another state has become terminal.
 
 use super::both::{Both, label};
 use super::{Change, D05, Side};

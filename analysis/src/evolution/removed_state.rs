@@ -46,7 +46,9 @@ fn removed(both: &Both<'_>, id: StateId, state: &State) -> Change {
             new.name.value
         ),
         (false, None) => {
-            format!("keep `{name}`, without a transition to it and with one out of it, until no task is left there")
+            format!(
+                "keep `{name}`, without a transition to it and with one out of it, until no task is left there"
+            )
         }
     };
     let finding = Diagnostic::new(&D01, state.name.span, message).label(state.name.span, "gone").help(help);

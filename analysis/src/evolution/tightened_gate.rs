@@ -28,7 +28,7 @@ struct Part<'c> {
     seen: bool,
 }
 
-/// The gates of a pair's ways, in both workflows.
+/// The gates of a pair's transitions, in both workflows.
 struct Gates<'c> {
     old: Vec<Option<Gate<'c>>>,
     new: Vec<Option<Gate<'c>>>,
@@ -118,7 +118,7 @@ impl Case<'_> {
     }
 }
 
-/// Counter values with which the old way was open, some new way would be, and none of them for this content.
+/// Counter values with which the old transition was open, some new one would be, and none of them for this content.
 fn refused(
     both: &Both<'_>,
     pair: &Pair<'_>,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use orange_core::{self as core, Actor, Machine, StateId, TransitionId};
 
 use super::prompt_facts::PromptFacts;
-use super::ways::Ways;
+use super::state_graph::StateGraph;
 use super::{exits, prompts};
 use crate::search::{self, ConfigurationId, Edge, EdgeId, Search, SearchStep, ends};
 use crate::walk::{Act, Ended};
@@ -44,7 +44,7 @@ pub struct Facts<'f> {
     /// By [`TransitionId`]: who takes it.
     pub actor_kinds: Vec<ActorKind>,
     /// What transitions connect, whatever their guards say.
-    pub ways: Ways,
+    pub graph: StateGraph,
     /// By state: the nearest configuration in it, if the search came there.
     pub nearest: Vec<Option<ConfigurationId>>,
     /// What may still be spent on questions about guards.
@@ -90,7 +90,7 @@ impl<'f> Facts<'f> {
             transitions,
             exit_rules,
             actor_kinds,
-            ways: Ways::of(machine),
+            graph: StateGraph::of(machine),
             nearest: nearest(search),
             work: RefCell::new(Work::default()),
             steps_told: Cell::new(0),

@@ -5,7 +5,7 @@
 pub(crate) mod agents;
 mod facts;
 pub(crate) mod prompt_facts;
-mod ways;
+mod state_graph;
 
 pub mod counters;
 pub mod exits;
@@ -16,7 +16,7 @@ pub mod unattended;
 
 pub use facts::{ActorKind, Facts, MAX_TOLD};
 pub use prompt_facts::{AgentInState, Command, PromptFacts, Reading, Target, VerdictWord, find_heading};
-pub use ways::Ways;
+pub use state_graph::StateGraph;
 
 use crate::catalogue::{self, Page};
 use crate::search::Search;

@@ -126,7 +126,7 @@ impl<'f> Unattended<'f> {
         self.components.together(edge.from, edge.to)
     }
 
-    /// The step and a shortest way back to where it began.
+    /// The step and a shortest path back to where it began.
     fn turn(&self, first: EdgeId) -> Vec<EdgeId> {
         let Edge { from: start, to, .. } = *self.search().edge(first);
         if to == start {

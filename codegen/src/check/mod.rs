@@ -1,6 +1,6 @@
 //! The checks: one small file per family, each pushing what it finds.
 //!
-//! Names that do not resolve are found on the way to the model; here is what takes a whole workflow to see.
+//! The model reports names that do not resolve; these checks need a whole workflow.
 
 mod ambiguous;
 mod collision;

@@ -1,4 +1,4 @@
-//! Reads values out of the syntax tree, collecting every fault on the way instead of stopping at one.
+//! Reads values out of the syntax tree, and collects every fault instead of stopping at one.
 
 use std::collections::HashMap;
 

@@ -146,7 +146,11 @@ pub static TRANSITION: Object = Object {
         key("by", Takes::OneOrList(&Takes::Word(&ACTORS)), "Who may ask; anyone by default."),
         key("gate", Takes::Object(&GATE), "What the task's body must contain."),
         key("when", Takes::Guard, "Under which counter values it is open."),
-        key("hooks", Takes::List(&Takes::Tagged("action", ACTIONS)), "The side effects of the transition, in order."),
+        key(
+            "hooks",
+            Takes::List(&Takes::Tagged("action", ACTIONS)),
+            "The side effects of the transition, in order.",
+        ),
     ],
 };
 
@@ -257,7 +261,10 @@ pub static ACTIONS: &[Object] = &[
             required("value", Takes::Scalar, "What is written there."),
         ],
     },
-    Object { what: "notify", keys: &[ACTION, required("message", Takes::Text, "The message to the person.")] },
+    Object {
+        what: "notify",
+        keys: &[ACTION, required("message", Takes::Text, "The message to the person.")],
+    },
     Object {
         what: "run_command",
         keys: &[

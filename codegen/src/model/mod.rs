@@ -107,7 +107,7 @@ pub struct Commands {
 pub struct State {
     /// Its name, `[A-Za-z][A-Za-z0-9_-]*`, where it is declared.
     pub name: Spanned<String>,
-    /// Whether it has no way out.
+    /// Whether no transition leaves it.
     pub terminal: bool,
     /// What a respawned agent is told; without it the state cannot be respawned.
     pub respawn_prompt: Option<Spanned<PromptId>>,
@@ -146,7 +146,7 @@ pub struct Transition {
     pub when: Option<Guard>,
     /// What the body must contain.
     pub gate: Option<Gate>,
-    /// What happens on the way, in order.
+    /// The side effects of the transition, in order.
     pub hooks: Vec<Hook>,
 }
 

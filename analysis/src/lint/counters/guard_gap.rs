@@ -124,8 +124,8 @@ fn gaps_in<'f>(
     gaps
 }
 
-/// The guards that decide where these gates are open; none when one way has no guard. What an agent or an exit rule may
-/// do without any gate is a way on, too.
+/// The guards that decide where these gates are open; none when one transition has no guard. What an agent or an exit rule may
+/// do without any gate counts, too.
 fn guards_behind<'f>(facts: &Facts<'f>, state: StateId, opened: &[TransitionId]) -> Option<Vec<&'f Guard>> {
     let ways = facts.leaving(state).filter(|(id, transition)| {
         let ungated = transition.gate.is_none() && facts.actor_kinds[id.0 as usize] != ActorKind::Person;
@@ -170,7 +170,7 @@ fn finding(facts: &Facts<'_>, gap: &Gap<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// Whether an exit rule chooses a way for these values: that its transition is closed is the rule's fault then.
+/// Whether an exit rule chooses a transition for these values: that its transition is closed is the rule's fault then.
 fn is_ruled(facts: &Facts<'_>, state: StateId, values: &[u32]) -> bool {
     facts.exit_rules.iter().filter(|rule| rule.status.value == state).any(|rule| match &rule.outcome {
         Outcome::ThenWhen(clauses) => clauses.iter().any(|clause| clause.when.expr.holds(values)),

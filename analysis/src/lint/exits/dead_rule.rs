@@ -11,7 +11,7 @@ use orange_codegen::diag::{Diagnostic, Fix};
 use orange_codegen::edit;
 use orange_codegen::model::{Action, ExitRule, Transition};
 
-/// Ways to a state, and rules of one, that a message still points at.
+/// Transitions to a state, and rules of one, that a message still points at.
 const MAX_LABELS: usize = 3;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -49,7 +49,7 @@ fn finding(facts: &Facts<'_>, state: StateId, endings: &[&Transition]) -> Option
     Some(found.help("delete them, or leave the agent alive in the transitions to this state").fix_if(fix))
 }
 
-/// By state: the ways to it that end the session.
+/// By state: the transitions to it that end the session.
 fn endings<'f>(facts: &Facts<'f>) -> BTreeMap<StateId, Vec<&'f Transition>> {
     let mut endings: BTreeMap<StateId, Vec<&Transition>> = BTreeMap::new();
     for transition in &facts.transitions {

@@ -44,7 +44,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     }
 }
 
-/// Whether the way from the initial state starts an agent, which then has no summary to work from.
+/// Whether the transition from the initial state starts an agent, which then has no summary to work from.
 fn starts_agent(facts: &Facts<'_>, spawn: StateId) -> bool {
     let ways = facts.machine.between(facts.workflow.initial, spawn);
     ways.flat_map(|id| facts.machine.transition(id).hooks).any(|hook| hook.spawn().is_some())

@@ -53,7 +53,7 @@ struct Why {
     help: String,
 }
 
-/// `None` where a guard on the way compares a counter that no hook counts: that is what is wrong, and told as that.
+/// `None` where a guard in the loop compares a counter that no hook counts: another check reports that.
 fn why(facts: &Facts<'_>, ways: &[TransitionId]) -> Option<Why> {
     let rising: BTreeSet<CounterId> = rising(facts, ways).collect();
     let read: BTreeSet<CounterId> = ways.iter().flat_map(|id| counters(facts, *id)).collect();

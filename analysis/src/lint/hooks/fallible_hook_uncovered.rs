@@ -60,7 +60,7 @@ fn failures(facts: &Facts<'_>, edge: &Edge, id: TransitionId) -> impl Iterator<I
     })
 }
 
-/// By state and worktree: whether a person can have an agent started there, or on some way from there.
+/// By state and worktree: whether a person can have an agent started there, or in a state to which transitions lead from there.
 fn restarts(facts: &Facts<'_>) -> Vec<bool> {
     let machine = facts.machine;
     let mut restarts = vec![false; 2 * machine.states.len()];

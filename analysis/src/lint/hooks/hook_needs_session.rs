@@ -77,12 +77,23 @@ fn finding(facts: &Facts<'_>, index: HookIndex, seen: &Seen) -> Option<Diagnosti
     };
     match (is_message(edge)?, is_never) {
         (true, true) => {
-            let found =
-                start(facts, index, seen.missed?, "sends a message to a worker, and none is ever alive there", LOST)?;
+            let found = start(
+                facts,
+                index,
+                seen.missed?,
+                "sends a message to a worker, and none is ever alive there",
+                LOST,
+            )?;
             Some(found.help("start an agent in its place: `- {action: spawn_agent, prompt: …}`"))
         }
         (true, false) if !seen.by_rule => {
-            let found = start(facts, index, seen.lost?, "sends a message to a worker, and none may be alive there", LOST)?;
+            let found = start(
+                facts,
+                index,
+                seen.lost?,
+                "sends a message to a worker, and none may be alive there",
+                LOST,
+            )?;
             let to = facts.search.task(facts.search.edge(seen.lost?).to).status;
             let prompt = started_with(facts, seen.lost?).unwrap_or("…");
             Some(found.help(format!(

@@ -22,7 +22,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let mut told: BTreeSet<StateId> = hooks.iter().map(|it| facts.machine.transition(it.id).to).collect();
     let hooks = hooks.iter().filter(|it| !is_misplaced(facts, it));
     let mut found: Vec<_> = hooks.filter_map(|it| by_transition(facts, it)).collect();
-    // Where the way into a state is told already, starting its agent again is the same fault.
+    // Where a finding names a transition into a state already, starting its agent again is the same fault.
     for (id, edge) in facts.search.edges() {
         let before = facts.search.task(edge.from);
         let own = facts.second_agents(edge).find(|(index, _)| *index == OWN_HOOK && before.workspace);

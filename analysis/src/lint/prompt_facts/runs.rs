@@ -11,7 +11,7 @@ pub struct AgentInState {
     pub actor: Actor,
 }
 
-/// A way in which an agent is started with a prompt.
+/// How an agent is started with a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
     /// The agent, and where it then is.
