@@ -94,7 +94,7 @@ fn review(first: &str, second: &str, other: &str) -> String {
 
 #[test]
 fn gaps_are_told_where_the_search_comes_to_them() {
-    let gap = "C23 «review_round < 2» `## Review` (Verdict: FAIL) opens no way out of `review`";
+    let gap = "C23 «review_round < 2» `## Review` (Verdict: FAIL) opens no transition out of `review`";
     check(
         &review("review_round < 2", "review_round > 2", ""),
         &[&format!("{gap}: review_round = 2, and only there")],

@@ -221,7 +221,7 @@ fn what_the_workflows_of_seed_000_show() {
         "C4A",
         default,
         &[
-            "a worker that ends in `clarification` cannot be started again there, and no way from there (to `working` or \
+            "a worker that ends in `clarification` cannot be started again there, and no transition from there (to `working` or \
            `cancelled`) starts one",
         ],
     );
