@@ -48,7 +48,7 @@ pub struct Witness {
     pub range: String,
 }
 
-/// A run of the workflow, told step by step.
+/// A run of the workflow, step by step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// The state in which the task is created.

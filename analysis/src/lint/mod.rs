@@ -99,7 +99,7 @@ pub fn findings(checked: &Checked, source: &Source) -> Vec<Diagnostic> {
     with_facts(checked, source, all).unwrap_or_else(|refused| refused)
 }
 
-/// What can be told with every fact about a checked workflow at hand.
+/// What a function makes of all facts about a checked workflow.
 ///
 /// # Errors
 /// It has no tables: it is a step workflow, or its guards are beyond a limit.

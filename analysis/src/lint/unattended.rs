@@ -133,7 +133,7 @@ impl<'f> Unattended<'f> {
             return vec![first];
         }
         let goes_on = |edge: &Edge| part(self.facts, edge) != Part::Attended && self.turns(edge);
-        // The component is looked through once, and only once for every loop that is told.
+        // The component is looked through once, and only once for every loop that is reported.
         let mut budget = usize::MAX;
         let back = self.search().walk(to, goes_on, |edge| edge.to == start, &mut budget);
         std::iter::once(first).chain(back.unwrap_or_default()).collect()

@@ -107,7 +107,7 @@ fn one_agent(known: &Known<'_, '_>) -> String {
 
 /// An end that no exit rule decides about, or a crash too many that moves nothing.
 fn lost_agent(known: &Known<'_, '_>) -> Option<Trace> {
-    told(known, |edge| is_lost(known, edge), "nobody is told")
+    told(known, |edge| is_lost(known, edge), "nobody learns of it")
 }
 
 fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
@@ -147,7 +147,7 @@ fn every_end_counts(known: &Known<'_, '_>) -> String {
     let waiting =
         if waits == 0 { String::new() } else { format!(", {waits} wait until it is started again") };
     format!(
-        "of the {} ways in which an agent can end, {moved} move the task on, {crashes} count as crashes{waiting} and \
+        "of the {} ends that an agent can have, {moved} move the task on, {crashes} count as crashes{waiting} and \
          {shown} show the session as dead",
         ends.len()
     )

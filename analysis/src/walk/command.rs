@@ -1,4 +1,4 @@
-//! The words by which a walk is told what to do: one command a line, in scripts, at the prompt and in traces.
+//! The commands of a walk: one a line, in scripts, at the prompt and in traces.
 
 use std::fmt;
 

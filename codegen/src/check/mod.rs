@@ -44,7 +44,7 @@ pub fn run(draft: Draft, source: &Source, found: &mut Vec<Diagnostic>) -> Option
             machine(&draft, source, found);
             Definition::Machine(draft.workflow)
         }
-        // Their keys were read. Whoever compiles or lints one is told that nothing else of it can be checked yet.
+        // Their keys were read. The finding says that nothing else of it can be checked yet.
         Draft::Steps(steps) => Definition::Steps(steps),
     };
     let sound = found.iter().all(|it| it.level != Level::Error);

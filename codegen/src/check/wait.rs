@@ -1,4 +1,4 @@
-//! S09: what `action: wait` starts again must be told something, and a timeout is for where an agent works.
+//! S09: an agent that `action: wait` starts again needs a prompt, and a timeout needs a state where an agent works.
 
 use super::CheckContext;
 use crate::catalogue::S09;

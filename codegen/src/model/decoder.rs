@@ -202,7 +202,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Reports a key that is not known; the slot of the one that was meant, if that can be told.
+    /// Reports a key that is not known; the slot of the one that was meant, if that is clear.
     fn unknown_key(&mut self, entry: &Entry<'_>, object: &'static Object) -> Option<usize> {
         let word = entry.name.value;
         let known = object.keys.iter().map(|key| key.name);

@@ -97,7 +97,7 @@ fn action(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> 
     })
 }
 
-/// A worker that is started in the place of the one that should have been told runs as workers do.
+/// A worker that is started in the place of the one that should have got the message runs as workers do.
 fn notify_worker(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> Option<Action> {
     let prompt = match fields.get("prompt") {
         Some(field) => Some(scope.prompt(decoder, &field, &A04)?),
@@ -135,7 +135,7 @@ fn counter(
     fields.get(key).and_then(|it| scope.counter_of(decoder, &it))
 }
 
-/// What is told to somebody who is there already: as it stands but for these values, unlike a prompt.
+/// The message to an agent or a person: the text itself but for these values, unlike a prompt.
 fn message(
     decoder: &mut Decoder<'_>,
     scope: &Scope<'_>,

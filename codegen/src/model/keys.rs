@@ -52,7 +52,7 @@ pub enum Takes {
     Scalar,
     /// An object.
     Object(&'static Object),
-    /// One of these objects, told apart by the value of this key.
+    /// One of these objects; the value of this key says which.
     Tagged(&'static str, &'static [Object]),
     /// A list of these.
     List(&'static Takes),

@@ -109,7 +109,7 @@ pub struct State {
     pub name: Spanned<String>,
     /// Whether no transition leaves it.
     pub terminal: bool,
-    /// What a respawned agent is told; without it the state cannot be respawned.
+    /// The prompt of a respawned agent; without it the state cannot be respawned.
     pub respawn_prompt: Option<Spanned<PromptId>>,
     /// What it is for.
     pub description: Option<String>,
@@ -197,9 +197,9 @@ pub enum Action {
     KillReviewer,
     /// `notify_worker`
     NotifyWorker {
-        /// What the worker is told.
+        /// The message to the worker.
         message: Text,
-        /// How a worker is started where none is alive to be told.
+        /// How a worker is started where none is alive to get the message.
         otherwise: Option<Spawn>,
     },
     /// `spawn_next`
@@ -224,7 +224,7 @@ pub enum Action {
     },
     /// `notify`
     Notify {
-        /// What the person is told.
+        /// The message to the person.
         message: Text,
     },
     /// `run_command`
@@ -261,7 +261,7 @@ impl Action {
 /// The parameters of `spawn_agent` and `spawn_reviewer`.
 #[derive(Clone, Debug)]
 pub struct Spawn {
-    /// What the agent is told.
+    /// The prompt of the agent.
     pub prompt: Spanned<PromptId>,
     /// Which of the task's harnesses runs it.
     pub harness: HarnessOf,
@@ -357,7 +357,7 @@ pub struct Clause {
     pub then: Spanned<StateId>,
 }
 
-/// What an agent is told, parsed once.
+/// The first message of an agent, parsed once.
 #[derive(Clone, Debug)]
 pub struct Prompt {
     /// Its key under `prompts`.

@@ -283,7 +283,7 @@ fn rules_about_ends_may_hold_or_not() {
         "C44",
         &reviewed([PASS, FAIL], only),
         &[
-            "an agent that ends in `agent-review` in any other way is shown as dead and nothing more: no exit rule applies",
+            "an agent that ends in `agent-review` for any other reason is shown as dead and nothing more: no exit rule applies",
         ],
     );
 }

@@ -57,7 +57,7 @@ fn finding(facts: &Facts<'_>, (id, state): (StateId, &State), cancel: StateId, h
     match declared {
         Some(transition) => found
             .label(state.name.span, "1. a task here")
-            .label(facts.first_line(transition.span), "2. leaves this way only when no person asks")
+            .label(facts.first_line(transition.span), "2. no person can ask for this transition")
             .help("add `human` to its `by`"),
         None => found.help(format!("add `- {{from: {name}, to: {end}{}}}`", hooks(held))),
     }

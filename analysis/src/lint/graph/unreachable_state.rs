@@ -41,7 +41,7 @@ fn disconnected(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// By state: whether an exit rule leads there. Where no transition does, that is what is wrong, and told of the rule.
+/// By state: whether an exit rule leads there. Where no transition does, the finding of the rule reports that.
 fn owed(facts: &Facts<'_>) -> Vec<bool> {
     let mut owed = vec![false; facts.workflow.states.len()];
     let rules = facts.workflow.exit_monitoring.rules.iter();

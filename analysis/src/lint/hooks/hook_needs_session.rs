@@ -1,4 +1,4 @@
-//! C64: a worker is told something, or is given a reviewer at its side, and no worker is alive.
+//! C64: a hook sends a worker a message, or starts a reviewer beside it, and no worker is alive.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What the pages of these checks don't show: other actors, other kinds of steps, and what is told elsewhere.
+//! What the pages of these checks don't show: other actors, other kinds of steps, and what other checks report.
 
 use crate::lint::lint;
 use orange_codegen::source::Source;

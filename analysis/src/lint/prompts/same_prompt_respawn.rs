@@ -1,4 +1,4 @@
-//! C89: an agent that is started again is told the same as the first one.
+//! C89: an agent that is started again gets the same prompt as the first one.
 
 use orange_core::Actor;
 
