@@ -64,7 +64,7 @@ impl<'f> Facts<'f> {
             || run.iter().any(|it| can_start(self.search.edge(*it).from))
     }
 
-    /// By configuration: whether some hook on the first way there was to start an agent and had no worktree for it.
+    /// By configuration: whether some hook on the first path there was to start an agent and had no worktree for it.
     pub(crate) fn never_bound(&self) -> Vec<bool> {
         let mut lost: Vec<bool> = Vec::new();
         for (id, _) in self.search.configurations() {

@@ -1,4 +1,4 @@
-//! S09: what `action: wait` starts again must be told something, and a timeout is for where an agent works.
+//! S09: an agent that `action: wait` starts again needs a prompt, and a timeout needs a state where an agent works.
 
 use super::CheckContext;
 use crate::catalogue::S09;
@@ -49,7 +49,7 @@ fn waits(context: &mut CheckContext<'_>) {
         }
         let name = &state.name.value;
         let message =
-            format!("`action: wait` starts the agent of `{name}` again, and nothing says what it is told");
+            format!("`action: wait` starts the agent of `{name}` again, and the state has no prompt for it");
         let finding = Diagnostic::new(&S09, *named, message)
             .label(*named, "starts it again")
             .label(state.name.span, "has no `respawn_prompt`")

@@ -47,7 +47,7 @@ impl<'w> Facts<'w> {
         facts
     }
 
-    /// Whether a person alone moves a task on: where it is marked so, and else where no way out is taken by an exit
+    /// Whether a person alone moves a task on: where it is marked so, and else where no transition out is taken by an exit
     /// rule.
     pub(super) fn waits_for_human(&self, id: StateId) -> bool {
         let state = &self.workflow.states[usize::from(id.0)];

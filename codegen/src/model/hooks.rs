@@ -134,7 +134,7 @@ fn parameters(
     is_whole.then_some(())
 }
 
-/// What is told to somebody who is there already: as it stands but for the program's name, unlike a prompt.
+/// The message to an agent or a person: the text itself but for the program's name, unlike a prompt.
 fn message(decoder: &mut Decoder<'_>, scope: &Scope<'_>, action: Action, field: &Field<'_>) -> Option<Text> {
     let text = decoder.text(field)?;
     let is_for_agent = action.traits().tells == Some(Actor::Worker);

@@ -55,7 +55,7 @@ pub enum Takes {
     Scalar,
     /// An object.
     Object(&'static Object),
-    /// One of these objects, told apart by the value of this key.
+    /// One of these objects; the value of this key says which.
     Tagged(&'static str, &'static [Object]),
     /// A list of these.
     List(&'static Takes),
@@ -103,9 +103,9 @@ pub static WORKFLOW: Object = Object {
         ),
         key("commands", Takes::Object(&COMMANDS), "Which state each command drives to."),
         required("states", Takes::Map(&Takes::Object(&STATE)), "The states."),
-        key("transitions", Takes::List(&Takes::Object(&TRANSITION)), "The ways between them."),
+        key("transitions", Takes::List(&Takes::Object(&TRANSITION)), "The transitions between them."),
         key("exit_monitoring", Takes::Object(&EXIT_MONITORING), "What happens when an agent has died."),
-        key("prompts", Takes::Map(&Takes::Text), "What agents are told."),
+        key("prompts", Takes::Map(&Takes::Text), "The first messages of agents."),
     ],
 };
 
@@ -126,11 +126,11 @@ pub static COMMANDS: Object = Object {
 pub static STATE: Object = Object {
     what: "a state",
     keys: &[
-        key("terminal", Takes::Boolean, "Whether no way leads out; false by default."),
+        key("terminal", Takes::Boolean, "Whether no transition leaves it; false by default."),
         key(
             "respawn_prompt",
             Takes::Name(Names::Prompts),
-            "What an agent that is started again here is told.",
+            "The prompt of an agent that is started again here.",
         ),
         key("description", Takes::Text, "What the state is for."),
         key("wait", Takes::Word(&["human"]), "Nothing moves a task on from here but a person."),
@@ -149,7 +149,11 @@ pub static TRANSITION: Object = Object {
         key("by", Takes::OneOrList(&Takes::Word(&ACTORS)), "Who may ask; anyone by default."),
         key("gate", Takes::Object(&GATE), "What the task's body must contain."),
         key("when", Takes::Guard, "Under which counter values it is open."),
-        key("hooks", Takes::List(&Takes::Tagged("action", ACTIONS)), "What happens on the way, in order."),
+        key(
+            "hooks",
+            Takes::List(&Takes::Tagged("action", ACTIONS)),
+            "The side effects of the transition, in order.",
+        ),
     ],
 };
 
@@ -328,7 +332,7 @@ pub static STEP: Object = Object {
     keys: &[
         required("id", Takes::Text, "Its name among the steps."),
         key("role", Takes::Text, "Which role may run it."),
-        required("prompt_file", Takes::Text, "The file that tells its agent what to do."),
+        required("prompt_file", Takes::Text, "The file with the prompt of its agent."),
         key("depends_on", STEP_NAMES, "The steps it waits for."),
         key("condition", Takes::Text, "When it runs: `review.result == 'PASS'`."),
         key("max_retries", Takes::Integer(0), "How often it may run again."),

@@ -107,9 +107,9 @@ pub struct Commands {
 pub struct State {
     /// Its name, `[A-Za-z][A-Za-z0-9_-]*`, where it is declared.
     pub name: Spanned<String>,
-    /// Whether it has no way out.
+    /// Whether no transition leaves it.
     pub terminal: bool,
-    /// What a respawned agent is told; without it the state cannot be respawned.
+    /// The prompt of a respawned agent; without it the state cannot be respawned.
     pub respawn_prompt: Option<Spanned<PromptId>>,
     /// What it is for.
     pub description: Option<String>,
@@ -146,7 +146,7 @@ pub struct Transition {
     pub when: Option<Guard>,
     /// What the body must contain.
     pub gate: Option<Gate>,
-    /// What happens on the way, in order.
+    /// The side effects of the transition, in order.
     pub hooks: Vec<Hook>,
 }
 
@@ -197,7 +197,7 @@ pub struct Hook {
 /// How a hook starts an agent.
 #[derive(Clone, Debug)]
 pub struct Spawn {
-    /// What the agent is told.
+    /// The prompt of the agent.
     pub prompt: Spanned<PromptId>,
     /// Which of the task's harnesses runs it.
     pub harness: HarnessOf,
@@ -291,7 +291,7 @@ pub struct Clause {
     pub then: Spanned<StateId>,
 }
 
-/// What an agent is told, parsed once.
+/// The first message of an agent, parsed once.
 #[derive(Clone, Debug)]
 pub struct Prompt {
     /// Its key under `prompts`.

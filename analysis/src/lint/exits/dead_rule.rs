@@ -11,7 +11,7 @@ use orange_codegen::diag::{Diagnostic, Fix};
 use orange_codegen::edit;
 use orange_codegen::model::{ExitRule, Transition};
 
-/// Ways to a state, and rules of one, that a message still points at.
+/// Transitions to a state, and rules of one, that a message still points at.
 const MAX_LABELS: usize = 3;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -46,10 +46,10 @@ fn finding(facts: &Facts<'_>, state: StateId, endings: &[&Transition]) -> Option
         let title = format!("delete the exit rules of `{name}`");
         Fix { title, edits, safe: false }
     });
-    Some(found.help("delete them, or leave the agent alive on the way to this state").fix_if(fix))
+    Some(found.help("delete them, or leave the agent alive in the transitions to this state").fix_if(fix))
 }
 
-/// By state: the ways to it that end the session.
+/// By state: the transitions to it that end the session.
 fn endings<'f>(facts: &Facts<'f>) -> BTreeMap<StateId, Vec<&'f Transition>> {
     let mut endings: BTreeMap<StateId, Vec<&Transition>> = BTreeMap::new();
     for transition in &facts.transitions {

@@ -60,7 +60,7 @@ fn failures(facts: &Facts<'_>, edge: &Edge, id: TransitionId) -> impl Iterator<I
     })
 }
 
-/// By state and worktree: whether a person can have an agent started there, or on some way from there.
+/// By state and worktree: whether a person can have an agent started there, or in a state to which transitions lead from there.
 fn restarts(facts: &Facts<'_>) -> Vec<bool> {
     let machine = facts.machine;
     let mut restarts = vec![false; 2 * machine.states.len()];
@@ -114,7 +114,7 @@ fn finding(
     );
     let story = vec![
         (place, "may fail when the status is written already".to_owned()),
-        (state.name.span, "has no `respawn_prompt`, and no way on starts an agent".to_owned()),
+        (state.name.span, "has no `respawn_prompt`, and no transition from here starts an agent".to_owned()),
     ];
     let spawn = hooks.iter().find_map(Hook::spawn);
     let prompt = spawn.map_or("…", |it| facts.machine.prompt(it.prompt).name);

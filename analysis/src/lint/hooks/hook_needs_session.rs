@@ -1,4 +1,4 @@
-//! C64: a worker is told something, or is given a reviewer at its side, and no worker is alive.
+//! C64: a hook sends a worker a message, or starts a reviewer beside it, and no worker is alive.
 
 use std::collections::BTreeMap;
 
@@ -73,12 +73,23 @@ fn finding(facts: &Facts<'_>, index: HookIndex, seen: &Seen) -> Option<Diagnosti
     };
     match (is_message(edge)?, is_never) {
         (true, true) => {
-            let found =
-                start(facts, index, seen.missed?, "tells a worker, and none is ever alive there", LOST)?;
+            let found = start(
+                facts,
+                index,
+                seen.missed?,
+                "sends a message to a worker, and none is ever alive there",
+                LOST,
+            )?;
             Some(found.help("start an agent in its place: `- {action: spawn_agent, prompt: …}`"))
         }
         (true, false) if !seen.by_rule => {
-            let found = start(facts, index, seen.lost?, "tells a worker, and none may be alive there", LOST)?;
+            let found = start(
+                facts,
+                index,
+                seen.lost?,
+                "sends a message to a worker, and none may be alive there",
+                LOST,
+            )?;
             let to = facts.search.task(facts.search.edge(seen.lost?).to).status;
             let prompt = started_with(facts, seen.lost?).unwrap_or("…");
             Some(found.help(format!(
@@ -90,7 +101,7 @@ fn finding(facts: &Facts<'_>, index: HookIndex, seen: &Seen) -> Option<Diagnosti
             let what = "starts a reviewer beside a worker, and none is ever alive there";
             let found = start(facts, index, seen.missed?, what, "gets a session of its own")?;
             Some(found.help(
-                "leave the worker alive on the way here, or write `action: spawn_agent` and `harness: review`",
+                "leave the worker alive until here, or write `action: spawn_agent` and `harness: review`",
             ))
         }
         // A reviewer gets a session of its own then, and nothing is lost.

@@ -34,7 +34,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether what happens at this hook is told as the order that it breaks.
+/// Whether what happens at this hook is reported as the order that it breaks.
 pub(super) fn is_misplaced(facts: &Facts<'_>, it: &Raised<'_>) -> bool {
     let hooks = facts.machine.transition(it.id).hooks;
     broken(hooks, usize::from(it.index), &last_of_each(hooks)).is_some()

@@ -41,7 +41,7 @@ fn finding(facts: &Facts<'_>, edge: EdgeId, id: TransitionId) -> Option<Diagnost
     let message = format!("{} {ends} while the {agent} may still be alive", facts.arrow(transition));
     let found = numbered(Diagnostic::new(&C60, place, message), story);
     let help = match transition.hooks.is_empty() {
-        true => "end it on the way: `hooks: [{action: kill_session}]`",
+        true => "end it in this transition: `hooks: [{action: kill_session}]`",
         false => "put `- action: kill_session` before the other hooks",
     };
     Some(found.trace(facts.tell(&run, end(agent))).help(help).fix_if(fix(facts, id)))

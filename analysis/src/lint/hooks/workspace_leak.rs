@@ -22,7 +22,7 @@ fn finding(facts: &Facts<'_>, edge: EdgeId, id: TransitionId) -> Diagnostic {
     let mut story: Vec<StoryLabel> = acquired(facts, &run).into_iter().collect();
     story.push((place, "ends the task and does not release it".to_owned()));
     let help = match transition.hooks.is_empty() {
-        true => "give it back on the way: `hooks: [{action: release_workspace}]`",
+        true => "give it back in this transition: `hooks: [{action: release_workspace}]`",
         false => "add `- action: release_workspace`, behind the hook that ends the session",
     };
     numbered(Diagnostic::new(&C61, place, message), story)

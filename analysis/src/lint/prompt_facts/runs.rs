@@ -12,7 +12,7 @@ pub struct AgentInState {
     pub actor: Actor,
 }
 
-/// A way in which an agent is started with a prompt.
+/// How an agent is started with a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
     /// The agent, and where it then is.
@@ -72,7 +72,7 @@ impl<'m> Walker<'m> {
     pub fn closure(
         &mut self,
         from: impl Iterator<Item = AgentInState>,
-        takes: impl Fn(TransitionId) -> bool,
+        takes: impl Fn(Actor, TransitionId) -> bool,
     ) -> Option<Vec<AgentInState>> {
         self.walk += 1;
         let mut reached: Vec<AgentInState> = from.filter(|it| self.is_new(*it)).collect();
@@ -83,7 +83,10 @@ impl<'m> Walker<'m> {
                 for id in self.machine.between(place.state, to) {
                     self.work = self.work.checked_sub(1)?;
                     let arrived = AgentInState { state: to, ..place };
-                    if takes(id) && survives(self.machine, id, place.actor) && self.is_new(arrived) {
+                    if takes(place.actor, id)
+                        && survives(self.machine, id, place.actor)
+                        && self.is_new(arrived)
+                    {
                         reached.push(arrived);
                     }
                 }
