@@ -16,9 +16,38 @@ pub(crate) fn check(args: &[&str], answer: &Value) {
     let Some(schema) = (1..=words.len()).rev().find_map(|count| schema(&words[..count].join("-"))) else {
         return;
     };
+    let schema = with_known_keys_only(schema);
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     let flaws: Vec<String> = validator.iter_errors(answer).map(|flaw| flaw.to_string()).collect();
     assert!(flaws.is_empty(), "`orange {}` answers {answer}\n{}", words.join(" "), flaws.join("\n"));
+}
+
+/// The same schema, which an answer with a key that it does not have does not fit.
+fn with_known_keys_only(mut schema: Value) -> Value {
+    close(&mut schema, true);
+    schema
+}
+
+fn close(schema: &mut Value, is_whole: bool) {
+    match schema {
+        Value::Object(members) => {
+            let has_keys =
+                members.contains_key("properties") && !members.contains_key("additionalProperties");
+            for (name, member) in members.iter_mut() {
+                // What stands in `properties` are names, and a part of an object does not know its other parts.
+                let is_part = has_keys && ["allOf", "anyOf", "oneOf"].contains(&name.as_str());
+                match member.as_object_mut().filter(|_| ["properties", "$defs"].contains(&name.as_str())) {
+                    Some(named) => named.values_mut().for_each(|member| close(member, true)),
+                    None => close(member, !is_part),
+                }
+            }
+            if has_keys && is_whole {
+                members.insert("unevaluatedProperties".to_owned(), false.into());
+            }
+        }
+        Value::Array(members) => members.iter_mut().for_each(|member| close(member, is_whole)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 fn schema(command: &str) -> Option<Value> {
