@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::Success;
+
 /// What `orange install` answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -10,7 +12,7 @@ pub enum Install {
     /// The skill was written.
     Written {
         /// True.
-        success: bool,
+        success: Success,
         /// What became of each file.
         files: Vec<SkillFile>,
     },
@@ -38,7 +40,7 @@ pub struct SkillFile {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Setup {
     /// True.
-    pub success: bool,
+    pub success: Success,
     /// Whether everything is agreed to.
     pub agreed: bool,
     /// The files that were changed.

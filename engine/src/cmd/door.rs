@@ -100,8 +100,7 @@ fn caller(command: &Command) -> Result<Caller> {
 
 /// Prints it; whether somebody still reads what is printed.
 fn print(answer: &Answer, as_json: bool) -> Result<bool> {
-    let json = if as_json && !answer.json.is_null() { Some(written(&answer.json)?) } else { None };
-    let text = json.as_deref().unwrap_or(&answer.text);
+    let text = answer.json.as_ref().filter(|_| as_json).unwrap_or(&answer.text);
     let bytes = match &answer.raw {
         Some(raw) => raw.clone(),
         None if text.is_empty() => return Ok(true),

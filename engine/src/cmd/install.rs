@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::answer::{Install, SkillFile};
+use crate::answer::{Install, SkillFile, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::InstallArgs;
@@ -48,7 +48,7 @@ pub fn run(app: &App, args: &InstallArgs) -> Result<Answer> {
     });
     let files: Vec<_> = written.collect();
     let lines: Vec<_> = files.iter().map(|it| format!("{} {}", it.change, it.file)).collect();
-    Answer::of(&Install::Written { success: true, files }, lines.join("\n"))
+    Answer::of(&Install::Written { success: Success, files }, lines.join("\n"))
 }
 
 fn places(app: &App, named: Option<&str>) -> Result<Vec<&'static HarnessFolder>> {

@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
-use crate::answer::{self, HarnessInProject, SetupMatter};
+use crate::answer::{self, HarnessInProject, SetupMatter, Success};
 use crate::app::App;
 use crate::around::Around;
 use crate::cmd::answer::Answer;
@@ -28,7 +28,7 @@ pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
     if args.undo {
         let files = setup::undo(&app.home, args.harness.as_deref())?;
         let text = format!("nothing is agreed to any more{}", listed(&files, "; changed back: "));
-        let undone = answer::Setup { success: true, changed: shown(&files), ..answer::Setup::default() };
+        let undone = answer::Setup { changed: shown(&files), ..answer::Setup::default() };
         return Answer::of(&undone, text);
     }
     let around = app.around()?;
@@ -75,7 +75,7 @@ pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
         }
     });
     let setup = answer::Setup {
-        success: true,
+        success: Success,
         agreed: left == 0,
         changed: shown(&changed),
         harnesses: Some(plans.iter().map(to_answer).collect()),

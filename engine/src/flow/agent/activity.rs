@@ -6,11 +6,12 @@ use std::time::{Duration, SystemTime};
 
 use orange_core::{Actor, Rejection};
 
+use crate::answer::{Agent, AgentState};
 use crate::app::App;
 use crate::drive::process::Process;
 use crate::drive::tmux::Pane;
 use crate::flow::Snapshot;
-use crate::flow::doing::{Assessment, Facts, State, Wants};
+use crate::flow::doing::{Facts, Wants};
 use crate::flow::snapshot::status_of;
 use crate::flow::typed;
 use crate::hooks::agent_processes::AgentProcesses;
@@ -19,17 +20,6 @@ use crate::store::activity::{self, Activity, Note};
 use crate::store::event::{self, Report, Spawn, Spent};
 use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory, clock};
 use crate::{Result, fault};
-
-/// A living agent and what it does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Agent {
-    /// Its number.
-    pub spawn: u32,
-    /// `worker` or `reviewer`.
-    pub actor: event::Actor,
-    /// What it does.
-    pub assessment: Assessment,
-}
 
 /// What each agent of a task has taken so far, by spawn number: those that have ended, by the journal, and those on record as
 /// living, by what their harnesses tell.
@@ -130,7 +120,7 @@ pub fn news(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Vec
 }
 
 /// The journal keeps what an agent waits for, and that it went on; not each of its steps.
-fn is_news(last: Option<&Report>, report: &Report, state: State) -> bool {
+fn is_news(last: Option<&Report>, report: &Report, state: AgentState) -> bool {
     let key = |report: &Report| (report.state.clone(), report.reason.clone(), report.request.clone());
     let was_kept =
         last.is_some_and(|last| !matches!(last.state, event::Activity::Busy | event::Activity::Idle));

@@ -2,13 +2,14 @@
 
 use orange_core::{Machine, Turn};
 
+use crate::answer::{Merged, TransitionResult};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::drive::gh::{Gh, PrState, PullRequest};
 use crate::drive::git::{Git, REMOTE, Strategy};
 use crate::flow::life::{self, Record};
 use crate::flow::request::{Goal, carry_out, decide};
-use crate::flow::{TransitionResult, lock_recovered, pull_request};
+use crate::flow::{lock_recovered, pull_request};
 use crate::hooks;
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::projects::Project;
@@ -24,23 +25,6 @@ pub struct Wish {
     pub local: bool,
     /// Merge although the workflow or an empty branch says no. For persons only.
     pub force: bool,
-}
-
-/// What a merge came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Merged {
-    /// The transition that followed; from a status to itself where the task was over.
-    pub result: TransitionResult,
-    /// The branch that was merged.
-    pub branch: String,
-    /// The branch that it was merged into.
-    pub into: String,
-    /// How: `ff`, `merge`, or `pr` for a merge on GitHub.
-    pub strategy: &'static str,
-    /// Was the default branch pushed?
-    pub pushed: bool,
-    /// The commit that the default branch has now, as far as it is known.
-    pub commit: Option<String>,
 }
 
 /// Merges a task's branch and finishes the task; one that was finished without a merge stays where it is. Nothing is merged

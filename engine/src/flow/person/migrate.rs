@@ -1,33 +1,14 @@
 //! Moving a task to a state of its present workflow, or of another one, past what its definition of before has left.
 
 use orange_core::{Actor, Machine};
-use serde_json::{Value as Json, json};
 
 use crate::Result;
+use crate::answer::{Migrated, Success};
 use crate::app::App;
 use crate::flow::definition::new_counters;
 use crate::flow::request::finish::lock_recovered_or_as_is;
 use crate::flow::snapshot::state_named;
 use crate::store::{Event, LockedTask, Set, TaskDir};
-
-/// What a migration came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Migrated {
-    /// The task's id.
-    pub id: String,
-    /// The state it was in.
-    pub from: String,
-    /// The state it is in.
-    pub to: String,
-    /// The workflow it follows.
-    pub workflow: String,
-    /// The hash of that workflow's definition.
-    pub definition: String,
-    /// The hooks of the transition that could not be finished, which nobody is going to run.
-    pub dropped_hooks: Vec<String>,
-    /// Whether an agent can be started where the task is now.
-    pub respawnable: bool,
-}
 
 /// Moves a task to a state, and to a workflow if one is named. No gate is asked and no hook is run: worktree, session and
 /// agents stay as they are. A transition that could not be finished is closed. Counters that the workflow does not have
@@ -44,6 +25,7 @@ pub fn migrate(app: &App, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Re
     };
     let state = machine.state(state_named(machine, to)?);
     let migrated = Migrated {
+        success: Success,
         id: dir.id.clone(),
         from: locked.task().status().to_owned(),
         to: to.to_owned(),
@@ -84,19 +66,6 @@ fn dropped_hooks(locked: &LockedTask) -> Vec<String> {
 }
 
 impl Migrated {
-    /// For `--json`.
-    pub fn json(&self) -> Json {
-        json!({
-            "success": true,
-            "id": self.id,
-            "from": self.from,
-            "to": self.to,
-            "workflow": self.workflow,
-            "definition": self.definition,
-            "dropped_hooks": self.dropped_hooks,
-        })
-    }
-
     /// For people.
     pub fn text(&self) -> String {
         let mut text = format!("{} → {}  (workflow {})", self.from, self.to, self.workflow);
