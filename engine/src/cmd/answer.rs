@@ -2,15 +2,14 @@
 
 use comfy_table::{Table, presets::NOTHING};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::{Error, Kind, Result};
 
 /// An answer in both forms; the door prints one of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// For `--json`. Null when `text` is what to print in any case: of a long answer only one form is made.
-    pub json: Value,
+    /// For `--json`. Without it, `text` is what to print in any case: of a long answer only one form is made.
+    pub json: Option<String>,
     /// For people; no newline at the end. Empty when there is nothing to say.
     pub text: String,
     /// What the answer says is wrong, if that is the command's own purpose: the exit status is that of this kind.
@@ -20,23 +19,22 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An answer from both forms.
-    pub fn new(json: Value, text: impl Into<String>) -> Answer {
-        Answer { json, text: text.into(), wrong: None, raw: None }
-    }
-
     /// An answer whose JSON is this value.
     ///
     /// # Errors
     /// `environment` when it cannot be written.
     pub fn of(value: &impl Serialize, text: impl Into<String>) -> Result<Answer> {
-        let json = serde_json::to_value(value).map_err(|cause| unwritten(&cause))?;
-        Ok(Answer::new(json, text))
+        Ok(Answer { json: Some(written(value)?), ..Answer::text(text) })
+    }
+
+    /// A text, to be printed in any case.
+    pub fn text(text: impl Into<String>) -> Answer {
+        Answer { text: text.into(), ..Answer::default() }
     }
 
     /// Bytes, to be printed as they are.
     pub fn raw(bytes: Vec<u8>) -> Answer {
-        Answer { raw: Some(bytes), ..Answer::new(Value::Null, "") }
+        Answer { raw: Some(bytes), ..Answer::default() }
     }
 
     /// The same answer, which says that something of this kind is wrong.
@@ -50,11 +48,8 @@ impl Answer {
 /// # Errors
 /// `environment` when it cannot be written.
 pub fn written(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|cause| unwritten(&cause))
-}
-
-fn unwritten(cause: &serde_json::Error) -> Error {
-    Error::new(Kind::Environment, format!("cannot write the answer: {cause}"))
+    let unwritten = |cause| Error::new(Kind::Environment, format!("cannot write the answer: {cause}"));
+    serde_json::to_string(value).map_err(unwritten)
 }
 
 /// Rows as a table with aligned columns, the header first. Cells keep to one line.

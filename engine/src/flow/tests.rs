@@ -6,6 +6,7 @@ use orange_core::{
     StateId, Transition, Verdict,
 };
 
+use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::flow::life;
@@ -164,7 +165,7 @@ impl Lab {
         text.lines().find_map(|line| line.strip_prefix(&format!("{key}: ")).map(str::to_owned))
     }
 
-    fn ask(&self, to: &str) -> crate::Result<super::TransitionResult> {
+    fn ask(&self, to: &str) -> crate::Result<TransitionResult> {
         request(&self.app, &self.dir, Goal::Named(to))
     }
 
@@ -321,14 +322,14 @@ fn the_answer_is_read_from_this_transition_in_the_journal() {
     drop(locked);
     lab.ask("done").unwrap();
 
-    let result = super::TransitionResult::read("T1", &lab.records(), started);
+    let result = TransitionResult::read("T1", &lab.records(), started);
     assert_eq!(
         (result.from.as_str(), result.to.as_str(), result.review_round),
         ("working", "agent-review", 1)
     );
     assert_eq!(result.hooks, ["set_field", "increment", "run_command", "set_field"]);
     assert_eq!(result.hook_errors, ["run_command: the task has no worktree to run a command in"]);
-    let json = result.json();
+    let json = serde_json::to_value(&result).unwrap();
     assert_eq!((&json["success"], &json["id"]), (&true.into(), &"T1".into()));
     assert_eq!((json.get("dry_run"), json.get("backed_up")), (None, None));
 }

@@ -3,10 +3,11 @@
 use orange_core::{Effect, Machine, Turn};
 
 use crate::Result;
+use crate::answer::TransitionResult;
 use crate::app::App;
+use crate::flow::lock_recovered;
 use crate::flow::request::{Goal, begin, carry_out, decide};
 use crate::flow::snapshot::status_of;
-use crate::flow::{TransitionResult, lock_recovered};
 use crate::hooks::agents::{self, Occasion};
 use crate::hooks::{self, workspace};
 use crate::store::{self, Event, LockedTask, Task, TaskDir, TaskHistory, list, owed, projects, task};
