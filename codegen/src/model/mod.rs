@@ -182,7 +182,7 @@ pub struct Hook {
     pub spawn: Option<Spawn>,
     /// The counter that goes up by one before it acts.
     pub counter: Option<Spanned<CounterId>>,
-    /// What somebody is told.
+    /// What somebody reads.
     pub message: Option<Text>,
     /// The key of the frontmatter that it writes.
     pub field: String,

@@ -274,7 +274,11 @@ mod tests {
         check(silent.clone(), AgentState::Quiet, "its screen does not change: it may wait for somebody");
         let moving = Known { still: Some(Duration::ZERO), ..silent.clone() };
         check(moving, AgentState::Busy, "its screen changes; its harness does not report what it does");
-        check(Known { still: None, ..silent }, AgentState::Unknown, "its harness does not report what it does");
+        check(
+            Known { still: None, ..silent },
+            AgentState::Unknown,
+            "its harness does not report what it does",
+        );
         let dialog = "it has reported nothing since it began: it may show a dialog";
         check(long(Doing::Unknown), AgentState::Quiet, dialog);
         let young = Known { age: Some(Duration::ZERO), ..long(Doing::Unknown) };
