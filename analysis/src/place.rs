@@ -19,13 +19,13 @@ pub struct Places {
 #[derive(Debug)]
 struct Placed {
     span: Span,
-    /// The last step of the way to it.
+    /// The last step of the path to it.
     step: usize,
     /// The node that it stands in.
     inside: Option<usize>,
 }
 
-/// One step of a way from the top: `.hooks`, `[stuck→working]`.
+/// One step of a path from the top: `.hooks`, `[stuck→working]`.
 #[derive(Debug)]
 struct PathSegment {
     before: Option<usize>,
@@ -43,7 +43,7 @@ impl Places {
         places
     }
 
-    /// The way to the innermost thing that covers this span: `states.working`, `.` for the file as a whole.
+    /// The path to the innermost thing that covers this span: `states.working`, `.` for the file as a whole.
     ///
     /// Items of lists go by what they are about: transitions by their ends, hooks by their action, rules by their
     /// status. Where several have one name, the second of them is `[name#2]`.

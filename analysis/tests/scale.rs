@@ -40,7 +40,7 @@ fn codes(text: &str) -> Vec<&'static str> {
 const START: &str = "[{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]";
 const END: &str = "[{action: kill_session}, {action: release_workspace}]";
 
-/// States one after the other, each with a gate, hooks, rules and a way to be cancelled.
+/// States one after the other, each with a gate, hooks, rules and a transition that cancels.
 fn chain(states: usize, hooks: &str) -> String {
     let mut text = "name: flow\nstates:\n  pending: {}\n".to_owned();
     let mut add = |line: String| writeln!(text, "{line}").expect("memory");
@@ -62,7 +62,7 @@ fn chain(states: usize, hooks: &str) -> String {
     text
 }
 
-/// A state from which every one of these ways leads to another and back.
+/// A state from which every one of these transitions leads to another and back.
 fn star(head: &str, ways: impl Iterator<Item = String>) -> String {
     let ways: Vec<String> = ways.collect();
     let mut text = format!("name: flow\n{head}states:\n  a: {{}}\n  z: {{terminal: true}}\n");

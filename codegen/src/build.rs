@@ -48,7 +48,7 @@ pub struct Build {
 /// What a build came to.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// What cargo is told: one line each.
+    /// The instructions to cargo: one line each.
     pub instructions: Vec<String>,
     /// The Rust file: a module for each workflow and `MACHINES`, all of them sorted by name. Absent when a workflow
     /// has an error, or when there is none.

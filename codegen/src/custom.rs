@@ -7,7 +7,7 @@ use crate::plain::Renderer;
 use crate::{Diagnostic, Level, Source, compile};
 
 /// The machine of a workflow's text, for as long as the process lives; `path` says where the text stands and which
-/// language it is in. It takes the same way as what is compiled in, and passes the same checks.
+/// language it is in. It goes through the same stages as what is compiled in, and passes the same checks.
 ///
 /// Its memory is never given back, so a caller keeps what it got for a text.
 ///

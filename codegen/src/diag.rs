@@ -26,7 +26,7 @@ pub struct Diagnostic {
     pub trace: Option<Trace>,
     /// What to write instead.
     pub help: Option<String>,
-    /// The edits that mend it, where there is one obvious way.
+    /// The edits that correct it, where one correction is obvious.
     pub fix: Option<Fix>,
 }
 
@@ -48,7 +48,7 @@ pub struct Witness {
     pub range: String,
 }
 
-/// A run of the workflow, told step by step.
+/// A run of the workflow, step by step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// The state in which the task is created.
@@ -163,7 +163,7 @@ impl Diagnostic {
         self
     }
 
-    /// Offers the edits that mend it, when there is one obvious way.
+    /// Offers the edits that correct it, when one correction is obvious.
     pub fn fix_if(mut self, fix: Option<Fix>) -> Self {
         self.fix = fix.or(self.fix);
         self
@@ -187,7 +187,7 @@ impl Diagnostic {
 }
 
 impl Trace {
-    /// The names of the states on the way, each once for every time the task enters it.
+    /// The names of the states in the run, each once for every time the task enters it.
     pub fn states(&self) -> Vec<&str> {
         let mut states = vec![self.start.as_str()];
         for step in &self.steps {

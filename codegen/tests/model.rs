@@ -3,8 +3,8 @@
 #![expect(clippy::expect_used, reason = "a test whose workflow does not compile has failed")]
 
 use orange_codegen::model::{
-    Action, Actor, Actors, Condition, CounterId, Definition, HarnessOf, Outcome, Permissions, Piece, StateId,
-    Value, Wait, Workflow,
+    Action, Actor, Actors, Condition, CounterId, Definition, HarnessOf, Hook, Outcome, Permissions, Piece,
+    StateId, Value, Wait, Workflow,
 };
 use orange_codegen::{Source, compile, lower};
 
@@ -106,16 +106,15 @@ prompts:
     assert_eq!(pairs, [(0, 2, 0), (1, 2, 0), (0, 1, 1)]);
     assert_eq!(it.transitions[0].by, Actors::NONE.with(Actor::Human).with(Actor::Reviewer));
     assert_eq!(it.transitions[0].when.as_ref().map(|it| it.text.as_str()), Some("tries < 2"));
-    let spawns: Vec<_> = it.transitions[2].hooks.iter().map(|hook| &hook.action).collect();
-    let [Action::SpawnAgent(worker), Action::SpawnReviewer(reviewer), Action::RunCommand { argv, timeout }] =
-        &spawns[..]
-    else {
-        panic!("{spawns:#?}")
+    let [worker, reviewer, command] = &it.transitions[2].hooks[..] else {
+        panic!("{:#?}", it.transitions[2].hooks)
     };
-    assert_eq!((worker.harness, worker.permissions), (HarnessOf::Task, Permissions::Full));
-    assert_eq!((reviewer.harness, reviewer.permissions), (HarnessOf::Review, Permissions::Reduced));
-    assert_eq!(reviewer.increment.map(|it| it.value), Some(CounterId(2)));
-    assert_eq!((argv.as_slice(), *timeout), (&["make".to_owned(), "1".to_owned()][..], 60));
+    let started = |hook: &Hook| hook.spawn.as_ref().map(|it| (it.harness, it.permissions));
+    assert_eq!(started(worker), Some((HarnessOf::Task, Permissions::Full)));
+    assert_eq!(started(reviewer), Some((HarnessOf::Review, Permissions::Reduced)));
+    assert_eq!(reviewer.counter.map(|it| it.value), Some(CounterId(2)));
+    assert_eq!(command.action, Action::RunCommand);
+    assert_eq!((&command.argv[..], command.timeout), (&["make".to_owned(), "1".to_owned()][..], 60));
     assert_eq!(
         it.prompts[0].pieces,
         [Piece::Text("a { ".to_owned()), Piece::Value(Value::Counter(CounterId(2)))]

@@ -35,7 +35,7 @@ pub use store::frontmatter::any_bytes;
 
 /// What agents read about a workflow.
 pub mod contract {
-    pub use crate::cmd::contract::{example, gate_words, text};
+    pub use crate::cmd::contract::{example, gate_words, of, text};
 }
 
 /// The skill that agents are given.

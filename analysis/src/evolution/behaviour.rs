@@ -47,7 +47,7 @@ impl Teller<'_> {
         format!("{terminal} {waits_for_human} {entry} {agent} {respawn:?} {rules:?}")
     }
 
-    /// By two states: the ways between them. Their guards exclude each other, so that their order says nothing.
+    /// By two states: the transitions between them. Their guards exclude each other, so that their order says nothing.
     fn transitions(&self) -> BTreeMap<String, String> {
         let mut ways: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (declared, transition) in self.0.transitions.iter().zip(self.0.machine.transitions) {
@@ -80,11 +80,11 @@ impl Teller<'_> {
     }
 
     fn hook(&self, hook: &Hook<'_>) -> String {
-        let counter = hook.increments().map(|it| self.0.machine.counter(it).name);
+        let counter = hook.counter.map(|it| self.0.machine.counter(it).name);
         match (hook.spawn(), counter) {
             (Some(Spawn { prompt, harness, permissions, .. }), _) => {
                 let prompt = self.0.machine.prompt(*prompt).name;
-                let told = if let Hook::NotifyWorker { message, .. } = hook { message } else { "" };
+                let told = hook.message;
                 format!("{} {prompt} {harness:?} {permissions:?} {counter:?} {told:?}", hook.name())
             }
             (None, Some(counter)) => format!("increment {counter}"),

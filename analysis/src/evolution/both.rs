@@ -23,7 +23,7 @@ pub struct Both<'b> {
     moved: Vec<CounterId>,
 }
 
-/// The ways between two states that both workflows have, in both.
+/// The transitions between two states that both workflows have, in both.
 pub(super) struct Pair<'b> {
     pub old: Vec<&'b Transition>,
     pub new: Vec<&'b Transition>,
@@ -56,7 +56,7 @@ impl<'b> Both<'b> {
         self.old.nearest[usize::from(old.0)].is_some() || self.old.search.cut().is_some()
     }
 
-    /// Every two states that the old workflow connects, with its ways; those of the new one, if it has both states.
+    /// Every two states that the old workflow connects, with its transitions; those of the new one, if it has both states.
     pub(super) fn pairs(&self) -> impl Iterator<Item = Pair<'b>> {
         let chunks = self.old.transitions.chunk_by(|a, b| ends(a) == ends(b));
         chunks.filter_map(|old| {
@@ -80,7 +80,7 @@ impl<'b> Both<'b> {
         }
     }
 
-    /// The old ways' guards as conditions over [`counters`](Self::counters); `None` for one without.
+    /// The guards of the old transitions as conditions over [`counters`](Self::counters); `None` for one without.
     pub(super) fn old_guards(&self, pair: &Pair<'_>) -> Vec<Option<Expr>> {
         pair.old.iter().map(|it| it.when.as_ref().map(|guard| self.translated(&guard.expr))).collect()
     }

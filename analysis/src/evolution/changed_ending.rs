@@ -1,4 +1,4 @@
-//! D05: a state in which tasks end is one on the way now, or the other way round.
+//! D05: a terminal state is no longer terminal, or another state has become terminal.
 
 use super::both::{Both, label};
 use super::{Change, D05, Side};
@@ -15,21 +15,21 @@ fn changed(old: &State, new: &State) -> Change {
     let name = &new.name.value;
     let (message, help, was) = if new.terminal {
         (
-            format!("`{name}` is terminal now: tasks that are under way there can never go on"),
+            format!("`{name}` is terminal now: running tasks there can never go on"),
             format!("end tasks in a state of its own, and let `{name}` lead there"),
-            "was on the way",
+            "was not terminal",
         )
     } else {
         (
             format!(
-                "`{name}` is not terminal any more: tasks that have ended there are under way again, without a worktree"
+                "`{name}` is not terminal any more: tasks that have ended there run again, without a worktree"
             ),
             format!("keep `{name}` terminal, and let tasks go on from another state"),
             "was terminal",
         )
     };
     let finding = Diagnostic::new(&D05, new.name.span, message)
-        .label(new.name.span, if new.terminal { "terminal" } else { "on the way" })
+        .label(new.name.span, if new.terminal { "terminal" } else { "not terminal" })
         .help(help);
     Change::on(Side::New, finding).beside(label(old.name.span, was))
 }

@@ -23,7 +23,7 @@ pub(super) fn fates(both: &Both<'_>) -> BTreeMap<String, String> {
     for (pair, loss) in losses(both) {
         let [from, to] = [pair.old[0].from.value, pair.old[0].to.value].map(|it| both.old.name(it));
         let why = match loss {
-            Loss::Told(_) => format!("its agent may have been told to go to `{to}`, and that way is gone"),
+            Loss::Named(_) => format!("its prompt may name `{to}`, and that transition is gone"),
             Loss::LastWay => format!("nothing leads on from `{from}` any more"),
         };
         fates.entry(from.to_owned()).or_insert(why);

@@ -1,4 +1,4 @@
-//! What becomes of tasks that are under way when one workflow takes the place of another.
+//! What becomes of running tasks when one workflow takes the place of another.
 //!
 //! A check here is a file, a page in `docs/lints/` and a line in the table below, like a lint; it looks at two workflows.
 
@@ -131,14 +131,14 @@ impl Change {
         self
     }
 
-    /// Whether tasks that are under way are the worse for it. What could not be decided is no change.
+    /// Whether it harms running tasks. What could not be decided is no change.
     pub fn is_breaking(&self) -> bool {
         ![&D06, &A10].contains(&self.finding.check)
     }
 }
 
 impl Comparison {
-    /// Whether tasks that are under way are the worse for the new workflow.
+    /// Whether the new workflow harms running tasks.
     pub fn is_breaking(&self) -> bool {
         self.changes.iter().any(Change::is_breaking)
     }

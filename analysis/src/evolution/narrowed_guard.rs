@@ -13,7 +13,7 @@ pub(super) fn find(both: &Both<'_>) -> Vec<Change> {
 
 fn in_pair(both: &Both<'_>, pair: &Pair<'_>) -> Option<Change> {
     let new: Option<Vec<&Expr>> = pair.new.iter().map(|it| Some(&it.when.as_ref()?.expr)).collect();
-    // One way without a guard is always open.
+    // A transition without a guard is always open.
     let new = new?;
     for (at, old) in both.old_guards(pair).iter().enumerate() {
         match left_out(both, old.as_ref(), &new) {

@@ -25,7 +25,7 @@ fn renamed_workflow(both: &Both<'_>) -> Option<Change> {
                 "write `name: {}`, or keep the old file beside this one until its tasks are over",
                 old.value
             ));
-        Change::on(Side::New, finding).beside(label(old.span, "what tasks that are under way say"))
+        Change::on(Side::New, finding).beside(label(old.span, "the state that running tasks have"))
     })
 }
 
@@ -46,7 +46,9 @@ fn removed(both: &Both<'_>, id: StateId, state: &State) -> Change {
             new.name.value
         ),
         (false, None) => {
-            format!("keep `{name}`, with no way in and a way out of it, until no task is left there")
+            format!(
+                "keep `{name}`, without a transition to it and with one out of it, until no task is left there"
+            )
         }
     };
     let finding = Diagnostic::new(&D01, state.name.span, message).label(state.name.span, "gone").help(help);

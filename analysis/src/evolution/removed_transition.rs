@@ -1,4 +1,4 @@
-//! D02: a transition is gone that a running agent was told to take, or that was the last way on.
+//! D02: a transition is gone that the prompt of a running agent names, or that was the last one out of a state.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ const MAX_LABELS: usize = 4;
 /// What is lost with a transition.
 pub(super) enum Loss {
     /// Prompts tell agents to take it, here.
-    Told(Vec<Span>),
+    Named(Vec<Span>),
     /// Nothing else leads on.
     LastWay,
 }
@@ -23,7 +23,7 @@ pub(super) fn find(both: &Both<'_>) -> Vec<Change> {
     losses(both).into_iter().map(|(pair, loss)| change(both, &pair, &loss)).collect()
 }
 
-/// The ways that are gone or closed to those who were told to take them. A state that has become terminal has lost
+/// The transitions that are gone, or closed to agents whose prompts name them. A state that has become terminal has lost
 /// all of them for that reason.
 pub(super) fn losses<'b>(both: &Both<'b>) -> Vec<(Pair<'b>, Loss)> {
     let asked = asked(both);
@@ -39,7 +39,7 @@ pub(super) fn losses<'b>(both: &Both<'b>) -> Vec<(Pair<'b>, Loss)> {
         told.sort_unstable();
         told.dedup();
         if !told.is_empty() {
-            Some((pair, Loss::Told(told)))
+            Some((pair, Loss::Named(told)))
         } else if pair.new.is_empty() && both.new.leaving(new).next().is_none() {
             Some((pair, Loss::LastWay))
         } else {
@@ -49,14 +49,13 @@ pub(super) fn losses<'b>(both: &Both<'b>) -> Vec<(Pair<'b>, Loss)> {
     losses.collect()
 }
 
-/// By the ends of an old way: who was told to take it and may, and where.
+/// By the ends of an old transition: which agents may ask for it and have a prompt that names it, and where.
 fn asked(both: &Both<'_>) -> HashMap<(StateId, StateId), Vec<(Actor, Span)>> {
     let mut asked: HashMap<_, Vec<_>> = HashMap::new();
     let prompt_facts = &both.old.prompt_facts;
     for (reading, runs) in prompt_facts.readings.iter().zip(&prompt_facts.runs) {
-        for (command, to) in reading.told_commands() {
-            let places = runs.iter().flatten().filter(|it| command.concerns(it.state));
-            for place in places.filter(|it| it.may_request(both.old.machine, to)) {
+        for (command, to) in reading.targets() {
+            for place in runs.iter().flatten().filter(|it| it.may_request(both.old.machine, to)) {
                 asked.entry((place.state, to)).or_default().push((place.actor, command.span));
             }
         }
@@ -75,23 +74,23 @@ fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
     let lost = if pair.new.is_empty() { "is gone" } else { "is closed to agents" };
     let counterpart = counterpart(both, pair);
     match loss {
-        Loss::Told(told) => {
-            let message = format!("{arrow} {lost}, and agents that are running were told to take it");
+        Loss::Named(told) => {
+            let message = format!("{arrow} {lost}, and the prompts of running agents name it");
             let finding = Diagnostic::new(&D02, place, message).label(place, format!("this {lost}"));
             let finding = told
                 .iter()
                 .take(MAX_LABELS)
-                .fold(finding, |finding, span| finding.label(*span, "agents were told to"));
+                .fold(finding, |finding, span| finding.label(*span, "the prompt names it"));
             let help = "keep it until no agent is running that was started before, or end those agents and start them \
-                        again: `orange task respawn` tells them what the new prompts say";
+                        again: `orange task respawn` gives them the new prompts";
             Change::on(Side::Old, finding.help(help)).beside(counterpart)
         }
         Loss::LastWay => {
             let from = both.old.name(old.from.value);
             let message = format!("{arrow} is gone, and nothing else leads on from `{from}`");
             let finding = Diagnostic::new(&D02, place, message)
-                .label(place, "the way on that is gone")
-                .help(format!("keep a way out of `{from}` for the tasks that are there"));
+                .label(place, "the transition that is gone")
+                .help(format!("keep a transition out of `{from}` for the tasks that are there"));
             Change::on(Side::Old, finding).beside(counterpart)
         }
     }
@@ -104,6 +103,6 @@ fn counterpart(both: &Both<'_>, pair: &Pair<'_>) -> Option<Label> {
             let by: Vec<&str> = new.by.iter().map(Actor::as_str).collect();
             label(both.new.first_line(new.span), format!("for {} alone", by.join(" and ")))
         }
-        None => label(both.new.state(from).name.span, "no such way from here"),
+        None => label(both.new.state(from).name.span, "no such transition from here"),
     }
 }

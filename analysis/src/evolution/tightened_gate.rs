@@ -28,7 +28,7 @@ struct Part<'c> {
     seen: bool,
 }
 
-/// The gates of a pair's ways, in both workflows.
+/// The gates of a pair's transitions, in both workflows.
 struct Gates<'c> {
     old: Vec<Option<Gate<'c>>>,
     new: Vec<Option<Gate<'c>>>,
@@ -118,7 +118,7 @@ impl Case<'_> {
     }
 }
 
-/// Counter values with which the old way was open, some new way would be, and none of them for this content.
+/// Counter values with which the old transition was open, some new one would be, and none of them for this content.
 fn refused(
     both: &Both<'_>,
     pair: &Pair<'_>,
@@ -153,7 +153,7 @@ fn tightened(
     let message = format!("{} now refuses {}{where_}", both.new.arrow(new), case.words());
     let place = gate_place(both.new, new);
     let finding = Diagnostic::new(&D04, place, message).label(place, "refused here").help(
-        "let it through until tasks that wrote it so are over, or tell their agents what is asked for now",
+        "let it through until tasks that wrote it so are over, or send their agents what the gate asks for now",
     );
     let finding = if witness.values.is_empty() { finding } else { finding.witness(witness) };
     let old = pair.old[at];

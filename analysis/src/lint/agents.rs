@@ -46,7 +46,7 @@ impl<'f> Facts<'f> {
     /// Whether the agent that is alive was started to run beside a worker: it may have a new one at its side.
     pub(crate) fn is_meant_beside(&self, edge: &Edge, alive: Actor) -> bool {
         let start = self.start(&self.search.run_to(edge.from), alive);
-        start.is_some_and(|(_, start)| matches!(start.hook, Hook::SpawnReviewer(_)))
+        start.is_some_and(|(_, start)| start.hook.action.starts_beside())
     }
 
     /// Whether a task that was created past the initial state has not been started: `orange task spawn` gives it a
@@ -64,7 +64,7 @@ impl<'f> Facts<'f> {
             || run.iter().any(|it| can_start(self.search.edge(*it).from))
     }
 
-    /// By configuration: whether some hook on the first way there was to start an agent and had no worktree for it.
+    /// By configuration: whether some hook on the first path there was to start an agent and had no worktree for it.
     pub(crate) fn never_bound(&self) -> Vec<bool> {
         let mut lost: Vec<bool> = Vec::new();
         for (id, _) in self.search.configurations() {
@@ -108,7 +108,7 @@ impl<'f> Facts<'f> {
             task.set_agent(agent, Agent::Dead);
         }
         let starting = (0..).zip(hooks).filter_map(|(at, hook)| {
-            let is_told = matches!(hook, Hook::NotifyWorker { .. }) && task.worker == Agent::Live;
+            let is_told = hook.action.traits().tells == Some(Actor::Worker) && task.worker == Agent::Live;
             task.apply(hook);
             hook.spawn().filter(|_| !is_told).map(|spawn| (at, spawn))
         });

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use orange_core::{self as core, Actor, Machine, StateId, TransitionId};
 
 use super::prompt_facts::PromptFacts;
-use super::ways::Ways;
+use super::state_graph::StateGraph;
 use super::{exits, prompts};
 use crate::search::{self, ConfigurationId, Edge, EdgeId, Search, SearchStep, ends};
 use crate::walk::{Act, Ended};
@@ -44,7 +44,7 @@ pub struct Facts<'f> {
     /// By [`TransitionId`]: who takes it.
     pub actor_kinds: Vec<ActorKind>,
     /// What transitions connect, whatever their guards say.
-    pub ways: Ways,
+    pub graph: StateGraph,
     /// By state: the nearest configuration in it, if the search came there.
     pub nearest: Vec<Option<ConfigurationId>>,
     /// What may still be spent on questions about guards.
@@ -90,7 +90,7 @@ impl<'f> Facts<'f> {
             transitions,
             exit_rules,
             actor_kinds,
-            ways: Ways::of(machine),
+            graph: StateGraph::of(machine),
             nearest: nearest(search),
             work: RefCell::new(Work::default()),
             steps_told: Cell::new(0),
@@ -153,7 +153,7 @@ impl<'f> Facts<'f> {
         self.machine.state(id).waits_for_human
     }
 
-    /// A run as a reader is told it. Of a run that is longer than what is left of [`MAX_TOLD`], that is its last step.
+    /// A run as readers see it. Of a run that is longer than what is left of [`MAX_TOLD`], that is its last step.
     pub fn tell(&self, run: &[EdgeId], end: impl Into<Option<String>>) -> diag::Trace {
         let run = if self.can_tell(run) { run } else { &run[run.len().saturating_sub(1)..] };
         let last = run.last().map_or(0, |last| self.search.edge(*last).to);

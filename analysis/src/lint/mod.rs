@@ -5,7 +5,7 @@
 pub(crate) mod agents;
 mod facts;
 pub(crate) mod prompt_facts;
-mod ways;
+mod state_graph;
 
 pub mod counters;
 pub mod exits;
@@ -15,8 +15,8 @@ pub mod prompts;
 pub mod unattended;
 
 pub use facts::{ActorKind, Facts, MAX_TOLD};
-pub use prompt_facts::{Command, Mood, PromptFacts, Reading, SectionName, Target, VerdictWord};
-pub use ways::Ways;
+pub use prompt_facts::{AgentInState, Command, PromptFacts, Reading, Target, VerdictWord, find_heading};
+pub use state_graph::StateGraph;
 
 use crate::catalogue::{self, Page};
 use crate::search::Search;
@@ -99,7 +99,7 @@ pub fn findings(checked: &Checked, source: &Source) -> Vec<Diagnostic> {
     with_facts(checked, source, all).unwrap_or_else(|refused| refused)
 }
 
-/// What can be told with every fact about a checked workflow at hand.
+/// What a function makes of all facts about a checked workflow.
 ///
 /// # Errors
 /// It has no tables: it is a step workflow, or its guards are beyond a limit.

@@ -126,14 +126,14 @@ impl<'f> Unattended<'f> {
         self.components.together(edge.from, edge.to)
     }
 
-    /// The step and a shortest way back to where it began.
+    /// The step and a shortest path back to where it began.
     fn turn(&self, first: EdgeId) -> Vec<EdgeId> {
         let Edge { from: start, to, .. } = *self.search().edge(first);
         if to == start {
             return vec![first];
         }
         let goes_on = |edge: &Edge| part(self.facts, edge) != Part::Attended && self.turns(edge);
-        // The component is looked through once, and only once for every loop that is told.
+        // The component is looked through once, and only once for every loop that is reported.
         let mut budget = usize::MAX;
         let back = self.search().walk(to, goes_on, |edge| edge.to == start, &mut budget);
         std::iter::once(first).chain(back.unwrap_or_default()).collect()

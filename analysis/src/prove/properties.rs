@@ -63,7 +63,7 @@ fn no_end(known: &Known<'_, '_>) -> Option<Trace> {
     let components = Components::of(search.size(), search.edges().map(|(_, edge)| (edge.from, edge.to)));
     let ending = components.reaching(|id| facts.state(search.task(id).status).terminal);
     let trap = search.configurations().map(|(id, _)| id).find(|id| !ending[*id as usize])?;
-    Some(facts.tell(&search.run_to(trap), "no way to an end is left".to_owned()))
+    Some(facts.tell(&search.run_to(trap), "no transition to an end is open".to_owned()))
 }
 
 fn ends(known: &Known<'_, '_>) -> String {
@@ -107,7 +107,7 @@ fn one_agent(known: &Known<'_, '_>) -> String {
 
 /// An end that no exit rule decides about, or a crash too many that moves nothing.
 fn lost_agent(known: &Known<'_, '_>) -> Option<Trace> {
-    told(known, |edge| is_lost(known, edge), "nobody is told")
+    told(known, |edge| is_lost(known, edge), "nobody learns of it")
 }
 
 fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
@@ -147,7 +147,7 @@ fn every_end_counts(known: &Known<'_, '_>) -> String {
     let waiting =
         if waits == 0 { String::new() } else { format!(", {waits} wait until it is started again") };
     format!(
-        "of the {} ways in which an agent can end, {moved} move the task on, {crashes} count as crashes{waiting} and \
+        "of the {} ends that an agent can have, {moved} move the task on, {crashes} count as crashes{waiting} and \
          {shown} show the session as dead",
         ends.len()
     )

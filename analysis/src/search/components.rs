@@ -76,7 +76,7 @@ struct Tarjan {
     low: Vec<u32>,
     /// The nodes that are met and in no component.
     open: Vec<u32>,
-    /// The way to the node at hand, and how many of its arrows are done.
+    /// The path to the current node, and how many of its arrows are done.
     way: Vec<(u32, u32)>,
     count: u32,
 }

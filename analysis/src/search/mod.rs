@@ -1,6 +1,6 @@
 //! The search: every run of a workflow, on an abstract task, by the decisions of the core themselves.
 //!
-//! It is breadth-first, so that the first way to anything is a shortest one, and one from the initial state where there is
+//! It is breadth-first, so that the first path to anything is a shortest one, and one from the initial state where there is
 //! any; one search serves all checks.
 
 pub mod components;
@@ -374,7 +374,7 @@ impl fmt::Display for Cut {
     }
 }
 
-/// What is needed on the way and not afterwards.
+/// What the search needs while it runs, and nobody needs afterwards.
 struct Explorer<'s, 'm> {
     numbers: Numbers,
     decisions: Decisions<'m>,

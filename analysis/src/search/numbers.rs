@@ -17,7 +17,7 @@ impl Numbers {
         Self { slots: vec![0; 256] }
     }
 
-    /// The number of a value; a new one goes to the end of the list, and that it does is told.
+    /// The number of a value; a new one goes to the end of the list, and the answer says whether it did.
     pub(super) fn number<T: Copy + Eq + Hash>(&mut self, all: &mut Vec<T>, value: T) -> (u32, bool) {
         let slot = self.find(all, &value);
         if let Some(number) = self.slots[slot].checked_sub(1) {

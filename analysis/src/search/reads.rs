@@ -10,7 +10,7 @@ use super::task::Task;
 /// What one state reads, as sets of numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reads {
-    /// The sections that gates of the ways out read.
+    /// The sections that gates of the transitions out of the state read.
     pub gated: Set,
     /// The sections that exit rules read, and the gates that these lead through.
     pub ruled: Set,

@@ -10,7 +10,7 @@ pub type ContentId = u8;
 /// The section does not exist.
 pub const ABSENT: ContentId = 0;
 
-/// Contents of one section that are still told apart.
+/// Contents of one section that the search still distinguishes.
 const MAX_CONTENTS: usize = 64;
 
 /// The sections that some gate or exit rule reads.

@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use orange_core::action::{Ends, Worktree};
 use orange_core::{Actor, Effect, Hook, StateId, names_window};
 
 use super::sections::ContentId;
@@ -155,24 +156,20 @@ impl Task {
 
     /// Does what a hook does, and tells what it did beside.
     pub fn apply(&mut self, hook: &Hook<'_>) -> Option<Event> {
-        match hook {
-            Hook::AcquireWorkspace => idle_if(std::mem::replace(&mut self.workspace, true)),
-            Hook::ReleaseWorkspace => idle_if(!std::mem::replace(&mut self.workspace, false)),
-            Hook::KillSession => self.kill_session(),
-            Hook::KillReviewer => self.kill_reviewer(),
-            Hook::SpawnAgent(spawn) => self.spawn(spawn.actor(), false),
-            Hook::SpawnReviewer(spawn) => self.spawn(spawn.actor(), true),
-            Hook::NotifyWorker { .. } if self.worker == Agent::Live => None,
-            Hook::NotifyWorker { otherwise: Some(spawn), .. } => self.spawn(spawn.actor(), false),
-            Hook::NotifyWorker { otherwise: None, .. } => Some(Event::NobodyToNotify),
-            Hook::SpawnNext
-            | Hook::PushBranch
-            | Hook::CreatePr
-            | Hook::DeleteRemoteBranch
-            | Hook::Increment { .. }
-            | Hook::SetField { .. }
-            | Hook::Notify { .. }
-            | Hook::RunCommand { .. } => None,
+        let traits = hook.action.traits();
+        if traits.tells == Some(Actor::Worker) && self.worker == Agent::Live {
+            return None;
+        }
+        if let Some(spawn) = hook.spawn() {
+            return self.spawn(spawn.actor(), hook.action.starts_beside());
+        }
+        match (traits.tells, traits.ends, traits.worktree) {
+            (Some(Actor::Worker), _, _) => Some(Event::NobodyToNotify),
+            (_, Some(Ends::Session), _) => self.kill_session(),
+            (_, Some(Ends::Reviewer), _) => self.kill_reviewer(),
+            (_, None, Some(Worktree::Acquires)) => idle_if(std::mem::replace(&mut self.workspace, true)),
+            (_, None, Some(Worktree::Releases)) => idle_if(!std::mem::replace(&mut self.workspace, false)),
+            (_, None, Some(Worktree::Uses) | None) => None,
         }
     }
 

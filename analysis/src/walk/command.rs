@@ -1,4 +1,4 @@
-//! The words by which a walk is told what to do: one command a line, in scripts, at the prompt and in traces.
+//! The commands of a walk: one a line, in scripts, at the prompt and in traces.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub enum Command {
         /// Its new value.
         value: u32,
     },
-    /// Show the ways on.
+    /// Show the transitions from here.
     Next,
     /// Show the task.
     Show,
@@ -42,7 +42,7 @@ die [worker|reviewer] [with CODE] [by SIGNAL] [after SECONDS] [saying TEXT]
                              signal, so long after the task came to its state,
                              with this in its last lines
 set COUNTER NUMBER           set a counter
-next                         show the ways on, and what stands in them
+next                         show the transitions from here, and what closes each
 show                         show the task
 back                         take the last command back
 quit                         stop

@@ -81,7 +81,7 @@ pub enum Happened {
     Refused {
         /// The word for it in the answers of `orange`: `gate_failed`.
         code: &'static str,
-        /// What stands in the way.
+        /// What closes the transition.
         message: String,
         /// What would make it yes.
         help: String,
@@ -217,7 +217,7 @@ impl<'m> Walk<'m> {
         self.task.workspace = bound;
     }
 
-    /// Every way on, and what stands in it.
+    /// Every transition from here, and what closes it.
     pub fn options(&self, actor: Actor) -> Vec<(Choice, Option<String>)> {
         self.view(|view| {
             let choices = self.machine.options(view, actor);
@@ -419,7 +419,7 @@ impl Ran {
             Event::SpawnWhileAlive(actor) => format!("a {actor} is still alive in the worktree"),
             Event::SpawnWithoutWorkspace => "there is no worktree: nothing is started".to_owned(),
             Event::SpawnWithoutSession => "no worker is alive beside it".to_owned(),
-            Event::NobodyToNotify => "no worker is alive to be told".to_owned(),
+            Event::NobodyToNotify => "no worker is alive to get the message".to_owned(),
             Event::KilledUnderOtherName => "its window carries an earlier round".to_owned(),
             Event::Idle => return None,
         })

@@ -89,8 +89,8 @@ fn place(context: &CheckContext<'_>, transition: &Transition) -> Span {
 pub(super) fn undecided(what: &str, question: &str, cells: u64, place: Span) -> Diagnostic {
     let message = match cells > MAX_CELLS {
         true => format!(
-            "whether {what} {question} was not decided: their guards tell {cells} combinations of counter values \
-             apart, and the limit is {MAX_CELLS}"
+            "whether {what} {question} was not decided: their guards distinguish {cells} combinations of counter \
+             values, and the limit is {MAX_CELLS}"
         ),
         false => format!(
             "whether {what} {question} was not decided: the guards of this file are too many and too long"

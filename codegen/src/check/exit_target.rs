@@ -73,7 +73,7 @@ fn crashes(number: u32) -> String {
     if number == 1 { "1 crash".to_owned() } else { format!("{number} crashes") }
 }
 
-/// The declared ways out, when there are few.
+/// The declared transitions out, when they are few.
 fn instead(context: &CheckContext<'_>, from: StateId) -> String {
     let mut targets: Vec<&str> = context
         .draft

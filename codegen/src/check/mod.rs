@@ -1,6 +1,6 @@
 //! The checks: one small file per family, each pushing what it finds.
 //!
-//! Names that do not resolve are found on the way to the model; here is what takes a whole workflow to see.
+//! The model reports names that do not resolve; these checks need a whole workflow.
 
 mod ambiguous;
 mod collision;
@@ -44,7 +44,7 @@ pub fn run(draft: Draft, source: &Source, found: &mut Vec<Diagnostic>) -> Option
             machine(&draft, source, found);
             Definition::Machine(draft.workflow)
         }
-        // Their keys were read. Whoever compiles or lints one is told that nothing else of it can be checked yet.
+        // Their keys were read. The finding says that nothing else of it can be checked yet.
         Draft::Steps(steps) => Definition::Steps(steps),
     };
     let sound = found.iter().all(|it| it.level != Level::Error);

@@ -1,9 +1,9 @@
-//! S09: what `action: wait` starts again must be told something, and a timeout is for where an agent works.
+//! S09: an agent that `action: wait` starts again needs a prompt, and a timeout needs a state where an agent works.
 
 use super::CheckContext;
 use crate::catalogue::S09;
 use crate::diag::Diagnostic;
-use crate::model::{Action, Condition, Outcome, StateId};
+use crate::model::{Condition, Outcome, StateId};
 
 pub(super) fn check(context: &mut CheckContext<'_>) {
     waits(context);
@@ -32,8 +32,8 @@ fn staffed(context: &CheckContext<'_>) -> Vec<bool> {
     let mut staffed: Vec<bool> = workflow.states.iter().map(|it| it.respawn_prompt.is_some()).collect();
     for _ in &workflow.states {
         for it in &workflow.transitions {
-            let starts = it.hooks.iter().any(|hook| hook.action.spawn().is_some());
-            let ends = it.hooks.iter().any(|hook| matches!(hook.action, Action::KillSession));
+            let starts = it.hooks.iter().any(|hook| hook.spawn.is_some());
+            let ends = it.hooks.iter().any(|hook| hook.action.ends_session());
             staffed[at(it.to.value)] |= starts || (staffed[at(it.from.value)] && !ends);
         }
     }
@@ -49,7 +49,7 @@ fn waits(context: &mut CheckContext<'_>) {
         }
         let name = &state.name.value;
         let message =
-            format!("`action: wait` starts the agent of `{name}` again, and nothing says what it is told");
+            format!("`action: wait` starts the agent of `{name}` again, and the state has no prompt for it");
         let finding = Diagnostic::new(&S09, *named, message)
             .label(*named, "starts it again")
             .label(state.name.span, "has no `respawn_prompt`")

@@ -5,7 +5,7 @@ use orange_core::{
     Piece, Prompt, Range, Spawn, State, StateId, Transition, Value, Verdict,
 };
 use proc_macro2::{Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 
 use super::{Emission, text};
 
@@ -153,47 +153,35 @@ fn gate(gate: &Gate<'_>) -> TokenStream {
 }
 
 fn hook(emission: &Emission<'_>, hook: &Hook<'_>) -> TokenStream {
-    let hook = match hook {
-        Hook::AcquireWorkspace => quote!(AcquireWorkspace),
-        Hook::ReleaseWorkspace => quote!(ReleaseWorkspace),
-        Hook::SpawnAgent(it) => {
-            let spawn = spawn(emission, it);
-            quote!(SpawnAgent(#spawn))
-        }
-        Hook::SpawnReviewer(it) => {
-            let spawn = spawn(emission, it);
-            quote!(SpawnReviewer(#spawn))
-        }
-        Hook::KillSession => quote!(KillSession),
-        Hook::KillReviewer => quote!(KillReviewer),
-        Hook::NotifyWorker { message, otherwise } => {
-            let message = text::lines(message);
-            let otherwise = option(otherwise.as_ref().map(|it| spawn(emission, it)));
-            quote!(NotifyWorker { message: #message, otherwise: #otherwise })
-        }
-        Hook::SpawnNext => quote!(SpawnNext),
-        Hook::PushBranch => quote!(PushBranch),
-        Hook::CreatePr => quote!(CreatePr),
-        Hook::DeleteRemoteBranch => quote!(DeleteRemoteBranch),
-        Hook::Increment { counter } => {
-            let counter = Literal::u16_unsuffixed(counter.0);
-            quote!(Increment { counter: orange::CounterId(#counter) })
-        }
-        Hook::SetField { field, value } => {
-            let value = text::lines(value);
-            quote!(SetField { field: #field, value: #value })
-        }
-        Hook::Notify { message } => {
-            let message = text::lines(message);
-            quote!(Notify { message: #message })
-        }
-        Hook::RunCommand { argv, timeout } => {
-            let argv = argv.iter().map(|argument| text::lines(argument));
-            let timeout = Literal::u32_unsuffixed(*timeout);
-            quote!(RunCommand { argv: &[#(#argv),*], timeout: #timeout })
-        }
-    };
-    quote!(orange::Hook::#hook)
+    let action = format_ident!("{}", format!("{:?}", hook.action));
+    let text = |text: &str| (!text.is_empty()).then(|| text::lines(text));
+    let spawn = hook.spawn.as_ref().map(|it| option(Some(spawn(emission, it))));
+    let counter = hook.counter.map(|counter| {
+        let counter = Literal::u16_unsuffixed(counter.0);
+        quote!(Some(orange::CounterId(#counter)))
+    });
+    let argv = hook.argv.iter().map(|argument| text::lines(argument));
+    let argv = (!hook.argv.is_empty()).then(|| quote!(&[#(#argv),*]));
+    let timeout = (hook.timeout > 0).then(|| Literal::u32_unsuffixed(hook.timeout));
+    let parameters: TokenStream = [
+        entry("spawn", spawn),
+        entry("counter", counter),
+        entry("message", text(hook.message)),
+        entry("field", text(hook.field)),
+        entry("value", text(hook.value)),
+        entry("argv", argv),
+        entry("timeout", timeout),
+    ]
+    .into_iter()
+    .collect();
+    let bare = quote!(orange::Hook::new(orange::Action::#action));
+    if parameters.is_empty() { bare } else { quote!(orange::Hook { #parameters ..#bare }) }
+}
+
+/// A part of a struct, if there is anything to say of it.
+fn entry(name: &str, value: Option<impl ToTokens>) -> TokenStream {
+    let name = format_ident!("{name}");
+    value.map(|value| quote!(#name: #value,)).unwrap_or_default()
 }
 
 fn spawn(emission: &Emission<'_>, spawn: &Spawn) -> TokenStream {
@@ -206,16 +194,11 @@ fn spawn(emission: &Emission<'_>, spawn: &Spawn) -> TokenStream {
         Permissions::Full => quote!(Full),
         Permissions::Reduced => quote!(Reduced),
     };
-    let increment = option(spawn.increment.map(|counter| {
-        let counter = Literal::u16_unsuffixed(counter.0);
-        quote!(orange::CounterId(#counter))
-    }));
     quote! {
         orange::Spawn {
             prompt: Prompt::#prompt.id(),
             harness: orange::HarnessOf::#harness,
             permissions: orange::Permissions::#permissions,
-            increment: #increment,
         }
     }
 }

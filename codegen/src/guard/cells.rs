@@ -66,7 +66,7 @@ impl Cells {
     }
 
     /// Shows each cell's smallest values, indexed by [`CounterId`], the smallest first and the first counter the
-    /// slowest, until told to stop.
+    /// slowest, until the caller stops it.
     pub(super) fn visit<B>(&self, mut look: impl FnMut(&Cell, &[u32]) -> ControlFlow<B>) -> Option<B> {
         let mut cell = vec![0; self.axes.len()];
         let mut values = self.zeros();

@@ -1,9 +1,9 @@
 //! What the tables say of a state and the workflow only implies: who works there, how it starts again, whether it waits.
 
 use orange_core as core;
-use orange_core::{Actor, HarnessOf, Permissions, PromptId, StateId};
+use orange_core::{Action, Actor, HarnessOf, Permissions, PromptId, StateId};
 
-use crate::model::{Action, Hook, Outcome, Spawn, Wait, Workflow};
+use crate::model::{Hook, Outcome, Spawn, Wait, Workflow};
 
 /// Looked up once, so that no state searches the whole workflow.
 pub(super) struct Facts<'w> {
@@ -19,7 +19,7 @@ pub(super) struct Facts<'w> {
 /// A hook that starts an agent.
 #[derive(Clone, Copy)]
 struct Starter<'w> {
-    window: bool,
+    action: Action,
     spawn: &'w Spawn,
 }
 
@@ -47,7 +47,7 @@ impl<'w> Facts<'w> {
         facts
     }
 
-    /// Whether a person alone moves a task on: where it is marked so, and else where no way out is taken by an exit
+    /// Whether a person alone moves a task on: where it is marked so, and else where no transition out is taken by an exit
     /// rule.
     pub(super) fn waits_for_human(&self, id: StateId) -> bool {
         let state = &self.workflow.states[usize::from(id.0)];
@@ -83,8 +83,7 @@ impl<'w> Facts<'w> {
 }
 
 fn starter(hook: &Hook) -> Option<Starter<'_>> {
-    let window = matches!(hook.action, Action::SpawnReviewer(_));
-    hook.action.spawn().map(|spawn| Starter { window, spawn })
+    hook.spawn.as_ref().map(|spawn| Starter { action: hook.action, spawn })
 }
 
 /// It counts nothing up: a second start is not a second round.
@@ -92,10 +91,7 @@ fn again<'w>(prompt: PromptId, model: Option<&Starter<'_>>) -> core::Hook<'w> {
     let (harness, permissions) = model.map_or((HarnessOf::Task, Permissions::Full), |starter| {
         (starter.spawn.harness, starter.spawn.permissions)
     });
-    let spawn = core::Spawn { prompt, harness, permissions, increment: None };
-    if model.is_some_and(|starter| starter.window) {
-        core::Hook::SpawnReviewer(spawn)
-    } else {
-        core::Hook::SpawnAgent(spawn)
-    }
+    let spawn = core::Spawn { prompt, harness, permissions };
+    let action = model.filter(|it| it.action.starts_beside()).map_or(Action::SpawnAgent, |it| it.action);
+    core::Hook::spawning(action, spawn)
 }

@@ -24,8 +24,8 @@ use orange_core::{Machine, TransitionId, fnv1a};
 use crate::catalogue::S14;
 use crate::guard::Guard;
 use crate::model::{
-    Action, Commands, Condition, Definition, Ending, ExitRule, Gate, Hook, Outcome, Piece, Prompt, Spawn,
-    Steps, Transition, Workflow,
+    Commands, Condition, Definition, Ending, ExitRule, Gate, Hook, Outcome, Piece, Prompt, Spawn, Steps,
+    Transition, Workflow,
 };
 use crate::{Checked, Diagnostic};
 
@@ -158,28 +158,15 @@ impl<'a> Lowering<'a> {
     }
 
     fn hook(&self, hook: &'a Hook) -> core::Hook<'a> {
-        match &hook.action {
-            Action::AcquireWorkspace => core::Hook::AcquireWorkspace,
-            Action::ReleaseWorkspace => core::Hook::ReleaseWorkspace,
-            Action::SpawnAgent(it) => core::Hook::SpawnAgent(spawn(it)),
-            Action::SpawnReviewer(it) => core::Hook::SpawnReviewer(spawn(it)),
-            Action::KillSession => core::Hook::KillSession,
-            Action::KillReviewer => core::Hook::KillReviewer,
-            Action::NotifyWorker { message, otherwise } => {
-                let otherwise = otherwise.as_ref().map(spawn);
-                core::Hook::NotifyWorker { message: &message.value, otherwise }
-            }
-            Action::SpawnNext => core::Hook::SpawnNext,
-            Action::PushBranch => core::Hook::PushBranch,
-            Action::CreatePr => core::Hook::CreatePr,
-            Action::DeleteRemoteBranch => core::Hook::DeleteRemoteBranch,
-            Action::Increment { field } => core::Hook::Increment { counter: field.value },
-            Action::SetField { field, value } => core::Hook::SetField { field: &field.value, value },
-            Action::Notify { message } => core::Hook::Notify { message: &message.value },
-            Action::RunCommand { argv, timeout } => core::Hook::RunCommand {
-                argv: self.arena.words.keep(argv.iter().map(String::as_str)),
-                timeout: *timeout,
-            },
+        core::Hook {
+            action: hook.action,
+            spawn: hook.spawn.as_ref().map(spawn),
+            counter: hook.counter.map(|it| it.value),
+            message: hook.message.as_ref().map_or("", |it| &it.value),
+            field: &hook.field,
+            value: &hook.value,
+            argv: self.arena.words.keep(hook.argv.iter().map(String::as_str)),
+            timeout: hook.timeout,
         }
     }
 
@@ -224,12 +211,7 @@ impl<'a> Lowering<'a> {
 }
 
 fn spawn(spawn: &Spawn) -> core::Spawn {
-    core::Spawn {
-        prompt: spawn.prompt.value,
-        harness: spawn.harness,
-        permissions: spawn.permissions,
-        increment: spawn.increment.map(|counter| counter.value),
-    }
+    core::Spawn { prompt: spawn.prompt.value, harness: spawn.harness, permissions: spawn.permissions }
 }
 
 fn piece(piece: &Piece) -> core::Piece<'_> {

@@ -1,6 +1,6 @@
 //! What the tables say that the workflow only implies.
 
-use orange_core::{Actor, HarnessOf, Hook, Machine, Permissions, StateId, TransitionId};
+use orange_core::{Action, Actor, HarnessOf, Hook, Machine, Permissions, StateId, TransitionId};
 
 use super::*;
 use crate::{Source, compile};
@@ -29,7 +29,7 @@ fn check_respawn(transitions: &str, expect: (&str, HarnessOf, Permissions), agen
         let hook = state.respawn.unwrap();
         let spawn = hook.spawn().unwrap();
         assert_eq!(machine.prompt(spawn.prompt).name, "again");
-        assert_eq!(spawn.increment, None);
+        assert_eq!(hook.counter, None);
         assert_eq!((hook.name(), spawn.harness, spawn.permissions), expect);
         assert_eq!(state.agent, agent);
     });
@@ -140,9 +140,9 @@ transitions:
       - {action: set_field, field: note, value: x}";
     with_machine(body, |machine| {
         let expect = [
-            Hook::RunCommand { argv: &["make", "a b"], timeout: 7 },
-            Hook::Increment { counter: core::CounterId(2) },
-            Hook::SetField { field: "note", value: "x" },
+            Hook { argv: &["make", "a b"], timeout: 7, ..Hook::new(Action::RunCommand) },
+            Hook { counter: Some(core::CounterId(2)), ..Hook::new(Action::Increment) },
+            Hook { field: "note", value: "x", ..Hook::new(Action::SetField) },
         ];
         assert_eq!(machine.transitions[0].hooks, expect);
         assert_eq!(machine.counters[2], core::Counter { name: "tries", default: 3 });

@@ -1,9 +1,11 @@
 //! Which state each command drives to, and where nothing is said, which one it usually is.
 
+use orange_core::action::Starts;
+
 use super::decoder::{Decoder, Field};
 use super::keys::COMMANDS;
 use super::scope::Scope;
-use super::{Action, Commands, StateId, Transition};
+use super::{Commands, StateId, Transition};
 
 /// What `commands` says; an absent command was not written, `Err` was not understood.
 #[derive(Default)]
@@ -104,6 +106,8 @@ fn spawn(
 impl Transition {
     /// Whether a hook of it starts an agent.
     pub fn spawns(&self) -> bool {
-        self.hooks.iter().any(|hook| matches!(hook.action, Action::SpawnAgent(_) | Action::SpawnReviewer(_)))
+        self.hooks
+            .iter()
+            .any(|it| matches!(it.action.traits().starts, Some(Starts::Anew | Starts::BesideWorker)))
     }
 }

@@ -1,4 +1,4 @@
-//! Reads values out of the syntax tree, collecting every fault on the way instead of stopping at one.
+//! Reads values out of the syntax tree, and collects every fault instead of stopping at one.
 
 use std::collections::HashMap;
 
@@ -202,7 +202,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Reports a key that is not known; the slot of the one that was meant, if that can be told.
+    /// Reports a key that is not known; the slot of the one that was meant, if that is clear.
     fn unknown_key(&mut self, entry: &Entry<'_>, object: &'static Object) -> Option<usize> {
         let word = entry.name.value;
         let known = object.keys.iter().map(|key| key.name);

@@ -7,7 +7,7 @@ use crate::catalogue::S04;
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
 
-/// What the parent of a process is told: one byte of status.
+/// What the parent of a process gets: one byte of status.
 const LAST_CODE: u32 = 255;
 
 /// The last signal that there is on Linux.
@@ -17,7 +17,7 @@ const LAST_SIGNAL: u32 = 64;
 pub(super) fn ending(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Ending> {
     let (exit, output) = (fields.get("exit"), fields.get("on_output"));
     let first = exit.or(output)?;
-    // Both are read before either may stop, so that the faults of both are told.
+    // Both are read before either may stop, so that both report their faults.
     let (exit, said) = (exit.map(|it| numbers(decoder, &it)), output.map(|it| said(decoder, &it)));
     let (codes, signals) = exit.unwrap_or_else(|| Some((Vec::new(), Vec::new())))?;
     let output = match said {

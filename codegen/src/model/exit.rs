@@ -27,7 +27,7 @@ enum RuleAction {
 const RULE_ACTIONS: [(&str, RuleAction); 3] =
     [("crash", RuleAction::Crash), ("mark_dead", RuleAction::MarkDead), ("wait", RuleAction::Wait)];
 
-/// `exit_monitoring`, and what can be told of rules that were not understood as a whole.
+/// `exit_monitoring`, and what is known of rules that were not understood as a whole.
 #[derive(Default)]
 pub(super) struct Exits {
     pub(super) monitoring: ExitMonitoring,

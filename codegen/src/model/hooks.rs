@@ -1,18 +1,18 @@
 //! Hooks: actions and exactly their parameters.
 
+use orange_core::action::{ParameterKind, Starts};
+use orange_core::{Action, Actor};
+
 use super::decoder::{Decoder, Field, Fields};
-use super::keys::{ACTIONS, HOOK, Object};
+use super::keys::{ACTIONS, HOOK, INCREMENT_REVIEW_ROUND, Object};
 use super::prompts;
 use super::scope::Scope;
-use super::{Action, CounterId, HarnessOf, Hook, Permissions, REVIEW_ROUND, Spawn, Value};
+use super::{HarnessOf, Hook, Permissions, REVIEW_ROUND, Spawn, Value};
 use crate::catalogue::{A04, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
 use crate::syntax::limits::{MAX_HOOKS, exceeded};
 use crate::syntax::{Kind, Node, Text};
-
-/// Seconds that `run_command` gives a program where the workflow does not say.
-const DEFAULT_TIMEOUT: u32 = 60;
 
 /// Keys of the frontmatter that the engine owns (design §6); counters are its own too.
 const ENGINE_KEYS: [&str; 6] = ["status", "workspace", "tmux_session", "workflow", "attention", "id"];
@@ -34,8 +34,24 @@ fn hook(decoder: &mut Decoder<'_>, scope: &Scope<'_>, node: &Node) -> Option<Hoo
     let named = action_of(decoder, node)?;
     let object = known_action(decoder, &named)?;
     let fields = decoder.object(node, object)?;
-    let action = action(decoder, scope, &fields)?;
-    Some(Hook { span: node.span, named: named.span, action })
+    let mut hook = Hook {
+        span: node.span,
+        named: named.span,
+        action: Action::named(object.what).unwrap_or(Action::Increment),
+        spawn: None,
+        counter: None,
+        message: None,
+        field: String::new(),
+        value: String::new(),
+        argv: Vec::new(),
+        timeout: 0,
+    };
+    if object.what == INCREMENT_REVIEW_ROUND {
+        hook.counter = Some(Spanned::new(REVIEW_ROUND, named.span));
+    } else {
+        parameters(decoder, scope, &fields, &mut hook)?;
+    }
+    Some(hook)
 }
 
 /// The value of `action`, which says what the other keys may be.
@@ -67,89 +83,69 @@ fn known_action(decoder: &mut Decoder<'_>, named: &Spanned<&str>) -> Option<&'st
     object
 }
 
-fn action(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> Option<Action> {
-    Some(match fields.object.what {
-        "acquire_workspace" => Action::AcquireWorkspace,
-        "release_workspace" => Action::ReleaseWorkspace,
-        "spawn_agent" => {
-            Action::SpawnAgent(spawn(decoder, scope, fields, HarnessOf::Task, Permissions::Full)?)
-        }
-        "spawn_reviewer" => {
-            Action::SpawnReviewer(spawn(decoder, scope, fields, HarnessOf::Review, Permissions::Reduced)?)
-        }
-        "kill_session" => Action::KillSession,
-        "kill_reviewer" => Action::KillReviewer,
-        "notify_worker" => notify_worker(decoder, scope, fields)?,
-        "spawn_next" => Action::SpawnNext,
-        "push_branch" => Action::PushBranch,
-        "create_pr" => Action::CreatePr,
-        "delete_remote_branch" => Action::DeleteRemoteBranch,
-        "increment" => Action::Increment { field: counter(decoder, scope, fields, "field")? },
-        "increment_review_round" => {
-            let at = fields.get("action").map_or(fields.span, |it| it.value.span);
-            Action::Increment { field: Spanned::new(REVIEW_ROUND, at) }
-        }
-        "set_field" => set_field(decoder, scope, fields)?,
-        "notify" => Action::Notify { message: message(decoder, scope, fields, &[])? },
-        "run_command" => run_command(decoder, fields)?,
-        // The table has no other; a test decodes every action of it.
-        _ => return None,
-    })
-}
-
-/// A worker that is started in the place of the one that should have been told runs as workers do.
-fn notify_worker(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> Option<Action> {
-    let prompt = match fields.get("prompt") {
-        Some(field) => Some(scope.prompt(decoder, &field, &A04)?),
-        None => None,
-    };
-    let (harness, permissions) = (HarnessOf::Task, Permissions::Full);
-    let otherwise = prompt.map(|prompt| Spawn { prompt, harness, permissions, increment: None });
-    Some(Action::NotifyWorker { message: message(decoder, scope, fields, &[Value::Orange])?, otherwise })
-}
-
-fn spawn(
+/// Reads the parameters of a hook: `None` where one that its action needs cannot be read.
+fn parameters(
     decoder: &mut Decoder<'_>,
     scope: &Scope<'_>,
     fields: &Fields<'_>,
-    harness: HarnessOf,
-    permissions: Permissions,
-) -> Option<Spawn> {
-    let prompt = fields.get("prompt").and_then(|it| scope.prompt(decoder, &it, &A04));
-    let harness =
-        fields.get("harness").and_then(|it| decoder.word(&it, &HARNESSES)).map_or(harness, |it| it.value);
-    let permissions = fields
-        .get("permissions")
-        .and_then(|it| decoder.word(&it, &PERMISSIONS))
-        .map_or(permissions, |it| it.value);
-    let increment = counter(decoder, scope, fields, "increment");
-    Some(Spawn { prompt: prompt?, harness, permissions, increment })
+    hook: &mut Hook,
+) -> Option<()> {
+    let defaults = (HarnessOf::Task, Permissions::Full);
+    let (mut harness, mut permissions) = hook.action.traits().starts.map_or(defaults, Starts::defaults);
+    let mut prompt = None;
+    let mut is_whole = true;
+    for parameter in hook.action.parameters() {
+        let is_read = match (parameter.kind, fields.get(parameter.name)) {
+            (ParameterKind::Seconds(default), field) => {
+                let seconds = field.and_then(|it| super::exit::at_least_one(decoder, &it));
+                hook.timeout = seconds.unwrap_or(default);
+                true
+            }
+            (_, None) => false,
+            (ParameterKind::Prompt, Some(field)) => {
+                prompt = scope.prompt(decoder, &field, &A04);
+                prompt.is_some()
+            }
+            (ParameterKind::Harness, Some(field)) => {
+                decoder.word(&field, &HARNESSES).map(|it| harness = it.value).is_some()
+            }
+            (ParameterKind::Permissions, Some(field)) => {
+                decoder.word(&field, &PERMISSIONS).map(|it| permissions = it.value).is_some()
+            }
+            (ParameterKind::Counter, Some(field)) => {
+                hook.counter = scope.counter_of(decoder, &field);
+                hook.counter.is_some()
+            }
+            (ParameterKind::Message, Some(field)) => {
+                hook.message = message(decoder, scope, hook.action, &field);
+                hook.message.is_some()
+            }
+            (ParameterKind::Field, Some(field)) => {
+                own_field(decoder, scope, &field).map(|it| hook.field = it).is_some()
+            }
+            (ParameterKind::Value, Some(field)) => {
+                decoder.scalar(&field).map(|it| hook.value = it.value).is_some()
+            }
+            (ParameterKind::Argv, Some(field)) => argv(decoder, &field).map(|it| hook.argv = it).is_some(),
+        };
+        is_whole &= is_read || !parameter.required;
+    }
+    hook.spawn = prompt.map(|prompt| Spawn { prompt, harness, permissions });
+    is_whole.then_some(())
 }
 
-fn counter(
-    decoder: &mut Decoder<'_>,
-    scope: &Scope<'_>,
-    fields: &Fields<'_>,
-    key: &str,
-) -> Option<Spanned<CounterId>> {
-    fields.get(key).and_then(|it| scope.counter_of(decoder, &it))
-}
-
-/// What is told to somebody who is there already: as it stands but for these values, unlike a prompt.
-fn message(
-    decoder: &mut Decoder<'_>,
-    scope: &Scope<'_>,
-    fields: &Fields<'_>,
-    filled_in: &[Value],
-) -> Option<Text> {
-    let text = fields.get("message").and_then(|it| decoder.text(&it))?;
+/// The message to an agent or a person: the text itself but for the program's name, unlike a prompt.
+fn message(decoder: &mut Decoder<'_>, scope: &Scope<'_>, action: Action, field: &Field<'_>) -> Option<Text> {
+    let text = decoder.text(field)?;
+    let is_for_agent = action.traits().tells == Some(Actor::Worker);
+    let filled_in: &[Value] = if is_for_agent { &[Value::Orange] } else { &[] };
     prompts::without_placeholders(decoder, scope, text, filled_in);
     Some(text.clone())
 }
 
-fn set_field(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> Option<Action> {
-    let value = fields.get("value").and_then(|it| decoder.scalar(&it));
-    let field = fields.get("field").and_then(|it| decoder.string(&it))?;
+/// A key of the frontmatter that a hook may write.
+fn own_field(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Option<String> {
+    let field = decoder.string(field)?;
     let is_counter = scope.counter(&field.value).is_some();
     if is_counter || ENGINE_KEYS.contains(&field.value.as_str()) {
         let message = format!("`{}` belongs to the engine; a hook cannot set it", field.value);
@@ -163,19 +159,16 @@ fn set_field(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) 
         decoder.report(Diagnostic::new(&S04, field.span, message).help("use letters, digits, `_` and `-`"));
         return None;
     }
-    Some(Action::SetField { field, value: value?.value })
+    Some(field.value)
 }
 
-fn run_command(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Action> {
-    let timeout = fields.get("timeout").and_then(|it| super::exit::at_least_one(decoder, &it));
-    let field = fields.get("argv")?;
-    let items = decoder.list(&field);
+fn argv(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Vec<String>> {
+    let items = decoder.list(field);
     let argv: Vec<String> =
         items.iter().filter_map(|item| decoder.scalar(&field.item(item))).map(|it| it.value).collect();
     if matches!(field.value.kind, Kind::Sequence(_)) && items.is_empty() {
         let found = Diagnostic::new(&S04, field.value.span, "`argv` names no program");
         decoder.report(found.help("write the program and its arguments: `argv: [cargo, test]`"));
     }
-    (!argv.is_empty() && argv.len() == items.len())
-        .then_some(Action::RunCommand { argv, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT) })
+    (!argv.is_empty() && argv.len() == items.len()).then_some(argv)
 }

@@ -1,5 +1,8 @@
 //! Every key of the workflow language, as data: what the decoder accepts, and what a schema is written from.
 
+use orange_core::Action;
+use orange_core::action::{Parameter, ParameterKind};
+
 use super::Actor;
 
 /// A mapping with known keys.
@@ -52,7 +55,7 @@ pub enum Takes {
     Scalar,
     /// An object.
     Object(&'static Object),
-    /// One of these objects, told apart by the value of this key.
+    /// One of these objects; the value of this key says which.
     Tagged(&'static str, &'static [Object]),
     /// A list of these.
     List(&'static Takes),
@@ -100,9 +103,9 @@ pub static WORKFLOW: Object = Object {
         ),
         key("commands", Takes::Object(&COMMANDS), "Which state each command drives to."),
         required("states", Takes::Map(&Takes::Object(&STATE)), "The states."),
-        key("transitions", Takes::List(&Takes::Object(&TRANSITION)), "The ways between them."),
+        key("transitions", Takes::List(&Takes::Object(&TRANSITION)), "The transitions between them."),
         key("exit_monitoring", Takes::Object(&EXIT_MONITORING), "What happens when an agent has died."),
-        key("prompts", Takes::Map(&Takes::Text), "What agents are told."),
+        key("prompts", Takes::Map(&Takes::Text), "The first messages of agents."),
     ],
 };
 
@@ -123,11 +126,11 @@ pub static COMMANDS: Object = Object {
 pub static STATE: Object = Object {
     what: "a state",
     keys: &[
-        key("terminal", Takes::Boolean, "Whether no way leads out; false by default."),
+        key("terminal", Takes::Boolean, "Whether no transition leaves it; false by default."),
         key(
             "respawn_prompt",
             Takes::Name(Names::Prompts),
-            "What an agent that is started again here is told.",
+            "The prompt of an agent that is started again here.",
         ),
         key("description", Takes::Text, "What the state is for."),
         key("wait", Takes::Word(&["human"]), "Nothing moves a task on from here but a person."),
@@ -146,7 +149,11 @@ pub static TRANSITION: Object = Object {
         key("by", Takes::OneOrList(&Takes::Word(&ACTORS)), "Who may ask; anyone by default."),
         key("gate", Takes::Object(&GATE), "What the task's body must contain."),
         key("when", Takes::Guard, "Under which counter values it is open."),
-        key("hooks", Takes::List(&Takes::Tagged("action", ACTIONS)), "What happens on the way, in order."),
+        key(
+            "hooks",
+            Takes::List(&Takes::Tagged("action", ACTIONS)),
+            "The side effects of the transition, in order.",
+        ),
     ],
 };
 
@@ -186,91 +193,56 @@ pub static GATE: Object = Object {
 };
 
 const ACTION: Key = required("action", Takes::Text, "What the hook does.");
-const HARNESS: Takes = Takes::Word(&["task", "review"]);
-const PERMISSIONS: Takes = Takes::Word(&["full", "reduced"]);
-const SPAWN_PROMPT: Key = required("prompt", Takes::Name(Names::Prompts), "What the agent is told.");
-const SPAWN_INCREMENT: Key = key(
-    "increment",
-    Takes::Name(Names::Counters),
-    "The counter that goes up by one before the agent starts.",
-);
-
-const fn bare(action: &'static str) -> Object {
-    Object { what: action, keys: &[ACTION] }
-}
-
 /// What every hook has, whatever it does.
 pub static HOOK: Object = Object { what: "a hook", keys: &[ACTION] };
 
+/// `increment` of `review_round`, in a word.
+pub const INCREMENT_REVIEW_ROUND: &str = "increment_review_round";
+
 /// The hooks, one object for each action, which is its `what`.
-pub static ACTIONS: &[Object] = &[
-    bare("acquire_workspace"),
-    bare("release_workspace"),
-    Object {
-        what: "spawn_agent",
-        keys: &[
-            ACTION,
-            SPAWN_PROMPT,
-            key("harness", HARNESS, "Which of the task's harnesses runs it; task by default."),
-            key("permissions", PERMISSIONS, "What it may do without asking; full by default."),
-            SPAWN_INCREMENT,
-        ],
-    },
-    Object {
-        what: "spawn_reviewer",
-        keys: &[
-            ACTION,
-            SPAWN_PROMPT,
-            key("harness", HARNESS, "Which of the task's harnesses runs it; review by default."),
-            key("permissions", PERMISSIONS, "What it may do without asking; reduced by default."),
-            SPAWN_INCREMENT,
-        ],
-    },
-    bare("kill_session"),
-    bare("kill_reviewer"),
-    Object {
-        what: "notify_worker",
-        keys: &[
-            ACTION,
-            required("message", Takes::Text, "What the worker is told."),
-            key(
-                "prompt",
-                Takes::Name(Names::Prompts),
-                "What a worker is started with where none is alive; without it, the hook fails there.",
-            ),
-        ],
-    },
-    bare("spawn_next"),
-    bare("push_branch"),
-    bare("create_pr"),
-    bare("delete_remote_branch"),
-    Object {
-        what: "increment",
-        keys: &[ACTION, required("field", Takes::Name(Names::Counters), "The counter that goes up by one.")],
-    },
-    bare("increment_review_round"),
-    Object {
-        what: "set_field",
-        keys: &[
-            ACTION,
-            required("field", Takes::Text, "A key of the frontmatter that people own."),
-            required("value", Takes::Scalar, "What is written there."),
-        ],
-    },
-    Object { what: "notify", keys: &[ACTION, required("message", Takes::Text, "What the person is told.")] },
-    Object {
-        what: "run_command",
-        keys: &[
-            ACTION,
-            required(
-                "argv",
-                Takes::List(&Takes::Scalar),
-                "The program and its arguments. No shell reads it.",
-            ),
-            key("timeout", Takes::Integer(1), "Seconds after which it is ended; 60 by default."),
-        ],
-    },
-];
+pub static ACTIONS: &[Object] = &{
+    let mut objects = [const { Object { what: INCREMENT_REVIEW_ROUND, keys: &[ACTION] } }; COUNT + 1];
+    let mut at = 0;
+    while at < COUNT {
+        let action = Action::ALL[at];
+        objects[at] =
+            Object { what: action.name(), keys: PARAMETERS[at].split_at(1 + action.parameters().len()).0 };
+        at += 1;
+    }
+    objects
+};
+
+const COUNT: usize = Action::ALL.len();
+
+/// By action: its keys. The rest of each is not used.
+static PARAMETERS: [[Key; 6]; COUNT] = {
+    let mut keys = [const { [ACTION; 6] }; COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        let parameters = Action::ALL[at].parameters();
+        let mut slot = 0;
+        while slot < parameters.len() {
+            let Parameter { name, kind, required, doc } = parameters[slot];
+            keys[at][1 + slot] = Key { name, required, takes: takes(kind), doc };
+            slot += 1;
+        }
+        at += 1;
+    }
+    keys
+};
+
+const fn takes(kind: ParameterKind) -> Takes {
+    match kind {
+        ParameterKind::Prompt => Takes::Name(Names::Prompts),
+        ParameterKind::Harness => Takes::Word(&["task", "review"]),
+        ParameterKind::Permissions => Takes::Word(&["full", "reduced"]),
+        ParameterKind::Counter => Takes::Name(Names::Counters),
+        ParameterKind::Message | ParameterKind::Field => Takes::Text,
+        ParameterKind::Value => Takes::Scalar,
+        ParameterKind::Argv => Takes::List(&Takes::Scalar),
+        ParameterKind::Seconds(_) => Takes::Integer(1),
+    }
+}
 
 /// `exit_monitoring`
 pub static EXIT_MONITORING: Object = Object {
@@ -360,7 +332,7 @@ pub static STEP: Object = Object {
     keys: &[
         required("id", Takes::Text, "Its name among the steps."),
         key("role", Takes::Text, "Which role may run it."),
-        required("prompt_file", Takes::Text, "The file that tells its agent what to do."),
+        required("prompt_file", Takes::Text, "The file with the prompt of its agent."),
         key("depends_on", STEP_NAMES, "The steps it waits for."),
         key("condition", Takes::Text, "When it runs: `review.result == 'PASS'`."),
         key("max_retries", Takes::Integer(0), "How often it may run again."),

@@ -22,8 +22,8 @@ pub use resolve::{Draft, MachineDraft, no_workflow, resolve};
 pub use transitions::Ends;
 
 pub use orange_core::{
-    Actor, Actors, CRASH_COUNT, CounterId, DEFAULT_STUCK_AFTER, HarnessOf, MAX_RESUME_AFTER, Permissions,
-    PromptId, REVIEW_ROUND, StateId, Value, Verdict,
+    Action, Actor, Actors, CRASH_COUNT, CounterId, DEFAULT_STUCK_AFTER, HarnessOf, MAX_RESUME_AFTER,
+    Permissions, PromptId, REVIEW_ROUND, StateId, Value, Verdict,
 };
 
 use crate::guard::Guard;
@@ -107,9 +107,9 @@ pub struct Commands {
 pub struct State {
     /// Its name, `[A-Za-z][A-Za-z0-9_-]*`, where it is declared.
     pub name: Spanned<String>,
-    /// Whether it has no way out.
+    /// Whether no transition leaves it.
     pub terminal: bool,
-    /// What a respawned agent is told; without it the state cannot be respawned.
+    /// The prompt of a respawned agent; without it the state cannot be respawned.
     pub respawn_prompt: Option<Spanned<PromptId>>,
     /// What it is for.
     pub description: Option<String>,
@@ -146,7 +146,7 @@ pub struct Transition {
     pub when: Option<Guard>,
     /// What the body must contain.
     pub gate: Option<Gate>,
-    /// What happens on the way, in order.
+    /// The side effects of the transition, in order.
     pub hooks: Vec<Hook>,
 }
 
@@ -169,7 +169,7 @@ pub struct Gate {
     pub fields: Vec<Spanned<String>>,
 }
 
-/// One side effect of a transition.
+/// One side effect of a transition: an action, and what the file says of its parameters.
 #[derive(Clone, Debug)]
 pub struct Hook {
     /// The whole mapping.
@@ -178,97 +178,31 @@ pub struct Hook {
     pub named: Span,
     /// What it does.
     pub action: Action,
+    /// How it starts an agent: always, or where none is alive.
+    pub spawn: Option<Spawn>,
+    /// The counter that goes up by one before it acts.
+    pub counter: Option<Spanned<CounterId>>,
+    /// What somebody reads.
+    pub message: Option<Text>,
+    /// The key of the frontmatter that it writes.
+    pub field: String,
+    /// What is written there.
+    pub value: String,
+    /// The program that it runs, and its arguments.
+    pub argv: Vec<String>,
+    /// Seconds after which the program is ended.
+    pub timeout: u32,
 }
 
-/// What a hook does, with its parameters.
-#[derive(Clone, Debug)]
-pub enum Action {
-    /// `acquire_workspace`
-    AcquireWorkspace,
-    /// `release_workspace`
-    ReleaseWorkspace,
-    /// `spawn_agent`
-    SpawnAgent(Spawn),
-    /// `spawn_reviewer`
-    SpawnReviewer(Spawn),
-    /// `kill_session`
-    KillSession,
-    /// `kill_reviewer`
-    KillReviewer,
-    /// `notify_worker`
-    NotifyWorker {
-        /// What the worker is told.
-        message: Text,
-        /// How a worker is started where none is alive to be told.
-        otherwise: Option<Spawn>,
-    },
-    /// `spawn_next`
-    SpawnNext,
-    /// `push_branch`
-    PushBranch,
-    /// `create_pr`
-    CreatePr,
-    /// `delete_remote_branch`
-    DeleteRemoteBranch,
-    /// `increment`, also as `increment_review_round`
-    Increment {
-        /// The counter that goes up by one.
-        field: Spanned<CounterId>,
-    },
-    /// `set_field`
-    SetField {
-        /// The key of the frontmatter.
-        field: Spanned<String>,
-        /// What is written there.
-        value: String,
-    },
-    /// `notify`
-    Notify {
-        /// What the person is told.
-        message: Text,
-    },
-    /// `run_command`
-    RunCommand {
-        /// The program and its arguments; never empty.
-        argv: Vec<String>,
-        /// Seconds after which it is ended, at least 1.
-        timeout: u32,
-    },
-}
-
-impl Action {
-    /// How it starts an agent, if it does: always, or where none is alive.
-    pub fn spawn(&self) -> Option<&Spawn> {
-        match self {
-            Self::SpawnAgent(spawn) | Self::SpawnReviewer(spawn) => Some(spawn),
-            Self::NotifyWorker { otherwise, .. } => otherwise.as_ref(),
-            Self::AcquireWorkspace
-            | Self::ReleaseWorkspace
-            | Self::KillSession
-            | Self::KillReviewer
-            | Self::SpawnNext
-            | Self::PushBranch
-            | Self::CreatePr
-            | Self::DeleteRemoteBranch
-            | Self::Increment { .. }
-            | Self::SetField { .. }
-            | Self::Notify { .. }
-            | Self::RunCommand { .. } => None,
-        }
-    }
-}
-
-/// The parameters of `spawn_agent` and `spawn_reviewer`.
+/// How a hook starts an agent.
 #[derive(Clone, Debug)]
 pub struct Spawn {
-    /// What the agent is told.
+    /// The prompt of the agent.
     pub prompt: Spanned<PromptId>,
     /// Which of the task's harnesses runs it.
     pub harness: HarnessOf,
     /// What it may do without asking.
     pub permissions: Permissions,
-    /// The counter that goes up by one before the agent starts.
-    pub increment: Option<Spanned<CounterId>>,
 }
 
 /// What happens when an agent has died.
@@ -357,7 +291,7 @@ pub struct Clause {
     pub then: Spanned<StateId>,
 }
 
-/// What an agent is told, parsed once.
+/// The first message of an agent, parsed once.
 #[derive(Clone, Debug)]
 pub struct Prompt {
     /// Its key under `prompts`.

@@ -14,7 +14,7 @@ use crate::span::Spanned;
 use crate::syntax::Node;
 use crate::syntax::limits::{MAX_ALL_HOOKS, MAX_TRANSITIONS, exceeded};
 
-/// The transitions that could be understood, and what can be told of all of them.
+/// The transitions that could be understood, and what is known of all of them.
 #[derive(Default)]
 pub(super) struct Declared {
     pub(super) transitions: Vec<Transition>,

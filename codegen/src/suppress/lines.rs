@@ -1,4 +1,4 @@
-//! The lines of a source and their comments, told from text that only looks like a comment.
+//! The lines of a source and their comments, apart from text that only looks like a comment.
 
 use std::ops::Range;
 

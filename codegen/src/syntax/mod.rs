@@ -57,7 +57,7 @@ pub enum Style {
     Plain,
     /// In quotes or as a block: a string, whatever it says.
     Quoted,
-    /// In a way that was reported already: nothing, and not to be reported again.
+    /// Nothing, since another finding reports it already.
     Broken,
 }
 

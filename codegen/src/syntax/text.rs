@@ -2,7 +2,7 @@
 
 use crate::span::Span;
 
-/// A decoded text and its way back to the source.
+/// A decoded text and its places in the source.
 #[derive(Clone, Debug)]
 pub struct Text {
     /// The text after escapes, folding and indentation were undone.
@@ -125,7 +125,7 @@ impl<'t> Aligner<'t> {
         let mut source = 2 + digits;
         let pair = self.source.get(self.from + source..self.from + source + 2) == Some(b"\\u");
         let decoded = char_len(self.text[self.to]);
-        // JSON's way to write what is beyond U+FFFF: two escapes, one character of four bytes.
+        // JSON writes what is beyond U+FFFF as two escapes: one character of four bytes.
         if escaped == b'u' && decoded == 4 && pair {
             source += 6;
         }

@@ -34,7 +34,7 @@ struct Reader<'t> {
     alias_nodes: usize,
     alias_bytes: usize,
     anchor_bytes: usize,
-    /// What [`yaml_error`] wants to know of the way to a fault.
+    /// What [`yaml_error`] needs to know of what comes before a fault.
     way: yaml_error::Way,
 }
 

@@ -172,7 +172,7 @@ fn a_wait_says_how_long_and_what_is_told_afterwards() {
         (
             "{}",
             "action: wait, resume_after: 9",
-            "S09 error «wait» `action: wait` starts the agent of `working` again, and nothing says what it is told",
+            "S09 error «wait» `action: wait` starts the agent of `working` again, and the state has no prompt for it",
         ),
     ] {
         check(&with(state, wrong), &[expect]);

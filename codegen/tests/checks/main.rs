@@ -77,7 +77,7 @@ fn with_hooks(hooks: &str) -> String {
     SOUND.replace(REVIEW, &transition)
 }
 
-/// The sound workflow with several ways from review to done.
+/// The sound workflow with several transitions from review to done.
 fn ways(ways: &[&str]) -> String {
     let lines: Vec<String> =
         ways.iter().map(|it| format!("  - {{from: agent-review, to: done{it}}}\n")).collect();

@@ -27,7 +27,7 @@ impl<'m> Machine<'m> {
                 Outcome::MarkDead | Outcome::Wait { .. } => {}
             }
         }
-        let raised = self.transitions.iter().flat_map(|it| it.hooks).filter_map(|it| it.increments());
+        let raised = self.transitions.iter().flat_map(|it| it.hooks).filter_map(|it| it.counter);
         let mut rising: Vec<CounterId> = raised.chain([CRASH_COUNT]).collect();
         rising.extend(self.starts_review().then_some(REVIEW_ROUND));
         for (id, ceiling) in (0..).map(CounterId).zip(&mut ceilings) {
@@ -41,7 +41,7 @@ impl<'m> Machine<'m> {
         let compared = self.guards_of(state).flat_map(ranges).map(|range| range.counter);
         let raised = self.transitions[self.row(state)].iter().flat_map(|it| it.hooks);
         let crashes = (!self.exit_rules_of(state).is_empty()).then_some(CRASH_COUNT);
-        compared.chain(raised.filter_map(|it| it.increments())).chain(crashes)
+        compared.chain(raised.filter_map(|it| it.counter)).chain(crashes)
     }
 
     /// The number of transitions and exit rules of a state.

@@ -202,7 +202,7 @@ fn bind<'m>(hooks: &'m [Hook<'m>], view: &View<'_>) -> Vec<Effect<'m>> {
     hooks
         .iter()
         .map(|hook| {
-            let counter = hook.increments().filter(|id| *id != CRASH_COUNT).map(|id| {
+            let counter = hook.counter.filter(|id| *id != CRASH_COUNT).map(|id| {
                 let before = raised.iter().rev().find(|(other, _)| *other == id);
                 let value = before.map_or(view.counter(id), |(_, value)| *value).saturating_add(1);
                 raised.push((id, value));

@@ -8,6 +8,7 @@
 
 extern crate alloc;
 
+pub mod action;
 mod actor;
 mod bounds;
 mod decide;
@@ -29,6 +30,7 @@ mod unknown;
 #[cfg(test)]
 mod tests;
 
+pub use action::Action;
 pub use actor::{Actor, Actors};
 pub use bounds::names_window;
 pub use decide::{Cause, Choice, Decision, Effect, View};
@@ -51,4 +53,4 @@ pub use unknown::UnknownName;
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that
 /// output of an older compiler fails with one readable line instead of many.
-pub const ABI: u32 = 4;
+pub const ABI: u32 = 5;

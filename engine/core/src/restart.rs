@@ -39,8 +39,7 @@ impl Machine<'_> {
         let first = own.clone().next();
         let same = last.as_ref().and_then(|last| own.find(|spawn| spawn.prompt == last.prompt));
         let spawn = declared.or(same).or(first).or(last.as_ref())?;
-        // A second start is not a second round.
-        Some(Spawn { increment: None, ..*spawn })
+        Some(*spawn)
     }
 }
 

@@ -26,12 +26,8 @@ const FROM_2: Guard<'_> = Guard {
     text: "review_round >= 2",
     any_of: &[&[Range { counter: REVIEW_ROUND, low: 2, high: u32::MAX }]],
 };
-const SPAWN: Spawn = Spawn {
-    prompt: PromptId(0),
-    harness: HarnessOf::Review,
-    permissions: Permissions::Reduced,
-    increment: Some(REVIEW_ROUND),
-};
+const SPAWN: Spawn =
+    Spawn { prompt: PromptId(0), harness: HarnessOf::Review, permissions: Permissions::Reduced };
 
 const fn state(name: &str, terminal: bool) -> State<'_> {
     State {
@@ -70,7 +66,10 @@ pub(crate) static MACHINE: Machine<'static> = Machine {
         way(PENDING, WORKING),
         Transition {
             gate: Some(HANDOFF),
-            hooks: &[Hook::KillSession, Hook::SpawnAgent(SPAWN)],
+            hooks: &[
+                Hook::new(Action::KillSession),
+                Hook { counter: Some(REVIEW_ROUND), ..Hook::spawning(Action::SpawnAgent, SPAWN) },
+            ],
             ..way(WORKING, REVIEW)
         },
         Transition {
@@ -82,7 +81,7 @@ pub(crate) static MACHINE: Machine<'static> = Machine {
         Transition {
             guard: Some(FROM_2),
             gate: Some(REVIEW_GATE),
-            hooks: &[Hook::KillSession],
+            hooks: &[Hook::new(Action::KillSession)],
             ..way(REVIEW, STUCK)
         },
         way(STUCK, DONE),
@@ -140,33 +139,27 @@ fn effects(decision: &Decision<'_>) -> Vec<(&'static str, Option<u32>)> {
 
 /// A spawn with this prompt.
 const fn told(prompt: u16) -> Spawn {
-    Spawn {
-        prompt: PromptId(prompt),
-        harness: HarnessOf::Task,
-        permissions: Permissions::Full,
-        increment: None,
-    }
+    Spawn { prompt: PromptId(prompt), harness: HarnessOf::Task, permissions: Permissions::Full }
 }
 
 #[test]
 fn a_restart_has_the_prompt_of_the_state() {
-    let hooks = |spawns: [u16; 4]| spawns.map(|prompt| [Hook::SpawnAgent(told(prompt))]);
+    let hooks = |spawns: [u16; 4]| spawns.map(|prompt| [Hook::spawning(Action::SpawnAgent, told(prompt))]);
     let [work, fix, stuck_fix, judge] = &hooks([1, 2, 3, 4]);
     let transitions = [
         Transition { hooks: work, ..way(PENDING, WORKING) },
         Transition { hooks: fix, ..way(REVIEW, WORKING) },
         way(WORKING, STUCK),
         Transition { hooks: stuck_fix, ..way(STUCK, WORKING) },
-        Transition { hooks: &[Hook::SpawnAgent(SPAWN)], ..way(WORKING, REVIEW) },
+        Transition { hooks: &[Hook::spawning(Action::SpawnAgent, SPAWN)], ..way(WORKING, REVIEW) },
         Transition { hooks: judge, ..way(PENDING, DONE) },
     ];
     let mut states: Vec<_> = MACHINE.states.to_vec();
-    states[4].respawn = Some(Hook::SpawnAgent(told(9)));
+    states[4].respawn = Some(Hook::spawning(Action::SpawnAgent, told(9)));
     let machine = Machine { transitions: &transitions, states: &states, ..MACHINE };
     let check = |state, last: Option<u16>, expect: Option<u16>| {
         let restart = machine.restart(state, last.map(told));
         assert_eq!(restart.map(|spawn| spawn.prompt.0), expect, "{state:?} after {last:?}");
-        assert_eq!(restart.and_then(|spawn| spawn.increment), None);
     };
     check(WORKING, None, Some(1));
     check(WORKING, Some(2), Some(2));

@@ -1,14 +1,49 @@
-//! What commands answer with `--json`, as types: a file for each command. Other commands build their JSON by hand.
+//! What commands answer with `--json`, as types. The text for people is made from the same values.
 
+mod agent;
+mod doctor;
+mod door;
 mod gc;
+mod install;
 mod log;
 mod monitor;
+mod project;
+mod task;
+mod transition;
+mod workflow;
 mod workspace;
 
+use serde::Serialize;
+
+pub use agent::{Agent, AgentSpending, AgentState, Assessment, Spending};
+pub use doctor::{Diagnosis, Finding};
+pub use door::{Refusal, Text};
 pub use gc::Removal;
+pub use install::{Candidate, Completions, HarnessInProject, Install, Setup, SetupMatter, SkillFile};
 pub use log::LogLine;
 pub use monitor::{Failed, Happened, MonitorLook};
+pub use project::ListedProject;
+pub use task::{
+    AgentEnd, Answered, Attached, Changing, Created, Deleted, ListedTask, Logs, OpenedPullRequest,
+    PassedGate, Repair, Respawned, Restarted, Restored, ShownTask, Stopped, TaskRow, Turn, Waited, Watched,
+};
+pub use transition::{Merged, Migrated, Moved, Next, TransitionResult, Update, WorkflowChange};
+pub use workflow::{
+    Contract, Duty, ListedWorkflow, ShownWorkflow, State, StatusContract, Transition, Workflow,
+};
 pub use workspace::{CollectedWorktree, MadeWorktrees, Worktree};
+
+/// `true` in an answer: what was asked for is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(into = "bool")]
+pub struct Success;
+
+impl From<Success> for bool {
+    fn from(_: Success) -> bool {
+        true
+    }
+}
 
 /// The schema of each answer, by the words of its command with `-` between them.
 #[cfg(feature = "schemas")]
@@ -21,9 +56,46 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
     }
 
     vec![
+        ("complete", schema::<Vec<Candidate>>()),
+        ("completions", schema::<Completions>()),
+        ("doctor", schema::<Diagnosis>()),
+        ("error", schema::<Refusal<'_>>()),
         ("gc", schema::<Vec<Removal>>()),
+        ("help", schema::<Text<'_>>()),
+        ("install", schema::<Install>()),
         ("log", schema::<Vec<LogLine<'_>>>()),
         ("monitor", schema::<MonitorLook<'_>>()),
+        ("project-add", schema::<ListedProject>()),
+        ("project-list", schema::<Vec<ListedProject>>()),
+        ("project-remove", schema::<ListedProject>()),
+        ("project-update", schema::<ListedProject>()),
+        ("setup", schema::<Setup>()),
+        ("agent-run", schema::<AgentEnd>()),
+        ("ls", schema::<Vec<ListedTask<'_>>>()),
+        ("task-answer", schema::<Answered>()),
+        ("task-attach", schema::<Attached>()),
+        ("task-cancel", schema::<Changing<TransitionResult>>()),
+        ("task-complete", schema::<Changing<Moved>>()),
+        ("task-create", schema::<Created>()),
+        ("task-create-pr", schema::<Changing<OpenedPullRequest>>()),
+        ("task-delete", schema::<Deleted>()),
+        ("task-list", schema::<Vec<ListedTask<'_>>>()),
+        ("task-logs", schema::<Logs<'_>>()),
+        ("task-merge", schema::<Changing<Merged>>()),
+        ("task-migrate", schema::<Changing<Migrated>>()),
+        ("task-next", schema::<Vec<Next>>()),
+        ("task-respawn", schema::<Changing<Respawned>>()),
+        ("task-restart", schema::<Changing<Restarted>>()),
+        ("task-restore", schema::<Restored>()),
+        ("task-show", schema::<ShownTask>()),
+        ("task-spawn", schema::<Changing<Moved>>()),
+        ("task-stop", schema::<Changing<Stopped>>()),
+        ("task-update", schema::<Changing<Update>>()),
+        ("task-wait", schema::<Waited>()),
+        ("task-watch", schema::<Watched<'_>>()),
+        ("workflow-contract", schema::<Contract<'_>>()),
+        ("workflow-list", schema::<Vec<ListedWorkflow<'_>>>()),
+        ("workflow-show", schema::<ShownWorkflow>()),
         ("workspace-gc", schema::<Vec<CollectedWorktree>>()),
         ("workspace-init", schema::<MadeWorktrees>()),
         ("workspace-list", schema::<Vec<Worktree>>()),

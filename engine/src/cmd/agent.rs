@@ -4,8 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
+use crate::answer::AgentEnd;
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{AgentCommand, EndedArgs, SpawnName};
@@ -36,11 +35,11 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
         AgentCommand::Serve(SpawnName { task, spawn }) => serve(app, &dir_of(app, task, *spawn)?, *spawn),
         AgentCommand::Hold => hold(),
         AgentCommand::Detach { words } => {
-            Call::new(&app.program).args(words).leave_running().map(|()| Answer::new(json!(null), ""))
+            Call::new(&app.program).args(words).leave_running().map(|()| Answer::default())
         }
         AgentCommand::Record { file } => {
             transcript::pane::record(&mut io::stdin().lock(), file)?;
-            Ok(Answer::new(json!(null), ""))
+            Ok(Answer::default())
         }
         AgentCommand::Ended(EndedArgs {
             of: SpawnName { task, spawn },
@@ -59,20 +58,17 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
                 last_lines: last_lines.lines().map(str::to_owned).collect(),
             };
             let story = flow::ended(app, &dir_of(app, task, *spawn)?, &end)?;
-            let text = format!("task {task}, agent {spawn}: {story}");
-            Ok(Answer::new(json!({ "id": task, "spawn": spawn, "outcome": story }), text))
+            Ok(Answer::text(format!("task {task}, agent {spawn}: {story}")))
         }
         AgentCommand::Resume(SpawnName { task, spawn }) => {
             let story = waiting::resume(app, &dir_of(app, task, *spawn)?, *spawn)?;
-            let text = story.as_ref().map_or_else(String::new, |story| format!("task {task}: {story}"));
-            Ok(Answer::new(json!({ "id": task, "spawn": spawn, "outcome": story }), text))
+            Ok(story.map_or_else(Answer::default, |story| Answer::text(format!("task {task}: {story}"))))
         }
         AgentCommand::Limited(SpawnName { task, spawn }) => {
             let story = limit::met(app, &dir_of(app, task, *spawn)?, *spawn)?;
-            let text = story.as_ref().map_or_else(String::new, |story| format!("task {task}: {story}"));
-            Ok(Answer::new(json!({ "id": task, "spawn": spawn, "outcome": story }), text))
+            Ok(story.map_or_else(Answer::default, |story| Answer::text(format!("task {task}: {story}"))))
         }
-        AgentCommand::Event { .. } => Ok(Answer::new(json!(null), "")),
+        AgentCommand::Event { .. } => Ok(Answer::default()),
     }
 }
 
@@ -86,14 +82,14 @@ fn dir_of(app: &App, task: &str, spawn: u32) -> Result<TaskDir> {
 /// Answers the requests of an agent, and tells the wrapper so by one byte.
 fn serve(app: &App, dir: &TaskDir, spawn: u32) -> Result<Answer> {
     let ready = || rustix::io::write(rustix::stdio::stdout(), b"\n").map(drop).map_err(io::Error::from);
-    relay::serve(app, dir, spawn, relayed::check, ready).map(|()| Answer::new(json!(null), ""))
+    relay::serve(app, dir, spawn, relayed::check, ready).map(|()| Answer::default())
 }
 
 /// Waits for the end of standard input.
 fn hold() -> Result<Answer> {
     io::copy(&mut io::stdin(), &mut io::sink())
         .map_err(|cause| Error::new(crate::Kind::Environment, format!("cannot wait: {cause}")))?;
-    Ok(Answer::new(json!(null), ""))
+    Ok(Answer::default())
 }
 
 /// Runs the harness of a spawn and reports its end to a process outside this session, which may be ended by what the
@@ -118,7 +114,7 @@ fn wrap(app: &App, dir: &TaskDir, number: u32) -> Result<Answer> {
     let shown = pane.and_then(|pane| last_lines::of(&app.tmux, &pane)).unwrap_or_default();
     let report = report(dir, number, &ended, begun.elapsed(), &shown);
     app.start_detached_for(number, &report.iter().map(String::as_str).collect::<Vec<_>>(), dir)?;
-    ended.map(|Ended { code, signal }| Answer::new(json!({ "code": code, "signal": signal }), ""))
+    ended.and_then(|Ended { code, signal }| Answer::of(&AgentEnd { code, signal }, ""))
 }
 
 /// Has tmux record what the pane shows. False where a person pipes the pane already.

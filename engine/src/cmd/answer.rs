@@ -1,16 +1,15 @@
 //! What a command answers: the same thing for programs and for people.
 
+use comfy_table::{Table, presets::NOTHING};
 use serde::Serialize;
-use serde_json::Value;
 
-use crate::cmd::screen::columns;
 use crate::{Error, Kind, Result};
 
 /// An answer in both forms; the door prints one of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// For `--json`. Null when `text` is what to print in any case: of a long answer only one form is made.
-    pub json: Value,
+    /// For `--json`. Without it, `text` is what to print in any case: of a long answer only one form is made.
+    pub json: Option<String>,
     /// For people; no newline at the end. Empty when there is nothing to say.
     pub text: String,
     /// What the answer says is wrong, if that is the command's own purpose: the exit status is that of this kind.
@@ -20,23 +19,22 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An answer from both forms.
-    pub fn new(json: Value, text: impl Into<String>) -> Answer {
-        Answer { json, text: text.into(), wrong: None, raw: None }
-    }
-
     /// An answer whose JSON is this value.
     ///
     /// # Errors
     /// `environment` when it cannot be written.
     pub fn of(value: &impl Serialize, text: impl Into<String>) -> Result<Answer> {
-        let json = serde_json::to_value(value).map_err(|cause| unwritten(&cause))?;
-        Ok(Answer::new(json, text))
+        Ok(Answer { json: Some(written(value)?), ..Answer::text(text) })
+    }
+
+    /// A text, to be printed in any case.
+    pub fn text(text: impl Into<String>) -> Answer {
+        Answer { text: text.into(), ..Answer::default() }
     }
 
     /// Bytes, to be printed as they are.
     pub fn raw(bytes: Vec<u8>) -> Answer {
-        Answer { raw: Some(bytes), ..Answer::new(Value::Null, "") }
+        Answer { raw: Some(bytes), ..Answer::default() }
     }
 
     /// The same answer, which says that something of this kind is wrong.
@@ -50,32 +48,18 @@ impl Answer {
 /// # Errors
 /// `environment` when it cannot be written.
 pub fn written(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|cause| unwritten(&cause))
-}
-
-fn unwritten(cause: &serde_json::Error) -> Error {
-    Error::new(Kind::Environment, format!("cannot write the answer: {cause}"))
+    let unwritten = |cause| Error::new(Kind::Environment, format!("cannot write the answer: {cause}"));
+    serde_json::to_string(value).map_err(unwritten)
 }
 
 /// Rows as a table with aligned columns, the header first. Cells keep to one line.
 pub fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String {
-    let mut widths = header.map(columns);
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(columns(cell));
-        }
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_header(header).add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
     }
-    let line = |cells: Vec<&str>| {
-        let mut line = String::new();
-        for (cell, width) in cells.iter().zip(widths) {
-            line.push_str(cell);
-            line.extend(std::iter::repeat_n(' ', width - columns(cell) + 2));
-        }
-        line.truncate(line.trim_end().len());
-        line
-    };
-    let body = rows.iter().map(|row| line(row.iter().map(String::as_str).collect()));
-    std::iter::once(line(header.to_vec())).chain(body).collect::<Vec<_>>().join("\n")
+    table.trim_fmt()
 }
 
 /// The text on one line and free of control characters, cut to `width` characters.

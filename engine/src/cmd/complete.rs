@@ -5,23 +5,15 @@ use std::ffi::{OsStr, OsString};
 use clap::CommandFactory;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, complete};
 use orange_core::Machine;
-use serde_json::{Value, json};
 
 use crate::Result;
+use crate::answer::{Candidate, Completions};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::{Cli, Shell, TaskName};
 use crate::cmd::task::named_or_here;
 use crate::drive::harness;
 use crate::store::{self, Task, projects};
-
-/// A word that could be typed, and what it means. A candidate without a word stands for files and folders, which the shell
-/// completes itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Candidate {
-    word: String,
-    about: String,
-}
 
 /// What a value is the name of, told by its placeholder in the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,22 +27,21 @@ enum Names {
 }
 
 /// `orange completions SHELL`
-pub fn script(shell: Shell) -> Answer {
-    let (name, script) = match shell {
+pub fn script(shell: Shell) -> Result<Answer> {
+    let (shell, script) = match shell {
         Shell::Bash => ("bash", include_str!("complete/orange.bash")),
         Shell::Zsh => ("zsh", include_str!("complete/orange.zsh")),
         Shell::Fish => ("fish", include_str!("complete/orange.fish")),
     };
-    Answer::new(json!({ "shell": name, "script": script }), script.trim_end())
+    Answer::of(&Completions { shell, script }, script.trim_end())
 }
 
 /// `orange complete -- WORDS`: a candidate a line, with what it means behind a tab; nothing before the tab means files.
-pub fn run(app: Result<App>, words: &[String]) -> Answer {
+pub fn run(app: Result<App>, words: &[String]) -> Result<Answer> {
     let app = or_log(app.map(Some));
     let found = app.map_or_else(Vec::new, |app| found(&app, words));
     let text: Vec<_> = found.iter().map(|it| format!("{}\t{}", it.word, one_line(&it.about, 100))).collect();
-    let json = found.iter().map(|it| json!({ "word": it.word, "about": it.about }));
-    Answer::new(Value::Array(json.collect()), text.join("\n"))
+    Answer::of(&found, text.join("\n"))
 }
 
 fn found(app: &App, words: &[String]) -> Vec<Candidate> {

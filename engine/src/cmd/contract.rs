@@ -2,21 +2,18 @@
 //! "Agent Protocol"). It has what the machine says and no hooks, which agents need not know.
 
 use orange_core::{Actor, Gate, Machine, StateId, Transition, Verdict};
-use serde_json::{Value, json};
 
-/// The contract for readers, one paragraph for each status in which an agent has something to ask for.
-pub fn text(machine: &Machine<'_>) -> String {
-    let statuses = statuses(machine).map(|(status, ways)| of_status(machine, status, &ways));
-    statuses.collect::<Vec<_>>().join("\n\n")
+use crate::answer::{Contract, Duty, StatusContract};
+
+/// The contract of a workflow, with each status in which an agent has something to ask for.
+pub fn of<'m>(machine: &'m Machine<'m>) -> Contract<'m> {
+    let statuses = machine.state_ids().map(|status| of_status(machine, status));
+    Contract { workflow: machine.name, statuses: statuses.filter(|it| !it.transitions.is_empty()).collect() }
 }
 
-/// The contract for programs.
-pub fn json(machine: &Machine<'_>) -> Value {
-    let statuses = statuses(machine).map(|(status, ways)| {
-        let ways: Vec<_> = ways.iter().map(|way| way_json(machine, way)).collect();
-        json!({ "status": machine.state(status).name, "ways": ways })
-    });
-    json!({ "workflow": machine.name, "statuses": statuses.collect::<Vec<_>>() })
+/// The contract for readers, one paragraph for each status.
+pub fn text(contract: &Contract<'_>) -> String {
+    contract.statuses.iter().map(told).collect::<Vec<_>>().join("\n\n")
 }
 
 /// A section that passes the gate, unless the gate wants it to be new and it is not.
@@ -50,27 +47,53 @@ pub fn gate_words(gate: &Gate<'_>) -> String {
     format!("`{}` ({})", gate.section, wants.join(", "))
 }
 
-fn statuses<'m>(machine: &'m Machine<'m>) -> impl Iterator<Item = (StateId, Vec<&'m Transition<'m>>)> {
-    let of =
-        |from| machine.transitions.iter().filter(move |way| way.from == from && for_agents(way)).collect();
-    machine.state_ids().map(move |from| (from, of(from))).filter(|(_, ways): &(_, Vec<_>)| !ways.is_empty())
+/// Who may ask for a transition.
+pub fn askers(transition: &Transition<'_>) -> Vec<&'static str> {
+    transition.by.iter().filter(|actor| *actor != Actor::Engine).map(Actor::as_str).collect()
 }
 
-fn for_agents(way: &Transition<'_>) -> bool {
-    way.by.allows(Actor::Worker) || way.by.allows(Actor::Reviewer)
+fn of_status<'m>(machine: &'m Machine<'m>, status: StateId) -> StatusContract<'m> {
+    let leaving = machine.transitions.iter().filter(|it| it.from == status && is_for_agents(it));
+    let is_for_persons =
+        |to: &StateId| !machine.between(status, *to).any(|id| is_for_agents(machine.transition(id)));
+    StatusContract {
+        status: machine.state(status).name,
+        transitions: leaving.map(|transition| duty(machine, transition)).collect(),
+        for_persons: machine
+            .targets(status)
+            .filter(is_for_persons)
+            .map(|to| machine.state(to).name)
+            .collect(),
+    }
 }
 
-fn of_status(machine: &Machine<'_>, status: StateId, ways: &[&Transition<'_>]) -> String {
-    let mut lines = vec![format!("In {}:", machine.state(status).name)];
-    let mut shown: Vec<String> = Vec::new();
-    for way in ways {
-        lines.push(format!("- {}", duty(machine, way)));
-        let refused = refused(way);
+fn is_for_agents(transition: &Transition<'_>) -> bool {
+    transition.by.allows(Actor::Worker) || transition.by.allows(Actor::Reviewer)
+}
+
+fn duty<'m>(machine: &'m Machine<'m>, transition: &Transition<'m>) -> Duty<'m> {
+    let to = machine.state(transition.to).name;
+    Duty {
+        to,
+        by: askers(transition),
+        guard: transition.guard.map(|guard| guard.text),
+        gate: transition.gate.as_ref().map(gate_words),
+        write: transition.gate.as_ref().map(example),
+        run: format!("orange task update --status {to}"),
+        refused: refused(transition),
+    }
+}
+
+fn told(status: &StatusContract<'_>) -> String {
+    let mut lines = vec![format!("In {}:", status.status)];
+    let mut shown: Vec<&str> = Vec::new();
+    for Duty { gate, write, run, refused, .. } in &status.transitions {
+        let write_first = gate.as_ref().map(|gate| format!("write {gate}, then ")).unwrap_or_default();
+        lines.push(format!("- {write_first}run `{run}`"));
         if !refused.is_empty() {
             lines.push(format!("  refused {}", refused.join("; ")));
         }
-        let example = way.gate.as_ref().map(example).filter(|example| !shown.contains(example));
-        if let Some(example) = example {
+        if let Some(example) = write.as_deref().filter(|example| !shown.contains(example)) {
             lines.push("  for example:".to_owned());
             lines.push(String::new());
             lines.extend(example.lines().map(|line| format!("      {line}").trim_end().to_owned()));
@@ -78,26 +101,23 @@ fn of_status(machine: &Machine<'_>, status: StateId, ways: &[&Transition<'_>]) -
             shown.push(example);
         }
     }
-    lines.extend(for_persons(machine, status));
+    let for_persons: Vec<_> = status.for_persons.iter().map(|name| format!("`{name}`")).collect();
+    if !for_persons.is_empty() {
+        lines.push(format!("- leave {} to a person", joined_with_or(&for_persons)));
+    }
     lines.join("\n").trim_end().to_owned()
 }
 
-fn duty(machine: &Machine<'_>, way: &Transition<'_>) -> String {
-    let write =
-        way.gate.as_ref().map(|gate| format!("write {}, then ", gate_words(gate))).unwrap_or_default();
-    format!("{write}run `orange task update --status {}`", machine.state(way.to).name)
-}
-
-/// Every reason for which an agent may be refused this way, its guard first, as the engine asks for them.
-fn refused(way: &Transition<'_>) -> Vec<String> {
+/// Every reason for which an agent may be refused this transition, its guard first, as the engine asks for them.
+fn refused(transition: &Transition<'_>) -> Vec<String> {
     let mut reasons = Vec::new();
     for (actor, other) in [(Actor::Worker, Actor::Reviewer), (Actor::Reviewer, Actor::Worker)] {
-        if way.by.allows(actor) && !way.by.allows(other) {
+        if transition.by.allows(actor) && !transition.by.allows(other) {
             reasons.push(format!("to a {other}"));
         }
     }
-    reasons.extend(way.guard.map(|guard| format!("unless {}", guard.text)));
-    if let Some(gate) = &way.gate {
+    reasons.extend(transition.guard.map(|guard| format!("unless {}", guard.text)));
+    if let Some(gate) = &transition.gate {
         reasons.push(format!("while `{}` {}", gate.section, joined_with_or(&faults(gate))));
     }
     reasons
@@ -124,27 +144,6 @@ fn faults(gate: &Gate<'_>) -> Vec<String> {
         faults.push("is what was accepted before".to_owned());
     }
     faults
-}
-
-/// Where only persons may send a task from here.
-fn for_persons(machine: &Machine<'_>, status: StateId) -> Option<String> {
-    let theirs = machine
-        .targets(status)
-        .filter(|to| !machine.between(status, *to).any(|id| for_agents(machine.transition(id))));
-    let names: Vec<_> = theirs.map(|to| format!("`{}`", machine.state(to).name)).collect();
-    (!names.is_empty()).then(|| format!("- leave {} to a person", joined_with_or(&names)))
-}
-
-fn way_json(machine: &Machine<'_>, way: &Transition<'_>) -> Value {
-    json!({
-        "to": machine.state(way.to).name,
-        "by": way.by.iter().filter(|actor| *actor != Actor::Engine).map(Actor::as_str).collect::<Vec<_>>(),
-        "guard": way.guard.map(|guard| guard.text),
-        "gate": way.gate.as_ref().map(gate_words),
-        "write": way.gate.as_ref().map(example),
-        "run": format!("orange task update --status {}", machine.state(way.to).name),
-        "refused": refused(way),
-    })
 }
 
 fn fields(gate: &Gate<'_>) -> String {
@@ -200,18 +199,19 @@ In agent-review:
 
 In stuck:
 - run `orange task update --status agent-review`";
-        assert_eq!(text(MACHINES[0]), expect);
-        let json = json(MACHINES[0]);
-        assert_eq!(json["statuses"][1]["ways"][0]["to"], "agent-review");
-        assert_eq!(json["statuses"].as_array().map(Vec::len), Some(4), "nothing is asked in done");
+        let contract = of(MACHINES[0]);
+        assert_eq!(text(&contract), expect);
+        assert_eq!(contract.statuses[1].transitions[0].to, "agent-review");
+        assert_eq!(contract.statuses.len(), 4, "nothing is asked in done");
     }
 
     #[test]
     fn what_is_for_persons_alone_is_not_asked_of_agents() {
-        let way = |by| Transition { by, ..MACHINES[0].transitions[0] };
-        assert!(for_agents(&way(Actors::ANYONE)) && for_agents(&way(Actors::NONE.with(Actor::Reviewer))));
-        assert!(!for_agents(&way(Actors::NONE.with(Actor::Human))));
-        let reviewers = way(Actors::NONE.with(Actor::Reviewer).with(Actor::Human));
+        let by = |by| Transition { by, ..MACHINES[0].transitions[0] };
+        assert!(is_for_agents(&by(Actors::ANYONE)));
+        assert!(is_for_agents(&by(Actors::NONE.with(Actor::Reviewer))));
+        assert!(!is_for_agents(&by(Actors::NONE.with(Actor::Human))));
+        let reviewers = by(Actors::NONE.with(Actor::Reviewer).with(Actor::Human));
         assert_eq!(refused(&reviewers), ["to a worker"]);
     }
 

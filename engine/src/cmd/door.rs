@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use orange_core::Machine;
-use serde_json::json;
 
+use crate::answer::{Refusal, Text};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::cmd::answer::{Answer, written};
@@ -28,7 +28,7 @@ pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Comp
     let cli = match parse(words()) {
         Ok(Parsed::Cli(cli)) => cli,
         Ok(Parsed::Text(text)) => {
-            return end(Ok(Answer::new(json!({ "text": text }), text)), asks_for_json(words()));
+            return end(Answer::of(&Text { text: &text }, text.as_str()), asks_for_json(words()));
         }
         Err(error) => return fail(&error, asks_for_json(words())),
     };
@@ -47,7 +47,11 @@ pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Comp
         return ExitCode::SUCCESS;
     }
     if command.is_detached() {
-        return note(command.component(), &become_independent().and_then(|()| run(built, command, as_json)));
+        return match become_independent().and_then(|()| run(built, command, as_json)) {
+            // Whoever calls it in place of the engine reads the answer; the engine itself is not refused.
+            Err(error) if error.kind == Kind::NotAllowed => fail(&error, as_json),
+            outcome => note(command.component(), &outcome),
+        };
     }
     match relayed::asked(command) {
         Some(Ok(Reply::Ran { stdout, stderr, status })) => pass_on(&stdout, &stderr, status),
@@ -73,8 +77,8 @@ fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
         Command::Install(args) => install::run(&open()?, args),
         Command::Setup(args) => setup::run(&open()?, args, as_json),
         Command::Mcp => Err(mcp::run(&open()?)),
-        Command::Completions { shell } => Ok(complete::script(*shell)),
-        Command::Complete { words } => Ok(complete::run(open(), words)),
+        Command::Completions { shell } => complete::script(*shell),
+        Command::Complete { words } => complete::run(open(), words),
         Command::Project(command) => project::run(&open()?, command),
         Command::Task(command) => {
             task::run(&open()?.telling(as_json), command, as_json, &|answer| print(answer, as_json))
@@ -83,7 +87,7 @@ fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
         Command::Workspace(command) => workspace::run(&open()?, command),
         Command::Monitor(args) => monitor::run(&open()?, args, |answer| print(answer, as_json).map(drop)),
         Command::Log(args) => log::run(&open()?, args),
-        Command::Doctor => Ok(doctor::run(&open()?)),
+        Command::Doctor => doctor::run(&open()?),
         Command::Gc(args) => gc::run(&open()?, args),
         Command::Agent(command) => agent::run(&open()?, command),
     }
@@ -100,8 +104,7 @@ fn caller(command: &Command) -> Result<Caller> {
 
 /// Prints it; whether somebody still reads what is printed.
 fn print(answer: &Answer, as_json: bool) -> Result<bool> {
-    let json = if as_json && !answer.json.is_null() { Some(written(&answer.json)?) } else { None };
-    let text = json.as_deref().unwrap_or(&answer.text);
+    let text = answer.json.as_ref().filter(|_| as_json).unwrap_or(&answer.text);
     let bytes = match &answer.raw {
         Some(raw) => raw.clone(),
         None if text.is_empty() => return Ok(true),
@@ -131,12 +134,12 @@ fn end(outcome: Result<Answer>, as_json: bool) -> ExitCode {
 }
 
 fn fail(error: &Error, as_json: bool) -> ExitCode {
-    if as_json {
-        // Nobody is left to tell when standard output is gone; the exit status still says it.
-        writeln!(io::stdout(), "{}", json!({ "error": error })).unwrap_or_default();
-    } else {
-        writeln!(io::stderr(), "error: {error}").unwrap_or_default();
+    // Nobody is left to tell when the output is gone; the exit status still says it.
+    match written(&Refusal { error }) {
+        Ok(json) if as_json => writeln!(io::stdout(), "{json}"),
+        Ok(_) | Err(_) => writeln!(io::stderr(), "error: {error}"),
     }
+    .unwrap_or_default();
     ExitCode::from(error.kind.exit_status())
 }
 

@@ -3,8 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use serde_json::{Value, json};
-
+use crate::answer::{Install, SkillFile, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::InstallArgs;
@@ -28,7 +27,8 @@ enum Change {
 pub fn run(app: &App, args: &InstallArgs) -> Result<Answer> {
     let text = skill::text(&app.machines.usable()?);
     if args.print {
-        return Ok(Answer::new(json!({ "skill": text }), text.trim_end()));
+        let told = text.trim_end().to_owned();
+        return Answer::of(&Install::Printed { skill: text }, told);
     }
     let around = app.around()?;
     let files = places(app, args.harness.as_deref())?
@@ -41,13 +41,14 @@ pub fn run(app: &App, args: &InstallArgs) -> Result<Answer> {
         home::make_folder(&real(file.parent().unwrap_or(file)))?;
         atomic::write_linked(file, text.as_bytes())?;
     }
-    let told = files.iter().zip(changes);
-    let lines = told.clone().map(|((_, file), change)| format!("{} {}", change.word(), file.display()));
-    let json = told.map(|((harness, file), change)| {
-        json!({ "harness": harness, "file": file.display().to_string(), "change": change.word() })
+    let written = files.iter().zip(changes).map(|((harness, file), change)| SkillFile {
+        harness,
+        file: file.display().to_string(),
+        change: change.word(),
     });
-    let json = json!({ "success": true, "files": json.collect::<Vec<Value>>() });
-    Ok(Answer::new(json, lines.collect::<Vec<_>>().join("\n")))
+    let files: Vec<_> = written.collect();
+    let lines: Vec<_> = files.iter().map(|it| format!("{} {}", it.change, it.file)).collect();
+    Answer::of(&Install::Written { success: Success, files }, lines.join("\n"))
 }
 
 fn places(app: &App, named: Option<&str>) -> Result<Vec<&'static HarnessFolder>> {

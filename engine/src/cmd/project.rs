@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-
+use crate::answer::ListedProject;
 use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::{ProjectCommand, ProjectSettings};
@@ -66,17 +65,17 @@ fn add(app: &App, path: Option<&PathBuf>, name: Option<&str>, settings: &Project
         other: serde_json::Map::new(),
     };
     projects::add(&app.home, project.clone())?;
-    Ok(answer(&project, format!("added {} ({})", project.name, project.path.display()), settings))
+    answer(&project, format!("added {} ({})", project.name, project.path.display()), settings)
 }
 
 /// The project as it is now. A queue that has just become automatic needs somebody who looks at it.
-fn answer(project: &Project, mut text: String, settings: &ProjectSettings) -> Answer {
-    let mut json = to_json(project);
+fn answer(project: &Project, mut text: String, settings: &ProjectSettings) -> Result<Answer> {
+    let mut listed = to_answer(project);
     if settings.queue.is_some() && project.is_auto() {
-        json["hints"] = json!([AUTO]);
+        listed.hints = Some([AUTO]);
         text += &format!("\n{AUTO}");
     }
-    Answer::new(json, text)
+    Answer::of(&listed, text)
 }
 
 const AUTO: &str = "`orange monitor` starts the tasks that wait, as long as it runs; `orange monitor --once` starts those that \
@@ -86,34 +85,27 @@ const NO_COMMIT: &str = "tasks begin from a commit: make a first one on it (`git
                          repository again; or name another branch with --default-branch";
 
 fn list(app: &App) -> Result<Answer> {
-    let projects = projects::read(&app.home)?;
-    let rows: Vec<_> = projects
-        .iter()
-        .map(|project| {
-            [
-                project.name.clone(),
-                project.default_branch.clone(),
-                project.pool_size.to_string(),
-                project.workflow().to_owned(),
-                settings_of(project),
-                project.path.display().to_string(),
-            ]
-        })
-        .collect();
-    let json = Value::Array(projects.iter().map(to_json).collect());
-    if rows.is_empty() {
-        return Ok(Answer::new(json, "no projects yet; add one with `orange project add PATH`"));
+    let projects: Vec<_> = projects::read(&app.home)?.iter().map(to_answer).collect();
+    if projects.is_empty() {
+        return Answer::of(&projects, "no projects yet; add one with `orange project add PATH`");
     }
-    Ok(Answer::new(json, table(["PROJECT", "BRANCH", "POOL", "WORKFLOW", "SETTINGS", "PATH"], &rows)))
+    let rows: Vec<_> = projects.iter().map(row).collect();
+    Answer::of(&projects, table(["PROJECT", "BRANCH", "POOL", "WORKFLOW", "SETTINGS", "PATH"], &rows))
+}
+
+fn row(project: &ListedProject) -> [String; 6] {
+    let ListedProject { name, path, default_branch, pool_size, workflow, .. } = project.clone();
+    [name, default_branch, pool_size.to_string(), workflow, settings_of(project), path]
 }
 
 /// What is set otherwise than in a new project, as one would type it.
-fn settings_of(project: &Project) -> String {
+fn settings_of(project: &ListedProject) -> String {
     let days = |option: &str, days: Option<u32>| Some(format!("--{option} {}", days?));
+    let megabytes = project.transcripts_mb;
     let set = [
-        project.is_auto().then(|| "--queue auto".to_owned()),
+        (project.queue == "auto").then(|| "--queue auto".to_owned()),
         project.type_answers.then(|| "--type-answers true".to_owned()),
-        project.transcripts_mb.map(|megabytes| format!("--transcripts-mb {megabytes}")),
+        (megabytes != transcripts::DEFAULT_MB).then(|| format!("--transcripts-mb {megabytes}")),
         days("backup-days", project.backup_days),
         days("branch-days", project.branch_days),
         days("trash-days", project.trash_days),
@@ -161,7 +153,7 @@ fn update(
         project.workflow = workflow.clone().or(project.workflow.take());
         project.default_branch = default_branch.clone().unwrap_or_else(|| project.default_branch.clone());
     })?;
-    Ok(answer(&project, format!("updated {}", project.name), settings))
+    answer(&project, format!("updated {}", project.name), settings)
 }
 
 /// The main checkout at this path, to which the project's worktrees are linked, wherever it was before.
@@ -196,25 +188,26 @@ fn remove(app: &App, name: &str) -> Result<Answer> {
             .help("merge or cancel them first"));
     }
     projects::remove(&app.home, name)?;
-    Ok(Answer::new(to_json(&project), format!("removed {name}; its repository stays as it is")))
+    Answer::of(&to_answer(&project), format!("removed {name}; its repository stays as it is"))
 }
 
 fn check_workflow(app: &App, settings: &ProjectSettings) -> Result<()> {
     settings.workflow.as_ref().map_or(Ok(()), |name| app.machines.named(name).map(drop))
 }
 
-fn to_json(project: &Project) -> Value {
-    json!({
-        "name": project.name,
-        "path": project.path.to_string_lossy(),
-        "default_branch": project.default_branch,
-        "pool_size": project.pool_size,
-        "workflow": project.workflow(),
-        "type_answers": project.type_answers,
-        "transcripts_mb": project.transcripts_mb.unwrap_or(transcripts::DEFAULT_MB),
-        "queue": if project.is_auto() { "auto" } else { "manual" },
-        "backup_days": project.backup_days,
-        "branch_days": project.branch_days,
-        "trash_days": project.trash_days,
-    })
+fn to_answer(project: &Project) -> ListedProject {
+    ListedProject {
+        name: project.name.clone(),
+        path: project.path.to_string_lossy().into_owned(),
+        default_branch: project.default_branch.clone(),
+        pool_size: project.pool_size,
+        workflow: project.workflow().to_owned(),
+        type_answers: project.type_answers,
+        transcripts_mb: project.transcripts_mb.unwrap_or(transcripts::DEFAULT_MB),
+        queue: if project.is_auto() { "auto" } else { "manual" },
+        backup_days: project.backup_days,
+        branch_days: project.branch_days,
+        trash_days: project.trash_days,
+        hints: None,
+    }
 }

@@ -3,8 +3,7 @@
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
-
+use crate::answer::{self, HarnessInProject, SetupMatter, Success};
 use crate::app::App;
 use crate::around::Around;
 use crate::cmd::answer::Answer;
@@ -29,7 +28,8 @@ pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
     if args.undo {
         let files = setup::undo(&app.home, args.harness.as_deref())?;
         let text = format!("nothing is agreed to any more{}", listed(&files, "; changed back: "));
-        return Ok(Answer::new(json!({ "success": true, "agreed": false, "changed": shown(&files) }), text));
+        let undone = answer::Setup { changed: shown(&files), ..answer::Setup::default() };
+        return Answer::of(&undone, text);
     }
     let around = app.around()?;
     let plans = plans(app, &harnesses, &around)?;
@@ -74,14 +74,14 @@ pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
             format!("agreed in part, {left} left open: `orange setup` asks for that again{changed}")
         }
     });
-    let json = json!({
-        "success": true,
-        "agreed": left == 0,
-        "changed": shown(&changed),
-        "harnesses": plans.iter().map(plan_json).collect::<Vec<Value>>(),
-        "missing_skills": missing,
-    });
-    Ok(Answer::new(json, told.join("\n")))
+    let setup = answer::Setup {
+        success: Success,
+        agreed: left == 0,
+        changed: shown(&changed),
+        harnesses: Some(plans.iter().map(to_answer).collect()),
+        missing_skills: Some(missing.iter().map(|harness| (*harness).to_owned()).collect()),
+    };
+    Answer::of(&setup, told.join("\n"))
 }
 
 /// The harness that is named, or those whose programs are there.
@@ -221,21 +221,19 @@ fn remedy(matter: &Matter) -> String {
     }
 }
 
-fn plan_json(plan: &Plan) -> Value {
-    let matters = plan.matters.iter().map(|matter| {
-        json!({
-            "name": matter.name,
-            "allows": matter.allows,
-            "settled": matter.is_answered,
-            "remedy": remedy(matter),
-        })
-    });
-    json!({
-        "harness": plan.harness,
-        "project": plan.project.name,
-        "repo": plan.project.path.display().to_string(),
-        "matters": matters.collect::<Vec<Value>>(),
-    })
+fn to_answer(plan: &Plan<'_>) -> HarnessInProject {
+    let matter = |matter: &Matter| SetupMatter {
+        name: matter.name,
+        allows: matter.allows.clone(),
+        settled: matter.is_answered,
+        remedy: remedy(matter),
+    };
+    HarnessInProject {
+        harness: plan.harness.to_owned(),
+        project: plan.project.name.clone(),
+        repo: plan.project.path.display().to_string(),
+        matters: plan.matters.iter().map(matter).collect(),
+    }
 }
 
 fn shown(files: &[PathBuf]) -> Vec<String> {

@@ -17,7 +17,12 @@ pub fn text(machines: &[&Machine<'_>]) -> String {
 fn section(machine: &Machine<'_>) -> String {
     let about =
         if machine.description.is_empty() { String::new() } else { format!("{}\n\n", machine.description) };
-    format!("### Workflow `{}`\n\n{about}{}\n{}", machine.name, contract::text(machine), watched(machine))
+    format!(
+        "### Workflow `{}`\n\n{about}{}\n{}",
+        machine.name,
+        contract::text(&contract::of(machine)),
+        watched(machine)
+    )
 }
 
 /// The statuses in which nothing goes on without a person: what an orchestrator looks out for.

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::answer::Agent;
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::tmux::Pane;
-use crate::flow::activity::{self, Agent};
+use crate::flow::activity;
 use crate::flow::queue::Queue;
 use crate::flow::snapshot::status_of;
 use crate::hooks::agents as live;

@@ -180,5 +180,5 @@ fn a_journal_from_the_future_is_found() {
     let dir = ward.task();
     let journal = fs::read_to_string(dir.history()).unwrap();
     fs::write(dir.history(), journal.replace("\"timestamp\":\"20", "\"timestamp\":\"29")).unwrap();
-    ward.check("clock", "to come");
+    ward.check("clock", "in the future");
 }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::exec::{Call, GIT_VARIABLES, Output, find_on_path, not_installed};
 use crate::{Error, Kind, Result};
@@ -36,7 +36,8 @@ pub struct PullRequest {
 }
 
 /// The state of a pull request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum PrState {
     /// It is open, perhaps as a draft.
     Open,
@@ -174,33 +175,40 @@ fn unclear(answer: &Output) -> Error {
         .help("`gh --version` should be 2.0 or newer")
 }
 
+/// A pull request as gh writes it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    url: String,
+    state: PrState,
+    merge_commit: Option<MergeCommit>,
+    merged_at: Option<String>,
+    #[serde(default)]
+    is_cross_repository: bool,
+}
+
+#[derive(Deserialize)]
+struct MergeCommit {
+    oid: String,
+}
+
+impl From<Listed> for PullRequest {
+    fn from(Listed { url, state, merge_commit, merged_at, .. }: Listed) -> PullRequest {
+        PullRequest { url, state, commit: merge_commit.map(|commit| commit.oid), merged_at }
+    }
+}
+
 fn parse_view(json: &[u8]) -> Option<PullRequest> {
-    parse(&serde_json::from_slice(json).ok()?)
+    serde_json::from_slice::<Listed>(json).ok().map(PullRequest::from)
 }
 
 /// Pull requests of forks are ignored: other people's branches can have the same name.
 fn parse_list(json: &[u8]) -> Option<Option<PullRequest>> {
-    let Value::Array(all) = serde_json::from_slice(json).ok()? else { return None };
-    let own = all.iter().filter(|one| one["isCrossRepository"] != true);
-    let own: Vec<PullRequest> = own.map(parse).collect::<Option<_>>()?;
+    let all: Vec<Listed> = serde_json::from_slice(json).ok()?;
+    let own = all.into_iter().filter(|one| !one.is_cross_repository);
+    let own: Vec<PullRequest> = own.map(PullRequest::from).collect();
     let open = own.iter().find(|one| one.state == PrState::Open);
     Some(open.or(own.first()).cloned())
-}
-
-fn parse(json: &Value) -> Option<PullRequest> {
-    let state = match json["state"].as_str()? {
-        "OPEN" => PrState::Open,
-        "MERGED" => PrState::Merged,
-        "CLOSED" => PrState::Closed,
-        _ => return None,
-    };
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    Some(PullRequest {
-        url: text(&json["url"])?,
-        state,
-        commit: text(&json["mergeCommit"]["oid"]),
-        merged_at: text(&json["mergedAt"]),
-    })
 }
 
 /// The address is on the last line, after other messages.

@@ -20,7 +20,6 @@ pub use person::stop::{restart, stop};
 pub use person::{answer, collect, delete, merge, rebranch, start, typed};
 pub use request::dry_run::{TaskPreview, dry_run};
 pub use request::finish::{abandoned, finish, lock_recovered};
-pub use request::transition_result::TransitionResult;
 pub use request::{Goal, definition, refusal, request};
 pub use snapshot::Snapshot;
 pub use watch::leftovers::end_leftovers;

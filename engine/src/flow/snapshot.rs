@@ -77,7 +77,6 @@ fn as_started(machine: &Machine<'_>, record: &event::Spawn) -> Option<Spawn> {
             event::Permissions::Full => Permissions::Full,
             event::Permissions::Reduced | event::Permissions::Other(_) => Permissions::Reduced,
         },
-        increment: None,
     })
 }
 

@@ -1,11 +1,12 @@
 //! The flow on a real store, with a small machine and no agents.
 
 use orange_core::{
-    Actor, Actors, Commands, Condition, Counter, Ending, ExitRule, Gate, Guard, HarnessOf, Hook,
+    Action, Actor, Actors, Commands, Condition, Counter, Ending, ExitRule, Gate, Guard, HarnessOf, Hook,
     MAX_RESTARTS, Machine, Outcome, Permissions, Piece, Prompt, PromptId, REVIEW_ROUND, Range, Spawn, State,
     StateId, Transition, Verdict,
 };
 
+use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::flow::life;
@@ -30,12 +31,8 @@ const UNDER_2: Guard<'_> =
     Guard { text: "review_round < 2", any_of: &[&[Range { counter: REVIEW_ROUND, low: 0, high: 1 }]] };
 
 /// Nobody has this harness's program in a test.
-const ABSENT: Spawn = Spawn {
-    prompt: PromptId(0),
-    harness: HarnessOf::Review,
-    permissions: Permissions::Full,
-    increment: None,
-};
+const ABSENT: Spawn =
+    Spawn { prompt: PromptId(0), harness: HarnessOf::Review, permissions: Permissions::Full };
 
 const fn state(name: &str, agent: Actor) -> State<'_> {
     State {
@@ -66,7 +63,10 @@ static MACHINE: Machine<'static> = Machine {
     prompts_hash: "",
     states: &[
         state("pending", Actor::Worker),
-        State { respawn: Some(Hook::SpawnAgent(ABSENT)), ..state("working", Actor::Worker) },
+        State {
+            respawn: Some(Hook::spawning(Action::SpawnAgent, ABSENT)),
+            ..state("working", Actor::Worker)
+        },
         state("agent-review", Actor::Reviewer),
         state("stuck", Actor::Worker),
         State { terminal: true, ..state("done", Actor::Worker) },
@@ -78,10 +78,10 @@ static MACHINE: Machine<'static> = Machine {
         Transition {
             gate: Some(HANDOFF),
             hooks: &[
-                Hook::SetField { field: "first", value: "done" },
-                Hook::Increment { counter: REVIEW_ROUND },
-                Hook::RunCommand { argv: &["true"], timeout: 9 },
-                Hook::SetField { field: "last", value: "done" },
+                Hook { field: "first", value: "done", ..Hook::new(Action::SetField) },
+                Hook { counter: Some(REVIEW_ROUND), ..Hook::new(Action::Increment) },
+                Hook { argv: &["true"], timeout: 9, ..Hook::new(Action::RunCommand) },
+                Hook { field: "last", value: "done", ..Hook::new(Action::SetField) },
             ],
             ..way(WORKING, REVIEW)
         },
@@ -89,7 +89,7 @@ static MACHINE: Machine<'static> = Machine {
         Transition { guard: Some(UNDER_2), gate: Some(FAIL), ..way(REVIEW, WORKING) },
         Transition { guard: Some(UNDER_2), ..way(REVIEW, STUCK) },
         way(REVIEW, DONE),
-        Transition { hooks: &[Hook::SpawnReviewer(ABSENT)], ..way(STUCK, REVIEW) },
+        Transition { hooks: &[Hook::spawning(Action::SpawnReviewer, ABSENT)], ..way(STUCK, REVIEW) },
     ],
     rows: &[0, 1, 3, 6, 7, 7],
     exit_rules: &[
@@ -165,7 +165,7 @@ impl Lab {
         text.lines().find_map(|line| line.strip_prefix(&format!("{key}: ")).map(str::to_owned))
     }
 
-    fn ask(&self, to: &str) -> crate::Result<super::TransitionResult> {
+    fn ask(&self, to: &str) -> crate::Result<TransitionResult> {
         request(&self.app, &self.dir, Goal::Named(to))
     }
 
@@ -322,14 +322,14 @@ fn the_answer_is_read_from_this_transition_in_the_journal() {
     drop(locked);
     lab.ask("done").unwrap();
 
-    let result = super::TransitionResult::read("T1", &lab.records(), started);
+    let result = TransitionResult::read("T1", &lab.records(), started);
     assert_eq!(
         (result.from.as_str(), result.to.as_str(), result.review_round),
         ("working", "agent-review", 1)
     );
     assert_eq!(result.hooks, ["set_field", "increment", "run_command", "set_field"]);
     assert_eq!(result.hook_errors, ["run_command: the task has no worktree to run a command in"]);
-    let json = result.json();
+    let json = serde_json::to_value(&result).unwrap();
     assert_eq!((&json["success"], &json["id"]), (&true.into(), &"T1".into()));
     assert_eq!((json.get("dry_run"), json.get("backed_up")), (None, None));
 }

@@ -10,7 +10,7 @@ pub mod workspace;
 
 mod other;
 
-use orange_core::{Effect, Hook, Machine};
+use orange_core::{Action, Effect, Hook, Machine};
 
 use self::workspace::Room;
 use crate::app::App;
@@ -39,36 +39,31 @@ pub struct HookContext<'r> {
 /// Why it failed; its caller journals that and goes on.
 pub fn run(context: &HookContext<'_>, locked: &mut LockedTask, hook: &'static Hook<'static>) -> Result<Set> {
     let app = context.app;
-    let done = match hook {
-        Hook::AcquireWorkspace => return workspace::acquire(app, locked),
-        Hook::ReleaseWorkspace => return workspace::release(app, locked),
-        Hook::KillSession => return agents::kill_session(app, locked),
-        Hook::KillReviewer => return agents::kill_reviewer(app, locked),
-        Hook::SpawnAgent(_) | Hook::SpawnReviewer(_) => spawn(context, locked, hook),
-        Hook::NotifyWorker { message, .. } => notify_worker(context, locked, hook, message),
+    let done = match hook.action {
+        Action::AcquireWorkspace => return workspace::acquire(app, locked),
+        Action::ReleaseWorkspace => return workspace::release(app, locked),
+        Action::KillSession => return agents::kill_session(app, locked),
+        Action::KillReviewer => return agents::kill_reviewer(app, locked),
+        Action::SpawnAgent | Action::SpawnReviewer => spawn(context, locked, hook),
+        Action::NotifyWorker => notify_worker(context, locked, hook),
         // No two tasks are ever locked together: that process waits until this one is released.
-        Hook::SpawnNext => owed::note(&app.home, locked.dir())
+        Action::SpawnNext => owed::note(&app.home, locked.dir())
             .and_then(|()| app.start_detached(&["task", "spawn-next", &locked.dir().id], locked.dir())),
-        Hook::PushBranch => other::push_branch(app, locked),
-        Hook::CreatePr => pull_request::open(app, locked).map(drop),
-        Hook::DeleteRemoteBranch => other::delete_remote_branch(app, locked),
+        Action::PushBranch => other::push_branch(app, locked),
+        Action::CreatePr => pull_request::open(app, locked).map(drop),
+        Action::DeleteRemoteBranch => other::delete_remote_branch(app, locked),
         // Its counter is in the event that closes the hook.
-        Hook::Increment { .. } => Ok(()),
-        Hook::SetField { field, value } => other::set_field(locked, field, value),
-        Hook::Notify { message } => other::notify(locked, message),
-        Hook::RunCommand { argv, timeout } => other::run_command(locked, argv, *timeout),
+        Action::Increment => Ok(()),
+        Action::SetField => other::set_field(locked, hook.field, hook.value),
+        Action::Notify => other::notify(locked, hook.message),
+        Action::RunCommand => other::run_command(locked, hook.argv, hook.timeout),
     };
     done.map(|()| Set::new())
 }
 
 /// Where no worker is alive to be told, one is started if the hook says with which prompt: that says what to read.
-fn notify_worker(
-    context: &HookContext<'_>,
-    locked: &mut LockedTask,
-    hook: &Hook<'_>,
-    message: &str,
-) -> Result<()> {
-    let message = message.replace("{orange}", &shell_word(&context.app.program));
+fn notify_worker(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) -> Result<()> {
+    let message = hook.message.replace("{orange}", &shell_word(&context.app.program));
     if agents::started_since(context.app, locked, hook, context.since)?
         || agents::notify_worker(
             context.app,
@@ -125,5 +120,5 @@ fn check_spawns(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
 }
 
 fn acquires(effects: &[Effect<'_>]) -> bool {
-    effects.iter().any(|effect| matches!(effect.hook, Hook::AcquireWorkspace))
+    effects.iter().any(|effect| effect.hook.action.acquires())
 }

@@ -3,6 +3,9 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use toml::Spanned;
+use toml::de::DeTable;
+
 use super::{Matter, Remedy};
 use crate::around::Around;
 use crate::{Error, Result, nofollow};
@@ -10,14 +13,16 @@ use crate::{Error, Result, nofollow};
 pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Result<Vec<Matter>> {
     let folder = around.folder("CODEX_HOME", ".codex");
     let file = folder.join("config.toml");
-    let config = match nofollow::read_linked(&file, nofollow::LONGEST) {
+    let text = match nofollow::read_linked(&file, nofollow::LONGEST) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(cause) if cause.kind() == ErrorKind::NotFound => String::new(),
         Err(cause) => return Err(Error::io("read", &file, &cause)),
     };
+    // codex refuses settings that are no TOML, and then they answer nothing.
+    let config = DeTable::parse(&text).map(Spanned::into_inner).unwrap_or_default();
     let has_login = folder.join("auth.json").exists()
         || ["OPENAI_API_KEY", "CODEX_API_KEY"].iter().any(|name| around.variable(name).is_some())
-        || config.lines().any(|line| value_of(line, "model_provider").is_some());
+        || names_provider(&config);
     Ok(vec![
         Matter {
             name: "login",
@@ -39,32 +44,21 @@ pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Result<Vec<
     ])
 }
 
+/// Whether its settings, or those of a profile, name who provides the model.
+fn names_provider(config: &DeTable<'_>) -> bool {
+    let profiles = config.get("profiles").and_then(|profiles| profiles.get_ref().as_table());
+    let mut profiles = profiles.into_iter().flat_map(|profiles| profiles.values());
+    config.contains_key("model_provider")
+        || profiles.any(|keys| keys.get_ref().get("model_provider").is_some())
+}
+
 /// Whether its settings answer for a repository: `[projects."/repo"]` with a `trust_level`.
-fn has_answer(config: &str, repo: &Path) -> bool {
-    let mut is_inside = false;
-    for line in config.lines().map(str::trim) {
-        if line.starts_with('[') {
-            is_inside = table_of(line).is_some_and(|path| Path::new(&path) == repo);
-        } else if is_inside && value_of(line, "trust_level").is_some() {
-            return true;
-        }
-    }
-    false
-}
-
-/// The path in `[projects."/repo"]`.
-fn table_of(line: &str) -> Option<String> {
-    let name = line.strip_prefix("[projects.")?.trim();
-    let name = name.split_once(']').map_or(name, |_| &name[..name.rfind(']').unwrap_or(name.len())]).trim();
-    match name.strip_prefix('\'') {
-        Some(literal) => literal.strip_suffix('\'').map(str::to_owned),
-        // A basic string of TOML is one of JSON, except for a few escapes that no path needs.
-        None => serde_json::from_str(name).ok(),
-    }
-}
-
-fn value_of<'l>(line: &'l str, key: &str) -> Option<&'l str> {
-    line.trim().strip_prefix(key)?.trim_start().strip_prefix('=').map(str::trim)
+fn has_answer(config: &DeTable<'_>, repo: &Path) -> bool {
+    let projects = config.get("projects").and_then(|projects| projects.get_ref().as_table());
+    let mut projects = projects.into_iter().flat_map(|projects| projects.iter());
+    projects.any(|(path, keys)| {
+        Path::new(path.get_ref().as_ref()) == repo && keys.get_ref().get("trust_level").is_some()
+    })
 }
 
 #[cfg(test)]
@@ -72,10 +66,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_provider_is_named_by_the_settings_or_a_profile() {
+        let names = |config: &str| names_provider(DeTable::parse(config).unwrap().get_ref());
+        assert!(names("model_provider = 'x'") && names("[profiles.a]\nmodel_provider = 'x'"));
+        assert!(!names("[model_providers.x]\nname = 'x'"));
+    }
+
+    #[test]
     fn the_answer_about_a_repository_is_found() {
         let config = "model = 'x'\n[projects.\"/a \\\"b\\\"\"]\ntrust_level = \"trusted\"\n\n[projects.'/c']\n\
                       trust_level=\"untrusted\"\n[projects.\"/d\"]\n[other]\ntrust_level = \"trusted\"\n";
-        let has = |repo: &str| has_answer(config, Path::new(repo));
+        let has = |repo: &str| has_answer(DeTable::parse(config).unwrap().get_ref(), Path::new(repo));
         assert!(has("/a \"b\"") && has("/c"));
         assert!(!has("/d") && !has("/a") && !has("/other"));
     }

@@ -1,5 +1,5 @@
 //! Late writes: an editor may write into a `TASK.md` that has just been replaced, through a descriptor that it opened before.
-//! Replaced versions are kept for a while, and what is written into them is carried over.
+//! The last replaced versions are kept, and what is written into them is carried over.
 
 use std::cmp::Reverse;
 use std::os::unix::fs::MetadataExt;
@@ -13,15 +13,8 @@ use crate::store::frontmatter::Document;
 use crate::store::regular::{self, Found};
 use crate::{Error, Result, nofollow};
 
-/// How many replaced versions are kept for a minute. A transition replaces a few.
-const KEPT: usize = 16;
-
-/// How long these are kept.
-const A_MINUTE: Duration = Duration::from_secs(60);
-
-/// How long further versions are kept, and how long late writes are carried over again: an editor may have read the file
-/// before, and save what it has read.
-const A_MOMENT: Duration = Duration::from_secs(2);
+/// How many replaced versions are kept. A transition replaces a few.
+const KEPT: usize = 32;
 
 const SUFFIX: &str = ".old";
 
@@ -36,22 +29,22 @@ pub struct Late {
 /// What a replaced version's name says about its body when it was replaced or last carried over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Base {
-    /// The offset of the part that was carried over: the length if nothing was, 0 if all was.
-    carried: usize,
     length: usize,
     hash: u64,
 }
 
 /// The name for a replaced version of this file that had this body.
 pub fn name(path: &Path, body: &str) -> PathBuf {
-    named(path, Base::of(body, body.len()))
+    named(path, Base::of(body))
 }
 
 /// Every replaced version of this file that has late writes. A later call finds those that are still being written.
 pub fn found(path: &Path) -> Result<Vec<Late>> {
-    let formers = formers(path)?.into_iter().enumerate();
-    let looked_at = formers.filter(|(place, former)| *place < KEPT || former.may_have_changed());
-    Ok(looked_at.filter_map(|(_, former)| at(&former.path)).collect())
+    Ok(formers(path)?
+        .iter()
+        .filter(|former| former.may_have_changed())
+        .filter_map(|it| at(&it.path))
+        .collect())
 }
 
 /// The late write in this replaced version.
@@ -59,10 +52,7 @@ pub fn at(former: &Path) -> Option<Late> {
     let base = former.file_name().and_then(|name| Base::parse(name.to_str()?))?;
     let Found::File(bytes, _) = regular::read(former).ok()? else { return None };
     let body = body_of(&bytes)?;
-    let is_news = !base.is_of(&body)
-        || base.carried < base.length
-            && Former::new(former.to_owned()).is_some_and(|former| former.age() < A_MOMENT);
-    is_news.then(|| Late { path: former.to_owned(), body, base })
+    (!base.is_of(&body)).then(|| Late { path: former.to_owned(), body, base })
 }
 
 /// The body with all late writes; `None` if it has them already.
@@ -82,11 +72,10 @@ pub fn united(body: &str, other: &str) -> Option<String> {
     with(body, &other.split_inclusive('\n').filter(is_missing).collect::<String>())
 }
 
-/// Removes the replaced versions that are old enough and have no late write. The caller holds the task's lock.
+/// Removes all but the last replaced versions, except those that have a late write. The caller holds the task's lock.
 pub fn forget(path: &Path) -> Result<()> {
-    for (place, former) in formers(path)?.into_iter().enumerate() {
-        let longest = if place < KEPT { A_MINUTE } else { A_MOMENT };
-        if former.age() > longest && at(&former.path).is_none() {
+    for former in formers(path)?.into_iter().skip(KEPT) {
+        if at(&former.path).is_none() {
             // The next call removes what cannot be removed now.
             nofollow::remove(&former.path).unwrap_or_default();
         }
@@ -100,13 +89,8 @@ impl Late {
     /// Appended text is appended. A rewritten text replaces the current body if that is still the one from which it began; if
     /// that has changed too, the lines that it lacks are added to it.
     fn carried_into(&self, current: &str) -> Option<String> {
-        let Base { carried, length, .. } = self.base;
         match self.base.cut_from(&self.body) {
-            Some(_) if carried == 0 && length > 0 => united(current, &self.body),
-            Some(appended) => {
-                let again = with(current, &self.body[carried..length]);
-                with(again.as_deref().unwrap_or(current), appended).or(again)
-            }
+            Some(appended) => with(current, appended),
             None if self.base.is_of(current) => Some(self.body.clone()),
             None => united(current, &self.body),
         }
@@ -114,19 +98,14 @@ impl Late {
 
     /// Records that it was carried over. A later call finds what is written after that.
     pub fn done(self, path: &Path) -> Result<()> {
-        if self.base.is_of(&self.body) {
-            return Ok(());
-        }
-        let was_appended = self.base.cut_from(&self.body).is_some();
-        let carried = if was_appended { self.base.carried } else { 0 };
-        nofollow::rename(&self.path, &named(path, Base::of(&self.body, carried)))
+        nofollow::rename(&self.path, &named(path, Base::of(&self.body)))
             .map_err(|cause| Error::io("rename", &self.path, &cause))
     }
 }
 
 impl Base {
-    fn of(body: &str, carried: usize) -> Base {
-        Base { carried, length: body.len(), hash: fnv1a(body.bytes()) }
+    fn of(body: &str) -> Base {
+        Base { length: body.len(), hash: fnv1a(body.bytes()) }
     }
 
     fn is_of(self, body: &str) -> bool {
@@ -136,7 +115,7 @@ impl Base {
     /// The rest of a body that begins with it.
     fn cut_from(self, body: &str) -> Option<&str> {
         let (before, behind) = body.split_at_checked(self.length)?;
-        (self.is_of(before) && body.is_char_boundary(self.carried)).then_some(behind)
+        self.is_of(before).then_some(behind)
     }
 
     /// Parses a name that [`named`] built.
@@ -145,16 +124,15 @@ impl Base {
         let mut parts = base.rsplit('-');
         let hash = u64::from_str_radix(parts.next()?, 16).ok()?;
         let length = parts.next()?.parse().ok()?;
-        let carried = parts.next()?.parse().ok().filter(|carried| *carried <= length)?;
-        Some(Base { carried, length, hash })
+        Some(Base { length, hash })
     }
 }
 
 fn named(path: &Path, base: Base) -> PathBuf {
-    let Base { carried, length, hash } = base;
+    let Base { length, hash } = base;
     let unique = atomic::temporary(path);
     let unique = unique.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!("{}.{carried}-{length}-{hash:016x}{SUFFIX}", unique.trim_end_matches(".tmp")))
+    path.with_file_name(format!("{}.{length}-{hash:016x}{SUFFIX}", unique.trim_end_matches(".tmp")))
 }
 
 /// A replaced version.
@@ -173,12 +151,7 @@ impl Former {
         Some(Former { path, written, changed: SystemTime::UNIX_EPOCH + changed })
     }
 
-    /// The time since it was written or renamed; 0 if the clock was set back since.
-    fn age(&self) -> Duration {
-        SystemTime::now().duration_since(self.changed).unwrap_or_default()
-    }
-
-    /// Whether it was written after it was replaced: a write changes both times, a rename only the second.
+    /// Whether it was written since it has its name: a write changes both times, a rename only the second.
     fn may_have_changed(&self) -> bool {
         self.written >= self.changed
     }
@@ -226,7 +199,7 @@ mod tests {
 
     #[track_caller]
     fn check(base: &str, late: &str, current: &str, expect: Option<&str>) {
-        let late = Late { path: PathBuf::new(), body: late.to_owned(), base: Base::of(base, base.len()) };
+        let late = Late { path: PathBuf::new(), body: late.to_owned(), base: Base::of(base) };
         assert_eq!(late.carried_into(current).as_deref(), expect);
         // Carrying over twice is carrying over once.
         if let Some(merged) = expect.filter(|merged| *merged != base) {
@@ -248,31 +221,15 @@ mod tests {
         check("a\n", "a\nb\n", "a\nabc\n", Some("a\nabc\nb\n"));
     }
 
-    /// What was carried over before, when the editor who had not seen it has saved.
-    #[track_caller]
-    fn check_again(body: &str, carried: usize, current: &str, expect: Option<&str>) {
-        let base = Base::of(body, carried);
-        let late = Late { path: PathBuf::new(), body: body.to_owned(), base };
-        assert_eq!(late.carried_into(current).as_deref(), expect);
-    }
-
-    #[test]
-    fn what_was_carried_over_is_carried_over_again() {
-        check_again("a\nb\n", 2, "a\nx\n", Some("a\nx\nb\n"));
-        check_again("a\nb\n", 2, "a\nb\nx\n", None);
-        check_again("a\nb\n", 0, "a\nx\n", Some("a\nx\nb\n"));
-        check_again("a\nb\n", 4, "a\nx\n", None);
-    }
-
     #[test]
     fn a_name_says_what_the_version_was() {
         let path = Path::new("/x/TASK.md");
         let former = name(path, "a\n");
         let text = former.file_name().unwrap().to_str().unwrap();
-        assert_eq!(Base::parse(text), Some(Base::of("a\n", 2)));
+        assert_eq!(Base::parse(text), Some(Base::of("a\n")));
         assert!(text.starts_with(".TASK.md.") && former.starts_with("/x"), "{text}");
         // Another build reads it, so the hash is the same in all of them.
-        assert!(text.ends_with(".2-2-089bdc07b544e7b2.old"), "{text}");
+        assert!(text.ends_with(".2-089bdc07b544e7b2.old"), "{text}");
         for other in [
             ".TASK.md.1.2.tmp",
             ".TASK.md.1.2.2.2.089bdc07b544e7b2.old",

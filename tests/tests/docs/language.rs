@@ -1,11 +1,15 @@
 //! The pages about languages: every workflow and every scenario on them is sound, and every key is there.
+//! `ORANGE_REWRITE=1 cargo test -p orange-tests --test docs` writes the rows of the actions anew.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use orange_analysis::scenario;
 use orange_codegen::lower::{Arena, lower};
 use orange_codegen::model::keys::{Object, STEP_WORKFLOW, Takes, WORKFLOW};
 use orange_codegen::{Source, compile};
+use orange_core::Action;
+use orange_core::action::{Remote, Starts, Traits, Worktree};
 
 use crate::page::{Page, root};
 
@@ -35,6 +39,42 @@ fn every_key_of_the_language_is_on_the_page() {
     let forgotten: Vec<_> = keys.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
     assert!(forgotten.is_empty(), "docs/workflow.md does not have {forgotten:?}");
     assert!(!STEP_WORKFLOW.keys.is_empty() && page.contains("[[steps]]"));
+}
+
+/// The rows of all actions, as they are described.
+fn actions() -> String {
+    let row = |action: &Action| {
+        let parameters: Vec<_> = action.parameters().iter().map(|it| format!("`{}`", it.name)).collect();
+        let effect = action.doc().trim_end_matches('.');
+        let row = ["", &format!("`{}`", action.name()), &parameters.join(", "), needs(*action), effect, ""];
+        row.join(" | ").replace("  ", " ").trim().to_owned() + "\n"
+    };
+    Action::ALL.iter().map(row).collect()
+}
+
+/// What an action cannot do without.
+fn needs(action: Action) -> &'static str {
+    let Traits { starts, worktree, remote, .. } = *action.traits();
+    match (starts, worktree, remote) {
+        (Some(Starts::MissingWorker), _, _) => "a worker that is alive, or a `prompt`",
+        (Some(Starts::Anew | Starts::BesideWorker), _, _) | (None, Some(Worktree::Uses), _) => "a worktree",
+        (None, _, Some(Remote::Adds | Remote::Deletes)) => "the remote",
+        (None, Some(Worktree::Acquires | Worktree::Releases) | None, None) => "",
+    }
+}
+
+#[test]
+fn the_page_has_the_actions_as_they_are_described() {
+    const HEAD: &str = "| `action` | parameters | needs | effect |\n|---|---|---|---|\n";
+    let page = Page::read(PAGE);
+    let (before, from) = page.text.split_once(HEAD).unwrap();
+    let (found, after) = from.split_once("\n\n").unwrap();
+    let expect = actions();
+    if std::env::var_os("ORANGE_REWRITE").is_some() {
+        fs::write(root().join(&page.path), [before, HEAD, &expect, "\n", after].concat()).unwrap();
+    } else {
+        assert_eq!(format!("{found}\n"), expect, "ORANGE_REWRITE=1 writes the rows anew");
+    }
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn paragraph<'t>(text: &'t str, status: &str) -> &'t str {
 fn the_engine_accepts_and_refuses_what_the_contract_says() {
     let mut looked_at = 0;
     for machine in machines() {
-        let text = contract::text(machine);
+        let text = contract::text(&contract::of(machine));
         for way in machine.transitions {
             let agents = [Actor::Worker, Actor::Reviewer].map(|actor| (actor, way.by.allows(actor)));
             let Some((actor, _)) = agents.into_iter().find(|(_, may)| *may) else { continue };
@@ -105,7 +105,7 @@ fn the_skill_has_each_contract_and_each_harness_header() {
     let machines = machines();
     let skill = skill::text(&machines);
     for machine in &machines {
-        assert!(skill.contains(&contract::text(machine)), "{} is missing", machine.name);
+        assert!(skill.contains(&contract::text(&contract::of(machine))), "{} is missing", machine.name);
     }
     let (frontmatter, _) = skill.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
     let keys: Vec<_> = frontmatter.lines().filter_map(|line| line.split_once(": ")).collect();

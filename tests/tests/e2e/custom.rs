@@ -56,7 +56,7 @@ fn a_custom_workflow_is_followed_as_a_compiled_in_one() {
     let kept = world.home().join("workflows/.kept").join(shown["source_hash"].as_str().unwrap());
     assert_eq!(fs::read_to_string(kept.join("flow.yml")).unwrap(), FLOW);
     let contract = world.ok(&["workflow", "contract", "flow"]);
-    assert_eq!(contract["statuses"][1]["ways"][0]["gate"], "`## Handoff` (not empty)");
+    assert_eq!(contract["statuses"][1]["transitions"][0]["gate"], "`## Handoff` (not empty)");
     assert_eq!(world.ok(&["task", "list", "--status", "doing"])[0]["id"], json!(task.id));
 
     world.ok(&["project", "update", "toy", "--workflow", "flow"]);

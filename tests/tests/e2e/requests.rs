@@ -91,19 +91,22 @@ fn what_is_not_declared_is_refused() {
 }
 
 #[test]
-fn next_says_what_each_way_needs() {
+fn next_says_what_each_transition_needs() {
     let world = World::new();
     let task = idle(&world);
     let next = task.ok("next", &[]);
-    let ways = next.as_array().unwrap();
-    let keys: Vec<_> = ways[0].as_object().unwrap().keys().map(String::as_str).collect();
+    let transitions = next.as_array().unwrap();
+    let keys: Vec<_> = transitions[0].as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(keys, ["allowed", "gate", "guard", "hooks", "missing", "to"]);
-    let way = |to: &str| ways.iter().find(|way| way["to"] == to).unwrap();
-    assert_eq!(ways.len(), 4);
-    assert_eq!(way("agent-review")["allowed"], false);
-    assert!(way("agent-review")["missing"].as_str().unwrap().contains("## Handoff"));
-    assert_eq!((&way("cancelled")["allowed"], &way("cancelled")["missing"]), (&json!(true), &json!(null)));
-    assert_eq!(way("cancelled")["hooks"], json!(["kill_session", "release_workspace"]));
+    let transition = |to: &str| transitions.iter().find(|it| it["to"] == to).unwrap();
+    assert_eq!(transitions.len(), 4);
+    assert_eq!(transition("agent-review")["allowed"], false);
+    assert!(transition("agent-review")["missing"].as_str().unwrap().contains("## Handoff"));
+    assert_eq!(
+        (&transition("cancelled")["allowed"], &transition("cancelled")["missing"]),
+        (&json!(true), &json!(null))
+    );
+    assert_eq!(transition("cancelled")["hooks"], json!(["kill_session", "release_workspace"]));
 }
 
 #[test]

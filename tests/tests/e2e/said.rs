@@ -4,6 +4,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
+use crate::answers;
 use crate::world::text;
 
 /// Exit status and output of one run.
@@ -40,7 +41,9 @@ impl Said {
     #[track_caller]
     pub(crate) fn fails(&self, status: i32, code: &str) -> String {
         assert_eq!(self.status, status, "{self:#?}");
-        let error = &self.json()["error"];
+        let refusal = self.json();
+        answers::check(&["error"], &refusal);
+        let error = &refusal["error"];
         assert_eq!(error["code"], code, "{self:#?}");
         let (message, help) = (error["message"].as_str().unwrap(), error["help"].as_str().unwrap());
         assert!(!message.is_empty(), "an error without words: {self:#?}");

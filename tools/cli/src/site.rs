@@ -26,7 +26,7 @@ fn index(checks: &[&Check]) -> String {
     let mut out = String::from(
         "# The checks\n\n\
          What `orange-workflow check` finds. `error` means that nothing can be made of the workflow, `deny` fails the \
-         run,\n`warn` and `info` are told, `allow` is off; flags and `orange-workflow.toml` change every level but \
+         run,\n`warn` and `info` are printed, `allow` is off; flags and `orange-workflow.toml` change every level but \
          `error`.\n\
          `orange-workflow explain CODE` prints a page.\n",
     );

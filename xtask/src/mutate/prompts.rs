@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use orange_analysis::lint::{Mood, Reading, with_facts};
+use orange_analysis::lint::{AgentInState, Facts, Reading, find_heading, with_facts};
 use orange_codegen::syntax::{Kind as NodeKind, Node, Text};
 use orange_codegen::{LineIndex, Source, Span, compile};
 
@@ -81,27 +81,36 @@ fn statuses(text: &Text) -> Vec<(&str, Span)> {
 fn readings(source: &Source) -> Option<BTreeMap<String, BTreeSet<String>>> {
     let checked = compile(source).checked?;
     with_facts(&checked, source, |facts| {
-        let gates = facts.workflow.transitions.iter().filter_map(|it| it.gate.as_ref());
-        let sections: BTreeSet<&str> = gates.map(|it| it.section.value.as_str()).collect();
         let prompts = facts.workflow.prompts.iter().zip(&facts.prompt_facts.readings);
-        let gist =
-            prompts.map(|(it, reading)| (it.name.value.clone(), gist(&it.text.value, reading, &sections)));
-        gist.collect()
+        let gists = prompts.zip(&facts.prompt_facts.runs).map(|((it, reading), runs)| {
+            let sections = sections(facts, reading, runs.iter().flatten());
+            (it.name.value.clone(), gist(&it.text.value, reading, &sections))
+        });
+        gists.collect()
     })
     .ok()
 }
 
-/// What the checks read in a prompt: its commands, the sections it asks for, verdicts and cases, each once. They ignore what is
-/// forbidden, only to be read, or repeated.
+/// The sections that the gates of its commands want.
+fn sections<'f>(
+    facts: &Facts<'f>,
+    reading: &Reading,
+    runs: impl Iterator<Item = &'f AgentInState>,
+) -> BTreeSet<&'f str> {
+    let machine = facts.machine;
+    let pairs = runs.flat_map(|it| reading.targets().map(move |(_, to)| (it, to)));
+    let between =
+        pairs.flat_map(|(it, to)| machine.between(it.state, to).map(move |id| (it, machine.transition(id))));
+    let taken = between.filter(|(it, transition)| transition.by.allows(it.actor));
+    taken.filter_map(|(_, transition)| transition.gate).map(|gate| gate.section).collect()
+}
+
+/// What the checks read in a prompt: its commands, the sections of gates, and verdicts, each once.
 fn gist(text: &str, reading: &Reading, sections: &BTreeSet<&str>) -> BTreeSet<String> {
-    let commands = reading.commands.iter().filter(|it| it.mood != Mood::Negated);
-    let commands = commands.map(|it| format!("{} {:?} {}", it.name, it.only_in, it.conditional));
-    let asked = reading.sections.iter().filter(|it| it.mood != Mood::Negated && !it.reads);
-    let asked = asked.filter_map(|it| sections.iter().find(|name| text[it.at..].starts_with(**name)));
+    let commands = reading.commands.iter().map(|it| it.name.clone());
+    let named = sections.iter().filter(|it| find_heading(text, it).is_some()).map(|it| (*it).to_owned());
     let verdicts = reading.verdicts.iter().map(|it| it.word.clone());
-    let words = ["PASS", "FAIL"].into_iter().filter(|it| text.contains(it));
-    let branches = reading.branches.iter().map(|it| format!("{it:?}"));
-    let rest = format!("{} {} {}", reading.verdict_line, reading.otherwise, reading.ends);
-    let said = commands.chain(verdicts).chain(branches).chain([rest]);
-    said.chain(asked.map(|it| (*it).to_owned())).chain(words.map(str::to_owned)).collect()
+    let words = ["PASS", "FAIL"].into_iter().filter(|it| text.contains(it)).map(str::to_owned);
+    let line = format!("{}", reading.verdict_line);
+    commands.chain(named).chain(verdicts).chain(words).chain([line]).collect()
 }

@@ -6,7 +6,8 @@ use orange_analysis::lint::with_facts;
 use orange_analysis::search::Search;
 use orange_analysis::search::task::Event;
 use orange_codegen::{Source, compile};
-use orange_core::{Hook, Machine};
+use orange_core::action::Worktree;
+use orange_core::{Action, Hook, Machine};
 
 /// The behaviour of a workflow as text: every run on the abstract task, the other effects of its hooks, and its prompts. `None` if it
 /// does not compile.
@@ -39,8 +40,8 @@ fn outside(text: &mut String, machine: &Machine<'_>) -> std::fmt::Result {
         let others = transition.hooks.iter().filter(|hook| !is_inside(hook));
         let mut others: Vec<String> = others.map(|hook| format!("{hook:?}")).collect();
         others.sort();
-        let release = transition.hooks.iter().position(|it| *it == Hook::ReleaseWorkspace);
-        let next = transition.hooks.iter().position(|it| *it == Hook::SpawnNext);
+        let release = transition.hooks.iter().position(|it| it.action == Action::ReleaseWorkspace);
+        let next = transition.hooks.iter().position(|it| it.action == Action::SpawnNext);
         // The next task needs the worktree that this one releases.
         writeln!(text, "{:?} {others:?} {}", transition.by, release < next)?;
     }
@@ -55,21 +56,7 @@ fn outside(text: &mut String, machine: &Machine<'_>) -> std::fmt::Result {
 
 /// Whether the abstract task shows every effect of a hook.
 fn is_inside(hook: &Hook<'_>) -> bool {
-    match hook {
-        Hook::AcquireWorkspace
-        | Hook::ReleaseWorkspace
-        | Hook::KillSession
-        | Hook::KillReviewer
-        | Hook::Increment { .. } => true,
-        Hook::SpawnAgent(_)
-        | Hook::SpawnReviewer(_)
-        | Hook::NotifyWorker { .. }
-        | Hook::SpawnNext
-        | Hook::PushBranch
-        | Hook::CreatePr
-        | Hook::DeleteRemoteBranch
-        | Hook::SetField { .. }
-        | Hook::Notify { .. }
-        | Hook::RunCommand { .. } => false,
-    }
+    let traits = hook.action.traits();
+    let binds = matches!(traits.worktree, Some(Worktree::Acquires | Worktree::Releases));
+    traits.starts.is_none() && (traits.ends.is_some() || binds || hook.counter.is_some())
 }

@@ -4,6 +4,7 @@ mod arrows;
 mod lists;
 mod rooms;
 mod sources;
+mod words;
 
 use std::process::ExitCode;
 
@@ -56,6 +57,8 @@ fn findings(house: &House) -> Result<Vec<Finding>> {
     findings.extend(arrows::binaries(house)?);
     findings.extend(sources::all(&rust, &house.read(sources::LONG_FILES)?));
     findings.extend(rooms::climbs(&rust));
+    findings.extend(words::all(&rust));
+    findings.extend(words::all(&read(".md")?));
     findings.extend(manifests.iter().filter_map(sources::lints_are_the_workspaces));
     findings.extend(lists::fixtures_are_used(&paths, &rust));
     findings.extend(lists::golden_have_sources(&paths));

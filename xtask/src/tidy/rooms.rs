@@ -6,7 +6,7 @@ use crate::house::File;
 
 /// From the ground up. What is in none of them is for all.
 const ROOMS: &[&str] = &[
-    "store", "caller", "machines", "drive", "app", "setup", "hooks", "flow", "relay", "doctor", "answer",
+    "store", "answer", "caller", "machines", "drive", "app", "setup", "hooks", "flow", "relay", "doctor",
     "cmd",
 ];
 

@@ -11,11 +11,11 @@ use orange_codegen::diag::{Diagnostic, Witness};
 use orange_codegen::guard::{Expr, Guard, decide};
 use orange_codegen::model::{CRASH_COUNT, CounterId, StateId};
 
-/// Steps that are looked at for all ways together.
+/// Steps that are looked at for all transitions together.
 const MAX_STEPS: usize = 500_000;
 
-/// The ways between two states, all of which have guards.
-struct Way<'f> {
+/// The transitions between two states, all of which have guards.
+struct GuardedTransition<'f> {
     from: StateId,
     counter: CounterId,
     guards: Vec<&'f Guard>,
@@ -28,24 +28,24 @@ struct Touch {
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let ways = guarded_ways(facts);
-    let touches = if ways.is_empty() { Vec::new() } else { touches(facts) };
+    let guarded = guarded_transitions(facts);
+    let touches = if guarded.is_empty() { Vec::new() } else { touches(facts) };
     let mut budget = MAX_STEPS;
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     let mut found = Vec::new();
-    for way in &ways {
-        if !told.contains(&way.counter)
-            && let Some((step, run)) = used_up(facts, way, &touches, &mut budget)
+    for transition in &guarded {
+        if !reported.contains(&transition.counter)
+            && let Some((step, run)) = used_up(facts, transition, &touches, &mut budget)
         {
-            told.insert(way.counter);
-            found.push(finding(facts, way, step, &run));
+            reported.insert(transition.counter);
+            found.push(finding(facts, transition, step, &run));
         }
     }
     found
 }
 
-/// The ways that some run takes, and that only counters keep closed.
-fn guarded_ways<'f>(facts: &Facts<'f>) -> Vec<Way<'f>> {
+/// The transitions that some run takes, and that only counters keep closed.
+fn guarded_transitions<'f>(facts: &Facts<'f>) -> Vec<GuardedTransition<'f>> {
     let counted = counted(facts);
     let mut taken = vec![false; facts.transitions.len()];
     for transition in facts.search.edges().filter_map(|(_, edge)| edge.step.transition()) {
@@ -54,14 +54,14 @@ fn guarded_ways<'f>(facts: &Facts<'f>) -> Vec<Way<'f>> {
     let transitions: Vec<_> = facts.transitions.iter().zip(taken).collect();
     let pairs =
         transitions.chunk_by(|(a, _), (b, _)| (a.from.value, a.to.value) == (b.from.value, b.to.value));
-    let ways = pairs.filter(|pair| pair.iter().any(|(_, taken)| *taken)).filter_map(|pair| {
+    let guarded = pairs.filter(|pair| pair.iter().any(|(_, taken)| *taken)).filter_map(|pair| {
         let guards: Option<Vec<&Guard>> = pair.iter().map(|(it, _)| it.when.as_ref()).collect();
         let guards = guards?;
         let mut read = guards.iter().flat_map(|it| it.expr.comparisons()).map(|it| it.counter);
         let counter = read.find(|it| *it != CRASH_COUNT && counted.contains(it))?;
-        Some(Way { from: pair[0].0.from.value, counter, guards })
+        Some(GuardedTransition { from: pair[0].0.from.value, counter, guards })
     });
-    ways.collect()
+    guarded.collect()
 }
 
 /// The steps by which persons move tasks on, by the values of the counters that they find.
@@ -87,21 +87,21 @@ fn touches(facts: &Facts<'_>) -> Vec<Touch> {
     touches
 }
 
-/// A person's step at which the way was closed for ever, and a run that then comes to it again. Counters only grow, so
+/// A person's step at which the transition was closed for ever, and a run that then comes to it again. Counters only grow, so
 /// that it is still closed there.
 fn used_up(
     facts: &Facts<'_>,
-    way: &Way<'_>,
+    transition: &GuardedTransition<'_>,
     touches: &[Touch],
     budget: &mut usize,
 ) -> Option<(EdgeId, Vec<EdgeId>)> {
-    let exprs: Vec<&Expr> = way.guards.iter().map(|it| &it.expr).collect();
+    let exprs: Vec<&Expr> = transition.guards.iter().map(|it| &it.expr).collect();
     let is_over = |it: &&Touch| {
         !exprs.iter().any(|guard| guard.holds(&it.values))
             && decide::later(&exprs, &it.values, &mut facts.work.borrow_mut()) == Ok(false)
     };
     let steps = touches.iter().filter(is_over).flat_map(|it| &it.steps);
-    steps.copied().find_map(|step| Some((step, comes_again(facts, way.from, step, budget)?)))
+    steps.copied().find_map(|step| Some((step, comes_again(facts, transition.from, step, budget)?)))
 }
 
 /// A run through this step and then to this state.
@@ -115,10 +115,15 @@ fn comes_again(facts: &Facts<'_>, state: StateId, step: EdgeId, budget: &mut usi
     Some(run)
 }
 
-fn finding(facts: &Facts<'_>, way: &Way<'_>, step: EdgeId, run: &[EdgeId]) -> Diagnostic {
-    let guard = way.guards[0];
-    let name = name(facts, way.counter);
-    let value = value_after(facts, run, way.counter);
+fn finding(
+    facts: &Facts<'_>,
+    transition: &GuardedTransition<'_>,
+    step: EdgeId,
+    run: &[EdgeId],
+) -> Diagnostic {
+    let guard = transition.guards[0];
+    let name = name(facts, transition.counter);
+    let value = value_after(facts, run, transition.counter);
     let message = format!(
         "`{name}` is never set back: after a person has set the task going again, `{}` holds no more",
         guard.text
@@ -132,7 +137,7 @@ fn finding(facts: &Facts<'_>, way: &Way<'_>, step: EdgeId, run: &[EdgeId]) -> Di
     }
     let witness = Witness { values: vec![(name.to_owned(), value)], range: format!("{name} = {value}") };
     let help = format!(
-        "if a person's round is to have this way, too, let the guard hold there, `{} || {name} == {value}`, and those \
+        "if a person's round is to have this transition, too, let the guard hold there, `{} || {name} == {value}`, and those \
          beside it not; else allow it with that reason",
         guard.text
     );

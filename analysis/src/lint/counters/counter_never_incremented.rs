@@ -83,7 +83,7 @@ fn help(facts: &Facts<'_>, name: &str, turn: &[EdgeId]) -> Option<String> {
     let last = facts.search.edge(*turn.last()?).step.transition()?;
     let transition = facts.transition(last);
     let arrow = facts.arrow(transition);
-    Some(if transition.hooks.iter().any(|hook| hook.action.spawn().is_some()) {
+    Some(if transition.hooks.iter().any(|hook| hook.spawn.is_some()) {
         format!("write `increment: {name}` where {arrow} starts the agent")
     } else {
         format!("add `{{action: increment, field: {name}}}` to the hooks of {arrow}")

@@ -37,7 +37,7 @@ fn read(facts: &Facts<'_>) -> BTreeSet<CounterId> {
         | Piece::Text(_) => None,
     });
     let hooks = || facts.workflow.transitions.iter().flat_map(|it| &it.hooks);
-    let named = hooks().filter_map(|hook| hook.action.spawn()).any(is_reviewer).then_some(REVIEW_ROUND);
+    let named = hooks().filter_map(|hook| hook.spawn.as_ref()).any(is_reviewer).then_some(REVIEW_ROUND);
     compared.chain(shown).chain(named).collect()
 }
 

@@ -58,7 +58,7 @@ fn smallest_arrivals(facts: &Facts<'_>) -> Vec<[u32; MAX_COUNTERS]> {
     smallest
 }
 
-/// The guards on the ways out of a state, by the first counter that they compare, each counter once.
+/// The guards on the transitions out of a state, by the first counter that they compare, each counter once.
 fn bounds<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(CounterId, &'f Guard)> {
     let guards = facts.leaving(state).filter_map(|(_, transition)| transition.when.as_ref());
     let mut bounds: Vec<(CounterId, &Guard)> = Vec::new();
@@ -131,7 +131,7 @@ fn told(
         .trace(facts.tell(run, format!("{name}: {rose}")))
         .help(format!(
             "let tasks be created elsewhere (`entry: true` on `{initial}` and where else they may begin, and not here), or \
-             count on the way out of `{}`",
+             count on the transition out of `{}`",
             state.name.value
         ))
 }

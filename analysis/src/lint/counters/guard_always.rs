@@ -28,7 +28,7 @@ fn is_alone(site: &Site<'_>) -> bool {
     }
 }
 
-/// What cannot be decided is told by [`super::guard_never`], which asks about the same cells.
+/// [`super::guard_never`] reports what cannot be decided; it asks about the same cells.
 fn always(facts: &Facts<'_>, site: &Site<'_>) -> bool {
     let gap = decide::gap(&[&site.guard.expr], &facts.workflow.counters, &mut facts.work.borrow_mut());
     gap.is_ok_and(|gap| gap.is_none())

@@ -124,8 +124,8 @@ fn gaps_in<'f>(
     gaps
 }
 
-/// The guards that decide where these gates are open; none when one way has no guard. What an agent or an exit rule may
-/// do without any gate is a way on, too.
+/// The guards that decide where these gates are open; none when one transition has no guard. What an agent or an exit rule may
+/// do without any gate counts, too.
 fn guards_behind<'f>(facts: &Facts<'f>, state: StateId, opened: &[TransitionId]) -> Option<Vec<&'f Guard>> {
     let ways = facts.leaving(state).filter(|(id, transition)| {
         let ungated = transition.gate.is_none() && facts.actor_kinds[id.0 as usize] != ActorKind::Person;
@@ -149,7 +149,7 @@ fn finding(facts: &Facts<'_>, gap: &Gap<'_>) -> Option<Diagnostic> {
         return None;
     }
     let (state, content) = (facts.name(gap.state), written(gap));
-    let message = format!("{content} opens no way out of `{state}`: {}", witness.range);
+    let message = format!("{content} opens no transition out of `{state}`: {}", witness.range);
     let found = Diagnostic::new(&C23, gap.guards[0].clause, message);
     let found = gap
         .guards
@@ -164,13 +164,13 @@ fn finding(facts: &Facts<'_>, gap: &Gap<'_>) -> Option<Diagnostic> {
     let found = found.witness(witness).help(help);
     Some(match met {
         Some((id, _)) => {
-            found.trace(facts.tell(&facts.search.run_to(id), "every way on is closed".to_owned()))
+            found.trace(facts.tell(&facts.search.run_to(id), "every transition is closed".to_owned()))
         }
         None => found,
     })
 }
 
-/// Whether an exit rule chooses a way for these values: that its transition is closed is the rule's fault then.
+/// Whether an exit rule chooses a transition for these values: that its transition is closed is the rule's fault then.
 fn is_ruled(facts: &Facts<'_>, state: StateId, values: &[u32]) -> bool {
     facts.exit_rules.iter().filter(|rule| rule.status.value == state).any(|rule| match &rule.outcome {
         Outcome::ThenWhen(clauses) => clauses.iter().any(|clause| clause.when.expr.holds(values)),

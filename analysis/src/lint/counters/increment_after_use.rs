@@ -5,7 +5,8 @@ use super::shared::{counts, is_reviewer, name};
 use crate::lint::Facts;
 use orange_codegen::diag::{Diagnostic, Fix};
 use orange_codegen::edit;
-use orange_codegen::model::{Action, CounterId, Hook, Piece, REVIEW_ROUND, Spawn, Transition, Value};
+use orange_codegen::model::keys::INCREMENT_REVIEW_ROUND;
+use orange_codegen::model::{CounterId, Hook, Piece, REVIEW_ROUND, Spawn, Transition, Value};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let mut transitions: Vec<&Transition> = facts.workflow.transitions.iter().collect();
@@ -16,7 +17,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 fn in_transition(facts: &Facts<'_>, transition: &Transition) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (at, hook) in transition.hooks.iter().enumerate() {
-        let Some(spawn) = hook.action.spawn() else { continue };
+        let Some(spawn) = hook.spawn.as_ref() else { continue };
         for later in &transition.hooks[at + 1..] {
             if let Some(counter) = counts(later).filter(|it| shows(facts, spawn, it.value).is_some()) {
                 found.push(finding(facts, transition, (hook, spawn), (later, counter.value)));
@@ -60,8 +61,8 @@ fn finding(
 
 /// Puts the hook that counts before the one that starts the agent.
 fn counted_before(facts: &Facts<'_>, name: &str, hook: &Hook, later: &Hook) -> Option<Fix> {
-    let Action::Increment { field } = &later.action else { return None };
-    let entry = if field.value == REVIEW_ROUND { ("action", "increment_review_round") } else { return None };
+    let is_bare = later.spawn.is_none() && later.counter?.value == REVIEW_ROUND;
+    let entry = if is_bare { ("action", INCREMENT_REVIEW_ROUND) } else { return None };
     let put = edit::insert_before(facts.source, hook.span, entry)?;
     let take = edit::remove_entry(&facts.source.text, later.span)?;
     Some(Fix {

@@ -51,7 +51,7 @@ fn finding(facts: &Facts<'_>, prompt: &Prompt, compare: &Compare, said: &[&Liter
         .label(compare.span, format!("the guard says `{}`", text(compare.span)));
     let found =
         said.iter().take(MAX_LABELS).fold(found, |found, it| found.label(it.span, "the text says it again"));
-    found.help("leave the number out; `orange task next` tells an agent which ways are open and why the others are not")
+    found.help("leave the number out; `orange task next` lists the transitions that are open, and why the others are not")
 }
 
 /// `{tries} of 3`, `{tries}/3`, `tries < 3` and, with the last word of the counter's name, `round ≥ 2`.

@@ -9,7 +9,7 @@ use crate::search::{Edge, EdgeId, SearchStep};
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::guard::{Compare, Guard};
-use orange_codegen::model::{Action, Clause, CounterId, ExitRule, Hook, Outcome, Spawn, StateId, Transition};
+use orange_codegen::model::{Clause, CounterId, ExitRule, Hook, Outcome, Spawn, StateId, Transition};
 use orange_codegen::span::{Span, Spanned};
 
 /// A guard and what it decides.
@@ -66,10 +66,7 @@ impl Site<'_> {
 
 /// The counter that a hook counts up, and where it says so.
 pub(super) fn counts(hook: &Hook) -> Option<Spanned<CounterId>> {
-    match (&hook.action, hook.action.spawn()) {
-        (Action::Increment { field }, _) => Some(*field),
-        (_, spawn) => spawn?.increment,
-    }
+    hook.counter
 }
 
 /// Whether the agent is the reviewer, whose window is named after `review_round`.
@@ -110,7 +107,7 @@ pub(super) fn value_after(facts: &Facts<'_>, run: &[EdgeId], counter: CounterId)
     run.iter().map(|id| facts.search.edge(*id)).fold(start, |value, edge| match edge.step.transition() {
         Some(id) => {
             let hooks = facts.machine.transition(id).hooks.iter();
-            value.saturating_add(hooks.filter(|it| it.increments() == Some(counter)).count() as u32)
+            value.saturating_add(hooks.filter(|it| it.counter == Some(counter)).count() as u32)
         }
         None => value.max(facts.search.value(facts.search.task(edge.to), counter)),
     })

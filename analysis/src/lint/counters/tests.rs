@@ -81,7 +81,7 @@ fn a_guard_that_says_nothing_is_taken_away() {
     mended(&block("    when: 'tries < 1 || tries > 0'\n"), "C21", &block(""));
 }
 
-/// A review with these two ways after a failure, and perhaps another way.
+/// A review with these two transitions after a failure, and perhaps another one.
 fn review(first: &str, second: &str, other: &str) -> String {
     format!(
         "name: flow\ncommands: {{clarify: review, cancel: done}}\nstates: {{pending: {{entry: true}}, review: {{respawn_prompt: judge}}, stuck: {{}}, done: {{terminal: true}}}}\n\
@@ -94,7 +94,7 @@ fn review(first: &str, second: &str, other: &str) -> String {
 
 #[test]
 fn gaps_are_told_where_the_search_comes_to_them() {
-    let gap = "C23 «review_round < 2» `## Review` (Verdict: FAIL) opens no way out of `review`";
+    let gap = "C23 «review_round < 2» `## Review` (Verdict: FAIL) opens no transition out of `review`";
     check(
         &review("review_round < 2", "review_round > 2", ""),
         &[&format!("{gap}: review_round = 2, and only there")],
@@ -138,7 +138,7 @@ fn a_counter_that_nothing_counts_bounds_no_loop() {
         &["C25 «tries < 3» no hook counts `tries` up, so it is always 2"],
     );
     check(&loops("crash_count < 3"), &[]);
-    // The way back is what makes it a loop.
+    // The transition back makes it a loop.
     let straight = flow(
         "  - {from: working, to: last, when: \"tries < 3\"}\n  - {from: last, to: done, hooks: [{action: kill_session}]}\n",
         "{tries}",

@@ -23,7 +23,7 @@ pub struct Advance<'f> {
 
 /// One transition that such a place can take.
 #[derive(Debug)]
-pub struct Way<'c> {
+pub struct Candidate<'c> {
     /// The transition.
     pub transition: TransitionId,
     /// Whether its gate lets anything through with which the rule applies.
@@ -51,15 +51,15 @@ fn places(of: &ExitRule, rule: usize) -> Vec<Advance<'_>> {
 
 impl Advance<'_> {
     /// The transitions that it can take. What guards leave undecided is not among them.
-    pub fn ways<'c>(&self, facts: &Facts<'_>, cases: &'c Cases) -> Vec<Way<'c>> {
+    pub fn candidates<'c>(&self, facts: &Facts<'_>, cases: &'c Cases) -> Vec<Candidate<'c>> {
         let declared = facts.machine.between(cases.state, self.to);
-        declared.filter(|id| self.can_take(facts, *id)).map(|id| self.way(cases, id)).collect()
+        declared.filter(|id| self.can_take(facts, *id)).map(|id| self.candidate(cases, id)).collect()
     }
 
-    fn way<'c>(&self, cases: &'c Cases, transition: TransitionId) -> Way<'c> {
+    fn candidate<'c>(&self, cases: &'c Cases, transition: TransitionId) -> Candidate<'c> {
         let mine = cases.all.iter().filter(|case| case.rule == Some(self.rule));
         let (open, refused): (Vec<_>, Vec<_>) = mine.partition(|case| cases.passes(case, transition));
-        Way { transition, is_open: !open.is_empty(), refused }
+        Candidate { transition, is_open: !open.is_empty(), refused }
     }
 
     /// Whether clause and guard can hold at once.

@@ -37,7 +37,7 @@ fn of_state(facts: &Facts<'_>, id: StateId, state: &State) -> Option<Diagnostic>
     )
 }
 
-/// A crash, where a way leads to the crash state; else a mark.
+/// A crash, where a transition leads to the crash state; else a mark.
 fn action(facts: &Facts<'_>, id: StateId) -> &'static str {
     let crash = facts.workflow.commands.crash;
     let declared = crash.is_some_and(|crash| facts.leaving(id).any(|(_, it)| it.to.value == crash));

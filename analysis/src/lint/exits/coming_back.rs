@@ -104,7 +104,7 @@ impl<'s, 'm> ComingBack<'s, 'm> {
         })
     }
 
-    /// The run that ends with a step: by a shortest way to the gate, and on from there.
+    /// The run that ends with a step: by a shortest path to the gate, and on from there.
     fn run(&self, last: EdgeId) -> Vec<EdgeId> {
         let mut after = vec![last];
         loop {

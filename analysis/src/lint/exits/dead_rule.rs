@@ -9,9 +9,9 @@ use super::text::condition_of;
 use crate::lint::Facts;
 use orange_codegen::diag::{Diagnostic, Fix};
 use orange_codegen::edit;
-use orange_codegen::model::{Action, ExitRule, Transition};
+use orange_codegen::model::{ExitRule, Transition};
 
-/// Ways to a state, and rules of one, that a message still points at.
+/// Transitions to a state, and rules of one, that a message still points at.
 const MAX_LABELS: usize = 3;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -46,14 +46,14 @@ fn finding(facts: &Facts<'_>, state: StateId, endings: &[&Transition]) -> Option
         let title = format!("delete the exit rules of `{name}`");
         Fix { title, edits, safe: false }
     });
-    Some(found.help("delete them, or leave the agent alive on the way to this state").fix_if(fix))
+    Some(found.help("delete them, or leave the agent alive in the transitions to this state").fix_if(fix))
 }
 
-/// By state: the ways to it that end the session.
+/// By state: the transitions to it that end the session.
 fn endings<'f>(facts: &Facts<'f>) -> BTreeMap<StateId, Vec<&'f Transition>> {
     let mut endings: BTreeMap<StateId, Vec<&Transition>> = BTreeMap::new();
     for transition in &facts.transitions {
-        if transition.hooks.iter().any(|it| matches!(it.action, Action::KillSession)) {
+        if transition.hooks.iter().any(|it| it.action.ends_session()) {
             endings.entry(transition.to.value).or_default().push(transition);
         }
     }

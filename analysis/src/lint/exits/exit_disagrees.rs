@@ -163,7 +163,7 @@ mod tests {
     use crate::lint::lint;
     use orange_codegen::Source;
 
-    /// What the lint says of a worker and a reviewer with these gates on the ways out of review, and these rules for it.
+    /// What the lint says of a worker and a reviewer with these gates on the transitions out of review, and these rules for it.
     #[track_caller]
     fn check([pass, fail, stuck]: [&str; 3], rules: &[&str], expect: &[&str]) {
         let rules: String = rules.iter().map(|it| format!("    - {{status: review, {it}}}\n")).collect();

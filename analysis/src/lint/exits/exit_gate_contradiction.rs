@@ -1,7 +1,7 @@
-//! C41: what an exit rule applies to, the gate on its way always refuses.
+//! C41: what an exit rule applies to, the gate of its transition always refuses.
 
 use super::C41;
-use super::advance::{self, Advance, Way};
+use super::advance::{self, Advance, Candidate};
 use super::cases::Cases;
 use super::text::{any_of, artifact, condition_of};
 use crate::lint::Facts;
@@ -13,29 +13,34 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     cut.chain(facts.asked_cases().flat_map(|cases| of_state(facts, cases))).collect()
 }
 
-/// Whether every way that a rule can take is closed whenever the rule applies.
-pub(super) fn is_contradiction(ways: &[Way<'_>]) -> bool {
-    !ways.is_empty() && ways.iter().all(|it| !it.is_open && !it.refused.is_empty())
+/// Whether every transition that a rule can take is closed whenever the rule applies.
+pub(super) fn is_contradiction(candidates: &[Candidate<'_>]) -> bool {
+    !candidates.is_empty() && candidates.iter().all(|it| !it.is_open && !it.refused.is_empty())
 }
 
 fn of_state(facts: &Facts<'_>, cases: &Cases) -> Vec<Diagnostic> {
     let advances = advance::of(facts, cases.state);
     let found = advances.iter().filter_map(|advance| {
-        let ways = advance.ways(facts, cases);
-        is_contradiction(&ways).then(|| finding(facts, cases, advance, &ways)).flatten()
+        let candidates = advance.candidates(facts, cases);
+        is_contradiction(&candidates).then(|| finding(facts, cases, advance, &candidates)).flatten()
     });
     found.collect()
 }
 
-fn finding(facts: &Facts<'_>, cases: &Cases, advance: &Advance<'_>, ways: &[Way<'_>]) -> Option<Diagnostic> {
+fn finding(
+    facts: &Facts<'_>,
+    cases: &Cases,
+    advance: &Advance<'_>,
+    candidates: &[Candidate<'_>],
+) -> Option<Diagnostic> {
     let rule = facts.exit_rules[advance.rule];
-    let transition = facts.transition(ways[0].transition);
-    let (gate, case) = (transition.gate.as_ref()?, ways[0].refused[0]);
+    let transition = facts.transition(candidates[0].transition);
+    let (gate, case) = (transition.gate.as_ref()?, candidates[0].refused[0]);
     let arrow = facts.arrow(transition);
     let what = cases.tell(case, &gate.section.value)?;
     let message =
         format!("this exit rule takes {arrow}, whose gate refuses everything that the rule applies to");
-    let others = elsewhere(facts, cases, advance, ways);
+    let others = elsewhere(facts, cases, advance, candidates);
     let elsewhere = others.map_or(String::new(), |it| format!(", or lead to {it}"));
     Some(
         Diagnostic::new(&C41, condition_of(facts, rule), message)
@@ -46,8 +51,13 @@ fn finding(facts: &Facts<'_>, cases: &Cases, advance: &Advance<'_>, ways: &[Way<
 }
 
 /// The states to which some gate lets through what the rule applies with.
-fn elsewhere(facts: &Facts<'_>, cases: &Cases, advance: &Advance<'_>, ways: &[Way<'_>]) -> Option<String> {
-    let case = ways[0].refused[0];
+fn elsewhere(
+    facts: &Facts<'_>,
+    cases: &Cases,
+    advance: &Advance<'_>,
+    candidates: &[Candidate<'_>],
+) -> Option<String> {
+    let case = candidates[0].refused[0];
     let all = advance::of(facts, cases.state);
     let mut names: Vec<String> = all
         .iter()
@@ -63,7 +73,7 @@ fn undecided(facts: &Facts<'_>, cases: &Cases) -> Diagnostic {
     let state = facts.state(cases.state);
     let message = format!(
         "what the exit rules of `{}` make of everything that can be written was not decided: they and the gates \
-         behind them tell more than {} combinations apart",
+         behind them distinguish more than {} combinations",
         state.name.value,
         cases.all.len()
     );

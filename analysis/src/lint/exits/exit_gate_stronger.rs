@@ -1,7 +1,7 @@
-//! C42: an exit rule applies with something that the gate on its way refuses.
+//! C42: an exit rule applies with something that the gate of its transition refuses.
 
 use super::C42;
-use super::advance::{self, Advance, Way};
+use super::advance::{self, Advance, Candidate};
 use super::cases::Cases;
 use super::exit_gate_contradiction::is_contradiction;
 use super::text::{artifact, condition_of};
@@ -15,9 +15,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 fn of_state(facts: &Facts<'_>, cases: &Cases) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = Vec::new();
     for advance in advance::of(facts, cases.state) {
-        let ways = advance.ways(facts, cases);
-        if !is_contradiction(&ways) {
-            found.extend(ways.iter().filter_map(|way| finding(facts, cases, &advance, way)));
+        let candidates = advance.candidates(facts, cases);
+        if !is_contradiction(&candidates) {
+            found
+                .extend(candidates.iter().filter_map(|candidate| finding(facts, cases, &advance, candidate)));
         }
     }
     // Several clauses or transitions can say the same of one rule.
@@ -25,10 +26,15 @@ fn of_state(facts: &Facts<'_>, cases: &Cases) -> Vec<Diagnostic> {
     found
 }
 
-fn finding(facts: &Facts<'_>, cases: &Cases, advance: &Advance<'_>, way: &Way<'_>) -> Option<Diagnostic> {
+fn finding(
+    facts: &Facts<'_>,
+    cases: &Cases,
+    advance: &Advance<'_>,
+    candidate: &Candidate<'_>,
+) -> Option<Diagnostic> {
     let rule = facts.exit_rules[advance.rule];
-    let transition = facts.transition(way.transition);
-    let (gate, case) = (transition.gate.as_ref()?, way.refused.first()?);
+    let transition = facts.transition(candidate.transition);
+    let (gate, case) = (transition.gate.as_ref()?, candidate.refused.first()?);
     let what = cases.tell(case, &gate.section.value)?;
     let message = format!(
         "this exit rule applies with {what}, and the gate of {} then refuses",

@@ -29,8 +29,8 @@ fn of_guards(facts: &Facts<'_>, advance: &Advance<'_>, guards: &[&Guard]) -> Opt
         Ok(Some(witness)) => Some(finding(facts, advance, guards, witness)),
         Err(Undecided { cells }) => {
             let message = format!(
-                "whether this exit rule's way is always open was not decided: the guards tell {cells} combinations of \
-                 counter values apart"
+                "whether this exit rule's transition is always open was not decided: the guards distinguish {cells} combinations of \
+                 counter values"
             );
             let help = "compare fewer counters, or with fewer different numbers";
             Some(Diagnostic::new(&A10, advance.named, message).help(help))
@@ -48,7 +48,10 @@ fn finding(facts: &Facts<'_>, advance: &Advance<'_>, guards: &[&Guard], witness:
     };
     let found = Diagnostic::new(&C43, place, message).label(place, chooses).witness(witness);
     let labelled = guards.iter().fold(found, |found, guard| {
-        found.label(guard.clause, format!("2. is open when {}; a closed way counts as a crash", guard.text))
+        found.label(
+            guard.clause,
+            format!("2. is open when {}; a closed transition counts as a crash", guard.text),
+        )
     });
     labelled.help(match (advance.clause, guards) {
         (Some(_), [guard]) => {

@@ -24,7 +24,7 @@ fn unmatched(facts: &Facts<'_>, cases: &Cases) -> Option<Diagnostic> {
     let open: Vec<&Case> = cases.all.iter().filter(|case| case.rule.is_none()).collect();
     let first = open.first()?;
     let how = match &cases.headings().collect::<Vec<_>>()[..] {
-        [] => "in any other way".to_owned(),
+        [] => "for any other reason".to_owned(),
         [heading] => format!("with {}", any_of(told(cases, &open, heading))),
         headings => {
             let told: Vec<String> = headings.iter().filter_map(|it| cases.tell(first, it)).collect();

@@ -45,11 +45,11 @@ fn of_state(facts: &Facts<'_>, id: StateId) -> Option<Diagnostic> {
     )
 }
 
-/// Whether a way out starts an agent, or is a person's way to a good end.
+/// Whether a transition starts an agent, or leads a person's task to a good end.
 fn helps(facts: &Facts<'_>, transition: &Transition, actor_kind: ActorKind) -> bool {
     let to = transition.to.value;
     let is_good_end = facts.state(to).terminal && facts.workflow.commands.cancel != Some(to);
-    transition.hooks.iter().any(|hook| hook.action.spawn().is_some())
+    transition.hooks.iter().any(|hook| hook.spawn.is_some())
         || (is_good_end && actor_kind == ActorKind::Person)
 }
 
@@ -60,7 +60,7 @@ fn ways_on(facts: &Facts<'_>, id: StateId) -> String {
     if names.is_empty() {
         String::new()
     } else {
-        format!(", and no way from there (to {}) starts one", any_of(names))
+        format!(", and no transition from there (to {}) starts one", any_of(names))
     }
 }
 

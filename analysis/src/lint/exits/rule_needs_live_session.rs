@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use orange_core::action::Starts;
 use orange_core::{self as core, Actor, StateId, TransitionId};
 
 use super::C4B;
@@ -10,7 +11,7 @@ use crate::lint::Facts;
 use crate::search::task::Event;
 use crate::search::{EdgeId, HookIndex, SearchStep};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{Action, Hook};
+use orange_codegen::model::Hook;
 
 /// A hook of a transition.
 type At = (TransitionId, HookIndex);
@@ -47,13 +48,13 @@ fn worker_hooks<'f>(facts: &Facts<'f>, id: TransitionId) -> impl Iterator<Item =
     let hooks = facts.transition(id).hooks.iter().zip(0..);
     let to = facts.machine.transition(id).to;
     let wants_worker = move |hook: &Hook| {
-        part_of(hook).is_some()
-            && !(matches!(hook.action, Action::SpawnReviewer(_)) && comes_back_with_worker(facts, to))
+        let action = hook.action;
+        action.needs_worker() && !(action.starts_beside() && comes_back_with_worker(facts, to))
     };
     hooks.filter(move |(hook, _)| wants_worker(hook)).map(|(_, index)| index)
 }
 
-/// Whether each way from a review back to work starts a worker where none is alive: then a reviewer needs none beside it.
+/// Whether each transition from a review back to work starts a worker where none is alive: then a reviewer needs none beside it.
 fn comes_back_with_worker(facts: &Facts<'_>, review: StateId) -> bool {
     facts.leaving(review).all(|(id, declared)| {
         let to = facts.machine.state(declared.to.value);
@@ -97,22 +98,11 @@ fn finding(facts: &Facts<'_>, (id, index): At, edge: EdgeId) -> Option<Diagnosti
 }
 
 /// What becomes of a hook without its worker.
-fn part_of(hook: &Hook) -> Option<&'static str> {
-    match hook.action {
-        Action::NotifyWorker { .. } => Some("its `notify_worker` finds nobody to tell"),
-        Action::SpawnReviewer(_) => Some("its `spawn_reviewer` starts a reviewer beside nobody"),
-        Action::AcquireWorkspace
-        | Action::ReleaseWorkspace
-        | Action::KillSession
-        | Action::KillReviewer
-        | Action::SpawnAgent(_)
-        | Action::SpawnNext
-        | Action::PushBranch
-        | Action::CreatePr
-        | Action::DeleteRemoteBranch
-        | Action::Increment { .. }
-        | Action::SetField { .. }
-        | Action::Notify { .. }
-        | Action::RunCommand { .. } => None,
-    }
+fn part_of(hook: &Hook) -> Option<String> {
+    let part = match hook.action.traits().starts? {
+        Starts::MissingWorker => "finds no worker",
+        Starts::BesideWorker => "starts a reviewer beside nobody",
+        Starts::Anew => return None,
+    };
+    Some(format!("its `{}` {part}", hook.action.name()))
 }

@@ -31,11 +31,11 @@ enum Owner {
 #[derive(Debug, Default)]
 struct Visits {
     steps: Steps<Owner>,
-    /// The exit rules that accept it, too, on the way through a gate.
+    /// The exit rules that accept it, too, and whose transition has a gate.
     rules: BTreeMap<TransitionId, usize>,
 }
 
-/// One way in which something stale is accepted.
+/// One transition or rule that accepts something stale.
 struct Acceptance<'a> {
     place: SectionInState,
     visits: &'a Visits,
@@ -68,7 +68,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// By state: whether some way leads back to it.
+/// By state: whether transitions lead back to it.
 fn comes_back(facts: &Facts<'_>) -> Vec<bool> {
     let arrows = facts.machine.transitions.iter().map(|it| (u32::from(it.from.0), u32::from(it.to.0)));
     let components = Components::of(facts.machine.states.len(), arrows);
@@ -99,7 +99,7 @@ fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, Visits> {
             && ruled != gated
         {
             let visits = places.entry((status, section)).or_default();
-            // Where no gate is on the way, nobody notes what has been taken.
+            // Without a gate, the transition does not record what it has accepted.
             if gate.is_none() {
                 visits.steps.passing.push(id);
             }
@@ -204,7 +204,7 @@ fn mend<'g>(
     (help, edits.map(|edits| Fix { title, edits, safe: false }))
 }
 
-/// The ways of a rule on which no gate notes what has been taken.
+/// The transitions of a rule without a gate that records what it has accepted.
 fn ungated<'f>(facts: &Facts<'f>, accepted: &Acceptance<'_>) -> Vec<&'f Transition> {
     let Owner::Rule(rule) = accepted.owner else { return Vec::new() };
     let targets: Vec<StateId> = match &facts.exit_rules[rule].outcome {

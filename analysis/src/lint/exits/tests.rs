@@ -221,7 +221,7 @@ fn what_the_workflows_of_seed_000_show() {
         "C4A",
         default,
         &[
-            "a worker that ends in `clarification` cannot be started again there, and no way from there (to `working` or \
+            "a worker that ends in `clarification` cannot be started again there, and no transition from there (to `working` or \
            `cancelled`) starts one",
         ],
     );
@@ -283,7 +283,7 @@ fn rules_about_ends_may_hold_or_not() {
         "C44",
         &reviewed([PASS, FAIL], only),
         &[
-            "an agent that ends in `agent-review` in any other way is shown as dead and nothing more: no exit rule applies",
+            "an agent that ends in `agent-review` for any other reason is shown as dead and nothing more: no exit rule applies",
         ],
     );
 }

@@ -25,7 +25,7 @@ fn finding(facts: &Facts<'_>, id: StateId, state: &State, end: &str) -> Diagnost
         format!("a task in `{name}` can never leave: it is not terminal, and no transition leads on");
     let mut found = Diagnostic::new(&C02, state.name.span, message)
         .label(state.name.span, "neither terminal nor left")
-        .help(format!("mark it `terminal: true`, or add a way on: `- {{from: {name}, to: {end}}}`"));
+        .help(format!("mark it `terminal: true`, or add a transition: `- {{from: {name}, to: {end}}}`"));
     if let Some(nearest) = facts.nearest[usize::from(id.0)] {
         found = found.trace(facts.tell(&facts.search.run_to(nearest), "for ever".to_owned()));
     }

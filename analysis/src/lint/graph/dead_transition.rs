@@ -11,7 +11,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let Some(closed) = Closed::of(facts) else { return Vec::new() };
     let mut found = Vec::new();
     for (id, transition) in closed.transitions() {
-        // A state that nothing else leads to either is never entered, and that is told once, of the state.
+        // A state that nothing else leads to either is never entered, and the finding of the state reports that once.
         let target_is_entered = facts.nearest[usize::from(transition.to.value.0)].is_some();
         if target_is_entered && can_hold(facts, transition) && !closed.reads_what_nothing_counts(id) {
             let reason = closed.reason(id);

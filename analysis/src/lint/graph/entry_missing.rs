@@ -20,7 +20,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
                  there is no state `clarification`"
             ))
             .help(format!(
-                "add a state `clarification` and a way to it from `{pending}`, or, if an agent may start \
+                "add a state `clarification` and a transition to it from `{pending}`, or, if an agent may start \
                  without a summary, write `commands: {{clarify: {working}}}`"
             )),
         ],
@@ -44,7 +44,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     }
 }
 
-/// Whether the way from the initial state starts an agent, which then has no summary to work from.
+/// Whether the transition from the initial state starts an agent, which then has no summary to work from.
 fn starts_agent(facts: &Facts<'_>, spawn: StateId) -> bool {
     let ways = facts.machine.between(facts.workflow.initial, spawn);
     ways.flat_map(|id| facts.machine.transition(id).hooks).any(|hook| hook.spawn().is_some())

@@ -1,4 +1,4 @@
-//! C12: what a gate asks for is not asked for on a way round it.
+//! C12: transitions bypass a gate, and do not ask for what it asks for.
 
 use std::collections::BTreeSet;
 
@@ -119,7 +119,7 @@ fn asks_nothing(facts: &Facts<'_>, edge: &Edge, section: usize) -> bool {
     (by.allows(Actor::Worker) || by.allows(Actor::Reviewer)) && absent(edge.from) && absent(edge.to)
 }
 
-/// A shortest way from where the gate stands to what is behind it, of two steps or more, by requests alone.
+/// A shortest path from where the gate stands to what is behind it, of two steps or more, by requests alone.
 fn round(facts: &Facts<'_>, entries: &Entries, gated: &Gated<'_>, budget: &mut usize) -> Option<Vec<EdgeId>> {
     let search = facts.search;
     let (from, to) = (gated.transition.from.value, gated.transition.to.value);
@@ -178,7 +178,7 @@ fn written(gate: &Gate) -> String {
 
 fn undecided(facts: &Facts<'_>) -> Diagnostic {
     let message = format!(
-        "whether ways lead round every gate was not decided: there are more than {MAX_STEPS} steps to look at"
+        "whether transitions bypass every gate was not decided: there are more than {MAX_STEPS} steps to look at"
     );
     Diagnostic::new(&A10, facts.workflow.name.span, message).help("split the workflow")
 }

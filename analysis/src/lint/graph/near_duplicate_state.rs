@@ -19,7 +19,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
             Diagnostic::new(&C11, state.name.span, format!("`{one}` and `{other}` are almost one name"))
                 .label(earlier.span, "1. the one")
                 .label(state.name.span, "2. the other")
-                .help("if one state is meant, delete the other; else give it a name that tells them apart"),
+                .help("if one state is meant, delete the other; else give it a name that distinguishes them"),
         );
     }
     found

@@ -11,7 +11,7 @@ use orange_codegen::model::State;
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let Some(cancel) = facts.workflow.commands.cancel else { return Vec::new() };
     // Where nothing leads there at all, that is one fault, and not one of every state.
-    if !facts.ways.entered[usize::from(cancel.0)] {
+    if !facts.graph.entered[usize::from(cancel.0)] {
         return Vec::new();
     }
     let held = held(facts);
@@ -22,7 +22,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 /// Whether a task gets there and on, and no person can take it to where cancelled tasks are.
 fn lacks(facts: &Facts<'_>, id: StateId, state: &State, cancel: StateId) -> bool {
     let at = usize::from(id.0);
-    let lives = facts.ways.entered[at] && facts.ways.ends[at] && !state.terminal && id != cancel;
+    let lives = facts.graph.entered[at] && facts.graph.ends[at] && !state.terminal && id != cancel;
     lives
         && !is_dead_end(facts, id, state)
         && !facts.machine.between(id, cancel).any(|it| facts.transition(it).by.allows(Actor::Human))
@@ -57,7 +57,7 @@ fn finding(facts: &Facts<'_>, (id, state): (StateId, &State), cancel: StateId, h
     match declared {
         Some(transition) => found
             .label(state.name.span, "1. a task here")
-            .label(facts.first_line(transition.span), "2. leaves this way only when no person asks")
+            .label(facts.first_line(transition.span), "2. no person can ask for this transition")
             .help("add `human` to its `by`"),
         None => found.help(format!("add `- {{from: {name}, to: {end}{}}}`", hooks(held))),
     }

@@ -25,8 +25,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 /// The sets of states that lead only to each other, whatever their guards say. A state alone that nothing leaves is
 /// another lint's.
 fn circles(facts: &Facts<'_>) -> Vec<Vec<StateId>> {
-    let circles = &facts.ways.circles;
-    if facts.ways.ends.iter().all(|it| *it) {
+    let circles = &facts.graph.circles;
+    if facts.graph.ends.iter().all(|it| *it) {
         return Vec::new();
     }
     let members = circles.order().chunk_by(|one, other| circles.together(*one, *other));
@@ -41,9 +41,9 @@ fn is_closed(facts: &Facts<'_>, states: &[StateId]) -> bool {
     let mut ways = states.iter().flat_map(|it| facts.machine.targets(*it)).peekable();
     let first = states.first().copied();
     ways.peek().is_some()
-        && first.is_some_and(|it| facts.ways.entered[usize::from(it.0)])
+        && first.is_some_and(|it| facts.graph.entered[usize::from(it.0)])
         && ways
-            .all(|to| first.is_some_and(|it| facts.ways.circles.together(u32::from(it.0), u32::from(to.0))))
+            .all(|to| first.is_some_and(|it| facts.graph.circles.together(u32::from(it.0), u32::from(to.0))))
 }
 
 fn circle(facts: &Facts<'_>, states: &[StateId], end: &str) -> Diagnostic {
@@ -54,7 +54,7 @@ fn circle(facts: &Facts<'_>, states: &[StateId], end: &str) -> Diagnostic {
     let only = if states.len() == 1 { "itself".to_owned() } else { "each other".to_owned() };
     let message = format!("a task in {names} never ends: no terminal state can be reached from there");
     let found = Diagnostic::new(&C03, first, message).help(format!(
-        "add a way out, for example `- {{from: {}, to: {end}}}`",
+        "add a transition out, for example `- {{from: {}, to: {end}}}`",
         states.first().map_or("", |it| facts.name(*it))
     ));
     let labelled = states.iter().take(MAX_LABELS);
@@ -69,7 +69,7 @@ fn circle(facts: &Facts<'_>, states: &[StateId], end: &str) -> Diagnostic {
     }
 }
 
-/// The nearest configuration that no run ends from, though its state has ways that could.
+/// The nearest configuration that no run ends from, though its state has transitions that could.
 fn trap(facts: &Facts<'_>) -> Option<ConfigurationId> {
     let search = facts.search;
     if search.cut().is_some() {
@@ -78,7 +78,7 @@ fn trap(facts: &Facts<'_>) -> Option<ConfigurationId> {
     let components = Components::of(search.size(), search.edges().map(|(_, edge)| (edge.from, edge.to)));
     let ends = |id: ConfigurationId| {
         let status = search.task(id).status;
-        facts.state(status).terminal || !facts.ways.ends[usize::from(status.0)]
+        facts.state(status).terminal || !facts.graph.ends[usize::from(status.0)]
     };
     let ending = components.reaching(ends);
     search.configurations().map(|(id, _)| id).find(|id| !ending[*id as usize])
@@ -98,8 +98,8 @@ fn caught(facts: &Facts<'_>, trap: &ConfigurationId) -> Diagnostic {
     );
     let found = Diagnostic::new(&C03, state.name.span, message)
         .label(state.name.span, "1. a task here, after the run below")
-        .trace(facts.tell(&facts.search.run_to(*trap), "no way to an end is left".to_owned()))
-        .help("open one of these ways, or add one that is always open");
+        .trace(facts.tell(&facts.search.run_to(*trap), "no transition to an end is open".to_owned()))
+        .help("open one of these transitions, or add one that is always open");
     let ways = states.iter().flat_map(|it| facts.leaving(*it)).filter(|(id, _)| !taken.contains(id));
     (2..).zip(ways.take(MAX_LABELS)).fold(found, |found, (number, (id, way))| {
         let reason = reasons.reason(id);

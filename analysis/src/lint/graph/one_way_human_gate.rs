@@ -8,12 +8,12 @@ use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::State;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let one_way = facts.states().filter(|(id, _)| facts.ways.entered[usize::from(id.0)]);
+    let one_way = facts.states().filter(|(id, _)| facts.graph.entered[usize::from(id.0)]);
     let one_way = one_way.filter(|(id, _)| facts.waits(*id) && only_ends(facts, *id));
     one_way.map(|(id, state)| finding(facts, id, state)).collect()
 }
 
-/// Whether there are ways on, each of them a person's, and each to an end.
+/// Whether the state has transitions, all of them a person's, and all to an end.
 fn only_ends(facts: &Facts<'_>, id: StateId) -> bool {
     let mut ways = facts.leaving(id).peekable();
     let ends = |to: StateId| facts.state(to).terminal;
@@ -29,7 +29,9 @@ fn finding(facts: &Facts<'_>, id: StateId, state: &State) -> Diagnostic {
         ends.join(", ")
     );
     let found = Diagnostic::new(&C10, state.name.span, message);
-    found.help_if(way_back(facts, id).map(|back| format!("add a way back: `- {{from: {name}, to: {back}}}`")))
+    found.help_if(
+        way_back(facts, id).map(|back| format!("add a transition back: `- {{from: {name}, to: {back}}}`")),
+    )
 }
 
 /// Where agents work: the state that tasks start in, or one that leads here.

@@ -12,7 +12,7 @@ fn check(code: &str, text: &str, expect: &[&str]) {
     assert_eq!(found.map(|it| it.message.as_str()).collect::<Vec<_>>(), expect);
 }
 
-/// A worker and a reviewer who send the task to each other, by what is written on the ways there and back.
+/// A worker and a reviewer who send the task to each other, by what the transitions there and back say.
 fn rounds(there: &str, back: &str) -> String {
     format!(
         "

@@ -53,7 +53,7 @@ struct Why {
     help: String,
 }
 
-/// `None` where a guard on the way compares a counter that no hook counts: that is what is wrong, and told as that.
+/// `None` where a guard in the loop compares a counter that no hook counts: another check reports that.
 fn why(facts: &Facts<'_>, ways: &[TransitionId]) -> Option<Why> {
     let rising: BTreeSet<CounterId> = rising(facts, ways).collect();
     let read: BTreeSet<CounterId> = ways.iter().flat_map(|id| counters(facts, *id)).collect();
@@ -77,7 +77,7 @@ fn why(facts: &Facts<'_>, ways: &[TransitionId]) -> Option<Why> {
 
 fn rising(facts: &Facts<'_>, ways: &[TransitionId]) -> impl Iterator<Item = CounterId> {
     let hooks = ways.iter().flat_map(|id| facts.machine.transition(*id).hooks);
-    hooks.filter_map(|hook| hook.increments()).filter(|it| *it != CRASH_COUNT)
+    hooks.filter_map(|hook| hook.counter).filter(|it| *it != CRASH_COUNT)
 }
 
 fn help(facts: &Facts<'_>, ways: &[TransitionId], counter: Option<&str>) -> String {
@@ -85,7 +85,7 @@ fn help(facts: &Facts<'_>, ways: &[TransitionId], counter: Option<&str>) -> Stri
     let arrow = |id: Option<&TransitionId>| id.map_or(String::new(), |id| facts.arrow(facts.transition(*id)));
     format!(
         "count the turns, `increment: {counter}` on {}, let {} ask for fewer, `when: \"{counter} < 2\"`, and lead \
-         the others to a person; or have a person wait on the way (`wait: human`)",
+         the others to a person; or let a state wait for a person (`wait: human`)",
         arrow(ways.first()),
         arrow(ways.last()),
     )

@@ -17,9 +17,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// States that no way leads to in the plain graph. What only they lead to is told with them.
+/// States that no transition leads to in the plain graph. One finding also names the states that only they lead to.
 fn disconnected(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let entered = |id: StateId| facts.ways.entered[usize::from(id.0)];
+    let entered = |id: StateId| facts.graph.entered[usize::from(id.0)];
     let mut led_to = vec![false; facts.workflow.states.len()];
     for it in facts.transitions.iter().filter(|it| !entered(it.from.value) && it.from.value != it.to.value) {
         led_to[usize::from(it.to.value.0)] = true;
@@ -41,11 +41,11 @@ fn disconnected(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// By state: whether an exit rule leads there. Where no transition does, that is what is wrong, and told of the rule.
+/// By state: whether an exit rule leads there. Where no transition does, the finding of the rule reports that.
 fn owed(facts: &Facts<'_>) -> Vec<bool> {
     let mut owed = vec![false; facts.workflow.states.len()];
     let rules = facts.workflow.exit_monitoring.rules.iter();
-    for rule in rules.filter(|it| facts.ways.entered[usize::from(it.status.value.0)]) {
+    for rule in rules.filter(|it| facts.graph.entered[usize::from(it.status.value.0)]) {
         let targets: Vec<StateId> = match &rule.outcome {
             Outcome::Then(to) => vec![to.value],
             Outcome::ThenWhen(clauses) => clauses.iter().map(|it| it.then.value).collect(),
@@ -64,7 +64,7 @@ fn follow(facts: &Facts<'_>, root: StateId, told: &mut [bool]) -> Vec<StateId> {
     let mut at = 0;
     let mut from = Some(root);
     while let Some(state) = from {
-        for to in facts.machine.targets(state).filter(|it| !facts.ways.entered[usize::from(it.0)]) {
+        for to in facts.machine.targets(state).filter(|it| !facts.graph.entered[usize::from(it.0)]) {
             if !std::mem::replace(&mut told[usize::from(to.0)], true) {
                 after.push(to);
             }
@@ -94,7 +94,7 @@ fn alone(facts: &Facts<'_>, root: StateId, after: &[StateId]) -> Diagnostic {
     })
 }
 
-/// States that ways lead to, of which none ever opens. What only they lead to is not told.
+/// States whose transitions never open. The states that only they lead to have no finding.
 fn shut(facts: &Facts<'_>, closed: &Closed<'_>) -> Vec<Diagnostic> {
     let mut into: Vec<Vec<TransitionId>> = vec![Vec::new(); facts.workflow.states.len()];
     for (id, it) in closed.transitions() {
@@ -116,7 +116,7 @@ fn behind(facts: &Facts<'_>, closed: &Closed<'_>, state: &State, ways: &[Transit
     };
     let found = Diagnostic::new(&C01, state.name.span, message)
         .label(state.name.span, "no task comes here")
-        .help(format!("open a way there, or delete `{name}` with its transitions"));
+        .help(format!("open a transition there, or delete `{name}` with its transitions"));
     ways.iter().take(MAX_LABELS).fold(found, |found, id| {
         let reason = closed.reason(*id);
         found.label(facts.first_line(reason.span), reason.words)

@@ -64,7 +64,7 @@ fn ending(
             .label(span, "is this the state that is meant?")
             .help(format!("say so: `commands: {{{command}: {}}}`", state.name.value)),
         None => found.help(format!(
-            "add a state `{usual}: {{terminal: true}}` and the ways there, or name one under \
+            "add a state `{usual}: {{terminal: true}}` and the transitions there, or name one under \
              `commands: {{{command}: …}}`"
         )),
     })

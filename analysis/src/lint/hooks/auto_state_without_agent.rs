@@ -43,7 +43,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 /// hook-needs-session's.
 fn is_candidate(facts: &Facts<'_>, transition: &Transition<'_>) -> bool {
     let to = facts.machine.state(transition.to);
-    let starts = |it: &Hook<'_>| it.spawn().is_some() || matches!(it, Hook::NotifyWorker { .. });
+    let starts = |it: &Hook<'_>| it.action.traits().starts.is_some();
     !to.terminal && !to.waits_for_human && !transition.hooks.iter().any(starts)
 }
 

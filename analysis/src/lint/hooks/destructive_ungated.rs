@@ -1,5 +1,6 @@
 //! C6B: an agent can destroy something with one request that no gate holds back.
 
+use orange_core::action::Remote;
 use orange_core::{Actor, Hook, TransitionId};
 
 use super::C6B;
@@ -23,7 +24,7 @@ fn asks(facts: &Facts<'_>, edge: &Edge) -> Option<Actor> {
 }
 
 fn removes(hooks: &[Hook<'_>]) -> Option<usize> {
-    hooks.iter().position(|it| matches!(it, Hook::DeleteRemoteBranch))
+    hooks.iter().position(|it| it.action.traits().remote == Some(Remote::Deletes))
 }
 
 fn finding(facts: &Facts<'_>, edge: EdgeId, id: TransitionId) -> Option<Diagnostic> {

@@ -54,13 +54,13 @@ fn failures(facts: &Facts<'_>, edge: &Edge, id: TransitionId) -> impl Iterator<I
     let mut has_workspace = facts.search.task(edge.from).workspace;
     transition.hooks.iter().enumerate().filter_map(move |(at, hook)| {
         let before = has_workspace;
-        has_workspace |= matches!(hook, Hook::AcquireWorkspace);
-        let fails = hook.spawn().is_some() || (matches!(hook, Hook::AcquireWorkspace) && !before);
+        has_workspace |= hook.action.acquires();
+        let fails = hook.spawn().is_some() || (hook.action.acquires() && !before);
         fails.then_some((at, (transition.to, before)))
     })
 }
 
-/// By state and worktree: whether a person can have an agent started there, or on some way from there.
+/// By state and worktree: whether a person can have an agent started there, or in a state to which transitions lead from there.
 fn restarts(facts: &Facts<'_>) -> Vec<bool> {
     let machine = facts.machine;
     let mut restarts = vec![false; 2 * machine.states.len()];
@@ -76,7 +76,7 @@ fn restarts(facts: &Facts<'_>) -> Vec<bool> {
     }
     for transition in machine.transitions.iter().filter(|it| it.by.allows(Actor::Human)) {
         for bound in [false, true] {
-            let acquires = transition.hooks.iter().any(|it| matches!(it, Hook::AcquireWorkspace));
+            let acquires = transition.hooks.iter().any(|it| it.action.acquires());
             let from = (transition.from, bound);
             let bound = bound || acquires;
             if bound && transition.hooks.iter().any(|it| it.spawn().is_some()) {
@@ -114,7 +114,7 @@ fn finding(
     );
     let story = vec![
         (place, "may fail when the status is written already".to_owned()),
-        (state.name.span, "has no `respawn_prompt`, and no way on starts an agent".to_owned()),
+        (state.name.span, "has no `respawn_prompt`, and no transition from here starts an agent".to_owned()),
     ];
     let spawn = hooks.iter().find_map(Hook::spawn);
     let prompt = spawn.map_or("…", |it| facts.machine.prompt(it.prompt).name);

@@ -1,4 +1,4 @@
-//! C64: a worker is told something, or is given a reviewer at its side, and no worker is alive.
+//! C64: a hook sends a worker a message, or starts a reviewer beside it, and no worker is alive.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
         let Some(transition) = edge.step.transition() else { continue };
         let declaration = facts.transition(transition).declaration;
         for (index, hook) in (0..).zip(facts.machine.transition(transition).hooks) {
-            if needs_worker(hook) && !facts.was_never_started(edge) {
+            if hook.action.needs_worker() && !facts.was_never_started(edge) {
                 let seen = hooks.entry((declaration, index)).or_default();
                 match facts.search.events(edge).iter().any(|(at, event)| *at == index && is_missing(*event)) {
                     false => seen.worked = true,
@@ -57,10 +57,6 @@ impl Seen {
     }
 }
 
-fn needs_worker(hook: &Hook<'_>) -> bool {
-    matches!(hook, Hook::NotifyWorker { .. } | Hook::SpawnReviewer(_))
-}
-
 /// Whether a person, who is shown the failure, moves the task on anyway or can have the worker started again.
 fn is_mended(facts: &Facts<'_>, task: &Task) -> bool {
     let state = facts.machine.state(task.status);
@@ -73,16 +69,27 @@ fn finding(facts: &Facts<'_>, index: HookIndex, seen: &Seen) -> Option<Diagnosti
     let edge = facts.search.edge(seen.missed?);
     let is_message = |edge: &Edge| -> Option<bool> {
         let hook = &facts.machine.transition(edge.step.transition()?).hooks[usize::from(index)];
-        Some(matches!(hook, Hook::NotifyWorker { .. }))
+        Some(hook.action.traits().tells == Some(Actor::Worker))
     };
     match (is_message(edge)?, is_never) {
         (true, true) => {
-            let found =
-                start(facts, index, seen.missed?, "tells a worker, and none is ever alive there", LOST)?;
+            let found = start(
+                facts,
+                index,
+                seen.missed?,
+                "sends a message to a worker, and none is ever alive there",
+                LOST,
+            )?;
             Some(found.help("start an agent in its place: `- {action: spawn_agent, prompt: …}`"))
         }
         (true, false) if !seen.by_rule => {
-            let found = start(facts, index, seen.lost?, "tells a worker, and none may be alive there", LOST)?;
+            let found = start(
+                facts,
+                index,
+                seen.lost?,
+                "sends a message to a worker, and none may be alive there",
+                LOST,
+            )?;
             let to = facts.search.task(facts.search.edge(seen.lost?).to).status;
             let prompt = started_with(facts, seen.lost?).unwrap_or("…");
             Some(found.help(format!(
@@ -94,7 +101,7 @@ fn finding(facts: &Facts<'_>, index: HookIndex, seen: &Seen) -> Option<Diagnosti
             let what = "starts a reviewer beside a worker, and none is ever alive there";
             let found = start(facts, index, seen.missed?, what, "gets a session of its own")?;
             Some(found.help(
-                "leave the worker alive on the way here, or write `action: spawn_agent` and `harness: review`",
+                "leave the worker alive until here, or write `action: spawn_agent` and `harness: review`",
             ))
         }
         // A reviewer gets a session of its own then, and nothing is lost.
@@ -124,7 +131,7 @@ fn ended(facts: &Facts<'_>, run: &[EdgeId], index: HookIndex) -> Option<StoryLab
         let id = facts.search.edge(*it).step.transition()?;
         let hooks = facts.machine.transition(id).hooks;
         let until = if *it == last { usize::from(index) } else { hooks.len() };
-        let at = hooks[..until].iter().rposition(|it| matches!(it, Hook::KillSession))?;
+        let at = hooks[..until].iter().rposition(|it| it.action.ends_session())?;
         Some((facts.first_line(facts.transition(id).hooks[at].span), "ends the worker".to_owned()))
     })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use orange_core::action::{Ends, Worktree};
 use orange_core::{Actor, Hook};
 
 use super::C67;
@@ -33,7 +34,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether what happens at this hook is told as the order that it breaks.
+/// Whether what happens at this hook is reported as the order that it breaks.
 pub(super) fn is_misplaced(facts: &Facts<'_>, it: &Raised<'_>) -> bool {
     let hooks = facts.machine.transition(it.id).hooks;
     broken(hooks, usize::from(it.index), &last_of_each(hooks)).is_some()
@@ -55,24 +56,25 @@ fn broken(hooks: &[Hook<'_>], at: usize, last: &BTreeMap<&'static str, usize>) -
 }
 
 fn clash(earlier: &Hook<'_>, later: &Hook<'_>) -> Option<(&'static str, &'static str)> {
-    let parts = match (earlier, later, earlier.spawn()) {
-        (Hook::ReleaseWorkspace, Hook::KillSession | Hook::KillReviewer, _) => {
+    let (before, after) = (earlier.action.traits(), later.action.traits());
+    let parts = match (before.worktree, earlier.spawn(), after.worktree, after.ends) {
+        (Some(Worktree::Releases), _, _, Some(_)) => {
             ("gives the worktree back while an agent may work in it", "ends the agent only now")
         }
-        (Hook::ReleaseWorkspace, Hook::RunCommand { .. }, _) => {
+        (Some(Worktree::Releases), _, Some(Worktree::Uses), _) => {
             ("gives the worktree back", "has no worktree to run in any more")
         }
-        (Hook::RunCommand { .. }, Hook::AcquireWorkspace, _) => {
+        (Some(Worktree::Uses), _, Some(Worktree::Acquires), _) => {
             ("has no worktree to run in yet", "binds the worktree only now")
         }
-        (_, Hook::AcquireWorkspace, Some(_)) => {
+        (_, Some(_), Some(Worktree::Acquires), _) => {
             ("has no worktree to start an agent in yet", "binds the worktree only now")
         }
-        (_, Hook::KillSession, Some(_)) => ("starts an agent", "ends it again"),
-        (_, Hook::KillReviewer, Some(spawn)) if spawn.actor() == Actor::Reviewer => {
+        (_, Some(_), _, Some(Ends::Session)) => ("starts an agent", "ends it again"),
+        (_, Some(spawn), _, Some(Ends::Reviewer)) if spawn.actor() == Actor::Reviewer => {
             ("starts a reviewer", "ends it again")
         }
-        (_, Hook::ReleaseWorkspace, Some(_)) => ("starts an agent", "takes its worktree away"),
+        (_, Some(_), Some(Worktree::Releases), _) => ("starts an agent", "takes its worktree away"),
         _ => return None,
     };
     Some(parts)
@@ -94,7 +96,7 @@ fn finding(
         (place, order.later_part.to_owned()),
     ];
     let help = format!("hooks run in the order of the list: put `{later_name}` before `{earlier_name}`");
-    let has_parameters = matches!(hooks[order.later], Hook::RunCommand { .. });
+    let has_parameters = !hooks[order.later].action.parameters().is_empty();
     let fix = (!has_parameters).then(|| move_before(facts, earlier, later, later_name)).flatten();
     numbered(Diagnostic::new(&C67, place, message), story).help(help).fix_if(fix)
 }

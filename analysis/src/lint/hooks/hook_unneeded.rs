@@ -37,10 +37,7 @@ fn finding(facts: &Facts<'_>, transition: &Transition, index: usize) -> Option<D
     let hook = transition.hooks.get(index)?;
     let place = facts.first_line(hook.span);
     let name = facts.source.text.get(hook.named.range())?;
-    let message = format!(
-        "`{name}` has nothing to do in {}, on whatever way a task comes here",
-        facts.arrow(transition)
-    );
+    let message = format!("`{name}` has nothing to do in {}, in every run", facts.arrow(transition));
     let found = Diagnostic::new(&C65, place, message);
     let fix =
         (transition.hooks.len() > 1).then(|| edit::remove_entry(&facts.source.text, hook.span)).flatten();

@@ -50,7 +50,7 @@ fn finding(facts: &Facts<'_>, it: &Raised<'_>) -> Diagnostic {
 fn counts(facts: &Facts<'_>, run: &[EdgeId]) -> Option<(TransitionId, usize)> {
     run.iter().rev().find_map(|it| {
         let id = facts.search.edge(*it).step.transition()?;
-        let counts = |hook: &Hook<'_>| hook.increments() == Some(REVIEW_ROUND);
+        let counts = |hook: &Hook<'_>| hook.counter == Some(REVIEW_ROUND);
         Some((id, facts.machine.transition(id).hooks.iter().position(counts)?))
     })
 }

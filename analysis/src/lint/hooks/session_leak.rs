@@ -1,6 +1,6 @@
 //! C60: an agent is left alive when its task ends, or when its worktree is given away.
 
-use orange_core::{Actor, Hook, TransitionId};
+use orange_core::{Actor, TransitionId};
 
 use super::C60;
 use super::places::{first_steps, numbered, put_before};
@@ -18,7 +18,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 fn starts_it_too_early(facts: &Facts<'_>, id: TransitionId) -> bool {
     let hooks = facts.machine.transition(id).hooks;
     let spawn = hooks.iter().position(|it| it.spawn().is_some());
-    spawn.is_some_and(|at| hooks[at..].iter().any(|it| matches!(it, Hook::ReleaseWorkspace)))
+    spawn.is_some_and(|at| hooks[at..].iter().any(|it| it.action.releases()))
 }
 
 fn finding(facts: &Facts<'_>, edge: EdgeId, id: TransitionId) -> Option<Diagnostic> {
@@ -41,7 +41,7 @@ fn finding(facts: &Facts<'_>, edge: EdgeId, id: TransitionId) -> Option<Diagnost
     let message = format!("{} {ends} while the {agent} may still be alive", facts.arrow(transition));
     let found = numbered(Diagnostic::new(&C60, place, message), story);
     let help = match transition.hooks.is_empty() {
-        true => "end it on the way: `hooks: [{action: kill_session}]`",
+        true => "end it in this transition: `hooks: [{action: kill_session}]`",
         false => "put `- action: kill_session` before the other hooks",
     };
     Some(found.trace(facts.tell(&run, end(agent))).help(help).fix_if(fix(facts, id)))
@@ -52,7 +52,7 @@ fn end(agent: Actor) -> String {
 }
 
 fn released(facts: &Facts<'_>, id: TransitionId) -> Option<usize> {
-    facts.machine.transition(id).hooks.iter().position(|it| matches!(it, Hook::ReleaseWorkspace))
+    facts.machine.transition(id).hooks.iter().position(|it| it.action.releases())
 }
 
 fn fix(facts: &Facts<'_>, id: TransitionId) -> Option<Fix> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::{Actor, Hook, StateId};
+use orange_core::{Action, Actor, Hook, StateId};
 
 use super::C62;
 use super::hook_order::is_misplaced;
@@ -22,7 +22,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let mut told: BTreeSet<StateId> = hooks.iter().map(|it| facts.machine.transition(it.id).to).collect();
     let hooks = hooks.iter().filter(|it| !is_misplaced(facts, it));
     let mut found: Vec<_> = hooks.filter_map(|it| by_transition(facts, it)).collect();
-    // Where the way into a state is told already, starting its agent again is the same fault.
+    // Where a finding names a transition into a state already, starting its agent again is the same fault.
     for (id, edge) in facts.search.edges() {
         let before = facts.search.task(edge.from);
         let own = facts.second_agents(edge).find(|(index, _)| *index == OWN_HOOK && before.workspace);
@@ -58,7 +58,7 @@ fn by_transition(facts: &Facts<'_>, it: &Raised<'_>) -> Option<Diagnostic> {
         hook,
         alive,
     };
-    let help = format!("put `- action: {kill}` before this hook, or end the {alive} on the way here");
+    let help = format!("put `- action: {kill}` before this hook, or end the {alive} before this transition");
     Some(finding(facts, &second)?.help(help).fix_if(put_before(facts, it.hook, kill)))
 }
 
@@ -80,7 +80,7 @@ fn by_respawn(
     let entered = run.iter().rev().find_map(|it| facts.search.edge(*it).step.transition());
     let way = entered
         .map(|it| format!(": `- action: {}` in {}", kill(hook, alive), facts.arrow(facts.transition(it))));
-    let help = format!("end the {alive} on the way here{}", way.unwrap_or_default());
+    let help = format!("end the {alive} before this transition{}", way.unwrap_or_default());
     Some(finding(facts, &second)?.help(help))
 }
 
@@ -110,8 +110,10 @@ fn finding(facts: &Facts<'_>, second: &Second<'_>) -> Option<Diagnostic> {
 
 /// The hook that ends the agent and leaves as much alone as it can.
 fn kill(hook: &Hook<'_>, alive: Actor) -> &'static str {
-    match (hook, alive) {
-        (Hook::SpawnReviewer(_), Actor::Reviewer) => "kill_reviewer",
-        _ => "kill_session",
-    }
+    let kill = if hook.action.starts_beside() && alive == Actor::Reviewer {
+        Action::KillReviewer
+    } else {
+        Action::KillSession
+    };
+    kill.name()
 }

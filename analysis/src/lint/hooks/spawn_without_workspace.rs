@@ -1,7 +1,5 @@
 //! C63: an agent is started and no worktree is bound.
 
-use orange_core::Hook;
-
 use super::C63;
 use super::hook_order::is_misplaced;
 use super::places::{Raised, numbered, put_before, raised};
@@ -42,7 +40,7 @@ fn released(facts: &Facts<'_>, run: &[EdgeId]) -> Option<StoryLabel> {
     run.iter().rev().find_map(|it| {
         let id = facts.search.edge(*it).step.transition()?;
         let hooks = facts.machine.transition(id).hooks;
-        let at = hooks.iter().position(|it| matches!(it, Hook::ReleaseWorkspace))?;
+        let at = hooks.iter().position(|it| it.action.releases())?;
         Some((facts.first_line(facts.transition(id).hooks[at].span), "gives the worktree back".to_owned()))
     })
 }

@@ -1,4 +1,4 @@
-//! What the pages of these checks don't show: other actors, other kinds of steps, and what is told elsewhere.
+//! What the pages of these checks don't show: other actors, other kinds of steps, and what other checks report.
 
 use crate::lint::lint;
 use orange_codegen::source::Source;
@@ -138,7 +138,10 @@ fn nobody_is_ever_there() {
     let tell = "{action: notify_worker, message: Go on.}";
     let ways =
         |hooks: &str| format!("{START}; from: b, to: c, hooks: [{KILL}, {hooks}]; from: c, to: z, {END}");
-    check(&flow(states, &ways(tell), ""), &["C64 `b → c` tells a worker, and none is ever alive there"]);
+    check(
+        &flow(states, &ways(tell), ""),
+        &["C64 `b → c` sends a message to a worker, and none is ever alive there"],
+    );
     check(
         &flow(states, &ways(BESIDE), ""),
         &["C64 `b → c` starts a reviewer beside a worker, and none is ever alive there"],

@@ -22,7 +22,7 @@ fn finding(facts: &Facts<'_>, edge: EdgeId, id: TransitionId) -> Diagnostic {
     let mut story: Vec<StoryLabel> = acquired(facts, &run).into_iter().collect();
     story.push((place, "ends the task and does not release it".to_owned()));
     let help = match transition.hooks.is_empty() {
-        true => "give it back on the way: `hooks: [{action: release_workspace}]`",
+        true => "give it back in this transition: `hooks: [{action: release_workspace}]`",
         false => "add `- action: release_workspace`, behind the hook that ends the session",
     };
     numbered(Diagnostic::new(&C61, place, message), story)
@@ -36,14 +36,14 @@ fn acquired(facts: &Facts<'_>, run: &[EdgeId]) -> Option<StoryLabel> {
     run.iter().rev().find_map(|it| {
         let id = facts.search.edge(*it).step.transition()?;
         let hooks = facts.machine.transition(id).hooks;
-        let at = hooks.iter().position(|it| matches!(it, Hook::AcquireWorkspace))?;
+        let at = hooks.iter().position(|it| it.action.acquires())?;
         Some((facts.first_line(facts.transition(id).hooks[at].span), "binds a worktree".to_owned()))
     })
 }
 
 /// Behind what ends agents, and before everything else.
 fn fix(facts: &Facts<'_>, id: TransitionId) -> Option<Fix> {
-    let kills = |it: &Hook<'_>| matches!(it, Hook::KillSession | Hook::KillReviewer);
+    let kills = |it: &Hook<'_>| it.action.traits().ends.is_some();
     let hooks = &facts.transition(id).hooks;
     let after = facts.machine.transition(id).hooks.iter().rposition(kills);
     match after {

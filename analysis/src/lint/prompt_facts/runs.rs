@@ -1,5 +1,6 @@
 //! Where an agent can be running: in which state it starts, and which transitions it lives through.
 
+use orange_core::action::{Ends, Starts};
 use orange_core::{Actor, Hook, Machine, StateId, Transition, TransitionId};
 
 /// An agent in a state.
@@ -11,7 +12,7 @@ pub struct AgentInState {
     pub actor: Actor,
 }
 
-/// A way in which an agent is started with a prompt.
+/// How an agent is started with a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
     /// The agent, and where it then is.
@@ -71,7 +72,7 @@ impl<'m> Walker<'m> {
     pub fn closure(
         &mut self,
         from: impl Iterator<Item = AgentInState>,
-        takes: impl Fn(TransitionId) -> bool,
+        takes: impl Fn(Actor, TransitionId) -> bool,
     ) -> Option<Vec<AgentInState>> {
         self.walk += 1;
         let mut reached: Vec<AgentInState> = from.filter(|it| self.is_new(*it)).collect();
@@ -82,7 +83,10 @@ impl<'m> Walker<'m> {
                 for id in self.machine.between(place.state, to) {
                     self.work = self.work.checked_sub(1)?;
                     let arrived = AgentInState { state: to, ..place };
-                    if takes(id) && survives(self.machine, id, place.actor) && self.is_new(arrived) {
+                    if takes(place.actor, id)
+                        && survives(self.machine, id, place.actor)
+                        && self.is_new(arrived)
+                    {
                         reached.push(arrived);
                     }
                 }
@@ -109,19 +113,16 @@ pub fn survives(machine: &Machine<'_>, id: TransitionId, actor: Actor) -> bool {
 }
 
 fn ends(hook: &Hook<'_>, actor: Actor) -> bool {
-    match hook {
-        Hook::KillSession | Hook::ReleaseWorkspace | Hook::SpawnAgent(_) => true,
-        Hook::KillReviewer => actor == Actor::Reviewer,
-        Hook::SpawnReviewer(spawn) => spawn.actor() == actor,
-        Hook::AcquireWorkspace
-        | Hook::NotifyWorker { .. }
-        | Hook::SpawnNext
-        | Hook::PushBranch
-        | Hook::CreatePr
-        | Hook::DeleteRemoteBranch
-        | Hook::Increment { .. }
-        | Hook::SetField { .. }
-        | Hook::Notify { .. }
-        | Hook::RunCommand { .. } => false,
-    }
+    let traits = hook.action.traits();
+    let ends = match traits.ends {
+        Some(Ends::Session) => true,
+        Some(Ends::Reviewer) => actor == Actor::Reviewer,
+        None => false,
+    };
+    let replaces = match traits.starts {
+        Some(Starts::Anew) => true,
+        Some(Starts::BesideWorker) => hook.spawn().is_some_and(|it| it.actor() == actor),
+        Some(Starts::MissingWorker) | None => false,
+    };
+    ends || replaces || hook.action.releases()
 }

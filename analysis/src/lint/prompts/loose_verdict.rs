@@ -45,7 +45,7 @@ fn finding(facts: &Facts<'_>, section: &str, gates: &[&Gate]) -> Option<Diagnost
     Some(
         found
             .help(format!(
-                "add `strict: true`, and tell the agent that the first line of `{section}` must be `Verdict: PASS` or \
+                "add `strict: true`, and write in the prompt that the first line of `{section}` must be `Verdict: PASS` or \
                  `Verdict: FAIL`"
             ))
             .fix_if(fix.map(|edits| Fix { title: "ask for a line of its own".to_owned(), edits, safe: false })),

@@ -1,13 +1,13 @@
-//! C81: a prompt lets its agent leave by a gate, and never asks for what the gate wants.
+//! C81: a prompt has a command for a transition with a gate, and does not name what the gate wants.
 
 use std::collections::BTreeSet;
 
 use orange_core::has_word;
 
 use super::C81;
-use super::shared::{Prompted, asked_section, named_sections, prompts, started};
+use super::shared::{Prompted, named_section, prompt, started};
 use crate::lint::Facts;
-use crate::lint::prompt_facts::{Command, Start, survives};
+use crate::lint::prompt_facts::{Command, Start, Target};
 use crate::search::sections::ABSENT;
 use crate::search::{ExitResult, SearchStep};
 use orange_codegen::diag::Diagnostic;
@@ -15,57 +15,35 @@ use orange_codegen::model::{Gate, Transition};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let bare = Bare::of(facts);
-    prompts(facts).flat_map(|it| in_prompt(facts, &it, &bare)).collect()
-}
-
-fn in_prompt(facts: &Facts<'_>, it: &Prompted<'_>, bare: &Bare) -> Vec<Diagnostic> {
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     let mut found = Vec::new();
-    for start in it.starts {
-        for (command, ways) in leaves(facts, it, start) {
-            let Some((transition, gate)) = closed(it, &ways) else { continue };
-            let Some(want) = wanted(it, gate) else { continue };
-            if bare.may_lack(facts, it, gate) && told.insert(gate.section.value.as_str()) {
-                found.push(finding(facts, (it, start), command, (transition, gate, want)));
+    for granted in &facts.commands().granted {
+        let it = prompt(facts, granted.prompt);
+        let command = &it.reading.commands[granted.command];
+        let (Some(start), Target::State(to)) = (it.starts.first(), command.target) else { continue };
+        for place in &granted.from {
+            let between = facts.machine.between(place.state, to);
+            let open = between.filter(|id| facts.machine.transition(*id).by.allows(place.actor));
+            let open: Vec<&Transition> = open.map(|id| facts.transition(id)).collect();
+            let Some((transition, gate)) = closed(&it, &open) else { continue };
+            let Some(want) = wanted(&it, gate) else { continue };
+            let section = gate.section.value.as_str();
+            if bare.may_lack(facts, &it, gate) && reported.insert((granted.prompt, section)) {
+                found.push(finding(facts, (&it, start), command, (transition, gate, want)));
             }
         }
     }
     found
 }
 
-/// The commands that an agent gives after such a start, each with the transitions that it may take.
-fn leaves<'f>(
-    facts: &Facts<'f>,
-    it: &Prompted<'f>,
-    start: &Start,
-) -> Vec<(&'f Command, Vec<&'f Transition>)> {
-    let mut place = start.place;
-    let mut found = Vec::new();
-    for (command, to) in it.reading.told_commands() {
-        if !command.concerns(place.state) || !place.may_request(facts.machine, to) {
-            continue;
-        }
-        let open = |id: &_| facts.machine.transition(*id).by.allows(place.actor);
-        let ids: Vec<_> = facts.machine.between(place.state, to).filter(open).collect();
-        found.push((command, ids.iter().map(|id| facts.transition(*id)).collect()));
-        if !command.conditional {
-            if !ids.iter().any(|id| survives(facts.machine, *id, place.actor)) {
-                break;
-            }
-            place.state = to;
-        }
-    }
-    found
-}
-
-/// The first of these transitions, when every one has a gate of which the prompt does not ask for everything.
-fn closed<'f>(it: &Prompted<'_>, ways: &[&'f Transition]) -> Option<(&'f Transition, &'f Gate)> {
-    let gates: Option<Vec<_>> = ways.iter().map(|way| Some((*way, way.gate.as_ref()?))).collect();
+/// The first of these transitions, when every one has a gate, and the prompt lacks something that each gate wants.
+fn closed<'f>(it: &Prompted<'_>, transitions: &[&'f Transition]) -> Option<(&'f Transition, &'f Gate)> {
+    let gates: Option<Vec<_>> = transitions.iter().map(|it| Some((*it, it.gate.as_ref()?))).collect();
     let gates = gates?;
     gates.iter().all(|(_, gate)| wanted(it, gate).is_some()).then(|| gates.first().copied())?
 }
 
-/// What a gate wants and a prompt does not ask for.
+/// What a gate wants and a prompt does not name.
 #[derive(Clone, Copy, Debug)]
 enum Want {
     Section,
@@ -77,7 +55,7 @@ enum Want {
 
 fn wanted(it: &Prompted<'_>, gate: &Gate) -> Option<Want> {
     let text = &it.prompt.text.value;
-    if asked_section(it, &gate.section.value).is_none() {
+    if named_section(it, &gate.section.value).is_none() {
         return Some(Want::Section);
     }
     if gate.verdict.is_some_and(|verdict| !has_word(text, verdict.value.as_str())) {
@@ -103,21 +81,17 @@ fn finding(
         Want::Line => format!("the line `Verdict: …` at the head of `{section}`"),
         Want::Fields => format!("a field of `{section}`"),
     };
-    let message = format!(
-        "`{name}` lets its agent leave by {arrow} and never asks for {missing}, which the gate wants"
-    );
+    let message =
+        format!("`{name}` has a command for {arrow} and does not name {missing}, which the gate wants");
     let (place, words) = started(facts, it, start);
     let mut story = vec![(place, words)];
-    if let Some((span, true)) = named_sections(it, &gate.section.value).first().copied() {
-        story.push((span, "named here, only to be read".to_owned()));
-    }
-    story.push((command.span, "the agent is told to leave".to_owned()));
-    story.push((gate.section.span, "and is refused, as this is not there".to_owned()));
+    story.push((command.span, "the prompt names the command".to_owned()));
+    story.push((gate.section.span, "the gate refuses it while this is missing".to_owned()));
     let mut found = Diagnostic::new(&C81, command.span, message);
     for (number, (span, text)) in (1..).zip(story) {
         found = found.label(span, format!("{number}. {text}"));
     }
-    found.help(format!("say before the command: `{}`", line(gate)))
+    found.help(format!("write before the command: `{}`", line(gate)))
 }
 
 /// A line for the prompt that asks for what a gate wants.

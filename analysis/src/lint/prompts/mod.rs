@@ -3,8 +3,8 @@
 mod loose_verdict;
 mod missing_section;
 mod no_exit;
+mod places;
 mod prompt_illegal_status;
-mod replay;
 mod respawn_branch_missing;
 mod same_prompt_respawn;
 mod shared;
@@ -19,11 +19,11 @@ mod tests;
 
 use std::cell::OnceCell;
 
-use self::replay::Replays;
+use self::places::Commands;
 use super::Facts;
 
 super::group! {
-    C80 "prompt-illegal-status" Deny prompt_illegal_status;
+    C80 "prompt-illegal-status" Warn prompt_illegal_status;
     C81 "prompt-missing-section" Warn missing_section;
     C82 "prompt-no-exit" Warn no_exit;
     C83 "unused-prompt" Warn unused_prompt;
@@ -38,12 +38,12 @@ super::group! {
 /// What several of these lints ask for, found out when the first one does.
 #[derive(Debug, Default)]
 pub struct Shared {
-    replays: OnceCell<Replays>,
+    commands: OnceCell<Commands>,
 }
 
 impl Facts<'_> {
-    /// What becomes of the agents of all prompts that do what they are told.
-    fn replays(&self) -> &Replays {
-        self.prompts.replays.get_or_init(|| Replays::of(self))
+    /// What becomes of the commands of all prompts and messages.
+    fn commands(&self) -> &Commands {
+        self.prompts.commands.get_or_init(|| Commands::of(self))
     }
 }

@@ -1,62 +1,70 @@
-//! C82: a prompt does not tell its agent which status to set: none at all, none where its commands have led it, or none for
-//! what it may write.
+//! C82: a prompt has no command that leads its agent on: none at all, none where its commands have led it, or none for what it may
+//! write.
 
 use std::collections::BTreeSet;
 
-use orange_core::Verdict;
+use orange_core::{Actor, Transition, TransitionId, Verdict};
 
 use super::C82;
-use super::replay::Left;
-use super::shared::{Prompted, any_of, names, prompt, prompts, started};
+use super::shared::{Origin, Prompted, any_of, names, prompt, prompts, started};
 use super::unnamed::unnamed;
 use crate::lint::Facts;
-use crate::lint::prompt_facts::{AgentInState, Mood, Start, Target};
+use crate::lint::prompt_facts::{AgentInState, Start, Target, Walker, survives};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{Outcome, StateId};
+use orange_codegen::model::StateId;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let advances = advances(facts);
-    let by_itself = |it: &Prompted<'_>, state: StateId| it.reading.ends && advances[usize::from(state.0)];
-    let silent = prompts(facts).filter_map(|it| {
-        let start = it.starts.iter().find(|start| {
-            let place = start.place;
-            !names_a_way(&it, place.state) && !by_itself(&it, place.state) && !ways(facts, place).is_empty()
-        })?;
-        Some(silent(facts, &it, start))
-    });
-    let mut found: Vec<Diagnostic> = silent.collect();
-    let mut told = BTreeSet::new();
-    for left in &facts.replays().left {
-        let it = prompt(facts, left.prompt);
-        let is_over = by_itself(&it, left.place.state) || !is_alone(facts, &it, left);
-        if !is_over && told.insert((left.prompt, left.last)) {
-            found.push(alone(facts, &it, left));
+    let commands = facts.commands();
+    let refused: BTreeSet<Origin> = commands.refused.iter().map(|it| it.by).collect();
+    let mut walker = Walker::new(facts.machine);
+    let mut reported = BTreeSet::new();
+    let mut found = Vec::new();
+    // Of a command that the engine refuses, the finding says so.
+    for granted in commands.granted.iter().rev().filter(|it| !refused.contains(&Origin::Prompt(it.prompt))) {
+        let it = prompt(facts, granted.prompt);
+        let (Some(start), Some(place)) = (it.starts.first(), granted.to) else { continue };
+        let is_alone = !facts.waits(place.state) && !reported.contains(&it.id);
+        if is_alone && stays(facts, &it, place, &mut walker) {
+            reported.insert(it.id);
+            found.push(alone(facts, &it, start, (granted.command, place)));
+        }
+    }
+    for it in prompts(facts).filter(|it| !refused.contains(&Origin::Prompt(it.id))) {
+        // Where only some starts lack a command, `respawn-branch-missing` says so.
+        let mut starts = it.starts.iter().filter(|start| !targets(facts, start.place).is_empty()).peekable();
+        let Some(first) = starts.peek().copied() else { continue };
+        if reported.insert(it.id) && starts.all(|start| stays(facts, &it, start.place, &mut walker)) {
+            found.push(silent(facts, &it, first));
         }
     }
     found.extend(unnamed(facts));
     found
 }
 
-/// Whether a prompt names another status than the one that its agent starts in.
-fn names_a_way(it: &Prompted<'_>, state: StateId) -> bool {
-    let commands = it.reading.commands.iter().filter(|it| it.mood != Mood::Negated);
-    commands.into_iter().any(|it| it.target != Target::State(state))
-}
-
-/// By state: whether an exit rule leads on when the agent has ended.
-fn advances(facts: &Facts<'_>) -> Vec<bool> {
-    let mut advances = vec![false; facts.machine.states.len()];
-    for rule in &facts.exit_rules {
-        advances[usize::from(rule.status.value.0)] |= match rule.outcome {
-            Outcome::Then(_) | Outcome::ThenWhen(_) => true,
-            Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => false,
-        };
+/// Whether an agent runs on from here whatever follows: neither a command of its prompt ends its work, nor do the others to whom its
+/// commands lead, which are the other agent and a person who is waited for. To give up, or to ask a person and go on, ends nothing.
+fn stays(facts: &Facts<'_>, it: &Prompted<'_>, place: AgentInState, walker: &mut Walker<'_>) -> bool {
+    let machine = facts.machine;
+    let is_open = it.reading.commands.iter().any(|it| !matches!(it.target, Target::State(_)));
+    if is_open || targets(facts, place).is_empty() {
+        return false;
     }
-    advances
+    let named: BTreeSet<StateId> = it.reading.targets().map(|(_, to)| to).collect();
+    let gives_up = [machine.commands.crash, machine.commands.cancel];
+    let takes = |by: Actor, id: TransitionId| {
+        let Transition { from, to, by: allowed, .. } = *machine.transition(id);
+        let by_person = from != place.state && facts.waits(from) && allowed.allows(Actor::Human);
+        let by_command = named.contains(&to) && allowed.allows(by);
+        let by_other = facts.prompt_facts.others_name(by, from, to);
+        !gives_up.contains(&Some(to)) && (by_command || by_person || by_other)
+    };
+    let Some(states) = walker.closure([place].into_iter(), takes) else { return false };
+    let mut leaving = states.iter().flat_map(|it| facts.leaving(it.state));
+    !leaving.any(|(id, _)| takes(place.actor, id) && !survives(machine, id, place.actor))
 }
 
-/// The states that the agent could ask for; to give a task up is not its way, and where a person is waited for none is.
-fn ways(facts: &Facts<'_>, place: AgentInState) -> Vec<StateId> {
+/// The states that the agent could ask for: not the one that gives the task up, and none where a person is waited for.
+fn targets(facts: &Facts<'_>, place: AgentInState) -> Vec<StateId> {
     if facts.state(place.state).wait.is_some() {
         return Vec::new();
     }
@@ -66,62 +74,47 @@ fn ways(facts: &Facts<'_>, place: AgentInState) -> Vec<StateId> {
 }
 
 fn silent(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> Diagnostic {
-    let Prompted { name, prompt, reading, .. } = it;
+    let Prompted { name, prompt, .. } = it;
     let state = facts.name(start.place.state);
-    let ways = ways(facts, start.place);
-    let named = names(facts, ways.iter().copied());
+    let targets = targets(facts, start.place);
+    let named = names(facts, targets.iter().copied());
     let message = format!(
-        "`{name}` never tells its agent which status to set: from `{state}` it could set {}",
+        "`{name}` has no command `orange task update --status …` that leads on: from `{state}` it could be {}",
         any_of(&named)
     );
     let (place, words) = started(facts, it, start);
-    let mut found = Diagnostic::new(&C82, prompt.name.span, message)
+    Diagnostic::new(&C82, prompt.name.span, message)
         .label(place, format!("1. {words}"))
-        .label(prompt.name.span, "2. names no `--status` that leads on");
-    if let Some(forbidden) = reading.commands.iter().find(|it| it.mood == Mood::Negated) {
-        found = found.label(forbidden.span, "3. only what it must not set");
-    }
-    found.help(format!("say what to run at the end: {}", lines(facts, start.place, &ways)))
+        .label(prompt.name.span, "2. names no command that leads on")
+        .help(format!("write what to run at the end: {}", lines(facts, start.place, &targets)))
 }
 
-/// Whether an agent has nothing more to do where its last command has led it, and nobody else has: no person is waited for,
-/// the other agent is not told to move the task on, and no command that it was told before leads on.
-fn is_alone(facts: &Facts<'_>, it: &Prompted<'_>, left: &Left) -> bool {
-    let AgentInState { state, actor } = left.place;
-    let later = it.reading.commands[left.last + 1..].iter().filter(|it| it.mood != Mood::Negated);
-    let is_told = |target: &Target| match target {
-        Target::State(to) => left.place.may_request(facts.machine, *to),
-        Target::Open => true,
-        Target::Unknown => false,
-    };
-    let by_other = facts.machine.targets(state).any(|to| facts.prompt_facts.other_asks(actor, state, to));
-    !facts.waits(state)
-        && !by_other
-        && !later.filter(|it| it.concerns(state)).any(|it| is_told(&it.target))
-        && !ways(facts, left.place).is_empty()
-}
-
-fn alone(facts: &Facts<'_>, it: &Prompted<'_>, left: &Left) -> Diagnostic {
-    let (name, state, last) = (it.name, facts.name(left.place.state), it.reading.commands[left.last].span);
-    let ways = ways(facts, left.place);
-    let named = names(facts, ways.iter().copied());
+fn alone(
+    facts: &Facts<'_>,
+    it: &Prompted<'_>,
+    start: &Start,
+    (command, left): (usize, AgentInState),
+) -> Diagnostic {
+    let (name, state, last) = (it.name, facts.name(left.state), it.reading.commands[command].span);
+    let targets = targets(facts, left);
+    let named = names(facts, targets.iter().copied());
     let message = format!(
-        "`{name}` leads its agent to `{state}` and never tells it which status to set there: it could set {}",
+        "`{name}` leads its agent to `{state}` and has no command that leads on from there: it could be {}",
         any_of(&named)
     );
-    let (place, words) = started(facts, it, &left.start);
+    let (place, words) = started(facts, it, start);
     Diagnostic::new(&C82, last, message)
         .label(place, format!("1. {words}"))
-        .label(last, format!("2. the same agent goes on in `{state}`, and is told no more"))
+        .label(last, format!("2. the same agent goes on in `{state}`, and has no command there"))
         .help(format!(
-            "say what it does there, and what to run at the end: {}",
-            lines(facts, left.place, &ways)
+            "write what it does there, and what to run at the end: {}",
+            lines(facts, left, &targets)
         ))
 }
 
-/// The commands for ways, each with what its gate wants first.
-fn lines(facts: &Facts<'_>, place: AgentInState, ways: &[StateId]) -> String {
-    ways.iter().map(|to| line(facts, place, *to)).collect::<Vec<_>>().join("; ")
+/// The commands for states, each with what its gate wants first.
+fn lines(facts: &Facts<'_>, place: AgentInState, targets: &[StateId]) -> String {
+    targets.iter().map(|to| line(facts, place, *to)).collect::<Vec<_>>().join("; ")
 }
 
 fn line(facts: &Facts<'_>, place: AgentInState, to: StateId) -> String {

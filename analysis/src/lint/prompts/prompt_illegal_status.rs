@@ -1,11 +1,11 @@
-//! C80: a prompt or a message tells an agent to set a status that no transition leads to from where it can be.
+//! C80: a prompt or a message names a command that no transition allows, wherever its agent can be.
 
 use super::C80;
-use super::replay::{Refused, When};
-use super::shared::{Telling, list, names, telling};
+use super::places::Refused;
+use super::shared::{Instructions, instructions, list, names};
 use crate::lint::Facts;
 use crate::lint::prompt_facts::{AgentInState, Command, Target};
-use orange_codegen::diag::{Diagnostic, Level};
+use orange_codegen::diag::Diagnostic;
 use orange_codegen::edit;
 use orange_codegen::model::StateId;
 use orange_codegen::suggest;
@@ -13,24 +13,27 @@ use orange_codegen::suggest;
 /// More states than this are not listed.
 const MAX_LIST: usize = 4;
 
+/// How to write what is no command, so that this check does not read it as one.
+const AS_TEXT: &str = "where the text forbids the command, write `--status` without `orange task update`";
+
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    facts.replays().refused.iter().map(|it| finding(facts, it)).collect()
+    facts.commands().refused.iter().map(|it| finding(facts, it)).collect()
 }
 
 fn finding(facts: &Facts<'_>, it: &Refused) -> Diagnostic {
-    let telling = telling(facts.prompt_facts, it.by);
-    let command = &telling.reading.commands[it.command];
+    let by = instructions(facts.prompt_facts, it.by);
+    let command = &by.reading.commands[it.command];
     match command.target {
-        Target::State(to) => illegal(facts, it, &telling, (command, to)),
-        Target::Unknown | Target::Open => unknown(facts, &telling, command),
+        Target::State(to) => illegal(facts, it, &by, (command, to)),
+        Target::Unknown | Target::Open => unknown(facts, &by, command),
     }
 }
 
-fn unknown(facts: &Facts<'_>, telling: &Telling<'_>, command: &Command) -> Diagnostic {
+fn unknown(facts: &Facts<'_>, by: &Instructions<'_>, command: &Command) -> Diagnostic {
     let name = &command.name;
     let known = || facts.workflow.states.iter().map(|it| it.name.value.as_str());
-    let tells = telling.tells(facts);
-    let message = format!("{tells} to set `--status {name}`, which no state is named");
+    let message =
+        format!("{} names `orange task update --status {name}`, and no state has this name", by.name(facts));
     let fix = suggest::only(name, known())
         .and_then(|meant| edit::replace_word(&facts.source.text, command.span, name, meant));
     Diagnostic::new(&C80, command.span, message)
@@ -41,37 +44,32 @@ fn unknown(facts: &Facts<'_>, telling: &Telling<'_>, command: &Command) -> Diagn
 fn illegal(
     facts: &Facts<'_>,
     it: &Refused,
-    telling: &Telling<'_>,
+    by: &Instructions<'_>,
     (command, to): (&Command, StateId),
 ) -> Diagnostic {
-    let (tells, to_name) = (telling.tells(facts), facts.name(to));
+    let to_name = facts.name(to);
     let from = names(facts, it.from.iter().map(|it| it.state));
     let place = match &from[..] {
         few if few.len() <= MAX_LIST => format!("from {}", list(few)),
-        _ => "from where it can be running".to_owned(),
+        _ => format!("from where {} can be", by.reader(facts)),
     };
     let refusal = if is_forbidden(facts, &it.from, to) {
-        "`by` lets it ask for no transition there"
+        format!("`by` allows {} no transition there", by.reader(facts))
     } else {
-        "no transition leads there"
+        "no transition leads there".to_owned()
     };
-    let message = format!("{tells} to set `--status {to_name}`, and {refusal} {place}");
-    let start = it.start.as_ref().or(telling.starts.first());
-    let mut story: Vec<_> = start.map(|start| telling.told(facts, start)).into_iter().collect();
-    if let Some(earlier) = it.after.map(|at| &telling.reading.commands[at]) {
-        let case = if it.when == When::Aside { "where this was to be run, " } else { "" };
-        story.push((earlier.span, format!("{case}the task is in `{}` after this", earlier.name)));
-    }
+    let message =
+        format!("{} names `orange task update --status {to_name}`, and {refusal} {place}", by.name(facts));
+    let mut story: Vec<_> = by.starts.first().map(|start| by.given(facts, start)).into_iter().collect();
     story.push((command.span, format!("`orange task update` refuses this {place}")));
     let mut found = Diagnostic::new(&C80, command.span, message);
     for (number, (span, text)) in (1..).zip(story) {
         found = found.label(span, format!("{number}. {text}"));
     }
-    let found = if it.when == When::Always { found } else { found.at_level(Level::Warn) };
-    found.help(help(facts, &it.from, to))
+    found.help(format!("{}; {AS_TEXT}", help(facts, &it.from, to)))
 }
 
-/// Whether transitions lead there, and the agent may ask for none of them.
+/// Whether transitions lead there, and `by` leaves all of them to others.
 fn is_forbidden(facts: &Facts<'_>, from: &[AgentInState], to: StateId) -> bool {
     from.iter().any(|it| facts.machine.between(it.state, to).next().is_some())
 }
@@ -79,17 +77,15 @@ fn is_forbidden(facts: &Facts<'_>, from: &[AgentInState], to: StateId) -> bool {
 fn help(facts: &Facts<'_>, from: &[AgentInState], to: StateId) -> String {
     let Some(first) = from.first() else { return String::new() };
     let (state, to_name) = (facts.name(first.state), facts.name(to));
-    let ways = facts.machine.targets(first.state).filter(|to| first.may_request(facts.machine, *to));
-    let ways = names(facts, ways);
+    let open = facts.machine.targets(first.state).filter(|to| first.may_request(facts.machine, *to));
+    let open = names(facts, open);
     let declared = if is_forbidden(facts, from, to) {
         format!("let `by` of `{state} → {to_name}` allow `{}`", first.actor.as_str())
     } else {
         format!("declare `- {{from: {state}, to: {to_name}}}`")
     };
-    match &ways[..] {
+    match &open[..] {
         [] => declared,
-        ways => {
-            format!("from `{state}` the agent can set {}: tell it one of these, or {declared}", list(ways))
-        }
+        open => format!("`{state}` has transitions to {}: name one of these, or {declared}", list(open)),
     }
 }

@@ -1,11 +1,11 @@
-//! C86: a prompt goes by the status, and says nothing for a state in which an agent is started with it.
+//! C86: a prompt has commands for some of the states in which agents are started with it, and none for another one.
 
 use std::collections::BTreeMap;
 
 use super::C86;
-use super::shared::{Prompted, list, names, prompts, started};
+use super::shared::{Prompted, list, prompts, started};
 use crate::lint::Facts;
-use crate::lint::prompt_facts::Start;
+use crate::lint::prompt_facts::{Start, Target};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::StateId;
 
@@ -14,34 +14,39 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 fn in_prompt(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Diagnostic> {
-    let reading = it.reading;
-    let for_all = reading.told_commands().any(|(it, _)| it.only_in.is_empty());
-    if reading.branches.is_empty() || reading.otherwise || for_all {
-        return None;
-    }
     let starts: BTreeMap<StateId, &Start> = it.starts.iter().rev().map(|it| (it.place.state, it)).collect();
-    let missing: Vec<&Start> =
-        starts.into_iter().filter(|(state, _)| !reading.branches.contains(state)).map(|(_, it)| it).collect();
-    (!missing.is_empty()).then(|| finding(facts, it, &missing))
+    let needs_one = |start: &&Start| facts.state(start.place.state).wait.is_none();
+    let (known, missing): (Vec<&Start>, Vec<&Start>) =
+        starts.into_values().filter(needs_one).partition(|start| leads_on(facts, it, start));
+    (!known.is_empty() && !missing.is_empty()).then(|| finding(facts, it, &known, &missing))
 }
 
-fn finding(facts: &Facts<'_>, it: &Prompted<'_>, missing: &[&Start]) -> Diagnostic {
-    let states: Vec<&str> = missing.iter().map(|it| facts.name(it.place.state)).collect();
-    let known = names(facts, it.reading.branches.iter().copied());
-    let name = it.name;
+/// Whether one of its commands leads on from where an agent is started.
+fn leads_on(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> bool {
+    let cancel = facts.machine.commands.cancel;
+    it.reading.commands.iter().any(|command| match command.target {
+        Target::State(to) => {
+            to != start.place.state && Some(to) != cancel && start.place.may_request(facts.machine, to)
+        }
+        Target::Open => true,
+        Target::Unknown => false,
+    })
+}
+
+fn finding(facts: &Facts<'_>, it: &Prompted<'_>, known: &[&Start], missing: &[&Start]) -> Diagnostic {
+    let names =
+        |starts: &[&Start]| -> Vec<&str> { starts.iter().map(|it| facts.name(it.place.state)).collect() };
+    let (known, states) = (names(known), names(missing));
     let message = format!(
-        "`{name}` says what to do in {} and nothing for {}, where agents are started with it, too",
+        "`{}` has commands for agents that are started in {}, and none that leads on from {}",
+        it.name,
         list(&known),
         list(&states)
     );
-    let mut found =
-        Diagnostic::new(&C86, it.prompt.name.span, message).label(it.prompt.name.span, "goes by the status");
+    let mut found = Diagnostic::new(&C86, it.prompt.name.span, message);
     for start in missing {
         let (span, words) = started(facts, it, start);
         found = found.label(span, words);
     }
-    found.help(format!(
-        "add a part that begins with `If status is {}:`, or one for every other status",
-        states[0]
-    ))
+    found.help(format!("add a part for `{}`, with the command that ends the agent's work there", states[0]))
 }

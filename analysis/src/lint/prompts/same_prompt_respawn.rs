@@ -1,4 +1,4 @@
-//! C89: an agent that is started again is told the same as the first one.
+//! C89: an agent that is started again gets the same prompt as the first one.
 
 use orange_core::Actor;
 
@@ -17,13 +17,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
             let Some(first) = it.starts.iter().find(is_first) else { continue };
             let (name, state) = (it.name, facts.name(again.place.state));
             let message = format!(
-                "an agent that is started again in `{state}` is told what the first one was: `{name}` knows of no progress"
+                "an agent that is started again in `{state}` gets the prompt of the first one: `{name}` mentions no progress"
             );
             let ((spawn, words), (respawn, _)) = (started(facts, &it, first), started(facts, &it, again));
             found.push(
                 Diagnostic::new(&C89, respawn, message)
                     .label(spawn, format!("1. {words}"))
-                    .label(respawn, "2. the same prompt for one that goes on")
+                    .label(respawn, "2. the same prompt for an agent that continues")
                     .help("give it a prompt of its own, which begins with what is there: the notes in TASK.md, the commits on the branch"),
             );
         }

@@ -3,7 +3,7 @@
 use orange_core::{PromptId, StateId};
 
 use crate::lint::Facts;
-use crate::lint::prompt_facts::{AgentInState, Mood, PromptFacts, Reading, Start};
+use crate::lint::prompt_facts::{AgentInState, PromptFacts, Reading, Start, find_heading};
 use orange_codegen::model::{Condition, Gate, Prompt};
 use orange_codegen::span::Span;
 
@@ -44,54 +44,54 @@ pub(super) fn prompt<'f>(facts: &Facts<'f>, id: PromptId) -> Prompted<'f> {
     }
 }
 
-/// What tells somebody what to do: a prompt, or a hook's message by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Teller {
+/// Where instructions stand: in a prompt, or in a hook's message by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Origin {
     Prompt(PromptId),
     Message(usize),
 }
 
-/// What is told, and to whom.
+/// A prompt or a message, and who reads it where.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Telling<'f> {
-    pub by: Teller,
+pub(super) struct Instructions<'f> {
+    pub by: Origin,
     pub reading: &'f Reading,
-    /// How agents come to be told; nothing for a prompt that is not used.
+    /// Who reads them and where the task then is; nothing for a prompt that is not used.
     pub starts: &'f [Start],
-    /// Where they can be while they act on it; `None` where that is more than can be looked at.
+    /// Where the task can be while they act on them; `None` where that is more than the walker looks at.
     pub runs: Option<&'f [AgentInState]>,
 }
 
 /// Every prompt and every message.
-pub(super) fn tellings<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Telling<'f>> + use<'f> {
+pub(super) fn all_instructions<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Instructions<'f>> + use<'f> {
     let prompt_facts = facts.prompt_facts;
-    let prompts = (0u16..).zip(&prompt_facts.readings).map(|(id, _)| Teller::Prompt(PromptId(id)));
-    let messages = (0..prompt_facts.messages.len()).map(Teller::Message);
-    prompts.chain(messages).map(|by| telling(prompt_facts, by))
+    let prompts = (0u16..).zip(&prompt_facts.readings).map(|(id, _)| Origin::Prompt(PromptId(id)));
+    let messages = (0..prompt_facts.messages.len()).map(Origin::Message);
+    prompts.chain(messages).map(|by| instructions(prompt_facts, by))
 }
 
-/// What this one tells.
-pub(super) fn telling(prompt_facts: &PromptFacts, by: Teller) -> Telling<'_> {
+/// The prompt or the message.
+pub(super) fn instructions(prompt_facts: &PromptFacts, by: Origin) -> Instructions<'_> {
     match by {
-        Teller::Prompt(id) => {
+        Origin::Prompt(id) => {
             let at = usize::from(id.0);
             let runs = prompt_facts.runs[at].as_deref();
-            Telling { by, reading: &prompt_facts.readings[at], starts: &prompt_facts.starts[at], runs }
+            Instructions { by, reading: &prompt_facts.readings[at], starts: &prompt_facts.starts[at], runs }
         }
-        Teller::Message(at) => {
+        Origin::Message(at) => {
             let message = &prompt_facts.messages[at];
             let runs = message.runs.as_deref();
-            Telling { by, reading: &message.reading, starts: &message.starts, runs }
+            Instructions { by, reading: &message.reading, starts: &message.starts, runs }
         }
     }
 }
 
-impl Telling<'_> {
-    /// What to call that which tells it.
+impl Instructions<'_> {
+    /// How a finding names them.
     pub fn name(&self, facts: &Facts<'_>) -> String {
         match self.by {
-            Teller::Prompt(id) => format!("`{}`", prompt(facts, id).name),
-            Teller::Message(_) => {
+            Origin::Prompt(id) => format!("`{}`", prompt(facts, id).name),
+            Origin::Message(_) => {
                 let first = self.starts.iter().find_map(|it| it.transition);
                 let arrow = first.map_or_else(String::new, |id| facts.arrow(facts.transition(id)));
                 format!("the message of {arrow}")
@@ -99,26 +99,22 @@ impl Telling<'_> {
         }
     }
 
-    /// The same, and whom it tells.
-    pub fn tells(&self, facts: &Facts<'_>) -> String {
-        let whom = match self.by {
-            Teller::Prompt(_) => "its agent",
-            Teller::Message(at) if facts.prompt_facts.messages[at].is_for_person() => "a person",
-            Teller::Message(_) => "the worker",
-        };
-        format!("{} tells {whom}", self.name(facts))
+    /// Who reads them: `the agent` or `the person`.
+    pub fn reader(&self, facts: &Facts<'_>) -> &'static str {
+        match self.by {
+            Origin::Message(at) if facts.prompt_facts.messages[at].is_for_person() => "the person",
+            Origin::Prompt(_) | Origin::Message(_) => "the agent",
+        }
     }
 
-    /// Where one comes to be told, and in which words to say so.
-    pub fn told(&self, facts: &Facts<'_>, start: &Start) -> (Span, String) {
+    /// Where somebody gets them, and in which words to say so.
+    pub fn given(&self, facts: &Facts<'_>, start: &Start) -> (Span, String) {
         match self.by {
-            Teller::Prompt(id) => started(facts, &prompt(facts, id), start),
-            Teller::Message(at) => {
+            Origin::Prompt(id) => started(facts, &prompt(facts, id), start),
+            Origin::Message(at) => {
                 let state = facts.name(start.place.state);
-                (
-                    facts.first_line(facts.prompt_facts.messages[at].hook),
-                    format!("read when the task is in `{state}`"),
-                )
+                let span = facts.first_line(facts.prompt_facts.messages[at].hook);
+                (span, format!("{} reads it when the task is in `{state}`", self.reader(facts)))
             }
         }
     }
@@ -170,41 +166,14 @@ pub(super) fn names<'f>(facts: &Facts<'f>, states: impl IntoIterator<Item = Stat
     states.into_iter().map(|it| facts.name(it)).collect()
 }
 
-/// Where a prompt asks for a section: names it, and not only for reading.
-pub(super) fn asked_section(it: &Prompted<'_>, heading: &str) -> Option<Span> {
-    let named = named_sections(it, heading);
-    let asked = named.into_iter().find(|(_, only_read)| !only_read);
-    asked.map(|(span, _)| span)
-}
-
-/// Where a prompt names a section, and whether it is only to be read there.
-pub(super) fn named_sections(it: &Prompted<'_>, heading: &str) -> Vec<(Span, bool)> {
+/// Where a prompt names a section: its heading, as the gate has it.
+pub(super) fn named_section(it: &Prompted<'_>, heading: &str) -> Option<Span> {
     let text = &it.prompt.text;
-    let named = it.reading.sections.iter().filter(|it| it.mood != Mood::Negated).filter_map(|section| {
-        let end = end_of_section(&text.value, section.at, heading)?;
-        Some((text.locate(section.at, end), section.reads))
-    });
-    named.collect()
+    find_heading(&text.value, heading).map(|it| text.locate(it.start, it.end))
 }
 
-/// Where the name of the section ends that stands here: `## Review`, or the `Review` of `Review section`.
-fn end_of_section(text: &str, at: usize, heading: &str) -> Option<usize> {
-    let rest = &text[at..];
-    if rest.starts_with('#') {
-        let end = at + rest.strip_prefix(heading).map(|_| heading.len())?;
-        let ends =
-            text[end..].chars().next().is_none_or(|it| !(it.is_alphanumeric() || matches!(it, '_' | '-')));
-        return ends.then_some(end);
-    }
-    let name = heading.trim_start_matches('#').trim();
-    let end =
-        at + rest.find(|it: char| !(it.is_alphanumeric() || matches!(it, '_' | '-'))).unwrap_or(rest.len());
-    let start = end.checked_sub(name.len())?;
-    text.get(start..end).filter(|it| it.eq_ignore_ascii_case(name)).map(|_| end)
-}
-
-/// The gates and rules with a verdict that an agent who was told this can meet, those of transitions first.
-pub(super) fn verdict_gates<'f>(facts: &Facts<'f>, it: &Telling<'f>) -> impl Iterator<Item = &'f Gate> {
+/// The gates and rules with a verdict that an agent with these instructions can meet, those of transitions first.
+pub(super) fn verdict_gates<'f>(facts: &Facts<'f>, it: &Instructions<'f>) -> impl Iterator<Item = &'f Gate> {
     let mut states: Vec<StateId> = it.runs.into_iter().flatten().map(|it| it.state).collect();
     states.sort_unstable();
     states.dedup();

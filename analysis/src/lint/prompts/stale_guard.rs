@@ -20,7 +20,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 fn in_hook(facts: &Facts<'_>, id: TransitionId, at: usize) -> Option<Diagnostic> {
     let hooks = facts.machine.transition(id).hooks;
     let prompt = &facts.workflow.prompts[usize::from(hooks[at].spawn()?.prompt.0)];
-    let later = (at + 1..hooks.len()).filter_map(|at| Some((at, hooks[at].increments()?)));
+    let later = (at + 1..hooks.len()).filter_map(|at| Some((at, hooks[at].counter?)));
     let shown = |counter: &CounterId| prompt.pieces.contains(&Piece::Value(Value::Counter(*counter)));
     later.filter(|(_, counter)| shown(counter)).find_map(|(count, counter)| {
         let compared = compared(facts, prompt, counter)?;

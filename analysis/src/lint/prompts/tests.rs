@@ -67,160 +67,147 @@ fn check_in(machine: &str, name: &str, prompt: &str, expect: &[&str]) {
 }
 
 const WRITE: &str = "Write ## Plan (GOAL) and ## Handoff.\n";
+const SET: &str = "orange task update --status";
 
 #[test]
-fn a_worker_that_lives_on_may_give_every_command_on_its_way() {
-    check(&format!("{WRITE}1. --status working\n2. --status agent-review"), &[]);
+fn a_worker_that_lives_on_may_give_all_its_commands() {
+    check(&format!("{WRITE}1. {SET} working\n2. {SET} agent-review"), &[]);
     check(
-        &format!(
-            "{WRITE}1. --status working\n2. --status agent-review, wait\n3. If it failed: --status agent-review"
-        ),
+        &format!("{WRITE}1. {SET} working\n2. {SET} agent-review, wait\n3. If it failed: {SET} agent-review"),
         &[],
     );
-    check(
-        &format!("{WRITE}If unclear: --status clarification, wait.\n--status working\n--status agent-review"),
-        &[],
-    );
-    check(&format!("{WRITE}If blocked, --status cancelled and stop.\n--status working"), &[]);
+    check(&format!("{WRITE}If unclear: {SET} clarification\n{SET} working\n{SET} agent-review"), &[]);
+    check(&format!("{WRITE}{SET} working\n- {SET} agent-review\n- {SET} cancelled"), &[]);
+    check(&format!("{WRITE}If unclear: {SET} clarification, wait.\n{SET} <status>"), &[]);
 }
 
 #[test]
-fn what_comes_after_a_condition_may_rest_on_it() {
-    check(&format!("{WRITE}When it is clear, --status working.\nDo it, then --status agent-review"), &[]);
-    check(
-        &format!("{WRITE}If unclear, --status clarification. Then --status planning.\n--status working"),
-        &[],
-    );
+fn commands_are_judged_in_their_order() {
+    check(&format!("{WRITE}1. {SET} agent-review"), &["warn C82 worker", "warn C80 agent-review"]);
+    check(&format!("{WRITE}1. {SET} working\n2. {SET} done"), &["warn C80 done"]);
 }
 
 #[test]
-fn commands_are_judged_where_they_are_given() {
-    check(&format!("{WRITE}1. --status agent-review"), &["warn C82 worker"]);
-    check(&format!("{WRITE}1. --status working\n2. --status done"), &["deny C80 done"]);
-    check(
-        &format!("{WRITE}1. --status working\n2. --status planning\n3. --status working"),
-        &["deny C80 planning"],
-    );
-    check(&format!("{WRITE}1. --status clarification\n2. --status working"), &["deny C80 working"]);
-    check(
-        &format!("{WRITE}1. If unclear: --status clarification, then go on.\n2. --status working"),
-        &["warn C80 working"],
-    );
-    check(
-        &format!("{WRITE}If status is planning:\n- --status agent-review\n\nOtherwise --status working"),
-        &["deny C80 agent-review"],
-    );
+fn a_command_counts_behind_do_not_and_a_bare_flag_does_not() {
+    let steps = format!("{WRITE}1. {SET} working\n2. {SET} agent-review");
+    check(&format!("{steps}\nDo NOT run `{SET} pending`."), &["warn C80 pending"]);
+    check(&format!("{steps}\nDo NOT set --status pending."), &[]);
 }
 
 #[test]
-fn commands_are_judged_per_start_and_presumed_ones_anywhere() {
-    let again = MACHINE.replace("planning: {respawn_prompt: other}", "planning: {respawn_prompt: worker}");
-    let steps = format!("{WRITE}1. --status working\n2. --status agent-review");
-    check_in(
-        &again.replace("pending, to: planning, hooks", "pending, to: working, hooks"),
-        "worker",
-        &steps,
-        &[],
-    );
-    let stuck =
-        MACHINE.replace("stuck: {respawn_prompt: other}", "stuck: {wait: human, respawn_prompt: worker}");
-    let stuck =
-        stuck.replace("{from: stuck, to: working, hooks", "{from: stuck, to: working, by: engine, hooks");
-    check_in(&stuck, "worker", &steps, &["warn C80 working"]);
-    check(&format!("{steps}\nWrite ## Handoff before setting --status done."), &[]);
-    check(&format!("{steps}\nWrite ## Handoff before setting --status pending."), &["warn C80 pending"]);
+fn states_to_which_others_lead_count() {
+    let open = MACHINE.replace("planning, hooks", "stuck, hooks");
+    let other = "{from: stuck, to: working, hooks: [{action: spawn_agent, prompt: other}]}";
+    let by_person = open.replace(other, "{from: stuck, to: working, by: human}");
+    let steps = format!("{WRITE}1. {SET} agent-review");
+    check_in(&by_person, "worker", &steps, &[]);
+    let by_anyone = open.replace(other, "{from: stuck, to: working}");
+    check_in(&by_anyone, "worker", &steps, &["warn C80 agent-review"]);
 }
 
 #[test]
-fn an_agent_is_told_what_comes_after_its_last_command() {
+fn each_state_to_which_a_command_leads_needs_a_command() {
     let rules = "exit_monitoring:\n  rules:\n    - {status: working, has_artifact: {section: \"## Handoff\", required: true}, then: agent-review}\nprompts:";
     let ruled = MACHINE.replace("prompts:", rules);
-    check_in(&ruled, "worker", "Write ## Plan (GOAL).\n--status working", &["warn C82 working"]);
-    check_in(&ruled, "worker", "Write ## Plan (GOAL).\n--status working, and exit when it is done", &[]);
-    check_in(&ruled, "worker", &format!("{WRITE}--status working\n--status agent-review"), &[]);
-    let told = "Write ## Plan (GOAL).\n--status working\nWhen you know more, --status agent-review";
-    check_in(&ruled, "worker", &told.replace("GOAL)", "GOAL) and ## Handoff"), &[]);
+    check_in(&ruled, "worker", &format!("Write ## Plan (GOAL).\n{SET} working"), &["warn C82 working"]);
+    check_in(&ruled, "worker", &format!("{WRITE}{SET} working\n{SET} agent-review"), &[]);
 }
 
 #[test]
-fn a_reviewer_is_told_a_way_for_each_verdict() {
+fn a_reviewer_needs_a_command_for_each_verdict() {
     let verdict = "Write ## Review: its first line is `Verdict: PASS` or `Verdict: FAIL`.";
     let both =
         "    - PASS → orange task update --status done\n    - FAIL → orange task update --status working\n";
-    let only = |line: &str| MACHINE.replace(both, &format!("    {line}\n"));
-    let worker = format!("{WRITE}1. --status working\n2. --status agent-review");
-    check_in(&only("FAIL → --status working"), "worker", &worker, &["warn C82 reviewer"]);
-    check_in(&only("PASS → --status done"), "worker", &worker, &["warn C82 reviewer"]);
-    check_in(&only("Set --status done or working"), "worker", &worker, &[]);
-    check_in(&only("orange task update --status <status>"), "worker", &worker, &[]);
+    let only = |command: &str| MACHINE.replace(both, &format!("    {SET} {command}\n"));
+    let worker = format!("{WRITE}1. {SET} working\n2. {SET} agent-review");
+    check_in(&only("working"), "worker", &worker, &["warn C82 reviewer"]);
+    check_in(&only("done"), "worker", &worker, &["warn C82 reviewer"]);
+    check_in(&only("done|working"), "worker", &worker, &[]);
+    check_in(&only("<status>"), "worker", &worker, &[]);
     let prose = MACHINE.replace(verdict, "Write ## Review, PASS or FAIL.");
     check_in(&prose, "worker", &worker, &["warn C81 done"]);
 }
 
 #[test]
-fn what_by_closes_and_what_no_state_is_named_is_refused() {
-    check(&format!("{WRITE}1. --status working\n2. --status stuck"), &["deny C80 stuck"]);
-    check(&format!("{WRITE}1. orange task update --status finished"), &["deny C80 finished"]);
-    check(&format!("{WRITE}1. --status workin"), &["deny C80 workin"]);
+fn transitions_closed_by_by_and_unknown_states_are_refused() {
+    check(&format!("{WRITE}1. {SET} working\n2. {SET} agent-review\n3. {SET} stuck"), &["warn C80 stuck"]);
+    check(&format!("{WRITE}1. {SET} finished"), &["warn C80 finished"]);
+    check(&format!("{WRITE}1. {SET} workin"), &["warn C80 workin"]);
 }
 
 #[test]
-fn an_unused_prompt_is_judged_where_its_first_command_holds() {
-    check_with("spare", "1. --status clarification\n2. --status planning", &["warn C83 spare"]);
+fn an_unused_prompt_is_judged_where_its_first_command_leads() {
+    check_with("spare", &format!("1. {SET} clarification\n2. {SET} planning"), &["warn C83 spare"]);
     check_with(
         "spare",
-        "1. --status clarification\n2. --status working",
-        &["warn C83 spare", "deny C80 working"],
+        &format!("1. {SET} clarification\n2. {SET} working"),
+        &["warn C83 spare", "warn C80 working"],
     );
     check_with("spare", "Nothing.", &["warn C83 spare"]);
 }
 
 #[test]
-fn a_section_is_asked_for_once_it_is_to_be_written() {
-    check("Write ## Plan.\n1. --status working", &["warn C81 working"]);
+fn a_section_is_named_by_its_heading() {
     check(
-        "Write ## Plan with GOAL.\n1. --status working\n2. Read ## Handoff.\n3. --status agent-review",
-        &["warn C81 agent-review"],
+        &format!("Write ## Plan.\n1. {SET} working\n2. {SET} agent-review"),
+        &["warn C81 working", "warn C81 agent-review"],
     );
-    check("Write ### Plan with GOAL and the Handoff section.\n1. --status working", &["warn C81 working"]);
-    check("Write ## Plans with GOAL.\n1. --status working", &["warn C81 working"]);
-    check("Write the plan section with GOAL.\n1. --status working", &[]);
+    let rest = format!("and ## Handoff.\n1. {SET} working\n2. {SET} agent-review");
+    check(&format!("Read ## Plan with GOAL {rest}"), &[]);
+    check(&format!("Write ### Plan with GOAL {rest}"), &["warn C81 working"]);
+    check(&format!("Write ## Plans with GOAL {rest}"), &["warn C81 working"]);
+    check(&format!("Write the plan section with GOAL {rest}"), &["warn C81 working"]);
 }
 
 #[test]
-fn a_prompt_without_a_command_is_told_by_where_it_is_used() {
+fn a_prompt_without_a_command_is_reported() {
     check(WRITE, &["warn C82 worker"]);
-    check(&format!("{WRITE}Never run --status done."), &["warn C82 worker"]);
-    check(&format!("{WRITE}After setting --status working, wait."), &[]);
+    check(&format!("{WRITE}Never set --status done, and exit."), &["warn C82 worker"]);
 }
 
-/// The findings where the worker is told this when its task comes back to work, and a person that when it is stuck.
+#[test]
+fn states_of_a_shared_prompt_need_a_command_each() {
+    let shared = MACHINE.replace("planning: {respawn_prompt: other}", "planning: {respawn_prompt: worker}");
+    let shared = shared.replace("working: {respawn_prompt: other}", "working: {respawn_prompt: worker}");
+    check_in(&shared, "worker", &format!("{WRITE}1. {SET} working\n2. {SET} agent-review"), &[]);
+    let to_review = format!("{WRITE}If status is working: {SET} agent-review");
+    check_in(&shared, "worker", &to_review, &["warn C82 worker", "warn C86 worker"]);
+}
+
+#[test]
+fn a_loose_gate_reads_fail_behind_prose_as_pass() {
+    use orange_core::{Gate, Verdict, check_gate};
+    let section = "## Review";
+    let gate = Gate {
+        section,
+        required: false,
+        verdict: Some(Verdict::Pass),
+        strict: false,
+        fields: &[],
+        fresh: false,
+    };
+    assert_eq!(check_gate(&gate, "## Review\nAll tests pass.\nFAIL: it leaks\n", &[]), Ok(()));
+}
+
+/// The findings where this is the worker's message when its task comes back to work, and that is a person's when it is stuck.
 #[track_caller]
 fn check_messages(worker: &str, person: &str, expect: &[&str]) {
     let machine = MACHINE
         .replace("hooks: [{action: kill_reviewer}]}", &format!("hooks: [{{action: kill_reviewer}}, {{action: notify_worker, message: \"{worker}\"}}]}}"))
         .replace("hooks: [{action: kill_session}]}\n  - {from: stuck", &format!("hooks: [{{action: kill_session}}, {{action: notify, message: '{person}'}}]}}\n  - {{from: stuck"));
     assert_eq!(machine.matches("message").count(), 2);
-    check_in(&machine, "worker", &format!("{WRITE}1. --status working\n2. --status agent-review"), expect);
+    check_in(&machine, "worker", &format!("{WRITE}1. {SET} working\n2. {SET} agent-review"), expect);
 }
 
 #[test]
 fn messages_of_hooks_are_read_like_prompts() {
-    check_messages(
-        "Go on, then run: orange task update --status agent-review",
-        "orange task update --status working",
-        &[],
-    );
-    check_messages("orange task update --status planning", "Look at it", &["deny C80 planning"]);
-    check_messages("Never set --status done", "Look at it", &[]);
-    check_messages(
-        "First \\\"a\\\".\\nThen orange task update --status agent-reviw",
-        "",
-        &["deny C80 agent-reviw"],
-    );
+    check_messages(&format!("Go on, then run: {SET} agent-review"), &format!("{SET} working"), &[]);
+    check_messages(&format!("{SET} planning"), "Look at it", &["warn C80 planning"]);
+    check_messages("Never set --status planning", "Look at it", &[]);
+    check_messages(&format!("First \\\"a\\\".\\nThen {SET} agent-reviw"), "", &["warn C80 agent-reviw"]);
     check_messages("Say Verdict: APPROVED in ## Review", "", &["warn C87 APPROVED"]);
-    check_messages("Go on", "orange task update --status planing", &["deny C80 planing"]);
-    check_messages("Go on", "orange task update --status planning", &["deny C80 planning"]);
+    check_messages("Go on", &format!("{SET} planing"), &["warn C80 planing"]);
+    check_messages("Go on", &format!("{SET} planning"), &["warn C80 planning"]);
     check_messages(
         "Do {summary} of {other}",
         "round {review_round}",

@@ -1,14 +1,13 @@
-//! A part of C82: what an agent may write, by its prompt, so that every way that is then open is one which the prompt does
-//! not name.
+//! A part of C82: an agent may write something, by its prompt, after which the prompt names none of the transitions that are open.
 
 use std::collections::BTreeMap;
 
 use orange_core::Actor;
 
 use super::C82;
-use super::shared::{Prompted, any_of, asked_section, names, prompts, started};
+use super::shared::{Prompted, any_of, named_section, names, prompts, started};
 use crate::lint::Facts;
-use crate::lint::prompt_facts::{Mood, Start, Target};
+use crate::lint::prompt_facts::{Start, Target};
 use crate::search::{EdgeId, SearchStep, Wrote};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::StateId;
@@ -16,13 +15,13 @@ use orange_codegen::model::StateId;
 /// In which state an agent is, which one it is, and which section it writes.
 type Case = (StateId, Actor, u8);
 
-/// Ways that are open for some content of a section and no others are, with the first step that shows it.
+/// The states that exactly are open for some content of a section, with the first step that shows it.
 type Open = BTreeMap<Vec<StateId>, EdgeId>;
 
-/// One finding for each prompt that leaves its agent without a way.
+/// One finding for each prompt that leaves its agent without a command.
 pub(super) fn unnamed(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let cases = cases(facts);
-    let named = prompts(facts).filter(|it| it.reading.names_a_command());
+    let named = prompts(facts).filter(|it| !it.reading.commands.is_empty());
     named.filter_map(|it| it.starts.iter().find_map(|start| from_start(facts, &it, start, &cases))).collect()
 }
 
@@ -43,13 +42,13 @@ fn cases(facts: &Facts<'_>) -> BTreeMap<Case, Open> {
             };
             let to = facts.machine.transition(transition).to;
             match open.iter_mut().find(|(content, agent, ..)| (*content, *agent) == (wrote, by)) {
-                Some((.., ways)) => ways.push(to),
+                Some((.., open)) => open.push(to),
                 None => open.push((wrote, by, edge, vec![to])),
             }
         }
-        for (wrote, by, edge, mut ways) in open {
-            ways.sort_unstable();
-            cases.entry((task.status, by, wrote.section)).or_default().entry(ways).or_insert(edge);
+        for (wrote, by, edge, mut targets) in open {
+            targets.sort_unstable();
+            cases.entry((task.status, by, wrote.section)).or_default().entry(targets).or_insert(edge);
         }
     }
     cases
@@ -64,48 +63,42 @@ fn from_start(
     let place = start.place;
     let of_start = (place.state, place.actor, 0)..=(place.state, place.actor, u8::MAX);
     let mut unnamed =
-        cases.range(of_start).filter(|(case, _)| asks_for(facts, it, case.2)).flat_map(|(_, open)| open);
+        cases.range(of_start).filter(|(case, _)| names_section(facts, it, case.2)).flat_map(|(_, open)| open);
     if leaves_otherwise(facts, it, start) {
         return None;
     }
-    let (ways, edge) = unnamed.find(|(ways, _)| !ways.iter().any(|way| names_way(it, start, *way)))?;
-    Some(finding(facts, it, start, (ways, *edge)))
+    let (open, edge) = unnamed.find(|(open, _)| !open.iter().any(|to| names_state(it, *to)))?;
+    Some(finding(facts, it, start, (open, *edge)))
 }
 
-fn asks_for(facts: &Facts<'_>, it: &Prompted<'_>, section: u8) -> bool {
-    asked_section(it, facts.search.sections.get(usize::from(section)).heading).is_some()
+fn names_section(facts: &Facts<'_>, it: &Prompted<'_>, section: u8) -> bool {
+    named_section(it, facts.search.sections.get(usize::from(section)).heading).is_some()
 }
 
-/// Whether the prompt names this way, however it speaks of it. A name that is no state may have been meant for it.
-fn names_way(it: &Prompted<'_>, start: &Start, way: StateId) -> bool {
-    let named =
-        it.reading.commands.iter().filter(|it| it.mood != Mood::Negated && it.concerns(start.place.state));
-    named.into_iter().any(|it| match it.target {
-        Target::State(to) => to == way,
+/// Whether a command of the prompt names this state. A name that no state has may have been meant for it.
+fn names_state(it: &Prompted<'_>, state: StateId) -> bool {
+    it.reading.commands.iter().any(|it| match it.target {
+        Target::State(to) => to == state,
         Target::Open | Target::Unknown => true,
     })
 }
 
-/// Whether the agent is told, whatever happens, to take a way that no gate is on. To give up is no such way.
+/// Whether a command leads on by a transition without a gate. To give up does not lead on.
 fn leaves_otherwise(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> bool {
     let place = start.place;
     let free = |to| {
-        facts
-            .machine
-            .between(place.state, to)
-            .map(|id| facts.machine.transition(id))
-            .any(|way| way.gate.is_none() && way.by.allows(place.actor))
+        let mut between = facts.machine.between(place.state, to).map(|id| facts.machine.transition(id));
+        between.any(|it| it.gate.is_none() && it.by.allows(place.actor))
     };
     let gives_up = [facts.machine.commands.crash, facts.machine.commands.cancel];
-    let mut told = it.reading.told_commands().filter(|(_, to)| !gives_up.contains(&Some(*to)));
-    told.any(|(command, to)| !command.conditional && command.concerns(place.state) && free(to))
+    it.reading.targets().any(|(_, to)| !gives_up.contains(&Some(to)) && free(to))
 }
 
 fn finding(
     facts: &Facts<'_>,
     it: &Prompted<'_>,
     start: &Start,
-    (ways, edge): (&[StateId], EdgeId),
+    (open, edge): (&[StateId], EdgeId),
 ) -> Diagnostic {
     let (search, name, step) = (facts.search, it.name, facts.search.edge(edge));
     let content = step.step.wrote().map(|wrote| {
@@ -113,17 +106,18 @@ fn finding(
         format!("`{}` ({})", section.heading, section.contents[usize::from(wrote.content)].label)
     });
     let content = content.unwrap_or_default();
-    let named = any_of(&names(facts, ways.iter().copied()));
-    let message = format!("`{name}` does not name the way that is open after {content}: {named}");
+    let named = any_of(&names(facts, open.iter().copied()));
+    let message =
+        format!("`{name}` names no command that the engine grants after {content}: it could be {named}");
     let (place, words) = started(facts, it, start);
     let mut found = Diagnostic::new(&C82, it.prompt.name.span, message)
         .label(place, format!("1. {words}"))
-        .label(it.prompt.name.span, format!("2. names no `--status` that is granted after {content}"));
+        .label(it.prompt.name.span, format!("2. names no status that is granted after {content}"));
     if let Some(transition) = step.step.transition() {
-        let way = facts.transition(transition);
-        found = found.label(facts.first_line(way.span), format!("3. {} is open then", facts.arrow(way)));
+        let open = facts.transition(transition);
+        found = found.label(facts.first_line(open.span), format!("3. {} is open then", facts.arrow(open)));
     }
     found
         .trace(facts.tell(&search.run_through(edge), None))
-        .help(format!("say when to run `orange task update --status {}`", facts.name(ways[0])))
+        .help(format!("say when to run `orange task update --status {}`", facts.name(open[0])))
 }

@@ -4,7 +4,10 @@
 use alloc::vec::Vec;
 
 use super::{Facts, LifeEvent, Refusal, Turn};
-use crate::{Actor, Hook, Machine, Rejection, StateId};
+use crate::{Action, Actor, Hook, Machine, Rejection, StateId};
+
+static KILL_SESSION: Hook<'_> = Hook::new(Action::KillSession);
+static RELEASE_WORKSPACE: Hook<'_> = Hook::new(Action::ReleaseWorkspace);
 
 /// An end of a task that a workflow need not declare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,8 +94,8 @@ impl<'m> Machine<'m> {
     pub fn forced_hooks(&self, what: Forced, to: StateId) -> Vec<&'m Hook<'m>> {
         let declared = self.transitions.iter().filter(|it| what == Forced::Merge && it.to == to);
         let declared = declared.flat_map(|it| it.hooks).filter(|hook| is_cleanup(hook));
-        let mut hooks = Vec::from([&Hook::KillSession]);
-        for hook in declared.chain([&Hook::ReleaseWorkspace]) {
+        let mut hooks = Vec::from([&KILL_SESSION]);
+        for hook in declared.chain([&RELEASE_WORKSPACE]) {
             if !hooks.contains(&hook) {
                 hooks.push(hook);
             }
@@ -103,7 +106,7 @@ impl<'m> Machine<'m> {
 
 /// A finished task starts no agent and changes no counter.
 fn is_cleanup(hook: &Hook<'_>) -> bool {
-    hook.spawn().is_none() && hook.increments().is_none() && !matches!(hook, Hook::AcquireWorkspace)
+    hook.spawn.is_none() && hook.counter.is_none() && !hook.action.acquires()
 }
 
 impl<'m> Turn<'m> {

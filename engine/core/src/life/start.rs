@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Facts, Refusal, Turn};
-use crate::{Actor, Effect, Hook, Machine, REVIEW_ROUND, Rejection, StateId, View};
+use crate::{Action, Actor, Effect, Hook, Machine, REVIEW_ROUND, Rejection, StateId, View};
 
 impl<'m> Machine<'m> {
     /// A task in the initial state goes to the state where work begins, or, without a summary, to the state that asks for
@@ -19,7 +19,7 @@ impl<'m> Machine<'m> {
             return self.request(facts, to, by);
         }
         let hook = self.late_start(status, facts.has_worktree).ok_or(Refusal::Started)?;
-        let acquire = Effect { hook: Hook::AcquireWorkspace, counter: None };
+        let acquire = Effect { hook: Hook::new(Action::AcquireWorkspace), counter: None };
         // The first review is round 1, as if a transition had led to it.
         let is_first = is_review(hook) && facts.view.counter(REVIEW_ROUND) == 0;
         let start = Effect { hook: *hook, counter: is_first.then_some((REVIEW_ROUND, 1)) };
@@ -59,8 +59,8 @@ impl<'m> Machine<'m> {
     /// The start of the state's agent.
     pub(super) fn again(&self, facts: &Facts<'_>) -> Result<Effect<'m>, Refusal> {
         let state = self.state(facts.view.status);
-        let hook =
-            state.respawn.or_else(|| self.restart(facts.view.status, facts.last).map(Hook::SpawnAgent));
+        let restart = || self.restart(facts.view.status, facts.last);
+        let hook = state.respawn.or_else(|| restart().map(|it| Hook::spawning(Action::SpawnAgent, it)));
         let hook = hook.filter(|_| !state.terminal).ok_or(Refusal::NoAgent)?;
         if !facts.has_worktree {
             return Err(Refusal::NoWorktree);

@@ -7,12 +7,10 @@ use alloc::{format, vec};
 use crate::tests::{DONE, MACHINE, PENDING, REVIEW, STUCK, WORKING, view};
 use crate::*;
 
-const RESPAWN: Hook<'_> = Hook::SpawnAgent(Spawn {
-    prompt: PromptId(0),
-    harness: HarnessOf::Review,
-    permissions: Permissions::Full,
-    increment: None,
-});
+const RESPAWN: Hook<'_> = Hook::spawning(
+    Action::SpawnAgent,
+    Spawn { prompt: PromptId(0), harness: HarnessOf::Review, permissions: Permissions::Full },
+);
 
 /// The machine, with an agent of the review that can be started again.
 fn machine<'m>(states: &'m [State<'static>]) -> Machine<'m> {
@@ -219,7 +217,10 @@ fn a_cancel_clears_away_what_a_failed_hook_has_left() {
     assert_eq!(turn(facts(WORKING, &[], ""), cancel(true)), ["Cancel 4"]);
     let idle = Facts { has_worktree: false, has_session: false, ..facts(DONE, &[], "") };
     assert!(machine.life(&idle, cancel(false)).is_err());
-    assert_eq!(machine.forced_hooks(Forced::Cancel, DONE), vec![&Hook::KillSession, &Hook::ReleaseWorkspace]);
+    assert_eq!(
+        machine.forced_hooks(Forced::Cancel, DONE),
+        vec![&Hook::new(Action::KillSession), &Hook::new(Action::ReleaseWorkspace)]
+    );
 }
 
 /// The machine with a time for the review, at the end of which a rule says this.

@@ -1,8 +1,7 @@
 //! `orange task answer`
 
-use serde_json::json;
-
 use crate::Result;
+use crate::answer::{Answered, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{AnswerArgs, Decision};
@@ -14,15 +13,15 @@ pub fn run(app: &App, args: &AnswerArgs) -> Result<Answer> {
     let given = answer::Answer { allow: *decision == Decision::Allow, message: message.clone() };
     let asked = answer::answer(app, request, &given)?;
     let word = if given.allow { "may" } else { "may not" };
-    let tool = asked.tool.as_deref().unwrap_or("a tool");
-    let text = asked.text.as_deref().unwrap_or_default();
-    let json = json!({
-        "success": true,
-        "request": request,
-        "allow": given.allow,
-        "spawn": asked.spawn,
-        "tool": asked.tool,
-        "text": asked.text,
-    });
-    Ok(Answer::new(json, format!("agent {} {word} use {tool}: {text}", asked.spawn)))
+    let answered = Answered {
+        success: Success,
+        request: request.clone(),
+        allow: given.allow,
+        spawn: asked.spawn,
+        tool: asked.tool,
+        text: asked.text,
+    };
+    let tool = answered.tool.as_deref().unwrap_or("a tool");
+    let what = answered.text.as_deref().unwrap_or_default();
+    Answer::of(&answered, format!("agent {} {word} use {tool}: {what}", asked.spawn))
 }

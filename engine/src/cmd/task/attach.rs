@@ -4,9 +4,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use orange_core::{Actor, Machine};
-use serde_json::json;
 
 use super::complete::command;
+use crate::answer::{Attached, Success};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::drive::tmux::Shown;
@@ -35,7 +35,7 @@ pub fn run(
         return Err(Error::new(Kind::Refused, message).help(help));
     }
     let inside = std::env::var_os("TMUX");
-    let say = |text: String| if as_json { Ok(()) } else { tell(&Answer::new(json!(null), text)).map(drop) };
+    let say = |text: String| if as_json { Ok(()) } else { tell(&Answer::text(text)).map(drop) };
     loop {
         let (task, _) = Task::read(&app.home, dir)?;
         let before = |keys: &str| match keys {
@@ -43,8 +43,8 @@ pub fn run(
             keys => say(format!("{} ({}): {keys} detaches", task.branch, task.status())),
         };
         let answer = |text: &str| {
-            let session = task.owned.tmux_session.as_deref();
-            Ok(Answer::new(json!({ "success": true, "id": dir.id, "session": session }), text))
+            let session = task.owned.tmux_session.clone();
+            Answer::of(&Attached { success: Success, id: dir.id.clone(), session }, text)
         };
         match app.tmux.attach(&dir.id, inside.as_deref(), before)? {
             Shown::Switched => return answer(""),

@@ -2,20 +2,22 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
+use crate::answer::TransitionResult;
 use crate::app::App;
-use crate::cmd::answer::{Answer, one_line};
+use crate::cmd::answer::one_line;
 use crate::flow;
 use crate::store::{Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// Cancels a task, after asking where somebody can be asked.
-pub fn run(app: &App, dir: &TaskDir, yes: bool, as_json: bool) -> Result<Answer> {
+pub fn run(app: &App, dir: &TaskDir, yes: bool, as_json: bool) -> Result<(TransitionResult, String)> {
     if !yes {
         let (task, _) = Task::read(&app.home, dir)?;
         confirm("Cancel", &task, as_json)?;
     }
     let result = flow::cancel(app, dir)?;
-    Ok(Answer::new(result.json(), result.text()))
+    let text = result.text();
+    Ok((result, text))
 }
 
 /// Asks whether to do this to the task.

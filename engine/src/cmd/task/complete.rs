@@ -3,15 +3,15 @@
 use orange_core::{Choice, Machine, StateId};
 
 use super::merge::transition_answer;
+use crate::answer::Moved;
 use crate::app::App;
-use crate::cmd::answer::Answer;
 use crate::flow::{Goal, Snapshot, refusal, request};
 use crate::store::{Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// Asks for the one transition that completes the status of the task. Where there are several, it names them and asks for
 /// none.
-pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
+pub fn run(app: &App, dir: &TaskDir) -> Result<(Moved, String)> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let machine = app.machine_of(&task.owned)?;
     let history = journal.history();
@@ -27,7 +27,7 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     match &choices[..] {
         [one] => {
             let result = request(app, dir, Goal::Named(machine.state(one.to).name))?;
-            Ok(transition_answer(app, dir, &result))
+            Ok(transition_answer(app, dir, result))
         }
         [] => Err(Error::new(
             Kind::Refused,

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use orange_core::{Actor, Machine, StateId};
-use serde_json::json;
 
+use crate::answer::{Created, Success};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::CreateArgs;
 use crate::cmd::project;
-use crate::cmd::task::with_hints;
+use crate::cmd::task::hints;
 use crate::drive::git::{BranchState, Git};
 use crate::flow::snapshot::state_named;
 use crate::flow::{self, Goal};
@@ -252,27 +252,25 @@ fn begin(app: &App, machine: &Machine<'_>, dir: &TaskDir, start: Start) -> Resul
 
 fn answer(app: &App, dir: &TaskDir, waits_for: Option<&Error>) -> Result<Answer> {
     let (task, _) = Task::read(&app.home, dir)?;
-    let json = json!({
-        "success": true,
-        "id": task.id,
-        "project": task.project,
-        "branch": task.branch,
-        "status": task.status(),
-        "workflow": task.owned.workflow,
-        "workspace": task.owned.workspace,
-        "tmux_session": task.owned.tmux_session,
-        "attention": task.attention,
-        "waiting": waits_for.map(|error| &error.message),
-        "path": dir.task_md(),
-    });
+    let hints = if task.owned.tmux_session.is_some() { hints(app, dir)? } else { Vec::new() };
     let mut text =
         format!("{}  {}  {}  {}", task.id, task.branch, task.status(), one_line(&task.summary, 60));
-    if let Some(error) = waits_for {
-        text += &format!("\nnot started: {error}");
-    }
-    if let Some(attention) = &task.attention {
-        text += &format!("\nattention: {attention}");
-    }
-    let answer = Answer::new(json, text);
-    if task.owned.tmux_session.is_some() { with_hints(app, answer, dir) } else { Ok(answer) }
+    text.extend(waits_for.map(|error| format!("\nnot started: {error}")));
+    text.extend(task.attention.iter().map(|attention| format!("\nattention: {attention}")));
+    text.extend(hints.iter().map(|hint| format!("\n{hint}")));
+    let created = Created {
+        success: Success,
+        id: task.id,
+        project: task.project,
+        branch: task.branch,
+        status: task.owned.status,
+        workflow: task.owned.workflow,
+        workspace: task.owned.workspace.as_deref().map(str::to_owned),
+        tmux_session: task.owned.tmux_session,
+        attention: task.attention,
+        waiting: waits_for.map(|error| error.message.clone()),
+        path: dir.task_md().display().to_string(),
+        hints,
+    };
+    Answer::of(&created, text)
 }

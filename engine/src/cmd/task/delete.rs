@@ -1,9 +1,8 @@
 //! `orange task delete`
 
-use serde_json::json;
-
 use super::cancel::confirm;
 use crate::Result;
+use crate::answer::{Deleted, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::flow::delete;
@@ -15,12 +14,8 @@ pub fn run(app: &App, dir: &TaskDir, yes: bool, as_json: bool) -> Result<Answer>
         let (task, _) = Task::read(&app.home, dir)?;
         confirm("Delete", &task, as_json)?;
     }
-    let there = delete::delete(app, dir)?;
-    let text = format!(
-        "task {} is in {}; `orange task restore {}` brings it back",
-        dir.id,
-        there.path.display(),
-        dir.id
-    );
-    Ok(Answer::new(json!({ "success": true, "id": dir.id, "path": there.path }), text))
+    let path = delete::delete(app, dir)?.path.display().to_string();
+    let id = dir.id.clone();
+    let text = format!("task {id} is in {path}; `orange task restore {id}` brings it back");
+    Answer::of(&Deleted { success: Success, id, path }, text)
 }

@@ -1,25 +1,30 @@
 //! What the agents of a task do, as answers have it.
 
-use std::collections::BTreeMap;
-
-use serde_json::{Value, json};
-
 use super::session::{Session, may_have_agents};
+use crate::answer::{Agent, AgentSpending, AgentState, Assessment, Spending};
 use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::abandoned;
-use crate::flow::activity::{self, Agent};
-use crate::flow::doing::{State, words};
+use crate::flow::activity;
+use crate::flow::doing::words;
 use crate::hooks::agent_processes::AgentProcesses;
-use crate::store::event::Spent;
 use crate::store::{Task, TaskDir, TaskHistory, task};
 
-/// What the living agents of a task do, the one first that needs somebody most. Without one, nothing is read.
-pub fn of(app: &App, dir: &TaskDir, task: &Task, panes: impl Fn() -> Option<Vec<Pane>>) -> Vec<Agent> {
+/// What the living agents of a task do, the one first that needs somebody most, and what its agents have taken. Without a living
+/// one, nothing is read.
+pub fn of(
+    app: &App,
+    dir: &TaskDir,
+    task: &Task,
+    panes: impl Fn() -> Option<Vec<Pane>>,
+) -> (Vec<Agent>, Option<Spending>) {
     let has_agents =
         may_have_agents(task) && AgentProcesses::all(dir).is_ok_and(|processes| !processes.is_empty());
-    let history = has_agents.then(|| task::read_journal(dir).ok()).flatten().map(|journal| journal.history());
-    history.map(|history| with_history(app, dir, task, &history, panes)).unwrap_or_default()
+    let journal = has_agents.then(|| task::read_journal(dir).ok()).flatten();
+    let Some(history) = journal.map(|journal| journal.history()) else { return (Vec::new(), None) };
+    let agents = with_history(app, dir, task, &history, panes);
+    let spent = (!agents.is_empty()).then(|| Spending::from(&activity::spent(app, dir, task, &history)));
+    (agents, spent)
 }
 
 /// As [`of`], with the journal at hand.
@@ -35,15 +40,15 @@ pub fn with_history(
     agents
 }
 
-fn urgency(state: State) -> u8 {
+fn urgency(state: AgentState) -> u8 {
     match state {
-        State::Waiting => 0,
-        State::Ended => 1,
-        State::Limit => 2,
-        State::Quiet => 3,
-        State::Unknown => 4,
-        State::Busy => 5,
-        State::Idle => 6,
+        AgentState::Waiting => 0,
+        AgentState::Ended => 1,
+        AgentState::Limit => 2,
+        AgentState::Quiet => 3,
+        AgentState::Unknown => 4,
+        AgentState::Busy => 5,
+        AgentState::Idle => 6,
     }
 }
 
@@ -70,63 +75,28 @@ pub fn your_turn(app: &App, task: &Task, session: Session) -> Option<String> {
     Some(format!("orange task {} {}", if merges { "merge" } else { "next" }, task.id))
 }
 
-/// What the agents of a task have taken, for programs; null where its journal cannot be read.
-pub fn spent(app: &App, dir: &TaskDir, task: &Task) -> Value {
-    let journal = task::read_journal(dir);
-    journal.map_or(Value::Null, |journal| spent_to_json(&activity::spent(app, dir, task, &journal.history())))
-}
-
-/// What agents have taken, for programs: together, and each that is known.
-pub fn spent_to_json(all: &BTreeMap<u32, Spent>) -> Value {
-    let sum = sum(all);
-    let one = |(spawn, spent): (&u32, &Spent)| json!({ "spawn": spawn, "tokens": spent.tokens, "cost": spent.cost });
-    json!({ "tokens": sum.tokens, "cost": sum.cost, "agents": all.iter().map(one).collect::<Value>() })
-}
-
 /// What agents have taken together, in words: `21300 tokens, $0.25 (agent 1: …; agent 2: …)`; nothing where nothing is known.
-pub fn spent_line(all: &BTreeMap<u32, Spent>) -> Option<String> {
-    let each: Vec<_> =
-        all.iter().map(|(spawn, spent)| format!("agent {spawn}: {}", amount(*spent))).collect();
-    (!each.is_empty()).then(|| format!("{} ({})", amount(sum(all)), each.join("; ")))
+pub fn spent_line(Spending { tokens, cost, agents }: &Spending) -> Option<String> {
+    let one = |AgentSpending { spawn, tokens, cost }: &AgentSpending| {
+        format!("agent {spawn}: {}", amount(*tokens, *cost))
+    };
+    let each: Vec<_> = agents.iter().map(one).collect();
+    (!each.is_empty()).then(|| format!("{} ({})", amount(*tokens, *cost), each.join("; ")))
 }
 
-fn sum(all: &BTreeMap<u32, Spent>) -> Spent {
-    all.values().fold(Spent::default(), |sum, spent| sum.and(*spent))
-}
-
-fn amount(Spent { tokens, cost }: Spent) -> String {
+fn amount(tokens: Option<u64>, cost: Option<u64>) -> String {
     let tokens = tokens.map(|tokens| format!("{tokens} tokens"));
     let cost = cost.map(|cost| format!("${}.{:02}", cost / 1_000_000, cost % 1_000_000 / 10_000));
     tokens.into_iter().chain(cost).collect::<Vec<_>>().join(", ")
 }
 
-/// For programs.
-pub fn to_json(agents: &[Agent]) -> Value {
-    let one = |agent: &Agent| {
-        json!({
-            "spawn": agent.spawn,
-            "actor": agent.actor,
-            "state": agent.assessment.state.as_str(),
-            "reason": agent.assessment.reason,
-            "seconds": agent.assessment.lasts.map(|lasts| lasts.as_secs()),
-            "until": agent.assessment.until,
-            "request": agent.assessment.request,
-        })
-    };
-    agents.iter().map(one).collect()
-}
-
 /// In one line: `agent 1 (worker) is waiting for 5 min: it asks: …`.
-pub fn line(agent: &Agent) -> String {
-    let Agent { spawn, actor, assessment } = agent;
-    let lasts = assessment.lasts.map(|lasts| format!(" for {}", words(lasts))).unwrap_or_default();
-    let guess = if assessment.state == State::Quiet { " (a guess)" } else { "" };
-    let until = assessment.until.as_ref().map(|until| format!(" until {until}")).unwrap_or_default();
-    format!(
-        "agent {spawn} ({actor}) is {}{lasts}{guess}{until}: {}",
-        assessment.state.as_str(),
-        assessment.reason
-    )
+pub fn line(Agent { spawn, actor, assessment }: &Agent) -> String {
+    let Assessment { state, reason, lasts, until, .. } = assessment;
+    let lasts = lasts.map(|lasts| format!(" for {}", words(lasts))).unwrap_or_default();
+    let guess = if *state == AgentState::Quiet { " (a guess)" } else { "" };
+    let until = until.as_ref().map(|until| format!(" until {until}")).unwrap_or_default();
+    format!("agent {spawn} ({actor}) is {}{lasts}{guess}{until}: {reason}", state.as_str())
 }
 
 /// How a person allows what it asks; `deny` does not.

@@ -3,18 +3,16 @@
 use std::sync::OnceLock;
 
 use orange_core::Machine;
-use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::doings;
 use super::session::Session;
+use crate::answer::{Agent, ListedTask, Spending, TaskRow};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table, written};
 use crate::cmd::args::ListArgs;
 use crate::cmd::project;
 use crate::cmd::screen;
 use crate::drive::tmux::Pane;
-use crate::flow::activity::Agent;
 use crate::flow::queue::Queue;
 use crate::store::pool::Saved;
 use crate::store::{Listed, Owned, Task, TaskDir, list, projects, suggest, task};
@@ -40,21 +38,21 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let around = Around { app, panes: OnceLock::new(), queue };
     known.retain(|task| task.may_be(is_wanted));
     if as_json {
-        let rows = list::each(known, |it| is_shown(&it).then(|| to_json(&it, &around)));
+        let rows = list::each(known, |it| is_shown(&it).then(|| written(&around.listed(&it))));
         let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;
-        return Ok(Answer::new(Value::Null, format!("[{}]", rows.join(","))));
+        return Ok(Answer::text(format!("[{}]", rows.join(","))));
     }
     let width = screen::width();
-    let rows = list::each(known, |it| is_shown(&it).then(|| row(&it, &around, width)));
+    let rows = list::each(known, |it| is_shown(&it).then(|| row(&around.listed(&it), width)));
     if rows.is_empty() {
-        return Ok(Answer::new(Value::Null, nothing(app, args)?));
+        return Ok(Answer::text(nothing(app, args)?));
     }
     let header = ["ID", "PROJECT", "BRANCH", "STATUS", "SESSION", "ROUND", "SUMMARY"];
     let table = table(header, &rows);
-    let Some(width) = width else { return Ok(Answer::new(Value::Null, table)) };
+    let Some(width) = width else { return Ok(Answer::text(table)) };
     // The summary is the last column: what does not fit is cut from it.
     let lines: Vec<_> = table.lines().map(|line| screen::fit(line, width)).collect();
-    Ok(Answer::new(Value::Null, lines.join("\n")))
+    Ok(Answer::text(lines.join("\n")))
 }
 
 /// What a list without tasks says: how to begin.
@@ -89,11 +87,42 @@ struct Around<'o> {
 }
 
 impl Around<'_> {
-    fn session_of(&self, dir: &TaskDir, task: &Task) -> Session {
-        Session::of(dir, task, || self.all())
+    fn listed<'l>(&self, listed: &'l Listed) -> ListedTask<'l> {
+        let Listed { dir, task } = listed;
+        match task {
+            Ok(task) => ListedTask::Readable(Box::new(self.row(dir, task))),
+            Err(error) => ListedTask::Unreadable { id: &dir.id, project: &dir.project, error },
+        }
     }
 
-    fn agents_of(&self, dir: &TaskDir, task: &Task) -> Vec<Agent> {
+    fn row<'l>(&self, dir: &TaskDir, task: &'l Task) -> TaskRow<'l> {
+        let owned = &task.owned;
+        let (agents, spent) = self.agents_of(dir, task);
+        let session = Session::of(dir, task, || self.all());
+        TaskRow {
+            id: &task.id,
+            project: &task.project,
+            branch: &task.branch,
+            status: &owned.status,
+            workflow: &owned.workflow,
+            review_round: task.counter("review_round"),
+            crash_count: task.counter("crash_count"),
+            summary: &task.summary,
+            workspace: owned.workspace.as_deref(),
+            tmux_session: owned.tmux_session.as_deref(),
+            session: session.as_str(),
+            agents,
+            spent,
+            attention: task.attention.as_deref(),
+            unnoticed: self.unnoticed(dir, task, session),
+            your_turn: doings::your_turn(self.app, task, session),
+            waits_for: self.waits_for(task),
+            waiting_until: owned.waiting_until.as_deref(),
+            updated_at: &task.updated_at,
+        }
+    }
+
+    fn agents_of(&self, dir: &TaskDir, task: &Task) -> (Vec<Agent>, Option<Spending>) {
         doings::of(self.app, dir, task, || self.all().ok().map(<[Pane]>::to_vec))
     }
 
@@ -120,30 +149,6 @@ impl Around<'_> {
     }
 }
 
-/// A task that can be read, for programs; the keys in the order of the alphabet.
-#[derive(Serialize)]
-struct Row<'a> {
-    agents: Value,
-    attention: Option<&'a str>,
-    branch: &'a str,
-    crash_count: u32,
-    id: &'a str,
-    project: &'a str,
-    review_round: u32,
-    session: &'a str,
-    spent: Value,
-    status: &'a str,
-    summary: &'a str,
-    tmux_session: Option<&'a str>,
-    unnoticed: Option<String>,
-    updated_at: &'a str,
-    waiting_until: Option<&'a str>,
-    waits_for: Option<String>,
-    workflow: &'a str,
-    workspace: Option<&'a str>,
-    your_turn: Option<String>,
-}
-
 fn check_status(app: &App, status: &str) -> Result<()> {
     let machines = app.machines.usable()?;
     if machines.iter().any(|machine| machine.state_named(status).is_some()) {
@@ -158,71 +163,42 @@ fn check_status(app: &App, status: &str) -> Result<()> {
 }
 
 /// On a terminal the last column has what is left of its width; else it is cut to what most terminals have.
-fn row(listed: &Listed, around: &Around<'_>, width: Option<usize>) -> [String; 7] {
-    match &listed.task {
-        Ok(task) => {
-            let agents = around.agents_of(&listed.dir, task);
-            let session = around.session_of(&listed.dir, task);
-            [
-                task.id.clone(),
-                task.project.clone(),
-                one_line(&task.branch, branch_width(width)),
-                task.status().to_owned(),
-                // That a session is active says less than what the agent in it does.
-                agents.first().map_or(session.as_str(), |agent| agent.assessment.state.as_str()).to_owned(),
-                task.counter("review_round").to_string(),
-                what_matters(
-                    task,
-                    agents.first(),
-                    || around.unnoticed(&listed.dir, task, session),
-                    || around.waits_for(task),
-                    || doings::your_turn(around.app, task, session),
-                    width,
-                ),
-            ]
-        }
-        Err(error) => {
-            let [branch, session, round] = [(); 3].map(|()| "-".to_owned());
+fn row(listed: &ListedTask<'_>, width: Option<usize>) -> [String; 7] {
+    match listed {
+        ListedTask::Readable(task) => [
+            task.id.to_owned(),
+            task.project.to_owned(),
+            one_line(task.branch, branch_width(width)),
+            task.status.to_owned(),
+            // That a session is active says less than what the agent in it does.
+            task.agents.first().map_or(task.session, |agent| agent.assessment.state.as_str()).to_owned(),
+            task.review_round.to_string(),
+            what_matters(task, width),
+        ],
+        ListedTask::Unreadable { id, project, error } => {
             let text = one_line(&format!("! {}", error.message), width.unwrap_or(90));
-            [
-                listed.dir.id.clone(),
-                listed.dir.project.clone(),
-                branch,
-                "unreadable".into(),
-                session,
-                round,
-                text,
-            ]
+            [*id, project, "-", "unreadable", "-", "-", &text].map(str::to_owned)
         }
     }
 }
 
 /// What a person should know first of a task.
-fn what_matters(
-    task: &Task,
-    agent: Option<&Agent>,
-    unnoticed: impl FnOnce() -> Option<String>,
-    waits_for: impl FnOnce() -> Option<String>,
-    your_turn: impl FnOnce() -> Option<String>,
-    width: Option<usize>,
-) -> String {
+fn what_matters(task: &TaskRow<'_>, width: Option<usize>) -> String {
+    let TaskRow { summary, attention, unnoticed, waiting_until, waits_for, your_turn, .. } = task;
+    let waits = || waiting_until.map(|until| format!("waits until {until}: {summary}"));
     let stands = || {
-        agent.filter(|agent| !agent.assessment.state.is_well()).map(|agent| agent.assessment.reason.clone())
+        let agent = task.agents.first().filter(|agent| !agent.assessment.state.is_well())?;
+        Some(format!("? {}", agent.assessment.reason))
     };
-    let waits =
-        || task.owned.waiting_until.as_ref().map(|until| format!("waits until {until}: {}", task.summary));
-    let matters = match &task.attention {
-        Some(attention) => Some(format!("! {attention}")),
-        None => unnoticed()
-            .map(|what| format!("? {what}"))
-            .or_else(waits)
-            .or_else(|| stands().map(|reason| format!("? {reason}")))
-            .or_else(|| waits_for().map(|what| format!("{} ({what})", task.summary)))
-            .or_else(|| your_turn().map(|command| format!("your turn, `{command}`: {}", task.summary))),
-    };
+    let matters = (attention.map(|attention| format!("! {attention}")))
+        .or_else(|| unnoticed.as_ref().map(|what| format!("? {what}")))
+        .or_else(waits)
+        .or_else(stands)
+        .or_else(|| waits_for.as_ref().map(|what| format!("{summary} ({what})")))
+        .or_else(|| your_turn.as_ref().map(|command| format!("your turn, `{command}`: {summary}")));
     match matters {
         Some(text) => one_line(&text, width.unwrap_or(72)),
-        None => one_line(&task.summary, width.unwrap_or(50)),
+        None => one_line(summary, width.unwrap_or(50)),
     }
 }
 
@@ -230,38 +206,4 @@ fn what_matters(
 fn branch_width(terminal: Option<usize>) -> usize {
     const OTHERS: usize = 68;
     terminal.map_or(30, |width| width.saturating_sub(OTHERS).clamp(12, 30))
-}
-
-fn to_json(listed: &Listed, around: &Around<'_>) -> Result<String> {
-    let task = match &listed.task {
-        Ok(task) => task,
-        Err(error) => {
-            return written(&json!({ "id": listed.dir.id, "project": listed.dir.project, "error": error }));
-        }
-    };
-    let owned = &task.owned;
-    let agents = around.agents_of(&listed.dir, task);
-    let session = around.session_of(&listed.dir, task);
-    let spent = if agents.is_empty() { Value::Null } else { doings::spent(around.app, &listed.dir, task) };
-    written(&Row {
-        agents: doings::to_json(&agents),
-        attention: task.attention.as_deref(),
-        branch: &task.branch,
-        crash_count: task.counter("crash_count"),
-        id: &task.id,
-        project: &task.project,
-        review_round: task.counter("review_round"),
-        session: session.as_str(),
-        spent,
-        status: &owned.status,
-        summary: &task.summary,
-        tmux_session: owned.tmux_session.as_deref(),
-        unnoticed: around.unnoticed(&listed.dir, task, session),
-        updated_at: &task.updated_at,
-        waiting_until: owned.waiting_until.as_deref(),
-        waits_for: around.waits_for(task),
-        workflow: &owned.workflow,
-        workspace: owned.workspace.as_deref(),
-        your_turn: doings::your_turn(around.app, task, session),
-    })
 }

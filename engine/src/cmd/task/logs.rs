@@ -5,8 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
-
+use crate::answer::{self, Logs};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::LogsArgs;
@@ -45,37 +44,32 @@ pub fn run(
             .and_then(|mut file| transcripts::end_of(&mut file, transcripts::LONGEST))
             .map_err(|cause| Error::io("read", path, &cause))?,
     };
-    Ok(match args.raw {
-        true => Answer::raw(contents),
+    match args.raw {
+        true => Ok(Answer::raw(contents)),
         false => whole(dir, &found, source.form(), &contents),
-    })
+    }
 }
 
-fn whole(dir: &TaskDir, found: &Transcript, form: Form, contents: &[u8]) -> Answer {
-    let mut text = heading(found);
-    let mut json = json!({
-        "id": dir.id,
-        "spawn": found.agent.spawn,
-        "actor": found.agent.actor,
-        "harness": found.agent.harness,
-        "conversation": found.conversation,
-        "resumed": found.agent.resumed,
-        "alive": found.is_alive,
-        "form": form.to_string(),
-    });
-    match form {
-        Form::Pane => {
-            let shown = without_repeats(&plain(contents));
-            text.push_str(&shown);
-            json["text"] = shown.into();
-        }
-        Form::Jsonl => {
-            let turns = turns::of(contents);
-            json["turns"] = turns.iter().map(to_json).collect();
-            text.push_str(&turns.iter().map(to_text).collect::<Vec<_>>().join("\n"));
-        }
-    }
-    Answer::new(json, text.trim_end())
+fn whole(dir: &TaskDir, found: &Transcript, form: Form, contents: &[u8]) -> Result<Answer> {
+    let (shown, turns) = match form {
+        Form::Pane => (Some(without_repeats(&plain(contents))), None),
+        Form::Jsonl => (None, Some(turns::of(contents))),
+    };
+    let body = shown.iter().cloned().chain(turns.iter().flatten().map(to_text)).collect::<Vec<_>>();
+    let text = heading(found) + &body.join("\n");
+    let whole = Logs::Whole {
+        id: &dir.id,
+        spawn: found.agent.spawn,
+        actor: &found.agent.actor,
+        harness: &found.agent.harness,
+        conversation: found.conversation.as_deref(),
+        resumed: found.agent.resumed,
+        alive: found.is_alive,
+        form: form.to_string(),
+        text: shown.as_deref(),
+        turns: turns.as_ref().map(|turns| turns.iter().map(to_answer).collect()),
+    };
+    Answer::of(&whole, text.trim_end())
 }
 
 fn heading(found: &Transcript) -> String {
@@ -141,8 +135,7 @@ fn follow(
     tell: &dyn Fn(&Answer) -> Result<bool>,
 ) -> Result<Answer> {
     let spawn = found.agent.spawn;
-    let done = Answer::new(Value::Null, "");
-    let Some(mut growing) = first(app, dir, found)? else { return Ok(done) };
+    let Some(mut growing) = first(app, dir, found)? else { return Ok(Answer::default()) };
     let folder = growing.path.parent().unwrap_or(&dir.path);
     let changes = Changes::of(&[&dir.path, folder]);
     loop {
@@ -155,7 +148,7 @@ fn follow(
         let new = growing.more(!args.raw && is_alive);
         let new = new.map_err(|cause| Error::new(Kind::Environment, format!("cannot read on: {cause}")))?;
         if !new.is_empty() && !tell_new(growing.form, args.raw, spawn, new, tell)? || !is_alive {
-            return Ok(done);
+            return Ok(Answer::default());
         }
         changes.wait(LONGEST_WAIT);
     }
@@ -191,32 +184,26 @@ fn tell_new(
     }
     if form == Form::Pane {
         let text = without_repeats(&plain(&new));
-        return tell(&Answer::new(json!({ "spawn": spawn, "text": text }), text.trim_end()));
+        return tell(&Answer::of(&Logs::Pane { spawn, text: &text }, text.trim_end())?);
     }
     for turn in turns::of(&new) {
-        let mut json = to_json(&turn);
-        json["spawn"] = spawn.into();
-        if !tell(&Answer::new(json, to_text(&turn)))? {
+        let line = Logs::Turn(answer::Turn { spawn: Some(spawn), ..to_answer(&turn) });
+        if !tell(&Answer::of(&line, to_text(&turn))?)? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn to_json(turn: &Turn) -> Value {
-    let mut json = json!({ "time": turn.time, "kind": turn.what.kind() });
+fn to_answer(turn: &Turn) -> answer::Turn<'_> {
+    let of = answer::Turn { time: turn.time.as_deref(), kind: turn.what.kind(), ..answer::Turn::default() };
     match &turn.what {
-        What::Asked(text) | What::Said(text) | What::Thought(text) => json["text"] = text.as_str().into(),
+        What::Asked(text) | What::Said(text) | What::Thought(text) => answer::Turn { text: Some(text), ..of },
         What::Called { tool, arguments } => {
-            json["tool"] = tool.as_str().into();
-            json["arguments"] = arguments.as_str().into();
+            answer::Turn { tool: Some(tool), arguments: Some(arguments), ..of }
         }
-        What::Answered { text, failed } => {
-            json["text"] = text.as_str().into();
-            json["failed"] = (*failed).into();
-        }
+        What::Answered { text, failed } => answer::Turn { text: Some(text), failed: Some(*failed), ..of },
     }
-    json
 }
 
 /// Results and arguments are shortened; what was written to the agent, and what it wrote, is not.
@@ -230,7 +217,7 @@ fn to_text(turn: &Turn) -> String {
         What::Called { tool, arguments } => {
             format!("$ {}: {}", one_line(tool, WIDTH), one_line(arguments, WIDTH))
         }
-        What::Answered { text, failed } => answer(text, *failed, WIDTH),
+        What::Answered { text, failed } => result(text, *failed, WIDTH),
     };
     format!("{time} {body}")
 }
@@ -243,7 +230,7 @@ fn indented(mark: &str, text: &str) -> String {
     lines.join(INDENT)
 }
 
-fn answer(text: &str, failed: bool, width: usize) -> String {
+fn result(text: &str, failed: bool, width: usize) -> String {
     const LINES: usize = 4;
     let text = plain(text.as_bytes());
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();

@@ -19,8 +19,9 @@ mod update;
 mod wait;
 mod watch;
 
-use serde_json::json;
+use serde::Serialize;
 
+use crate::answer::{Moved, Respawned, Restarted, Stopped, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
@@ -46,13 +47,15 @@ pub fn run(
         TaskCommand::Watch { name } => watch::run(app, &TaskName { name: name.clone() }, tell),
         TaskCommand::Next(task) => next::run(app, &named_or_here(app, task)?),
         TaskCommand::Spawn(task) => changing(app, task, |dir| {
-            let result = flow::spawn(app, dir)?;
-            with_hints(app, Answer::new(result.json(), result.text()), dir)
+            let (result, hints) = (flow::spawn(app, dir)?, hints(app, dir)?);
+            let text = [vec![result.text()], hints.clone()].concat().join("\n");
+            Ok((Moved { result, merged: None, hints }, text))
         }),
         TaskCommand::Respawn { task, fresh } => changing(app, task, |dir| respawn(app, dir, *fresh)),
         TaskCommand::Restart { task, fresh } => changing(app, task, |dir| {
-            let spawn = flow::restart(app, dir, *fresh)?;
-            Ok(started(dir, spawn))
+            let (id, spawn) = (dir.id.clone(), flow::restart(app, dir, *fresh)?);
+            let text = format!("started agent {spawn}; `orange task attach {id}` shows it");
+            Ok((Restarted { success: Success, id, spawn }, text))
         }),
         TaskCommand::Stop(task) => changing(app, task, |dir| stop(app, dir)),
         TaskCommand::Update(args) => {
@@ -67,7 +70,8 @@ pub fn run(
         TaskCommand::Restore { task, backup } => restore::run(app, task, *backup),
         TaskCommand::Migrate { task, to, workflow } => changing(app, task, |dir| {
             let migrated = flow::migrate(app, dir, to, workflow.as_deref())?;
-            Ok(Answer::new(migrated.json(), migrated.text()))
+            let text = migrated.text();
+            Ok((migrated, text))
         }),
         TaskCommand::Merge(args) => changing(app, &args.task, |dir| merge::run(app, dir, args, as_json)),
         TaskCommand::CreatePr(task) => changing(app, task, |dir| merge::create_pr(app, dir)),
@@ -76,15 +80,10 @@ pub fn run(
     }
 }
 
-/// The answer to a start, with what its agent will lack.
-fn with_hints(app: &App, mut answer: Answer, dir: &TaskDir) -> Result<Answer> {
+/// What the agent of a task that was started will lack.
+fn hints(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
     let (task, journal) = Task::read(&app.home, dir)?;
-    let hints = [missing_skills(app, &task), reduced_workers(&journal.history())].concat();
-    if let Some(object) = answer.json.as_object_mut().filter(|_| !hints.is_empty()) {
-        object.insert("hints".to_owned(), json!(hints));
-        answer.text = [vec![answer.text], hints].concat().join("\n");
-    }
-    Ok(answer)
+    Ok([missing_skills(app, &task), reduced_workers(&journal.history())].concat())
 }
 
 /// Every prompt names the skill.
@@ -120,7 +119,11 @@ pub fn list(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
 }
 
 /// A command that changes a task; it tells what was put right on the way.
-fn changing(app: &App, task: &TaskName, run: impl FnOnce(&TaskDir) -> Result<Answer>) -> Result<Answer> {
+fn changing<T: Serialize>(
+    app: &App,
+    task: &TaskName,
+    run: impl FnOnce(&TaskDir) -> Result<(T, String)>,
+) -> Result<Answer> {
     let dir = named_or_here(app, task)?;
     repaired::telling(&dir, || run(&dir))
 }
@@ -140,44 +143,33 @@ pub fn named_or_here(app: &App, task: &TaskName) -> Result<TaskDir> {
     }
 }
 
-fn respawn(app: &App, dir: &TaskDir, fresh: bool) -> Result<Answer> {
+fn respawn(app: &App, dir: &TaskDir, fresh: bool) -> Result<(Respawned, String)> {
     let Spawn { spawn, resumed, not_resumed, conversation, .. } = flow::respawn(app, dir, fresh)?;
-    let json = json!({
-        "success": true,
-        "id": dir.id,
-        "spawn": spawn,
-        "resumed": resumed,
-        "conversation": conversation,
-        "not_resumed": not_resumed,
-    });
-    let how = match not_resumed {
+    let id = dir.id.clone();
+    let how = match &not_resumed {
         Some(why) => format!(" with a new conversation: {why}"),
         None if resumed => ", which continues the conversation of the one before".to_owned(),
         None => String::new(),
     };
-    Ok(Answer::new(json, format!("started agent {spawn}{how}; `orange task attach {}` shows it", dir.id)))
+    let text = format!("started agent {spawn}{how}; `orange task attach {id}` shows it");
+    Ok((Respawned { success: Success, id, spawn, resumed, conversation, not_resumed }, text))
 }
 
-fn started(dir: &TaskDir, spawn: u32) -> Answer {
-    let json = json!({ "success": true, "id": dir.id, "spawn": spawn });
-    Answer::new(json, format!("started agent {spawn}; `orange task attach {}` shows it", dir.id))
-}
-
-fn stop(app: &App, dir: &TaskDir) -> Result<Answer> {
-    let spawns = flow::stop(app, dir)?;
-    let json = json!({ "success": true, "id": dir.id, "stopped": spawns });
-    let numbers: Vec<_> = spawns.iter().map(u32::to_string).collect();
+fn stop(app: &App, dir: &TaskDir) -> Result<(Stopped, String)> {
+    let stopped = flow::stop(app, dir)?;
+    let numbers: Vec<_> = stopped.iter().map(u32::to_string).collect();
     let done = match numbers[..] {
         [] => "stopped".to_owned(),
         [..] => format!("ended agent {}", numbers.join(", ")),
     };
-    Ok(Answer::new(json, format!("{done}; `orange task respawn {}` starts the task's agent again", dir.id)))
+    let text = format!("{done}; `orange task respawn {}` starts the task's agent again", dir.id);
+    Ok((Stopped { success: Success, id: dir.id.clone(), stopped }, text))
 }
 
 fn finish(app: &App, id: &str) -> Result<Answer> {
     let mut locked = LockedTask::lock(&app.home, &find::by_id(&app.home, id)?)?;
     flow::finish(app, &mut locked)?;
-    Ok(Answer::new(json!({ "success": true, "id": id }), ""))
+    Ok(Answer::default())
 }
 
 /// Waits until the task is released, its transition being finished, before it starts another one.
@@ -187,8 +179,7 @@ fn spawn_next(app: &App, id: &str) -> Result<Answer> {
     let started = flow::spawn_next(app, &dir.project)?;
     let lines: Vec<_> =
         started.iter().map(|result| format!("task {}: {}", result.id, result.text())).collect();
-    let started: Vec<_> = started.iter().map(|result| &result.id).collect();
-    Ok(Answer::new(json!({ "success": true, "started": started }), lines.join("\n")))
+    Ok(Answer::text(lines.join("\n")))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! `orange task next`
 
 use orange_core::{Choice, Machine};
-use serde_json::{Value, json};
 
 use crate::Result;
+use crate::answer::Next;
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::contract::gate_words;
@@ -20,30 +20,27 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     let choices = machine.options(&view, app.caller.actor_for(&task.id, &history));
     let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
     let message = |no| refusal::message(no, machine, &view, &history, worktree.as_deref());
-    let missing: Vec<Option<String>> = choices.iter().map(|choice| choice.rejection.map(message)).collect();
-    let ways = || choices.iter().zip(&missing);
-    let json = ways().map(|(choice, missing)| to_json(machine, choice, missing.as_deref())).collect();
-    let lines: Vec<_> = ways().map(|(choice, missing)| line(machine, choice, missing.as_deref())).collect();
-    let text = if lines.is_empty() { format!("{} is final", task.status()) } else { lines.join("\n") };
-    Ok(Answer::new(Value::Array(json), text))
+    let next = |choice: &Choice| next(machine, choice, choice.rejection.map(message));
+    let next: Vec<Next> = choices.iter().map(next).collect();
+    let lines: Vec<_> = next.iter().map(line).collect();
+    Answer::of(&next, if lines.is_empty() { format!("{} is final", task.status()) } else { lines.join("\n") })
 }
 
-fn to_json(machine: &Machine<'_>, choice: &Choice, missing: Option<&str>) -> Value {
-    let way = machine.transition(choice.transition);
-    json!({
-        "to": machine.state(choice.to).name,
-        "allowed": choice.rejection.is_none(),
-        "guard": way.guard.map(|guard| guard.text),
-        "gate": way.gate.as_ref().map(gate_words),
-        "missing": missing,
-        "hooks": way.hooks.iter().map(|hook| hook.name()).collect::<Vec<_>>(),
-    })
+fn next(machine: &'static Machine<'static>, choice: &Choice, missing: Option<String>) -> Next {
+    let transition = machine.transition(choice.transition);
+    Next {
+        to: machine.state(choice.to).name,
+        allowed: choice.rejection.is_none(),
+        guard: transition.guard.map(|guard| guard.text),
+        gate: transition.gate.as_ref().map(gate_words),
+        missing,
+        hooks: transition.hooks.iter().map(|hook| hook.name()).collect(),
+    }
 }
 
-fn line(machine: &Machine<'_>, choice: &Choice, missing: Option<&str>) -> String {
-    let name = machine.state(choice.to).name;
-    match missing {
-        None => format!("✓ {name}"),
-        Some(missing) => format!("✗ {name}: {missing}"),
+fn line(next: &Next) -> String {
+    match &next.missing {
+        None => format!("✓ {}", next.to),
+        Some(missing) => format!("✗ {}: {missing}", next.to),
     }
 }

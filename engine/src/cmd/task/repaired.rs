@@ -1,59 +1,41 @@
 //! What a command has put right on its way: it is told in the answer, be that a yes or a no.
 
-use serde_json::json;
+use serde::Serialize;
 
 use crate::Result;
+use crate::answer::{Changing, Repair};
 use crate::cmd::answer::{Answer, one_line};
 use crate::store::{Event, TaskDir, journal};
 
 /// Runs a command on a task, and adds the repairs that were journaled meanwhile to what it answers.
-pub fn telling(dir: &TaskDir, run: impl FnOnce() -> Result<Answer>) -> Result<Answer> {
+pub fn telling<T: Serialize>(dir: &TaskDir, run: impl FnOnce() -> Result<(T, String)>) -> Result<Answer> {
     let before = journal::length(&dir.history());
     let outcome = run();
     let events = journal::since(&dir.history(), before);
-    let repairs: Vec<_> = events.into_iter().filter_map(Repair::of).collect();
-    if repairs.is_empty() {
-        return outcome;
-    }
-    let lines: Vec<_> = repairs.iter().map(Repair::line).collect();
+    let repaired: Vec<_> = events.into_iter().filter_map(repair).collect();
+    let lines: Vec<_> = repaired.iter().map(line).collect();
     match outcome {
-        Ok(mut answer) => {
-            let repairs =
-                repairs.iter().map(|it| json!({ "field": it.field, "found": it.found, "kept": it.kept }));
-            if let Some(json) = answer.json.as_object_mut() {
-                json.insert("repaired".to_owned(), repairs.collect());
-            }
-            answer.text += &format!("\n{}", lines.join("\n"));
-            Ok(answer)
+        Ok((answer, text)) => {
+            let text = [vec![text], lines].concat().join("\n");
+            Answer::of(&Changing { answer, repaired }, text)
         }
         Err(mut error) => {
-            let gap = if error.help.is_empty() { "" } else { "\n" };
+            let gap = if error.help.is_empty() || lines.is_empty() { "" } else { "\n" };
             error.help += &format!("{gap}{}", lines.join("\n"));
             Err(error)
         }
     }
 }
 
-struct Repair {
-    field: String,
-    found: Option<String>,
-    kept: Option<String>,
+fn repair(event: Event) -> Option<Repair> {
+    let Event::TaskRepaired { field, found, kept } = event else { return None };
+    Some(Repair { field, found, kept })
 }
 
-impl Repair {
-    fn of(event: Event) -> Option<Repair> {
-        if let Event::TaskRepaired { field, found, kept } = event {
-            Some(Repair { field, found, kept })
-        } else {
-            None
-        }
-    }
-
-    fn line(&self) -> String {
-        let show = |value: &Option<String>| match value {
-            Some(text) => format!("`{}`", one_line(text, 80)),
-            None => "nothing".to_owned(),
-        };
-        format!("put right: {} had {}, and has {}", self.field, show(&self.found), show(&self.kept))
-    }
+fn line(Repair { field, found, kept }: &Repair) -> String {
+    let show = |value: &Option<String>| match value {
+        Some(text) => format!("`{}`", one_line(text, 80)),
+        None => "nothing".to_owned(),
+    };
+    format!("put right: {field} had {}, and has {}", show(found), show(kept))
 }

@@ -1,9 +1,8 @@
 //! `orange task restore`: out of the trash, or out of a backup.
 
-use serde_json::json;
-
 use super::create::admit;
 use super::named_or_here;
+use crate::answer::{Restored, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::TaskName;
@@ -57,10 +56,9 @@ fn bring_back(app: &App, there: &TaskDir) -> Result<Answer> {
                 if app.is_over(&task.owned) { Ok(()) } else { admit(app, others) }
             },
         )?;
-    let path = app.home.task(&task.project, &task.id).task_md();
+    let path = app.home.task(&task.project, &task.id).task_md().display().to_string();
     let text = format!("task {} is back: {} ({})", task.id, task.branch, task.status());
-    let json = json!({ "success": true, "id": task.id, "status": task.status(), "path": path });
-    Ok(Answer::new(json, text))
+    Answer::of(&Restored::Task { success: Success, id: task.id, status: task.owned.status, path }, text)
 }
 
 fn make_branch(app: &App, dir: &TaskDir, number: Option<u32>) -> Result<Answer> {
@@ -71,14 +69,8 @@ fn make_branch(app: &App, dir: &TaskDir, number: Option<u32>) -> Result<Answer> 
     let wanted = format!("{}-backup-{}", task.branch, backup.number().unwrap_or_default());
     let branch = git.branch_at(&wanted, &backup.commit)?;
     let text = format!("branch {branch} has the work of {}: {}", backup.reference, backup.commit);
-    let json = json!({
-        "success": true,
-        "id": task.id,
-        "branch": branch,
-        "reference": backup.reference,
-        "commit": backup.commit,
-    });
-    Ok(Answer::new(json, text))
+    let Backup { reference, commit, .. } = backup.clone();
+    Answer::of(&Restored::Branch { success: Success, id: task.id, branch, reference, commit }, text)
 }
 
 fn chosen<'b>(task: &Task, backups: &'b [Backup], number: Option<u32>) -> Result<&'b Backup> {

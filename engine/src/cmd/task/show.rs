@@ -3,20 +3,19 @@
 use std::collections::BTreeMap;
 
 use orange_core::Heading;
-use serde_json::{Value, json};
 
 use super::doings;
 use super::session::Session;
 use crate::Result;
+use crate::answer::{PassedGate, ShownTask, Spending};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
-use crate::flow::activity::{self, Agent};
+use crate::flow::activity;
 use crate::flow::definition::compare;
 use crate::flow::refusal::short;
 use crate::flow::snapshot::status_of;
 use crate::store::Record;
-use crate::store::event::{Event, Exited, Pass, Spent, Waiting};
-use crate::store::journal::Journal;
+use crate::store::event::{Event, Exited, Pass, Waiting};
 use crate::store::{Task, TaskDir, TaskHistory};
 
 /// How many of its last events a task is shown with.
@@ -28,103 +27,81 @@ pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<Answer> {
     let session = Session::of(dir, &task, || app.tmux.panes());
     let history = journal.history();
     let agents = doings::with_history(app, dir, &task, &history, || app.tmux.panes().ok());
-    let spent = activity::spent(app, dir, &task, &history);
-    let events: Vec<Value> = journal.records.iter().map(Record::to_json).collect();
-    let json = json!({
-        "id": task.id,
-        "project": task.project,
-        "branch": task.branch,
-        "summary": task.summary,
-        "status": task.status(),
-        "workflow": task.owned.workflow,
-        "definition": task.owned.definition,
-        "workflow_note": workflow_note(app, &task),
-        "harness": task.harness,
-        "review_harness": task.review_harness,
-        "counters": task.owned.counters,
-        "workspace": task.owned.workspace,
-        "tmux_session": task.owned.tmux_session,
-        "session": session.as_str(),
-        "unnoticed": doings::unnoticed(dir, &history, session),
-        "your_turn": doings::your_turn(app, &task, session),
-        "agents": doings::to_json(&agents),
-        "spent": doings::spent_to_json(&spent),
-        "waiting_until": task.owned.waiting_until,
-        "stopped_at": task.owned.stopped_at,
-        "attention": task.attention,
-        "pr_url": task.pr_url,
-        "created_at": task.created_at,
-        "updated_at": task.updated_at,
-        "path": dir.task_md(),
-        "sections": sections(&task.body),
-        "gates": gates(&history, &task.body),
-        "history": events,
-        "history_left_out": journal.left_out,
-    });
-    let agents = agent_lines(&agents, &spent);
-    Ok(Answer::new(json, text(app, &task, dir, session, agents, &journal, &history)))
+    let spent = Spending::from(&activity::spent(app, dir, &task, &history));
+    let shown = ShownTask {
+        workflow_note: workflow_note(app, &task),
+        session: session.as_str(),
+        unnoticed: doings::unnoticed(dir, &history, session),
+        your_turn: doings::your_turn(app, &task, session),
+        agents,
+        spent,
+        workspace: task.owned.workspace.as_deref().map(str::to_owned),
+        worktree: task.owned.workspace.map(|name| app.home.workspace(&name).display().to_string()),
+        waiting: history.waiting.clone(),
+        path: dir.task_md().display().to_string(),
+        sections: sections(&task.body),
+        gates: gates(&history, &task.body),
+        history: journal.records,
+        history_left_out: journal.left_out,
+        id: task.id,
+        project: task.project,
+        branch: task.branch,
+        summary: task.summary,
+        status: task.owned.status,
+        workflow: task.owned.workflow,
+        definition: task.owned.definition,
+        harness: task.harness,
+        review_harness: task.review_harness,
+        counters: task.owned.counters,
+        tmux_session: task.owned.tmux_session,
+        waiting_until: task.owned.waiting_until,
+        stopped_at: task.owned.stopped_at,
+        attention: task.attention,
+        pr_url: task.pr_url,
+        created_at: task.created_at,
+        updated_at: task.updated_at,
+    };
+    Answer::of(&shown, text(&shown))
 }
 
-fn text(
-    app: &App,
-    task: &Task,
-    dir: &TaskDir,
-    session: Session,
-    agents: Vec<String>,
-    journal: &Journal,
-    history: &TaskHistory,
-) -> String {
-    let mut lines = vec![format!("{}  {}  {}", task.id, task.status(), one_line(&task.summary, 80))];
-    if let Some(attention) = &task.attention {
-        lines.push(format!("attention: {}", one_line(attention, 1000)));
-    }
-    let counters: Vec<_> =
-        task.owned.counters.iter().map(|(name, value)| format!("{name} {value}")).collect();
+fn text(task: &ShownTask) -> String {
+    let mut lines = vec![format!("{}  {}  {}", task.id, task.status, one_line(&task.summary, 80))];
+    lines.extend(task.attention.iter().map(|it| format!("attention: {}", one_line(it, 1000))));
+    let counters: Vec<_> = task.counters.iter().map(|(name, value)| format!("{name} {value}")).collect();
     lines.push(format!("project    {}", task.project));
     lines.push(format!("branch     {}", task.branch));
-    lines.push(format!("workflow   {} ({})", task.owned.workflow, task.owned.definition));
-    lines.extend(workflow_note(app, task).map(|note| format!("           {note}")));
+    lines.push(format!("workflow   {} ({})", task.workflow, task.definition));
+    lines.extend(task.workflow_note.iter().map(|note| format!("           {note}")));
     lines.push(format!("counters   {}", counters.join(", ")));
-    let name = task.owned.tmux_session.as_deref().unwrap_or("none");
-    lines.push(format!("session    {name} ({})", session.as_str()));
-    lines.extend(doings::unnoticed(dir, history, session).map(|what| format!("           {what}")));
-    lines.extend(
-        doings::your_turn(app, task, session).map(|command| format!("your turn  `{command}` goes on")),
-    );
-    lines.extend(task.owned.stopped_at.as_ref().map(|time| format!("stopped    by a person at {time}")));
-    lines.extend(agents);
-    if let Some(Waiting { until, reason, .. }) = &history.waiting {
+    let name = task.tmux_session.as_deref().unwrap_or("none");
+    lines.push(format!("session    {name} ({})", task.session));
+    lines.extend(task.unnoticed.iter().map(|what| format!("           {what}")));
+    lines.extend(task.your_turn.iter().map(|command| format!("your turn  `{command}` goes on")));
+    lines.extend(task.stopped_at.iter().map(|time| format!("stopped    by a person at {time}")));
+    for agent in &task.agents {
+        lines.push(format!("agent      {}", one_line(&doings::line(agent), 400)));
+        lines.extend(doings::how_to_answer(agent).map(|how| format!("           `{how}`, or `deny`")));
+    }
+    lines.extend(doings::spent_line(&task.spent).map(|spent| format!("taken      {spent}")));
+    if let Some(Waiting { until, reason, .. }) = &task.waiting {
         lines.push(format!("waiting    until {until}: {}", one_line(reason, 200)));
     }
-    let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name).display().to_string());
-    lines.push(format!("worktree   {}", worktree.as_deref().unwrap_or("none")));
-    lines.extend(task.pr_url.as_ref().map(|url| format!("pull       {}", one_line(url, 120))));
-    lines.push(format!("file       {}", dir.task_md().display()));
-    for (heading, content) in sections(&task.body) {
+    lines.push(format!("worktree   {}", task.worktree.as_deref().unwrap_or("none")));
+    lines.extend(task.pr_url.iter().map(|url| format!("pull       {}", one_line(url, 120))));
+    lines.push(format!("file       {}", task.path));
+    for (heading, content) in &task.sections {
         let first = content.lines().find(|line| !line.trim().is_empty()).unwrap_or("(empty)");
-        let passed = history.passes.get(&heading).map(|pass| passed(pass, &content)).unwrap_or_default();
+        let passed = task.gates.get(heading).map(passed).unwrap_or_default();
         lines.push(format!("{heading}: {}{passed}", one_line(first, 80)));
     }
-    let Journal { records, left_out, .. } = journal;
-    lines.extend(last_end(records));
-    lines.push(match left_out {
+    lines.extend(last_end(&task.history));
+    lines.push(match task.history_left_out {
         0 => "history:".to_owned(),
         more => format!("history, after {more} events that --all shows, too:"),
     });
     let line = |record: &Record| format!("  {:>3} {}  {}", record.seq, record.timestamp, event_words(record));
-    lines.extend(records.iter().map(line));
+    lines.extend(task.history.iter().map(line));
     lines.join("\n")
-}
-
-/// What the living agents do, how to answer what they ask, and what all have taken.
-fn agent_lines(agents: &[Agent], spent: &BTreeMap<u32, Spent>) -> Vec<String> {
-    let mut lines = Vec::new();
-    for agent in agents {
-        lines.push(format!("agent      {}", one_line(&doings::line(agent), 400)));
-        lines.extend(doings::how_to_answer(agent).map(|how| format!("           `{how}`, or `deny`")));
-    }
-    lines.extend(doings::spent_line(spent).map(|spent| format!("taken      {spent}")));
-    lines
 }
 
 /// What stands between the task and its workflow, if anything does.
@@ -203,24 +180,19 @@ pub fn event_words(record: &Record) -> String {
 }
 
 /// How each section last passed a gate, and whether it is still what passed.
-fn gates(history: &TaskHistory, body: &str) -> Value {
-    let mut gates = json!({});
-    for pass in history.passes.values() {
-        let unchanged =
-            orange_core::section(body, &pass.section).is_some_and(|content| is_what_passed(pass, content));
-        gates[&pass.section] = json!({ "hash": pass.hash, "commit": pass.commit, "unchanged": unchanged });
-    }
-    gates
+fn gates(history: &TaskHistory, body: &str) -> BTreeMap<String, PassedGate> {
+    let gate = |Pass { section, hash, commit }: &Pass| {
+        let content = orange_core::section(body, section);
+        let unchanged = content.is_some_and(|it| Pass::hash_of(orange_core::fingerprint(it)) == *hash);
+        (section.clone(), PassedGate { hash: hash.clone(), commit: commit.clone(), unchanged })
+    };
+    history.passes.values().map(gate).collect()
 }
 
-fn passed(pass: &Pass, content: &str) -> String {
-    let at = pass.commit.as_ref().map(|commit| format!(" at {}", short(commit))).unwrap_or_default();
-    let since = if is_what_passed(pass, content) { "unchanged since" } else { "changed since" };
+fn passed(gate: &PassedGate) -> String {
+    let at = gate.commit.as_ref().map(|commit| format!(" at {}", short(commit))).unwrap_or_default();
+    let since = if gate.unchanged { "unchanged since" } else { "changed since" };
     format!("  (passed{at}, {since})")
-}
-
-fn is_what_passed(pass: &Pass, content: &str) -> bool {
-    Pass::hash_of(orange_core::fingerprint(content)) == pass.hash
 }
 
 /// Every `## …` section that a gate could read, with its content.

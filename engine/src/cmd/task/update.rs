@@ -1,11 +1,9 @@
 //! `orange task update`
 
-use serde_json::json;
-
 use super::create::{admit, check_branch, check_summary};
 use super::merge::transition_answer;
+use crate::answer::{Success, Update};
 use crate::app::App;
-use crate::cmd::answer::Answer;
 use crate::cmd::args::UpdateArgs;
 use crate::drive::git::Git;
 use crate::flow::{Goal, lock_recovered, rebranch, request, waiting};
@@ -27,20 +25,22 @@ pub fn check(args: &UpdateArgs) -> Result<()> {
 }
 
 /// Changes a task's summary and branch, then asks for its status.
-pub fn run(app: &App, dir: &TaskDir, args: &UpdateArgs) -> Result<Answer> {
+pub fn run(app: &App, dir: &TaskDir, args: &UpdateArgs) -> Result<(Update, String)> {
     // A status that is refused leaves the other fields alone too.
     if let Some(status) = args.status.as_ref().filter(|_| args.summary.is_some() || args.branch.is_some()) {
         dry_run(app, dir, Goal::Named(status))?;
     }
-    let fields = edit(app, dir, args)?;
+    let updated = edit(app, dir, args)?;
     let Some(status) = &args.status else {
-        let json = json!({ "success": true, "id": dir.id, "updated": fields, "dry_run": args.dry_run });
         let verb = if args.dry_run { "would update" } else { "updated" };
-        return Ok(Answer::new(json, format!("{verb} {}", fields.join(", "))));
+        let text = format!("{verb} {}", updated.join(", "));
+        let (id, dry_run) = (dir.id.clone(), args.dry_run);
+        return Ok((Update::Fields { success: Success, id, updated, dry_run }, text));
     };
     let ask = if args.dry_run { dry_run } else { request };
     let result = ask(app, dir, Goal::Named(status))?;
-    Ok(transition_answer(app, dir, &result))
+    let (moved, text) = transition_answer(app, dir, result);
+    Ok((Update::Status(Box::new(moved)), text))
 }
 
 fn edit(app: &App, dir: &TaskDir, args: &UpdateArgs) -> Result<Vec<&'static str>> {

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use orange_core::StateId;
-use serde_json::json;
 
 use super::doings;
+use crate::answer::{Success, Waited};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::WaitArgs;
@@ -29,8 +29,8 @@ pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
             seen = Some(length);
             let history = task::read_journal(dir)?.history();
             if has_come(app, dir, &history, &args.status)? {
-                let json = json!({ "success": true, "id": dir.id, "status": history.owned.status });
-                return Ok(Answer::new(json, format!("{} is {}", dir.id, history.owned.status)));
+                let waited = Waited { success: Success, id: dir.id.clone(), status: history.owned.status };
+                return Answer::of(&waited, format!("{} is {}", waited.id, waited.status));
             }
             pending = Some(history).filter(|history| history.open.is_some());
         }

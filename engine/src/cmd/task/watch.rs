@@ -3,16 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Value, json};
-
 use super::doings;
 use super::named_or_here;
 use super::show::event_words;
+use crate::answer::{Agent, Assessment, Watched};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::TaskName;
-use crate::flow::activity::Agent;
-use crate::flow::doing::Assessment;
 use crate::store::{Follow, Record, Task, TaskDir, clock, list, task};
 use crate::{Error, Kind, Result};
 
@@ -25,7 +22,7 @@ pub fn run(app: &App, task: &TaskName, tell: &dyn Fn(&Answer) -> Result<bool>) -
         Some(_) => one(app, &named_or_here(app, task)?, tell)?,
         None => all(app, tell)?,
     }
-    Ok(Answer::new(Value::Null, ""))
+    Ok(Answer::default())
 }
 
 fn one(app: &App, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
@@ -59,7 +56,7 @@ fn all(app: &App, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
             let follow = follows.entry(dir.id.clone()).or_insert_with(|| Follow::from_start(dir.clone()));
             let is_heard = match follow.more() {
                 Ok(records) => tell_each(&dir, &records.unwrap_or_default(), tell)?,
-                Err(error) => tell(&broken(&dir, &error))?,
+                Err(error) => tell(&broken(&dir, &error)?)?,
             };
             let doings = doings.entry(dir.id.clone()).or_default();
             if !is_heard || !doings.tell(app, &dir, tell)? {
@@ -103,7 +100,7 @@ impl Doings {
             } else {
                 format!("{} {reason}", state.as_str())
             };
-            if self.told.insert(agent.spawn, word.clone()) != Some(word) && !tell(&doing(dir, &agent))? {
+            if self.told.insert(agent.spawn, word.clone()) != Some(word) && !tell(&doing(dir, &agent)?)? {
                 return Ok(false);
             }
         }
@@ -111,30 +108,25 @@ impl Doings {
     }
 }
 
-fn doing(dir: &TaskDir, agent: &Agent) -> Answer {
-    let mut json = doings::to_json(std::slice::from_ref(agent))[0].take();
+fn doing(dir: &TaskDir, agent: &Agent) -> Result<Answer> {
     let now = clock::now();
-    json["type"] = "agent.doing".into();
-    json["task"] = dir.id.as_str().into();
-    json["timestamp"] = now.as_str().into();
     let answer = doings::how_to_answer(agent).map(|how| format!(" (`{how}`, or `deny`)")).unwrap_or_default();
-    Answer::new(json, format!("{now} {} {}{answer}", dir.id, doings::line(agent)))
+    let text = format!("{now} {} {}{answer}", dir.id, doings::line(agent));
+    Answer::of(&Watched::Doing { r#type: "agent.doing", task: &dir.id, timestamp: &now, agent }, text)
 }
 
 /// Whether somebody still listens.
 fn tell_each(dir: &TaskDir, records: &[Record], tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<bool> {
     for record in records {
-        let mut json = record.to_json();
-        json["task"] = dir.id.as_str().into();
         let text = format!("{} {} {}", record.timestamp, dir.id, event_words(record));
-        if !tell(&Answer::new(json, text))? {
+        if !tell(&Answer::of(&Watched::Event { task: &dir.id, record }, text)?)? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn broken(dir: &TaskDir, error: &Error) -> Answer {
-    let json = json!({ "task": dir.id, "error": error });
-    Answer::new(json, format!("{}: error: {}", dir.id, error.one_line()))
+fn broken(dir: &TaskDir, error: &Error) -> Result<Answer> {
+    let text = format!("{}: error: {}", dir.id, error.one_line());
+    Answer::of(&Watched::Broken { task: &dir.id, error }, text)
 }

@@ -6,11 +6,12 @@ use std::time::{Duration, SystemTime};
 
 use orange_core::{Actor, Rejection};
 
+use crate::answer::{Agent, AgentState};
 use crate::app::App;
 use crate::drive::process::Process;
 use crate::drive::tmux::Pane;
 use crate::flow::Snapshot;
-use crate::flow::doing::{Assessment, Facts, State, Wants};
+use crate::flow::doing::{Facts, Wants};
 use crate::flow::snapshot::status_of;
 use crate::flow::typed;
 use crate::hooks::agent_processes::AgentProcesses;
@@ -19,17 +20,6 @@ use crate::store::activity::{self, Activity, Note};
 use crate::store::event::{self, Report, Spawn, Spent};
 use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory, clock};
 use crate::{Result, fault};
-
-/// A living agent and its activity.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Agent {
-    /// Its number.
-    pub spawn: u32,
-    /// `worker` or `reviewer`.
-    pub actor: event::Actor,
-    /// Its activity.
-    pub assessment: Assessment,
-}
 
 /// What each agent of a task has used so far, by spawn number: ended ones by the journal, living ones by the data of their
 /// harnesses.
@@ -127,7 +117,7 @@ pub fn news(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Vec
 }
 
 /// Whether the journal needs the report: it has what an agent waits for, and that it went on, but not each step.
-fn is_news(last: Option<&Report>, report: &Report, state: State) -> bool {
+fn is_news(last: Option<&Report>, report: &Report, state: AgentState) -> bool {
     let key = |report: &Report| (report.state.clone(), report.reason.clone(), report.request.clone());
     let was_kept =
         last.is_some_and(|last| !matches!(last.state, event::Activity::Busy | event::Activity::Idle));

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::answer::{AgentState, Assessment};
 use crate::store::activity::{Activity, Doing, Kind, Note};
 
 /// After so long without a report and without a change on its screen, an agent is called quiet.
@@ -53,65 +54,6 @@ pub enum Wants {
     },
 }
 
-/// What an agent is doing, in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// It works.
-    Busy,
-    /// It waits for a person.
-    Waiting,
-    /// It waits for the end of a limit.
-    Limit,
-    /// Another agent works.
-    Idle,
-    /// Its conversation has ended, and its process is alive.
-    Ended,
-    /// There was neither a report nor a change of its screen for a while: a guess.
-    Quiet,
-    /// Nothing is known.
-    Unknown,
-}
-
-/// What an agent is doing, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assessment {
-    /// In one word.
-    pub state: State,
-    /// A sentence without times, so that it changes only with the state.
-    pub reason: String,
-    /// How long it has been doing so.
-    pub lasts: Option<Duration>,
-    /// When a limit is over, RFC 3339 UTC.
-    pub until: Option<String>,
-    /// The request that can be answered.
-    pub request: Option<String>,
-}
-
-impl State {
-    /// The word in answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            State::Busy => "busy",
-            State::Waiting => "waiting",
-            State::Limit => "limit",
-            State::Idle => "idle",
-            State::Ended => "ended",
-            State::Quiet => "quiet",
-            State::Unknown => "unknown",
-        }
-    }
-
-    /// Whether it goes on by itself, as far as is known.
-    pub fn is_well(self) -> bool {
-        matches!(self, State::Busy | State::Idle)
-    }
-
-    /// Whether the journal records it.
-    pub fn is_kept(self) -> bool {
-        matches!(self, State::Waiting | State::Limit | State::Ended)
-    }
-}
-
 impl Facts<'_> {
     /// Whether the assessment depends on how long its screen has not changed.
     pub fn depends_on_screen(&self) -> bool {
@@ -127,7 +69,7 @@ impl Facts<'_> {
         if let Some(asked) = self.activity.asked.first() {
             return Assessment {
                 request: asked.request.clone(),
-                ..self.say(State::Waiting, question(asked))
+                ..self.say(AgentState::Waiting, question(asked))
             };
         }
         match &self.activity.doing {
@@ -137,23 +79,23 @@ impl Facts<'_> {
             Doing::Tool { tool, text } => self.working(format!("{tool}: {text}"), QUIET_IN_TOOL),
             Doing::Idle => self.at_its_prompt(),
             Doing::Failed { text } => {
-                self.say(State::Waiting, format!("its turn ended with an error: {text}"))
+                self.say(AgentState::Waiting, format!("its turn ended with an error: {text}"))
             }
             Doing::Limit(limit) => {
-                Assessment { until: limit.until.clone(), ..self.say(State::Limit, limit.text.clone()) }
+                Assessment { until: limit.until.clone(), ..self.say(AgentState::Limit, limit.text.clone()) }
             }
             Doing::Ended => {
-                self.say(State::Ended, "its conversation is over, and its program still runs".to_owned())
+                self.say(AgentState::Ended, "its conversation is over, and its program still runs".to_owned())
             }
         }
     }
 
-    fn say(&self, state: State, reason: String) -> Assessment {
+    fn say(&self, state: AgentState, reason: String) -> Assessment {
         Assessment { state, reason, lasts: self.heard, until: None, request: None }
     }
 
     fn quiet(&self, reason: String) -> Assessment {
-        Assessment { lasts: self.still, ..self.say(State::Quiet, reason) }
+        Assessment { lasts: self.still, ..self.say(AgentState::Quiet, reason) }
     }
 
     /// It reported work, which a screen without changes makes doubtful after a while.
@@ -162,44 +104,44 @@ impl Facts<'_> {
         if is_longer(self.heard) && is_longer(self.still) {
             return self.quiet(format!("{reason}, and its screen does not change: it may hang"));
         }
-        self.say(State::Busy, reason)
+        self.say(AgentState::Busy, reason)
     }
 
     fn begun(&self) -> Assessment {
         // After the clock was set back the time of the report is unknown, and the age takes its place.
         if self.heard.or(self.age).is_some_and(|time| time >= BEGINNING) {
-            return self.say(State::Waiting, "it has begun and has no prompt".to_owned());
+            return self.say(AgentState::Waiting, "it has begun and has no prompt".to_owned());
         }
-        self.say(State::Busy, "it has just begun".to_owned())
+        self.say(AgentState::Busy, "it has just begun".to_owned())
     }
 
     fn unheard(&self) -> Assessment {
         let said = |state, reason: &str| Assessment { lasts: self.age, ..self.say(state, reason.to_owned()) };
         let is_young = self.age.is_none_or(|age| age < BEGINNING);
         match self.still {
-            _ if is_young => said(State::Busy, "it has just begun"),
+            _ if is_young => said(AgentState::Busy, "it has just begun"),
             _ if self.reports => {
-                said(State::Quiet, "it has reported nothing since it began: it may show a dialog")
+                said(AgentState::Quiet, "it has reported nothing since it began: it may show a dialog")
             }
             Some(still) if still >= QUIET => {
                 self.quiet("its screen does not change: it may wait for somebody".to_owned())
             }
-            Some(_) => said(State::Busy, "its screen changes; its harness does not report what it does"),
-            None => said(State::Unknown, "its harness does not report what it does"),
+            Some(_) => said(AgentState::Busy, "its screen changes; its harness does not report what it does"),
+            None => said(AgentState::Unknown, "its harness does not report what it does"),
         }
     }
 
     fn at_its_prompt(&self) -> Assessment {
         match &self.wants {
             Wants::Nothing { status } => {
-                self.say(State::Idle, format!("it is at its prompt: the task is {status}"))
+                self.say(AgentState::Idle, format!("it is at its prompt: the task is {status}"))
             }
-            Wants::Turn => self.say(State::Waiting, "it is at its prompt".to_owned()),
+            Wants::Turn => self.say(AgentState::Waiting, "it is at its prompt".to_owned()),
             Wants::Artifact { missing } => {
-                self.say(State::Waiting, format!("it is at its prompt, and {missing}"))
+                self.say(AgentState::Waiting, format!("it is at its prompt, and {missing}"))
             }
             Wants::Request { status } => self.say(
-                State::Waiting,
+                AgentState::Waiting,
                 format!("it is at its prompt, has written what {status} needs, and has not asked for it"),
             ),
         }
@@ -244,7 +186,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(known: Known, state: State, reason: &str) {
+    fn check(known: Known, state: AgentState, reason: &str) {
         let note = |(kind, text): (Kind, &str)| Note {
             tool: Some("Bash".to_owned()),
             text: Some(text.to_owned()),
@@ -277,10 +219,10 @@ mod tests {
     fn a_request_comes_before_everything_else() {
         let asked = Some((Kind::Permission, "rm -r x"));
         let reason = "it asks whether it may use Bash: rm -r x";
-        check(Known { asked, ..long(tool()) }, State::Waiting, reason);
+        check(Known { asked, ..long(tool()) }, AgentState::Waiting, reason);
         check(
             Known { asked: Some((Kind::Question, "Which?")), ..long(tool()) },
-            State::Waiting,
+            AgentState::Waiting,
             "it asks: Which?",
         );
     }
@@ -288,55 +230,59 @@ mod tests {
     #[test]
     fn a_silent_tool_is_busy_until_its_screen_stands_still() {
         let reason = "Bash: sleep 100000";
-        check(Known { still: None, ..long(tool()) }, State::Busy, reason);
-        check(Known { still: Some(Duration::ZERO), ..long(tool()) }, State::Busy, reason);
-        check(Known { heard: Some(Duration::ZERO), ..long(tool()) }, State::Busy, reason);
+        check(Known { still: None, ..long(tool()) }, AgentState::Busy, reason);
+        check(Known { still: Some(Duration::ZERO), ..long(tool()) }, AgentState::Busy, reason);
+        check(Known { heard: Some(Duration::ZERO), ..long(tool()) }, AgentState::Busy, reason);
         let guess = "Bash: sleep 100000, and its screen does not change: it may hang";
-        check(long(tool()), State::Quiet, guess);
+        check(long(tool()), AgentState::Quiet, guess);
         let thinks = "it thinks, and its screen does not change: it may hang";
-        check(long(Doing::Thinking), State::Quiet, thinks);
+        check(long(Doing::Thinking), AgentState::Quiet, thinks);
     }
 
     #[test]
     fn an_idle_agent_is_judged_by_what_its_status_asks_for() {
         let wants = |wants| Known { wants, ..long(Doing::Idle) };
         let nothing = Wants::Nothing { status: "agent-review".to_owned() };
-        check(wants(nothing), State::Idle, "it is at its prompt: the task is agent-review");
-        check(wants(Wants::Turn), State::Waiting, "it is at its prompt");
+        check(wants(nothing), AgentState::Idle, "it is at its prompt: the task is agent-review");
+        check(wants(Wants::Turn), AgentState::Waiting, "it is at its prompt");
         let missing = Wants::Artifact { missing: "`## Handoff` is missing from TASK.md".to_owned() };
         check(
             wants(missing),
-            State::Waiting,
+            AgentState::Waiting,
             "it is at its prompt, and `## Handoff` is missing from TASK.md",
         );
         let request = Wants::Request { status: "agent-review".to_owned() };
         let reason = "it is at its prompt, has written what agent-review needs, and has not asked for it";
-        check(wants(request), State::Waiting, reason);
+        check(wants(request), AgentState::Waiting, reason);
     }
 
     #[test]
     fn limits_errors_and_ends_are_told() {
         let limit = Doing::Limit(Limit { until: Some("2026".to_owned()), text: "429".to_owned() });
-        check(long(limit), State::Limit, "429");
+        check(long(limit), AgentState::Limit, "429");
         let failed = Doing::Failed { text: "not logged in".to_owned() };
-        check(long(failed), State::Waiting, "its turn ended with an error: not logged in");
-        check(long(Doing::Ended), State::Ended, "its conversation is over, and its program still runs");
-        check(long(Doing::Started), State::Waiting, "it has begun and has no prompt");
+        check(long(failed), AgentState::Waiting, "its turn ended with an error: not logged in");
+        check(long(Doing::Ended), AgentState::Ended, "its conversation is over, and its program still runs");
+        check(long(Doing::Started), AgentState::Waiting, "it has begun and has no prompt");
         let set_back = Known { heard: None, ..long(Doing::Started) };
-        check(set_back, State::Waiting, "it has begun and has no prompt");
+        check(set_back, AgentState::Waiting, "it has begun and has no prompt");
     }
 
     #[test]
     fn an_agent_that_never_reports_is_guessed_at_by_its_screen() {
         let silent = Known { reports: false, ..long(Doing::Unknown) };
-        check(silent.clone(), State::Quiet, "its screen does not change: it may wait for somebody");
+        check(silent.clone(), AgentState::Quiet, "its screen does not change: it may wait for somebody");
         let moving = Known { still: Some(Duration::ZERO), ..silent.clone() };
-        check(moving, State::Busy, "its screen changes; its harness does not report what it does");
-        check(Known { still: None, ..silent }, State::Unknown, "its harness does not report what it does");
+        check(moving, AgentState::Busy, "its screen changes; its harness does not report what it does");
+        check(
+            Known { still: None, ..silent },
+            AgentState::Unknown,
+            "its harness does not report what it does",
+        );
         let dialog = "it has reported nothing since it began: it may show a dialog";
-        check(long(Doing::Unknown), State::Quiet, dialog);
+        check(long(Doing::Unknown), AgentState::Quiet, dialog);
         let young = Known { age: Some(Duration::ZERO), ..long(Doing::Unknown) };
-        check(young, State::Busy, "it has just begun");
+        check(young, AgentState::Busy, "it has just begun");
     }
 
     #[test]

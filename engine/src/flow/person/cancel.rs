@@ -2,13 +2,14 @@
 
 use orange_core::{Actor, Forced};
 
+use crate::answer::TransitionResult;
 use crate::app::App;
+use crate::flow::Goal;
 use crate::flow::life::forced;
 use crate::flow::person::migrate::migration;
 use crate::flow::refusal;
 use crate::flow::request::finish::lock_recovered_or_as_is;
 use crate::flow::request::{begin, carry_out, decide};
-use crate::flow::{Goal, TransitionResult};
 use crate::store::{Event, LockedTask, Set, TaskDir};
 use crate::{Error, Result};
 

@@ -2,13 +2,14 @@
 
 use orange_core::{Machine, Turn};
 
+use crate::answer::{Merged, TransitionResult};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::drive::gh::{Gh, PrState, PullRequest};
 use crate::drive::git::{Git, REMOTE, Strategy};
 use crate::flow::life::{self, Record};
 use crate::flow::request::{Goal, carry_out, decide};
-use crate::flow::{TransitionResult, lock_recovered, pull_request};
+use crate::flow::{lock_recovered, pull_request};
 use crate::hooks;
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::projects::Project;
@@ -24,23 +25,6 @@ pub struct Wish {
     pub local: bool,
     /// Merge although the workflow refuses or the branch is empty. For persons only.
     pub force: bool,
-}
-
-/// The result of a merge.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Merged {
-    /// The transition that followed; from a status to itself if the task was finished.
-    pub result: TransitionResult,
-    /// The merged branch.
-    pub branch: String,
-    /// The target branch.
-    pub into: String,
-    /// How: `ff`, `merge`, or `pr` for a merge on GitHub.
-    pub strategy: &'static str,
-    /// Whether the default branch was pushed.
-    pub pushed: bool,
-    /// The new commit of the default branch, if it is known.
-    pub commit: Option<String>,
 }
 
 /// Merges a task's branch and finishes the task; one that was finished without a merge keeps its status. Nothing is merged

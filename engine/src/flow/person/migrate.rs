@@ -1,33 +1,14 @@
 //! Moves a task to a state of its workflow or of another one, without a transition.
 
 use orange_core::{Actor, Machine};
-use serde_json::{Value as Json, json};
 
 use crate::Result;
+use crate::answer::{Migrated, Success};
 use crate::app::App;
 use crate::flow::definition::new_counters;
 use crate::flow::request::finish::lock_recovered_or_as_is;
 use crate::flow::snapshot::state_named;
 use crate::store::{Event, LockedTask, Set, TaskDir};
-
-/// The result of a migration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Migrated {
-    /// The task's id.
-    pub id: String,
-    /// The state it was in.
-    pub from: String,
-    /// The state it is in.
-    pub to: String,
-    /// The workflow it follows.
-    pub workflow: String,
-    /// The hash of that workflow's definition.
-    pub definition: String,
-    /// The hooks of an open transition, which will not run.
-    pub dropped_hooks: Vec<String>,
-    /// Whether an agent can be started in the new state.
-    pub respawnable: bool,
-}
 
 /// Moves a task to a state, and to a workflow if one is named. It checks no gate and runs no hook: worktree, session and agents
 /// stay. It closes an open transition. Counters that the workflow lacks stay in the journal for a migration back;
@@ -41,6 +22,7 @@ pub fn migrate(app: &App, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Re
     };
     let state = machine.state(state_named(machine, to)?);
     let migrated = Migrated {
+        success: Success,
         id: dir.id.clone(),
         from: locked.task().status().to_owned(),
         to: to.to_owned(),
@@ -81,19 +63,6 @@ fn dropped_hooks(locked: &LockedTask) -> Vec<String> {
 }
 
 impl Migrated {
-    /// The answer for `--json`.
-    pub fn json(&self) -> Json {
-        json!({
-            "success": true,
-            "id": self.id,
-            "from": self.from,
-            "to": self.to,
-            "workflow": self.workflow,
-            "definition": self.definition,
-            "dropped_hooks": self.dropped_hooks,
-        })
-    }
-
     /// The answer for people.
     pub fn text(&self) -> String {
         let mut text = format!("{} → {}  (workflow {})", self.from, self.to, self.workflow);

@@ -1,12 +1,13 @@
 //! Starts tasks: by command, by `spawn_next`, and in the state in which they were created.
 
-use orange_core::{Effect, Hook, Machine, Turn};
+use orange_core::{Effect, Machine, Turn};
 
 use crate::Result;
+use crate::answer::TransitionResult;
 use crate::app::App;
+use crate::flow::lock_recovered;
 use crate::flow::request::{Goal, begin, carry_out, decide};
 use crate::flow::snapshot::status_of;
-use crate::flow::{TransitionResult, lock_recovered};
 use crate::hooks::agents::{self, Occasion};
 use crate::hooks::{self, workspace};
 use crate::store::{self, Event, LockedTask, Task, TaskDir, TaskHistory, list, owed, projects, task};
@@ -175,7 +176,7 @@ fn run(
     locked: &mut LockedTask,
     effect: &Effect<'static>,
 ) -> Result<()> {
-    if effect.hook == Hook::AcquireWorkspace {
+    if effect.hook.action.acquires() {
         let bound = workspace::acquire(app, locked)?;
         let hook = effect.hook.name().to_owned();
         return locked.append(Event::HookEnded { hook, index: 0, error: None }, bound);

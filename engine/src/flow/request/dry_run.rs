@@ -2,10 +2,11 @@
 
 use orange_core::{Machine, Turn};
 
+use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::flow::life::closing;
 use crate::flow::request::decide;
-use crate::flow::{Goal, TransitionResult, definition};
+use crate::flow::{Goal, definition};
 use crate::hooks;
 use crate::store::{Event, OpenTransition, Record, Set, Task, TaskDir, TaskHistory, journal};
 use crate::{Result, store};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use orange_core::{Cause, Hook, Machine, Transition};
+use orange_core::{Action, Cause, Hook, Machine, Transition};
 
 use crate::app::App;
 use crate::flow::activity;
@@ -94,8 +94,8 @@ pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
     }
     let (changed, set) = closing(machine, locked.task(), &pending.plan);
     locked.append(changed, set)?;
-    let has = |hook: Hook<'_>| pending.plan.hooks.iter().any(|planned| planned.name == hook.name());
-    if has(Hook::ReleaseWorkspace) && !has(Hook::SpawnNext) {
+    let has = |action: Action| pending.plan.hooks.iter().any(|planned| planned.name == action.name());
+    if has(Action::ReleaseWorkspace) && !has(Action::SpawnNext) {
         queue::after_release(app, locked.dir())?;
     }
     Ok(())

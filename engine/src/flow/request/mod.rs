@@ -10,11 +10,12 @@ use std::path::Path;
 
 use orange_core::{Input, Machine, Turn};
 
+use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::drive::git::{self, Git};
 use crate::flow::life::{self, Record};
 use crate::flow::snapshot::state_named;
-use crate::flow::{TransitionResult, finish, lock_recovered};
+use crate::flow::{finish, lock_recovered};
 use crate::hooks;
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};

@@ -1,42 +1,9 @@
 //! The answer to a transition.
 
-use serde_json::{Value, json};
-
+use crate::answer::{TransitionResult, WorkflowChange};
 use crate::flow::definition::changed_story;
 use crate::store::{Event, Record};
 use crate::store::{Task, TaskHistory};
-
-/// The result of a transition.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TransitionResult {
-    /// The task's id.
-    pub id: String,
-    /// The state it left.
-    pub from: String,
-    /// The state it entered.
-    pub to: String,
-    /// The rounds of review so far.
-    pub review_round: u32,
-    /// The hooks that ran, in order, or in a dry run would run.
-    pub hooks: Vec<String>,
-    /// Why some of them failed.
-    pub hook_errors: Vec<String>,
-    /// The refs and folders with backups of a worktree.
-    pub backed_up: Vec<String>,
-    /// The new definition of the workflow, if it has changed since the transition before.
-    pub workflow_changed: Option<Changed>,
-    /// Whether nothing was done.
-    pub dry_run: bool,
-}
-
-/// A workflow with a new definition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
-    workflow: String,
-    from: String,
-    to: String,
-    compare: String,
-}
 
 impl TransitionResult {
     /// The result of the transition with this sequence number, by the journal.
@@ -91,30 +58,6 @@ impl TransitionResult {
         }
     }
 
-    /// The answer for `--json`.
-    pub fn json(&self) -> Value {
-        let mut json = json!({
-            "success": true,
-            "id": self.id,
-            "from": self.from,
-            "to": self.to,
-            "review_round": self.review_round,
-            "hooks_executed": self.hooks,
-            "hook_errors": self.hook_errors,
-        });
-        if !self.backed_up.is_empty() {
-            json["backed_up"] = self.backed_up.clone().into();
-        }
-        if let Some(Changed { workflow, from, to, compare }) = &self.workflow_changed {
-            json["workflow_changed"] =
-                json!({ "workflow": workflow, "from": from, "to": to, "compare": compare });
-        }
-        if self.dry_run {
-            json["dry_run"] = true.into();
-        }
-        json
-    }
-
     /// The answer for people.
     pub fn text(&self) -> String {
         let would = if self.dry_run { "would go " } else { "" };
@@ -125,7 +68,7 @@ impl TransitionResult {
         for reference in &self.backed_up {
             text += &format!("\nwork is kept in {reference}");
         }
-        if let Some(Changed { workflow, compare, .. }) = &self.workflow_changed {
+        if let Some(WorkflowChange { workflow, compare, .. }) = &self.workflow_changed {
             text += &format!("\n{}", changed_story(workflow, compare));
         }
         for error in &self.hook_errors {
@@ -136,14 +79,14 @@ impl TransitionResult {
 }
 
 /// The change of the workflow to report with this transition: the last one since the transition or migration before.
-fn changed_before(records: &[Record], started: u64) -> Option<Changed> {
+fn changed_before(records: &[Record], started: u64) -> Option<WorkflowChange> {
     let before = records.iter().rev().skip_while(|record| record.seq >= started);
     let moves = |event: &Event| matches!(event, Event::StatusChanged { .. } | Event::TaskMigrated { .. });
     let since = before.take_while(|record| !moves(&record.event));
     since.filter_map(|record| changed(&record.event)).next()
 }
 
-fn changed(event: &Event) -> Option<Changed> {
+fn changed(event: &Event) -> Option<WorkflowChange> {
     let Event::WorkflowChanged { workflow, from, to, compare } = event.clone() else { return None };
-    Some(Changed { workflow, from, to, compare })
+    Some(WorkflowChange { workflow, from, to, compare })
 }

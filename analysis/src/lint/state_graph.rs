@@ -4,18 +4,18 @@ use orange_core::{Machine, StateId};
 
 use crate::search::components::Components;
 
-/// What the plain graph alone tells about every state.
+/// What the plain graph alone says about every state.
 #[derive(Clone, Debug)]
-pub struct Ways {
-    /// By state: whether a task can be created there, or some way leads there from where one can.
+pub struct StateGraph {
+    /// By state: whether a task can be created there, or transitions lead there from where one can.
     pub entered: Vec<bool>,
-    /// By state: whether some way leads from there to a terminal state; a terminal state has one by itself.
+    /// By state: whether transitions lead from there to a terminal state; true of a terminal state itself.
     pub ends: Vec<bool>,
     /// Which states lead to each other.
     pub circles: Components,
 }
 
-impl Ways {
+impl StateGraph {
     /// Reads a machine once.
     pub(super) fn of(machine: &Machine<'_>) -> Self {
         let arrows = machine.transitions.iter().map(|it| (u32::from(it.from.0), u32::from(it.to.0)));

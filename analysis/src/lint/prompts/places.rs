@@ -1,0 +1,142 @@
+//! Where an agent can be when it gives each command of its prompt, or of a message that it reads.
+
+use std::collections::{BTreeSet, HashSet};
+
+use orange_core::{Actor, PromptId, TransitionId};
+
+use super::shared::{Instructions, Origin, all_instructions};
+use crate::lint::prompt_facts::{AgentInState, Target, Walker, survives};
+use crate::lint::{ActorKind, Facts};
+
+/// A command that no transition allows, wherever its agent can be.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub by: Origin,
+    /// Which of its commands.
+    pub command: usize,
+    /// Where the agent can be when it gives it; nowhere where the command names no state.
+    pub from: Vec<AgentInState>,
+}
+
+/// A command of a prompt that the engine grants.
+#[derive(Debug)]
+pub(super) struct Granted {
+    pub prompt: PromptId,
+    /// Which of its commands.
+    pub command: usize,
+    /// Where the agent can be when it gives it, and may.
+    pub from: Vec<AgentInState>,
+    /// Where it lives on then.
+    pub to: Option<AgentInState>,
+}
+
+/// More pairs of a place and a command than this are not looked at.
+const MAX_PLACES: usize = 2_000_000;
+
+/// What becomes of the commands of all prompts and messages.
+#[derive(Debug, Default)]
+pub(super) struct Commands {
+    pub refused: Vec<Refused>,
+    pub granted: Vec<Granted>,
+}
+
+impl Commands {
+    /// Goes through the commands of every prompt and message in their order. An agent may pass over any of them, and others may take
+    /// the task on, so that with each command that is granted the agent can be in one more place.
+    pub fn of(facts: &Facts<'_>) -> Self {
+        let mut commands = Self::default();
+        let mut walker = Walker::new(facts.machine);
+        let mut looked_at = 0;
+        for it in all_instructions(facts).filter(|it| !it.reading.commands.is_empty()) {
+            if looked_at > MAX_PLACES || commands.add(facts, &it, &mut walker, &mut looked_at).is_none() {
+                break;
+            }
+        }
+        commands
+    }
+
+    fn add(
+        &mut self,
+        facts: &Facts<'_>,
+        it: &Instructions<'_>,
+        walker: &mut Walker<'_>,
+        looked_at: &mut usize,
+    ) -> Option<()> {
+        let machine = facts.machine;
+        let can = |place: &AgentInState, to| place.state == to || place.may_request(machine, to);
+        let mut here = beginnings(facts, it, walker)?;
+        let mut known: HashSet<AgentInState> = here.iter().copied().collect();
+        for (at, command) in it.reading.commands.iter().enumerate() {
+            *looked_at += here.len();
+            let to = match command.target {
+                Target::State(to) => to,
+                Target::Unknown => {
+                    self.refused.push(Refused { by: it.by, command: at, from: Vec::new() });
+                    continue;
+                }
+                Target::Open => {
+                    here = walker.closure(here.into_iter(), |_, _| true)?;
+                    known = here.iter().copied().collect();
+                    continue;
+                }
+            };
+            let able: Vec<AgentInState> = here.iter().filter(|it| can(it, to)).copied().collect();
+            if able.is_empty() && !here.is_empty() {
+                self.refused.push(Refused { by: it.by, command: at, from: here.clone() });
+                // What comes next was written for an agent that this has been granted to.
+                let granted: BTreeSet<AgentInState> =
+                    here.iter().map(|it| AgentInState { state: to, ..*it }).collect();
+                here.extend(granted.into_iter().filter(|it| known.insert(*it)));
+                continue;
+            }
+            let lives = |place: &&AgentInState| {
+                machine.between(place.state, to).any(|id| survives(machine, id, place.actor))
+            };
+            let arrived: BTreeSet<AgentInState> =
+                able.iter().filter(lives).map(|it| AgentInState { state: to, ..*it }).collect();
+            if it.starts.is_empty() && at == 0 && !arrived.is_empty() {
+                // Nothing but its first command says where an agent with an unused prompt could be.
+                (here, known) = (Vec::new(), HashSet::new());
+            }
+            if arrived.iter().any(|it| !known.contains(it)) {
+                let more = walker.closure(arrived.iter().copied(), |by, id| others_take(facts, by, id))?;
+                here.extend(more.into_iter().filter(|it| known.insert(*it)));
+            }
+            if let Origin::Prompt(prompt) = it.by {
+                self.granted.push(Granted { prompt, command: at, from: able, to: arrived.first().copied() });
+            }
+        }
+        Some(())
+    }
+}
+
+/// Where the agent can be at first. Who reads a message has been led on by a prompt, and a prompt that is not used can begin anywhere.
+fn beginnings(
+    facts: &Facts<'_>,
+    it: &Instructions<'_>,
+    walker: &mut Walker<'_>,
+) -> Option<Vec<AgentInState>> {
+    if it.starts.is_empty() {
+        let alive = facts.states().filter(|(_, it)| !it.terminal);
+        let both = |state| [Actor::Worker, Actor::Reviewer].map(|actor| AgentInState { state, actor });
+        return Some(alive.flat_map(|(state, _)| both(state)).collect());
+    }
+    let starts = it.starts.iter().map(|it| it.place);
+    match it.by {
+        Origin::Message(_) => it.runs.map(<[AgentInState]>::to_vec),
+        Origin::Prompt(_) => walker.closure(starts, |by, id| others_take(facts, by, id)),
+    }
+}
+
+/// Whether others take a transition while an agent runs: those whom `by` leaves it to, an exit rule when the other agent ends, who
+/// reads a command for it, and a person where one is waited for.
+fn others_take(facts: &Facts<'_>, actor: Actor, id: TransitionId) -> bool {
+    let transition = facts.machine.transition(id);
+    let by_rule = facts.actor_kinds[id.0 as usize] == ActorKind::Engine
+        && facts.machine.state(transition.from).agent != actor;
+    let by_person = facts.state(transition.from).wait.is_some() && transition.by.allows(Actor::Human);
+    !transition.by.allows(actor)
+        || by_rule
+        || by_person
+        || facts.prompt_facts.others_name(actor, transition.from, transition.to)
+}

@@ -1,0 +1,304 @@
+//! The actions: everything that a hook can do, each described once.
+
+use crate::{Actor, HarnessOf, Permissions};
+
+/// What other rooms ask of an action. One that does nothing of this is [`PLAIN`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traits {
+    /// How it starts an agent, if it does.
+    pub starts: Option<Starts>,
+    /// Which agents it ends.
+    pub ends: Option<Ends>,
+    /// What it does with the task's worktree.
+    pub worktree: Option<Worktree>,
+    /// What it does to the remote.
+    pub remote: Option<Remote>,
+    /// Who reads its message.
+    pub tells: Option<Actor>,
+}
+
+/// How an action starts an agent. Each needs a worktree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Starts {
+    /// In the place of the agents before.
+    Anew,
+    /// Beside a worker, in a window of the task's session.
+    BesideWorker,
+    /// Where no worker is alive to read its message.
+    MissingWorker,
+}
+
+/// Which agents an action ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// Both, with the session that they are in.
+    Session,
+    /// The reviewer.
+    Reviewer,
+}
+
+/// What an action does with the task's worktree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worktree {
+    /// Binds one, unless one is bound.
+    Acquires,
+    /// Gives it back.
+    Releases,
+    /// Works in it.
+    Uses,
+}
+
+/// What an action does to the remote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remote {
+    /// Adds to it.
+    Adds,
+    /// Deletes something of it.
+    Deletes,
+}
+
+/// An action that runs beside the task and its agents.
+pub const PLAIN: Traits = Traits { starts: None, ends: None, worktree: None, remote: None, tells: None };
+
+impl Starts {
+    /// The harness and the permissions of the agent where the hook does not say.
+    pub const fn defaults(self) -> (HarnessOf, Permissions) {
+        match self {
+            Starts::Anew | Starts::MissingWorker => (HarnessOf::Task, Permissions::Full),
+            Starts::BesideWorker => (HarnessOf::Review, Permissions::Reduced),
+        }
+    }
+}
+
+/// A key of a hook beside `action`. An action has at most one parameter of each kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// The key.
+    pub name: &'static str,
+    /// What its value is, and which part of [`crate::Hook`] it becomes.
+    pub kind: ParameterKind,
+    /// Whether it must be there.
+    pub required: bool,
+    /// What it means, in one sentence.
+    pub doc: &'static str,
+}
+
+/// What the value of a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// The name of a prompt.
+    Prompt,
+    /// Which of the task's two harnesses runs an agent.
+    Harness,
+    /// What an agent may do.
+    Permissions,
+    /// The name of a counter.
+    Counter,
+    /// A text that somebody reads.
+    Message,
+    /// A key of the frontmatter that people own.
+    Field,
+    /// Any scalar, taken as text.
+    Value,
+    /// A program and its arguments.
+    Argv,
+    /// Seconds, at least 1, and how many where the hook does not say.
+    Seconds(u32),
+}
+
+use ParameterKind as Kind;
+
+const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Parameter {
+    Parameter { name, kind, required: true, doc }
+}
+
+const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Parameter {
+    Parameter { name, kind, required: false, doc }
+}
+
+const PROMPT: Parameter = required("prompt", Kind::Prompt, "What the agent is told.");
+const INCREMENT: Parameter =
+    optional("increment", Kind::Counter, "The counter that goes up by one before the agent starts.");
+
+macro_rules! actions {
+    ($($(#[doc = $doc:literal])+ $action:ident = $name:literal [$($parameter:expr),* $(,)?] $traits:expr;)+) => {
+        /// What a hook does. The text of each is its row in `docs/workflow.md`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Action {
+            $($(#[doc = $doc])+ $action,)+
+        }
+
+        impl Action {
+            /// All actions, in the order of the page.
+            pub const ALL: &[Action] = &[$(Action::$action),+];
+
+            /// The name in the workflow language.
+            pub const fn name(self) -> &'static str {
+                match self { $(Action::$action => $name,)+ }
+            }
+
+            /// What it does, for people.
+            pub const fn doc(self) -> &'static str {
+                match self { $(Action::$action => concat!($($doc),+).trim_ascii(),)+ }
+            }
+
+            /// Its keys beside `action`, in the order that people write them in.
+            pub const fn parameters(self) -> &'static [Parameter] {
+                match self { $(Action::$action => const { &[$($parameter),*] },)+ }
+            }
+
+            /// What other rooms ask of it.
+            pub const fn traits(self) -> &'static Traits {
+                match self { $(Action::$action => const { &$traits },)+ }
+            }
+        }
+    };
+}
+
+actions! {
+    /// Gives the task a worktree of the project's pool.
+    AcquireWorkspace = "acquire_workspace" []
+        Traits { worktree: Some(Worktree::Acquires), ..PLAIN };
+
+    /// Backs up unsaved work, resets the worktree to the default branch and returns it to the pool. It starts no other task.
+    ReleaseWorkspace = "release_workspace" []
+        Traits { worktree: Some(Worktree::Releases), ..PLAIN };
+
+    /// Starts an agent in the task's session, which it creates if there is none. A worker's window is called `worker`, a
+    /// reviewer's `review-<round>`. The hook fails while an earlier agent of the same kind is alive.
+    SpawnAgent = "spawn_agent" [
+        PROMPT,
+        optional("harness", Kind::Harness, "Which of the task's harnesses runs it; task by default."),
+        optional("permissions", Kind::Permissions, "What it may do without asking; full by default."),
+        INCREMENT,
+    ] Traits { starts: Some(Starts::Anew), ..PLAIN };
+
+    /// The same as `spawn_agent`, with a reviewer's defaults.
+    SpawnReviewer = "spawn_reviewer" [
+        PROMPT,
+        optional("harness", Kind::Harness, "Which of the task's harnesses runs it; review by default."),
+        optional("permissions", Kind::Permissions, "What it may do without asking; reduced by default."),
+        INCREMENT,
+    ] Traits { starts: Some(Starts::BesideWorker), ..PLAIN };
+
+    /// Ends the task's agents, all processes that they have started, and their session. Panes and windows that a person has
+    /// opened in it stay.
+    KillSession = "kill_session" []
+        Traits { ends: Some(Ends::Session), ..PLAIN };
+
+    /// Ends the reviewer and all processes that it has started, and not the worker.
+    KillReviewer = "kill_reviewer" []
+        Traits { ends: Some(Ends::Reviewer), ..PLAIN };
+
+    /// Pastes the message into the worker's window; `{orange}` in it is replaced as in prompts. If no worker is alive, the hook
+    /// starts one with the prompt instead; without a `prompt`, it fails.
+    NotifyWorker = "notify_worker" [
+        required("message", Kind::Message, "What the worker is told."),
+        optional(
+            "prompt",
+            Kind::Prompt,
+            "What a worker is started with where none is alive; without it, the hook fails there.",
+        ),
+    ] Traits { starts: Some(Starts::MissingWorker), tells: Some(Actor::Worker), ..PLAIN };
+
+    /// Starts the oldest waiting task of the project, if a worktree is free. Nothing else starts a waiting task, not even a
+    /// cancellation, unless the project's queue is `auto` (`orange project update --queue auto`): then every free worktree goes
+    /// to a waiting task, also through `orange monitor`.
+    SpawnNext = "spawn_next" [] PLAIN;
+
+    /// Pushes the task's branch.
+    PushBranch = "push_branch" []
+        Traits { remote: Some(Remote::Adds), ..PLAIN };
+
+    /// Pushes the branch and opens a pull request.
+    CreatePr = "create_pr" []
+        Traits { remote: Some(Remote::Adds), ..PLAIN };
+
+    /// Removes the branch from the remote if it was made for this task, unless it is protected: the default branch, `main`,
+    /// `master`, `trunk`, `develop`, `development`, `staging`, `production`, `release/*`, and names set with
+    /// `git config --add orange.protected 'lts-*'` in the repository.
+    DeleteRemoteBranch = "delete_remote_branch" []
+        Traits { remote: Some(Remote::Deletes), ..PLAIN };
+
+    /// Raises a counter by one. `increment_review_round` is the same with `field: review_round`.
+    Increment = "increment" [required("field", Kind::Counter, "The counter that goes up by one.")] PLAIN;
+
+    /// Writes a key of the frontmatter that the engine does not own.
+    SetField = "set_field" [
+        required("field", Kind::Field, "A key of the frontmatter that people own."),
+        required("value", Kind::Value, "What is written there."),
+    ] PLAIN;
+
+    /// Shows the message to a person, as the task's `attention`.
+    Notify = "notify" [required("message", Kind::Message, "What the person is told.")]
+        Traits { tells: Some(Actor::Human), ..PLAIN };
+
+    /// Runs a program in the worktree, with these arguments and no shell; `timeout` is in seconds, 60 by default.
+    RunCommand = "run_command" [
+        required("argv", Kind::Argv, "The program and its arguments. No shell reads it."),
+        optional("timeout", Kind::Seconds(60), "Seconds after which it is ended; 60 by default."),
+    ] Traits { worktree: Some(Worktree::Uses), ..PLAIN };
+}
+
+impl Action {
+    /// The action with this name.
+    pub fn named(name: &str) -> Option<Action> {
+        Action::ALL.iter().copied().find(|it| it.name() == name)
+    }
+
+    /// Whether it binds a worktree to the task.
+    pub fn acquires(self) -> bool {
+        self.traits().worktree == Some(Worktree::Acquires)
+    }
+
+    /// Whether it gives the task's worktree back.
+    pub fn releases(self) -> bool {
+        self.traits().worktree == Some(Worktree::Releases)
+    }
+
+    /// Whether it ends the task's session.
+    pub fn ends_session(self) -> bool {
+        self.traits().ends == Some(Ends::Session)
+    }
+
+    /// Whether it starts an agent beside a worker.
+    pub fn starts_beside(self) -> bool {
+        self.traits().starts == Some(Starts::BesideWorker)
+    }
+
+    /// Whether it is meant for a task whose worker is alive.
+    pub fn needs_worker(self) -> bool {
+        matches!(self.traits().starts, Some(Starts::BesideWorker | Starts::MissingWorker))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_action_has_one_parameter_of_a_kind() {
+        for action in Action::ALL {
+            assert_eq!(Action::named(action.name()), Some(*action));
+            let kind = |it: &Parameter| core::mem::discriminant(&it.kind);
+            let parameters = action.parameters();
+            for (at, parameter) in parameters.iter().enumerate() {
+                let same = parameters[..at].iter().find(|it| kind(it) == kind(parameter));
+                assert_eq!(same.map(|it| it.name), None, "{action:?}");
+            }
+        }
+    }
+
+    /// The search does one of these for a hook.
+    #[test]
+    fn an_action_has_one_effect_on_agents_and_worktree() {
+        for action in Action::ALL {
+            let has = |kind| action.parameters().iter().any(|it| it.kind == kind);
+            let Traits { starts, ends, worktree, tells, .. } = *action.traits();
+            let effects = [starts.is_some(), ends.is_some(), worktree.is_some()];
+            assert!(effects.iter().filter(|it| **it).count() <= 1, "{action:?}");
+            assert_eq!(starts.is_some(), has(Kind::Prompt), "{action:?}");
+            assert!(tells.is_none() || has(Kind::Message), "{action:?}");
+        }
+    }
+}

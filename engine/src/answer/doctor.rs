@@ -1,0 +1,27 @@
+//! `orange doctor`.
+
+use serde::Serialize;
+
+/// What `orange doctor` has found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Diagnosis {
+    /// Whether nothing is broken.
+    pub healthy: bool,
+    /// What each check has found.
+    pub findings: Vec<Finding>,
+}
+
+/// What a check has found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// The check.
+    pub check: &'static str,
+    /// `ok`, `warning` or `broken`.
+    pub level: &'static str,
+    /// What was found.
+    pub message: String,
+    /// What to do about it; null where nothing is to be done.
+    pub remedy: Option<String>,
+}

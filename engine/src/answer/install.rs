@@ -1,0 +1,102 @@
+//! `orange install`, `orange setup`, `orange completions` and `orange complete`.
+
+use serde::Serialize;
+
+use super::Success;
+
+/// What `orange install` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Install {
+    /// The skill was written.
+    Written {
+        /// True.
+        success: Success,
+        /// What became of each file.
+        files: Vec<SkillFile>,
+    },
+    /// The skill, which `--print` asks for.
+    Printed {
+        /// Its text.
+        skill: String,
+    },
+}
+
+/// The file with the skill for a harness.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct SkillFile {
+    /// The harness.
+    pub harness: &'static str,
+    /// The file.
+    pub file: String,
+    /// `written`, `updated` or `unchanged`.
+    pub change: &'static str,
+}
+
+/// What `orange setup` answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Setup {
+    /// True.
+    pub success: Success,
+    /// Whether everything is agreed to.
+    pub agreed: bool,
+    /// The files that were changed.
+    pub changed: Vec<String>,
+    /// What each harness asks in each project; not with `--undo`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub harnesses: Option<Vec<HarnessInProject>>,
+    /// The harnesses that lack the skill; not with `--undo`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing_skills: Option<Vec<String>>,
+}
+
+/// What a harness asks in a project.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct HarnessInProject {
+    /// The harness.
+    pub harness: String,
+    /// The project.
+    pub project: String,
+    /// Its repository.
+    pub repo: String,
+    /// What the harness asks.
+    pub matters: Vec<SetupMatter>,
+}
+
+/// One thing that a harness asks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct SetupMatter {
+    /// `login`, `key`, `trust`, `bypass` or `root`.
+    pub name: &'static str,
+    /// What the harness may do once it is settled.
+    pub allows: String,
+    /// Whether nothing is to be done about it.
+    pub settled: bool,
+    /// What settles it.
+    pub remedy: String,
+}
+
+/// What `orange completions` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Completions {
+    /// The shell.
+    pub shell: &'static str,
+    /// The script that the shell reads.
+    pub script: &'static str,
+}
+
+/// A word that could be typed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Candidate {
+    /// The word; empty where the shell completes files and folders itself.
+    pub word: String,
+    /// What it means.
+    pub about: String,
+}

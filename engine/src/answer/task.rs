@@ -1,0 +1,479 @@
+//! `orange task`, apart from transitions.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Agent, Spending, Success};
+use crate::error::Failure;
+use crate::store::{Record, event};
+
+/// The answer of a command that changes a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Changing<T> {
+    /// The answer itself.
+    #[serde(flatten)]
+    pub answer: T,
+    /// What was put right on the way, if anything.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub repaired: Vec<Repair>,
+}
+
+/// Something that was not as the journal has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Repair {
+    /// The field of the frontmatter, or `history.jsonl`.
+    pub field: String,
+    /// What was there.
+    pub found: Option<String>,
+    /// What is there now.
+    pub kept: Option<String>,
+}
+
+/// What `orange task create` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Created {
+    /// True.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// Its project.
+    pub project: String,
+    /// Its branch.
+    pub branch: String,
+    /// Its status.
+    pub status: String,
+    /// The workflow it follows.
+    pub workflow: String,
+    /// Its worktree; null when it has none yet.
+    pub workspace: Option<String>,
+    /// Its tmux session; null when it has none yet.
+    pub tmux_session: Option<String>,
+    /// What a person should look at.
+    pub attention: Option<String>,
+    /// What it waits for, where its agent was not started.
+    pub waiting: Option<String>,
+    /// Its file.
+    pub path: String,
+    /// What its agent will lack, if anything.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
+}
+
+/// A task in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ListedTask<'l> {
+    /// It can be read.
+    Readable(Box<TaskRow<'l>>),
+    /// It cannot be read.
+    Unreadable {
+        /// Its id.
+        id: &'l str,
+        /// Its project.
+        project: &'l str,
+        /// Why.
+        error: &'l Failure,
+    },
+}
+
+/// A task in a list that can be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct TaskRow<'l> {
+    /// Its id.
+    pub id: &'l str,
+    /// Its project.
+    pub project: &'l str,
+    /// Its branch.
+    pub branch: &'l str,
+    /// Its status.
+    pub status: &'l str,
+    /// The workflow it follows.
+    pub workflow: &'l str,
+    /// The rounds of review.
+    pub review_round: u32,
+    /// The crashes since the last transition.
+    pub crash_count: u32,
+    /// What is to be done.
+    pub summary: &'l str,
+    /// Its worktree.
+    pub workspace: Option<&'l str>,
+    /// Its tmux session.
+    pub tmux_session: Option<&'l str>,
+    /// `active`, `stopped`, `crashed`, `inactive` or `unknown`.
+    pub session: &'static str,
+    /// What its living agents do, the one first that needs somebody most.
+    pub agents: Vec<Agent>,
+    /// What its agents have taken; null without a living agent.
+    pub spent: Option<Spending>,
+    /// What a person should look at.
+    pub attention: Option<&'l str>,
+    /// What nobody has taken note of yet.
+    pub unnoticed: Option<String>,
+    /// The command with which a person goes on with it, where nobody else does.
+    pub your_turn: Option<String>,
+    /// What it waits for before it can start.
+    pub waits_for: Option<String>,
+    /// When its agent starts again, RFC 3339 UTC.
+    pub waiting_until: Option<&'l str>,
+    /// When it last changed, RFC 3339 UTC.
+    pub updated_at: &'l str,
+}
+
+/// A task in full.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ShownTask {
+    /// Its id.
+    pub id: String,
+    /// Its project.
+    pub project: String,
+    /// Its branch.
+    pub branch: String,
+    /// What is to be done.
+    pub summary: String,
+    /// Its status.
+    pub status: String,
+    /// The workflow it follows.
+    pub workflow: String,
+    /// The hash of that workflow's definition when the task last moved.
+    pub definition: String,
+    /// What stands between the task and its workflow, if anything.
+    pub workflow_note: Option<String>,
+    /// The harness of its workers.
+    pub harness: String,
+    /// The harness of its reviewers.
+    pub review_harness: String,
+    /// Its counters.
+    pub counters: BTreeMap<String, u32>,
+    /// Its worktree.
+    pub workspace: Option<String>,
+    /// The folder of its worktree.
+    #[serde(skip)]
+    pub worktree: Option<String>,
+    /// Its tmux session.
+    pub tmux_session: Option<String>,
+    /// `active`, `stopped`, `crashed`, `inactive` or `unknown`.
+    pub session: &'static str,
+    /// What nobody has taken note of yet.
+    pub unnoticed: Option<String>,
+    /// The command with which a person goes on with it, where nobody else does.
+    pub your_turn: Option<String>,
+    /// What its living agents do, the one first that needs somebody most.
+    pub agents: Vec<Agent>,
+    /// What its agents have taken.
+    pub spent: Spending,
+    /// When its agent starts again, RFC 3339 UTC.
+    pub waiting_until: Option<String>,
+    /// When its agent starts again, and why it waits.
+    #[serde(skip)]
+    pub waiting: Option<event::Waiting>,
+    /// When a person has stopped its agents, RFC 3339 UTC.
+    pub stopped_at: Option<String>,
+    /// What a person should look at.
+    pub attention: Option<String>,
+    /// Its pull request.
+    pub pr_url: Option<String>,
+    /// When it was created, RFC 3339 UTC.
+    pub created_at: String,
+    /// When it last changed, RFC 3339 UTC.
+    pub updated_at: String,
+    /// Its file.
+    pub path: String,
+    /// The sections of its body that a gate could read, by their headings.
+    pub sections: BTreeMap<String, String>,
+    /// The sections that have passed a gate, by their headings.
+    pub gates: BTreeMap<String, PassedGate>,
+    /// Its last events, oldest first.
+    #[cfg_attr(feature = "schemas", schemars(with = "Vec<JournalLine>"))]
+    pub history: Vec<Record>,
+    /// How many events before them are left out.
+    pub history_left_out: usize,
+}
+
+/// How a section last passed a gate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct PassedGate {
+    /// A hash of what passed.
+    pub hash: String,
+    /// The commit that the worktree stood on.
+    pub commit: Option<String>,
+    /// Whether the section is still what passed.
+    pub unchanged: bool,
+}
+
+/// A line of a journal. Beside these it has the fields of its type, which docs/storage.md lists.
+#[cfg(feature = "schemas")]
+#[derive(schemars::JsonSchema)]
+#[allow(dead_code, reason = "the schema of what `Record` writes")]
+pub struct JournalLine {
+    /// Its number, from 1.
+    seq: u64,
+    /// When it was written, RFC 3339 UTC.
+    timestamp: String,
+    /// What happened.
+    r#type: String,
+    #[serde(flatten)]
+    fields: serde_json::Map<String, serde_json::Value>,
+}
+
+/// A line of `orange task watch`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Watched<'l> {
+    /// What an agent has come to do.
+    Doing {
+        /// `agent.doing`.
+        r#type: &'static str,
+        /// The task's id.
+        task: &'l str,
+        /// When that was seen, RFC 3339 UTC.
+        timestamp: &'l str,
+        /// What it does.
+        #[serde(flatten)]
+        agent: &'l Agent,
+    },
+    /// A task that cannot be read.
+    Broken {
+        /// The task's id.
+        task: &'l str,
+        /// Why.
+        error: &'l Failure,
+    },
+    /// A new line of a journal.
+    Event {
+        /// The task's id.
+        task: &'l str,
+        /// The line.
+        #[serde(flatten)]
+        #[cfg_attr(feature = "schemas", schemars(with = "JournalLine"))]
+        record: &'l Record,
+    },
+}
+
+/// What `orange task logs` answers; with `--follow`, each of its lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Logs<'l> {
+    /// The whole of what an agent did.
+    Whole {
+        /// The task's id.
+        id: &'l str,
+        /// The agent's number.
+        spawn: u32,
+        /// `worker` or `reviewer`.
+        #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+        actor: &'l event::Actor,
+        /// Its harness.
+        harness: &'l str,
+        /// The harness's own id of its conversation, where it is known.
+        conversation: Option<&'l str>,
+        /// Whether it continues the conversation of an agent before it.
+        resumed: bool,
+        /// Whether its end is not on record yet.
+        alive: bool,
+        /// `jsonl` for a conversation, `pane` for what its pane has shown.
+        form: String,
+        /// What its pane has shown.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        text: Option<&'l str>,
+        /// Its conversation.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        turns: Option<Vec<Turn<'l>>>,
+    },
+    /// A turn of its conversation, while it goes on.
+    Turn(Turn<'l>),
+    /// What its pane has shown since, while it goes on.
+    Pane {
+        /// The agent's number.
+        spawn: u32,
+        /// The text.
+        text: &'l str,
+    },
+}
+
+/// One thing that happened in a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Turn<'l> {
+    /// The agent's number, in a line of `--follow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spawn: Option<u32>,
+    /// When, as the harness wrote it.
+    pub time: Option<&'l str>,
+    /// `asked`, `said`, `thought`, `called` or `answered`.
+    pub kind: &'static str,
+    /// What was asked, said, thought or answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<&'l str>,
+    /// The tool that was called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<&'l str>,
+    /// Its arguments: the one that matters, or all of them as JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<&'l str>,
+    /// Whether the tool failed that has answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<bool>,
+}
+
+/// What `orange task respawn` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Respawned {
+    /// True.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// The number of the new agent.
+    pub spawn: u32,
+    /// Whether it continues the conversation of the agent before.
+    pub resumed: bool,
+    /// The harness's own id of its conversation, where it is known.
+    pub conversation: Option<String>,
+    /// Why it does not continue that conversation, where it should have.
+    pub not_resumed: Option<String>,
+}
+
+/// What `orange task restart` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Restarted {
+    /// True.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// The number of the new agent.
+    pub spawn: u32,
+}
+
+/// What `orange task stop` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Stopped {
+    /// True.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// The numbers of the agents that were ended.
+    pub stopped: Vec<u32>,
+}
+
+/// What `orange task attach` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Attached {
+    /// True.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// Its tmux session.
+    pub session: Option<String>,
+}
+
+/// What `orange task answer` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Answered {
+    /// True.
+    pub success: Success,
+    /// The request.
+    pub request: String,
+    /// Whether the agent may.
+    pub allow: bool,
+    /// The agent's number.
+    pub spawn: u32,
+    /// The tool that it wants to use.
+    pub tool: Option<String>,
+    /// What it wants to do with it.
+    pub text: Option<String>,
+}
+
+/// What `orange task wait` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Waited {
+    /// True.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// The status that it has come to.
+    pub status: String,
+}
+
+/// What `orange task delete` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Deleted {
+    /// True.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// Where it is kept.
+    pub path: String,
+}
+
+/// What `orange task restore` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Restored {
+    /// A deleted task is back.
+    Task {
+        /// True.
+        success: Success,
+        /// The task's id.
+        id: String,
+        /// Its status.
+        status: String,
+        /// Its file.
+        path: String,
+    },
+    /// A branch has the work of a backup.
+    Branch {
+        /// True.
+        success: Success,
+        /// The task's id.
+        id: String,
+        /// The branch.
+        branch: String,
+        /// The ref of the backup.
+        reference: String,
+        /// The commit of the backup.
+        commit: String,
+    },
+}
+
+/// What `orange task create-pr` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct OpenedPullRequest {
+    /// True.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// The address of the pull request.
+    pub pr_url: String,
+    /// Whether it was opened just now.
+    pub created: bool,
+    /// The template that its text ends with.
+    pub template: Option<String>,
+}
+
+/// What the wrapper of an agent answers: how its harness has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct AgentEnd {
+    /// Its exit status, when it ended by itself.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+}

@@ -1,0 +1,144 @@
+//! What the commands answer that move a task on.
+
+use serde::Serialize;
+
+use super::Success;
+
+/// What a transition came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct TransitionResult {
+    /// True.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// The state it left.
+    pub from: String,
+    /// The state it reached.
+    pub to: String,
+    /// The rounds of review up to then.
+    pub review_round: u32,
+    /// The hooks that were run, in order; for a dry run those that would be.
+    #[serde(rename = "hooks_executed")]
+    pub hooks: Vec<String>,
+    /// Why some of them failed.
+    pub hook_errors: Vec<String>,
+    /// The refs, and the folders, that keep what would have been lost with a worktree.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub backed_up: Vec<String>,
+    /// The workflow that has become another one since the transition before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow_changed: Option<WorkflowChange>,
+    /// Whether nothing was done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+/// A workflow with a new definition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct WorkflowChange {
+    /// The workflow.
+    pub workflow: String,
+    /// The hash of its definition before.
+    pub from: String,
+    /// The hash of its definition now.
+    pub to: String,
+    /// The command that shows what has changed.
+    pub compare: String,
+}
+
+/// The answer to a transition, with what else is to be done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Moved {
+    /// What it came to.
+    #[serde(flatten)]
+    pub result: TransitionResult,
+    /// False where the task is where merged tasks go, and its branch is not merged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merged: Option<bool>,
+    /// What else is to be done, or will be missing, if anything.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
+}
+
+/// What `orange task update` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Update {
+    /// A status was asked for.
+    Status(Box<Moved>),
+    /// Only other fields were changed.
+    Fields {
+        /// True.
+        success: Success,
+        /// The task's id.
+        id: String,
+        /// The fields that have changed.
+        updated: Vec<&'static str>,
+        /// Whether nothing was done.
+        dry_run: bool,
+    },
+}
+
+/// What a merge came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Merged {
+    /// The transition that followed; from a status to itself where the task was over.
+    #[serde(flatten)]
+    pub result: TransitionResult,
+    /// The branch that was merged.
+    pub branch: String,
+    /// The branch that it was merged into.
+    pub into: String,
+    /// How: `ff`, `merge`, or `pr` for a merge on GitHub.
+    pub strategy: &'static str,
+    /// Whether the default branch was pushed.
+    pub pushed: bool,
+    /// The commit that the default branch has now, as far as it is known.
+    pub commit: Option<String>,
+}
+
+/// What a migration came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Migrated {
+    /// True.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// The state it was in.
+    pub from: String,
+    /// The state it is in.
+    pub to: String,
+    /// The workflow it follows.
+    pub workflow: String,
+    /// The hash of that workflow's definition.
+    pub definition: String,
+    /// The hooks of the transition that could not be finished, which nobody is going to run.
+    pub dropped_hooks: Vec<String>,
+    /// Whether an agent can be started where the task is now.
+    #[serde(skip)]
+    pub respawnable: bool,
+}
+
+/// A status that a task can go to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Next {
+    /// The status.
+    pub to: &'static str,
+    /// Whether it can be asked for now.
+    pub allowed: bool,
+    /// The guard of the transition.
+    pub guard: Option<&'static str>,
+    /// What its gate wants, in words.
+    pub gate: Option<String>,
+    /// What is still missing.
+    pub missing: Option<String>,
+    /// Its hooks, in order.
+    pub hooks: Vec<&'static str>,
+}

@@ -1,0 +1,144 @@
+//! `orange workflow`.
+
+use serde::Serialize;
+
+use crate::error::Failure;
+
+/// A workflow that tasks can follow, or that cannot be compiled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ListedWorkflow<'l> {
+    /// Tasks can follow it.
+    Compiled {
+        /// What is known of it.
+        #[serde(flatten)]
+        workflow: Workflow,
+        /// Its file; null when it is compiled in.
+        file: Option<String>,
+    },
+    /// Its file has errors.
+    Broken {
+        /// Its name.
+        name: &'l str,
+        /// Its file.
+        file: Option<String>,
+        /// What is wrong with it.
+        error: &'l Failure,
+    },
+}
+
+/// A workflow in a few figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Workflow {
+    /// Its name.
+    pub name: &'static str,
+    /// Its version, as its source says.
+    pub version: u32,
+    /// What it is for; empty where its source does not say.
+    pub description: &'static str,
+    /// How many states it has.
+    pub states: usize,
+    /// How many transitions it has.
+    pub transitions: usize,
+    /// How many of them have a guard.
+    pub guards: usize,
+    /// The hash of its source.
+    pub source_hash: &'static str,
+    /// The hash of its prompts.
+    pub prompts_hash: &'static str,
+}
+
+/// A workflow with its states and transitions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ShownWorkflow {
+    /// What is known of it.
+    #[serde(flatten)]
+    pub workflow: Workflow,
+    /// Its states.
+    pub state_list: Vec<State>,
+    /// Its transitions.
+    pub transition_list: Vec<Transition>,
+}
+
+/// A state of a workflow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct State {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether new tasks begin in it.
+    #[serde(skip)]
+    pub initial: bool,
+    /// Whether a task in it is over.
+    pub terminal: bool,
+    /// Whether a task may be created in it.
+    pub entry: bool,
+    /// Whether it waits for a person.
+    pub waits_for_human: bool,
+    /// Whether its agent can be started again.
+    pub respawnable: bool,
+}
+
+/// A transition of a workflow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Transition {
+    /// The state that it leaves.
+    pub from: &'static str,
+    /// The state that it reaches.
+    pub to: &'static str,
+    /// Who may ask for it.
+    pub by: Vec<&'static str>,
+    /// Its guard.
+    pub guard: Option<&'static str>,
+    /// What its gate wants, in words.
+    pub gate: Option<String>,
+    /// Its hooks, in order.
+    pub hooks: Vec<&'static str>,
+}
+
+/// What a workflow asks of agents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Contract<'m> {
+    /// The workflow.
+    pub workflow: &'m str,
+    /// The statuses in which an agent can ask for something.
+    pub statuses: Vec<StatusContract<'m>>,
+}
+
+/// What is asked of agents in a status.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct StatusContract<'m> {
+    /// The status.
+    pub status: &'m str,
+    /// The transitions that an agent can ask for.
+    pub transitions: Vec<Duty<'m>>,
+    /// The statuses that only a person may ask for, in words.
+    #[serde(skip)]
+    pub for_persons: Vec<&'m str>,
+}
+
+/// A transition that an agent can ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Duty<'m> {
+    /// The status that it leads to.
+    pub to: &'m str,
+    /// Who may ask for it.
+    pub by: Vec<&'static str>,
+    /// Its guard.
+    pub guard: Option<&'m str>,
+    /// What its gate wants, in words.
+    pub gate: Option<String>,
+    /// A section that passes the gate, unless the gate wants it to be new and it is not.
+    pub write: Option<String>,
+    /// The command that asks for it.
+    pub run: String,
+    /// Every reason for which an agent may be refused, in words.
+    pub refused: Vec<String>,
+}
