@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::answers;
 use crate::world::{World, binary, target_program};
 
 /// A client and its server.
@@ -117,6 +118,7 @@ fn a_refusal_is_an_error_of_the_tool_with_code_message_and_help() {
     let refused = |talk: &mut Talk, arguments: Value, code: &str| {
         let (failed, answer) = talk.call("task_update", arguments);
         assert!(failed && answer["error"]["code"] == code, "{answer}");
+        answers::check(&["error"], &answer);
         let (message, help) = (&answer["error"]["message"], &answer["error"]["help"]);
         assert!(!message.as_str().unwrap().is_empty() && help.is_string(), "{answer}");
         message.as_str().unwrap().to_owned()

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, JsonObject,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::call::{self, CallResult};
+use crate::call::{self, CallResult, Refusal};
 use crate::tools::{self, TOOLS, Tool};
 
 const INSTRUCTIONS: &str = "\
@@ -33,7 +35,7 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(TOOLS.iter().map(described).collect()))
+        TOOLS.iter().map(described).collect::<Result<_, _>>().map(ListToolsResult::with_all_items)
     }
 
     async fn call_tool(
@@ -48,24 +50,31 @@ impl ServerHandler for Server {
         };
         let outcome = match tool.words(&request.arguments.unwrap_or_default()) {
             Ok(words) => call::orange(&words).await,
-            Err(message) => Err(call::error("usage", &message, "see the tool's schema")),
+            Err(message) => Err(Refusal::usage(message)),
         };
-        Ok(answered(outcome).into())
+        answered(outcome).map(Into::into)
     }
 }
 
-fn described(tool: &Tool) -> rmcp::model::Tool {
+fn described(tool: &Tool) -> Result<rmcp::model::Tool, ErrorData> {
     let annotations = ToolAnnotations::new().read_only(tool.only_reads).open_world(false);
-    rmcp::model::Tool::new(tool.name, tool.about, Arc::new(tool.schema())).with_annotations(annotations)
+    let schema: JsonObject = json(&tool.schema())?;
+    Ok(rmcp::model::Tool::new(tool.name, tool.about, Arc::new(schema)).with_annotations(annotations))
 }
 
 /// The answer as text that a model reads; as a value, too, where it is an object, since older clients take no other.
-fn answered(outcome: CallResult) -> CallToolResult {
+fn answered(outcome: CallResult) -> Result<CallToolResult, ErrorData> {
     let (answer, make): (Value, fn(Vec<ContentBlock>) -> CallToolResult) = match outcome {
         Ok(answer) => (answer, CallToolResult::success),
-        Err(error) => (error, CallToolResult::error),
+        Err(refusal) => (json(&refusal)?, CallToolResult::error),
     };
     let mut result = make(vec![ContentBlock::text(answer.to_string())]);
     result.structured_content = Some(answer).filter(Value::is_object);
-    result
+    Ok(result)
+}
+
+/// One of our types in the form in which the protocol carries it.
+fn json<T: DeserializeOwned>(value: &impl Serialize) -> Result<T, ErrorData> {
+    let json = serde_json::to_value(value).and_then(serde_json::from_value);
+    json.map_err(|cause| ErrorData::internal_error(cause.to_string(), None))
 }

@@ -1,6 +1,10 @@
 //! The tools as data: for each the command of `orange` that it is, and the arguments that it takes.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// One tool.
 #[derive(Debug)]
@@ -33,6 +37,29 @@ enum Form {
     MaybeText(&'static str),
     /// An option without a value, which `true` gives.
     Switch(&'static str),
+}
+
+/// The JSON Schema of a tool's arguments.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Schema {
+    r#type: Type,
+    properties: BTreeMap<&'static str, Property>,
+    additional_properties: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Property {
+    r#type: Type,
+    description: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Type {
+    Boolean,
+    Object,
+    String,
 }
 
 /// What an agent may ask for.
@@ -99,18 +126,9 @@ pub(crate) fn named(name: &str) -> Option<&'static Tool> {
 
 impl Tool {
     /// The JSON Schema of its arguments.
-    pub(crate) fn schema(&self) -> Map<String, Value> {
-        let property = |argument: &Argument| {
-            let kind = if matches!(argument.form, Form::Switch(_)) { "boolean" } else { "string" };
-            (argument.name.to_owned(), json!({ "type": kind, "description": argument.about }))
-        };
-        let properties: Map<String, Value> = self.arguments.iter().map(property).collect();
-        let schema = [
-            ("type", json!("object")),
-            ("properties", Value::Object(properties)),
-            ("additionalProperties", json!(false)),
-        ];
-        schema.map(|(key, value)| (key.to_owned(), value)).into_iter().collect()
+    pub(crate) fn schema(&self) -> Schema {
+        let properties = self.arguments.iter().map(|argument| (argument.name, argument.property())).collect();
+        Schema { r#type: Type::Object, properties, additional_properties: false }
     }
 
     /// The words behind `orange` for these arguments, or what is wrong with them.
@@ -122,34 +140,43 @@ impl Tool {
         let (mut words, mut task) = (self.command.map(str::to_owned).to_vec(), None);
         words.push("--json".to_owned());
         for argument in self.arguments {
-            let Some(value) = given.get(argument.name).filter(|value| !value.is_null()) else { continue };
             match argument.form {
-                Form::Task => task = Some(text(argument, value)?),
-                Form::Text(option) => words.push(format!("{option}={}", text(argument, value)?)),
-                Form::MaybeText(option) => words.push(match text(argument, value)? {
-                    "" => option.to_owned(),
-                    text => format!("{option}={text}"),
-                }),
-                Form::Switch(option) => words.extend(switch(argument, value)?.then(|| option.to_owned())),
+                Form::Task => task = argument.value(given)?,
+                Form::Text(option) => {
+                    words.extend(argument.value(given)?.map(|text: String| format!("{option}={text}")));
+                }
+                Form::MaybeText(option) => words.extend(argument.value(given)?.map(|text: String| {
+                    if text.is_empty() { option.to_owned() } else { format!("{option}={text}") }
+                })),
+                Form::Switch(option) => {
+                    words.extend(argument.value(given)?.filter(|on| *on).map(|_: bool| option.to_owned()));
+                }
             }
         }
         // Whatever a task is called, it is no option.
-        words.extend(task.map(|task| ["--".to_owned(), task.to_owned()]).into_iter().flatten());
+        words.extend(task.map(|task: String| ["--".to_owned(), task]).into_iter().flatten());
         Ok(words)
     }
 }
 
-fn text<'v>(argument: &Argument, value: &'v Value) -> Result<&'v str, String> {
-    value.as_str().ok_or_else(|| format!("`{}` is a text, and this is {value}", argument.name))
-}
+impl Argument {
+    fn property(&self) -> Property {
+        let r#type = if matches!(self.form, Form::Switch(_)) { Type::Boolean } else { Type::String };
+        Property { r#type, description: self.about }
+    }
 
-fn switch(argument: &Argument, value: &Value) -> Result<bool, String> {
-    value.as_bool().ok_or_else(|| format!("`{}` is true or false, and this is {value}", argument.name))
+    /// What is given for it, or what is wrong with that; `null` is nothing.
+    fn value<T: DeserializeOwned>(&self, given: &Map<String, Value>) -> Result<Option<T>, String> {
+        let value = given.get(self.name).unwrap_or(&Value::Null);
+        Option::deserialize(value).map_err(|cause| format!("`{}`: {cause}", self.name))
+    }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests may fail where they stand, and say why")]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[track_caller]
@@ -177,9 +204,32 @@ mod tests {
     }
 
     #[test]
+    fn a_schema_names_the_arguments_and_allows_no_others() {
+        let schema = serde_json::to_value(named("task_list").unwrap().schema()).unwrap();
+        let expect = json!({
+            "type": "object",
+            "properties": {
+                "status": { "type": "string", "description": "Only those with this status." },
+                "project": { "type": "string", "description": "Only those of this project." },
+                "all": { "type": "boolean", "description": "Finished ones too." },
+            },
+            "additionalProperties": false,
+        });
+        assert_eq!(schema, expect);
+    }
+
+    #[test]
     fn wrong_arguments_are_named() {
         check("task_show", json!({ "id": "x" }), Err("task_show takes no `id`; it takes: task"));
-        check("task_list", json!({ "all": "yes" }), Err("`all` is true or false, and this is \"yes\""));
-        check("task_update", json!({ "status": 3 }), Err("`status` is a text, and this is 3"));
+        check(
+            "task_list",
+            json!({ "all": "yes" }),
+            Err("`all`: invalid type: string \"yes\", expected a boolean"),
+        );
+        check(
+            "task_update",
+            json!({ "status": 3 }),
+            Err("`status`: invalid type: integer `3`, expected a string"),
+        );
     }
 }
