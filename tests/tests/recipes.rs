@@ -86,7 +86,7 @@ const EVENT: Recipe = Recipe {
     edits: &[
         before(
             "engine/journal/src/event.rs",
-            "    /// The task came back from the trash.",
+            "    /// The task was restored from the trash.",
             "    /// A person pinned the task.\n    \"task.pinned\" TaskPinned {\n        /// Who asked.\n        \
              actor: Actor,\n    },\n",
         ),
