@@ -29,12 +29,18 @@ struct Edit {
 enum Change {
     /// This goes before a text that is there once.
     Before(&'static str, &'static str),
+    /// This stands in place of a text that is there once.
+    Instead(&'static str, &'static str),
     /// A file with the text of another one, in which these words are replaced.
     New(&'static str, &'static [(&'static str, &'static str)]),
 }
 
 const fn before(path: &'static str, anchor: &'static str, insert: &'static str) -> Edit {
     Edit { path, change: Change::Before(anchor, insert) }
+}
+
+const fn instead(path: &'static str, old: &'static str, new: &'static str) -> Edit {
+    Edit { path, change: Change::Instead(old, new) }
 }
 
 const ACTION: Recipe = Recipe {
@@ -86,7 +92,7 @@ const EVENT: Recipe = Recipe {
     edits: &[
         before(
             "engine/journal/src/event.rs",
-            "    /// The task came back from the trash.",
+            "    /// The task was restored from the trash.",
             "    /// A person pinned the task.\n    \"task.pinned\" TaskPinned {\n        /// Who asked.\n        \
              actor: Actor,\n    },\n",
         ),
@@ -131,7 +137,223 @@ const LINT: Recipe = Recipe {
     ],
 };
 
-const RECIPES: [Recipe; 3] = [ACTION, EVENT, LINT];
+/// An exit rule may ask how often the agent was started again: `restarts: 2`.
+const RULE: Recipe = Recipe {
+    heading: "### Add a rule of life",
+    most: 20,
+    edits: &[
+        instead(
+            "engine/core/src/end.rs",
+            "    pub lasted: u32,\n",
+            "    pub lasted: u32,\n    /// How often the agent was started again since the task's last transition.\n    \
+             pub restarts: u32,\n",
+        ),
+        instead(
+            "engine/core/src/end.rs",
+            "        lasted: 0,\n",
+            "        lasted: 0,\n        restarts: 0,\n",
+        ),
+        instead(
+            "engine/core/src/end.rs",
+            "    pub after: Option<u32>,\n",
+            "    pub after: Option<u32>,\n    /// The agent was started again at least this often.\n    \
+             pub restarts: Option<u32>,\n",
+        ),
+        instead(
+            "engine/core/src/end.rs",
+            "    pub const ANY: Ending<'static> = Ending { codes: &[], signals: &[], output: None, after: None };",
+            "    pub const ANY: Ending<'static> =\n        \
+             Ending { codes: &[], signals: &[], output: None, after: None, restarts: None };",
+        ),
+        instead(
+            "engine/core/src/end.rs",
+            "        (is_any || is_one) && is_said && is_over\n",
+            "        let is_often = self.restarts.is_none_or(|restarts| end.restarts >= restarts);\n        \
+             (is_any || is_one) && is_said && is_over && is_often\n",
+        ),
+        before(
+            "engine/core/src/end.rs",
+            "        self.after.map_or(Ok(()), |seconds| {",
+            "        let space = if before.is_empty() && self.output.is_none() { \"\" } else { \" \" };\n        \
+             self.restarts.map_or(Ok(()), |times| write!(f, \"{space}after {times} restarts\"))?;\n",
+        ),
+        before(
+            "engine/core/src/life/ended.rs",
+            "        let exit = self.decide_exit(&facts.view, end);\n        let reason",
+            "        let end = &End { restarts: end.restarts.max(facts.restarts), ..*end };\n",
+        ),
+        before(
+            "engine/core/src/life/tests.rs",
+            "#[test]\nfn a_timeout_ends_an_agent_and_moves_the_task_on",
+            "#[test]\nfn a_rule_may_ask_how_often_an_agent_was_started_again() {\n    \
+             let condition = Condition::Ended(Ending { restarts: Some(2), ..Ending::ANY });\n    \
+             let rules = [ExitRule { state: REVIEW, condition, outcome: Outcome::Then(STUCK) }];\n    \
+             let states = states();\n    \
+             let machine = Machine { exit_rules: &rules, ..machine(&states) };\n    \
+             let is_moved = |restarts| {\n        \
+             let facts = Facts { restarts, ..facts(REVIEW, &[2, 0], \"## Review\\nFAIL\") };\n        \
+             let turn = machine.life(&facts, REVIEWER_ENDED).unwrap();\n        \
+             words(&turn).contains(&\"advance 3\".into())\n    };\n    \
+             assert_eq!([0, 1, 2, 3].map(is_moved), [false, false, true, true]);\n}\n\n",
+        ),
+        before(
+            "codegen/src/model/keys.rs",
+            "        key(\"then\", STATE_NAME, \"Takes the transition to this state.\"),\n",
+            "        key(\n            \"restarts\",\n            Takes::Integer(1),\n            \
+             \"It applies when the agent was started again this often without a transition between.\",\n        ),\n",
+        ),
+        instead(
+            "codegen/src/model/mod.rs",
+            "    pub after: Option<u32>,\n",
+            "    pub after: Option<u32>,\n    /// How often the agent was started again.\n    \
+             pub restarts: Option<u32>,\n",
+        ),
+        instead(
+            "codegen/src/model/ending.rs",
+            "    let first = exit.or(output)?;\n",
+            "    let restarts = fields.get(\"restarts\");\n    let first = exit.or(output).or(restarts)?;\n",
+        ),
+        instead(
+            "codegen/src/model/ending.rs",
+            "    Some(Ending { span: first.key.to(first.value.span), codes, signals, output, after: None })\n",
+            "    let restarts = match restarts {\n        \
+             Some(it) => Some(number(decoder, &it, (1, orange_core::MAX_RESTARTS))?.unsigned_abs()),\n        \
+             None => None,\n    };\n    \
+             let span = first.key.to(first.value.span);\n    \
+             Some(Ending { span, codes, signals, output, after: None, restarts })\n",
+        ),
+        instead(
+            "codegen/src/model/exit.rs",
+            "fields.get(\"exit\").or(fields.get(\"on_output\"))",
+            "fields.get(\"exit\").or(fields.get(\"on_output\")).or(fields.get(\"restarts\"))",
+        ),
+        instead(
+            "codegen/src/model/states.rs",
+            "output: None, after: Some(after?) }",
+            "output: None, after: Some(after?), restarts: None }",
+        ),
+        before("codegen/src/check/wait.rs", "    timeouts(context);\n", "    restarts(context);\n"),
+        before(
+            "codegen/src/check/wait.rs",
+            "fn timeouts(",
+            "fn restarts(context: &mut CheckContext<'_>) {\n    \
+             for rule in &context.draft.workflow.exit_monitoring.rules {\n        \
+             let Condition::Ended(ending) = &rule.condition else { continue };\n        \
+             let state = context.state(rule.status.value);\n        \
+             if ending.restarts.is_none() || state.respawn_prompt.is_some() {\n            continue;\n        }\n        \
+             let name = &state.name.value;\n        \
+             let message = format!(\"no agent of `{name}` is started again, so `restarts` never holds\");\n        \
+             let finding = Diagnostic::new(&S09, ending.span, message)\n            \
+             .label(ending.span, \"counts restarts\")\n            \
+             .label(state.name.span, \"has no `respawn_prompt`\")\n            \
+             .help(format!(\"add `respawn_prompt: …` to `{name}`, or delete `restarts`\"));\n        \
+             context.report(finding);\n    }\n}\n\n",
+        ),
+        instead(
+            "codegen/src/lower/mod.rs",
+            "            after: ending.after,\n",
+            "            after: ending.after,\n            restarts: ending.restarts,\n",
+        ),
+        instead(
+            "codegen/src/emit/tables.rs",
+            "    let is_whole = codes.is_some() && signals.is_some() && output.is_some() && after.is_some();\n",
+            "    let restarts = ending.restarts.map(Literal::u32_unsuffixed).map(|it| quote!(restarts: Some(#it),));\n    \
+             let parts = [&codes, &signals, &output, &after, &restarts];\n    \
+             let is_whole = parts.iter().all(|it| it.is_some());\n",
+        ),
+        instead("codegen/src/emit/tables.rs", "#output #after #rest }", "#output #after #restarts #rest }"),
+        instead(
+            "analysis/src/search/ends.rs",
+            "    let said = End { output, lasted: ending.after.unwrap_or_default(), ..End::PLAIN };\n",
+            "    let restarts = ending.restarts.unwrap_or_default();\n    \
+             let said = End { output, lasted: ending.after.unwrap_or_default(), restarts, ..End::PLAIN };\n",
+        ),
+        before(
+            "analysis/src/walk/mod.rs",
+            "    /// Its agents and its worktree.\n    task: Task,\n",
+            "    /// How often an agent was started again since the last transition.\n    restarts: u32,\n",
+        ),
+        instead(
+            "analysis/src/walk/mod.rs",
+            "            restarts: 0,\n",
+            "            restarts: self.restarts,\n",
+        ),
+        instead(
+            "analysis/src/walk/mod.rs",
+            "Self { machine, counters, body, passed, stood, task }",
+            "Self { machine, counters, body, passed, stood, restarts: 0, task }",
+        ),
+        before(
+            "analysis/src/walk/mod.rs",
+            "            match event {\n                LifeEvent::Crashed { counter, count, reason } => {",
+            "            match event {\n                LifeEvent::Waits { .. } => self.restarts += 1,\n                \
+             LifeEvent::Began(_) | LifeEvent::GaveUp { .. } => self.restarts = 0,\n                \
+             LifeEvent::Crashed { .. }\n                | LifeEvent::NotResumed\n                \
+             | LifeEvent::Advanced { .. }\n                | LifeEvent::Forced { .. }\n                \
+             | LifeEvent::Attention(_) => {}\n            }\n",
+        ),
+        instead(
+            "engine/src/flow/agent/ended.rs",
+            "            lasted: lasted(history),\n",
+            "            lasted: lasted(history),\n            ..core::End::PLAIN\n",
+        ),
+        before(
+            "tools/cli/src/graph/machine.rs",
+            "    let parts = [numbers(\"exit\"",
+            "    let often = ending.restarts.map(|it| format!(\"after {it} restarts\"));\n",
+        ),
+        instead(
+            "tools/cli/src/graph/machine.rs",
+            "&ending.signals), said];",
+            "&ending.signals), said, often];",
+        ),
+        before(
+            "docs/workflow.md",
+            "| `then` | takes the transition to this state | |\n",
+            "| `restarts` | 1 to 20: the rule applies if the agent was started again this often without a transition between | |\n",
+        ),
+        instead(
+            "CHANGELOG.md",
+            "## Unreleased\n",
+            "## Unreleased\n\n- An exit rule may ask for `restarts: 3`: the agent was started again this often.\n",
+        ),
+    ],
+};
+
+/// A workflow with the rule that [`RULE`] adds.
+const PATIENT: &str = "\
+name: patient
+states:
+  working: {respawn_prompt: again}
+  stuck: {}
+  done: {terminal: true}
+transitions:
+  - {from: working, to: done, gate: {section: \"## Handoff\", required: true}}
+  - {from: working, to: stuck}
+  - {from: stuck, to: working}
+exit_monitoring:
+  rules:
+    - {status: working, has_artifact: {section: \"## Handoff\", required: true}, then: done}
+    - {status: working, on_output: rate limit, restarts: 2, then: stuck}
+    - {status: working, on_output: rate limit, action: wait, resume_after: 900}
+    - {status: working, no_artifact: true, action: crash, stuck_after: 3, respawn: true}
+prompts:
+  again: Go on where the last one stopped, write `## Handoff`, then call `orange task update --status done`.
+";
+
+const SCENARIOS: &str = "\
+scenarios:
+  - name: two limits are waited for, and the third is for a person
+    given: {status: working, agents: [worker]}
+    steps:
+      - {end: worker, output: rate limit, expect: {status: working, agents: []}}
+      - {respawn: true, expect: {status: working, agents: [worker]}}
+      - {end: worker, output: rate limit, expect: {status: working, agents: []}}
+      - {respawn: true, expect: {status: working, agents: [worker]}}
+      - {end: worker, output: rate limit, expect: {status: stuck}}
+";
+
+const RECIPES: [Recipe; 4] = [ACTION, EVENT, LINT, RULE];
 
 #[test]
 fn a_recipe_touches_the_files_that_its_page_lists() {
@@ -180,13 +402,37 @@ fn an_event_that_was_added_is_written_and_read() {
     cargo(tree(), &["test", "--package", "orange-journal", "--lib", "--quiet"]);
 }
 
+#[test]
+fn a_rule_of_life_that_was_added_is_checked_and_decides() {
+    let (found, status) = check("patient.yml", PATIENT);
+    assert!(status, "{found}");
+    let (found, status) = check("patient.yml", &PATIENT.replace("restarts: 2", "restarts: 21"));
+    assert!(!status && found.contains("no agent ends with `restarts: 21`"), "{found}");
+    let (found, status) = check("patient.yml", &PATIENT.replace("{respawn_prompt: again}", "{}"));
+    assert!(!status && found.contains("no agent of `working` is started again"), "{found}");
+    let scenarios = |workflow| run("test", &[("patient.test.yml", SCENARIOS), ("patient.yml", workflow)]);
+    let (found, status) = scenarios(PATIENT);
+    assert!(status, "{found}");
+    let (found, status) = scenarios(&PATIENT.replace("restarts: 2", "restarts: 3"));
+    assert!(!status && found.contains("stuck"), "{found}");
+    cargo(tree(), &["test", "--package", "orange-core", "--lib", "--quiet"]);
+}
+
 /// What the command of the tree says of a workflow, and whether it passes.
 fn check(name: &str, text: &str) -> (String, bool) {
+    run("check", &[(name, text)])
+}
+
+/// What a command of the tree says of the first of these files, and whether it passes.
+fn run(command: &str, files: &[(&str, &str)]) -> (String, bool) {
     let program = target().join("debug/orange-workflow");
     tree();
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join(name), text).unwrap();
-    let output = Command::new(program).args(["check", name]).current_dir(folder.path()).output().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let output =
+        Command::new(program).args([command, files[0].0]).current_dir(folder.path()).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     (String::from_utf8(said).unwrap(), output.status.success())
 }
@@ -224,6 +470,11 @@ fn followed(mut files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
                 let text = text(path);
                 assert_eq!(text.matches(anchor).count(), 1, "`{anchor}` in {path}");
                 text.replace(anchor, &format!("{insert}{anchor}"))
+            }
+            Change::Instead(old, new) => {
+                let text = text(path);
+                assert_eq!(text.matches(old).count(), 1, "`{old}` in {path}");
+                text.replace(old, new)
             }
             Change::New(template, words) => {
                 assert!(!files.contains_key(*path), "{path} is there already");
