@@ -1,8 +1,7 @@
 //! The runtime that every generated orange binary links: store, journal, hooks, drivers, commands.
 //!
-//! The way of a request: [`cmd`] parses the arguments and finds the task, [`store`] locks and loads it,
-//! [`core`] decides, the [`flow`] journals and writes the decision down, the [`hooks`] act on the outside through
-//! [`drive`], and the answer goes back out of the door.
+//! The path of a request: `cmd` parses the arguments and finds the task, `store` locks and loads it, [`core`] decides, `flow`
+//! journals the decision and writes it, `hooks` act on the outside through `drive`, and `cmd` prints the answer.
 
 mod answer;
 mod app;

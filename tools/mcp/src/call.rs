@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_has_the_keys_and_codes_that_the_schema_of_errors_has() {
+    fn our_refusals_are_as_the_schema_of_errors_says() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json/error.schema.json");
         let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let names = |it: &Value| it.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
