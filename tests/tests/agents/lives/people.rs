@@ -34,7 +34,8 @@ pub(super) fn clarification(suite: &'static Suite, Pair(works, reviews): Pair) {
         world.screen("tmux", &task.pane()).contains("Which colour is it to have?")
     });
     assert_eq!(task.path(), ["clarification"]);
-    is_written(&task, &["1. Which colour?"]);
+    // The agent waits, and no command merges its file: the engine does so by itself when the file is saved.
+    world.until("the question is in the task", || task.text().contains("1. Which colour?"));
     assert!(all_went_well(&world, asked).len() == 2);
     world.types("tmux", &task.pane(), answer, || world.report(answered).requests > 0);
     task.reaches("reviewing");
