@@ -27,8 +27,8 @@ enum Change {
 pub fn run(app: &App, args: &InstallArgs) -> Result<Answer> {
     let text = skill::text(&app.machines.usable()?);
     if args.print {
-        let told = text.trim_end().to_owned();
-        return Answer::of(&Install::Printed { skill: text }, told);
+        let printed = text.trim_end().to_owned();
+        return Answer::of(&Install::Printed { skill: text }, printed);
     }
     let around = app.around()?;
     let files = places(app, args.harness.as_deref())?

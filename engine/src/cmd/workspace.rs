@@ -56,7 +56,7 @@ fn gc(app: &App, dry_run: bool) -> Result<Answer> {
     let text = if collected.is_empty() {
         "every worktree is held by a task, or kept for the next one".to_owned()
     } else {
-        collected.iter().map(|one| told(one, dry_run)).collect::<Vec<_>>().join("\n")
+        collected.iter().map(|one| describe(one, dry_run)).collect::<Vec<_>>().join("\n")
     };
     let answer = Answer::of(&worktrees, text)?;
     let has_failed = collected.iter().any(|one| one.failure.is_some());
@@ -75,7 +75,7 @@ fn to_answer(one: &Collected, dry_run: bool) -> CollectedWorktree {
     }
 }
 
-fn told(one: &Collected, dry_run: bool) -> String {
+fn describe(one: &Collected, dry_run: bool) -> String {
     let would = if dry_run { "would be " } else { "" };
     let mut text = match (&one.fate, &one.failure) {
         (_, Some(error)) => format!("{}: cannot be {}: {error}", one.name, word(&one.fate)),

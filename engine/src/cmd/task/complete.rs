@@ -3,7 +3,7 @@
 use orange_core::{Choice, Machine, StateId};
 
 use super::merge::transition_answer;
-use crate::answer::Moved;
+use crate::answer::StatusChange;
 use crate::app::App;
 use crate::flow::{Goal, Snapshot, refusal, request};
 use crate::store::{Task, TaskDir};
@@ -11,7 +11,7 @@ use crate::{Error, Kind, Result};
 
 /// Asks for the one transition that completes the status of the task. Where there are several, it names them and asks for
 /// none.
-pub fn run(app: &App, dir: &TaskDir) -> Result<(Moved, String)> {
+pub fn run(app: &App, dir: &TaskDir) -> Result<(StatusChange, String)> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let machine = app.machine_of(&task.owned)?;
     let history = journal.history();

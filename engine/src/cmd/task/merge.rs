@@ -2,7 +2,7 @@
 
 use super::cancel::confirm;
 use super::doings;
-use crate::answer::{Merged, Moved, OpenedPullRequest, Success, TransitionResult};
+use crate::answer::{Merged, OpenedPullRequest, StatusChange, Success, TransitionResult};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::cmd::args::MergeArgs;
@@ -43,11 +43,11 @@ fn confirm_ends(app: &App, dir: &TaskDir, as_json: bool) -> Result<()> {
 }
 
 /// The answer to a transition. One to where merged tasks go says if the branch is not merged.
-pub fn transition_answer(app: &App, dir: &TaskDir, result: TransitionResult) -> (Moved, String) {
+pub fn transition_answer(app: &App, dir: &TaskDir, result: TransitionResult) -> (StatusChange, String) {
     let hint = unmerged(app, dir, &result.to);
     let text = [result.text()].into_iter().chain(hint.clone()).collect::<Vec<_>>().join("\n");
     let merged = hint.as_ref().map(|_| false);
-    (Moved { result, merged, hints: hint.into_iter().collect() }, text)
+    (StatusChange { result, merged, hints: hint.into_iter().collect() }, text)
 }
 
 /// What cannot be told is no reason to fail: the transition is made.

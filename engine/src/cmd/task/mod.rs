@@ -21,7 +21,7 @@ mod watch;
 
 use serde::Serialize;
 
-use crate::answer::{Moved, Respawned, Restarted, Stopped, Success};
+use crate::answer::{Respawned, Restarted, StatusChange, Stopped, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
@@ -49,7 +49,7 @@ pub fn run(
         TaskCommand::Spawn(task) => changing(app, task, |dir| {
             let (result, hints) = (flow::spawn(app, dir)?, hints(app, dir)?);
             let text = [vec![result.text()], hints.clone()].concat().join("\n");
-            Ok((Moved { result, merged: None, hints }, text))
+            Ok((StatusChange { result, merged: None, hints }, text))
         }),
         TaskCommand::Respawn { task, fresh } => changing(app, task, |dir| respawn(app, dir, *fresh)),
         TaskCommand::Restart { task, fresh } => changing(app, task, |dir| {

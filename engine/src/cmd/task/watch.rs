@@ -80,7 +80,7 @@ fn is_under_way(app: &App, dir: &TaskDir) -> Result<bool> {
 struct Doings {
     /// What the file was when it was last looked at.
     looked_at: Option<(u64, SystemTime)>,
-    told: BTreeMap<u32, String>,
+    printed: BTreeMap<u32, String>,
 }
 
 impl Doings {
@@ -100,7 +100,7 @@ impl Doings {
             } else {
                 format!("{} {reason}", state.as_str())
             };
-            if self.told.insert(agent.spawn, word.clone()) != Some(word) && !tell(&doing(dir, &agent)?)? {
+            if self.printed.insert(agent.spawn, word.clone()) != Some(word) && !tell(&doing(dir, &agent)?)? {
                 return Ok(false);
             }
         }
