@@ -6,18 +6,18 @@ use std::process::ExitCode;
 use orange_core::Machine;
 
 use crate::answer::{Refusal, Text};
-use crate::app::App;
+use crate::app::{App, become_independent};
 use crate::caller::Caller;
 use crate::cmd::answer::{Answer, written};
 use crate::cmd::args::{AgentCommand, Command, ListArgs, Parsed, asks_for_json, parse};
 use crate::cmd::{
-    agent, complete, doctor, event, gc, install, log, mcp, monitor, project, relayed, setup, task, workflow,
+    agent, complete, doctor, event, gc, install, log, monitor, project, relayed, setup, task, workflow,
     workspace,
 };
-use crate::drive::exec::become_independent;
 use crate::log_file;
 use crate::machines::{Built, Compile};
 use crate::relay::Reply;
+use crate::setup::mcp;
 use crate::store::Home;
 use crate::{Error, Kind, Result, fault};
 

@@ -9,8 +9,6 @@ use crate::around::Around;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{InstallArgs, SetupArgs};
 use crate::cmd::install;
-use crate::drive::exec::find_on_path;
-use crate::drive::harness::built_in;
 use crate::setup::{self, Matter, Record, Remedy, skill};
 use crate::store::projects::{self, Project};
 use crate::{Error, Kind, Result};
@@ -24,7 +22,7 @@ struct Plan<'h> {
 
 /// Shows it, agrees to it, or takes it back.
 pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
-    let harnesses = chosen(app, args.harness.as_deref())?;
+    let harnesses = setup::chosen(app, args.harness.as_deref())?;
     if args.undo {
         let files = setup::undo(&app.home, args.harness.as_deref())?;
         let text = format!("nothing is agreed to any more{}", listed(&files, "; changed back: "));
@@ -82,21 +80,6 @@ pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
         missing_skills: Some(missing.iter().map(|harness| (*harness).to_owned()).collect()),
     };
     Answer::of(&setup, printed.join("\n"))
-}
-
-/// The harness that is named, or those whose programs are there.
-fn chosen(app: &App, named: Option<&str>) -> Result<Vec<String>> {
-    let known = built_in().into_iter();
-    let Some(name) = named else {
-        let there = known.filter(|harness| find_on_path(&harness.binary, app.path()).is_some());
-        return Ok(there.map(|harness| harness.name).collect());
-    };
-    let name = app.harness(name)?.name;
-    if known.map(|harness| harness.name).any(|it| it == name) {
-        return Ok(vec![name]);
-    }
-    Err(Error::new(Kind::Refused, format!("what {name} asks before it works is not known"))
-        .help("run it once in the repository, and answer what it asks"))
 }
 
 fn plans<'h>(app: &App, harnesses: &'h [String], around: &Around) -> Result<Vec<Plan<'h>>> {

@@ -6,7 +6,6 @@ use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::WorkspaceCommand;
 use crate::cmd::project;
 use crate::flow::collect::{self, Collected, Fate};
-use crate::hooks::workspace;
 use crate::store::pool::{self, Slot};
 use crate::{Error, Kind, Result};
 
@@ -21,7 +20,7 @@ pub fn run(app: &App, command: &WorkspaceCommand) -> Result<Answer> {
 
 fn init(app: &App, name: Option<&str>) -> Result<Answer> {
     let project = project::named_or_here(app, name)?;
-    let names = workspace::init(app, &project)?;
+    let names = collect::make(app, &project)?;
     let text = format!("{} has {} worktrees: {}", project.name, names.len(), names.join(", "));
     Answer::of(&MadeWorktrees { project: project.name, workspaces: names }, text)
 }

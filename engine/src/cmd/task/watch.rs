@@ -10,6 +10,7 @@ use crate::answer::{Agent, Assessment, Watched};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::TaskName;
+use crate::flow::activity;
 use crate::store::{Follow, Record, Task, TaskDir, clock, list, task};
 use crate::{Error, Kind, Result};
 
@@ -92,7 +93,7 @@ impl Doings {
             return Ok(true);
         }
         let Ok((task, journal)) = Task::read(&app.home, dir) else { return Ok(true) };
-        for agent in doings::with_history(app, dir, &task, &journal.history(), || None) {
+        for agent in activity::of_task(app, dir, &task, &journal.history(), || None) {
             let Assessment { state, reason, .. } = &agent.assessment;
             // Of an agent that works, not each of its steps.
             let word = if state.is_well() {
