@@ -10,6 +10,7 @@ use crate::drive::harness::{transcript, until::until};
 use crate::flow::asked::known;
 use crate::hooks::{agent_processes, agents};
 use crate::store::activity::{self, Activity, Doing, Limit};
+use crate::store::event::GoesOn;
 use crate::store::{Event, LockedTask, Set, TaskDir, clock};
 
 /// The message to an agent after its limit.
@@ -44,12 +45,13 @@ pub fn go_on(app: &App, locked: &mut LockedTask, spawn: u32) -> Result<Option<St
     let reason = if is_at_one(locked.dir(), spawn) {
         let mark = format!("{}.{spawn}", locked.history().last_seq);
         agents::say(app, locked, spawn, &mark, GO_ON)?;
-        "it was told that the limit is over"
+        GoesOn::Told
     } else {
-        "it went on by itself"
+        GoesOn::ByItself
     };
-    locked.append(Event::AgentContinued { spawn, reason: reason.to_owned() }, Set::new())?;
-    Ok(Some(format!("agent {spawn} goes on: {reason}")))
+    let story = format!("agent {spawn} goes on: {reason}");
+    locked.append(Event::AgentContinued { spawn, reason }, Set::new())?;
+    Ok(Some(story))
 }
 
 /// Records how the last turn of an agent ended, if its harness has no hook for that; returns whether it did.
