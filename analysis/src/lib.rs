@@ -11,4 +11,17 @@ pub mod scenario;
 pub mod search;
 pub mod walk;
 
-pub use lint::lint;
+use orange_codegen::diag;
+use orange_codegen::source::Source;
+use orange_codegen::{Compilation, compile};
+
+/// Compiles one source and, when nothing in it is an error, asks every lint.
+pub fn lint(source: &Source) -> Compilation {
+    let mut compilation = compile(source);
+    let mut found = compilation.checked.as_ref().map(|it| lint::findings(it, source)).unwrap_or_default();
+    compilation.suppressions.apply(&mut found);
+    found.extend(compilation.suppressions.faults(catalogue::all(), compilation.checked.is_some()));
+    compilation.diagnostics.extend(found);
+    diag::sort(&mut compilation.diagnostics);
+    compilation
+}

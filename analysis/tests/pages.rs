@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use orange_analysis::catalogue::{self, Check};
 use orange_analysis::evolution::{self, Change, Side};
-use orange_analysis::lint::{self, lint};
+use orange_analysis::lint;
 use orange_codegen::plain::Renderer;
 use orange_codegen::{Level, Source};
 

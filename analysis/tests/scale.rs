@@ -4,8 +4,8 @@
 
 use std::fmt::Write as _;
 
+use orange_analysis::lint;
 use orange_analysis::lint::MAX_TRACED;
-use orange_analysis::lint::lint;
 use orange_analysis::search::{Cut, MAX_CONFIGURATIONS, MAX_STEPS, Search};
 use orange_codegen::lower::{Arena, lower};
 use orange_codegen::{Source, compile};

@@ -1,7 +1,5 @@
 //! The checks that the compiler makes: each with its code, its name, its default level and its page.
 
-use crate::diag::Level;
-
 /// One check of the catalogue.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Check {
@@ -11,6 +9,34 @@ pub struct Check {
     pub name: &'static str,
     /// The level of its findings unless they say otherwise.
     pub level: Level,
+}
+
+/// How much a finding matters, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// The workflow has no meaning and nothing can be emitted from it; no flag changes that.
+    Error,
+    /// A lint that fails the run.
+    Deny,
+    /// Printed; fails the run only when asked to.
+    Warn,
+    /// Printed for information.
+    Info,
+    /// Off.
+    Allow,
+}
+
+impl Level {
+    /// Its name as flags and JSON spell it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Deny => "deny",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Allow => "allow",
+        }
+    }
 }
 
 /// A check and its page in Markdown: what, why, an example that fires, the mended example.

@@ -4,6 +4,7 @@
 //! into what their users read.
 
 use crate::catalogue::Check;
+pub use crate::catalogue::Level;
 use crate::span::Span;
 
 /// One finding of one check.
@@ -94,21 +95,6 @@ pub struct Edit {
     pub span: Span,
     /// What takes its place.
     pub text: String,
-}
-
-/// How much a finding matters, the worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// The workflow has no meaning and nothing can be emitted from it; no flag changes that.
-    Error,
-    /// A lint that fails the run.
-    Deny,
-    /// Printed; fails the run only when asked to.
-    Warn,
-    /// Printed for information.
-    Info,
-    /// Off.
-    Allow,
 }
 
 impl Diagnostic {
@@ -214,19 +200,6 @@ impl Fix {
     /// One replacement that can only mean what the author meant.
     pub fn replace(title: impl Into<String>, span: Span, text: impl Into<String>) -> Self {
         Self { title: title.into(), edits: vec![Edit { span, text: text.into() }], safe: true }
-    }
-}
-
-impl Level {
-    /// Its name as flags and JSON spell it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Deny => "deny",
-            Self::Warn => "warn",
-            Self::Info => "info",
-            Self::Allow => "allow",
-        }
     }
 }
 

@@ -1,12 +1,10 @@
 //! The one error of the engine: a kind, which fixes the exit status, what happened, and what to do about it.
 
 use std::fmt;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Serialize};
-
-use crate::nofollow::Unfit;
 
 /// The kind of a failure; each has one exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,7 +103,7 @@ impl Error {
     }
 
     /// A failed operation on a file or folder: an `environment` error, or a `corrupt` one if a link or the like is in its place.
-    pub fn io(doing: &str, path: &std::path::Path, cause: &std::io::Error) -> Error {
+    pub fn io(doing: &str, path: &std::path::Path, cause: &io::Error) -> Error {
         let (kind, help) = match Unfit::of(cause) {
             Some(Unfit::Link | Unfit::NoFile) => (Kind::Corrupt, NOT_OURS),
             Some(Unfit::TooLong(_)) => (Kind::Corrupt, TOO_LONG),
@@ -174,6 +172,42 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Why a path is not read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// It is a symbolic link, or its path contains one.
+    Link,
+    /// It is a folder, a pipe, a socket or a device.
+    NoFile,
+    /// It is longer than this many bytes.
+    TooLong(u64),
+}
+
+impl Unfit {
+    /// The reason in an error of the system, if it is one of these.
+    pub(crate) fn of(cause: &io::Error) -> Option<Unfit> {
+        cause.get_ref()?.downcast_ref().copied()
+    }
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unfit::Link => f.write_str("it is a symbolic link, or behind one"),
+            Unfit::NoFile => f.write_str("it is no regular file"),
+            Unfit::TooLong(limit) => write!(f, "it is longer than {} MiB", limit / (1024 * 1024)),
+        }
+    }
+}
+
+impl std::error::Error for Unfit {}
+
+impl From<Unfit> for io::Error {
+    fn from(unfit: Unfit) -> io::Error {
+        io::Error::new(ErrorKind::InvalidInput, unfit)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,6 @@ use std::fs::{DirEntry, File, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
-use std::{error, fmt};
 
 use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, linkat, mkdirat, openat, openat2, renameat_with,
@@ -14,50 +13,13 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use crate::error::Unfit;
 use crate::files;
 
 /// The longest file that is read, unless another limit is documented.
-pub(crate) const LONGEST: u64 = 64 * MIB;
-
-const MIB: u64 = 1024 * 1024;
+pub(crate) const LONGEST: u64 = 64 * 1024 * 1024;
 
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-
-/// Why a path is not read or written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unfit {
-    /// It is a symbolic link, or its path contains one.
-    Link,
-    /// It is a folder, a pipe, a socket or a device.
-    NoFile,
-    /// It is longer than this many bytes.
-    TooLong(u64),
-}
-
-impl Unfit {
-    /// The reason in an error of the system, if it is one of these.
-    pub(crate) fn of(cause: &io::Error) -> Option<Unfit> {
-        cause.get_ref()?.downcast_ref().copied()
-    }
-}
-
-impl fmt::Display for Unfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unfit::Link => f.write_str("it is a symbolic link, or behind one"),
-            Unfit::NoFile => f.write_str("it is no regular file"),
-            Unfit::TooLong(limit) => write!(f, "it is longer than {} MiB", limit / MIB),
-        }
-    }
-}
-
-impl error::Error for Unfit {}
-
-impl From<Unfit> for io::Error {
-    fn from(unfit: Unfit) -> io::Error {
-        io::Error::new(ErrorKind::InvalidInput, unfit)
-    }
-}
 
 /// Opens a regular file with these flags; a created file is readable by its owner alone.
 pub(crate) fn open(path: &Path, how: OFlags) -> io::Result<File> {
@@ -252,6 +214,8 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     use rustix::fs::mkfifoat;
+
+    use std::fmt;
 
     use super::*;
 

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use orange_journal::{Record, read};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -108,13 +109,9 @@ impl Scratch {
     /// The complete lines of a task's journal.
     pub(crate) fn journal(&self, task: &str) -> Result<Vec<Value>> {
         let file = self.path("orange/tasks").join(PROJECT).join(task).join("history.jsonl");
-        let text = fs::read_to_string(&file)
-            .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        let event = |line| {
-            serde_json::from_str(line).map_err(|error| format!("a line of {}: {error}", file.display()))
-        };
-        whole.lines().map(event).collect()
+        let bytes = fs::read(&file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+        let journal = read::parse(&bytes).map_err(|error| format!("{}: {error:?}", file.display()))?;
+        Ok(journal.records.iter().map(Record::to_json).collect())
     }
 
     /// The engine's log, to go with a failure.

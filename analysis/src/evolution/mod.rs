@@ -16,9 +16,8 @@ use std::collections::BTreeMap;
 
 pub use both::Both;
 
-use crate::catalogue::{Check, Page};
 use crate::lint::with_facts;
-use orange_codegen::catalogue::A10;
+use orange_codegen::catalogue::{A10, Check, Page};
 use orange_codegen::check::Checked;
 use orange_codegen::diag::{Diagnostic, Label};
 use orange_codegen::source::Source;

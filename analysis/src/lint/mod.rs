@@ -18,13 +18,12 @@ pub use facts::{ActorKind, Facts, MAX_TRACED};
 pub use prompt_facts::{AgentInState, Command, PromptFacts, Reading, Target, VerdictWord, find_heading};
 pub use state_graph::StateGraph;
 
-use crate::catalogue::{self, Page};
 use crate::search::Search;
+use orange_codegen::catalogue::Page;
 use orange_codegen::check::Checked;
-use orange_codegen::diag::{self, Diagnostic};
+use orange_codegen::diag::Diagnostic;
 use orange_codegen::lower::{self, Arena};
 use orange_codegen::source::Source;
-use orange_codegen::{Compilation, compile};
 
 /// One lint: its entry in the catalogue, and the function that decides it.
 #[derive(Debug)]
@@ -40,7 +39,7 @@ macro_rules! group {
     ($($code:ident $name:literal $level:ident $module:ident;)*) => {
         $(
             #[doc = concat!("`", $name, "`: its page says what it means.")]
-            pub static $code: $crate::catalogue::Check = $crate::catalogue::Check {
+            pub static $code: orange_codegen::catalogue::Check = orange_codegen::catalogue::Check {
                 code: stringify!($code),
                 name: $name,
                 level: orange_codegen::diag::Level::$level,
@@ -81,17 +80,6 @@ pub static GROUPS: &[Group] = &[
 /// The lints of all groups, in the order of their codes.
 pub fn lints() -> impl Iterator<Item = &'static Lint> {
     GROUPS.iter().flat_map(|group| group.lints)
-}
-
-/// Compiles one source and, when nothing in it is an error, asks every lint.
-pub fn lint(source: &Source) -> Compilation {
-    let mut compilation = compile(source);
-    let mut found = compilation.checked.as_ref().map(|it| findings(it, source)).unwrap_or_default();
-    compilation.suppressions.apply(&mut found);
-    found.extend(compilation.suppressions.faults(catalogue::all(), compilation.checked.is_some()));
-    compilation.diagnostics.extend(found);
-    diag::sort(&mut compilation.diagnostics);
-    compilation
 }
 
 /// What the lints find in a checked workflow; of one that has no tables, why not.

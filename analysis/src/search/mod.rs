@@ -27,7 +27,8 @@ use self::decisions::Decisions;
 use self::ends::RuleIndex;
 pub(crate) use self::hash::Quick;
 use self::numbers::Numbers;
-use self::sections::{ContentId, Sections};
+use self::sections::Sections;
+use self::task::ContentId;
 use self::task::{Event, MAX_COUNTERS, MAX_SECTIONS, Task};
 
 /// More configurations than this are not looked at.

@@ -2,13 +2,7 @@
 
 use orange_core::{Condition, Gate, Heading, Machine, Seen, When, check_gate, fingerprint, section};
 
-use super::task::Task;
-
-/// The number of a content among those of its section; 0 is the section that does not exist.
-pub type ContentId = u8;
-
-/// The section does not exist.
-pub const ABSENT: ContentId = 0;
+use super::task::{ABSENT, ContentId, Task};
 
 /// Contents of one section that the search still distinguishes.
 const MAX_CONTENTS: usize = 64;

@@ -3,7 +3,7 @@
 use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, Turn};
 
 use super::decisions;
-use super::sections::{ABSENT, ContentId};
+use super::task::{ABSENT, ContentId};
 use super::task::{Agent, Event, Task, Written};
 use super::{ConfigurationId, ExitResult, Explorer, HookIndex, OWN_HOOK, SearchStep, Wrote};
 

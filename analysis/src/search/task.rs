@@ -5,13 +5,17 @@ use std::hash::{Hash, Hasher};
 use orange_core::action::{Ends, Worktree};
 use orange_core::{Actor, Effect, Hook, StateId, names_window};
 
-use super::sections::ContentId;
-
 /// More counters than this are not searched.
 pub const MAX_COUNTERS: usize = 8;
 
 /// More sections than this are not searched; each has a byte of a word.
 pub const MAX_SECTIONS: usize = 8;
+
+/// The number of a content among those of its section; 0 is the section that does not exist.
+pub type ContentId = u8;
+
+/// The section does not exist.
+pub const ABSENT: ContentId = 0;
 
 /// A task, its agents and its worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

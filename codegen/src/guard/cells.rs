@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use super::{Expr, Op};
-use crate::model::CounterId;
+use orange_core::CounterId;
 
 /// More cells than this are not looked at.
 pub const MAX_CELLS: u64 = 1_000_000;

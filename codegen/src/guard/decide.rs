@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::Expr;
 use super::cells::{Cells, Undecided, Work};
 use crate::diag::Witness;
-use crate::model::Counter;
+use crate::guard::Counter;
 
 /// Two guards that hold at once.
 #[derive(Clone, Debug)]

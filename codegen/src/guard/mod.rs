@@ -8,8 +8,19 @@ mod region;
 #[cfg(test)]
 mod tests;
 
-use crate::model::CounterId;
 use crate::span::Span;
+use orange_core::CounterId;
+
+/// An unsigned 32-bit integer of a task's frontmatter.
+#[derive(Clone, Debug)]
+pub struct Counter {
+    /// Its key in the frontmatter, `[a-z_][a-z0-9_]*`.
+    pub name: String,
+    /// Its value in a new task.
+    pub start: u32,
+    /// Where `fields` declares it; absent for the two built-in ones.
+    pub declared: Option<Span>,
+}
 
 /// A `when` clause.
 #[derive(Clone, Debug)]

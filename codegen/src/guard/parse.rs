@@ -7,9 +7,9 @@ mod tests;
 use std::ops::Range;
 
 use super::{Compare, Expr, Op};
-use crate::model::CounterId;
 use crate::syntax::Text;
 use crate::syntax::limits::{MAX_COMPARISONS, MAX_DEPTH};
+use orange_core::CounterId;
 
 /// What is wrong with a clause: where in the decoded text, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]

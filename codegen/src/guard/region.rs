@@ -2,7 +2,7 @@
 
 use super::cells::{Axis, Cell, Cells};
 use crate::diag::Witness;
-use crate::model::Counter;
+use crate::guard::Counter;
 
 /// How many separate ranges of one counter are still listed.
 const MAX_RANGES: usize = 4;

@@ -26,6 +26,7 @@ pub use orange_core::{
     Permissions, PromptId, REVIEW_ROUND, StateId, Value, Verdict,
 };
 
+pub use crate::guard::Counter;
 use crate::guard::Guard;
 use crate::span::{Span, Spanned};
 use crate::syntax::Text;
@@ -72,17 +73,6 @@ pub struct Workflow {
     pub exit_monitoring: ExitMonitoring,
     /// In source order; a [`PromptId`] is an index here.
     pub prompts: Vec<Prompt>,
-}
-
-/// An unsigned 32-bit integer of a task's frontmatter.
-#[derive(Clone, Debug)]
-pub struct Counter {
-    /// Its key in the frontmatter, `[a-z_][a-z0-9_]*`.
-    pub name: String,
-    /// Its value in a new task.
-    pub start: u32,
-    /// Where `fields` declares it; absent for the two built-in ones.
-    pub declared: Option<Span>,
 }
 
 /// Which state each command drives to. Absent where neither the workflow nor a default names one.

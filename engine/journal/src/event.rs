@@ -66,6 +66,14 @@ words! {
         PaneGone = "its pane is gone",
     }
 
+    /// Why an agent goes on after the end of a limit.
+    GoesOn {
+        /// Orange has told it to.
+        Told = "it was told that the limit is over",
+        /// It did before Orange told it.
+        ByItself = "it went on by itself",
+    }
+
     /// What an agent is doing.
     Activity {
         /// It works.
@@ -316,9 +324,9 @@ events! {
         spawn: u32,
         /// The conversation.
         conversation: String,
-        /// Why it could not.
+        /// How its end is known.
         #[serde(default)]
-        reason: String,
+        reason: Ending,
     },
     /// An agent ended without the result that its state requires.
     "agent.crashed" AgentCrashed {
@@ -341,7 +349,7 @@ events! {
         spawn: u32,
         /// Why.
         #[serde(default)]
-        reason: String,
+        reason: GoesOn,
     },
     /// The engine no longer starts an agent: it has done so too often, or it cannot.
     "agent.given_up" AgentGivenUp {

@@ -358,7 +358,7 @@ fn text(value: Json) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Cause, Exited, PlannedHook};
+    use crate::event::{Cause, Ending, Exited, PlannedHook};
 
     #[track_caller]
     fn fold(events: Vec<(Event, Set)>) -> TaskHistory {
@@ -497,7 +497,7 @@ mod tests {
         assert_eq!(conversations(vec![one.clone(), talking(2, "worker", None)]), []);
         let late = vec![one.clone(), talking(2, "worker", Some("b")), exited_with(1, "a")];
         assert_eq!(conversations(late), [know("worker", 2, "b")]);
-        let lost = Event::AgentNotResumed { spawn: 1, conversation: "a".into(), reason: String::new() };
+        let lost = Event::AgentNotResumed { spawn: 1, conversation: "a".into(), reason: Ending::default() };
         assert_eq!(conversations(vec![one, lost.into()]), []);
     }
 }

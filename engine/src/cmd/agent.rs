@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{AgentCommand, EndedArgs, SpawnName};
 use crate::cmd::relayed;
-use crate::flow::{End, ended, limit, run, serve, waiting};
+use crate::flow::{End, ended, run, serve, waiting};
 use crate::store::{TaskDir, find};
 use crate::{Error, Result, caller};
 
@@ -51,7 +51,7 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
             Ok(story.map_or_else(Answer::default, |story| Answer::text(format!("task {task}: {story}"))))
         }
         AgentCommand::Limited(SpawnName { task, spawn }) => {
-            let story = limit::met(app, &dir_of(app, task, *spawn)?, *spawn)?;
+            let story = waiting::limit_met(app, &dir_of(app, task, *spawn)?, *spawn)?;
             Ok(story.map_or_else(Answer::default, |story| Answer::text(format!("task {task}: {story}"))))
         }
         AgentCommand::Event { .. } => Ok(Answer::default()),

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::flow::answer::Answer;
+use crate::flow::asked::Answer;
 use crate::flow::event::note;
 use crate::{Error, Kind, Result};
 

@@ -6,11 +6,12 @@ use std::time::Duration;
 use crate::answer::Agent;
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::tmux::Pane;
+use crate::error::Unfit;
 use crate::flow::activity;
 use crate::flow::queue::Queue;
 use crate::flow::snapshot::status_of;
-use crate::hooks::agents as live;
-use crate::nofollow::{self, Unfit};
+use crate::hooks::agent_processes;
+use crate::nofollow;
 use crate::store::event::Event;
 use crate::store::{Listed, TaskDir, TaskHistory, clock as time, owed, task};
 use crate::{Error, Result, fault};
@@ -87,7 +88,7 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     for (dir, history) in histories(seen)? {
         for agent in history.agents.values() {
             // What cannot be read is reported by the check of tasks.
-            if live::is_alive(dir, agent, panes).is_ok_and(|is_alive| !is_alive) {
+            if agent_processes::is_alive(dir, agent, panes).is_ok_and(|is_alive| !is_alive) {
                 let message =
                     format!("task {}: agent {} ({}) is gone, unnoticed", dir.id, agent.spawn, agent.actor);
                 findings.push(Finding::new(Level::Warning, message));

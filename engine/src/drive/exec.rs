@@ -17,7 +17,8 @@ use rustix::process::{Pid, Signal};
 use self::captured::{Bound, Copied};
 use self::gather::Gathering;
 use super::process;
-use crate::nofollow::{self, Unfit};
+use crate::error::Unfit;
+use crate::nofollow;
 use crate::{Error, Kind, Result, fault};
 
 /// The flags for the log.

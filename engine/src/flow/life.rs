@@ -88,7 +88,7 @@ impl Writer<'_> {
             LifeEvent::NotResumed => {
                 let record = locked.history().agents.get(&spawn);
                 let conversation = record.and_then(|record| record.conversation.clone()).unwrap_or_default();
-                Event::AgentNotResumed { spawn, conversation, reason: how }.into()
+                Event::AgentNotResumed { spawn, conversation, reason: how.as_str().into() }.into()
             }
             LifeEvent::Advanced { to, reason } => {
                 Event::AutoAdvanced { from: status, to: name(*to), reason: reason.clone() }.into()

@@ -10,14 +10,14 @@ pub(crate) mod tests;
 mod watch;
 
 pub use agent::ended::{End, ended};
-pub use agent::{activity, attach, doing, event, limit, run, serve, session, transcript, waiting};
+pub use agent::{activity, asked, attach, doing, event, limit, run, serve, session, transcript, waiting};
 pub use person::cancel::cancel;
 pub use person::create_pr::create_pr;
 pub use person::migrate::migrate;
 pub use person::respawn::respawn;
 pub use person::start::{spawn, spawn_next};
 pub use person::stop::{restart, stop};
-pub use person::{answer, collect, create, delete, merge, project, rebranch, restore, start, typed, update};
+pub use person::{answer, collect, create, delete, merge, project, rebranch, restore, typed, update};
 pub use request::dry_run::{TaskPreview, dry_run};
 pub use request::finish::{abandoned, finish, lock_recovered};
 pub use request::{Goal, complete, definition, refusal, request};

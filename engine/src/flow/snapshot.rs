@@ -2,6 +2,7 @@
 
 use orange_core::{Facts, HarnessOf, Machine, Permissions, Seen, Spawn, StateId, View, When};
 
+use crate::app::App;
 use crate::store::event::{self, Pass};
 use crate::store::{Task, TaskHistory, suggest};
 use crate::{Error, Kind, Result};
@@ -110,4 +111,15 @@ pub fn state_named(machine: &Machine<'_>, name: &str) -> Result<StateId> {
         Error::new(Kind::NotFound, format!("the workflow {} has no status `{name}`", machine.name))
             .help(format!("{near}it has: {}", names.join(", ")))
     })
+}
+
+/// Whether a task still has to get a worktree and an agent.
+pub fn waits(app: &App, task: &Task) -> bool {
+    // A task of another binary's workflow cannot be started here.
+    app.machine_of(&task.owned).and_then(|machine| is_to_start(machine, task)).unwrap_or(false)
+}
+
+/// The same under this machine.
+pub fn is_to_start(machine: &Machine<'_>, task: &Task) -> Result<bool> {
+    Ok(machine.is_to_start(status_of(machine, task)?, task.owned.workspace.is_some()))
 }

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::app::App;
 use crate::drive::process::{self, Process, ProcessRoot};
-use crate::store::{TaskDir, atomic, home, secret};
+use crate::drive::tmux::Pane;
+use crate::store::event::Spawn;
+use crate::store::{LockedTask, TaskDir, atomic, home, secret};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The contents of `agents/<spawn>.json`: the wrapper writes it when the agent has begun.
@@ -123,6 +126,37 @@ impl AgentProcesses {
     fn is_of_this_boot(&self) -> bool {
         self.boot == process::boot()
     }
+}
+
+/// Whether an agent is alive: by its processes, whatever tmux says, as soon as they are on record; before that, by its
+/// pane.
+pub fn is_alive(dir: &TaskDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
+    let in_its_pane =
+        || panes.iter().any(|pane| pane.belongs_to(&dir.id) && is_alive_in(pane, &record.window));
+    Ok(AgentProcesses::read(dir, record.spawn)?.map_or_else(in_its_pane, |processes| processes.is_alive()))
+}
+
+/// Refuses while an agent of the task is alive.
+pub fn check_gone(app: &App, locked: &LockedTask) -> Result<()> {
+    for record in locked.history().agents.values() {
+        // Where its processes are on record, tmux need not even be there.
+        let is_noted = AgentProcesses::read(locked.dir(), record.spawn)?.is_some();
+        let panes = if is_noted { Vec::new() } else { app.tmux.panes_of(&locked.task().id)? };
+        if is_alive(locked.dir(), record, &panes)? {
+            let Spawn { spawn, actor, .. } = record;
+            return Err(Error::new(Kind::Refused, format!("agent {spawn} ({actor}) is still alive in it"))
+                .help(format!(
+                    "end it, then `orange task cancel {}` gives the worktree back",
+                    locked.task().id
+                )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the agent of this window is alive in this pane.
+pub(super) fn is_alive_in(pane: &Pane, window: &str) -> bool {
+    pane.hosts(window) && !pane.dead
 }
 
 /// The spawns that have a file of this kind.

@@ -13,11 +13,11 @@ use crate::drive::harness::shell_word;
 use crate::drive::process::{ProcessRoot, ProcessTree};
 use crate::drive::terminal;
 use crate::drive::tmux::{self, Pane};
-use crate::hooks::agent_processes::AgentProcesses;
+use crate::hooks::agent_processes::{AgentProcesses, is_alive, is_alive_in};
 use crate::hooks::{trace, workspace};
 use crate::setup;
 use crate::store::event::{self, Ending, Exited, Pass, Spawn};
-use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory, secret};
+use crate::store::{Event, LockedTask, Set, Task, TaskHistory, secret};
 use crate::{Error, Kind, Result, caller, fault};
 
 /// Why an agent is started.
@@ -308,38 +308,6 @@ pub fn live<'o>(
     Ok(None)
 }
 
-/// Whether an agent is alive: by its processes, whatever tmux says, as soon as they are on record; before that, by its
-/// pane.
-///
-/// # Errors
-/// Those of reading that record.
-pub fn is_alive(dir: &TaskDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
-    let in_its_pane =
-        || panes.iter().any(|pane| pane.belongs_to(&dir.id) && is_alive_in(pane, &record.window));
-    Ok(AgentProcesses::read(dir, record.spawn)?.map_or_else(in_its_pane, |processes| processes.is_alive()))
-}
-
-/// Refuses while an agent of the task is alive.
-///
-/// # Errors
-/// `refused` for that; `environment` when tmux cannot tell; those of reading which processes it is.
-pub fn check_gone(app: &App, locked: &LockedTask) -> Result<()> {
-    for record in locked.history().agents.values() {
-        // Where its processes are on record, tmux need not even be there.
-        let is_noted = AgentProcesses::read(locked.dir(), record.spawn)?.is_some();
-        let panes = if is_noted { Vec::new() } else { app.tmux.panes_of(&locked.task().id)? };
-        if is_alive(locked.dir(), record, &panes)? {
-            let Spawn { spawn, actor, .. } = record;
-            return Err(Error::new(Kind::Refused, format!("agent {spawn} ({actor}) is still alive in it"))
-                .help(format!(
-                    "end it, then `orange task cancel {}` gives the worktree back",
-                    locked.task().id
-                )));
-        }
-    }
-    Ok(())
-}
-
 /// Keeps what these agents did, puts their end on record, and forgets their processes.
 ///
 /// # Errors
@@ -354,10 +322,6 @@ pub fn gone(app: &App, locked: &mut LockedTask, spawns: &[u32], reason: &Ending)
 
 fn of_actor(locked: &LockedTask, actor: Actor) -> impl Iterator<Item = (&u32, &Spawn)> {
     locked.history().agents.iter().filter(move |(_, record)| record.actor.known() == Some(actor))
-}
-
-fn is_alive_in(pane: &Pane, window: &str) -> bool {
-    pane.hosts(window) && !pane.dead
 }
 
 /// Refuses while an agent of this actor is alive; clears away what is left of one that is not.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::app::App;
 use crate::drive::git::{Backup, BackupContext, BranchState, Git, REQUEST_FOLDER, SavedWork, TASK_FILE};
-use crate::hooks::agents;
+use crate::hooks::agent_processes::check_gone;
 use crate::store::copy;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
@@ -160,7 +160,7 @@ pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
     let is_own =
         pool::read(&app.home)?.iter().any(|slot| slot.name == name && slot.task.as_ref() == Some(&id));
     if is_own {
-        agents::check_gone(app, locked)?;
+        check_gone(app, locked)?;
         let worktree = app.home.workspace(&name);
         locked.sync()?;
         empty(app, &project, locked, &worktree)?;

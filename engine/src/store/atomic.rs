@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{OFlags, RenameFlags};
 
+use crate::error::Unfit;
 use crate::files::real;
-use crate::nofollow::{self, Unfit};
+use crate::nofollow;
 use crate::store::regular;
 use crate::{Error, Result, fault};
 

@@ -4,8 +4,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::error::Unfit;
 use crate::files::real;
-use crate::nofollow::{self, Unfit};
+use crate::nofollow;
 use crate::{Error, Kind, Result};
 
 /// How long a command waits for a lock before it reports the holder.

@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 
 pub use orange_journal::Journal;
 
-use crate::nofollow::Unfit;
+use crate::error::Unfit;
 use crate::store::{Event, Record, Set, clock};
 use crate::{Error, Kind, Result, fault, nofollow};
 

@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use orange_journal::fold::owned;
 use rustix::fs::OFlags;
 
+use crate::error::Unfit;
 use crate::files::entries;
-use crate::nofollow::Unfit;
 use crate::store::frontmatter::Document;
 use crate::store::task::{self, Task};
 use crate::store::{Home, Name, Owned, TaskDir, journal, regular};

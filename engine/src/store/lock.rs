@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
-use crate::nofollow::{self, Unfit};
+use crate::error::Unfit;
+use crate::nofollow;
 use crate::store::{Home, clock};
 use crate::{Error, Kind, Result, fault};
 

@@ -24,6 +24,7 @@ pub mod merge;
 pub mod owed;
 pub mod pool;
 pub mod projects;
+mod read;
 pub mod regular;
 pub mod scalar;
 pub mod secret;

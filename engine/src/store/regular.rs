@@ -6,7 +6,8 @@ use std::time::SystemTime;
 
 use rustix::fs::OFlags;
 
-use crate::nofollow::{self, Unfit};
+use crate::error::Unfit;
+use crate::nofollow;
 use crate::{Error, Kind, Result};
 
 /// The longest `TASK.md`.

@@ -4,14 +4,12 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::store::base::Base;
-use crate::store::copy::Copy;
 use crate::store::event::Event;
 use crate::store::fold::{Owned, TaskHistory};
 use crate::store::frontmatter::{Document, Flaw};
 use crate::store::journal::{self, Journal};
 use crate::store::scalar::Value;
-use crate::store::{Home, TaskDir, late, regular};
+use crate::store::{TaskDir, regular};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The harness of a task whose frontmatter names none.
@@ -49,24 +47,6 @@ pub struct Task {
 }
 
 impl Task {
-    /// Reads a task without changing it: with what was saved in the worktree, and with the journal's values where the
-    /// frontmatter differs.
-    pub fn read(home: &Home, dir: &TaskDir) -> Result<(Task, Journal)> {
-        Task::read_last(home, dir, usize::MAX)
-    }
-
-    /// The same, with the last `keep` records of the journal.
-    pub fn read_last(home: &Home, dir: &TaskDir, keep: usize) -> Result<(Task, Journal)> {
-        let journal = read_journal_last(dir, keep)?;
-        let history = journal.history();
-        let mut document = both(home, dir, &history)?;
-        if let Some(body) = late::carried(&late::found(&dir.task_md())?, document.body()) {
-            document.set_body(&body);
-        }
-        let task = Task::of(dir, document, &history)?;
-        Ok((task, journal))
-    }
-
     /// A task with the frontmatter's values for what people own, and the journal's for the rest.
     pub(crate) fn of(dir: &TaskDir, document: Document, history: &TaskHistory) -> Result<Task> {
         Task::with(dir, document, history.owned.clone(), (&history.branch, &history.created_at))
@@ -134,31 +114,6 @@ pub(crate) fn read_journal_last(dir: &TaskDir, keep: usize) -> Result<Journal> {
     };
     let has_status = !journal.history().owned.status.is_empty();
     if has_status { Ok(journal) } else { Err(no_history(dir, "does not say the task's status")) }
-}
-
-/// The task's `TASK.md`, merged with what was saved in the worktree.
-fn both(home: &Home, dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
-    const ATTEMPTS: usize = 5;
-    let Some(workspace) = &history.owned.workspace else { return document(dir, history) };
-    let worktree = home.workspace(workspace);
-    let mut base = Base::read(dir)?;
-    for _ in 1..ATTEMPTS {
-        let read = with_copy(dir, history, &worktree)?;
-        let now = Base::read(dir)?;
-        if now == base {
-            return Ok(read);
-        }
-        // Another process has merged or written a text meanwhile.
-        base = now;
-    }
-    with_copy(dir, history, &worktree)
-}
-
-fn with_copy(dir: &TaskDir, history: &TaskHistory, worktree: &Path) -> Result<Document> {
-    let copy = Copy::look(dir, history, worktree)?;
-    let own = document(dir, history)?;
-    let merged = copy.map_or(Ok(None), |copy| copy.merged_into(dir, history, &own))?;
-    Ok(merged.map_or(own, |merged| merged.text))
 }
 
 /// The task's `TASK.md`, once it is complete.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use orange_journal::{Record, read};
 use serde_json::Value;
 
 use crate::processes;
@@ -54,9 +55,8 @@ impl<'w> Task<'w> {
 
     /// Its journal. A line that is being written does not count yet.
     pub(crate) fn events(&self) -> Vec<Value> {
-        let text = fs::read_to_string(self.folder().join("history.jsonl")).unwrap_or_default();
-        let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
-        whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let bytes = fs::read(self.folder().join("history.jsonl")).unwrap_or_default();
+        read::parse(&bytes).unwrap().records.iter().map(Record::to_json).collect()
     }
 
     /// Its events of one type.

@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: the rules of the house that no compiler holds, each with what to do about a breach.
 
 mod arrows;
+mod circles;
 mod lists;
 mod rooms;
 mod sources;
@@ -57,6 +58,7 @@ fn findings(house: &House) -> Result<Vec<Finding>> {
     findings.extend(arrows::binaries(house)?);
     findings.extend(sources::all(&rust, &house.read(sources::LONG_FILES)?));
     findings.extend(rooms::climbs(&rust));
+    findings.extend(circles::circles(&rust));
     findings.extend(words::all(&rust));
     findings.extend(words::all(&read(".md")?));
     findings.extend(manifests.iter().filter_map(sources::lints_are_the_workspaces));

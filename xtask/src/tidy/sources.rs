@@ -218,8 +218,16 @@ pub(super) fn code_outside_tests(file: &File) -> impl Iterator<Item = (usize, &s
     let is_of_tests = ["/tests.rs", "/testing.rs"].iter().any(|end| file.path.ends_with(end))
         || file.path.contains("/tests/");
     let text = if is_of_tests { "" } else { file.text.as_str() };
-    let lines = text.lines().take_while(|line| line.trim() != "#[cfg(test)]");
-    lines.zip(1..).map(|(line, number)| (number, line.split_once("//").map_or(line, |(code, _)| code)))
+    let mut is_over = false;
+    let mut before = "";
+    let lines = text.lines().zip(1..).filter(move |(line, _)| {
+        let is_for_tests = before.trim() == "#[cfg(test)]";
+        before = line;
+        // A module of tests in a file of its own ends no file.
+        is_over |= is_for_tests && !(line.contains("mod ") && line.ends_with(';'));
+        !is_over && !is_for_tests
+    });
+    lines.map(|(line, number)| (number, line.split_once("//").map_or(line, |(code, _)| code)))
 }
 
 #[cfg(test)]

@@ -180,10 +180,7 @@ fn agent(
     let alive = before.agents_alive(world);
     world.type_at(&before.session(), window, &format!("do: {does}"))?;
     world.until("the agent has ended", || !alive.iter().all(|pid| is_alive(*pid)))?;
-    let has_grown = || {
-        let events = fs::read_to_string(before.folder.join("history.jsonl")).unwrap_or_default();
-        events.lines().count() > before.length()
-    };
+    let has_grown = || before.journal().lines().count() > before.length();
     let is_at_a_moment = matches!(fault, Fault::Moment { .. });
     let has_struck = || fault.has_struck(world) || is_at_a_moment && striking.is_finished();
     world.until("anything comes of it", || has_grown() || has_struck())

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use serde_json::Value;
+use orange_journal::{Event, Record, TaskHistory, read};
 
 use super::world::{SOMEBODY_S, World, is_alive};
 use crate::Result;
@@ -20,17 +20,17 @@ pub(super) struct Task {
     pub(super) folder: PathBuf,
     /// Whether it had a call for attention when it was read.
     pub(super) has_attention: bool,
-    events: Vec<Value>,
-    owned: BTreeMap<String, Value>,
+    records: Vec<Record>,
+    history: TaskHistory,
 }
 
 /// Everything that is compared with an undisturbed run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TaskState {
     status: String,
-    workflow: Option<String>,
+    workflow: String,
     is_deleted: bool,
-    counters: BTreeMap<String, Value>,
+    counters: BTreeMap<String, u32>,
     /// Whether it has a call for attention.
     pub(super) has_attention: bool,
     /// Whether `TASK.md` has the address of a pull request.
@@ -74,17 +74,11 @@ impl Task {
     }
 
     fn read(folder: PathBuf, id: String) -> Result<Task> {
-        let text = fs::read_to_string(folder.join("history.jsonl")).unwrap_or_default();
-        // An incomplete last line does not count.
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        let read = |line: &str| serde_json::from_str(line).map_err(|error| format!("{id}: {error}: {line}"));
-        let events = whole.lines().map(read).collect::<Result<Vec<Value>>>()?;
-        let mut owned = BTreeMap::new();
-        for set in events.iter().filter_map(|event| event["set"].as_object()) {
-            owned.extend(set.iter().map(|(key, value)| (key.clone(), value.clone())));
-        }
-        let branch = events.first().and_then(|event| event["branch"].as_str()).unwrap_or_default().to_owned();
-        let mut task = Task { id, branch, folder, has_attention: false, events, owned };
+        let bytes = fs::read(folder.join("history.jsonl")).unwrap_or_default();
+        let journal = read::parse(&bytes).map_err(|error| format!("{id}: {error:?}"))?;
+        let (history, records) = (journal.history(), journal.records);
+        let branch = history.branch.clone();
+        let mut task = Task { id, branch, folder, has_attention: false, records, history };
         task.has_attention = task.field("attention").is_ok_and(|value| value.is_some());
         Ok(task)
     }
@@ -96,13 +90,13 @@ impl Task {
 
     /// Its worktree.
     pub(super) fn worktree(&self, world: &World) -> Result<PathBuf> {
-        let name = self.text("workspace").ok_or("the task has no worktree")?;
+        let name = self.history.owned.workspace.as_deref().ok_or("the task has no worktree")?;
         Ok(world.path("orange/workspaces").join(name))
     }
 
     /// Its status.
     pub(super) fn status(&self) -> String {
-        self.text("status").unwrap_or_default()
+        self.history.owned.status.clone()
     }
 
     /// Its current journal.
@@ -112,36 +106,30 @@ impl Task {
 
     /// The number of its events.
     pub(super) fn length(&self) -> usize {
-        self.events.len()
+        self.records.len()
     }
 
     /// Its session.
     pub(super) fn session(&self) -> String {
-        self.text("tmux_session").unwrap_or_else(|| format!("{PROJECT}/{}", self.branch))
+        self.history.owned.tmux_session.clone().unwrap_or_else(|| format!("{PROJECT}/{}", self.branch))
     }
 
     /// Waits until each of its agents with a wrapper has noted its start.
     pub(super) fn has_begun(&self, world: &World) -> Result<()> {
         world.until("the agents have begun", || {
             let attended = world.attended(&self.id);
-            attended >= self.on_record() && attended == self.agents(world).1.len()
+            attended >= self.history.agents.len() && attended == self.agents(world).1.len()
         })
-    }
-
-    /// The number of living agents by the journal.
-    fn on_record(&self) -> usize {
-        let count = |kind| self.of_type(kind).count();
-        (count("agent.spawned") + count("agent.respawned")).saturating_sub(count("agent.exited"))
     }
 
     /// Whether an agent is to be started again later.
     pub(super) fn is_waiting(&self) -> bool {
-        self.text("waiting_until").is_some()
+        self.history.owned.waiting_until.is_some()
     }
 
     /// Whether one of its agents has crashed.
     pub(super) fn has_crashed(&self) -> bool {
-        self.of_type("agent.crashed").count() > 0
+        self.count(|event| matches!(event, Event::AgentCrashed { .. })) > 0
     }
 
     /// The processes of its living agents.
@@ -165,12 +153,12 @@ impl Task {
         agents.filter_map(|(actor, pid)| Some((actor.to_owned(), pid.parse().ok()?))).collect()
     }
 
-    fn text(&self, key: &str) -> Option<String> {
-        self.owned.get(key)?.as_str().map(str::to_owned)
+    fn events(&self) -> impl Iterator<Item = &Event> {
+        self.records.iter().map(|record| &record.event)
     }
 
-    fn of_type<'t>(&'t self, kind: &'t str) -> impl Iterator<Item = &'t Value> {
-        self.events.iter().filter(move |event| event["type"] == kind)
+    fn count(&self, is_counted: impl Fn(&Event) -> bool) -> usize {
+        self.events().filter(|event| is_counted(event)).count()
     }
 
     /// Its state. It waits for the `expected` one as long as a message may be under way.
@@ -183,40 +171,38 @@ impl Task {
         while self.heard(world) < wanted && start.elapsed() < Duration::from_secs(60) {
             thread::sleep(Duration::from_millis(10));
         }
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (started, alive) = self.agents(world);
         let place = world.path("").display().to_string();
-        let counters = self.owned.iter().filter(|(_, value)| value.is_number());
         // Without `auto.advanced`: if the caller is killed, its agent's end may lead to the same transition.
         let counted = [
-            "agent.crashed",
-            "task.merged",
-            "task.force_merged",
-            "task.deleted",
-            "task.restored",
-            "task.migrated",
-            "pr.created",
-            "work.backed_up",
+            ("crashed", self.count(|event| matches!(event, Event::AgentCrashed { .. }))),
+            ("merged", self.count(|event| matches!(event, Event::TaskMerged { .. }))),
+            ("merged by force", self.count(|event| matches!(event, Event::TaskForceMerged { .. }))),
+            ("deleted", self.count(|event| matches!(event, Event::TaskDeleted { .. }))),
+            ("restored", self.count(|event| matches!(event, Event::TaskRestored { .. }))),
+            ("migrated", self.count(|event| matches!(event, Event::TaskMigrated { .. }))),
+            ("pull request", self.count(|event| matches!(event, Event::PrCreated { .. }))),
+            ("backed up", self.count(|event| matches!(event, Event::WorkBackedUp { .. }))),
         ];
+        let step = |event: &Event| {
+            let Event::StatusChanged { from, to, .. } = event else { return None };
+            Some(format!("{from} → {to}"))
+        };
+        let hook = |event: &Event| {
+            let Event::HookEnded { hook, error, .. } = event else { return None };
+            Some(format!("{hook} {}", error.as_deref().unwrap_or_default().replace(&place, "")))
+        };
         Ok(TaskState {
             status: self.status(),
-            workflow: self.text("workflow"),
+            workflow: self.history.owned.workflow.clone(),
             is_deleted: self.folder.starts_with(world.path("orange/trash")),
-            counters: counters.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            counters: self.history.owned.counters.clone(),
             has_attention: self.field("attention")?.is_some(),
             has_address: self.field("pr_url")?.is_some(),
             pull_requests: self.pull_requests(world),
-            arrows: self
-                .of_type("status.changed")
-                .map(|event| format!("{} → {}", text(&event["from"]), text(&event["to"])))
-                .collect(),
-            hooks: self
-                .of_type("hook.ended")
-                .map(|event| {
-                    format!("{} {}", text(&event["hook"]), text(&event["error"]).replace(&place, ""))
-                })
-                .collect(),
-            events: counted.map(|kind| (kind, self.of_type(kind).count())).into(),
+            arrows: self.events().filter_map(step).collect(),
+            hooks: self.events().filter_map(hook).collect(),
+            events: counted.into(),
             started,
             alive,
             panes: world.panes(&self.session()).into_keys().collect(),
@@ -233,13 +219,13 @@ impl Task {
     }
 
     fn check(&self) -> Result<()> {
-        for (event, number) in self.events.iter().zip(1u64..) {
-            if event["seq"] != number {
-                return Err(format!("event {number} has the number {}", event["seq"]));
+        for (record, number) in self.records.iter().zip(1u64..) {
+            if record.seq != number {
+                return Err(format!("event {number} has the number {}", record.seq));
             }
         }
-        let count = |kind| self.of_type(kind).count();
-        let (begun, closed) = (count("transition.started"), count("status.changed"));
+        let begun = self.count(|event| matches!(event, Event::TransitionStarted(_)));
+        let closed = self.count(|event| matches!(event, Event::StatusChanged { .. }));
         if begun != closed {
             return Err(format!("{begun} transitions were begun and {closed} closed"));
         }

@@ -1,6 +1,6 @@
 //! What the pages of this group do not show.
 
-use crate::lint::lint;
+use crate::lint;
 use orange_codegen::diag::Fix;
 use orange_codegen::source::Source;
 

@@ -7,7 +7,7 @@ use orange_core::{StateId, TransitionId};
 use super::C4E;
 use super::text::condition_of;
 use crate::lint::{ActorKind, Facts};
-use crate::search::sections::ABSENT;
+use crate::search::task::ABSENT;
 use crate::search::{ConfigurationId, EdgeId, ExitResult, SearchStep, Wrote};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::{self, ExitRule};
@@ -160,7 +160,7 @@ fn words(facts: &Facts<'_>, it: &Disagreement) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::lint::lint;
+    use crate::lint;
     use orange_codegen::Source;
 
     /// What the lint says of a worker and a reviewer with these gates on the transitions out of review, and these rules for it.

@@ -1,6 +1,6 @@
 //! Cases beyond those of the pages: what each lint says of small workflows, and where it is silent.
 
-use crate::lint::lint;
+use crate::lint;
 use orange_codegen::Source;
 
 /// A reviewer's workflow around the lines of one test.

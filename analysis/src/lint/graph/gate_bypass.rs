@@ -6,7 +6,7 @@ use orange_core::{Actor, StateId, TransitionId, check_gate};
 
 use super::C12;
 use crate::lint::Facts;
-use crate::search::sections::ABSENT;
+use crate::search::task::ABSENT;
 use crate::search::task::MAX_SECTIONS;
 use crate::search::{ConfigurationId, Edge, EdgeId, SearchStep};
 use orange_codegen::catalogue::A10;

@@ -1,6 +1,6 @@
 //! What the pages of this group do not show.
 
-use crate::lint::lint;
+use crate::lint;
 use orange_codegen::Source;
 
 /// The messages of one check about a workflow, which is all but its name.

@@ -1,6 +1,6 @@
 //! What the pages of these checks don't show: other actors, other kinds of steps, and what other checks report.
 
-use crate::lint::lint;
+use crate::lint;
 use orange_codegen::source::Source;
 
 /// A workflow of these transitions; each ends before the next `;`.

@@ -8,7 +8,7 @@ use super::C81;
 use super::shared::{Prompted, named_section, prompt, started};
 use crate::lint::Facts;
 use crate::lint::prompt_facts::{Command, Start, Target};
-use crate::search::sections::ABSENT;
+use crate::search::task::ABSENT;
 use crate::search::{ExitResult, SearchStep};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::{Gate, Transition};

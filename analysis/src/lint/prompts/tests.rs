@@ -1,6 +1,6 @@
 //! What the pages do not show: where findings of prompts come at another level, and what they say nothing about.
 
-use crate::lint::lint;
+use crate::lint;
 use orange_codegen::Source;
 use orange_codegen::diag::Level;
 

@@ -5,13 +5,14 @@ use crate::answer::{Answered, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{AnswerArgs, Decision};
-use crate::flow::answer;
+use crate::flow::answer::answer;
+use crate::flow::asked;
 
 /// Answers what an agent asks.
 pub fn run(app: &App, args: &AnswerArgs) -> Result<Answer> {
     let AnswerArgs { request, decision, message } = args;
-    let given = answer::Answer { allow: *decision == Decision::Allow, message: message.clone() };
-    let asked = answer::answer(app, request, &given)?;
+    let given = asked::Answer { allow: *decision == Decision::Allow, message: message.clone() };
+    let asked = answer(app, request, &given)?;
     let word = if given.allow { "may" } else { "may not" };
     let answered = Answered {
         success: Success,

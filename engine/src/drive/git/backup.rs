@@ -1,15 +1,15 @@
 //! Backs up what is only in one worktree: every file that git does not ignore, every commit that is on no remote.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use super::super::exec::Call;
 use super::look::{Found, Look, Tree, is_as_found};
 use super::parse::{self, Entry, Object};
+use super::scratch::Scratch;
 use super::{Git, TASK_FILE, Worktree};
 use crate::{Error, Kind, Result};
 
@@ -437,62 +437,5 @@ impl Git {
     pub(super) fn entries(&self, worktree: &Path) -> Result<Vec<Entry>> {
         let output = self.call_in(worktree).args(["ls-files", "-v", "--stage", "--full-name", "-z"]).run()?;
         Ok(parse::parse_entries(&output.checked()?.stdout))
-    }
-}
-
-/// A copy of an index, which is removed on drop.
-pub(super) struct Scratch {
-    pub(super) path: PathBuf,
-    of: PathBuf,
-    exists: bool,
-    written: SystemTime,
-}
-
-impl Scratch {
-    pub(super) fn of(index: &Path) -> Result<Scratch> {
-        let (path, of) = (index.with_extension(format!("orange-{}", std::process::id())), index.to_owned());
-        match copy_with_time(index, &path) {
-            Ok(written) => Ok(Scratch { path, of, exists: true, written }),
-            Err(cause) if cause.kind() == ErrorKind::NotFound => {
-                Ok(Scratch { path, of, exists: false, written: SystemTime::now() })
-            }
-            Err(cause) => Err(Error::io("copy", index, &cause)),
-        }
-    }
-
-    /// An empty one.
-    fn empty(index: &Path) -> Result<Scratch> {
-        let scratch = Scratch::of(index)?;
-        if scratch.exists {
-            fs::remove_file(&scratch.path).map_err(|cause| Error::io("remove", &scratch.path, &cause))?;
-        }
-        Ok(scratch)
-    }
-
-    /// A new copy of the current index.
-    fn again(self) -> Result<Scratch> {
-        let index = self.of.clone();
-        drop(self);
-        Scratch::of(&index)
-    }
-
-    fn seconds(&self) -> u64 {
-        self.written.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-    }
-}
-
-/// Copies an index with its time: a file that changed in the instant in which its index was written looks unchanged to git
-/// otherwise.
-fn copy_with_time(from: &Path, to: &Path) -> std::io::Result<SystemTime> {
-    let written = fs::metadata(from)?.modified()?;
-    fs::copy(from, to)?;
-    File::options().write(true).open(to)?.set_modified(written)?;
-    Ok(written)
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // A file that remains is in git's own folder and harmless.
-        fs::remove_file(&self.path).unwrap_or_default();
     }
 }

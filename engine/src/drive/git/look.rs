@@ -7,8 +7,8 @@ use std::ops::Bound;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::backup::Scratch;
 use super::parse::{self, Entry, Object};
+use super::scratch::Scratch;
 use super::{Git, TASK_FILE};
 use crate::Result;
 use crate::files::{entries, if_found, permit};

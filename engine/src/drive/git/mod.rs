@@ -15,6 +15,7 @@ mod merge;
 mod parse;
 mod release;
 mod remote;
+mod scratch;
 mod template;
 #[cfg(test)]
 mod tests;

@@ -8,19 +8,23 @@ use orange_core::{Actor, Rejection};
 
 use crate::answer::{Agent, AgentState, Spending};
 use crate::app::App;
-use crate::drive::process::Process;
 use crate::drive::tmux::Pane;
 use crate::flow::Snapshot;
+use crate::flow::asked::known;
 use crate::flow::doing::{Facts, Wants};
-use crate::flow::session::may_have_agents;
 use crate::flow::snapshot::status_of;
 use crate::flow::typed;
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::trace;
-use crate::store::activity::{self, Activity, Note};
+use crate::store::activity::{self, Activity};
 use crate::store::event::{self, Report, Spawn, Spent};
 use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory, clock, task};
 use crate::{Result, fault};
+
+/// Whether a task can have agents by its journal: only one that has a worktree, or a session.
+pub fn may_have_agents(task: &Task) -> bool {
+    task.owned.workspace.is_some() || task.owned.tmux_session.is_some()
+}
 
 /// What each agent of a task has used so far, by spawn number: ended ones by the journal, living ones by the data of their
 /// harnesses.
@@ -100,21 +104,6 @@ fn urgency(state: AgentState) -> u8 {
         AgentState::Unknown => 4,
         AgentState::Busy => 5,
         AgentState::Idle => 6,
-    }
-}
-
-/// The activity that the harness has reported: a request for which no process waits was answered on the screen.
-pub fn known(notes: &[Note], spawn: u32) -> Activity {
-    let mut activity = Activity::of(notes, spawn);
-    activity.asked.retain(is_asked);
-    activity
-}
-
-/// Whether the process that waits for the answer is alive; a request without one is on the screen alone.
-pub fn is_asked(note: &Note) -> bool {
-    match (note.pid, note.start) {
-        (Some(pid), Some(start)) => Process { pid, start }.is_alive(),
-        (None, _) | (_, None) => true,
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::app::App;
 use crate::drive::tmux::Shown;
 use crate::flow::waiting;
-use crate::hooks::agents;
+use crate::hooks::agent_processes;
 use crate::store::{Task, TaskDir};
 use crate::{Result, fault};
 
@@ -59,7 +59,7 @@ fn is_followed(app: &App, dir: &TaskDir) -> Result<bool> {
         let panes = app.tmux.panes_of(&dir.id)?;
         let mut is_alive = false;
         for record in history.agents.values() {
-            is_alive |= agents::is_alive(dir, record, &panes)?;
+            is_alive |= agent_processes::is_alive(dir, record, &panes)?;
         }
         if is_alive && panes.iter().any(|pane| pane.agent.is_some() && !pane.dead) {
             return Ok(true);

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::app::App;
 use crate::fault;
 use crate::flow::activity;
-use crate::flow::answer;
+use crate::flow::asked;
 use crate::flow::life::{self, Record};
 use crate::flow::snapshot::status_of;
 use crate::flow::{finish, lock_recovered};
@@ -54,7 +54,7 @@ pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
         }
         None => format!("agent {} has been replaced or is on record as ended", end.spawn),
     };
-    answer::forget(dir, end.spawn)?;
+    asked::forget(dir, end.spawn)?;
     AgentProcesses::forget(dir, end.spawn).map(|()| story)
 }
 

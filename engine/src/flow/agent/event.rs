@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::drive::changes::Changes;
 use crate::drive::harness::report;
 use crate::drive::process::Process;
-use crate::flow::answer::{self, Answer};
+use crate::flow::asked::{self, Answer};
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::store::activity::{self, Activity, Kind, Note};
 use crate::store::{Home, TaskDir, clock, find, home};
@@ -53,13 +53,13 @@ fn ask(dir: &TaskDir, note: Note) -> Result<Option<Answer>> {
     let Some(own) = own else { return append(dir, &note).map(|()| None) };
     home::make_folder(&dir.answers())?;
     let changes = Changes::of(&[&dir.path, &dir.answers()]);
-    let request = answer::name(dir, note.spawn, &format!("{:x}{:04x}", own.pid, own.start & 0xffff));
+    let request = asked::name(dir, note.spawn, &format!("{:x}{:04x}", own.pid, own.start & 0xffff));
     let held =
         Note { request: Some(request.clone()), pid: Some(own.pid), start: Some(own.start), ..note.clone() };
     append(dir, &held)?;
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
-        if let Some(given) = answer::given(dir, &request) {
+        if let Some(given) = asked::given(dir, &request) {
             append(
                 dir,
                 &Note {

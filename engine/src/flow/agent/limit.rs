@@ -4,18 +4,14 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use orange_core::{Actor, Input};
-
+use crate::Result;
 use crate::app::App;
 use crate::drive::harness::{transcript, until::until};
-use crate::flow::activity::known;
-use crate::flow::life::{self, Record};
-use crate::flow::lock_recovered;
-use crate::flow::waiting;
-use crate::hooks::agents;
+use crate::flow::asked::known;
+use crate::hooks::{agent_processes, agents};
 use crate::store::activity::{self, Activity, Doing, Limit};
+use crate::store::event::GoesOn;
 use crate::store::{Event, LockedTask, Set, TaskDir, clock};
-use crate::{Result, fault};
 
 /// The message to an agent after its limit.
 const GO_ON: &str = "The limit that stopped you should be over. Go on where you stopped.";
@@ -39,42 +35,23 @@ pub fn left(limit: &Limit, now: SystemTime) -> Option<u32> {
     Some(u32::try_from(left).unwrap_or(WEEK).min(WEEK))
 }
 
-/// Records that a living agent waits for the end of a limit. `None` if it has met none, waits already, or is not the state's
-/// agent; otherwise what was done, in words.
-pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
-    let mut locked = lock_recovered(app, dir)?;
-    let Some(record) = locked.history().agents.get(&spawn) else { return Ok(None) };
-    if locked.history().waiting.is_some() {
-        return Ok(None);
-    }
-    let Doing::Limit(limit) = known(&activity::read(dir), spawn).doing else { return Ok(None) };
-    let agent = record.actor.known().unwrap_or(Actor::Worker);
-    let machine = app.machine_of(&locked.task().owned)?;
-    let reason = format!("agent {spawn} has met a limit ({})", limit.text);
-    let input = Input::LimitMet { agent, left: left(&limit, fault::now()), reason: &reason };
-    let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
-    if turn.events.is_empty() {
-        return Ok(None);
-    }
-    waiting::carry(app, machine, &mut locked, &turn, spawn, Record::default()).map(Some)
-}
-
 /// Tells a living agent to go on after a limit, unless it has gone on by itself. `None` if it is not alive.
 pub fn go_on(app: &App, locked: &mut LockedTask, spawn: u32) -> Result<Option<String>> {
     let Some(record) = locked.history().agents.get(&spawn).cloned() else { return Ok(None) };
     let panes = app.tmux.panes_of(&locked.task().id)?;
-    if !agents::is_alive(locked.dir(), &record, &panes)? {
+    if !agent_processes::is_alive(locked.dir(), &record, &panes)? {
         return Ok(None);
     }
     let reason = if is_at_one(locked.dir(), spawn) {
         let mark = format!("{}.{spawn}", locked.history().last_seq);
         agents::say(app, locked, spawn, &mark, GO_ON)?;
-        "it was told that the limit is over"
+        GoesOn::Told
     } else {
-        "it went on by itself"
+        GoesOn::ByItself
     };
-    locked.append(Event::AgentContinued { spawn, reason: reason.to_owned() }, Set::new())?;
-    Ok(Some(format!("agent {spawn} goes on: {reason}")))
+    let story = format!("agent {spawn} goes on: {reason}");
+    locked.append(Event::AgentContinued { spawn, reason }, Set::new())?;
+    Ok(Some(story))
 }
 
 /// Records how the last turn of an agent ended, if its harness has no hook for that; returns whether it did.

@@ -1,6 +1,7 @@
 //! Living agents, and what follows when one ends: activity, limits, ends, and waits for the next start.
 
 pub mod activity;
+pub mod asked;
 pub mod attach;
 pub mod doing;
 pub mod ended;

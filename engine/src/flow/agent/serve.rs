@@ -4,7 +4,7 @@ use std::io;
 
 use crate::Result;
 use crate::app::App;
-use crate::flow::{limit, take_in};
+use crate::flow::{limit, take_in, waiting};
 use crate::relay::{self, Check};
 use crate::store::TaskDir;
 
@@ -20,7 +20,7 @@ pub fn serve(
     relay::serve(app, dir, spawn, check, ready, |is_saved| {
         // Some harnesses report a limit only in their own record. If the task is locked for long, the monitor does this.
         if limit::look_into_transcript(dir, spawn) {
-            limit::met(app, dir, spawn).map(drop).unwrap_or_default();
+            waiting::limit_met(app, dir, spawn).map(drop).unwrap_or_default();
         }
         // The next command tries again, and reports a failure.
         if is_saved {

@@ -6,13 +6,9 @@ use crate::Result;
 use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::abandoned;
+use crate::flow::activity::may_have_agents;
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::store::{Task, TaskDir, TaskHistory};
-
-/// Whether a task can have agents by its journal: only one that has a worktree, or a session.
-pub fn may_have_agents(task: &Task) -> bool {
-    task.owned.workspace.is_some() || task.owned.tmux_session.is_some()
-}
 
 /// What is known of a task's session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,14 +4,16 @@
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use orange_core::{Input, LifeEvent, Machine, Turn};
+use orange_core::{Actor, Input, LifeEvent, Machine, Turn};
 
 use crate::app::App;
+use crate::flow::asked::known;
 use crate::flow::life::{self, Record};
 use crate::flow::limit;
 use crate::flow::lock_recovered;
 use crate::flow::person::respawn;
 use crate::hooks::agents::{Occasion, Start};
+use crate::store::activity::{self, Doing};
 use crate::store::event::Waiting;
 use crate::store::{LockedTask, TaskDir, TaskHistory, clock, task};
 use crate::{Kind, Result, fault};
@@ -40,6 +42,26 @@ pub fn carry(
     let resume = ["agent", "resume", "--task", &dir.id, &format!("--spawn={spawn}")];
     app.start_detached_for(spawn, &resume, &dir)?;
     Ok(format!("{story}; it goes on at {}", waiting.until))
+}
+
+/// Records that a living agent waits for the end of a limit. `None` if it has met none, waits already, or is not the state's
+/// agent; otherwise what was done, in words.
+pub fn limit_met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
+    let mut locked = lock_recovered(app, dir)?;
+    let Some(record) = locked.history().agents.get(&spawn) else { return Ok(None) };
+    if locked.history().waiting.is_some() {
+        return Ok(None);
+    }
+    let Doing::Limit(met) = known(&activity::read(dir), spawn).doing else { return Ok(None) };
+    let agent = record.actor.known().unwrap_or(Actor::Worker);
+    let machine = app.machine_of(&locked.task().owned)?;
+    let reason = format!("agent {spawn} has met a limit ({})", met.text);
+    let input = Input::LimitMet { agent, left: limit::left(&met, fault::now()), reason: &reason };
+    let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
+    if turn.events.is_empty() {
+        return Ok(None);
+    }
+    carry(app, machine, &mut locked, &turn, spawn, Record::default()).map(Some)
 }
 
 /// Sleeps until the agent that replaces this one is due, and starts it. `None` if the task no longer waits for it.

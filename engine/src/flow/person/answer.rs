@@ -1,42 +1,12 @@
-//! A person's answers to the questions of agents: files in the task's folder, for which the asking processes wait.
-
-use std::fs::DirEntry;
-use std::path::PathBuf;
-
-use serde::{Deserialize, Serialize};
+//! Answers what an agent asks, for a person.
 
 use crate::app::App;
-use crate::flow::activity::is_asked;
+use crate::flow::asked::{Answer, is_asked, path};
 use crate::flow::{lock_recovered, typed};
 use crate::store::activity::{self, Activity, Note};
 use crate::store::event::{self, Report};
 use crate::store::{Event, LockedTask, Set, TaskDir, atomic, find, home};
-use crate::{Error, Kind, Result, nofollow};
-
-/// A person's answer to a request.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
-    /// Whether the agent may do it.
-    pub allow: bool,
-    /// A message to the agent.
-    pub message: Option<String>,
-}
-
-/// The name of a request: `<task>.<spawn>.<mark>`.
-pub fn name(dir: &TaskDir, spawn: u32, mark: &str) -> String {
-    format!("{}.{spawn}.{mark}", dir.id)
-}
-
-/// The file for the answer to this request.
-pub fn path(dir: &TaskDir, request: &str) -> PathBuf {
-    let own = request.strip_prefix(&dir.id).unwrap_or(request).trim_start_matches('.');
-    dir.answers().join(format!("{}.json", own.replace('/', "-")))
-}
-
-/// The answer to this request, if there is one.
-pub fn given(dir: &TaskDir, request: &str) -> Option<Answer> {
-    serde_json::from_slice(&nofollow::read(&path(dir, request), nofollow::LONGEST).ok()?).ok()
-}
+use crate::{Error, Kind, Result};
 
 /// Answers a request that is open: it has no answer, and the agent waits for one. The error lists the open requests.
 pub fn answer(app: &App, request: &str, answer: &Answer) -> Result<Note> {
@@ -104,14 +74,4 @@ fn not_open(dir: &TaskDir, request: &str, asked: &[Note]) -> Error {
         }
     };
     Error::new(Kind::Refused, format!("the request `{request}` {why}")).help(help)
-}
-
-/// Removes the answers to requests of an agent that has ended.
-pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
-    let of_spawn = format!("{spawn}.");
-    let folder = dir.answers();
-    let entries =
-        nofollow::entries(&folder).map_err(|cause| Error::io("read the folder", &folder, &cause))?;
-    let is_its = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(&of_spawn);
-    entries.iter().filter(|entry| is_its(entry)).try_for_each(|entry| atomic::remove(&entry.path()))
 }

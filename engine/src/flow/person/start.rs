@@ -7,7 +7,7 @@ use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::flow::lock_recovered;
 use crate::flow::request::{Goal, begin, carry_out, decide};
-use crate::flow::snapshot::status_of;
+use crate::flow::snapshot::{is_to_start, waits};
 use crate::hooks::agents::{self, Occasion};
 use crate::hooks::{self, workspace};
 use crate::store::{self, Event, LockedTask, Task, TaskDir, TaskHistory, list, owed, projects, task};
@@ -138,16 +138,6 @@ fn is_waiting(app: &App, project: &str, id: &str) -> bool {
     let dir = list::with_id(&app.home.tasks(), Some(project), id).unwrap_or_default().pop();
     let read = dir.and_then(|dir| Task::read_last(&app.home, &dir, 0).ok());
     read.is_some_and(|(task, journal)| journal.history().open.is_none() && waits(app, &task))
-}
-
-/// Whether a task still has to get a worktree and an agent.
-pub fn waits(app: &App, task: &Task) -> bool {
-    // A task of another binary's workflow cannot be started here.
-    app.machine_of(&task.owned).and_then(|machine| is_to_start(machine, task)).unwrap_or(false)
-}
-
-fn is_to_start(machine: &Machine<'_>, task: &Task) -> Result<bool> {
-    Ok(machine.is_to_start(status_of(machine, task)?, task.owned.workspace.is_some()))
 }
 
 /// Gives a task past its initial state its worktree and its agent. It stays in its state, so `orange task spawn` or

@@ -1,12 +1,12 @@
 //! The definition that a task follows, and the current one of its workflow.
 
-use orange_core::Machine;
+use orange_core::{Cause, Hook, Machine, Transition};
 
-use crate::Result;
 use crate::app::App;
-use crate::flow::request::finish::hooks_of;
-use crate::flow::snapshot::status_of;
-use crate::store::{Event, LockedTask, Set, Task, TaskHistory};
+use crate::flow::life::cause_of;
+use crate::flow::snapshot::{left_behind, status_of};
+use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskHistory};
+use crate::{Error, Kind, Result};
 
 /// Checks that the task can go on under this machine: it has the task's status, and the open transition.
 pub fn check(machine: &'static Machine<'static>, task: &Task, history: &TaskHistory) -> Result<()> {
@@ -14,6 +14,42 @@ pub fn check(machine: &'static Machine<'static>, task: &Task, history: &TaskHist
         Some(pending) => hooks_of(machine, pending, &task.id).map(drop),
         None => status_of(machine, task).map(drop),
     }
+}
+
+/// The hooks of an open transition; none if all have ended.
+pub fn hooks_of(
+    machine: &'static Machine<'static>,
+    pending: &OpenTransition,
+    id: &str,
+) -> Result<Vec<&'static Hook<'static>>> {
+    let plan = &pending.plan;
+    if plan.hooks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let are_these = |hooks: &Vec<&Hook<'_>>| {
+        hooks.iter().map(|hook| hook.name()).eq(plan.hooks.iter().map(|hook| hook.name.as_str()))
+    };
+    let is_the_one = |way: &&Transition<'_>| {
+        machine.state(way.from).name == plan.from
+            && machine.state(way.to).name == plan.to
+            && are_these(&way.hooks.iter().collect())
+    };
+    let declared = || {
+        let at_index = plan.transition.and_then(|index| machine.transitions.get(index)).filter(is_the_one);
+        let way = at_index.or_else(|| machine.transitions.iter().find(is_the_one))?;
+        Some(way.hooks.iter().collect())
+    };
+    let hooks = match cause_of(plan) {
+        Cause::Forced(what, _) => {
+            machine.state_named(&plan.to).map(|to| machine.forced_hooks(what, to)).filter(are_these)
+        }
+        Cause::Request(_) | Cause::Exit | Cause::Escalation => declared(),
+    };
+    hooks.ok_or_else(|| {
+        let message =
+            format!("{} → {} was begun under another {} workflow", plan.from, plan.to, machine.name);
+        Error::new(Kind::Refused, message).help(left_behind(machine, id))
+    })
 }
 
 /// Moves the task to the current definition of its workflow, if that has changed. The change is journaled once, shown as

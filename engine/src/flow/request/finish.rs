@@ -3,14 +3,13 @@
 use std::fs;
 use std::time::Duration;
 
-use orange_core::{Action, Cause, Hook, Machine, Transition};
+use orange_core::{Action, Hook, Machine};
 
 use crate::app::App;
 use crate::flow::activity;
-use crate::flow::definition;
-use crate::flow::life::{cause_of, closing};
+use crate::flow::definition::{self, hooks_of};
+use crate::flow::life::closing;
 use crate::flow::queue;
-use crate::flow::snapshot::left_behind;
 use crate::hooks::{self, HookContext, agents, workspace};
 use crate::store::event::PlannedHook;
 use crate::store::{Event, LockedTask, OpenTransition, Set, TaskDir, TaskHistory, lock};
@@ -123,40 +122,4 @@ fn run(
     let ended = Event::HookEnded { hook: planned.name.clone(), index: planned.index, error: error.clone() };
     locked.append(ended, set)?;
     Ok(error)
-}
-
-/// The hooks of an open transition; none if all have ended.
-pub fn hooks_of(
-    machine: &'static Machine<'static>,
-    pending: &OpenTransition,
-    id: &str,
-) -> Result<Vec<&'static Hook<'static>>> {
-    let plan = &pending.plan;
-    if plan.hooks.is_empty() {
-        return Ok(Vec::new());
-    }
-    let are_these = |hooks: &Vec<&Hook<'_>>| {
-        hooks.iter().map(|hook| hook.name()).eq(plan.hooks.iter().map(|hook| hook.name.as_str()))
-    };
-    let is_the_one = |transition: &&Transition<'_>| {
-        machine.state(transition.from).name == plan.from
-            && machine.state(transition.to).name == plan.to
-            && are_these(&transition.hooks.iter().collect())
-    };
-    let declared = || {
-        let at_index = plan.transition.and_then(|index| machine.transitions.get(index)).filter(is_the_one);
-        let transition = at_index.or_else(|| machine.transitions.iter().find(is_the_one))?;
-        Some(transition.hooks.iter().collect())
-    };
-    let hooks = match cause_of(plan) {
-        Cause::Forced(what, _) => {
-            machine.state_named(&plan.to).map(|to| machine.forced_hooks(what, to)).filter(are_these)
-        }
-        Cause::Request(_) | Cause::Exit | Cause::Escalation => declared(),
-    };
-    hooks.ok_or_else(|| {
-        let message =
-            format!("{} → {} was begun under another {} workflow", plan.from, plan.to, machine.name);
-        Error::new(Kind::Refused, message).help(left_behind(machine, id))
-    })
 }

@@ -9,7 +9,7 @@ use crate::flow::person::stop;
 use crate::flow::polls::{Polls, Watched};
 use crate::flow::queue::Queues;
 use crate::flow::{activity, end_leftovers, even_out, garbage, limit, lock_recovered, waiting};
-use crate::hooks::agents;
+use crate::hooks::{agent_processes, agents};
 use crate::store::{Task, TaskDir, TaskHistory, list};
 use crate::{Kind, Result, fault};
 
@@ -123,7 +123,7 @@ fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) 
     let mut stories: Vec<String> = news.iter().map(activity::words).collect();
     for spawn in spawns.into_iter().filter(|spawn| history.waiting.is_none() && limit::is_at_one(dir, *spawn))
     {
-        stories.extend(limit::met(app, dir, spawn)?);
+        stories.extend(waiting::limit_met(app, dir, spawn)?);
     }
     Ok(stories)
 }
@@ -136,7 +136,7 @@ fn is_left_over(app: &App, task: &Task) -> bool {
 fn missing(dir: &TaskDir, history: &TaskHistory, panes: &[Pane]) -> Result<Vec<u32>> {
     let mut missing = Vec::new();
     for agent in history.agents.values() {
-        if !agents::is_alive(dir, agent, panes)? {
+        if !agent_processes::is_alive(dir, agent, panes)? {
             missing.push(agent.spawn);
         }
     }

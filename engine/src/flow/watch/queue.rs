@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::Result;
 use crate::app::App;
-use crate::flow::start::waits;
+use crate::flow::snapshot::waits;
 use crate::hooks::workspace;
 use crate::store::list::Known;
 use crate::store::pool::{self, Saved, Slot};

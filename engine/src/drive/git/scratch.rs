@@ -1,0 +1,65 @@
+//! A copy of an index, with which git works in place of the index itself.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::{Error, Result};
+
+/// A copy of an index, which is removed on drop.
+pub(super) struct Scratch {
+    pub(super) path: PathBuf,
+    of: PathBuf,
+    pub(super) exists: bool,
+    written: SystemTime,
+}
+
+impl Scratch {
+    pub(super) fn of(index: &Path) -> Result<Scratch> {
+        let (path, of) = (index.with_extension(format!("orange-{}", std::process::id())), index.to_owned());
+        match copy_with_time(index, &path) {
+            Ok(written) => Ok(Scratch { path, of, exists: true, written }),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => {
+                Ok(Scratch { path, of, exists: false, written: SystemTime::now() })
+            }
+            Err(cause) => Err(Error::io("copy", index, &cause)),
+        }
+    }
+
+    /// An empty one.
+    pub(super) fn empty(index: &Path) -> Result<Scratch> {
+        let scratch = Scratch::of(index)?;
+        if scratch.exists {
+            fs::remove_file(&scratch.path).map_err(|cause| Error::io("remove", &scratch.path, &cause))?;
+        }
+        Ok(scratch)
+    }
+
+    /// A new copy of the current index.
+    pub(super) fn again(self) -> Result<Scratch> {
+        let index = self.of.clone();
+        drop(self);
+        Scratch::of(&index)
+    }
+
+    pub(super) fn seconds(&self) -> u64 {
+        self.written.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    }
+}
+
+/// Copies an index with its time: a file that changed in the instant in which its index was written looks unchanged to git
+/// otherwise.
+fn copy_with_time(from: &Path, to: &Path) -> std::io::Result<SystemTime> {
+    let written = fs::metadata(from)?.modified()?;
+    fs::copy(from, to)?;
+    File::options().write(true).open(to)?.set_modified(written)?;
+    Ok(written)
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A file that remains is in git's own folder and harmless.
+        fs::remove_file(&self.path).unwrap_or_default();
+    }
+}

@@ -1,0 +1,61 @@
+//! The requests of agents for a permission, and the files with the answers, for which the asking processes wait.
+
+use std::fs::DirEntry;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::drive::process::Process;
+use crate::store::activity::{Activity, Note};
+use crate::store::{TaskDir, atomic};
+use crate::{Error, Result, nofollow};
+
+/// A person's answer to a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// Whether the agent may do it.
+    pub allow: bool,
+    /// A message to the agent.
+    pub message: Option<String>,
+}
+
+/// The name of a request: `<task>.<spawn>.<mark>`.
+pub fn name(dir: &TaskDir, spawn: u32, mark: &str) -> String {
+    format!("{}.{spawn}.{mark}", dir.id)
+}
+
+/// The file for the answer to this request.
+pub fn path(dir: &TaskDir, request: &str) -> PathBuf {
+    let own = request.strip_prefix(&dir.id).unwrap_or(request).trim_start_matches('.');
+    dir.answers().join(format!("{}.json", own.replace('/', "-")))
+}
+
+/// The answer to this request, if there is one.
+pub fn given(dir: &TaskDir, request: &str) -> Option<Answer> {
+    serde_json::from_slice(&nofollow::read(&path(dir, request), nofollow::LONGEST).ok()?).ok()
+}
+
+/// The activity that the harness has reported: a request for which no process waits was answered on the screen.
+pub fn known(notes: &[Note], spawn: u32) -> Activity {
+    let mut activity = Activity::of(notes, spawn);
+    activity.asked.retain(is_asked);
+    activity
+}
+
+/// Whether the process that waits for the answer is alive; a request without one is on the screen alone.
+pub fn is_asked(note: &Note) -> bool {
+    match (note.pid, note.start) {
+        (Some(pid), Some(start)) => Process { pid, start }.is_alive(),
+        (None, _) | (_, None) => true,
+    }
+}
+
+/// Removes the answers to requests of an agent that has ended.
+pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
+    let of_spawn = format!("{spawn}.");
+    let folder = dir.answers();
+    let entries =
+        nofollow::entries(&folder).map_err(|cause| Error::io("read the folder", &folder, &cause))?;
+    let is_its = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(&of_spawn);
+    entries.iter().filter(|entry| is_its(entry)).try_for_each(|entry| atomic::remove(&entry.path()))
+}

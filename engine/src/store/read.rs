@@ -1,0 +1,57 @@
+//! Reads a task with what was saved in its worktree.
+
+use std::path::Path;
+
+use crate::Result;
+use crate::store::base::Base;
+use crate::store::copy::Copy;
+use crate::store::fold::TaskHistory;
+use crate::store::frontmatter::Document;
+use crate::store::journal::Journal;
+use crate::store::task::{document, read_journal_last};
+use crate::store::{Home, Task, TaskDir, late};
+
+impl Task {
+    /// Reads a task without changing it: with what was saved in the worktree, and with the journal's values where the
+    /// frontmatter differs.
+    pub fn read(home: &Home, dir: &TaskDir) -> Result<(Task, Journal)> {
+        Task::read_last(home, dir, usize::MAX)
+    }
+
+    /// The same, with the last `keep` records of the journal.
+    pub fn read_last(home: &Home, dir: &TaskDir, keep: usize) -> Result<(Task, Journal)> {
+        let journal = read_journal_last(dir, keep)?;
+        let history = journal.history();
+        let mut document = both(home, dir, &history)?;
+        if let Some(body) = late::carried(&late::found(&dir.task_md())?, document.body()) {
+            document.set_body(&body);
+        }
+        let task = Task::of(dir, document, &history)?;
+        Ok((task, journal))
+    }
+}
+
+/// The task's `TASK.md`, merged with what was saved in the worktree.
+fn both(home: &Home, dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
+    const ATTEMPTS: usize = 5;
+    let Some(workspace) = &history.owned.workspace else { return document(dir, history) };
+    let worktree = home.workspace(workspace);
+    let mut base = Base::read(dir)?;
+    for _ in 1..ATTEMPTS {
+        let read = with_copy(dir, history, &worktree)?;
+        let now = Base::read(dir)?;
+        if now == base {
+            return Ok(read);
+        }
+        // Another process has merged or written a text meanwhile.
+        base = now;
+    }
+    with_copy(dir, history, &worktree)
+}
+
+fn with_copy(dir: &TaskDir, history: &TaskHistory, worktree: &Path) -> Result<Document> {
+    let copy = Copy::look(dir, history, worktree)?;
+    let own = document(dir, history)?;
+    let merged = copy.map_or(Ok(None), |copy| copy.merged_into(dir, history, &own))?;
+    Ok(merged.map_or(own, |merged| merged.text))
+}
