@@ -1,0 +1,1 @@
+//! Missions, as plain values.
