@@ -96,13 +96,9 @@ struct Mark {
 
 impl Graph {
     /// The view of a workflow.
-    ///
-    /// # Errors
-    ///
-    /// A step that waits for one that is not there.
-    pub(crate) fn new(definition: &Definition) -> Result<Self, Failure> {
+    pub(crate) fn new(definition: &Definition) -> Self {
         match definition {
-            Definition::Machine(workflow) => Ok(Self::of_machine(workflow)),
+            Definition::Machine(workflow) => Self::of_machine(workflow),
             Definition::Steps(steps) => Self::of_steps(steps),
         }
     }
