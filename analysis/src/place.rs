@@ -61,7 +61,7 @@ impl Places {
         names.reverse();
         match names.concat().trim_start_matches('.') {
             "" => ".".to_owned(),
-            way => way.to_owned(),
+            name => name.to_owned(),
         }
     }
 

@@ -57,7 +57,7 @@ fn every_page_fires_as_it_says_and_mends_what_it_shows() {
             check.name
         );
         let blocks = blocks(&page);
-        let [(bad, bad_text), (_, told), silent @ ..] = &blocks[..] else {
+        let [(bad, bad_text), (_, printed), silent @ ..] = &blocks[..] else {
             panic!("{}: an example and its output", check.name)
         };
         let expected = if lint::lints().any(|it| it.page.0 == *check) { 2 } else { 1 };
@@ -65,10 +65,10 @@ fn every_page_fires_as_it_says_and_mends_what_it_shows() {
         let now = output(check, bad, &page[bad_text.clone()]);
         assert!(!now.is_empty(), "{}: the example does not fire", check.name);
         if rewrite {
-            let page = format!("{}{now}{}", &page[..told.start], &page[told.end..]);
+            let page = format!("{}{now}{}", &page[..printed.start], &page[printed.end..]);
             fs::write(&path, page).expect("the page can be written");
         } else {
-            assert_eq!(&page[told.clone()], now, "{}: another output", check.name);
+            assert_eq!(&page[printed.clone()], now, "{}: another output", check.name);
         }
         for (language, text) in silent {
             let found = lint(&source(language, &page[text.clone()])).diagnostics;
@@ -116,10 +116,10 @@ fn changes(check: &Check, old: &str, new: &str) -> String {
     });
     let comparison = evolution::compare((&old.1, &old.0), (&new.1, &new.0)).expect("state machines");
     let of_check = comparison.changes.iter().filter(|it| it.finding.check == check);
-    of_check.map(|it| told(it, &old.0, &new.0)).collect::<Vec<_>>().join("\n")
+    of_check.map(|it| printed(it, &old.0, &new.0)).collect::<Vec<_>>().join("\n")
 }
 
-fn told(change: &Change, old: &Source, new: &Source) -> String {
+fn printed(change: &Change, old: &Source, new: &Source) -> String {
     let (here, there) = if change.side == Side::Old { (old, new) } else { (new, old) };
     let finding = Renderer::new(here).render(&change.finding);
     let counterpart = change.counterpart.iter().map(|it| Renderer::new(there).place(it));
@@ -134,17 +134,17 @@ fn every_page_about_two_workflows_fires_as_it_says() {
         let page = fs::read_to_string(&path).expect("every check has a page");
         assert!(page.starts_with(&format!("# {} {}\n\n", check.code, check.name)), "{}", check.name);
         let blocks = blocks(&page);
-        let [(_, old), (_, new), (_, told), (_, near), (_, mended)] = &blocks[..] else {
+        let [(_, old), (_, new), (_, printed), (_, near), (_, mended)] = &blocks[..] else {
             panic!("{}: the old one, the new one, the output, a near miss, a mended one", check.name)
         };
         let text = |range: &std::ops::Range<usize>| &page[range.clone()];
         let now = changes(check, text(old), text(new));
         assert!(!now.is_empty(), "{}: the example does not fire", check.name);
         if rewrite {
-            let page = format!("{}{now}{}", &page[..told.start], &page[told.end..]);
+            let page = format!("{}{now}{}", &page[..printed.start], &page[printed.end..]);
             fs::write(&path, page).expect("the page can be written");
         } else {
-            assert_eq!(text(told), now, "{}: another output", check.name);
+            assert_eq!(text(printed), now, "{}: another output", check.name);
         }
         for silent in [near, mended] {
             assert_eq!(

@@ -59,11 +59,13 @@ fn replay(walk: &mut Walk<'_>, trace: &Trace) -> Result<(), String> {
         for happened in &story {
             match happened {
                 Happened::Refused { message, .. } => return Err(format!("{step:?} is refused: {message}")),
-                Happened::Moved { hooks, .. } if !hooks.iter().map(|it| it.hook).eq(step.hooks.iter()) => {
+                Happened::Transitioned { hooks, .. }
+                    if !hooks.iter().map(|it| it.hook).eq(step.hooks.iter()) =>
+                {
                     return Err(format!("{step:?} runs {hooks:?}"));
                 }
                 Happened::Wrote { .. }
-                | Happened::Moved { .. }
+                | Happened::Transitioned { .. }
                 | Happened::Started { .. }
                 | Happened::Crashed { .. }
                 | Happened::Marked { .. }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use orange_analysis::lint::MAX_TOLD;
+use orange_analysis::lint::MAX_TRACED;
 use orange_analysis::lint::lint;
 use orange_analysis::search::{Cut, MAX_CONFIGURATIONS, MAX_STEPS, Search};
 use orange_codegen::lower::{Arena, lower};
@@ -63,14 +63,14 @@ fn chain(states: usize, hooks: &str) -> String {
 }
 
 /// A state from which every one of these transitions leads to another and back.
-fn star(head: &str, ways: impl Iterator<Item = String>) -> String {
-    let ways: Vec<String> = ways.collect();
+fn star(head: &str, transitions: impl Iterator<Item = String>) -> String {
+    let transitions: Vec<String> = transitions.collect();
     let mut text = format!("name: flow\n{head}states:\n  a: {{}}\n  z: {{terminal: true}}\n");
     let mut add = |line: String| writeln!(text, "{line}").expect("memory");
-    (0..ways.len()).for_each(|at| add(format!("  s{at}: {{}}")));
+    (0..transitions.len()).for_each(|at| add(format!("  s{at}: {{}}")));
     add("transitions:\n  - {from: a, to: z}".to_owned());
-    for (at, way) in ways.iter().enumerate() {
-        add(format!("  - {{from: a, to: s{at}, {way}}}\n  - {{from: s{at}, to: a}}"));
+    for (at, keys) in transitions.iter().enumerate() {
+        add(format!("  - {{from: a, to: s{at}, {keys}}}\n  - {{from: s{at}, to: a}}"));
     }
     text
 }
@@ -78,8 +78,8 @@ fn star(head: &str, ways: impl Iterator<Item = String>) -> String {
 fn counters(count: usize, bound: u32) -> String {
     let fields: Vec<String> = (0..count).map(|at| format!("c{at}: 0")).collect();
     let head = format!("fields: {{{}}}\n", fields.join(", "));
-    let way = |at| format!("when: \"c{at} < {bound}\", hooks: [{{action: increment, field: c{at}}}]");
-    star(&head, (0..count).map(way))
+    let keys = |at| format!("when: \"c{at} < {bound}\", hooks: [{{action: increment, field: c{at}}}]");
+    star(&head, (0..count).map(keys))
 }
 
 fn sections(count: usize) -> String {
@@ -116,7 +116,7 @@ fn traces_have_a_bound_however_many_findings_there_are() {
     });
     assert!(traces >= 999, "{traces}");
     // Where nothing is left of it, the last step alone is told.
-    assert!(steps <= MAX_TOLD + 10 * traces, "{steps} of {traces}");
+    assert!(steps <= MAX_TRACED + 10 * traces, "{steps} of {traces}");
     assert!(found.iter().all(|it| it.trace.as_ref().is_none_or(|it| !it.steps.is_empty())));
 }
 
@@ -142,9 +142,9 @@ fn a_hundred_thousand_transitions_are_decided() {
     let names: Vec<String> = (0..316).map(|at| format!("s{at}")).collect();
     let states: String = names.iter().map(|it| format!("  {it}: {{}}\n")).collect();
     let all = names.join(", ");
-    let ways: String = names.iter().map(|to| format!("  - {{from: [{all}], to: {to}}}\n")).collect();
+    let transitions: String = names.iter().map(|to| format!("  - {{from: [{all}], to: {to}}}\n")).collect();
     let text = format!(
-        "name: flow\nstates:\n{states}  z: {{terminal: true}}\ntransitions:\n{ways}  - {{from: s0, to: z}}\n"
+        "name: flow\nstates:\n{states}  z: {{terminal: true}}\ntransitions:\n{transitions}  - {{from: s0, to: z}}\n"
     );
     let found = count(&text);
     assert_eq!((found.edges, found.cut), (316 * 316 + 1, None));
@@ -153,8 +153,8 @@ fn a_hundred_thousand_transitions_are_decided() {
 #[test]
 fn hooks_count_as_steps() {
     let hooks = vec!["{action: push_branch}"; 99].join(", ");
-    let way = |at| format!("when: \"c{at} < 30\", hooks: [{{action: increment, field: c{at}}}, {hooks}]");
-    let found = count(&star("fields: {c0: 0, c1: 0, c2: 0, c3: 0}\n", (0..4).map(way)));
+    let keys = |at| format!("when: \"c{at} < 30\", hooks: [{{action: increment, field: c{at}}}, {hooks}]");
+    let found = count(&star("fields: {c0: 0, c1: 0, c2: 0, c3: 0}\n", (0..4).map(keys)));
     assert_eq!(found.cut, Some(Cut::Steps));
     assert!(found.edges < MAX_STEPS / 20, "{found:?}");
 }

@@ -92,8 +92,8 @@ impl Build {
         if let Some(Err(error)) = &written {
             lines.extend(instructions("error", error));
         }
-        let told = lines.iter().try_for_each(|line| writeln!(io::stdout(), "{line}"));
-        if matches!(written, Some(Ok(()))) && told.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        let printed = lines.iter().try_for_each(|line| writeln!(io::stdout(), "{line}"));
+        if matches!(written, Some(Ok(()))) && printed.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 
     /// Compiles, and writes nothing.

@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn every_error_is_told_with_its_place() {
+    fn every_error_has_its_place() {
         let errors =
             machine("/x/flow.yml", &FLOW.replace("to: b", "to: bb, hooks: [{action: fly}]")).unwrap_err();
         assert!(errors.contains("/x/flow.yml:7:") && errors.contains("error[A01 unknown-to]"), "{errors}");

@@ -7,6 +7,7 @@ use orange_core::{Actor, Machine};
 
 use crate::around::Around;
 use crate::caller::{self, Caller};
+pub use crate::drive::exec::become_independent;
 use crate::drive::exec::{Call, Detached, GIT_VARIABLES};
 use crate::drive::harness::{self, Harness, OVERRIDES};
 use crate::drive::tmux::Tmux;
@@ -105,6 +106,11 @@ impl App {
         harness::named(&self.home.harnesses_toml(), name)
     }
 
+    /// Every harness, built in or in `harnesses.toml`.
+    pub fn harnesses(&self) -> Result<Vec<Harness>> {
+        harness::all(&self.home.harnesses_toml())
+    }
+
     /// The machine that a task follows.
     ///
     /// # Errors
@@ -184,6 +190,11 @@ impl App {
         let call =
             self.go_between(args, dir).env(caller::SECRET, secret::read(dir, spawn)?.unwrap_or_default());
         call.detach(&self.home.log_file())?.until_independent()
+    }
+
+    /// Runs this program with these words as nobody's descendant, in a session of its own, and does not wait.
+    pub fn leave_running(&self, words: &[OsString]) -> Result<()> {
+        Call::new(&self.program).args(words).leave_running()
     }
 
     /// A call of this program by the engine, with the environment it needs, and without that of any agent.

@@ -115,7 +115,7 @@ impl Error {
     }
 
     /// The same for a person: an error of the surroundings without help refers to the doctor.
-    pub fn told(&self) -> Error {
+    pub fn for_person(&self) -> Error {
         let is_bare = self.help.is_empty() && matches!(self.kind, Kind::Environment | Kind::Corrupt);
         let error = self.clone();
         if is_bare { error.help(LOOK_AROUND) } else { error }
@@ -199,10 +199,10 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_of_a_failure_without_help() {
-        let bare = |kind| Error::new(kind, "no").told().help.clone();
+    fn every_failure_for_a_person_has_help() {
+        let bare = |kind| Error::new(kind, "no").for_person().help.clone();
         assert!(bare(Kind::Environment).contains("orange doctor") && bare(Kind::Corrupt).contains("doctor"));
         assert_eq!(bare(Kind::Refused), "");
-        assert_eq!(Error::new(Kind::Environment, "no").help("do").told().help, "do");
+        assert_eq!(Error::new(Kind::Environment, "no").help("do").for_person().help, "do");
     }
 }

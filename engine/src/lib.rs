@@ -39,5 +39,6 @@ pub mod contract {
 
 /// The skill that agents are given.
 pub mod skill {
-    pub use crate::cmd::skill::{MARK, text};
+    pub use crate::cmd::skill::text;
+    pub use crate::setup::skill::MARK;
 }

@@ -5,18 +5,18 @@ use std::io::{self, IsTerminal, Write};
 /// Whether steps are reported on standard error.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
-    told: bool,
+    is_shown: bool,
 }
 
 impl Progress {
     /// Reports to a person, not to a program that reads JSON.
     pub fn of(as_json: bool) -> Progress {
-        Progress { told: !as_json && io::stderr().is_terminal() }
+        Progress { is_shown: !as_json && io::stderr().is_terminal() }
     }
 
     /// Reports that a step begins.
     pub fn step(self, what: &str) {
-        if self.told {
+        if self.is_shown {
             // The work goes on even if standard error is closed.
             writeln!(io::stderr(), "{what} …").unwrap_or_default();
         }

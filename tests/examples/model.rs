@@ -37,7 +37,7 @@ fn run(plans: &str, home: &Path, port: u16) -> Result<(), String> {
     for (name, value) in harnesses::variables(&model.url()) {
         println!("export {name}={value}");
     }
-    let (mut told, mut sides) = (vec![0; places.len()], 0);
+    let (mut printed, mut sides) = (vec![0; places.len()], 0);
     loop {
         thread::sleep(Duration::from_millis(200));
         for side in model.sides().iter().skip(sides) {
@@ -47,8 +47,8 @@ fn run(plans: &str, home: &Path, port: u16) -> Result<(), String> {
         for place in &places {
             let report = model.report(*place);
             let answered = report.exchanges.iter().filter(|exchange| exchange.answer.is_some());
-            for exchange in answered.skip(told[*place]) {
-                told[*place] += 1;
+            for exchange in answered.skip(printed[*place]) {
+                printed[*place] += 1;
                 let failed = if exchange.is_error { " FAILED" } else { "" };
                 println!(
                     "# plan {place} act {}: {} {}\n#  ={failed} {}",

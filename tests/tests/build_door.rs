@@ -20,7 +20,7 @@ fn build(files: &[(&str, &str)]) -> (tempfile::TempDir, Output) {
 }
 
 /// What cargo is told under one kind, with the folder left out of paths.
-fn told(folder: &Path, output: &Output, kind: &str) -> Vec<String> {
+fn lines_of(folder: &Path, output: &Output, kind: &str) -> Vec<String> {
     let prefix = format!("cargo::{kind}=");
     let here = format!("{}/", folder.display());
     output
@@ -38,8 +38,8 @@ fn a_folder_becomes_a_file_with_its_machines_sorted_by_name() {
         ("Cargo.toml", "[package]\nname = 'x'\n"),
         ("c.md", "# no"),
     ]);
-    assert_eq!(told(folder.path(), &output, "error"), [""; 0]);
-    let watched = told(folder.path(), &output, "rerun-if-changed");
+    assert_eq!(lines_of(folder.path(), &output, "error"), [""; 0]);
+    let watched = lines_of(folder.path(), &output, "rerun-if-changed");
     assert_eq!(watched, [&folder.path().display().to_string(), "a.yml", "b.yaml"]);
     let code = output.code.unwrap();
     assert!(code.contains("& [& one :: MACHINE , & two :: MACHINE]"), "{code}");
@@ -53,11 +53,11 @@ fn the_same_folder_gives_the_same_bytes() {
 }
 
 #[test]
-fn every_error_of_every_workflow_is_told_with_its_place() {
+fn every_error_of_every_workflow_has_its_place() {
     let bad = ONE.replace("transitions: []", "transitions: [{from: dnoe, to: done}]");
     let worse = TWO.replace("transitions: []", "transitions: [{from: done, to: done}, {from: x, to: y}]");
     let (folder, output) = build(&[("one.yml", &bad), ("two.yml", &worse)]);
-    let errors = told(folder.path(), &output, "error");
+    let errors = lines_of(folder.path(), &output, "error");
     let headlines: Vec<_> =
         errors.iter().filter_map(|line| line.split_once("]: ").map(|(head, _)| head)).collect();
     let expect = [
@@ -74,7 +74,7 @@ fn every_error_of_every_workflow_is_told_with_its_place() {
 #[test]
 fn two_workflows_of_one_name_are_an_error() {
     let (folder, output) = build(&[("one.yml", ONE), ("other.yml", ONE)]);
-    let errors = told(folder.path(), &output, "error").join("\n");
+    let errors = lines_of(folder.path(), &output, "error").join("\n");
     assert!(errors.starts_with("other.yml:1:7: error[S06 name-mismatch]: "), "{errors}");
     assert!(errors.contains("one.yml"), "{errors}");
     assert!(output.code.is_none());
@@ -89,14 +89,14 @@ fn denied_lints_fail_a_build_that_asks_them() {
     let (folder, without) = build(&[("lost.yml", LOST)]);
     assert!(without.code.is_some(), "{without:?}");
     let output = workflows(folder.path()).compiled_by(orange_analysis::lint).compile();
-    let errors = told(folder.path(), &output, "error").join("\n");
+    let errors = lines_of(folder.path(), &output, "error").join("\n");
     assert!(output.code.is_none() && errors.contains("deny[C02 dead-end]"), "{errors}");
 }
 
 #[test]
-fn warnings_are_told_and_fail_nothing() {
+fn warnings_are_reported_and_fail_nothing() {
     let (folder, output) = build(&[("other.yml", ONE)]);
-    let warnings = told(folder.path(), &output, "warning").join("\n");
+    let warnings = lines_of(folder.path(), &output, "warning").join("\n");
     assert!(warnings.starts_with("other.yml:1:7: warn[S06 name-mismatch]: "), "{warnings}");
     assert!(output.code.is_some());
 }
@@ -105,7 +105,7 @@ fn warnings_are_told_and_fail_nothing() {
 fn a_step_workflow_cannot_be_built_yet() {
     let text = fs::read_to_string("fixtures/dev-task.toml").unwrap();
     let (folder, output) = build(&[("one.yml", ONE), ("dev-task.toml", &text)]);
-    let errors = told(folder.path(), &output, "error").join("\n");
+    let errors = lines_of(folder.path(), &output, "error").join("\n");
     assert!(errors.contains("`dev-task` is a step workflow"), "{errors}");
     assert!(output.code.is_none());
 }
@@ -117,11 +117,11 @@ fn a_folder_without_workflows_says_what_to_do() {
     let here = folder.path();
     let empty = workflows(here).compile();
     assert_eq!(
-        told(here, &empty, "error"),
+        lines_of(here, &empty, "error"),
         [format!("there is no workflow in {shown}: write one, `<name>.yml`")]
     );
     let gone = workflows(here.join("gone")).compile();
-    let error = told(here, &gone, "error").join("\n");
+    let error = lines_of(here, &gone, "error").join("\n");
     assert!(error.starts_with("cannot look through gone: "), "{error}");
 }
 
@@ -130,7 +130,7 @@ fn what_is_no_text_is_named() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.yml"), b"\xff\xfe").unwrap();
     let output = workflows(folder.path()).compile();
-    let error = told(folder.path(), &output, "error").join("\n");
+    let error = lines_of(folder.path(), &output, "error").join("\n");
     assert!(error.starts_with("cannot read a.yml: "), "{error}");
 }
 
@@ -146,13 +146,13 @@ fn an_environment_variable_is_watched_and_may_name_the_folder() {
 fn what_is_no_workflow_is_left_out_and_named() {
     let (folder, output) = build(&[("a.yml", "on: push"), ("empty.yml", ""), ("one.yml", ONE)]);
     let expect = ["a.yml is no workflow and is left out", "empty.yml is no workflow and is left out"];
-    assert_eq!(told(folder.path(), &output, "warning"), expect);
+    assert_eq!(lines_of(folder.path(), &output, "warning"), expect);
     assert!(output.code.is_some());
 }
 
 #[test]
 fn scenario_files_beside_a_workflow_are_left_out_silently() {
     let (folder, output) = build(&[("one.test.yml", "scenarios: []"), ("one.yml", ONE)]);
-    assert_eq!(told(folder.path(), &output, "warning"), [""; 0]);
+    assert_eq!(lines_of(folder.path(), &output, "warning"), [""; 0]);
     assert!(output.code.is_some());
 }

@@ -7,7 +7,7 @@ use crate::house::{House, typed};
 use crate::{Result, codegen, tidy};
 
 /// A step.
-struct Step {
+struct CiStep {
     name: &'static str,
     work: Work,
 }
@@ -34,8 +34,8 @@ pub(crate) fn run(house: &House) -> Result<ExitCode> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn steps(house: &House) -> Vec<Step> {
-    let cargo = |name, arguments: &[&str]| Step { name, work: Work::Run(house.cargo(arguments)) };
+fn steps(house: &House) -> Vec<CiStep> {
+    let cargo = |name, arguments: &[&str]| CiStep { name, work: Work::Run(house.cargo(arguments)) };
     let author = |name, arguments: &[&str]| {
         cargo(name, &[&["run", "--quiet", "-p", "orange-workflow", "--"], arguments].concat())
     };
@@ -44,7 +44,7 @@ fn steps(house: &House) -> Vec<Step> {
     vec![
         cargo("fmt", &["fmt", "--all", "--check"]),
         cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
-        Step { name: "tidy", work: Work::Tidy },
+        CiStep { name: "tidy", work: Work::Tidy },
         cargo("tests", &["test", "--workspace", "--no-fail-fast"]),
         author("our workflows", &["check", "workflows", "--deny", "warnings"]),
         author("their scenarios", &["test", "workflows"]),
@@ -55,14 +55,14 @@ fn steps(house: &House) -> Vec<Step> {
             "attack",
             &["run", "--quiet", "-p", "xtask", "--", "torture", "--attack", "10", "--seed", "11"],
         ),
-        Step { name: "golden files", work: Work::Golden },
-        Step { name: "docs", work: Work::Run(doc) },
+        CiStep { name: "golden files", work: Work::Golden },
+        CiStep { name: "docs", work: Work::Run(doc) },
     ]
 }
 
-impl Step {
+impl CiStep {
     fn run(self, house: &House) -> CiResult {
-        let Step { name, mut work } = self;
+        let CiStep { name, mut work } = self;
         println!("\n── {name}: {}", work.describe());
         let started = Instant::now();
         let failure = work.run(house).err();

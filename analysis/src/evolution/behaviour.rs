@@ -49,13 +49,13 @@ impl Teller<'_> {
 
     /// By two states: the transitions between them. Their guards exclude each other, so that their order says nothing.
     fn transitions(&self) -> BTreeMap<String, String> {
-        let mut ways: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut transitions: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (declared, transition) in self.0.transitions.iter().zip(self.0.machine.transitions) {
-            ways.entry(self.0.arrow(declared)).or_default().push(self.transition(transition));
+            transitions.entry(self.0.arrow(declared)).or_default().push(self.transition(transition));
         }
-        let sorted = ways.into_iter().map(|(arrow, mut ways)| {
-            ways.sort();
-            (arrow, ways.join("; "))
+        let sorted = transitions.into_iter().map(|(arrow, mut transitions)| {
+            transitions.sort();
+            (arrow, transitions.join("; "))
         });
         sorted.collect()
     }
@@ -84,8 +84,8 @@ impl Teller<'_> {
         match (hook.spawn(), counter) {
             (Some(Spawn { prompt, harness, permissions, .. }), _) => {
                 let prompt = self.0.machine.prompt(*prompt).name;
-                let told = hook.message;
-                format!("{} {prompt} {harness:?} {permissions:?} {counter:?} {told:?}", hook.name())
+                let message = hook.message;
+                format!("{} {prompt} {harness:?} {permissions:?} {counter:?} {message:?}", hook.name())
             }
             (None, Some(counter)) => format!("increment {counter}"),
             (None, None) => format!("{hook:?}"),

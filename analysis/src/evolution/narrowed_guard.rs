@@ -33,9 +33,9 @@ fn narrowed(both: &Both<'_>, pair: &Pair<'_>, at: usize, witness: Witness) -> Ch
     let (old, new) = (pair.old[at], pair.new[0]);
     let message = format!("{} is refused now where it was open: {}", both.new.arrow(new), witness.range);
     let mut finding = Diagnostic::new(&D03, guard_place(both.new, new), message);
-    for way in &pair.new {
-        let when = way.when.as_ref().map_or("always", |guard| guard.text.as_str());
-        finding = finding.label(guard_place(both.new, way), format!("open when {when}"));
+    for transition in &pair.new {
+        let when = transition.when.as_ref().map_or("always", |guard| guard.text.as_str());
+        finding = finding.label(guard_place(both.new, transition), format!("open when {when}"));
     }
     let finding = finding.witness(witness).help(
         "let the guard hold for these values, too, or see that no task is there with them: `orange task list --status` \

@@ -34,12 +34,12 @@ pub(super) fn losses<'b>(both: &Both<'b>) -> Vec<(Pair<'b>, Loss)> {
             return None;
         }
         let asked = asked.get(&(from, to)).into_iter().flatten();
-        let mut told: Vec<Span> =
+        let mut named: Vec<Span> =
             asked.filter(|(actor, _)| !allows(&pair.new, *actor)).map(|(_, span)| *span).collect();
-        told.sort_unstable();
-        told.dedup();
-        if !told.is_empty() {
-            Some((pair, Loss::Named(told)))
+        named.sort_unstable();
+        named.dedup();
+        if !named.is_empty() {
+            Some((pair, Loss::Named(named)))
         } else if pair.new.is_empty() && both.new.leaving(new).next().is_none() {
             Some((pair, Loss::LastWay))
         } else {
@@ -63,8 +63,8 @@ fn asked(both: &Both<'_>) -> HashMap<(StateId, StateId), Vec<(Actor, Span)>> {
     asked
 }
 
-fn allows(ways: &[&Transition], actor: Actor) -> bool {
-    ways.iter().any(|it| it.by.allows(actor))
+fn allows(transitions: &[&Transition], actor: Actor) -> bool {
+    transitions.iter().any(|it| it.by.allows(actor))
 }
 
 fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
@@ -74,10 +74,10 @@ fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
     let lost = if pair.new.is_empty() { "is gone" } else { "is closed to agents" };
     let counterpart = counterpart(both, pair);
     match loss {
-        Loss::Named(told) => {
+        Loss::Named(named) => {
             let message = format!("{arrow} {lost}, and the prompts of running agents name it");
             let finding = Diagnostic::new(&D02, place, message).label(place, format!("this {lost}"));
-            let finding = told
+            let finding = named
                 .iter()
                 .take(MAX_LABELS)
                 .fold(finding, |finding, span| finding.label(*span, "the prompt names it"));

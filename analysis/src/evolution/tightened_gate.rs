@@ -58,8 +58,8 @@ fn in_pair(both: &Both<'_>, pair: &Pair<'_>) -> Option<Change> {
     None
 }
 
-fn gates<'c>(facts: &Facts<'c>, ways: &[&Transition]) -> Vec<Option<Gate<'c>>> {
-    let Some(first) = ways.first() else { return Vec::new() };
+fn gates<'c>(facts: &Facts<'c>, transitions: &[&Transition]) -> Vec<Option<Gate<'c>>> {
+    let Some(first) = transitions.first() else { return Vec::new() };
     let between = facts.machine.between(first.from.value, first.to.value);
     between.map(|id| facts.machine.transition(id).gate).collect()
 }
@@ -126,13 +126,14 @@ fn refused(
     gates: &Gates<'_>,
     old: Option<&Expr>,
 ) -> Result<Option<Witness>, ()> {
-    let guard = |way: &Transition| way.when.as_ref().map(|it| it.expr.clone());
+    let guard = |transition: &Transition| transition.when.as_ref().map(|it| it.expr.clone());
     let opened = pair.new.iter().zip(&gates.new).filter(|(_, gate)| case.opens(gate.as_ref()));
-    let Some(opened) = opened.map(|(way, _)| guard(way)).collect::<Option<Vec<Expr>>>() else {
+    let Some(opened) = opened.map(|(transition, _)| guard(transition)).collect::<Option<Vec<Expr>>>() else {
         return Ok(None);
     };
     // Values that every new guard refuses are the guards' doing.
-    let some_new = pair.new.iter().map(|way| guard(way)).collect::<Option<Vec<Expr>>>().map(Expr::Or);
+    let some_new =
+        pair.new.iter().map(|transition| guard(transition)).collect::<Option<Vec<Expr>>>().map(Expr::Or);
     let wanted: Vec<Expr> = old.cloned().into_iter().chain(some_new).collect();
     let wanted = (!wanted.is_empty()).then_some(Expr::And(wanted));
     let opened: Vec<&Expr> = opened.iter().collect();
@@ -148,7 +149,7 @@ fn tightened(
     witness: Witness,
 ) -> Change {
     let closed = pair.new.iter().zip(&gates.new).find(|(_, gate)| !case.opens(gate.as_ref()));
-    let new = closed.map_or(pair.new[0], |(way, _)| way);
+    let new = closed.map_or(pair.new[0], |(transition, _)| transition);
     let where_ = if witness.values.is_empty() { String::new() } else { format!(", {}", witness.range) };
     let message = format!("{} now refuses {}{where_}", both.new.arrow(new), case.words());
     let place = gate_place(both.new, new);
@@ -161,8 +162,11 @@ fn tightened(
     Change::on(Side::New, finding).beside(label(gate_place(both.old, old), was))
 }
 
-fn gate_place(facts: &Facts<'_>, way: &Transition) -> Span {
-    way.gate.as_ref().map_or_else(|| facts.first_line(way.span), |gate| facts.first_line(gate.span))
+fn gate_place(facts: &Facts<'_>, transition: &Transition) -> Span {
+    transition
+        .gate
+        .as_ref()
+        .map_or_else(|| facts.first_line(transition.span), |gate| facts.first_line(gate.span))
 }
 
 fn undecided(both: &Both<'_>, pair: &Pair<'_>) -> Change {

@@ -19,7 +19,7 @@ use orange_codegen::span::Span;
 
 /// All traces of one file have no more steps and hooks than this together: nobody reads more, and a thousand findings
 /// with a thousand steps each would be more than there is room for.
-pub const MAX_TOLD: usize = 50_000;
+pub const MAX_TRACED: usize = 50_000;
 
 /// By section: how often it was written in a run so far.
 type Written = BTreeMap<u8, u32>;
@@ -50,7 +50,7 @@ pub struct Facts<'f> {
     /// What may still be spent on questions about guards.
     pub work: RefCell<Work>,
     /// Steps and their hooks in the traces so far.
-    steps_told: Cell<usize>,
+    traced: Cell<usize>,
     /// What lints of exit rules find out once.
     pub(super) exits: exits::Shared,
     /// What lints of prompts find out once.
@@ -93,7 +93,7 @@ impl<'f> Facts<'f> {
             graph: StateGraph::of(machine),
             nearest: nearest(search),
             work: RefCell::new(Work::default()),
-            steps_told: Cell::new(0),
+            traced: Cell::new(0),
             exits: exits::Shared::default(),
             prompts: prompts::Shared::default(),
         }
@@ -155,7 +155,7 @@ impl<'f> Facts<'f> {
 
     /// A run as readers see it. Of a run that is longer than what is left of [`MAX_TOLD`], that is its last step.
     pub fn tell(&self, run: &[EdgeId], end: impl Into<Option<String>>) -> diag::Trace {
-        let run = if self.can_tell(run) { run } else { &run[run.len().saturating_sub(1)..] };
+        let run = if self.has_room(run) { run } else { &run[run.len().saturating_sub(1)..] };
         let last = run.last().map_or(0, |last| self.search.edge(*last).to);
         let mut written = Written::new();
         diag::Trace {
@@ -165,14 +165,14 @@ impl<'f> Facts<'f> {
         }
     }
 
-    fn can_tell(&self, run: &[EdgeId]) -> bool {
+    fn has_room(&self, run: &[EdgeId]) -> bool {
         let hooks = |id: TransitionId| self.machine.transition(id).hooks.len();
         let length = |id: &EdgeId| 1 + self.search.edge(*id).step.transition().map_or(0, hooks);
-        let told = self.steps_told.get() + run.iter().map(length).sum::<usize>();
-        if told <= MAX_TOLD {
-            self.steps_told.set(told);
+        let total = self.traced.get() + run.iter().map(length).sum::<usize>();
+        if total <= MAX_TRACED {
+            self.traced.set(total);
         }
-        told <= MAX_TOLD
+        total <= MAX_TRACED
     }
 
     fn step(&self, edge: &Edge, written: &mut Written) -> diag::TraceStep {

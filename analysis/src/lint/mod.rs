@@ -14,7 +14,7 @@ pub mod hooks;
 pub mod prompts;
 pub mod unattended;
 
-pub use facts::{ActorKind, Facts, MAX_TOLD};
+pub use facts::{ActorKind, Facts, MAX_TRACED};
 pub use prompt_facts::{AgentInState, Command, PromptFacts, Reading, Target, VerdictWord, find_heading};
 pub use state_graph::StateGraph;
 

@@ -30,7 +30,7 @@ enum Part {
     /// Something is written, and the run is where it was.
     Writes,
     /// It takes a person.
-    Attended,
+    NeedsPerson,
 }
 
 /// A run that can go on for ever.
@@ -56,7 +56,7 @@ impl<'f> Unattended<'f> {
     pub fn of(facts: &'f Facts<'f>) -> Self {
         let search = facts.search;
         let part: Vec<Part> = search.edges().map(|(_, edge)| part(facts, edge)).collect();
-        let arrows = search.edges().zip(&part).filter(|(_, part)| **part != Part::Attended);
+        let arrows = search.edges().zip(&part).filter(|(_, part)| **part != Part::NeedsPerson);
         let arrows = arrows.map(|((_, edge), _)| (edge.from, edge.to));
         let components = Components::of(search.size(), arrows);
         Self { facts, part, components }
@@ -69,7 +69,7 @@ impl<'f> Unattended<'f> {
 
     /// The loops that have no end, each set of states once, those that begin soonest first.
     pub fn loops(&self) -> Vec<Lasso> {
-        let (mut seen, mut told) = (BTreeSet::new(), BTreeSet::new());
+        let (mut seen, mut is_told) = (BTreeSet::new(), BTreeSet::new());
         let mut loops = Vec::new();
         for (id, edge) in self.moves().filter(|(_, edge)| self.turns(edge)) {
             if !seen.insert(self.components.number(edge.from)) {
@@ -78,7 +78,7 @@ impl<'f> Unattended<'f> {
             let turn = self.turn(id);
             let states: BTreeSet<_> =
                 turn.iter().map(|it| self.search().task(self.search().edge(*it).from).status).collect();
-            if told.insert(states) {
+            if is_told.insert(states) {
                 loops.push(Lasso { run: self.search().run_to(edge.from), turn });
             }
         }
@@ -109,7 +109,7 @@ impl<'f> Unattended<'f> {
             let at = self.components.number(*node) as usize;
             best.resize(best.len().max(at + 1), (0, None));
             for (id, edge) in self.search().numbered_from(*node) {
-                if self.part[id as usize] == Part::Attended || self.turns(edge) {
+                if self.part[id as usize] == Part::NeedsPerson || self.turns(edge) {
                     continue;
                 }
                 let sum = weight(id, edge) + best[self.components.number(edge.to) as usize].0;
@@ -132,7 +132,7 @@ impl<'f> Unattended<'f> {
         if to == start {
             return vec![first];
         }
-        let goes_on = |edge: &Edge| part(self.facts, edge) != Part::Attended && self.turns(edge);
+        let goes_on = |edge: &Edge| part(self.facts, edge) != Part::NeedsPerson && self.turns(edge);
         // The component is looked through once, and only once for every loop that is reported.
         let mut budget = usize::MAX;
         let back = self.search().walk(to, goes_on, |edge| edge.to == start, &mut budget);
@@ -199,18 +199,20 @@ fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
     let status = facts.search.task(edge.from).status;
     match edge.step {
         SearchStep::Write(_) => Part::Writes,
-        SearchStep::Start | SearchStep::Respawn => Part::Attended,
-        SearchStep::Request { .. } | SearchStep::Exit { .. } if facts.waits(status) => Part::Attended,
+        SearchStep::Start | SearchStep::Respawn => Part::NeedsPerson,
+        SearchStep::Request { .. } | SearchStep::Exit { .. } if facts.waits(status) => Part::NeedsPerson,
         SearchStep::Request { transition, by, .. } => {
-            let told = facts.actor_kinds[transition.0 as usize] != ActorKind::Person;
-            if told && by != Actor::Human { Part::Moves } else { Part::Attended }
+            let is_told = facts.actor_kinds[transition.0 as usize] != ActorKind::Person;
+            if is_told && by != Actor::Human { Part::Moves } else { Part::NeedsPerson }
         }
         SearchStep::Exit { outcome, .. } => match outcome {
             ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Crash { respawned: true } => {
                 Part::Moves
             }
             // However often an agent waits, the engine gives up in the end and leaves the task to a person.
-            ExitResult::Crash { respawned: false } | ExitResult::Marked | ExitResult::Waits => Part::Attended,
+            ExitResult::Crash { respawned: false } | ExitResult::Marked | ExitResult::Waits => {
+                Part::NeedsPerson
+            }
         },
     }
 }

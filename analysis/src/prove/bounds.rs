@@ -45,8 +45,8 @@ fn bound(known: &Known<'_, '_>, id: TransitionId, turning: &[TransitionId]) -> O
         .iter()
         .filter(|it| reads(known, **it).any(|counter| counter != CRASH_COUNT && rises(counter)))
         .filter_map(|it| {
-            let way = facts.transition(*it);
-            Some(format!("{} needs `{}`", facts.arrow(way), way.when.as_ref()?.text))
+            let transition = facts.transition(*it);
+            Some(format!("{} needs `{}`", facts.arrow(transition), transition.when.as_ref()?.text))
         })
         .collect();
     let counter = turning.iter().flat_map(|it| reads(known, *it)).find(|it| rises(*it))?;

@@ -77,7 +77,7 @@ fn ends(known: &Known<'_, '_>) -> String {
 fn left_behind(known: &Known<'_, '_>) -> Option<Trace> {
     let facts = known.facts;
     let is_left = |edge: &Edge| facts.outliving(edge).is_some() || facts.keeps_workspace(edge);
-    told(known, is_left, "something is left behind")
+    trace_to(known, is_left, "something is left behind")
 }
 
 fn given_back(known: &Known<'_, '_>) -> String {
@@ -93,7 +93,7 @@ fn second_agent(known: &Known<'_, '_>) -> Option<Trace> {
         let mut alive = facts.second_agents(edge);
         alive.any(|(_, alive)| !facts.is_meant_beside(edge, alive))
     };
-    told(known, is_second, "2 live agents")
+    trace_to(known, is_second, "2 live agents")
 }
 
 fn one_agent(known: &Known<'_, '_>) -> String {
@@ -107,7 +107,7 @@ fn one_agent(known: &Known<'_, '_>) -> String {
 
 /// An end that no exit rule decides about, or a crash too many that moves nothing.
 fn lost_agent(known: &Known<'_, '_>) -> Option<Trace> {
-    told(known, |edge| is_lost(known, edge), "nobody learns of it")
+    trace_to(known, |edge| is_lost(known, edge), "nobody learns of it")
 }
 
 fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
@@ -172,7 +172,7 @@ fn endless(known: &Known<'_, '_>) -> Option<Trace> {
 }
 
 /// The shortest run to a step that breaks a property.
-fn told(known: &Known<'_, '_>, breaks: impl Fn(&Edge) -> bool, end: &str) -> Option<Trace> {
+fn trace_to(known: &Known<'_, '_>, breaks: impl Fn(&Edge) -> bool, end: &str) -> Option<Trace> {
     let edge = known.facts.search.first_edge(breaks)?;
     Some(known.facts.tell(&known.facts.search.run_through(edge), end.to_owned()))
 }

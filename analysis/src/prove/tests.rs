@@ -187,7 +187,7 @@ fn a_proof_is_the_same_whatever_prompts_say() {
     assert_eq!(command.len(), prose.len(), "places stay the same");
     for text in [DEFAULT, MINIMAL, BESIDE, ALONE] {
         assert!(text.contains(command));
-        let (told, untold) = (proof(text), proof(&text.replace(command, prose)));
-        assert_eq!(format!("{told:?}"), format!("{untold:?}"));
+        let (with_command, with_prose) = (proof(text), proof(&text.replace(command, prose)));
+        assert_eq!(format!("{with_command:?}"), format!("{with_prose:?}"));
     }
 }

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_told() {
+    fn every_fault_is_reported() {
         check("", &["this file is empty"]);
         check("scenarios:\n  - {name: a, steps: [{}]}\n", &["this step does nothing"]);
         check("scenarios:\n  - {name: a, steps: [{spawn: false}]}\n", &["`spawn: false` does nothing"]);

@@ -83,7 +83,7 @@ fn unknown<'k>(kind: &str, name: &str, span: Span, known: impl IntoIterator<Item
 
 fn transition(happened: &Happened) -> Option<TransitionId> {
     match happened {
-        Happened::Moved { transition, .. } => Some(*transition),
+        Happened::Transitioned { transition, .. } => Some(*transition),
         Happened::Wrote { .. }
         | Happened::Refused { .. }
         | Happened::Started { .. }
@@ -130,7 +130,7 @@ impl Comparison {
         let refused = story.iter().find_map(|it| match it {
             Happened::Refused { code, message, .. } => Some((*code, message)),
             Happened::Wrote { .. }
-            | Happened::Moved { .. }
+            | Happened::Transitioned { .. }
             | Happened::Started { .. }
             | Happened::Crashed { .. }
             | Happened::Marked { .. }
@@ -182,7 +182,7 @@ impl Comparison {
 
 fn hooks_of(happened: &Happened) -> Vec<&'static str> {
     match happened {
-        Happened::Moved { hooks, .. } | Happened::Started { hooks } => {
+        Happened::Transitioned { hooks, .. } | Happened::Started { hooks } => {
             hooks.iter().map(|it| it.hook).collect()
         }
         Happened::Crashed { respawned, .. } => respawned.iter().map(|it| it.hook).collect(),

@@ -77,13 +77,13 @@ struct Tarjan {
     /// The nodes that are met and in no component.
     open: Vec<u32>,
     /// The path to the current node, and how many of its arrows are done.
-    way: Vec<(u32, u32)>,
+    path: Vec<(u32, u32)>,
     count: u32,
 }
 
 impl Tarjan {
     fn new(nodes: usize) -> Self {
-        Self { met: vec![0; nodes], low: vec![0; nodes], open: Vec::new(), way: Vec::new(), count: 0 }
+        Self { met: vec![0; nodes], low: vec![0; nodes], open: Vec::new(), path: Vec::new(), count: 0 }
     }
 
     fn run(mut self, graph: &mut Components) {
@@ -92,10 +92,10 @@ impl Tarjan {
             if self.met[root as usize] == 0 {
                 self.enter(root);
             }
-            while let Some((node, done)) = self.way.pop() {
+            while let Some((node, done)) = self.path.pop() {
                 match graph.after(node).get(done as usize) {
                     Some(next) => {
-                        self.way.push((node, done + 1));
+                        self.path.push((node, done + 1));
                         self.follow(graph, node, *next);
                     }
                     None => self.leave(graph, node, &mut components),
@@ -109,7 +109,7 @@ impl Tarjan {
         self.met[node as usize] = self.count;
         self.low[node as usize] = self.count;
         self.open.push(node);
-        self.way.push((node, 0));
+        self.path.push((node, 0));
     }
 
     fn follow(&mut self, graph: &Components, node: u32, next: u32) {
@@ -130,7 +130,7 @@ impl Tarjan {
             }
             *components += 1;
         }
-        if let Some((parent, _)) = self.way.last().copied() {
+        if let Some((parent, _)) = self.path.last().copied() {
             self.lower(parent, low);
         }
     }
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_way_needs_no_deep_stack() {
+    fn a_long_path_needs_no_deep_stack() {
         let nodes = 200_000;
         let components = Components::of(nodes, (1..nodes as u32).map(|it| (it - 1, it)));
         assert_eq!(components.order().first(), Some(&(nodes as u32 - 1)));

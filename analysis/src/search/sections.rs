@@ -49,7 +49,7 @@ impl<'m> Sections<'m> {
         for gate in &gates {
             if all.iter().all(|it| it.heading != gate.section) {
                 let same: Vec<_> = gates.iter().filter(|it| it.section == gate.section).collect();
-                all.push(Section::told_apart(gate.section, &same));
+                all.push(Section::distinguished(gate.section, &same));
             }
         }
         let mut order: Vec<usize> = (0..all.len()).collect();
@@ -115,7 +115,7 @@ fn level(heading: &str) -> usize {
 
 impl<'m> Section<'m> {
     /// The contents that some gate judges differently from all others before them.
-    fn told_apart(heading: &'m str, gates: &[&Gate<'_>]) -> Self {
+    fn distinguished(heading: &'m str, gates: &[&Gate<'_>]) -> Self {
         let judged = |it: &Content| -> Vec<bool> {
             let body = it.text.as_ref().map(|text| format!("{heading}\n{text}\n")).unwrap_or_default();
             gates.iter().map(|gate| check_gate(gate, &body, &[]).is_ok()).collect()

@@ -87,7 +87,7 @@ pub enum Happened {
         help: String,
     },
     /// The task went on.
-    Moved {
+    Transitioned {
         /// The transition that it took.
         transition: TransitionId,
         /// The state that it left.
@@ -369,7 +369,7 @@ impl<'m> Walk<'m> {
             self.set_counter(counter, value);
         }
         let Decision { transition, from, to, cause, .. } = *decision;
-        Happened::Moved { transition, from, to, cause, hooks }
+        Happened::Transitioned { transition, from, to, cause, hooks }
     }
 
     fn start(&mut self, effect: &Effect<'m>) -> Ran {

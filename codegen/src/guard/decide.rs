@@ -26,8 +26,8 @@ pub fn overlaps(
     work: &mut Work,
 ) -> Result<Vec<Overlap>, Undecided> {
     let mut found = unguarded(guards);
-    let mut settled = vec![false; guards.len()];
-    found.iter().for_each(|it| settled[it.second] = true);
+    let mut is_reported = vec![false; guards.len()];
+    found.iter().for_each(|it| is_reported[it.second] = true);
     let holds = |at: usize, values: &[u32]| guards[at].is_none_or(|it| it.holds(values));
     let cells = Cells::of(&guards.iter().flatten().copied().collect::<Vec<_>>(), work)?;
     let mut clashes: Vec<(usize, usize)> = Vec::new();
@@ -36,8 +36,8 @@ pub fn overlaps(
         for at in (0..guards.len()).filter(|at| holds(*at, values)) {
             match first {
                 None => first = Some(at),
-                Some(first) if !settled[at] => {
-                    settled[at] = true;
+                Some(first) if !is_reported[at] => {
+                    is_reported[at] = true;
                     clashes.push((first, at));
                 }
                 Some(_) => {}

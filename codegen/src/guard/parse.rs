@@ -69,11 +69,11 @@ impl Parser<'_> {
             let help = "write a comparison such as `review_round < 2`, or leave `when` out";
             return Err(fault(0..self.text.value.len(), "the clause is empty", Some(help)));
         }
-        let expr = self.or()?;
+        let expr = self.disjunction()?;
         if self.rest().is_empty() { Ok(expr) } else { Err(self.after_the_end()) }
     }
 
-    fn or(&mut self) -> Parsed<Expr> {
+    fn disjunction(&mut self) -> Parsed<Expr> {
         let mut any = vec![self.and()?];
         while self.joined_by("||", '|', "or")? {
             any.push(self.and()?);
@@ -97,7 +97,7 @@ impl Parser<'_> {
         if rest.starts_with('(') {
             let open = self.at;
             return self.nested(|it| {
-                let inner = it.or()?;
+                let inner = it.disjunction()?;
                 it.close(open)?;
                 Ok(inner)
             });

@@ -466,7 +466,7 @@ mod tests {
     use super::reads_as_number;
 
     #[test]
-    fn numbers_are_told_from_words() {
+    fn numbers_are_no_words() {
         for number in ["0", "-1", "+2.5", ".5", "3.", "1e9", "-1.5E-3", "007"] {
             assert!(reads_as_number(number), "{number}");
         }

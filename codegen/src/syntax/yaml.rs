@@ -35,7 +35,7 @@ struct Reader<'t> {
     alias_bytes: usize,
     anchor_bytes: usize,
     /// What [`yaml_error`] needs to know of what comes before a fault.
-    way: yaml_error::Way,
+    read: yaml_error::ReadSoFar,
 }
 
 struct Anchor {
@@ -72,7 +72,7 @@ impl<'t> Reader<'t> {
             alias_nodes: MAX_ALIAS_NODES,
             alias_bytes: MAX_BYTES,
             anchor_bytes: MAX_BYTES,
-            way: yaml_error::Way::default(),
+            read: yaml_error::ReadSoFar::default(),
         }
     }
 
@@ -102,12 +102,12 @@ impl<'t> Reader<'t> {
             Some(Ok((event, span))) => {
                 self.report_tag(&event, span);
                 let span = self.span(span);
-                self.way.passed(span.end);
+                self.read.passed(span.end);
                 Ok(Some((event, span)))
             }
             Some(Err(error)) => {
                 let at = error.marker().byte_offset().unwrap_or(self.text.len()).min(self.text.len());
-                Err(Box::new(yaml_error::explain(self.text, error.kind(), at, &self.way)))
+                Err(Box::new(yaml_error::explain(self.text, error.kind(), at, &self.read)))
             }
         }
     }
@@ -151,12 +151,12 @@ impl<'t> Reader<'t> {
     }
 
     fn sequence(&mut self, start: Span, style: StructureStyle, depth: usize) -> Result<Node, Fatal> {
-        self.way.opened(style == StructureStyle::Flow, start);
+        self.read.opened(style == StructureStyle::Flow, start);
         let mut items = Vec::new();
         loop {
             match self.inside()? {
                 (Event::SequenceEnd, end) => {
-                    self.way.closed();
+                    self.read.closed();
                     let end = collection_end(style, end, items.last());
                     return Ok(Node { span: start.to(end.unwrap_or(start)), kind: Kind::Sequence(items) });
                 }
@@ -166,12 +166,12 @@ impl<'t> Reader<'t> {
     }
 
     fn mapping(&mut self, start: Span, style: StructureStyle, depth: usize) -> Result<Node, Fatal> {
-        self.way.opened(style == StructureStyle::Flow, start);
+        self.read.opened(style == StructureStyle::Flow, start);
         let mut entries: Vec<(Node, Node)> = Vec::new();
         loop {
             match self.inside()? {
                 (Event::MappingEnd, end) => {
-                    self.way.closed();
+                    self.read.closed();
                     let end = collection_end(style, end, entries.last().map(|(_, value)| value));
                     let entries = self.merged(entries);
                     return Ok(Node { span: start.to(end.unwrap_or(start)), kind: Kind::Mapping(entries) });

@@ -10,12 +10,12 @@ use crate::span::Span;
 
 /// What was read before the fault: the end of the last piece, and the collections that are still open.
 #[derive(Default)]
-pub(super) struct Way {
+pub(super) struct ReadSoFar {
     last: u32,
     open: Vec<(bool, Span)>,
 }
 
-impl Way {
+impl ReadSoFar {
     pub(super) fn passed(&mut self, end: u32) {
         self.last = self.last.max(end);
     }
@@ -36,12 +36,12 @@ impl Way {
 
 /// The finding for a fault that the parser saw at byte `at`.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the parser's enum, which it may extend")]
-pub(super) fn explain(text: &str, kind: &ErrorKind, at: usize, way: &Way) -> Diagnostic {
+pub(super) fn explain(text: &str, kind: &ErrorKind, at: usize, read: &ReadSoFar) -> Diagnostic {
     let at = (0..=at).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
     if let Some(conflict) = conflict::find(text) {
         return conflict;
     }
-    let fault = Fault { text, at, way };
+    let fault = Fault { text, at, read };
     match kind {
         ErrorKind::RecursionLimitExceeded => limits::too_deep(Span::at(at as u32)),
         ErrorKind::TabInPlainScalar
@@ -69,7 +69,7 @@ pub(super) fn explain(text: &str, kind: &ErrorKind, at: usize, way: &Way) -> Dia
 struct Fault<'f> {
     text: &'f str,
     at: usize,
-    way: &'f Way,
+    read: &'f ReadSoFar,
 }
 
 impl Fault<'_> {
@@ -91,7 +91,7 @@ impl Fault<'_> {
 
     fn quote(&self) -> Diagnostic {
         let opening =
-            self.text[self.way.last as usize..].find(['"', '\'']).map(|it| it + self.way.last as usize);
+            self.text[self.read.last as usize..].find(['"', '\'']).map(|it| it + self.read.last as usize);
         match opening.filter(|it| *it <= self.at) {
             Some(opening) => {
                 let quote = &self.text[opening..=opening];
@@ -112,8 +112,8 @@ impl Fault<'_> {
     fn extra_colon(&self) -> Diagnostic {
         let colon = self.at..(self.at + 1).min(self.text.len());
         let (start, line) = line_at(self.text, self.at);
-        let before = &self.text[start..self.at];
-        let value_on_this_line = before.contains(": ") || before.trim_start().starts_with("- ");
+        let read = &self.text[start..self.at];
+        let value_on_this_line = read.contains(": ") || read.trim_start().starts_with("- ");
         if value_on_this_line {
             return self
                 .found(colon, "a second `: ` in one value")
@@ -145,7 +145,7 @@ impl Fault<'_> {
     }
 
     fn other(&self, kind: &ErrorKind) -> Diagnostic {
-        if let Some(bracket) = self.way.bracket() {
+        if let Some(bracket) = self.read.bracket() {
             let open = &self.text[bracket.range()];
             let close = if open == "{" { "}" } else { "]" };
             if self.at == bracket.start as usize {

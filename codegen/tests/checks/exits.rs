@@ -105,7 +105,7 @@ fn exit_rules_say_one_thing() {
 }
 
 #[test]
-fn the_end_of_an_agent_is_told_in_known_numbers_and_words() {
+fn the_end_of_an_agent_has_known_numbers_and_words() {
     let rule = |rule: &str| {
         format!("{SOUND}exit_monitoring: {{rules: [{{status: working, {rule}, then: stuck}}]}}\n")
     };
@@ -142,7 +142,7 @@ fn the_end_of_an_agent_is_told_in_known_numbers_and_words() {
 }
 
 #[test]
-fn a_wait_says_how_long_and_what_is_told_afterwards() {
+fn a_wait_says_how_long_and_which_message_follows() {
     let with = |state: &str, rule: &str| {
         let text = SOUND.replace("working: {respawn_prompt: worker}", &format!("working: {state}"));
         format!("{text}exit_monitoring: {{rules: [{{status: working, {rule}}}]}}\n")

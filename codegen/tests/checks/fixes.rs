@@ -2,7 +2,7 @@
 
 use orange_codegen::Source;
 
-use crate::{SOUND, added, compiled, ways, with_hooks};
+use crate::{SOUND, added, compiled, with_hooks, with_keys};
 
 /// The text of every fix of these findings, as `«what stands there» → what is to stand there`.
 #[track_caller]
@@ -46,7 +46,7 @@ fn keys_and_words_that_are_almost_right() {
     check(&changed("terminal: true", "\"terminl\": true"), &["«terminl» → terminal"]);
     check(&changed("terminal: true", "terminal: yes"), &["«yes» → true"]);
     check(&changed("terminal: true", "terminal: 'true'"), &["«'true'» → true"]);
-    check(&ways(&[", by: humen"]), &["«humen» → human"]);
+    check(&with_keys(&[", by: humen"]), &["«humen» → human"]);
     check(
         &with_hooks("      - {action: spawn_agent, prompt: worker, harness: revue}\n"),
         &["«revue» → review"],
@@ -56,9 +56,9 @@ fn keys_and_words_that_are_almost_right() {
 
 #[test]
 fn guards_that_are_almost_right() {
-    check(&ways(&[", when: \"review_round =< 2\""]), &["«=<» → <="]);
+    check(&with_keys(&[", when: \"review_round =< 2\""]), &["«=<» → <="]);
     check(
-        &ways(&[", when: \"reviw_round < 2 and crash_count < 1\""]),
+        &with_keys(&[", when: \"reviw_round < 2 and crash_count < 1\""]),
         &["«reviw_round» → review_round", "«and» → &&"],
     );
 }

@@ -78,9 +78,9 @@ fn with_hooks(hooks: &str) -> String {
 }
 
 /// The sound workflow with several transitions from review to done.
-fn ways(ways: &[&str]) -> String {
+fn with_keys(with_keys: &[&str]) -> String {
     let lines: Vec<String> =
-        ways.iter().map(|it| format!("  - {{from: agent-review, to: done{it}}}\n")).collect();
+        with_keys.iter().map(|it| format!("  - {{from: agent-review, to: done{it}}}\n")).collect();
     SOUND.replace(REVIEW, &lines.concat())
 }
 
@@ -116,7 +116,7 @@ Do {summary}.
 
 #[test]
 fn crlf_and_a_byte_order_mark_change_nothing() {
-    let text = format!("\u{feff}{}", ways(&[", when: \"review_round =< 2\""]).replace('\n', "\r\n"));
+    let text = format!("\u{feff}{}", with_keys(&[", when: \"review_round =< 2\""]).replace('\n', "\r\n"));
     check(&text, &["A08 error «=<» expected a comparison, found `=<`"]);
     let sound = format!("\u{feff}{}", SOUND.replace('\n', "\r\n"));
     let hash = |text: &str| compiled(text).checked.map(|it| it.hash().to_owned());
@@ -125,7 +125,7 @@ fn crlf_and_a_byte_order_mark_change_nothing() {
 
 #[test]
 fn one_run_finds_everything_and_twice_the_same() {
-    let text = ways(&[", when: \"x < 1\"", ", when: \"review_round =< 1\""])
+    let text = with_keys(&[", when: \"x < 1\"", ", when: \"review_round =< 1\""])
         .replace("name: flow", "nam: flow")
         .replace("  stuck: {}", "  stuck: {terminal: maybe}\n  Δ: {}");
     let codes: Vec<String> = findings(&text).iter().map(|it| it[..3].to_owned()).collect();

@@ -282,8 +282,11 @@ fn s10_too_many_hooks() {
         let all: Vec<String> = (0..names).map(|it| format!("s{it}")).collect();
         let states: String = all.iter().map(|it| format!("  {it}: {{}}\n")).collect();
         let (from, hooks) = (all.join(", "), vec!["{action: push_branch}"; hooks].join(", "));
-        let way = |to| format!("  - {{from: [{from}], to: {to}, hooks: [{hooks}]}}\n");
-        format!("name: flow\nstates:\n{states}transitions:\n{}", all.iter().map(way).collect::<String>())
+        let transition = |to| format!("  - {{from: [{from}], to: {to}, hooks: [{hooks}]}}\n");
+        format!(
+            "name: flow\nstates:\n{states}transitions:\n{}",
+            all.iter().map(transition).collect::<String>()
+        )
     };
     check(&flow(1, 101), &["S10 error «hooks» too many hooks: the limit is 100"]);
     check(&flow(72, 100), &["S10 error «transitions» too many hooks: the limit is 500 000"]);

@@ -2,7 +2,7 @@
 
 use orange_codegen::Level;
 
-use super::{REVIEW, SOUND, added, changed, check, compiled, findings, story, ways, with_hooks};
+use super::{REVIEW, SOUND, added, changed, check, compiled, findings, story, with_hooks, with_keys};
 
 #[test]
 fn a01_to_a06_and_a12_unknown_names() {
@@ -53,7 +53,8 @@ fn a03_leaves_a_terminal_state() {
 
 #[test]
 fn a07_two_that_can_both_fire() {
-    let text = ways(&[", when: \"review_round <= 2\"", ", when: 'review_round >= 2 && crash_count == 0'"]);
+    let text =
+        with_keys(&[", when: \"review_round <= 2\"", ", when: 'review_round >= 2 && crash_count == 0'"]);
     check(
         &text,
         &[
@@ -69,26 +70,26 @@ fn a07_two_that_can_both_fire() {
         ],
         "change one `when` so that no counter values satisfy both",
     );
-    check(&ways(&[", when: \"review_round < 2\"", ", when: \"review_round >= 2\""]), &[]);
+    check(&with_keys(&[", when: \"review_round < 2\"", ", when: \"review_round >= 2\""]), &[]);
 }
 
 #[test]
 fn a07_gates_do_not_choose_and_neither_does_nothing() {
     let gate = |verdict| format!(", gate: {{section: \"## R\", verdict: {verdict}}}");
     let (pass, fail) = (gate("PASS"), gate("FAIL"));
-    let found = findings(&ways(&[&pass, &fail]));
+    let found = findings(&with_keys(&[&pass, &fail]));
     assert_eq!(found.len(), 1);
     assert!(
         found[0].ends_with("two transitions `agent-review → done` always both fire: neither has a `when`")
     );
-    let found = findings(&ways(&["", "", ", when: \"review_round > 0\""]));
+    let found = findings(&with_keys(&["", "", ", when: \"review_round > 0\""]));
     assert_eq!(found.len(), 2, "{found:#?}");
     assert!(found[1].ends_with("can both fire: review_round >= 1 (for example 1)"), "{found:#?}");
 }
 
 #[test]
 fn a08_points_into_the_string() {
-    let when = |when: &str| ways(&[&format!(", when: {when}")]);
+    let when = |when: &str| with_keys(&[&format!(", when: {when}")]);
     check(&when("\"review_round =< 2\""), &["A08 error «=<» expected a comparison, found `=<`"]);
     check(
         &when("'review_rounds < 2 && crash < 1'"),
@@ -116,7 +117,7 @@ fn a10_is_never_silence() {
     let names: Vec<String> = (0..20).map(|it| format!("n{it}")).collect();
     let fields = names.iter().map(|it| format!("{it}: 0")).collect::<Vec<_>>().join(", ");
     let all = names.iter().map(|it| format!("{it} > 0")).collect::<Vec<_>>().join(" && ");
-    let text = ways(&[&format!(", when: \"{all}\""), ", when: \"n0 == 0\""]);
+    let text = with_keys(&[&format!(", when: \"{all}\""), ", when: \"n0 == 0\""]);
     let text = text.replace("version: 1", &format!("fields: {{{fields}}}"));
     let compilation = compiled(&text);
     let seen: Vec<_> = compilation.diagnostics.iter().map(|it| (it.code(), it.level)).collect();

@@ -164,10 +164,10 @@ mod tests {
     }
 
     #[test]
-    fn they_are_told() {
+    fn they_are_described() {
         let all = Ending { codes: &[75, 76], signals: &[9], ..LIMITED };
-        let told = "with exit status 75 or 76 or by signal 9 and \"rate limit\" in its last lines";
-        assert_eq!(all.to_string(), told);
+        let text = "with exit status 75 or 76 or by signal 9 and \"rate limit\" in its last lines";
+        assert_eq!(all.to_string(), text);
         assert_eq!(LIMITED.to_string(), "with \"rate limit\" in its last lines");
         assert_eq!(Ending { codes: &[], output: None, ..all }.to_string(), "by signal 9");
         assert_eq!(Ending { after: Some(7200), ..Ending::ANY }.to_string(), "after 2 h");

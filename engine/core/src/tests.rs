@@ -41,7 +41,7 @@ const fn state(name: &str, terminal: bool) -> State<'_> {
     }
 }
 
-const fn way(from: StateId, to: StateId) -> Transition<'static> {
+const fn transition(from: StateId, to: StateId) -> Transition<'static> {
     Transition { from, to, by: Actors::ANYONE, guard: None, gate: None, hooks: &[] }
 }
 
@@ -63,28 +63,28 @@ pub(crate) static MACHINE: Machine<'static> = Machine {
     initial: PENDING,
     counters: &[Counter { name: "review_round", default: 0 }, Counter { name: "crash_count", default: 0 }],
     transitions: &[
-        way(PENDING, WORKING),
+        transition(PENDING, WORKING),
         Transition {
             gate: Some(HANDOFF),
             hooks: &[
                 Hook::new(Action::KillSession),
                 Hook { counter: Some(REVIEW_ROUND), ..Hook::spawning(Action::SpawnAgent, SPAWN) },
             ],
-            ..way(WORKING, REVIEW)
+            ..transition(WORKING, REVIEW)
         },
         Transition {
             by: REVIEWER_OR_HUMAN,
             guard: Some(UNDER_2),
             gate: Some(REVIEW_GATE),
-            ..way(REVIEW, WORKING)
+            ..transition(REVIEW, WORKING)
         },
         Transition {
             guard: Some(FROM_2),
             gate: Some(REVIEW_GATE),
             hooks: &[Hook::new(Action::KillSession)],
-            ..way(REVIEW, STUCK)
+            ..transition(REVIEW, STUCK)
         },
-        way(STUCK, DONE),
+        transition(STUCK, DONE),
     ],
     rows: &[0, 1, 2, 4, 5, 5],
     exit_rules: &[
@@ -138,27 +138,28 @@ fn effects(decision: &Decision<'_>) -> Vec<(&'static str, Option<u32>)> {
 }
 
 /// A spawn with this prompt.
-const fn told(prompt: u16) -> Spawn {
+const fn spawn_with(prompt: u16) -> Spawn {
     Spawn { prompt: PromptId(prompt), harness: HarnessOf::Task, permissions: Permissions::Full }
 }
 
 #[test]
 fn a_restart_has_the_prompt_of_the_state() {
-    let hooks = |spawns: [u16; 4]| spawns.map(|prompt| [Hook::spawning(Action::SpawnAgent, told(prompt))]);
+    let hooks =
+        |spawns: [u16; 4]| spawns.map(|prompt| [Hook::spawning(Action::SpawnAgent, spawn_with(prompt))]);
     let [work, fix, stuck_fix, judge] = &hooks([1, 2, 3, 4]);
     let transitions = [
-        Transition { hooks: work, ..way(PENDING, WORKING) },
-        Transition { hooks: fix, ..way(REVIEW, WORKING) },
-        way(WORKING, STUCK),
-        Transition { hooks: stuck_fix, ..way(STUCK, WORKING) },
-        Transition { hooks: &[Hook::spawning(Action::SpawnAgent, SPAWN)], ..way(WORKING, REVIEW) },
-        Transition { hooks: judge, ..way(PENDING, DONE) },
+        Transition { hooks: work, ..transition(PENDING, WORKING) },
+        Transition { hooks: fix, ..transition(REVIEW, WORKING) },
+        transition(WORKING, STUCK),
+        Transition { hooks: stuck_fix, ..transition(STUCK, WORKING) },
+        Transition { hooks: &[Hook::spawning(Action::SpawnAgent, SPAWN)], ..transition(WORKING, REVIEW) },
+        Transition { hooks: judge, ..transition(PENDING, DONE) },
     ];
     let mut states: Vec<_> = MACHINE.states.to_vec();
-    states[4].respawn = Some(Hook::spawning(Action::SpawnAgent, told(9)));
+    states[4].respawn = Some(Hook::spawning(Action::SpawnAgent, spawn_with(9)));
     let machine = Machine { transitions: &transitions, states: &states, ..MACHINE };
     let check = |state, last: Option<u16>, expect: Option<u16>| {
-        let restart = machine.restart(state, last.map(told));
+        let restart = machine.restart(state, last.map(spawn_with));
         assert_eq!(restart.map(|spawn| spawn.prompt.0), expect, "{state:?} after {last:?}");
     };
     check(WORKING, None, Some(1));
@@ -324,7 +325,7 @@ fn crashes_are_counted_and_then_escalate_past_gate_and_guard() {
 }
 
 #[test]
-fn without_a_declared_way_a_task_stays_and_says_so() {
+fn without_a_declared_transition_a_task_stays_and_says_so() {
     let ExitDecision::Crash { count: 2, respawn: false, reason } =
         MACHINE.decide_exit(&view(WORKING, &[0, 1], ""), &End::default())
     else {

@@ -73,11 +73,11 @@ pub struct HarnessInProject {
 pub struct SetupMatter {
     /// `login`, `key`, `trust`, `bypass` or `root`.
     pub name: &'static str,
-    /// What the harness may do once it is settled.
+    /// What the harness may do once this is answered.
     pub allows: String,
     /// Whether nothing is to be done about it.
-    pub settled: bool,
-    /// What settles it.
+    pub answered: bool,
+    /// What answers it.
     pub remedy: String,
 }
 

@@ -27,7 +27,7 @@ pub use task::{
     AgentEnd, Answered, Attached, Changing, Created, Deleted, ListedTask, Logs, OpenedPullRequest,
     PassedGate, Repair, Respawned, Restarted, Restored, ShownTask, Stopped, TaskRow, Turn, Waited, Watched,
 };
-pub use transition::{Merged, Migrated, Moved, Next, TransitionResult, Update, WorkflowChange};
+pub use transition::{Merged, Migrated, Next, StatusChange, TransitionResult, Update, WorkflowChange};
 pub use workflow::{
     Contract, Duty, ListedWorkflow, ShownWorkflow, State, StatusContract, Transition, Workflow,
 };
@@ -75,7 +75,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("task-answer", schema::<Answered>()),
         ("task-attach", schema::<Attached>()),
         ("task-cancel", schema::<Changing<TransitionResult>>()),
-        ("task-complete", schema::<Changing<Moved>>()),
+        ("task-complete", schema::<Changing<StatusChange>>()),
         ("task-create", schema::<Created>()),
         ("task-create-pr", schema::<Changing<OpenedPullRequest>>()),
         ("task-delete", schema::<Deleted>()),
@@ -88,7 +88,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("task-restart", schema::<Changing<Restarted>>()),
         ("task-restore", schema::<Restored>()),
         ("task-show", schema::<ShownTask>()),
-        ("task-spawn", schema::<Changing<Moved>>()),
+        ("task-spawn", schema::<Changing<StatusChange>>()),
         ("task-stop", schema::<Changing<Stopped>>()),
         ("task-update", schema::<Changing<Update>>()),
         ("task-wait", schema::<Waited>()),

@@ -51,7 +51,7 @@ pub struct WorkflowChange {
 /// The answer to a transition, with what else is to be done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Moved {
+pub struct StatusChange {
     /// What it came to.
     #[serde(flatten)]
     pub result: TransitionResult,
@@ -69,7 +69,7 @@ pub struct Moved {
 #[serde(untagged)]
 pub enum Update {
     /// A status was asked for.
-    Status(Box<Moved>),
+    Status(Box<StatusChange>),
     /// Only other fields were changed.
     Fields {
         /// True.

@@ -12,7 +12,6 @@ use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::{Cli, Shell, TaskName};
 use crate::cmd::task::named_or_here;
-use crate::drive::harness;
 use crate::store::{self, Task, projects};
 
 /// What a value is the name of, told by its placeholder in the help.
@@ -143,7 +142,7 @@ impl From<&CompletionCandidate> for Candidate {
 }
 
 fn harnesses(app: &App) -> Vec<Candidate> {
-    let known = or_log(harness::all(&app.home.harnesses_toml()));
+    let known = or_log(app.harnesses());
     known.iter().map(|it| Candidate::new(&it.name, "")).collect()
 }
 

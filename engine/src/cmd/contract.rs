@@ -13,7 +13,7 @@ pub fn of<'m>(machine: &'m Machine<'m>) -> Contract<'m> {
 
 /// The contract for readers, one paragraph for each status.
 pub fn text(contract: &Contract<'_>) -> String {
-    contract.statuses.iter().map(told).collect::<Vec<_>>().join("\n\n")
+    contract.statuses.iter().map(describe).collect::<Vec<_>>().join("\n\n")
 }
 
 /// A section that passes the gate, unless the gate wants it to be new and it is not.
@@ -84,7 +84,7 @@ fn duty<'m>(machine: &'m Machine<'m>, transition: &Transition<'m>) -> Duty<'m> {
     }
 }
 
-fn told(status: &StatusContract<'_>) -> String {
+fn describe(status: &StatusContract<'_>) -> String {
     let mut lines = vec![format!("In {}:", status.status)];
     let mut shown: Vec<&str> = Vec::new();
     for Duty { gate, write, run, refused, .. } in &status.transitions {

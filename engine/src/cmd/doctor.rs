@@ -13,7 +13,7 @@ pub fn run(app: &App) -> Result<Answer> {
     let is_broken = worst == Level::Broken;
     let diagnosis =
         Diagnosis { healthy: !is_broken, findings: findings.into_iter().map(to_answer).collect() };
-    let lines: Vec<String> = diagnosis.findings.iter().map(told).collect();
+    let lines: Vec<String> = diagnosis.findings.iter().map(describe).collect();
     let answer = Answer::of(&diagnosis, lines.join("\n"))?;
     Ok(if is_broken { answer.wrong(Kind::Environment) } else { answer })
 }
@@ -23,7 +23,7 @@ fn to_answer(Finding { check, level, message, remedy }: Finding) -> answer::Find
     answer::Finding { check, level: word(level), message, remedy }
 }
 
-fn told(answer::Finding { check, level, message, remedy }: &answer::Finding) -> String {
+fn describe(answer::Finding { check, level, message, remedy }: &answer::Finding) -> String {
     let line = format!("{level:<8} {check:<12} {}", one_line(message, 1000));
     remedy.iter().fold(line, |line, remedy| format!("{line}\n{:<21} → {remedy}", ""))
 }

@@ -6,18 +6,18 @@ use std::process::ExitCode;
 use orange_core::Machine;
 
 use crate::answer::{Refusal, Text};
-use crate::app::App;
+use crate::app::{App, become_independent};
 use crate::caller::Caller;
 use crate::cmd::answer::{Answer, written};
 use crate::cmd::args::{AgentCommand, Command, ListArgs, Parsed, asks_for_json, parse};
 use crate::cmd::{
-    agent, complete, doctor, event, gc, install, log, mcp, monitor, project, relayed, setup, task, workflow,
+    agent, complete, doctor, event, gc, install, log, monitor, project, relayed, setup, task, workflow,
     workspace,
 };
-use crate::drive::exec::become_independent;
 use crate::log_file;
 use crate::machines::{Built, Compile};
 use crate::relay::Reply;
+use crate::setup::mcp;
 use crate::store::Home;
 use crate::{Error, Kind, Result, fault};
 
@@ -129,7 +129,7 @@ fn unwritten(cause: &io::Error) -> Error {
 fn end(outcome: Result<Answer>, as_json: bool) -> ExitCode {
     match outcome.and_then(|answer| print(&answer, as_json).map(|_| answer.wrong)) {
         Ok(wrong) => ExitCode::from(wrong.map_or(0, Kind::exit_status)),
-        Err(error) => fail(&error.told(), as_json),
+        Err(error) => fail(&error.for_person(), as_json),
     }
 }
 
@@ -150,7 +150,7 @@ fn note(component: &str, outcome: &Result<Answer>) -> ExitCode {
         Ok(answer) => ::log::info!(target: component, "{}", answer.text),
         Err(error) => {
             let command: Vec<_> = std::env::args().skip(1).collect();
-            let error = error.told().one_line();
+            let error = error.for_person().one_line();
             ::log::error!(target: component, "`orange {}` failed: {error}", command.join(" "));
         }
     }

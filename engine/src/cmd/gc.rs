@@ -26,7 +26,7 @@ pub fn run(app: &App, args: &GcArgs) -> Result<Answer> {
     let removals = found.iter().zip(&failures);
     let removals: Vec<_> =
         removals.map(|(one, failure)| to_answer(one, failure.as_ref(), !args.yes)).collect();
-    let answer = Answer::of(&removals, told(&found, &failures, args))?;
+    let answer = Answer::of(&removals, describe(&found, &failures, args))?;
     let has_failed = failures.iter().any(Option::is_some);
     Ok(if has_failed { answer.wrong(Failure::Environment) } else { answer })
 }
@@ -44,7 +44,7 @@ fn to_answer(one: &Garbage, failure: Option<&Error>, dry_run: bool) -> Removal {
     }
 }
 
-fn told(found: &[Garbage], failures: &[Option<Error>], args: &GcArgs) -> String {
+fn describe(found: &[Garbage], failures: &[Option<Error>], args: &GcArgs) -> String {
     let Some(summary) = garbage::summary(found) else {
         return "nothing is old enough to go and kept elsewhere".to_owned();
     };

@@ -13,7 +13,6 @@ mod event;
 mod gc;
 mod install;
 mod log;
-mod mcp;
 mod monitor;
 mod project;
 mod relayed;

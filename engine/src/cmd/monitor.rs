@@ -25,7 +25,7 @@ pub fn run(app: &App, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) 
         let found = match found {
             Ok(found) => found,
             Err(error) => {
-                let error = error.told();
+                let error = error.for_person();
                 Answer::of(&MonitorLook::NotLooked { error: &error }, format!("error: {error}"))?
             }
         };

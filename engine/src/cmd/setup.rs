@@ -9,8 +9,6 @@ use crate::around::Around;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{InstallArgs, SetupArgs};
 use crate::cmd::install;
-use crate::drive::exec::find_on_path;
-use crate::drive::harness::built_in;
 use crate::setup::{self, Matter, Record, Remedy, skill};
 use crate::store::projects::{self, Project};
 use crate::{Error, Kind, Result};
@@ -24,7 +22,7 @@ struct Plan<'h> {
 
 /// Shows it, agrees to it, or takes it back.
 pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
-    let harnesses = chosen(app, args.harness.as_deref())?;
+    let harnesses = setup::chosen(app, args.harness.as_deref())?;
     if args.undo {
         let files = setup::undo(&app.home, args.harness.as_deref())?;
         let text = format!("nothing is agreed to any more{}", listed(&files, "; changed back: "));
@@ -46,7 +44,7 @@ pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
     } else {
         Consent::default()
     };
-    let mut told = if consent.is_asked { Vec::new() } else { lines };
+    let mut printed = if consent.is_asked { Vec::new() } else { lines };
     let mut changed = Vec::new();
     for plan in &consent.plans {
         // What one plan has changed, the next one sees.
@@ -60,10 +58,10 @@ pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
     }
     for harness in &consent.skills {
         let args = InstallArgs { harness: Some((*harness).to_owned()), print: false };
-        told.push(install::run(app, &args)?.text);
+        printed.push(install::run(app, &args)?.text);
     }
     let left = open.iter().filter(|open| !consent.has(open)).count();
-    told.push(match (open.len(), left) {
+    printed.push(match (open.len(), left) {
         (0, _) => "nothing is left to agree to".to_owned(),
         (_, 0) => format!("agreed{}", listed(&changed, "; changed: ")),
         (all, left) if left == all => {
@@ -81,22 +79,7 @@ pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
         harnesses: Some(plans.iter().map(to_answer).collect()),
         missing_skills: Some(missing.iter().map(|harness| (*harness).to_owned()).collect()),
     };
-    Answer::of(&setup, told.join("\n"))
-}
-
-/// The harness that is named, or those whose programs are there.
-fn chosen(app: &App, named: Option<&str>) -> Result<Vec<String>> {
-    let known = built_in().into_iter();
-    let Some(name) = named else {
-        let there = known.filter(|harness| find_on_path(&harness.binary, app.path()).is_some());
-        return Ok(there.map(|harness| harness.name).collect());
-    };
-    let name = app.harness(name)?.name;
-    if known.map(|harness| harness.name).any(|it| it == name) {
-        return Ok(vec![name]);
-    }
-    Err(Error::new(Kind::Refused, format!("what {name} asks before it works is not known"))
-        .help("run it once in the repository, and answer what it asks"))
+    Answer::of(&setup, printed.join("\n"))
 }
 
 fn plans<'h>(app: &App, harnesses: &'h [String], around: &Around) -> Result<Vec<Plan<'h>>> {
@@ -115,9 +98,9 @@ fn is_to_agree(matter: &Matter) -> bool {
     !matter.is_answered && matter.is_ours()
 }
 
-/// Everything that matters, settled or open.
+/// Every question of each harness, answered or open, and each missing skill.
 fn shown_all(plans: &[Plan<'_>], harnesses: &[String], missing: &[&str]) -> Vec<String> {
-    let mut lines: Vec<String> = plans.iter().flat_map(told).collect();
+    let mut lines: Vec<String> = plans.iter().flat_map(describe).collect();
     lines.extend(
         missing.iter().map(|harness| format!("{harness}: its skill is missing, which every prompt names")),
     );
@@ -137,7 +120,7 @@ fn shown_all(plans: &[Plan<'_>], harnesses: &[String], missing: &[&str]) -> Vec<
 
 /// Something that a person can agree to by itself.
 #[derive(Clone, Copy)]
-enum Open<'p> {
+enum Offer<'p> {
     /// What a harness asks in a repository.
     Plan(&'p Plan<'p>),
     /// The skill of a harness.
@@ -157,17 +140,17 @@ impl<'p> Consent<'p> {
         Consent { plans: plans.iter().collect(), skills: missing.to_vec(), is_asked: false }
     }
 
-    fn has(&self, open: &Open<'_>) -> bool {
+    fn has(&self, open: &Offer<'_>) -> bool {
         match open {
-            Open::Plan(plan) => self.plans.iter().any(|it| std::ptr::eq(*it, *plan)),
-            Open::Skill(harness) => self.skills.contains(harness),
+            Offer::Plan(plan) => self.plans.iter().any(|it| std::ptr::eq(*it, *plan)),
+            Offer::Skill(harness) => self.skills.contains(harness),
         }
     }
 }
 
-fn open<'p>(plans: &'p [Plan<'p>], missing: &[&'p str]) -> Vec<Open<'p>> {
-    let plans = plans.iter().filter(|plan| plan.matters.iter().any(is_to_agree)).map(Open::Plan);
-    plans.chain(missing.iter().copied().map(Open::Skill)).collect()
+fn open<'p>(plans: &'p [Plan<'p>], missing: &[&'p str]) -> Vec<Offer<'p>> {
+    let plans = plans.iter().filter(|plan| plan.matters.iter().any(is_to_agree)).map(Offer::Plan);
+    plans.chain(missing.iter().copied().map(Offer::Skill)).collect()
 }
 
 fn can_ask(as_json: bool) -> bool {
@@ -175,34 +158,34 @@ fn can_ask(as_json: bool) -> bool {
 }
 
 /// Asks on the terminal for each by itself, after showing what it is about. Nothing is changed before the last answer.
-fn ask<'p>(lines: &[String], open: &[Open<'p>]) -> Result<Consent<'p>> {
+fn ask<'p>(lines: &[String], open: &[Offer<'p>]) -> Result<Consent<'p>> {
     let cannot = |cause| Error::new(Kind::Usage, format!("cannot ask: {cause}")).help("repeat it with --yes");
     let mut consent = Consent { is_asked: true, ..Consent::default() };
     let mut terminal = std::io::stderr();
     writeln!(terminal, "{}\n", lines.join("\n")).map_err(cannot)?;
     for open in open {
         let question = match open {
-            Open::Plan(plan) => format!("Allow {} what is open in {}?", plan.harness, plan.project.name),
-            Open::Skill(harness) => format!("Install the skill for {harness}?"),
+            Offer::Plan(plan) => format!("Allow {} what is open in {}?", plan.harness, plan.project.name),
+            Offer::Skill(harness) => format!("Install the skill for {harness}?"),
         };
         let mut answer = String::new();
         write!(terminal, "{question} [y/N] ")
             .and_then(|()| std::io::stdin().lock().read_line(&mut answer))
             .map_err(cannot)?;
         match (answer.trim(), open) {
-            ("y" | "Y" | "yes", Open::Plan(plan)) => consent.plans.push(plan),
-            ("y" | "Y" | "yes", Open::Skill(harness)) => consent.skills.push(harness),
+            ("y" | "Y" | "yes", Offer::Plan(plan)) => consent.plans.push(plan),
+            ("y" | "Y" | "yes", Offer::Skill(harness)) => consent.skills.push(harness),
             _ => {}
         }
     }
     Ok(consent)
 }
 
-fn told(plan: &Plan) -> Vec<String> {
+fn describe(plan: &Plan) -> Vec<String> {
     let Plan { harness, project, matters } = plan;
     let mut lines = vec![format!("{harness} in {} ({})", project.name, project.path.display())];
     lines.extend(matters.iter().map(|matter| {
-        let state = if matter.is_answered { "settled" } else { "open" };
+        let state = if matter.is_answered { "answered" } else { "open" };
         let how =
             if matter.is_answered { String::new() } else { format!("\n{:19}→ {}", "", remedy(matter)) };
         format!("  {state:<8} {:<7} {}{how}", matter.name, matter.allows)
@@ -225,7 +208,7 @@ fn to_answer(plan: &Plan<'_>) -> HarnessInProject {
     let matter = |matter: &Matter| SetupMatter {
         name: matter.name,
         allows: matter.allows.clone(),
-        settled: matter.is_answered,
+        answered: matter.is_answered,
         remedy: remedy(matter),
     };
     HarnessInProject {

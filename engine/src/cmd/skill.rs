@@ -4,9 +4,7 @@
 use orange_core::Machine;
 
 use crate::cmd::contract;
-
-/// What tells a file of ours from anybody else's.
-pub const MARK: &str = "<!-- Written by `orange install`, which writes it anew. Without this line it is yours, and left alone. -->";
+use crate::setup::skill::MARK;
 
 /// The whole file, for these workflows.
 pub fn text(machines: &[&Machine<'_>]) -> String {

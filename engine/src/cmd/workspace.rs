@@ -6,7 +6,6 @@ use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::WorkspaceCommand;
 use crate::cmd::project;
 use crate::flow::collect::{self, Collected, Fate};
-use crate::hooks::workspace;
 use crate::store::pool::{self, Slot};
 use crate::{Error, Kind, Result};
 
@@ -21,7 +20,7 @@ pub fn run(app: &App, command: &WorkspaceCommand) -> Result<Answer> {
 
 fn init(app: &App, name: Option<&str>) -> Result<Answer> {
     let project = project::named_or_here(app, name)?;
-    let names = workspace::init(app, &project)?;
+    let names = collect::make(app, &project)?;
     let text = format!("{} has {} worktrees: {}", project.name, names.len(), names.join(", "));
     Answer::of(&MadeWorktrees { project: project.name, workspaces: names }, text)
 }
@@ -56,7 +55,7 @@ fn gc(app: &App, dry_run: bool) -> Result<Answer> {
     let text = if collected.is_empty() {
         "every worktree is held by a task, or kept for the next one".to_owned()
     } else {
-        collected.iter().map(|one| told(one, dry_run)).collect::<Vec<_>>().join("\n")
+        collected.iter().map(|one| describe(one, dry_run)).collect::<Vec<_>>().join("\n")
     };
     let answer = Answer::of(&worktrees, text)?;
     let has_failed = collected.iter().any(|one| one.failure.is_some());
@@ -75,7 +74,7 @@ fn to_answer(one: &Collected, dry_run: bool) -> CollectedWorktree {
     }
 }
 
-fn told(one: &Collected, dry_run: bool) -> String {
+fn describe(one: &Collected, dry_run: bool) -> String {
     let would = if dry_run { "would be " } else { "" };
     let mut text = match (&one.fate, &one.failure) {
         (_, Some(error)) => format!("{}: cannot be {}: {error}", one.name, word(&one.fate)),

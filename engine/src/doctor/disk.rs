@@ -100,20 +100,20 @@ pub(super) fn locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         age.is_none_or(|age| age >= home.patience())
     };
     let held = held.filter(|(_, holder)| is_old(holder));
-    let told = |(file, holder): (&PathBuf, Holder)| {
-        Finding::new(Level::Warning, format!("{} is held by {}", file.display(), holder.told))
+    let describe = |(file, holder): (&PathBuf, Holder)| {
+        Finding::new(Level::Warning, format!("{} is held by {}", file.display(), holder.description))
     };
-    Ok(or_fine(replaced.into_iter().chain(held.map(told)).collect(), "none is held for long"))
+    Ok(or_fine(replaced.into_iter().chain(held.map(describe)).collect(), "none is held for long"))
 }
 
 pub(super) fn leftovers(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let left = garbage::leftovers(&seen.app.home)?;
-    let told = |file: &PathBuf| {
+    let describe = |file: &PathBuf| {
         let shown = file.display();
         Finding::new(Level::Warning, format!("{shown} belongs to a dead process"))
             .remedy(format!("`rm '{shown}'`"))
     };
-    Ok(or_fine(left.iter().map(told).collect(), "none"))
+    Ok(or_fine(left.iter().map(describe).collect(), "none"))
 }
 
 /// What `orange gc` would remove.

@@ -55,7 +55,7 @@ impl Ward {
 }
 
 #[test]
-fn names_are_told_apart_and_every_check_has_a_remedy() {
+fn names_differ_and_every_check_has_a_remedy() {
     for (index, check) in CHECKS.iter().enumerate() {
         assert!(!check.remedy.is_empty());
         assert!(CHECKS[..index].iter().all(|other| other.name != check.name), "{}", check.name);
@@ -108,7 +108,7 @@ fn what_is_missing_is_found() {
 }
 
 #[test]
-fn a_home_that_others_can_read_is_told() {
+fn a_home_that_others_can_read_is_reported() {
     let ward = Ward::new();
     fs::set_permissions(ward.home().root(), fs::Permissions::from_mode(0o755)).unwrap();
     ward.check("home", "Warning others can read");

@@ -45,8 +45,8 @@ impl Changes {
             let mut waited = [PollFd::new(notify, PollFlags::IN)];
             // After an interruption the caller looks, and waits again.
             poll(&mut waited, longest.as_ref()).unwrap_or_default();
-            let mut told = [0; 4096];
-            while matches!(rustix::io::read(notify, &mut told), Ok(1..)) {}
+            let mut buffer = [0; 4096];
+            while matches!(rustix::io::read(notify, &mut buffer), Ok(1..)) {}
             return;
         }
         std::thread::sleep(longest.min(OFTEN));

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_without_github_is_told_from_a_failure() {
+    fn a_repository_without_github_is_no_failure() {
         assert!(says_no_github("no git remotes found"));
         assert!(says_no_github(
             "none of the git remotes configured for this repository point to a known GitHub host. To tell gh about a \

@@ -46,7 +46,7 @@ const fn state(name: &str, agent: Actor) -> State<'_> {
     }
 }
 
-const fn way(from: StateId, to: StateId) -> Transition<'static> {
+const fn transition(from: StateId, to: StateId) -> Transition<'static> {
     Transition { from, to, by: Actors::ANYONE, guard: None, gate: None, hooks: &[] }
 }
 
@@ -74,7 +74,7 @@ static MACHINE: Machine<'static> = Machine {
     initial: PENDING,
     counters: &[Counter { name: "review_round", default: 0 }, Counter { name: "crash_count", default: 0 }],
     transitions: &[
-        way(PENDING, WORKING),
+        transition(PENDING, WORKING),
         Transition {
             gate: Some(HANDOFF),
             hooks: &[
@@ -83,13 +83,13 @@ static MACHINE: Machine<'static> = Machine {
                 Hook { argv: &["true"], timeout: 9, ..Hook::new(Action::RunCommand) },
                 Hook { field: "last", value: "done", ..Hook::new(Action::SetField) },
             ],
-            ..way(WORKING, REVIEW)
+            ..transition(WORKING, REVIEW)
         },
-        way(WORKING, STUCK),
-        Transition { guard: Some(UNDER_2), gate: Some(FAIL), ..way(REVIEW, WORKING) },
-        Transition { guard: Some(UNDER_2), ..way(REVIEW, STUCK) },
-        way(REVIEW, DONE),
-        Transition { hooks: &[Hook::spawning(Action::SpawnReviewer, ABSENT)], ..way(STUCK, REVIEW) },
+        transition(WORKING, STUCK),
+        Transition { guard: Some(UNDER_2), gate: Some(FAIL), ..transition(REVIEW, WORKING) },
+        Transition { guard: Some(UNDER_2), ..transition(REVIEW, STUCK) },
+        transition(REVIEW, DONE),
+        Transition { hooks: &[Hook::spawning(Action::SpawnReviewer, ABSENT)], ..transition(STUCK, REVIEW) },
     ],
     rows: &[0, 1, 3, 6, 7, 7],
     exit_rules: &[
@@ -293,7 +293,7 @@ fn a_counter_rises_once_however_often_its_hook_runs() {
 }
 
 #[test]
-fn a_failure_from_before_a_kill_is_told_too() {
+fn a_failure_from_before_a_kill_is_reported_too() {
     let lab = Lab::new(WORKING, "## Handoff\nall");
     let mut locked = lab.begin("agent-review");
     let failed = Event::HookEnded { hook: "set_field".into(), index: 0, error: Some("disk full".into()) };
@@ -380,7 +380,7 @@ fn an_end_is_judged_once() {
 }
 
 #[test]
-fn an_end_of_which_nothing_could_come_is_told_again() {
+fn an_end_without_a_consequence_is_reported_again() {
     let lab = Lab::new(WORKING, "");
     lab.agent(1, Actor::Worker);
     let good = std::fs::read(lab.dir.task_md()).unwrap();
@@ -470,7 +470,7 @@ fn an_agent_that_ends_in_another_s_state_is_shown() {
 }
 
 #[test]
-fn a_way_on_that_is_blocked_is_shown_and_not_taken() {
+fn a_blocked_transition_is_shown_and_not_taken() {
     let lab = Lab::new(STUCK, "## Handoff\nall");
     lab.agent(1, Actor::Worker);
     refused(lab.end(1), Kind::Environment, "`pi`");
@@ -513,7 +513,7 @@ fn only_a_task_that_waits_is_started() {
 }
 
 #[test]
-fn a_status_that_the_workflow_lost_is_told() {
+fn a_status_that_the_workflow_lost_is_reported() {
     let lab = Lab::new(WORKING, "");
     lab.open().append(Event::Unknown, Set::new().status("elsewhere")).unwrap();
     refused(lab.ask("stuck"), Kind::Refused, "no longer has the status elsewhere");

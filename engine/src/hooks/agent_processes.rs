@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_note_is_told() {
+    fn a_broken_note_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let dir = Home::at(folder.path()).task("toy", "t1");
         fs::create_dir_all(dir.agents()).unwrap();

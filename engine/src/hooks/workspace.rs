@@ -222,21 +222,6 @@ pub fn is_free(app: &App, project: &str, task: &str) -> Result<bool> {
     Ok(pool::check_room(&app.home, pool.slots(), (&project.name, project.pool_size), task).is_ok())
 }
 
-/// Makes every worktree of the project's pool that no task holds, detached at the default branch; gives the names of all.
-///
-/// # Errors
-/// `environment` when git fails.
-pub fn init(app: &App, project: &Project) -> Result<Vec<String>> {
-    let git = Git::at(&project.path);
-    git.check()?;
-    let mut pool = Pool::lock(&app.home)?;
-    let names = pool.grow(&project.name, project.pool_size)?;
-    for slot in pool.slots().iter().filter(|slot| slot.project == project.name && slot.task.is_none()) {
-        git.prepare(&app.home.workspace(&slot.name), &project.default_branch)?;
-    }
-    Ok(names)
-}
-
 /// Puts what was kept on record, once in each transition: after a kill, the same is found again.
 fn note(locked: &mut LockedTask, kept: SavedWork) -> Result<()> {
     let (name, event) = match kept {

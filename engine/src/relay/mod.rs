@@ -15,5 +15,6 @@ mod watch;
 
 pub use ask::{Asker, only_some};
 pub use companion::Companion;
+pub use counter::Check;
 pub use message::Reply;
 pub use serve::serve;

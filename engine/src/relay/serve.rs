@@ -13,21 +13,22 @@ use super::folder::{Folder, Office, open_worktree};
 use super::watch::Watch;
 use crate::app::App;
 use crate::drive::git::REQUEST_FOLDER;
-use crate::flow::{self, limit};
 use crate::store::{Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// The time before a removed folder is created again.
 const CLEANING: Duration = Duration::from_millis(300);
 
-/// Answers requests until its standard input is closed. `ready` is called when it begins, and `check` says what an agent may ask
-/// for. It refuses an agent without a worktree or a record, and if another process answers.
+/// Answers requests until its standard input is closed. `ready` is called when it begins, `check` says what an agent may ask for,
+/// and `look` is called every few seconds, with whether the worktree's `TASK.md` was saved or removed since. It refuses an
+/// agent without a worktree or a record, and if another process answers.
 pub fn serve(
     app: &App,
     dir: &TaskDir,
     spawn: u32,
     check: Check,
     ready: impl FnOnce() -> io::Result<()>,
+    look: impl Fn(bool),
 ) -> Result<()> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let Some(actor) = journal.history().agents.get(&spawn).map(|record| record.actor.clone()) else {
@@ -46,10 +47,7 @@ pub fn serve(
         if let Ok(folder) = place.open() {
             counter.take(&folder);
         }
-        agent_may_have_met_a_limit(app, dir, spawn);
-        if saved.has_changed(&place.path) {
-            task_file_saved(app, dir);
-        }
+        look(saved.has_changed(&place.path));
         if !place.watch.wait(pipe.as_fd()) {
             break;
         }
@@ -63,20 +61,6 @@ pub fn serve(
     }
     counter.close();
     Ok(())
-}
-
-/// Is called every few seconds, since some harnesses report a limit only in their own record.
-fn agent_may_have_met_a_limit(app: &App, dir: &TaskDir, spawn: u32) {
-    if limit::look_into_transcript(dir, spawn) {
-        // If the task is locked for long, the monitor does this.
-        limit::met(app, dir, spawn).map(drop).unwrap_or_default();
-    }
-}
-
-/// Is called after the worktree's `TASK.md` was saved or removed.
-fn task_file_saved(app: &App, dir: &TaskDir) {
-    // The next command tries again, and reports a failure.
-    flow::take_in(app, dir).map(drop).unwrap_or_default();
 }
 
 /// The request folder and its watch.

@@ -59,9 +59,9 @@ impl Watch {
     /// Waits until something has changed, or may have. False once the pipe is closed.
     pub(super) fn wait(&self, pipe: BorrowedFd<'_>) -> bool {
         let mut waited = vec![PollFd::from_borrowed_fd(pipe, PollFlags::IN)];
-        let told = self.told();
-        waited.extend(told.map(|told| PollFd::from_borrowed_fd(told, PollFlags::IN)));
-        let patience = if told.is_some() { SELDOM } else { OFTEN };
+        let notify = self.notify();
+        waited.extend(notify.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        let patience = if notify.is_some() { SELDOM } else { OFTEN };
         let patience = Timespec::try_from(patience).ok();
         // After an interruption the caller looks, and waits again.
         let changed = poll(&mut waited, patience.as_ref()).unwrap_or_default();
@@ -70,7 +70,7 @@ impl Watch {
         is_open
     }
 
-    fn told(&self) -> Option<BorrowedFd<'_>> {
+    fn notify(&self) -> Option<BorrowedFd<'_>> {
         #[cfg(target_os = "linux")]
         return self.notify.as_ref().map(AsFd::as_fd);
         #[cfg(not(target_os = "linux"))]
@@ -79,9 +79,9 @@ impl Watch {
 
     /// Discards the system's reports: the caller looks itself.
     fn forget(&self) {
-        let mut told = [0; 4096];
-        let read = |told: &mut [u8]| self.told().map(|fd| rustix::io::read(fd, told));
-        while matches!(read(&mut told), Some(Ok(1..))) {}
+        let mut buffer = [0; 4096];
+        let read = |buffer: &mut [u8]| self.notify().map(|fd| rustix::io::read(fd, buffer));
+        while matches!(read(&mut buffer), Some(Ok(1..))) {}
     }
 }
 

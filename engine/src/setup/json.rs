@@ -28,9 +28,9 @@ pub fn set(text: &str, path: &[&str], value: &Value) -> Option<(String, usize)> 
 
 /// The text without the member at this path. It exactly reverses [`set`].
 pub fn remove(text: &str, path: &[&str]) -> Option<String> {
-    let (last, way) = path.split_last()?;
+    let (last, parents) = path.split_last()?;
     let mut object = root(text)?;
-    for name in way {
+    for name in parents {
         object = members(text, &object).into_iter().find(|member| member.name == *name)?.value;
         text[object.clone()].starts_with('{').then_some(())?;
     }

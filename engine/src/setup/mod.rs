@@ -9,6 +9,7 @@ mod codex;
 mod copilot;
 mod gemini;
 mod json;
+pub mod mcp;
 mod record;
 pub mod skill;
 #[cfg(test)]
@@ -22,7 +23,10 @@ use serde_json::Value;
 pub use apply::{agree, undo};
 pub use record::Record;
 
+use crate::app::App;
 use crate::around::Around;
+use crate::drive::exec::find_on_path;
+use crate::drive::harness::{Harness, built_in};
 use crate::store::Home;
 use crate::{Error, Kind, Result, nofollow};
 
@@ -68,6 +72,23 @@ impl Matter {
     pub fn is_ours(&self) -> bool {
         !matches!(self.remedy, Remedy::Person(_))
     }
+}
+
+/// The names of the built-in harnesses whose programs are there.
+fn installed(app: &App) -> Vec<String> {
+    let there = |harness: &Harness| find_on_path(&harness.binary, app.path()).is_some();
+    built_in().into_iter().filter(there).map(|harness| harness.name).collect()
+}
+
+/// The harness that is named, or those whose programs are there.
+pub fn chosen(app: &App, named: Option<&str>) -> Result<Vec<String>> {
+    let Some(name) = named else { return Ok(installed(app)) };
+    let name = app.harness(name)?.name;
+    if built_in().iter().any(|harness| harness.name == name) {
+        return Ok(vec![name]);
+    }
+    Err(Error::new(Kind::Refused, format!("what {name} asks before it works is not known"))
+        .help("run it once in the repository, and answer what it asks"))
 }
 
 /// The questions of this harness in this repository. A user's own harness has none that are known.

@@ -1,8 +1,17 @@
-//! The folder in which each coding agent looks for skills.
+//! The folder in which each coding agent looks for skills, and the skill that is written there.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::app::App;
 use crate::around::Around;
+use crate::files::real;
+use crate::setup::installed;
+use crate::store::{atomic, home};
+use crate::{Error, Kind, Result, nofollow};
+
+/// The line by which a file of ours is known.
+pub const MARK: &str = "<!-- Written by `orange install`, which writes it anew. Without this line it is yours, and left alone. -->";
 
 /// The folder of a harness for its user.
 #[derive(Debug)]
@@ -44,4 +53,104 @@ impl HarnessFolder {
 pub fn missing(harness: &str, around: &Around) -> Option<PathBuf> {
     let place = HARNESS_FOLDERS.iter().find(|place| place.harness == harness)?;
     Some(place.file(around)).filter(|file: &PathBuf| !Path::exists(file))
+}
+
+/// What becomes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It is new.
+    Written,
+    /// It had another text.
+    Updated,
+    /// It has this text.
+    Unchanged,
+}
+
+/// Writes this text as the skill of the harness of this name, or of every one whose program is there. Nothing is written if
+/// one of the files cannot be.
+pub fn write(app: &App, named: Option<&str>, text: &str) -> Result<Vec<(&'static str, PathBuf, Change)>> {
+    let around = app.around()?;
+    let place = |place: &HarnessFolder| {
+        let file = place.file(&around);
+        let change = change(&file, text)?;
+        Ok((place.harness, file, change))
+    };
+    let files: Vec<_> = places(app, named)?.into_iter().map(place).collect::<Result<_>>()?;
+    for (_, file, _) in files.iter().filter(|(_, _, change)| *change != Change::Unchanged) {
+        home::make_folder(&real(file.parent().unwrap_or(file)))?;
+        atomic::write_linked(file, text.as_bytes())?;
+    }
+    Ok(files)
+}
+
+fn places(app: &App, named: Option<&str>) -> Result<Vec<&'static HarnessFolder>> {
+    if let Some(name) = named {
+        let harness = app.harness(name)?;
+        let place = HARNESS_FOLDERS.iter().find(|place| place.harness == harness.name).ok_or_else(|| {
+            Error::new(Kind::Refused, format!("where {name} keeps its skills is not known"))
+                .help("`orange install --print` writes the skill to standard output")
+        })?;
+        return Ok(vec![place]);
+    }
+    let installed = installed(app);
+    let is_there = |place: &&HarnessFolder| installed.iter().any(|name| name == place.harness);
+    let found: Vec<_> = HARNESS_FOLDERS.iter().filter(is_there).collect();
+    if found.is_empty() {
+        let names: Vec<_> = HARNESS_FOLDERS.iter().map(|place| place.harness).collect();
+        return Err(Error::new(Kind::Environment, format!("none of these is on PATH: {}", names.join(", ")))
+            .help("name one: `orange install --harness claude`"));
+    }
+    Ok(found)
+}
+
+/// What writing this text would change; a file that somebody else wrote is refused.
+fn change(file: &Path, text: &str) -> Result<Change> {
+    match nofollow::read_linked(file, nofollow::LONGEST) {
+        Ok(bytes) if bytes == text.as_bytes() => Ok(Change::Unchanged),
+        Ok(bytes) if String::from_utf8_lossy(&bytes).contains(MARK) => Ok(Change::Updated),
+        Ok(_) => Err(Error::new(
+            Kind::Refused,
+            format!("{} was not written by `orange install`", file.display()),
+        )
+        .help("move it away, or take over what you need from `orange install --print`; nothing was written")),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Change::Written),
+        Err(cause) => Err(Error::io("read", file, &cause)),
+    }
+}
+
+impl Change {
+    /// As answers have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Change::Written => "written",
+            Change::Updated => "updated",
+            Change::Unchanged => "unchanged",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::drive::harness::built_in;
+
+    #[test]
+    fn every_harness_has_its_place() {
+        let names = built_in().into_iter().map(|harness| harness.name);
+        assert!(names.eq(HARNESS_FOLDERS.iter().map(|place| place.harness)));
+    }
+
+    #[test]
+    fn what_is_somebody_else_s_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("SKILL.md");
+        assert_eq!(change(&file, "new").unwrap(), Change::Written);
+        fs::write(&file, format!("old\n{MARK}\n")).unwrap();
+        assert_eq!(change(&file, "new").unwrap(), Change::Updated);
+        fs::write(&file, "mine").unwrap();
+        assert_eq!(change(&file, "new").unwrap_err().kind, Kind::Refused);
+        assert_eq!(change(&file, "mine").unwrap(), Change::Unchanged);
+    }
 }

@@ -149,7 +149,7 @@ fn gemini_asks_for_a_login_and_for_trust() {
 }
 
 #[test]
-fn copilot_is_told_by_a_person_that_it_may_trust() {
+fn a_person_answers_copilots_question_of_trust() {
     let (folder, home) = home();
     let around = Around::at(folder.path(), &[("GH_TOKEN", "t")], false);
     assert_eq!(open("copilot", &home, &around), ["trust"]);

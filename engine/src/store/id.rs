@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_are_told_from_other_words() {
+    fn prefixes_are_no_other_words() {
         assert!(is_prefix("a"));
         assert!(!is_prefix(""));
         assert!(!is_prefix("../x"));

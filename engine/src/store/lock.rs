@@ -79,7 +79,7 @@ pub struct Holder {
     /// Its process.
     pub pid: i32,
     /// A description with its command and since when it holds the lock.
-    pub told: String,
+    pub description: String,
 }
 
 /// The holder of this lock, if it has held it for longer than `patience` by the clock; `None` if there is no such file. After
@@ -89,9 +89,9 @@ pub fn held_longer(path: &Path, patience: Duration) -> Option<Holder> {
     if !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
         return None;
     }
-    let (pid, since, told) = signed(&mut file)?;
+    let (pid, since, description) = signed(&mut file)?;
     let then = fault::now().checked_sub(patience)?;
-    (patience.is_zero() || since < clock::rfc3339(then)).then_some(Holder { pid, told })
+    (patience.is_zero() || since < clock::rfc3339(then)).then_some(Holder { pid, description })
 }
 
 impl Lock {

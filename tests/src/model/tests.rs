@@ -83,11 +83,11 @@ fn each_protocol_gets_the_tools_that_it_offers() {
 fn the_newest_message_says_which_plan() {
     let model = Model::start(0).unwrap();
     model.add(plan(vec![Act::run("first")]));
-    let told = model.add(Plan::new(&["go on"], vec![Act::run("second")]).within(&["Paint"]));
+    let within = model.add(Plan::new(&["go on"], vec![Act::run("second")]).within(&["Paint"]));
     model.add(Plan::new(&["go on"], vec![Act::run("third")]).within(&["Varnish"]));
     let history = json!([prompt(), { "role": "user", "content": "go on" }]);
     assert!(ask(&model, "/v1/messages", &messages(history)).contains("second"));
-    assert_eq!(model.report(told).requests, 1);
+    assert_eq!(model.report(within).requests, 1);
     let other = json!([{ "role": "user", "content": "something else" }]);
     assert!(ask(&model, "/v1/messages", &messages(other)).contains("end_turn"));
     assert_eq!(model.sides().len(), 1);
@@ -131,7 +131,7 @@ fn who_is_held_goes_on_when_the_gate_opens() {
 }
 
 #[test]
-fn what_a_tool_read_is_told_from_what_its_harness_adds() {
+fn what_a_tool_read_differs_from_what_its_harness_adds() {
     let contents = super::tools::contents;
     assert_eq!(contents("1\ta\n2\t\n3\tb\n\n<system-reminder>\n1\tno\n"), "a\n\nb");
     assert_eq!(contents("<path>/t</path>\n<content>\n1: a\n2: b\n\n(End of file)\n</content>"), "a\nb");

@@ -338,33 +338,34 @@ impl World {
 
     /// Everything that explains why a life has failed.
     pub(crate) fn explanation(&self) -> String {
-        let mut told = String::from("\n=== the world of the failed life ===\n");
+        let mut explanation = String::from("\n=== the world of the failed life ===\n");
         for pane in text(&self.tmux(&["list-panes", "-a", "-F", "#{pane_id}"]).stdout).lines() {
-            told += &format!("--- pane {pane}\n{}\n", self.screen("tmux", pane).trim_end());
+            explanation += &format!("--- pane {pane}\n{}\n", self.screen("tmux", pane).trim_end());
         }
-        told += &format!("--- one's own\n{}\n", self.screen("own", "own").trim_end());
+        explanation += &format!("--- one's own\n{}\n", self.screen("own", "own").trim_end());
         for place in 0..self.plans.get() {
             let report = self.report(place);
-            told += &format!("--- plan {place}: {} requests\n", report.requests);
+            explanation += &format!("--- plan {place}: {} requests\n", report.requests);
             for exchange in report.exchanges {
                 let mark = if exchange.is_error { "FAILED " } else { "" };
-                told += &format!("{} {}\n  = {mark}{:?}\n", exchange.tool, exchange.input, exchange.answer);
+                explanation +=
+                    &format!("{} {}\n  = {mark}{:?}\n", exchange.tool, exchange.input, exchange.answer);
             }
         }
         for side in self.model.sides().iter().filter(|side| side.target.starts_with("POST")) {
-            told += &format!("--- aside {}: {:.300}\n", side.target, side.text);
+            explanation += &format!("--- aside {}: {:.300}\n", side.target, side.text);
         }
         for file in files_in(&self.home().join("tasks")) {
             let is_wanted = |extension: &std::ffi::OsStr| extension == "jsonl" || extension == "md";
             if file.extension().is_some_and(is_wanted) {
-                told += &format!(
+                explanation += &format!(
                     "--- {}\n{}\n",
                     file.display(),
                     text(&fs::read(&file).unwrap_or_default()).trim_end()
                 );
             }
         }
-        told
+        explanation
     }
 }
 

@@ -103,7 +103,7 @@ fn the_examples_of_xtask_are_understood() {
 }
 
 #[test]
-fn examples_are_told_from_remarks() {
+fn examples_are_no_remarks() {
     let help = "Usage: x\n\nExamples:\n  x a \"b  c\"    (why)\n  x d\n\nExit status: 0\n";
     assert_eq!(lines(help), ["x a \"b  c\"", "x d"]);
 }

@@ -166,7 +166,7 @@ fn no_agent_answers_a_request() {
 #[test]
 fn an_agent_goes_on_when_its_limit_is_over() {
     let world = World::new();
-    let task = world.create("fix", "Mend it [agents: told]", &[]);
+    let task = world.create("fix", "Mend it [agents: scripted]", &[]);
     task.agent(1).begun();
     reports(&task, &event("UserPromptSubmit"));
     let mut limit = event("StopFailure");
@@ -211,7 +211,7 @@ fn a_limit_is_no_crash_even_if_the_wrapper_is_killed() {
 #[test]
 fn a_limit_that_is_known_at_the_end_is_waited_for() {
     let world = World::new();
-    let task = world.create("fix", "Mend it [agents: told work]", &[]);
+    let task = world.create("fix", "Mend it [agents: scripted work]", &[]);
     task.agent(1).begun();
     // Nobody is told of this one: the agent ends at once.
     let line = json!({
@@ -271,7 +271,7 @@ fn works(world: &World, task: &Task<'_>) {
 }
 
 #[test]
-fn an_event_stands_in_nobodys_way() {
+fn an_event_never_blocks_an_agent() {
     let world = World::new();
     let task = hanging(&world);
     for input in ["", "{", "[]", "nonsense", "{\"hook_event_name\":[]}", "{\"hook_event_name\":\"Moon\"}"] {

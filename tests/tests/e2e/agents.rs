@@ -337,7 +337,7 @@ fn names_that_tmux_would_expand_stay_apart_and_never_run() {
 }
 
 #[test]
-fn an_old_tmux_is_told_and_an_open_pipe_keeps_nobody() {
+fn an_old_tmux_is_reported_and_an_open_pipe_blocks_nothing() {
     let world = World::new();
     let mut command = world.command(binary());
     command.args(["--json", "task", "create", "fix", "Mend it [agents: hang]"]).current_dir(world.repo());

@@ -142,7 +142,7 @@ fn it_follows_a_restart() {
 #[test]
 fn it_says_why_the_agent_ended_and_what_can_be_done() {
     let world = World::new();
-    let task = world.create("fix", "Mend it [agents: told told]", &[]);
+    let task = world.create("fix", "Mend it [agents: scripted scripted]", &[]);
     task.agent(1).begun();
     task.reaches("working");
     let terminal = Terminal::plain(&world, "orange task attach fix");

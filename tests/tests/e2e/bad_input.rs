@@ -195,7 +195,7 @@ fn an_editor_that_saves_by_renaming_loses_nothing() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: editor fail editor pass]", &[]);
     task.reaches("reviewing");
-    assert_eq!(task.way().len(), 5);
+    assert_eq!(task.arrows().len(), 5);
     let body = fs::read_to_string(task.file()).unwrap();
     assert_eq!(body.matches("## Handoff").count(), 2, "{body}");
     task.gets_its_copy();
@@ -250,7 +250,7 @@ fn a_missing_reviewer_is_noticed_before_the_status_changes() {
 }
 
 #[test]
-fn one_who_has_no_name_for_git_is_told_first() {
+fn a_missing_name_for_git_is_reported_first() {
     let world = World::new();
     fs::write(world.path("home/.gitconfig"), "").unwrap();
     let message = world.fails(5, "environment", &["task", "create", "fix", "Mend it"]);

@@ -92,7 +92,7 @@ fn found(world: &World, checks: &[&str]) -> Vec<Value> {
 fn an_agent_is_not_said_to_do_anything_for_longer_than_it_lives() {
     let world = World::new();
     let task = working(&world);
-    let told = |expect: (&str, &str), jump: i64| {
+    let is_doing = |expect: (&str, &str), jump: i64| {
         assert_eq!(doing(&task), (expect.0.to_owned(), expect.1.to_owned()), "{jump}");
         let seconds = task.show()["agents"][0]["seconds"].as_u64();
         assert!(seconds.is_none_or(|seconds| seconds < LONG), "{jump}: {seconds:?}");
@@ -104,18 +104,18 @@ fn an_agent_is_not_said_to_do_anything_for_longer_than_it_lives() {
     };
     for jump in JUMPS {
         set_clock(&task, ACTIVITY, jump);
-        told(("busy", "it has just begun"), jump);
+        is_doing(("busy", "it has just begun"), jump);
         set_clock(&task, ACTIVITY, -jump);
     }
     for jump in JUMPS {
         reports(&task, &event("UserPromptSubmit"));
         reports(&task, &tool("PreToolUse", "make"));
-        told(("busy", "Bash: make"), jump);
+        is_doing(("busy", "Bash: make"), jump);
         set_clock(&task, ACTIVITY, jump);
-        told(("busy", "Bash: make"), jump);
+        is_doing(("busy", "Bash: make"), jump);
         // What comes next has the new clock's times.
         reports(&task, &tool("PostToolUse", "make"));
-        told(("busy", "it thinks"), jump);
+        is_doing(("busy", "it thinks"), jump);
         reports(&task, &event("Stop"));
         assert_eq!(doing(&task).0, "waiting", "{jump}");
     }
@@ -128,10 +128,10 @@ fn the_doctor_says_only_that_a_journal_ends_in_the_future() {
     for (number, jump) in JUMPS.into_iter().enumerate() {
         let task = world.create(&format!("fix-{number}"), "Mend it", &["--no-spawn"]);
         set_clock(&task, JOURNAL, jump);
-        let told = found(&world, &checks);
-        let names: Vec<_> = told.iter().filter_map(|finding| finding["check"].as_str()).collect();
+        let findings = found(&world, &checks);
+        let names: Vec<_> = findings.iter().filter_map(|finding| finding["check"].as_str()).collect();
         let is_set_back = jump < 0;
-        assert_eq!(names, ["clock"][..usize::from(is_set_back)], "{jump}: {told:?}");
+        assert_eq!(names, ["clock"][..usize::from(is_set_back)], "{jump}: {findings:?}");
         // Its journal ends with the new clock's time now.
         task.ok("cancel", &["--yes"]);
         assert_eq!(found(&world, &checks), [json!(null); 0], "{jump}");

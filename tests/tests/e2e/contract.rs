@@ -22,9 +22,9 @@ fn machines() -> Vec<&'static Machine<'static>> {
 }
 
 /// Counter values under which the guard holds, or under which it does not.
-fn counters(machine: &Machine<'_>, way: &Transition<'_>, holds: bool) -> Option<Vec<u32>> {
+fn counters(machine: &Machine<'_>, transition: &Transition<'_>, holds: bool) -> Option<Vec<u32>> {
     let starts: Vec<u32> = machine.counters.iter().map(|counter| counter.default).collect();
-    let Some(guard) = way.guard else { return holds.then_some(starts) };
+    let Some(guard) = transition.guard else { return holds.then_some(starts) };
     let one_changed = (0..machine.counters.len()).flat_map(|at| {
         (0..9).map({
             let starts = starts.clone();
@@ -38,13 +38,13 @@ fn counters(machine: &Machine<'_>, way: &Transition<'_>, holds: bool) -> Option<
 
 fn ask(
     machine: &Machine<'_>,
-    way: &Transition<'_>,
+    transition: &Transition<'_>,
     counters: &[u32],
     body: &str,
     actor: Actor,
 ) -> Result<StateId, Rejection> {
-    let view = View { status: way.from, counters, body, seen: &[] };
-    machine.decide(&view, way.to, actor).map(|decision| decision.to)
+    let view = View { status: transition.from, counters, body, seen: &[] };
+    machine.decide(&view, transition.to, actor).map(|decision| decision.to)
 }
 
 /// What the text says about a status.
@@ -59,17 +59,22 @@ fn the_engine_accepts_and_refuses_what_the_contract_says() {
     let mut looked_at = 0;
     for machine in machines() {
         let text = contract::text(&contract::of(machine));
-        for way in machine.transitions {
-            let agents = [Actor::Worker, Actor::Reviewer].map(|actor| (actor, way.by.allows(actor)));
+        for transition in machine.transitions {
+            let agents = [Actor::Worker, Actor::Reviewer].map(|actor| (actor, transition.by.allows(actor)));
             let Some((actor, _)) = agents.into_iter().find(|(_, may)| *may) else { continue };
             looked_at += 1;
-            let said = paragraph(&text, machine.state(way.from).name);
-            let run = format!("run `orange task update --status {}`", machine.state(way.to).name);
+            let said = paragraph(&text, machine.state(transition.from).name);
+            let run = format!("run `orange task update --status {}`", machine.state(transition.to).name);
             assert!(said.contains(&run), "{}: {said}", machine.name);
 
-            let body = way.gate.as_ref().map(contract::example).unwrap_or_default();
-            let open = counters(machine, way, true).unwrap();
-            assert_eq!(ask(machine, way, &open, &body, actor), Ok(way.to), "{}: {body}", machine.name);
+            let body = transition.gate.as_ref().map(contract::example).unwrap_or_default();
+            let open = counters(machine, transition, true).unwrap();
+            assert_eq!(
+                ask(machine, transition, &open, &body, actor),
+                Ok(transition.to),
+                "{}: {body}",
+                machine.name
+            );
             for line in body.lines().filter(|line| !line.is_empty()) {
                 assert!(
                     said.contains(&format!("      {line}")),
@@ -78,20 +83,20 @@ fn the_engine_accepts_and_refuses_what_the_contract_says() {
                 );
             }
 
-            if let Some(gate) = &way.gate {
+            if let Some(gate) = &transition.gate {
                 assert!(said.contains(&contract::gate_words(gate)), "{}: {said}", machine.name);
-                let refused = ask(machine, way, &open, "", actor);
+                let refused = ask(machine, transition, &open, "", actor);
                 assert!(matches!(refused, Err(Rejection::GateFailed { .. })), "{refused:?}");
                 assert!(said.contains(&format!("while `{}` is missing", gate.section)), "{said}");
             }
-            if let Some(closed) = counters(machine, way, false) {
-                let alone = machine.between(way.from, way.to).count() == 1;
-                let refused = ask(machine, way, &closed, &body, actor);
+            if let Some(closed) = counters(machine, transition, false) {
+                let alone = machine.between(transition.from, transition.to).count() == 1;
+                let refused = ask(machine, transition, &closed, &body, actor);
                 assert!(!alone || matches!(refused, Err(Rejection::GuardFailed { .. })), "{refused:?}");
-                assert!(said.contains(&format!("unless {}", way.guard.unwrap().text)), "{said}");
+                assert!(said.contains(&format!("unless {}", transition.guard.unwrap().text)), "{said}");
             }
             for (other, _) in agents.into_iter().filter(|(_, may)| !may) {
-                let refused = ask(machine, way, &open, &body, other);
+                let refused = ask(machine, transition, &open, &body, other);
                 assert!(refused.is_err(), "{other} got through");
                 assert!(said.contains(&format!("to a {other}")), "{said}");
             }

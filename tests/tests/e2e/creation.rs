@@ -81,7 +81,7 @@ fn a_respawn_says_what_it_lacks() {
         (&again["prompt"], &again["harness"], &again["actor"], &again["permissions"]),
         (&json!("worker_respawn"), &json!("claude"), &json!("worker"), &json!("full"))
     );
-    assert_eq!((task.way().len(), task.status().as_str()), (1, "working"));
+    assert_eq!((task.arrows().len(), task.status().as_str()), (1, "working"));
 }
 
 /// Its hooks do what the shipped workflows leave to others.

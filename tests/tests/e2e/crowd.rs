@@ -41,13 +41,13 @@ fn check_record(task: &Task<'_>, answers: &[(String, Said)], before: usize) {
     let arrow = |from: &Value, to: &Value| format!("{} → {}", from.as_str().unwrap(), to.as_str().unwrap());
     let granted = answers.iter().filter(|(_, said)| said.status == 0).map(|(_, said)| said.ok());
     let mut granted: Vec<_> = granted.map(|answer| arrow(&answer["from"], &answer["to"])).collect();
-    let way = task.way().split_off(before);
-    let mut journaled = way.clone();
+    let arrows = task.arrows().split_off(before);
+    let mut journaled = arrows.clone();
     granted.sort();
     journaled.sort();
     assert_eq!(granted, journaled, "each that was granted is on record, once");
-    let ends: Vec<_> = way.iter().map(|arrow| arrow.split_once(" → ").unwrap()).collect();
-    assert!(ends.windows(2).all(|pair| pair[0].1 == pair[1].0), "{way:?}");
+    let ends: Vec<_> = arrows.iter().map(|arrow| arrow.split_once(" → ").unwrap()).collect();
+    assert!(ends.windows(2).all(|pair| pair[0].1 == pair[1].0), "{arrows:?}");
 
     let seen: Vec<_> = ends.iter().flat_map(|(from, to)| [*from, *to]).collect();
     for (wanted, said) in answers.iter().filter(|(_, said)| said.status != 0) {
@@ -55,10 +55,10 @@ fn check_record(task: &Task<'_>, answers: &[(String, Said)], before: usize) {
         let refused =
             ["no_transition", "guard_failed", "gate_failed"].contains(&error["code"].as_str().unwrap());
         assert!(refused && said.status == 1, "{said:#?}");
-        let told = error["message"].as_str().unwrap();
+        let message = error["message"].as_str().unwrap();
         assert!(
-            seen.iter().any(|status| told.contains(status)) || told.contains("TASK.md"),
-            "{wanted}: {told}"
+            seen.iter().any(|status| message.contains(status)) || message.contains("TASK.md"),
+            "{wanted}: {message}"
         );
     }
     let text = std::fs::read_to_string(task.file()).unwrap();
@@ -71,9 +71,9 @@ fn check_record(task: &Task<'_>, answers: &[(String, Said)], before: usize) {
 fn of_a_hundred_who_ask_for_one_status_one_is_granted() {
     let world = World::new();
     let task = ready(&world);
-    let before = task.way().len();
+    let before = task.arrows().len();
     let answers = ask_all(&world, &task, &["agent-review"]);
-    assert_eq!(task.way().len(), before + 1);
+    assert_eq!(task.arrows().len(), before + 1);
     check_record(&task, &answers, before);
     task.agent(2).begun();
     assert_eq!(task.events_of("agent.spawned").len(), 2);
@@ -85,12 +85,12 @@ fn of_a_hundred_who_ask_for_one_status_one_is_granted() {
 fn each_winner_of_a_hundred_requests_has_a_transition() {
     let world = World::new();
     let task = ready(&world);
-    let before = task.way().len();
+    let before = task.arrows().len();
     let answers = ask_all(&world, &task, &["agent-review", "stuck", "reviewing", "cancelled"]);
-    assert!(task.way().len() > before);
+    assert!(task.arrows().len() > before);
     check_record(&task, &answers, before);
     let spawned = task.events_of("agent.spawned").len();
-    let reviews = task.way().iter().filter(|way| way.ends_with("→ agent-review")).count();
+    let reviews = task.arrows().iter().filter(|arrows| arrows.ends_with("→ agent-review")).count();
     assert!(spawned <= 1 + reviews && world.panes().len() <= 1, "{:?}", world.panes());
 }
 
@@ -137,7 +137,7 @@ fn of_many_who_take_one_branch_one_gets_it() {
 }
 
 #[test]
-fn who_waits_for_a_lock_is_told_who_holds_it() {
+fn waiting_for_a_lock_names_its_holder() {
     let world = World::new();
     let task = ready(&world);
     let lock = std::fs::File::options().write(true).open(task.folder().join(".lock")).unwrap();
@@ -147,12 +147,15 @@ fn who_waits_for_a_lock_is_told_who_holds_it() {
     let mut command = world.command(binary());
     command.env("ORANGE_LOCK_TIMEOUT", "0.05");
     command.args(["--json", "task", "update", &task.id, "--status", "agent-review"]);
-    let told = world.said(&mut command).fails(4, "locked");
-    assert!(told.contains("process 4711 (`orange task merge`) since 2026-01-01T00:00:00.000Z"), "{told}");
+    let message = world.said(&mut command).fails(4, "locked");
+    assert!(
+        message.contains("process 4711 (`orange task merge`) since 2026-01-01T00:00:00.000Z"),
+        "{message}"
+    );
     assert_eq!(task.show()["status"], "working", "who only reads waits for nobody");
     command.env("ORANGE_LOCK_TIMEOUT", "soon");
-    let told = world.said(&mut command).fails(5, "environment");
-    assert!(told.contains("ORANGE_LOCK_TIMEOUT"), "{told}");
+    let message = world.said(&mut command).fails(5, "environment");
+    assert!(message.contains("ORANGE_LOCK_TIMEOUT"), "{message}");
     drop(lock);
     task.ok("update", &["--status", "agent-review"]);
 }

@@ -107,11 +107,11 @@ fn a_broken_workflow_lists_its_errors_and_blocks_no_other() {
     let task = followed(&world);
     let other = world.create("other", "Another", &["--no-spawn"]);
     let file = world.workflow("flow.yml", &FLOW.replace("to: checking, gate", "to: chekcing, gaet"));
-    let told = task.fails(6, "corrupt", "update", &["--status", "checking"]);
+    let message = task.fails(6, "corrupt", "update", &["--status", "checking"]);
     for part in
         [&format!("{}:13:", file.display()), "error[A01 unknown-to]", "error[S02 unknown-key]", "= help: "]
     {
-        assert!(told.contains(part), "{part} in {told}");
+        assert!(message.contains(part), "{part} in {message}");
     }
     world.fails(6, "corrupt", &["task", "create", "third", "x", "--workflow", "flow"]);
     assert!(task.show()["workflow_note"].as_str().unwrap().contains("chekcing"));
@@ -138,8 +138,8 @@ fn one_that_is_gone_is_missed_and_its_definition_is_kept() {
     let task = followed(&world);
     let file = world.home().join("workflows/flow.yml");
     fs::remove_file(&file).unwrap();
-    let told = task.fails(3, "not_found", "update", &["--status", "dropped"]);
-    let copy = told.split('`').find(|part| part.starts_with("cp ")).unwrap().to_owned();
+    let message = task.fails(3, "not_found", "update", &["--status", "dropped"]);
+    let copy = message.split('`').find(|part| part.starts_with("cp ")).unwrap().to_owned();
     let words: Vec<_> = copy.split(' ').collect();
     assert!(Command::new(words[0]).args(&words[1..]).status().unwrap().success(), "{copy}");
     task.ok("update", &["--status", "dropped"]);
@@ -162,8 +162,8 @@ fn a_person_cancels_a_task_whose_workflow_nobody_knows() {
         } else {
             fs::write(&file, "name: flow\nstates: [").unwrap();
         }
-        let told = world.orange(&["--json", "task", "next", &task.id]).json()["error"]["help"].to_string();
-        assert!(told.contains("or a person ends the task with `orange task cancel`"), "{told}");
+        let message = world.orange(&["--json", "task", "next", &task.id]).json()["error"]["help"].to_string();
+        assert!(message.contains("or a person ends the task with `orange task cancel`"), "{message}");
     }
     fs::remove_file(&file).unwrap();
     let agent = world.said(task.as_agent("worker", "1").args(["task", "cancel", &task.id, "--yes"]));
@@ -193,20 +193,20 @@ fn a_compiled_in_one_comes_first() {
     let listed = world.orange(&["workflow", "list"]);
     assert!(listed.out.contains("is never followed: a workflow `minimal` is compiled in"), "{}", listed.out);
     fs::create_dir(world.home().join("workflows/folder.yml")).unwrap();
-    let told = world.fails(3, "not_found", &["workflow", "show", "nowhere"]);
-    assert!(told.matches("minimal").count() == 1 && !told.contains("folder"), "{told}");
+    let message = world.fails(3, "not_found", &["workflow", "show", "nowhere"]);
+    assert!(message.matches("minimal").count() == 1 && !message.contains("folder"), "{message}");
 }
 
 #[test]
 fn a_binary_without_the_compiler_says_which_has_it() {
     let world = World::of(seeds());
     world.workflow("flow.yml", FLOW);
-    let told = world.fails(3, "not_found", &["task", "create", "fix", "x", "--workflow", "flow"]);
-    assert!(told.contains("flow.yml") && told.contains("cargo xtask build-workflow"), "{told}");
+    let message = world.fails(3, "not_found", &["task", "create", "fix", "x", "--workflow", "flow"]);
+    assert!(message.contains("flow.yml") && message.contains("cargo xtask build-workflow"), "{message}");
 }
 
 #[test]
-fn a_change_is_told_once_and_the_task_goes_on() {
+fn a_change_is_reported_once_and_the_task_goes_on() {
     let world = World::new();
     let task = followed(&world);
     let before = task.owned("definition");
@@ -236,7 +236,7 @@ fn a_change_is_told_once_and_the_task_goes_on() {
 }
 
 #[test]
-fn a_change_from_before_a_migration_is_not_told_after_it() {
+fn a_change_from_before_a_migration_is_not_reported_after_it() {
     let world = World::new();
     let task = followed(&world);
     world.workflow("flow.yml", &FLOW.replace("tries: 3", "tries: 3, walks: 5"));
@@ -268,8 +268,11 @@ fn a_task_without_its_status_can_be_migrated_or_cancelled_only() {
         ("respawn", &[]),
         ("merge", &["--local"]),
     ] {
-        let told = task.fails(1, "refused", verb, more);
-        assert!(told.contains(&format!("orange task migrate {} --to STATUS", task.id)), "{verb}: {told}");
+        let message = task.fails(1, "refused", verb, more);
+        assert!(
+            message.contains(&format!("orange task migrate {} --to STATUS", task.id)),
+            "{verb}: {message}"
+        );
     }
     assert!(task.show()["workflow_note"].as_str().unwrap().contains("no longer has the status doing"));
     world.ok(&["monitor", "--once"]);
@@ -312,14 +315,17 @@ fn a_begun_transition_that_is_gone_is_handled_the_same_way() {
     for status in ["checking", "gone"] {
         let task = followed(&world);
         torn_between(&task, status);
-        let told = task.fails(1, "refused", "update", &["--status", "dropped"]);
-        assert!(told.contains("was begun under another flow workflow") && told.contains("migrate"), "{told}");
+        let message = task.fails(1, "refused", "update", &["--status", "dropped"]);
+        assert!(
+            message.contains("was begun under another flow workflow") && message.contains("migrate"),
+            "{message}"
+        );
         let moved = task.ok("migrate", &["--to", "open"]);
         assert_eq!(moved["dropped_hooks"], json!(["run_command"]));
         task.ok("update", &["--status", "doing"]);
         torn_between(&task, status);
         task.ok("cancel", &["--yes"]);
-        assert_eq!(task.way().last().unwrap(), &format!("{status} → dropped"));
+        assert_eq!(task.arrows().last().unwrap(), &format!("{status} → dropped"));
     }
 }
 

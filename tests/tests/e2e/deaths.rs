@@ -16,9 +16,9 @@ fn a_worker_without_a_handoff_crashes_and_then_is_stuck() {
     let attention = show["attention"].as_str().unwrap();
     let doctor = world.ok(&["doctor"]);
     let findings = doctor["findings"].as_array().unwrap();
-    let told = findings.iter().find(|finding| finding["check"] == "agents").unwrap();
+    let finding = findings.iter().find(|finding| finding["check"] == "agents").unwrap();
     assert_eq!(
-        (&told["level"], &told["message"]),
+        (&finding["level"], &finding["message"]),
         (&json!("warning"), &json!(format!("task {}: {attention}", task.id)))
     );
     assert_eq!((&show["status"], &show["session"]), (&json!("working"), &json!("crashed")));
@@ -37,7 +37,7 @@ fn work_that_is_done_goes_on_without_its_agent() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: work-die fail-die work-die pass-die]", &[]);
     task.reaches("reviewing");
-    assert_eq!(task.way().len(), 5);
+    assert_eq!(task.arrows().len(), 5);
     let causes: Vec<_> =
         task.events_of("status.changed").iter().map(|event| event["cause"].clone()).collect();
     assert_eq!(causes, ["request", "auto", "auto", "auto", "auto"]);
@@ -50,7 +50,7 @@ fn a_second_failed_review_without_its_reviewer_is_stuck() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: work fail work fail-die]", &[]);
     task.reaches("stuck");
-    assert_eq!(task.way().last().unwrap(), "agent-review → stuck");
+    assert_eq!(task.arrows().last().unwrap(), "agent-review → stuck");
     assert_eq!(task.events_of("status.changed").pop().unwrap()["cause"], "auto");
 }
 

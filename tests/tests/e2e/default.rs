@@ -11,7 +11,7 @@ fn a_task_lives_from_creation_to_the_merge() {
     let task = world.create("fix/login", "Mend the login form", &[]);
     task.reaches("reviewing");
     assert_eq!(
-        task.way(),
+        task.arrows(),
         [
             "pending → working",
             "working → agent-review",
@@ -84,7 +84,7 @@ fn a_second_failed_review_is_for_a_person() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: work fail work fail work pass]", &[]);
     task.reaches("stuck");
-    assert_eq!(task.way().last().unwrap(), "agent-review → stuck");
+    assert_eq!(task.arrows().last().unwrap(), "agent-review → stuck");
     world.until("the reviewer's session is gone", || world.panes().is_empty());
 
     let moved = task.ok("update", &["--status", "working"]);
@@ -151,7 +151,7 @@ fn a_person_sends_work_back() {
     task.asks_its_last("worker", 3, "agent-review");
     task.reaches("reviewing");
     assert!(!is_alive(worker.begun()));
-    assert_eq!((task.way().len(), task.owned("review_round")), (6, json!(2)));
+    assert_eq!((task.arrows().len(), task.owned("review_round")), (6, json!(2)));
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_task_without_a_summary_is_clarified_first() {
     world.tmux(&["send-keys", "-t", "=toy/vague:worker", "Enter"]);
     task.reaches("reviewing");
     assert_eq!(task.show()["summary"], "Mend the login form");
-    assert_eq!(task.way()[..2], ["pending → clarification", "clarification → working"]);
+    assert_eq!(task.arrows()[..2], ["pending → clarification", "clarification → working"]);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn work_that_is_there_already_may_begin_with_its_review() {
         "{prompt}"
     );
     assert_eq!(
-        (task.way(), task.owned("review_round")),
+        (task.arrows(), task.owned("review_round")),
         (vec!["agent-review → reviewing".to_owned()], json!(1))
     );
 
@@ -253,7 +253,7 @@ fn two_tasks_run_beside_each_other() {
     let tasks = ["one", "two"].map(|branch| world.create(branch, "Mend it", &[]));
     for task in &tasks {
         task.reaches("reviewing");
-        assert_eq!(task.way().len(), 5);
+        assert_eq!(task.arrows().len(), 5);
     }
     assert_ne!(tasks[0].worktree(), tasks[1].worktree());
     tasks[0].ok("merge", &["--local"]);
@@ -271,7 +271,7 @@ fn the_small_workflow_has_no_reviewer() {
     let world = World::new();
     let task = world.create("fix", "Mend it", &["--workflow", "minimal"]);
     task.reaches("reviewing");
-    assert_eq!(task.way(), ["pending → working", "working → reviewing"]);
+    assert_eq!(task.arrows(), ["pending → working", "working → reviewing"]);
     world.until("the worker's session is gone", || world.panes().is_empty());
 
     task.ok("update", &["--status", "working"]);

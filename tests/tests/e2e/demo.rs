@@ -4,7 +4,7 @@ use std::process::Command;
 
 /// It is run as one runs it inside an agent's tmux, and must not be touched by that.
 #[test]
-fn the_demo_comes_out_as_told() {
+fn the_demo_comes_out_as_its_page_says() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut demo = Command::new(cargo);
     demo.args(["run", "--quiet", "--package", "xtask", "--target-dir"]).arg(crate::world::target_folder());

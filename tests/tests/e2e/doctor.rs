@@ -32,8 +32,8 @@ fn a_world_at_work_is_healthy() {
     task.reaches("working");
     let said = world.json(&["doctor"]);
     assert_eq!((said.status, found(&said)), (0, Vec::new()), "{said:#?}");
-    let told = world.orange(&["doctor"]);
-    assert!(told.out.contains("ok       tmux"), "{}", told.out);
+    let run = world.orange(&["doctor"]);
+    assert!(run.out.contains("ok       tmux"), "{}", run.out);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_home_that_is_not_there_yet_is_healthy_and_is_not_made() {
 }
 
 #[test]
-fn what_is_broken_or_left_behind_is_told() {
+fn broken_and_left_behind_tasks_are_reported() {
     let world = World::new();
     world.ok(&["install", "--harness", "claude"]);
     let [fix, more] = ["fix", "more"].map(|branch| world.create(branch, "Mend it [agents: hang]", &[]));

@@ -90,7 +90,7 @@ fn a_transition_that_was_cut_short_is_left_so() {
     assert_eq!((&planned["from"], &planned["success"]), (&json!("doing"), &json!(true)));
     assert_eq!(dry(&world, &task, &["--status", "open"])["error"]["code"], "no_transition");
     task.ok("update", &["--status", "closed"]);
-    assert_eq!(task.way(), ["open → doing", "doing → checking", "checking → doing", "doing → closed"]);
+    assert_eq!(task.arrows(), ["open → doing", "doing → checking", "checking → doing", "doing → closed"]);
 }
 
 /// Takes back what the journal says of the last transition's only hook and of its end, as if it had been killed there.

@@ -20,7 +20,7 @@ fn forge(task: &Task<'_>) {
 }
 
 #[test]
-fn what_was_put_right_is_told_by_the_command_that_did_it() {
+fn a_command_reports_what_it_has_repaired() {
     let world = World::new();
     let task = idle(&world);
     // A living agent's companion puts right what it sees, too.
@@ -29,8 +29,8 @@ fn what_was_put_right_is_told_by_the_command_that_did_it() {
     let refused = task.fails(1, "gate_failed", "update", &["--status", "agent-review"]);
     assert!(refused.contains("put right: status had `done`, and has `working`"), "{refused}");
     forge(&task);
-    let told = task.ok("update", &["--summary", "Mend it well"]);
-    assert_eq!(told["repaired"], json!([{ "field": "status", "found": "done", "kept": "working" }]));
+    let answer = task.ok("update", &["--summary", "Mend it well"]);
+    assert_eq!(answer["repaired"], json!([{ "field": "status", "found": "done", "kept": "working" }]));
     forge(&task);
     let said = world.orange(&["task", "update", &task.id, "--summary", "Mend it"]).out;
     assert!(said.contains("put right: status had `done`"), "{said}");
@@ -48,8 +48,8 @@ fn check_broken(world: &World, task: &Task<'_>, contents: &[u8], expect: &str) {
     assert_eq!((&listed[0]["id"], &listed[0]["error"]["code"]), (&json!(task.id), &json!("corrupt")));
     for verb in ["show", "update"] {
         let more: &[&str] = if verb == "update" { &["--status", "stuck"] } else { &[] };
-        let told = task.fails(6, "corrupt", verb, more);
-        assert!(told.contains(expect) && told.contains("nothing was changed"), "{told}");
+        let answer = task.fails(6, "corrupt", verb, more);
+        assert!(answer.contains(expect) && answer.contains("nothing was changed"), "{answer}");
     }
     assert_eq!((task.events(), fs::read(task.file()).unwrap()), (events, contents.to_vec()));
     fs::write(task.file(), good).unwrap();
@@ -77,8 +77,8 @@ fn a_text_that_is_too_long_is_refused_and_not_kept() {
         let long = [&good[..], &vec![b'x'; 50 * MIB]].concat();
         for summary in ["one", "two", "three"] {
             fs::write(&file, &long).unwrap();
-            let told = task.fails(6, "corrupt", "update", &["--summary", summary]);
-            assert!(told.contains("is longer than 4 MiB"), "{told}");
+            let answer = task.fails(6, "corrupt", "update", &["--summary", summary]);
+            assert!(answer.contains("is longer than 4 MiB"), "{answer}");
         }
         assert_eq!(fs::read(&file).unwrap(), long, "it is left alone");
         fs::write(&file, good).unwrap();
@@ -89,8 +89,8 @@ fn a_text_that_is_too_long_is_refused_and_not_kept() {
         let line = letter.to_string().repeat(3 * MIB);
         fs::write(&file, format!("{good}\n## Of {letter}\n\n{line}\n")).unwrap();
     }
-    let told = task.fails(1, "refused", "update", &["--summary", "both"]);
-    assert!(told.contains("would be longer than 4 MiB"), "{told}");
+    let answer = task.fails(1, "refused", "update", &["--summary", "both"]);
+    assert!(answer.contains("would be longer than 4 MiB"), "{answer}");
     let after = bytes_in(&task.folder());
     assert!(after < before + 8 * MIB as u64, "{before} bytes have become {after}");
 
@@ -104,7 +104,7 @@ fn a_text_that_is_too_long_is_refused_and_not_kept() {
 }
 
 #[test]
-fn a_broken_file_is_told_and_left_alone() {
+fn a_broken_file_is_reported_and_left_alone() {
     let world = World::new();
     let task = idle(&world);
     task.write("## Plan\n\nThe simplest one.");
@@ -151,8 +151,8 @@ fn what_a_rewritten_file_lacks_comes_from_the_journal() {
     let task = idle(&world);
     let created = task.show()["created_at"].clone();
     fs::write(task.file(), "---\nbranch: fix\n---\n\n## Plan\n\nAnew.\n").unwrap();
-    let told = task.ok("update", &["--summary", "Mend it"]);
-    assert!(told["repaired"].as_array().unwrap().len() >= 4, "{told}");
+    let answer = task.ok("update", &["--summary", "Mend it"]);
+    assert!(answer["repaired"].as_array().unwrap().len() >= 4, "{answer}");
     let show = task.show();
     assert_eq!(
         (&show["created_at"], &show["status"], &show["sections"]["## Plan"]),
@@ -172,14 +172,14 @@ fn what_both_sides_change_at_once_is_merged() {
         (&sections["## Plan"], &sections["## Feedback"]),
         (&json!("The simplest one."), &json!("Be brief."))
     );
-    let told = task.ok("update", &["--summary", "Mend it well"]);
-    assert_eq!(told["repaired"], json!(null));
+    let answer = task.ok("update", &["--summary", "Mend it well"]);
+    assert_eq!(answer["repaired"], json!(null));
     task.gets_its_copy();
     assert!(fs::read_to_string(task.copy()).unwrap().contains("Be brief."));
 }
 
 #[test]
-fn what_gives_way_to_the_worktree_is_kept_and_told() {
+fn a_text_that_the_worktree_replaces_is_kept_and_reported() {
     let world = World::new();
     let task = idle(&world);
     task.write("## Plan\n\nThe simplest one.");

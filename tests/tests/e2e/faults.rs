@@ -41,7 +41,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn a_full_disk_is_told_and_changes_nothing() {
+fn a_full_disk_is_reported_and_changes_nothing() {
     let world = World::new();
     let task = idle(&world);
     task.write("## Handoff\n\nDONE: all of it");
@@ -53,8 +53,11 @@ fn a_full_disk_is_told_and_changes_nothing() {
         &["task", "update", &task.id, "--summary", "Mend it well"],
         &["task", "create", "other", "Mend more", "--no-spawn"],
     ] {
-        let told = world.said(&mut on_a_full_disk(&world, 0, args)).fails(5, "environment");
-        assert!(told.contains("File too large") && told.contains(world.home().to_str().unwrap()), "{told}");
+        let message = world.said(&mut on_a_full_disk(&world, 0, args)).fails(5, "environment");
+        assert!(
+            message.contains("File too large") && message.contains(world.home().to_str().unwrap()),
+            "{message}"
+        );
         assert_eq!(files(&world.home().join("tasks")), before);
     }
     let moved = task.ok("update", &["--status", "agent-review"]);
@@ -94,13 +97,13 @@ fn what_a_full_disk_has_cut_short_is_finished_later() {
     let before = body(&task);
     // The journal fits, and TASK.md does not.
     let mut asking = on_a_full_disk(&world, 40, &["task", "update", &task.id, "--status", "clarification"]);
-    let told = world.said(&mut asking).fails(5, "environment");
-    assert!(told.contains("TASK.md") && told.contains("free space"), "{told}");
-    assert!(told.contains("the journal has the change, and the next command"), "{told}");
+    let message = world.said(&mut asking).fails(5, "environment");
+    assert!(message.contains("TASK.md") && message.contains("free space"), "{message}");
+    assert!(message.contains("the journal has the change, and the next command"), "{message}");
     assert_eq!(body(&task), before);
     task.ok("update", &["--summary", "Mend it well"]);
     assert_eq!((task.status().as_str(), body(&task)), ("clarification", before));
-    assert_eq!(task.way().last().unwrap(), "working → clarification");
+    assert_eq!(task.arrows().last().unwrap(), "working → clarification");
 }
 
 /// `orange` as one whom the modes of files bind, even if the tests are run by root.
@@ -124,20 +127,20 @@ fn chmod(world: &World, mode: &str) {
 }
 
 #[test]
-fn a_home_that_is_read_only_is_told_and_can_be_read() {
+fn a_home_that_is_read_only_is_reported_and_can_be_read() {
     let world = World::new();
     let task = idle(&world);
     let before = files(&world.home().join("tasks"));
     chmod(&world, "a-w");
     let mut update = bound(&world);
-    let told = world.said(update.args(["--json", "task", "update", &task.id, "--status", "stuck"]));
+    let refused = world.said(update.args(["--json", "task", "update", &task.id, "--status", "stuck"]));
     let mut show = bound(&world);
     let shown = world.said(show.args(["--json", "task", "show", &task.id]));
     let mut list = bound(&world);
     let listed = world.said(list.args(["--json", "task", "list"]));
     chmod(&world, "u+w");
-    let told = told.fails(5, "environment");
-    assert!(told.contains("Permission denied") && told.contains("writable"), "{told}");
+    let message = refused.fails(5, "environment");
+    assert!(message.contains("Permission denied") && message.contains("writable"), "{message}");
     assert_eq!((&shown.ok()["status"], &listed.ok()[0]["status"]), (&json!("working"), &json!("working")));
     assert_eq!(files(&world.home().join("tasks")), before);
 }
@@ -155,7 +158,7 @@ fn a_clock_that_jumps_changes_no_order() {
     task.ok("update", &["--status", "cancelled"]);
     let events = task.events();
     assert!(events.iter().zip(1..).all(|(event, seq)| event["seq"] == seq));
-    assert_eq!(task.way(), ["pending → working", "working → clarification", "clarification → cancelled"]);
+    assert_eq!(task.arrows(), ["pending → working", "working → clarification", "clarification → cancelled"]);
     assert_eq!(task.show()["history"].as_array().unwrap().len(), events.len());
     assert_eq!(world.ok(&["task", "list", "--all"])[0]["status"], "cancelled");
 }

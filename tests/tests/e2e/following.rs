@@ -50,10 +50,10 @@ fn a_wait_says_why_it_gives_up() {
 
 /// The lines that a program writes, as they come.
 fn lines(child: &mut Child) -> Receiver<String> {
-    let (tell, told) = channel();
+    let (sender, received) = channel();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| tell.send(line)));
-    told
+    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    received
 }
 
 /// Makes something happen to the task that its journal tells of.
@@ -70,10 +70,10 @@ fn a_watch_prints_each_event_and_ends_with_the_task() {
     let mut watches = [begin(&world, &["task", "watch", "fix", "--json"]), begin(&world, &["task", "watch"])];
     let [one, all] = watches.each_mut().map(lines);
     // A watch tells what comes after its own beginning, whenever that is.
-    for told in [&one, &all] {
+    for lines in [&one, &all] {
         world.until("the watch has begun", || {
             stir(&task);
-            told.try_recv().is_ok_and(|line| line.contains("task.repaired"))
+            lines.try_recv().is_ok_and(|line| line.contains("task.repaired"))
         });
     }
     task.ok("cancel", &["--yes"]);

@@ -17,7 +17,7 @@ fn age(path: &Path, days: u64) {
 
 /// What could go, as `kind name`, with the ids of tasks replaced by their branches.
 fn kinds(found: &Value, tasks: &[&Task<'_>]) -> Vec<String> {
-    let told = |one: &Value| {
+    let removed = |one: &Value| {
         let name = one["name"].as_str().unwrap().rsplit("orange/").next().unwrap();
         let mut line = format!("{} {name}", one["kind"].as_str().unwrap());
         for task in tasks {
@@ -25,7 +25,7 @@ fn kinds(found: &Value, tasks: &[&Task<'_>]) -> Vec<String> {
         }
         line
     };
-    found.as_array().unwrap().iter().map(told).collect()
+    found.as_array().unwrap().iter().map(removed).collect()
 }
 
 /// A task that was cancelled with this file in its worktree, so many days ago.
@@ -81,8 +81,8 @@ fn old_merged_backups_go_and_the_last_copy_stays() {
     assert_eq!(world.git(&world.repo(), &["show", &format!("{kept}:idea.txt")]), "half an idea");
 
     // Whatever the age that is asked for.
-    let told = kinds(&world.ok(&["gc", "--older-than", "0", "--yes"]), &all);
-    assert_eq!(told, ["backup backup/young/1", "branch young"]);
+    let removed = kinds(&world.ok(&["gc", "--older-than", "0", "--yes"]), &all);
+    assert_eq!(removed, ["backup backup/young/1", "branch young"]);
     assert_eq!(refs("refs/orange/backup").lines().count(), 1);
     assert_eq!(world.git(&live.worktree(), &["branch", "--show-current"]), "live");
 }
@@ -101,8 +101,8 @@ fn a_branch_stays_that_is_not_merged_or_that_no_task_has_made() {
     let left = world.git(&world.repo(), &["branch", "--format=%(refname:short)"]);
     assert_eq!(left, "ahead\nmain\ntheirs");
     world.git(&world.repo(), &["merge", "--quiet", "ahead"]);
-    let told = kinds(&world.ok(&["gc", "--kind", "branch", "--yes"]), &[&theirs, &ahead]);
-    assert_eq!(told, ["branch ahead"]);
+    let removed = kinds(&world.ok(&["gc", "--kind", "branch", "--yes"]), &[&theirs, &ahead]);
+    assert_eq!(removed, ["branch ahead"]);
 }
 
 #[test]
@@ -115,9 +115,9 @@ fn a_deleted_task_goes_when_it_has_no_backup() {
         task
     });
     world.git(&world.repo(), &["update-ref", "-d", &format!("refs/orange/backup/{}/1", without.id)]);
-    let told = kinds(&world.ok(&["gc", "--kind", "trash", "--yes"]), &[]);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].contains(&without.id), "{told:?}");
+    let removed = kinds(&world.ok(&["gc", "--kind", "trash", "--yes"]), &[]);
+    assert_eq!(removed.len(), 1, "{removed:?}");
+    assert!(removed[0].contains(&without.id), "{removed:?}");
     let trash = world.home().join("trash/toy");
     assert!(trash.join(&with.id).exists() && !trash.join(&without.id).exists());
     with.ok("restore", &["--backup", "1"]);

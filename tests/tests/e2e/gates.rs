@@ -31,17 +31,17 @@ fn what_passed_is_on_record_with_the_commit_it_was_about() {
     task.write("## Review\n\nVerdict: FAIL");
     task.ok("update", &["--status", "working"]);
     let stale = task.fails(1, "gate_failed", "update", &["--status", "agent-review"]);
-    let told =
+    let expect =
         format!("as it was when it last passed, at commit {}, where the worktree still stands", &first[..10]);
-    assert!(stale.contains(&told), "{stale}");
+    assert!(stale.contains(&expect), "{stale}");
 
     let second = commit(&world, &task, "second");
     let stale = task.fails(1, "gate_failed", "update", &["--status", "agent-review"]);
-    let told = format!("at commit {}, and the worktree stands on {} now", &first[..10], &second[..10]);
-    assert!(stale.contains(&told), "{stale}");
+    let expect = format!("at commit {}, and the worktree stands on {} now", &first[..10], &second[..10]);
+    assert!(stale.contains(&expect), "{stale}");
     let next = task.ok("next", &[]);
-    let way = next.as_array().unwrap().iter().find(|way| way["to"] == "agent-review").unwrap();
-    assert!(way["missing"].as_str().unwrap().contains(&told), "{way}");
+    let next_one = next.as_array().unwrap().iter().find(|next_one| next_one["to"] == "agent-review").unwrap();
+    assert!(next_one["missing"].as_str().unwrap().contains(&expect), "{next_one}");
     let shown = world.orange(&["task", "show", &task.id]).out;
     assert!(
         shown.contains(&format!("DONE: all of it  (passed at {}, unchanged since)", &first[..10])),

@@ -174,8 +174,9 @@ fn one_bad_task_blocks_no_other_and_leads_nothing_outside() {
                 let path = bad.folder().join(place);
                 let is_left = path.symlink_metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
                 let doctor = ends(&world, &at, &["doctor"]);
-                let told = doctor.out.contains(&path.display().to_string()) || doctor.out.contains(&bad.id);
-                assert!(!is_left || doctor.status == 5 && told, "{at}: {}", doctor.out);
+                let message =
+                    doctor.out.contains(&path.display().to_string()) || doctor.out.contains(&bad.id);
+                assert!(!is_left || doctor.status == 5 && message, "{at}: {}", doctor.out);
             }
             good.ok("update", &["--summary", &at]);
             assert_eq!(contents(&world.path("outside")), before, "{at}");
@@ -278,10 +279,10 @@ fn a_lock_that_is_no_file_is_reported_and_blocks_no_other() {
                 _ => &[],
             };
             if !needs.is_empty() {
-                let told = ends(&world, lock, needs).fails(6, "corrupt");
+                let message = ends(&world, lock, needs).fails(6, "corrupt");
                 assert!(
-                    told.contains(&place.display().to_string()) && told.contains("move it away"),
-                    "{told}"
+                    message.contains(&place.display().to_string()) && message.contains("move it away"),
+                    "{message}"
                 );
             }
             world.ok(&["task", "update", &task.id, "--summary", &format!("{lock}: {kind}")]);

@@ -65,6 +65,6 @@ fn nothing_of_somebody_else_s_is_overwritten() {
 
     world.fails(3, "not_found", &["install", "--harness", "cursor"]);
     let mut nobody = world.with_only(&["git"]);
-    let told = world.said(nobody.args(["install", "--json"])).fails(5, "environment");
-    assert!(told.contains("orange install --harness claude"), "{told}");
+    let message = world.said(nobody.args(["install", "--json"])).fails(5, "environment");
+    assert!(message.contains("orange install --harness claude"), "{message}");
 }

@@ -94,8 +94,8 @@ fn the_next_command_finishes_a_transition_after_a_kill() {
     held.wait();
     let task = only_task(&world);
     kill_finisher(&task);
-    let told = end(creating).fails(5, "environment");
-    assert!(told.contains("begun and not finished"), "{told}");
+    let message = end(creating).fails(5, "environment");
+    assert!(message.contains("begun and not finished"), "{message}");
     assert_eq!((task.status(), task.owned("workspace")), ("working".to_owned(), json!(null)));
     let listed = || world.orange(&["task", "list"]).out;
     world.until("it is told without a session, too", || listed().contains("begun and not finished"));
@@ -104,7 +104,7 @@ fn the_next_command_finishes_a_transition_after_a_kill() {
     task.ok("update", &["--summary", "Mend it well [agents: hang]"]);
     task.agent(1).begun();
     assert_eq!(
-        (task.way(), world.panes()),
+        (task.arrows(), world.panes()),
         (vec!["pending → working".to_owned()], vec!["toy/fix worker".to_owned()])
     );
     let hooks: Vec<_> = task.events_of("hook.ended").iter().map(|event| event["hook"].clone()).collect();
@@ -113,7 +113,7 @@ fn the_next_command_finishes_a_transition_after_a_kill() {
 }
 
 #[test]
-fn one_who_waits_too_long_for_a_task_is_told_who_has_it() {
+fn waiting_too_long_for_a_task_names_its_holder() {
     let world = World::new();
     let held = Held::new(&world, "git", "worktree add", &Moment::Before);
     let creating = start(&world, &["task", "create", "fix", "Mend it [agents: hang]"]);
@@ -127,7 +127,7 @@ fn one_who_waits_too_long_for_a_task_is_told_who_has_it() {
 }
 
 #[test]
-fn a_task_that_got_no_worktree_on_its_way_can_still_be_started() {
+fn a_task_that_got_no_worktree_can_still_be_started() {
     let world = World::new();
     let held = Held::new(&world, "git", "worktree add", &Moment::Before);
     held.let_go();
@@ -220,7 +220,7 @@ fn an_agent_cannot_end_the_processes_that_act_for_it() {
 }
 
 #[test]
-fn what_nobody_finishes_is_told_and_waited_for_all_the_same() {
+fn an_unfinished_transition_is_reported_and_waited_for() {
     let world = World::new();
     let held = Held::new(&world, "tmux", "kill-session", &Moment::First);
     let task = world.create("fix", "Mend it [agents: hang]", &["--workflow", "minimal"]);
@@ -234,12 +234,12 @@ fn what_nobody_finishes_is_told_and_waited_for_all_the_same() {
         &["--json", "task", "list"],
         &["--json", "task", "show", "fix"],
     ];
-    let told = || asked.map(|args| world.orange(args).out);
-    let is_told = || told().iter().all(|out| out.contains("begun and not finished"));
-    assert!(!is_told(), "somebody is at it");
+    let message = || asked.map(|args| world.orange(args).out);
+    let is_reported = || message().iter().all(|out| out.contains("begun and not finished"));
+    assert!(!is_reported(), "somebody is at it");
     kill_finisher(&task);
     end(asking).fails(5, "environment");
-    world.until("it is told", is_told);
+    world.until("it is told", is_reported);
     held.let_go();
     world.ok(&["task", "wait", "fix", "--status", "reviewing"]);
     assert_eq!(task.events_of("hook.ended").len(), 3);

@@ -123,8 +123,8 @@ fn a_refusal_is_an_error_of_the_tool_with_code_message_and_help() {
         assert!(!message.as_str().unwrap().is_empty() && help.is_string(), "{answer}");
         message.as_str().unwrap().to_owned()
     };
-    let told = refused(&mut talk, json!({ "status": "agent-review" }), "gate_failed");
-    assert!(told.contains("`## Handoff` is missing"), "{told}");
+    let message = refused(&mut talk, json!({ "status": "agent-review" }), "gate_failed");
+    assert!(message.contains("`## Handoff` is missing"), "{message}");
     refused(&mut talk, json!({ "status": "done" }), "no_transition");
     refused(&mut talk, json!({ "status": "nowhere" }), "not_found");
     refused(&mut talk, json!({}), "usage");
@@ -146,6 +146,6 @@ fn without_the_program_it_says_how_to_build_it() {
     // A copy, since beside the original is what is missed.
     let orange = world.path("tools/orange");
     assert!(world.command("cp").args([binary(), &orange]).status().unwrap().success());
-    let told = world.said(world.command(&orange).args(["mcp", "--json"])).fails(5, "environment");
-    assert!(told.contains("cargo build --release --package orange-mcp"), "{told}");
+    let message = world.said(world.command(&orange).args(["mcp", "--json"])).fails(5, "environment");
+    assert!(message.contains("cargo build --release --package orange-mcp"), "{message}");
 }

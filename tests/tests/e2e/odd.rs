@@ -33,7 +33,7 @@ fn the_environment_of_git_hooks_and_another_tmux_is_ignored() {
     command.current_dir(world.repo()).args(["--json", "task", "create", "fix", "Mend it"]);
     let task = world.task(&world.said(&mut command).ok());
     task.reaches("reviewing");
-    assert_eq!(task.way().len(), 5);
+    assert_eq!(task.arrows().len(), 5);
 }
 
 #[test]

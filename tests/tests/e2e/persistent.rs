@@ -21,7 +21,7 @@ fn one_worker_lives_from_the_plan_to_the_merge() {
     let worker = task.agent(1).begun();
     task.reaches("reviewing");
     assert_eq!(
-        task.way(),
+        task.arrows(),
         [
             "pending → planning",
             "planning → working",
@@ -106,7 +106,7 @@ fn a_worker_that_dies_after_its_plan_is_missed_in_working() {
     let world = World::new();
     let task = begin(&world, "Mend it [agents: plan-die]");
     task.has_events(1, "agent.crashed");
-    assert_eq!(task.way(), ["pending → planning", "planning → working"]);
+    assert_eq!(task.arrows(), ["pending → planning", "planning → working"]);
     assert_eq!((task.status(), task.owned("crash_count")), ("working".to_owned(), json!(1)));
     task.ok("respawn", &[]);
     task.reaches("reviewing");
@@ -133,7 +133,10 @@ fn a_task_begun_with_a_review_gets_a_worker_when_it_fails() {
     world.commit_on("fix", "work.txt");
     let task = world.create("fix", "Look at it", &["--workflow", "persistent", "--status", "agent-review"]);
     task.reaches("reviewing");
-    assert_eq!(task.way(), ["agent-review → working", "working → agent-review", "agent-review → reviewing"]);
+    assert_eq!(
+        task.arrows(),
+        ["agent-review → working", "working → agent-review", "agent-review → reviewing"]
+    );
     let actors: Vec<_> = task.events_of("agent.spawned").iter().map(|event| event["actor"].clone()).collect();
     assert_eq!(actors, ["reviewer", "worker", "reviewer"]);
     assert!(task.agent(2).prompt().starts_with("# Resuming: Look at it"));
@@ -188,7 +191,7 @@ fn merging_is_not_for_the_worker_that_is_still_there() {
 }
 
 #[test]
-fn a_worker_that_does_not_read_what_it_is_told_is_noticed() {
+fn a_worker_that_does_not_read_its_message_is_noticed() {
     let world = World::new();
     let task = begin(&world, "Mend it [agents: hang hang]");
     task.agent(1).begun();

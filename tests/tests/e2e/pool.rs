@@ -107,7 +107,7 @@ fn what_stands_in_the_place_of_a_worktree_is_left_to_its_owner() {
 }
 
 #[test]
-fn a_worktree_that_has_lost_its_link_is_told() {
+fn a_worktree_that_has_lost_its_link_is_reported() {
     let world = World::new();
     let task = world.create("one", "Mend it [agents: hang]", &[]);
     task.agent(1).begun();

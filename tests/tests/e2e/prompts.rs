@@ -34,7 +34,7 @@ fn a_prompt_has_the_fork_point_and_the_program() {
 fn a_prompt_that_says_origin_head_works_without_it() {
     let world = World::new();
     world.workflow("flow.yml", NAMES_ORIGIN_HEAD);
-    let told = |branch: &str| {
+    let base_of = |branch: &str| {
         let task = world.create(branch, "See origin/HEAD [agents: hang]", &["--workflow", "flow"]);
         task.agent(1).begun();
         let prompt = task.agent(1).prompt();
@@ -44,9 +44,9 @@ fn a_prompt_that_says_origin_head_works_without_it() {
     let begun = world.git(&world.repo(), &["rev-parse", "--short=12", "main"]);
     let expect =
         |head: &str| format!("See origin/HEAD [agents: hang]: git diff {head}...HEAD, git log {begun}..HEAD");
-    assert_eq!(told("one"), expect("origin/HEAD"));
+    assert_eq!(base_of("one"), expect("origin/HEAD"));
     world.git(&world.repo(), &["remote", "set-head", "origin", "--delete"]);
-    assert_eq!(told("two"), expect(&begun));
+    assert_eq!(base_of("two"), expect(&begun));
     world.git(&world.repo(), &["remote", "remove", "origin"]);
-    assert_eq!(told("three"), expect(&begun));
+    assert_eq!(base_of("three"), expect(&begun));
 }

@@ -81,16 +81,16 @@ fn a_start_that_is_owed_is_made_by_whoever_comes_next() {
 fn a_task_waits_until_it_is_somebodys_part_to_start_it() {
     let world = World::new();
     let (working, waiting) = crowded(&world, 2);
-    let told = || {
+    let attention = || {
         let listed = world.ok(&["task", "list"]);
         let row = listed.as_array().unwrap().iter().find(|row| row["id"] == waiting[0].id.as_str());
         row.unwrap()["waits_for"].as_str().unwrap_or_default().to_owned()
     };
-    assert_eq!(told(), "waits for one of the 2 worktrees of toy");
+    assert_eq!(attention(), "waits for one of the 2 worktrees of toy");
     working[0].ok("cancel", &["--yes"]);
     world.ok(&["monitor", "--once"]);
     assert_eq!(started(&waiting), [false, false], "a cancellation starts nothing");
-    assert!(told().contains("orange task spawn"), "{}", told());
+    assert!(attention().contains("orange task spawn"), "{}", attention());
     let doctor = world.orange(&["doctor"]).out;
     assert!(doctor.contains(&format!("task {} waits for", waiting[0].id)), "{doctor}");
 
@@ -101,7 +101,7 @@ fn a_task_waits_until_it_is_somebodys_part_to_start_it() {
     assert!(changed["hints"][0].as_str().is_some_and(|hint| hint.contains("`orange monitor`")), "{changed}");
     world.ok(&["monitor", "--once"]);
     waiting[0].reaches("working");
-    assert_eq!(told(), "");
+    assert_eq!(attention(), "");
     working[1].ok("cancel", &["--yes"]);
     waiting[1].reaches("working");
 }

@@ -37,7 +37,7 @@ fn companions(world: &World) -> Vec<i32> {
 #[test]
 fn a_companion_lives_as_long_as_its_agent() {
     let world = World::new();
-    let task = world.create("fix", "Mend it [agents: told]", &[]);
+    let task = world.create("fix", "Mend it [agents: scripted]", &[]);
     task.agent(1).begun();
     let folder = folder(&task, 1);
     assert!(is_answered(&folder), "it answers before the agent begins");
@@ -138,7 +138,7 @@ impl<'t, 'w> Sandbox<'t, 'w> {
 
 /// A task whose agent waits, and has written what its status asks for.
 fn at_work(world: &World) -> Task<'_> {
-    let task = world.create("fix", "Mend it [agents: told hang]", &[]);
+    let task = world.create("fix", "Mend it [agents: scripted hang]", &[]);
     task.agent(1).begun();
     task.reaches("working");
     task.write("## Handoff\n\nDONE: all of it\nUNCERTAIN: nothing");
@@ -185,9 +185,9 @@ fn a_sandboxed_agent_gets_the_answers_of_a_direct_call() {
         plain.env_clear().envs(direct.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let direct = plain.args(words).current_dir(task.worktree()).output().unwrap();
         let asked = sandbox.asks(words);
-        let told =
+        let message =
             |output: &Output| (output.status.code(), ageless(&text(&output.stdout)), text(&output.stderr));
-        assert_eq!(told(&asked), told(&direct), "{words:?}");
+        assert_eq!(message(&asked), message(&direct), "{words:?}");
     }
     let updated = sandbox.asks(&["task", "update", "--summary", "-v; $(x) ü\n"]);
     assert!(updated.status.success(), "{updated:?}");
@@ -204,24 +204,26 @@ fn a_sandboxed_agent_hands_its_task_on() {
     sandbox.asks(&["task", "update", "--status", "agent-review"]);
     task.reaches("agent-review");
     task.agent(2).begun();
-    assert_eq!(task.way().iter().filter(|way| way.ends_with("agent-review")).count(), 1);
+    assert_eq!(task.arrows().iter().filter(|arrows| arrows.ends_with("agent-review")).count(), 1);
     assert!(is_answered(&folder(&task, 2)));
     world.until("nobody answers the first one", || !is_answered(&folder(&task, 1)));
 }
 
 #[test]
-fn a_sandboxed_agent_without_a_companion_is_told_at_once() {
+fn a_sandboxed_agent_without_a_companion_is_refused_at_once() {
     let world = World::new();
     let task = at_work(&world);
     let Some(sandbox) = Sandbox::of(&world, &task, "1") else { return };
     kill(world.wrapper("toy/fix"));
     world.until("nobody answers", || companions(&world).is_empty());
     let said = sandbox.asks(&["task", "next"]);
-    let told = text(&said.stderr);
-    assert_eq!(said.status.code(), Some(5), "{told}");
+    let message = text(&said.stderr);
+    assert_eq!(said.status.code(), Some(5), "{message}");
     assert!(
-        told.contains("nobody answers") && told.contains("respawn") && told.contains("nothing was done"),
-        "{told}"
+        message.contains("nobody answers")
+            && message.contains("respawn")
+            && message.contains("nothing was done"),
+        "{message}"
     );
 }
 
@@ -328,10 +330,10 @@ fn what_the_engine_starts_by_itself_is_refused_to_agents() {
     ] {
         let said = task.as_agent("worker", "1").args(words).current_dir(task.worktree()).output().unwrap();
         assert_eq!(said.status.code(), Some(1), "{words:?}: {said:?}");
-        let told = text(&said.stdout) + &text(&said.stderr);
+        let message = text(&said.stdout) + &text(&said.stderr);
         assert!(
-            told.contains("the engine's alone") && told.contains("orange task update"),
-            "{words:?}: {told}"
+            message.contains("the engine's alone") && message.contains("orange task update"),
+            "{words:?}: {message}"
         );
     }
     assert!(task.events_of("agent.exited").is_empty());
@@ -355,8 +357,11 @@ fn what_is_about_an_agent_takes_the_secret_of_that_agent() {
             command.envs(secret.as_ref().map(|secret| ("ORANGE_SECRET", secret)));
             let said = command.args(words).output().unwrap();
             assert_eq!(said.status.code(), Some(1), "{words:?}: {said:?}");
-            let told = text(&said.stdout) + &text(&said.stderr);
-            assert!(told.contains("ORANGE_SECRET") && told.contains("orange task stop"), "{words:?}: {told}");
+            let message = text(&said.stdout) + &text(&said.stderr);
+            assert!(
+                message.contains("ORANGE_SECRET") && message.contains("orange task stop"),
+                "{words:?}: {message}"
+            );
         }
     }
     let mut event = other.as_agent("worker", "1");
@@ -396,9 +401,9 @@ fn a_request_whose_companion_is_killed_is_not_done_twice() {
     let [companion] = companions(&world)[..] else { panic!("{:?}", companions(&world)) };
     kill(companion);
     let said = asks.wait_with_output().unwrap();
-    let told = text(&said.stdout);
-    assert_eq!(said.status.code(), Some(5), "{told}");
-    assert!(told.contains("it is unknown whether") && told.contains("orange task show"), "{told}");
+    let message = text(&said.stdout);
+    assert_eq!(said.status.code(), Some(5), "{message}");
+    assert!(message.contains("it is unknown whether") && message.contains("orange task show"), "{message}");
     drop(lock);
     // The command itself was not killed, and does what was asked for, once.
     world.until("it is done", || task.show()["summary"] == "Something else");

@@ -103,7 +103,7 @@ struct Real<'r> {
 
 impl<'r> Real<'r> {
     fn create(world: &'r World, search: &'r Search<'r>, status: StateId) -> Self {
-        let agents = "told ".repeat(60);
+        let agents = "scripted ".repeat(60);
         let summary = format!("Mend it [agents: {}]", agents.trim_end());
         let (workflow, name) = (search.machine.name, search.machine.state(status).name);
         // A review is about work that is there.

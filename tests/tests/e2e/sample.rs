@@ -27,7 +27,7 @@ impl<'s> Sample<'s> {
         format!("{status:?} {:?} {:?}", edge.step, self.search.events(edge))
     }
 
-    fn way(&self, from: ConfigurationId, ends: impl Fn(&Edge) -> bool) -> Option<Vec<EdgeId>> {
+    fn path(&self, from: ConfigurationId, ends: impl Fn(&Edge) -> bool) -> Option<Vec<EdgeId>> {
         let mut budget = BUDGET;
         self.search.walk(from, |_| true, ends, &mut budget)
     }
@@ -39,9 +39,9 @@ impl<'s> Sample<'s> {
         loop {
             let is_new = |edge: &Edge| !self.shown.contains(&self.kind(edge));
             let goes_on = |edge: &Edge| !self.search.edges_from(edge.to).is_empty();
-            let way = self.way(at, |edge| is_new(edge) && goes_on(edge)).or_else(|| self.way(at, is_new));
-            let Some(way) = way else { return run };
-            for id in way {
+            let path = self.path(at, |edge| is_new(edge) && goes_on(edge)).or_else(|| self.path(at, is_new));
+            let Some(path) = path else { return run };
+            for id in path {
                 let edge = self.search.edge(id);
                 self.shown.insert(self.kind(edge));
                 at = edge.to;

@@ -28,7 +28,7 @@ fn with_token(world: &World, args: &[&str]) -> crate::said::Said {
 fn open(answer: &Value, harness: &str) -> Vec<String> {
     let plans = answer["harnesses"].as_array().unwrap().iter().filter(|plan| plan["harness"] == harness);
     let matters = plans.flat_map(|plan| plan["matters"].as_array().unwrap());
-    let open = matters.filter(|matter| matter["settled"] == false);
+    let open = matters.filter(|matter| matter["answered"] == false);
     open.map(|matter| matter["name"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -36,7 +36,7 @@ fn open(answer: &Value, harness: &str) -> Vec<String> {
 fn a_start_that_a_dialog_would_hang_is_refused() {
     let world = fresh();
     // One that waits is its own program all the while, with the arguments that it was started with.
-    let new = |branch: &str| world.create(branch, "Mend it [agents: told]", &["--no-spawn"]);
+    let new = |branch: &str| world.create(branch, "Mend it [agents: scripted]", &["--no-spawn"]);
     let starts = |task: &Task<'_>| with_token(&world, &["task", "spawn", &task.id]);
     let task = new("fix");
     let refused = starts(&task).fails(5, "environment");

@@ -22,7 +22,7 @@ fn a_review_of_work_that_is_there_is_the_first_round() {
     let (task, _) = created_as(&world, "fix", "agent-review", "Look at it [agents: pass]");
     assert!(task.agent(1).prompt().contains("Review round: 1\n"));
     task.reaches("reviewing");
-    assert_eq!((task.owned("review_round"), task.way().len()), (json!(1), 1));
+    assert_eq!((task.owned("review_round"), task.arrows().len()), (json!(1), 1));
     assert_eq!(task.events_of("agent.spawned")[0]["window"], "review-1");
 }
 
@@ -51,9 +51,9 @@ fn existing_work_may_wait_for_a_person_at_once() {
 #[test]
 fn a_state_reached_by_a_start_is_refused_to_a_waiting_task() {
     let world = World::new();
-    let told =
+    let message =
         world.fails(2, "usage", &["task", "create", "fix", "x", "--status", "clarification", "--no-spawn"]);
-    assert!(told.contains("--no-spawn"), "{told}");
+    assert!(message.contains("--no-spawn"), "{message}");
     assert_eq!(world.ok(&["task", "list", "--all"]), json!([]));
 }
 

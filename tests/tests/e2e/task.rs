@@ -81,7 +81,7 @@ impl<'w> Task<'w> {
     }
 
     /// The transitions that are finished, as `from → to`.
-    pub(crate) fn way(&self) -> Vec<String> {
+    pub(crate) fn arrows(&self) -> Vec<String> {
         let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
         let arrow = |event: &Value| format!("{} → {}", text(&event["from"]), text(&event["to"]));
         self.events_of("status.changed").iter().map(arrow).collect()
@@ -170,11 +170,11 @@ impl<'w> Task<'w> {
     /// The same for a request that ends the agent which asks, so that nobody is left to be answered.
     #[track_caller]
     pub(crate) fn asks_its_last(&self, actor: &str, spawn: u32, status: &str) {
-        let before = self.way().len();
+        let before = self.arrows().len();
         let said = self.asks(actor, spawn, status);
         assert!(said.status <= 0, "{said:?}");
         self.has_events(before + 1, "status.changed");
-        assert!(self.way()[before].ends_with(&format!(" → {status}")), "{:?}", self.way());
+        assert!(self.arrows()[before].ends_with(&format!(" → {status}")), "{:?}", self.arrows());
     }
 
     /// Adds to the body of its `TASK.md`, as an agent does.
@@ -220,7 +220,7 @@ impl Agent<'_> {
         String::from_utf8(fs::read(self.note("prompt")).unwrap()).unwrap()
     }
 
-    /// Tells one that is `told` how to end, in words of the shell.
+    /// Gives a `scripted` agent the shell script with which it ends.
     pub(crate) fn tell(&self, script: &str) {
         fs::write(self.note("end.new"), script).unwrap();
         fs::rename(self.note("end.new"), self.note("end")).unwrap();

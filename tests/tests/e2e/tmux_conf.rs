@@ -36,7 +36,7 @@ set -g no-such-option on
 ";
 
 #[test]
-fn a_task_goes_its_whole_way_under_it() {
+fn a_task_reaches_its_end_under_it() {
     let world = World::new();
     fs::write(world.path("home/.tmux.conf"), CONF).unwrap();
     let task = world.create("fix", "Mend it [agents: work hang hang pass]", &["--workflow", "persistent"]);

@@ -48,7 +48,7 @@ fn how_much_is_kept_is_set_for_each_project() {
 #[test]
 fn a_killed_wrapper_loses_nothing_that_was_shown() {
     let world = World::new();
-    let task = world.create("fix", "Mend it [agents: told]", &[]);
+    let task = world.create("fix", "Mend it [agents: scripted]", &[]);
     let agent = task.agent(1);
     let pid = agent.begun();
     agent.tell("echo the last words; touch \"$notes.spoken\"; exec sleep 1000000");
@@ -80,7 +80,7 @@ fn what_an_agent_shows_before_it_is_recorded_is_kept() {
         go = go.display(),
     );
     write_program(&world.path("agents/tmux"), &script);
-    let task = world.create("fix", "Mend it [agents: told]", &[]);
+    let task = world.create("fix", "Mend it [agents: scripted]", &[]);
     let agent = task.agent(1);
     let pid = agent.begun();
     agent.tell("echo the last words; exit 3");
@@ -94,7 +94,7 @@ fn what_an_agent_shows_before_it_is_recorded_is_kept() {
 #[test]
 fn who_records_a_pane_is_no_part_of_its_agent() {
     let world = World::new();
-    let task = world.create("fix", "Mend it [agents: told]", &[]);
+    let task = world.create("fix", "Mend it [agents: scripted]", &[]);
     let agent = task.agent(1);
     let pid = agent.begun();
     world.until("it is recorded", || recorder::of(&task.folder()).len() == 1);
@@ -130,7 +130,7 @@ fn a_person_who_pipes_a_pane_is_left_alone() {
     let piped = world.path("mine");
     let conf = format!("set-hook -g after-new-session 'pipe-pane \"cat >> {}\"'\n", piped.display());
     fs::write(world.path("home/.tmux.conf"), conf).unwrap();
-    let task = world.create("fix", "Mend it [agents: told]", &[]);
+    let task = world.create("fix", "Mend it [agents: scripted]", &[]);
     let agent = task.agent(1);
     agent.begun();
     agent.tell("echo to the person; exit 3");
@@ -159,7 +159,7 @@ fn transcripts_stay_with_the_task_to_its_end_and_after_it() {
 #[test]
 fn a_living_agent_is_followed_to_its_end() {
     let world = World::new();
-    let task = world.create("fix", "Mend it [agents: told]", &[]);
+    let task = world.create("fix", "Mend it [agents: scripted]", &[]);
     let agent = task.agent(1);
     agent.begun();
     let mut command = world.command(world.program);

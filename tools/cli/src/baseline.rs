@@ -132,7 +132,7 @@ impl Baseline {
             let left = take_out(file, known.clone());
             report.known += before - file.findings().len();
             if file.findings().iter().all(|it| it.level != Level::Error) {
-                report.gone.extend(told(&name, &left));
+                report.gone.extend(describe(&name, &left));
             }
         }
     }
@@ -140,7 +140,7 @@ impl Baseline {
     /// What it knows of files that are no longer there.
     pub(crate) fn of_missing_files(&self) -> Vec<String> {
         let missing = self.known.iter().filter(|(name, _)| !self.folder.join(name).exists());
-        missing.flat_map(|(name, known)| told(name, known)).collect()
+        missing.flat_map(|(name, known)| describe(name, known)).collect()
     }
 
     fn empty(path: &Path) -> Self {
@@ -180,7 +180,7 @@ fn known(file: &File) -> Vec<(usize, Known)> {
     findings.map(|(at, it)| (at, Known { check: it.name().to_owned(), place: places.of(it.span) })).collect()
 }
 
-fn told(file: &str, known: &BTreeMap<Known, usize>) -> Vec<String> {
+fn describe(file: &str, known: &BTreeMap<Known, usize>) -> Vec<String> {
     let line = |(Known { check, place }, count): (&Known, &usize)| {
         let times = if *count == 1 { String::new() } else { format!(", {count} times") };
         format!("{file}: {check} at {place}{times}")

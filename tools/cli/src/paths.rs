@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_from_a_folder_to_a_file() {
+    fn the_path_from_a_folder_to_a_file() {
         check("/a/b", "/a/b/c.yml", "c.yml");
         check("/a/b", "/a/b/c/d.yml", "c/d.yml");
         check("/a/b", "/a/c/d.yml", "../c/d.yml");

@@ -55,13 +55,13 @@ fn page(checks: &[&Check], at: usize) -> Page {
     let anchor = family.to_lowercase().replace(' ', "-").replace(',', "");
     let level = check.level.as_str();
     let body = linked(body, check);
-    let ways = ways(checks, at);
-    let text = format!("{title}\n\n`{level}` · [{family}]({INDEX}#{anchor})\n\n{body}\n---\n\n{ways}\n");
+    let links = links(checks, at);
+    let text = format!("{title}\n\n`{level}` · [{family}]({INDEX}#{anchor})\n\n{body}\n---\n\n{links}\n");
     Page { file: format!("{}.md", check.name), text }
 }
 
 /// To the page before, to the index, to the page behind.
-fn ways(checks: &[&Check], at: usize) -> String {
+fn links(checks: &[&Check], at: usize) -> String {
     let link = |check: &&Check| format!("{} [{}]({}.md)", check.code, check.name, check.name);
     let before = at.checked_sub(1).and_then(|it| checks.get(it)).map(|it| format!("← {}", link(it)));
     let behind = checks.get(at + 1).map(|it| format!("{} →", link(it)));

@@ -11,7 +11,7 @@ const END: &str = "<!-- `cargo xtask agents` wrote what is above. -->\n";
 #[derive(Debug, Default)]
 pub(super) struct Record {
     versions: Vec<Version>,
-    lives: Vec<Outcome>,
+    lives: Vec<LifeResult>,
     costs: Vec<Cost>,
 }
 
@@ -23,7 +23,7 @@ struct Version {
 }
 
 #[derive(Debug, Deserialize)]
-struct Outcome {
+struct LifeResult {
     life: String,
     harnesses: [String; 2],
     outcome: String,
@@ -40,7 +40,7 @@ struct Cost {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
-    Outcome(Outcome),
+    LifeResult(LifeResult),
     Cost(Cost),
     Version(Version),
 }
@@ -52,7 +52,7 @@ impl Record {
             let line =
                 serde_json::from_str(line).map_err(|error| format!("the record has {line}: {error}"))?;
             match line {
-                Line::Outcome(outcome) => record.lives.push(outcome),
+                Line::LifeResult(outcome) => record.lives.push(outcome),
                 Line::Cost(cost) => record.costs.push(cost),
                 Line::Version(version) => record.versions.push(version),
             }
@@ -79,7 +79,7 @@ impl Record {
     /// The differences from the table of the page.
     pub(super) fn changes(&self, page: &str) -> String {
         let changed = self.versions.iter().filter(|it| it.version.as_deref() != Some(it.pinned.as_str()));
-        let mut told: String = changed
+        let mut text: String = changed
             .map(|it| {
                 format!("{}: {} instead of {}\n", it.harness, it.version.as_deref().unwrap_or("?"), it.pinned)
             })
@@ -90,10 +90,10 @@ impl Record {
             let now = row(life, cells);
             let known = before.lines().find(|line| line.starts_with(&format!("| {life} |")));
             if known != Some(now.trim_end()) {
-                told += &format!("before: {}\nnow:    {now}", known.unwrap_or("nothing"));
+                text += &format!("before: {}\nnow:    {now}", known.unwrap_or("nothing"));
             }
         }
-        if told.is_empty() { "Nothing has changed.\n".to_owned() } else { told }
+        if text.is_empty() { "Nothing has changed.\n".to_owned() } else { text }
     }
 
     /// The lives without their harnesses, in the order of their first results.
@@ -110,8 +110,8 @@ impl Record {
     }
 
     fn cell(&self, life: &str, harness: &str) -> String {
-        let of_harness = |it: &&Outcome| it.name() == life && it.harnesses[0] == harness;
-        let cells: Vec<_> = self.lives.iter().filter(of_harness).map(Outcome::cell).collect();
+        let of_harness = |it: &&LifeResult| it.name() == life && it.harnesses[0] == harness;
+        let cells: Vec<_> = self.lives.iter().filter(of_harness).map(LifeResult::cell).collect();
         if cells.is_empty() { "–".to_owned() } else { cells.join("; ") }
     }
 
@@ -125,7 +125,7 @@ impl Record {
     }
 }
 
-impl Outcome {
+impl LifeResult {
     fn name(&self) -> &str {
         self.life.split_once(" [").map_or(self.life.as_str(), |(name, _)| name)
     }

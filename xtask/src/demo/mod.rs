@@ -86,9 +86,9 @@ fn one_worker<'s>(scratch: &'s Scratch, page: &'s Page) -> Result<Story<'s>> {
     page.text("The review has passed, and the same worker is still there. A person merges its branch.");
     story.orange(&["task", "merge", "add/theme", "--local", "--strategy", "merge"])?;
     story.reaches("done")?;
-    let way =
+    let statuses =
         ["pending", "planning", "working", "agent-review", "working", "agent-review", "reviewing", "done"];
-    story.went(&way)?;
+    story.went(&statuses)?;
     Ok(story)
 }
 

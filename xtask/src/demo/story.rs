@@ -22,8 +22,8 @@ pub(crate) struct Story<'s> {
     id: String,
     branch: String,
     transitions: Vec<Value>,
-    told: usize,
-    way: Vec<String>,
+    shown_events: usize,
+    statuses: Vec<String>,
     counters: BTreeMap<String, u64>,
     /// The newest agent of each actor.
     agents: BTreeMap<String, Agent>,
@@ -59,8 +59,8 @@ impl<'s> Story<'s> {
             id: text(&created, "id").to_owned(),
             branch: text(&created, "branch").to_owned(),
             transitions: workflow["transition_list"].as_array().cloned().unwrap_or_default(),
-            told: 0,
-            way: Vec::new(),
+            shown_events: 0,
+            statuses: Vec::new(),
             counters: BTreeMap::new(),
             agents: BTreeMap::new(),
             scene: Scene::default(),
@@ -80,7 +80,7 @@ impl<'s> Story<'s> {
 
     /// Prints what happens until the task has reached a status.
     pub(crate) fn reaches(&mut self, status: &str) -> Result<()> {
-        let arrived = |story: &Story<'_>| story.way.last().is_some_and(|last| last == status);
+        let arrived = |story: &Story<'_>| story.statuses.last().is_some_and(|last| last == status);
         self.tell_until(&format!("reaches {status}"), arrived)
     }
 
@@ -92,10 +92,10 @@ impl<'s> Story<'s> {
 
     /// Compares the statuses of the task with the expected ones.
     pub(crate) fn went(&self, expected: &[&str]) -> Result<()> {
-        if self.way == expected {
+        if self.statuses == expected {
             return Ok(());
         }
-        Err(format!("{} went {} and not {}", self.branch, self.way.join(" → "), expected.join(" → ")))
+        Err(format!("{} went {} and not {}", self.branch, self.statuses.join(" → "), expected.join(" → ")))
     }
 
     /// Lists every event.
@@ -112,8 +112,8 @@ impl<'s> Story<'s> {
     fn tell_until(&mut self, what: &str, holds: impl Fn(&Story<'_>) -> bool) -> Result<()> {
         let start = Instant::now();
         while !holds(self) {
-            if let Some(event) = self.scratch.journal(&self.id)?.into_iter().nth(self.told) {
-                self.told += 1;
+            if let Some(event) = self.scratch.journal(&self.id)?.into_iter().nth(self.shown_events) {
+                self.shown_events += 1;
                 self.tell(&event)?;
             } else if start.elapsed() < PATIENCE {
                 thread::sleep(Duration::from_millis(10));
@@ -126,7 +126,7 @@ impl<'s> Story<'s> {
 
     fn tell(&mut self, event: &Value) -> Result<()> {
         match text(event, "type") {
-            "task.created" => self.way.push(text(&event["set"], "status").to_owned()),
+            "task.created" => self.statuses.push(text(&event["set"], "status").to_owned()),
             "transition.started" => self.open(event),
             "hook.ended" => self.scene.hooks.push(hook(event)),
             "agent.spawned" => {
@@ -183,7 +183,7 @@ impl<'s> Story<'s> {
         }
         self.page.detail("hooks", &if hooks.is_empty() { none() } else { hooks.join(", ") });
         started.iter().for_each(|agent| self.page.detail("", agent));
-        self.way.push(to.to_owned());
+        self.statuses.push(to.to_owned());
         if hooks.iter().any(|hook| hook == "notify_worker") { self.tell_message() } else { Ok(()) }
     }
 
@@ -281,10 +281,10 @@ fn details(event: &Value) -> String {
         "into",
         "reference",
     ];
-    let way = event["from"].as_str().map(|from| format!("{from} → {}", text(event, "to")));
+    let statuses = event["from"].as_str().map(|from| format!("{from} → {}", text(event, "to")));
     let shown = |key: &&str| {
         let value = Some(&event[*key]).filter(|value| !value.is_null())?;
         Some(format!("{key}={}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
     };
-    way.into_iter().chain(KEYS.iter().filter_map(shown)).collect::<Vec<_>>().join("  ")
+    statuses.into_iter().chain(KEYS.iter().filter_map(shown)).collect::<Vec<_>>().join("  ")
 }

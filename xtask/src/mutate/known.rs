@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_and_the_survivors_agree_or_it_is_told() {
+    fn a_difference_of_list_and_survivors_is_reported() {
         let known = Known::read("# why\n\nit is a comment\n  a: b\n  c: d\n\nanother\n  e: f\n").unwrap();
         let survivors = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
         assert_eq!(known.compare(&survivors(&["a: b", "e: f", "c: d"])), [""; 0]);

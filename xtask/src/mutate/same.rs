@@ -15,8 +15,8 @@ pub(super) fn behaviour(source: &Source) -> Option<String> {
     let checked = compile(source).checked?;
     with_facts(&checked, source, |facts| {
         let mut text = String::new();
-        let told = [runs(&mut text, facts.search), outside(&mut text, facts.machine)];
-        told.iter().all(|it| it.is_ok()).then_some(text)
+        let written = [runs(&mut text, facts.search), outside(&mut text, facts.machine)];
+        written.iter().all(|it| it.is_ok()).then_some(text)
     })
     .ok()?
 }

@@ -6,11 +6,14 @@ use crate::house::File;
 
 /// From the ground up. What is in none of them is for all.
 const ROOMS: &[&str] = &[
-    "store", "answer", "caller", "machines", "drive", "app", "setup", "hooks", "flow", "relay", "doctor",
+    "store", "answer", "caller", "machines", "drive", "app", "setup", "hooks", "relay", "flow", "doctor",
     "cmd",
 ];
 
-/// Every line of a room that names one above it.
+/// Rooms below a room that it leaves to the one between them: a command calls `flow`, and only `flow` acts.
+const LEFT_TO_OTHERS: &[(&str, &[&str])] = &[("cmd", &["drive", "hooks"])];
+
+/// Every line of a room that names one above it, or one that it leaves to others.
 pub(super) fn climbs(files: &[File]) -> Vec<Finding> {
     files.iter().flat_map(of_file).collect()
 }
@@ -18,11 +21,18 @@ pub(super) fn climbs(files: &[File]) -> Vec<Finding> {
 fn of_file(file: &File) -> impl Iterator<Item = Finding> {
     let own = ROOMS.iter().position(|room| is_in(file, room));
     let above = own.map_or(&[][..], |own| &ROOMS[own + 1..]);
+    let left = LEFT_TO_OTHERS.iter().find(|(room, _)| is_in(file, room)).map_or(&[][..], |(_, left)| left);
     code_outside_tests(file).filter_map(move |(number, code)| {
-        let room = named(code).find(|room| above.contains(room))?;
+        let room = named(code).find(|room| above.contains(room) || left.contains(room))?;
         let place = format!("{}:{number}", file.path);
-        let problem = format!("names `{room}`, which stands above it");
-        Some(Finding::new(place, problem, "move what both need to the lower of the two rooms"))
+        let (problem, remedy) = if left.contains(&room) {
+            let problem = format!("names `{room}`, which it leaves to the rooms between them");
+            (problem, "move the decision to `flow`, and call it")
+        } else {
+            let problem = format!("names `{room}`, which stands above it");
+            (problem, "move what both need to the lower of the two rooms")
+        };
+        Some(Finding::new(place, problem, remedy))
     })
 }
 
@@ -58,6 +68,9 @@ mod tests {
         check("engine/src/hooks/other.rs", "use crate::{Error, store::LockedTask};", 0);
         check("engine/src/hooks/other.rs", "// crate::flow does the rest", 0);
         check("engine/src/flow/finish.rs", "use crate::hooks::{self, cmd};", 0);
+        check("engine/src/cmd/task/create.rs", "use crate::drive::git::Git;", 1);
+        check("engine/src/cmd/task/create.rs", "use crate::{app::App, hooks::workspace};", 1);
+        check("engine/src/relay/serve.rs", "use crate::flow::limit;", 1);
         check("engine/src/app.rs", "use crate::flow::TransitionResult;", 1);
         check("engine/src/answer/gc.rs", "use crate::cmd::answer::table;", 1);
         check("engine/src/files.rs", "use crate::flow::TransitionResult;", 0);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::fault::{Fault, ReachedStep, steps};
-use super::outcome::{Outcome, Task};
+use super::outcome::{Task, TaskState};
 use super::scene::{Act, Scene};
 use super::world::{World, end_of, is_alive};
 use crate::Result;
@@ -26,13 +26,13 @@ pub(super) enum Ending {
     /// Nothing had changed, and it was requested again.
     AskedAgain,
     /// A hook failed, and the task says so.
-    Told,
+    CalledAttention,
 }
 
 /// The result of an attempt.
 pub(super) struct Attempt {
     pub(super) ending: Ending,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: TaskState,
     /// The steps of the request.
     pub(super) steps: Vec<ReachedStep>,
     pub(super) took: Duration,
@@ -46,7 +46,7 @@ pub(super) fn attempt(
     scene: &Scene,
     fault: &Fault,
     branch: &str,
-    expected: Option<&Outcome>,
+    expected: Option<&TaskState>,
 ) -> Result<Attempt> {
     let before = scene.prepare(world, branch)?;
     fault.arm(world)?;
@@ -97,7 +97,7 @@ pub(super) fn attempt(
     };
     match expected.filter(|expected| **expected != outcome) {
         Some(_) if fault.starves() && outcome.has_attention => {
-            Ok(Attempt { ending: Ending::Told, outcome, steps, took, unlocked })
+            Ok(Attempt { ending: Ending::CalledAttention, outcome, steps, took, unlocked })
         }
         Some(expected) => Err(format!("it came out differently:\n{}", difference(expected, &outcome))),
         None => Ok(Attempt { ending, outcome, steps, took, unlocked }),
@@ -221,7 +221,7 @@ fn recover(world: &World, branch: &str) -> Result<()> {
 }
 
 /// The lines that differ.
-fn difference(expected: &Outcome, found: &Outcome) -> String {
+fn difference(expected: &TaskState, found: &TaskState) -> String {
     let (expected, found) = (format!("{expected:#?}"), format!("{found:#?}"));
     let only = |text: &str, other: &str, sign: &str| -> String {
         let others: Vec<&str> = other.lines().collect();

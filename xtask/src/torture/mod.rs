@@ -18,7 +18,7 @@ use std::thread;
 use std::time::Instant;
 
 use self::attempt::attempt;
-use self::outcome::{Outcome, Task};
+use self::outcome::{Task, TaskState};
 use self::plan::{Amounts, Job, Measured};
 use self::scene::SCENES;
 use self::table::Table;
@@ -176,7 +176,7 @@ fn work(built: &Built, jobs: &[Job], next: &AtomicUsize, measured: &[Measured], 
 fn one(
     built: &Built,
     job: &Job,
-    expected: Option<&Outcome>,
+    expected: Option<&TaskState>,
     worlds: &mut Vec<(plan::WorldKind, World, usize)>,
 ) -> Result<attempt::Attempt> {
     let place = job.place();

@@ -26,7 +26,7 @@ pub(super) struct Task {
 
 /// Everything that is compared with an undisturbed run.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Outcome {
+pub(super) struct TaskState {
     status: String,
     workflow: Option<String>,
     is_deleted: bool,
@@ -36,7 +36,7 @@ pub(super) struct Outcome {
     /// Whether `TASK.md` has the address of a pull request.
     has_address: bool,
     pull_requests: usize,
-    way: Vec<String>,
+    arrows: Vec<String>,
     hooks: Vec<String>,
     events: BTreeMap<&'static str, usize>,
     started: Vec<String>,
@@ -174,7 +174,7 @@ impl Task {
     }
 
     /// Its state. It waits for the `expected` one as long as a message may be under way.
-    pub(super) fn outcome(&self, world: &World, expected: Option<&Outcome>) -> Result<Outcome> {
+    pub(super) fn outcome(&self, world: &World, expected: Option<&TaskState>) -> Result<TaskState> {
         self.check()?;
         self.check_kept(world)?;
         self.has_begun(world)?;
@@ -198,7 +198,7 @@ impl Task {
             "pr.created",
             "work.backed_up",
         ];
-        Ok(Outcome {
+        Ok(TaskState {
             status: self.status(),
             workflow: self.text("workflow"),
             is_deleted: self.folder.starts_with(world.path("orange/trash")),
@@ -206,7 +206,7 @@ impl Task {
             has_attention: self.field("attention")?.is_some(),
             has_address: self.field("pr_url")?.is_some(),
             pull_requests: self.pull_requests(world),
-            way: self
+            arrows: self
                 .of_type("status.changed")
                 .map(|event| format!("{} → {}", text(&event["from"]), text(&event["to"])))
                 .collect(),

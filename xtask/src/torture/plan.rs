@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::Built;
 use super::fault::{Fault, ReachedStep, small_disk, unmount};
-use super::outcome::Outcome;
+use super::outcome::TaskState;
 use super::scene::{Act, SCENES};
 use super::world::World;
 use crate::Result;
@@ -14,7 +14,7 @@ use crate::Result;
 pub(super) struct Measured {
     /// Its index among the scenes.
     pub(super) scene: usize,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: TaskState,
     pub(super) steps: Vec<ReachedStep>,
     pub(super) took: Duration,
 }

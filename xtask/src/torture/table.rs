@@ -28,7 +28,7 @@ struct Row {
     answered: usize,
     finished: usize,
     asked_again: usize,
-    told: usize,
+    called_attention: usize,
     lost: usize,
 }
 
@@ -67,7 +67,7 @@ impl Table {
             Ok(Ending::Answered) => row.answered += 1,
             Ok(Ending::Finished) => row.finished += 1,
             Ok(Ending::AskedAgain) => row.asked_again += 1,
-            Ok(Ending::Told) => row.told += 1,
+            Ok(Ending::CalledAttention) => row.called_attention += 1,
             Err(error) => {
                 row.lost += 1;
                 let loss =
@@ -116,13 +116,14 @@ impl Row {
         self.answered += other.answered;
         self.finished += other.finished;
         self.asked_again += other.asked_again;
-        self.told += other.told;
+        self.called_attention += other.called_attention;
         self.lost += other.lost;
     }
 
     fn write(&self, text: &mut String) {
-        let Row { kind, injected, missed, answered, finished, asked_again, told, lost } = self;
-        let figures = [injected, missed, answered, finished, asked_again, told, lost].map(usize::to_string);
+        let Row { kind, injected, missed, answered, finished, asked_again, called_attention, lost } = self;
+        let figures =
+            [injected, missed, answered, finished, asked_again, called_attention, lost].map(usize::to_string);
         // Writing to a string cannot fail.
         writeln!(text, "| {kind} | {} |", figures.join(" | ")).unwrap_or_default();
     }
@@ -162,7 +163,7 @@ mod tests {
         let job = |fault| Job { scene: 0, fault };
         table.count(&job(Fault::Stops), Ok(Ending::Answered));
         table.count(&job(Fault::ReadOnly), Ok(Ending::AskedAgain));
-        table.count(&job(Fault::ReadOnly), Ok(Ending::Told));
+        table.count(&job(Fault::ReadOnly), Ok(Ending::CalledAttention));
         assert!(!table.has_losses());
         let text = table.render(Duration::from_secs(3));
         let rows: Vec<&str> = text.lines().skip(3).collect();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::C26;
-use super::shared::{counted, is_persons_way, name, value_after};
+use super::shared::{counted, is_persons_transition, name, value_after};
 use crate::lint::Facts;
 use crate::search::task::MAX_COUNTERS;
 use crate::search::{EdgeId, Quick, SearchStep};
@@ -72,7 +72,7 @@ fn touches(facts: &Facts<'_>) -> Vec<Touch> {
     for (step, edge) in facts.search.edges() {
         let SearchStep::Request { transition, .. } = edge.step else { continue };
         // A person who does what a dead agent was to do goes on with its round.
-        if !is_persons_way(facts, transition) {
+        if !is_persons_transition(facts, transition) {
             continue;
         }
         let (from, to) = (facts.search.task(edge.from), facts.search.task(edge.to));

@@ -95,10 +95,10 @@ fn finding(
         rounds.iter().map(|id| search.edge(*id)).filter(|edge| is_here(edge)).map(|edge| value(edge.to)),
     );
     let run: Vec<EdgeId> = std::iter::once(created.step).chain(rounds).collect();
-    Some(told(facts, created, (counter, guard), &values, least, &run))
+    Some(diagnostic(facts, created, (counter, guard), &values, least, &run))
 }
 
-fn told(
+fn diagnostic(
     facts: &Facts<'_>,
     created: &Created,
     (counter, guard): (CounterId, &Guard),

@@ -127,11 +127,11 @@ fn gaps_in<'f>(
 /// The guards that decide where these gates are open; none when one transition has no guard. What an agent or an exit rule may
 /// do without any gate counts, too.
 fn guards_behind<'f>(facts: &Facts<'f>, state: StateId, opened: &[TransitionId]) -> Option<Vec<&'f Guard>> {
-    let ways = facts.leaving(state).filter(|(id, transition)| {
+    let leaving = facts.leaving(state).filter(|(id, transition)| {
         let ungated = transition.gate.is_none() && facts.actor_kinds[id.0 as usize] != ActorKind::Person;
         ungated || opened.contains(id)
     });
-    ways.map(|(_, transition)| transition.when.as_ref()).collect()
+    leaving.map(|(_, transition)| transition.when.as_ref()).collect()
 }
 
 fn finding(facts: &Facts<'_>, gap: &Gap<'_>) -> Option<Diagnostic> {

@@ -88,14 +88,16 @@ pub(super) fn name<'f>(facts: &Facts<'f>, counter: CounterId) -> &'f str {
 /// Whether a person takes this step: their own transition, or that of an agent that is not there.
 pub(super) fn is_persons(facts: &Facts<'_>, edge: &Edge) -> bool {
     match edge.step {
-        SearchStep::Request { transition, by, .. } => by == Actor::Human || is_persons_way(facts, transition),
+        SearchStep::Request { transition, by, .. } => {
+            by == Actor::Human || is_persons_transition(facts, transition)
+        }
         SearchStep::Start | SearchStep::Respawn => true,
         SearchStep::Write(_) | SearchStep::Exit { .. } => false,
     }
 }
 
 /// Whether a transition is a person's to take: theirs by all that the workflow tells, or out of a state that waits for them.
-pub(super) fn is_persons_way(facts: &Facts<'_>, id: TransitionId) -> bool {
+pub(super) fn is_persons_transition(facts: &Facts<'_>, id: TransitionId) -> bool {
     let declared = facts.transition(id);
     let theirs = facts.actor_kinds[id.0 as usize] == ActorKind::Person || facts.waits(declared.from.value);
     theirs && declared.by.allows(Actor::Human)

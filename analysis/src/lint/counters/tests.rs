@@ -44,7 +44,7 @@ fn mended(text: &str, code: &str, expect: &str) {
 }
 
 #[test]
-fn a_guard_of_several_transitions_is_told_once() {
+fn a_guard_of_several_transitions_is_reported_once() {
     let text = flow("  - {from: [working, pending], to: pending, when: \"tries < 0\"}\n", "{tries}");
     check(
         &text,
@@ -93,7 +93,7 @@ fn review(first: &str, second: &str, other: &str) -> String {
 }
 
 #[test]
-fn gaps_are_told_where_the_search_comes_to_them() {
+fn gaps_are_reported_where_the_search_comes_to_them() {
     let gap = "C23 «review_round < 2» `## Review` (Verdict: FAIL) opens no transition out of `review`";
     check(
         &review("review_round < 2", "review_round > 2", ""),
@@ -107,7 +107,7 @@ fn gaps_are_told_where_the_search_comes_to_them() {
 }
 
 #[test]
-fn a_way_without_a_gate_that_an_agent_is_told_of_leaves_no_gap() {
+fn a_named_transition_without_a_gate_leaves_no_gap() {
     let other = |when: &str| {
         format!(
             "  - {{from: review, to: other, {when}hooks: [{{action: kill_session}}]}}\n  - {{from: other, to: done, hooks: [{{action: release_workspace}}]}}\n"

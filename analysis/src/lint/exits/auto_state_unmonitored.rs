@@ -23,8 +23,8 @@ fn of_state(facts: &Facts<'_>, id: StateId, state: &State) -> Option<Diagnostic>
     let arrived = run.last().and_then(|id| facts.search.edge(*id).step.transition());
     let mut found = Diagnostic::new(&C47, state.name.span, message);
     if let Some(arrived) = arrived.map(|id| facts.transition(id)) {
-        let told = format!("1. {} leads there with a {agent} alive", facts.arrow(arrived));
-        found = found.label(facts.first_line(arrived.span), told);
+        let label_text = format!("1. {} leads there with a {agent} alive", facts.arrow(arrived));
+        found = found.label(facts.first_line(arrived.span), label_text);
     }
     Some(
         found

@@ -21,14 +21,14 @@ struct Disagreement {
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     let mut found = Vec::new();
     for (id, task) in facts.search.configurations() {
         if facts.machine.exit_rules_of(task.status).is_empty() {
             continue;
         }
         for it in disagreements(facts, id) {
-            if told.insert(it.transition) {
+            if reported.insert(it.transition) {
                 found.push(finding(facts, &it));
             }
         }
@@ -125,9 +125,9 @@ fn finding(facts: &Facts<'_>, it: &Disagreement) -> Diagnostic {
         }
     };
     let message = format!("{arrow} lets an agent leave {words}, and one that ends with the same {becomes}");
-    let way = transition.gate.as_ref().map_or(transition.span, |it| it.span);
+    let place = transition.gate.as_ref().map_or(transition.span, |it| it.span);
     let mut found = Diagnostic::new(&C4E, facts.first_line(transition.span), message)
-        .label(facts.first_line(way), format!("1. an agent that asks is let through {words}"));
+        .label(facts.first_line(place), format!("1. an agent that asks is let through {words}"));
     if let Some(rule) = facts.deciding().rule(facts, facts.search.edge(it.exit)) {
         let rule = facts.exit_rules[rule];
         found =
@@ -184,9 +184,9 @@ exit_monitoring:
 "
         );
         let found = lint(&Source::new("flow.yml", &text)).diagnostics;
-        let told: Vec<&str> =
+        let reported: Vec<&str> =
             found.iter().filter(|it| it.code() == "C4E").map(|it| it.message.as_str()).collect();
-        assert_eq!(told, expect, "{text}");
+        assert_eq!(reported, expect, "{text}");
     }
 
     const PASS: &str = "gate: {section: '## Review', verdict: PASS, fresh: true}";
@@ -204,7 +204,7 @@ exit_monitoring:
     }
 
     #[test]
-    fn a_way_that_asks_for_less_than_its_rule_is_told() {
+    fn a_transition_that_asks_for_less_than_its_rule_is_reported() {
         let loose = "gate: {section: '## Review', required: true, fresh: true}";
         check(
             [loose, FAIL, STUCK],
@@ -224,7 +224,7 @@ exit_monitoring:
     }
 
     #[test]
-    fn work_that_no_rule_knows_is_told_where_an_agent_is_to_ask() {
+    fn work_that_no_rule_knows_is_reported_where_an_agent_asks() {
         let [_, fails, crash] = RULES;
         check(
             [PASS, FAIL, STUCK],

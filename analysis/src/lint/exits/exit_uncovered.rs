@@ -25,10 +25,10 @@ fn unmatched(facts: &Facts<'_>, cases: &Cases) -> Option<Diagnostic> {
     let first = open.first()?;
     let how = match &cases.headings().collect::<Vec<_>>()[..] {
         [] => "for any other reason".to_owned(),
-        [heading] => format!("with {}", any_of(told(cases, &open, heading))),
+        [heading] => format!("with {}", any_of(descriptions(cases, &open, heading))),
         headings => {
-            let told: Vec<String> = headings.iter().filter_map(|it| cases.tell(first, it)).collect();
-            format!("with {}", told.join(" and "))
+            let descriptions: Vec<String> = headings.iter().filter_map(|it| cases.tell(first, it)).collect();
+            format!("with {}", descriptions.join(" and "))
         }
     };
     let status = facts.name(cases.state);
@@ -53,7 +53,7 @@ fn no_verdict(facts: &Facts<'_>, cases: &Cases) -> Option<Diagnostic> {
     })?;
     let taken = cases.all.iter().filter(|it| it.rule == Some(rule));
     let taken: Vec<&Case> = taken.filter(|it| is_written_without(facts, cases, it, heading)).collect();
-    let what = any_of(told(cases, &taken, heading));
+    let what = any_of(descriptions(cases, &taken, heading));
     let status = facts.name(cases.state);
     let place = condition_of(facts, facts.exit_rules[rule]);
     let message =
@@ -96,10 +96,10 @@ fn verdict_rules<'r>(
 }
 
 /// What stands in a section in these cases, each once.
-fn told(cases: &Cases, of: &[&Case], heading: &str) -> Vec<String> {
-    let mut told: Vec<String> = of.iter().filter_map(|case| cases.tell(case, heading)).collect();
-    told.sort_unstable();
-    told.dedup();
-    told.truncate(MAX_LABELS);
-    told
+fn descriptions(cases: &Cases, of: &[&Case], heading: &str) -> Vec<String> {
+    let mut descriptions: Vec<String> = of.iter().filter_map(|case| cases.tell(case, heading)).collect();
+    descriptions.sort_unstable();
+    descriptions.dedup();
+    descriptions.truncate(MAX_LABELS);
+    descriptions
 }

@@ -160,8 +160,8 @@ fn finding(facts: &Facts<'_>, accepted: &Acceptance<'_>) -> Option<Diagnostic> {
     let found = story
         .into_iter()
         .zip(1..)
-        .fold(Diagnostic::new(&C49, place, message), |found, ((span, told), number)| {
-            found.label(span, format!("{number}. {told}"))
+        .fold(Diagnostic::new(&C49, place, message), |found, ((span, words), number)| {
+            found.label(span, format!("{number}. {words}"))
         });
     let (help, fix) = mend(facts, accepted, gate, rule);
     Some(
@@ -212,8 +212,8 @@ fn ungated<'f>(facts: &Facts<'f>, accepted: &Acceptance<'_>) -> Vec<&'f Transiti
         RuleOutcome::ThenWhen(clauses) => clauses.iter().map(|it| it.then.value).collect(),
         RuleOutcome::Crash { .. } | RuleOutcome::MarkDead | RuleOutcome::Wait { .. } => Vec::new(),
     };
-    let ways = facts.leaving(accepted.place.0).map(|(_, transition)| transition);
-    ways.filter(|it| targets.contains(&it.to.value) && it.gate.is_none()).collect()
+    let leaving = facts.leaving(accepted.place.0).map(|(_, transition)| transition);
+    leaving.filter(|it| targets.contains(&it.to.value) && it.gate.is_none()).collect()
 }
 
 /// The finding that coming back takes too many steps to look at them all.

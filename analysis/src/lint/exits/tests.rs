@@ -292,10 +292,11 @@ fn rules_about_ends_may_hold_or_not() {
 fn a_rule_about_ends_is_checked_against_gate_and_earlier_rules() {
     let leads_on = after("exit: {code: 0}, then: reviewing");
     let found = lint(&Source::new("flow.yml", reviewed([PASS, FAIL], &leads_on))).diagnostics;
-    let told: Vec<_> = found.iter().filter(|it| it.code() == "C42").map(|it| &it.message).collect();
+    let messages: Vec<_> = found.iter().filter(|it| it.code() == "C42").map(|it| &it.message).collect();
     assert!(
-        told.len() == 1 && told[0].contains("and the gate of `agent-review → reviewing` then refuses"),
-        "{told:?}"
+        messages.len() == 1
+            && messages[0].contains("and the gate of `agent-review → reviewing` then refuses"),
+        "{messages:?}"
     );
 
     let shadowed = "this exit rule never applies: the one before it does whenever it would";

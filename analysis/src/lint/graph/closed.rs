@@ -53,9 +53,9 @@ impl<'f> Closed<'f> {
     /// Whether its guard compares a counter that nothing counts, in a loop: that counter is then what is wrong.
     pub(super) fn reads_what_nothing_counts(&self, id: TransitionId) -> bool {
         let from = self.facts.machine.transition(id).from;
-        let turns = self.facts.leaving(from).any(|(way, it)| {
+        let turns = self.facts.leaving(from).any(|(id, it)| {
             let (from, to) = (u32::from(from.0), u32::from(it.to.value.0));
-            self.taken[way.0 as usize] && self.turning.together(from, to)
+            self.taken[id.0 as usize] && self.turning.together(from, to)
         });
         turns && counters(self.facts, id).iter().any(|it| self.facts.search.counters.slot(*it).is_none())
     }

@@ -18,7 +18,7 @@ const MAX_STEPS: usize = 2_000_000;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let entries = Entries::of(facts);
-    let (mut found, mut told) = (Vec::new(), BTreeSet::new());
+    let (mut found, mut reported) = (Vec::new(), BTreeSet::new());
     let mut budget = MAX_STEPS;
     for gated in gated(facts).filter(|it| entries.may_lead_round(facts, it)) {
         let Some(round) = round(facts, &entries, &gated, &mut budget) else {
@@ -29,7 +29,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
             continue;
         };
         let last = round.last().and_then(|id| facts.search.edge(*id).step.transition());
-        if told.insert((last, gated.section)) {
+        if reported.insert((last, gated.section)) {
             found.push(finding(facts, &gated, &round));
         }
     }
@@ -134,11 +134,11 @@ fn round(facts: &Facts<'_>, entries: &Entries, gated: &Gated<'_>, budget: &mut u
 }
 
 fn finding(facts: &Facts<'_>, gated: &Gated<'_>, round: &[EdgeId]) -> Diagnostic {
-    let ways: Vec<&Transition> = round
+    let path: Vec<&Transition> = round
         .iter()
         .filter_map(|id| Some(facts.transition(facts.search.edge(*id).step.transition()?)))
         .collect();
-    let last = ways.last().copied().unwrap_or(gated.transition);
+    let last = path.last().copied().unwrap_or(gated.transition);
     let (section, to) = (&gated.gate.section.value, facts.name(last.to.value));
     let message = format!(
         "{} leads round the gate of {}: a task comes to `{to}` without `{section}`",
@@ -151,9 +151,9 @@ fn finding(facts: &Facts<'_>, gated: &Gated<'_>, round: &[EdgeId]) -> Diagnostic
         facts.first_line(gated.gate.span),
         format!("1. {} asks for `{section}`", facts.arrow(gated.transition)),
     );
-    let found = (2..).zip(&ways).fold(found, |found, (number, way)| {
-        let words = format!("{number}. {} does not", facts.arrow(way));
-        found.label(facts.first_line(way.span), words)
+    let found = (2..).zip(&path).fold(found, |found, (number, transition)| {
+        let words = format!("{number}. {} does not", facts.arrow(transition));
+        found.label(facts.first_line(transition.span), words)
     });
     found.trace(facts.tell(&run, format!("no `{section}`"))).help(format!(
         "give {} the gate, too, `gate: {}`, or, if that is for a person to decide, `by: human`",

@@ -38,11 +38,11 @@ fn circles(facts: &Facts<'_>) -> Vec<Vec<StateId>> {
 }
 
 fn is_closed(facts: &Facts<'_>, states: &[StateId]) -> bool {
-    let mut ways = states.iter().flat_map(|it| facts.machine.targets(*it)).peekable();
+    let mut leaving = states.iter().flat_map(|it| facts.machine.targets(*it)).peekable();
     let first = states.first().copied();
-    ways.peek().is_some()
+    leaving.peek().is_some()
         && first.is_some_and(|it| facts.graph.entered[usize::from(it.0)])
-        && ways
+        && leaving
             .all(|to| first.is_some_and(|it| facts.graph.circles.together(u32::from(it.0), u32::from(to.0))))
 }
 
@@ -100,10 +100,10 @@ fn caught(facts: &Facts<'_>, trap: &ConfigurationId) -> Diagnostic {
         .label(state.name.span, "1. a task here, after the run below")
         .trace(facts.tell(&facts.search.run_to(*trap), "no transition to an end is open".to_owned()))
         .help("open one of these transitions, or add one that is always open");
-    let ways = states.iter().flat_map(|it| facts.leaving(*it)).filter(|(id, _)| !taken.contains(id));
-    (2..).zip(ways.take(MAX_LABELS)).fold(found, |found, (number, (id, way))| {
+    let leaving = states.iter().flat_map(|it| facts.leaving(*it)).filter(|(id, _)| !taken.contains(id));
+    (2..).zip(leaving.take(MAX_LABELS)).fold(found, |found, (number, (id, transition))| {
         let reason = reasons.reason(id);
-        let words = format!("{number}. {} is closed to it: {}", facts.arrow(way), reason.words);
+        let words = format!("{number}. {} is closed to it: {}", facts.arrow(transition), reason.words);
         found.label(facts.first_line(reason.span), words)
     })
 }

@@ -15,10 +15,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 /// Whether the state has transitions, all of them a person's, and all to an end.
 fn only_ends(facts: &Facts<'_>, id: StateId) -> bool {
-    let mut ways = facts.leaving(id).peekable();
+    let mut leaving = facts.leaving(id).peekable();
     let ends = |to: StateId| facts.state(to).terminal;
-    ways.peek().is_some()
-        && ways.all(|(way, it)| ends(it.to.value) && facts.actor_kinds[way.0 as usize] == ActorKind::Person)
+    leaving.peek().is_some()
+        && leaving.all(|(id, it)| ends(it.to.value) && facts.actor_kinds[id.0 as usize] == ActorKind::Person)
 }
 
 fn finding(facts: &Facts<'_>, id: StateId, state: &State) -> Diagnostic {

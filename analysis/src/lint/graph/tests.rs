@@ -41,7 +41,7 @@ prompts: {{worker: work, reviewer: review}}
 const ROUND: &str = "agents and the engine can go round for ever, `working → agent-review → working`: ";
 
 #[test]
-fn c01_a_circle_that_nothing_enters_is_told_once() {
+fn c01_a_circle_that_nothing_enters_is_reported_once() {
     check(
         "C01",
         "
@@ -57,7 +57,7 @@ transitions:
 }
 
 #[test]
-fn c03_guards_that_close_every_way_out_in_the_end() {
+fn c03_guards_that_close_every_transition_in_the_end() {
     check(
         "C03",
         "
@@ -165,7 +165,7 @@ prompts: {worker: work}
 }
 
 #[test]
-fn c09_a_way_that_no_person_may_take_is_none() {
+fn c09_a_transition_that_no_person_may_take_does_not_count() {
     check(
         "C09",
         "
@@ -179,7 +179,7 @@ transitions:
 }
 
 #[test]
-fn c12_another_first_way_into_a_state_goes_round_nothing() {
+fn c12_another_first_path_to_a_state_goes_round_nothing() {
     check(
         "C12",
         "
@@ -195,7 +195,7 @@ transitions:
 }
 
 #[test]
-fn c01_a_closed_way_of_any_exit_rule_counts_as_a_crash() {
+fn c01_a_closed_transition_of_an_exit_rule_counts_as_a_crash() {
     let text = |rule: &str| {
         format!(
             "
@@ -250,7 +250,7 @@ prompts: {{worker: work, reviewer: review}}
 }
 
 #[test]
-fn c01_a_way_that_an_exit_rule_lacks_is_told_of_the_rule() {
+fn c01_a_transition_that_an_exit_rule_lacks_is_the_rules_fault() {
     let text = |rule: &str| {
         format!(
             "

@@ -15,11 +15,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 fn finding(facts: &Facts<'_>, lasso: &Lasso) -> Option<Diagnostic> {
-    let ways = ways(facts, lasso);
-    let first = facts.transition(*ways.first()?);
-    let why = why(facts, &ways)?;
+    let transitions = transitions(facts, lasso);
+    let first = facts.transition(*transitions.first()?);
+    let why = why(facts, &transitions)?;
     let mut states: Vec<&str> = vec![facts.name(first.from.value)];
-    states.extend(ways.iter().map(|id| facts.name(facts.transition(*id).to.value)));
+    states.extend(transitions.iter().map(|id| facts.name(facts.transition(*id).to.value)));
     let round = states.join(" → ");
     let message = format!("agents and the engine can go round for ever, `{round}`: {}", why.words);
     let edges = lasso.turn.iter().map(|id| facts.search.edge(*id));
@@ -27,7 +27,7 @@ fn finding(facts: &Facts<'_>, lasso: &Lasso) -> Option<Diagnostic> {
     let run: Vec<_> = lasso.run.iter().chain(&lasso.turn).copied().collect();
     let end = format!("and so on; {}", agents_started(agents));
     let found = Diagnostic::new(&C05, facts.first_line(first.span), message);
-    let found = (1..).zip(&ways).fold(found, |found, (number, id)| {
+    let found = (1..).zip(&transitions).fold(found, |found, (number, id)| {
         let transition = facts.transition(*id);
         found.label(facts.first_line(transition.span), format!("{number}. {}", facts.arrow(transition)))
     });
@@ -43,7 +43,7 @@ fn agents_started(agents: u64) -> String {
 }
 
 /// The transitions of one turn, in order.
-fn ways(facts: &Facts<'_>, lasso: &Lasso) -> Vec<TransitionId> {
+fn transitions(facts: &Facts<'_>, lasso: &Lasso) -> Vec<TransitionId> {
     lasso.turn.iter().filter_map(|id| facts.search.edge(*id).step.transition()).collect()
 }
 
@@ -54,9 +54,9 @@ struct Why {
 }
 
 /// `None` where a guard in the loop compares a counter that no hook counts: another check reports that.
-fn why(facts: &Facts<'_>, ways: &[TransitionId]) -> Option<Why> {
-    let rising: BTreeSet<CounterId> = rising(facts, ways).collect();
-    let read: BTreeSet<CounterId> = ways.iter().flat_map(|id| counters(facts, *id)).collect();
+fn why(facts: &Facts<'_>, transitions: &[TransitionId]) -> Option<Why> {
+    let rising: BTreeSet<CounterId> = rising(facts, transitions).collect();
+    let read: BTreeSet<CounterId> = transitions.iter().flat_map(|id| counters(facts, *id)).collect();
     let name = |id: &CounterId| facts.workflow.counters[usize::from(id.0)].name.as_str();
     if read.iter().any(|it| facts.search.counters.slot(*it).is_none()) {
         return None;
@@ -72,21 +72,21 @@ fn why(facts: &Facts<'_>, ways: &[TransitionId]) -> Option<Why> {
         }
         (None, None) => ("nothing on it counts the turns".to_owned(), None),
     };
-    Some(Why { words, help: help(facts, ways, counter) })
+    Some(Why { words, help: help(facts, transitions, counter) })
 }
 
-fn rising(facts: &Facts<'_>, ways: &[TransitionId]) -> impl Iterator<Item = CounterId> {
-    let hooks = ways.iter().flat_map(|id| facts.machine.transition(*id).hooks);
+fn rising(facts: &Facts<'_>, transitions: &[TransitionId]) -> impl Iterator<Item = CounterId> {
+    let hooks = transitions.iter().flat_map(|id| facts.machine.transition(*id).hooks);
     hooks.filter_map(|hook| hook.counter).filter(|it| *it != CRASH_COUNT)
 }
 
-fn help(facts: &Facts<'_>, ways: &[TransitionId], counter: Option<&str>) -> String {
+fn help(facts: &Facts<'_>, transitions: &[TransitionId], counter: Option<&str>) -> String {
     let counter = counter.unwrap_or("review_round");
     let arrow = |id: Option<&TransitionId>| id.map_or(String::new(), |id| facts.arrow(facts.transition(*id)));
     format!(
         "count the turns, `increment: {counter}` on {}, let {} ask for fewer, `when: \"{counter} < 2\"`, and lead \
          the others to a person; or let a state wait for a person (`wait: human`)",
-        arrow(ways.first()),
-        arrow(ways.last()),
+        arrow(transitions.first()),
+        arrow(transitions.last()),
     )
 }

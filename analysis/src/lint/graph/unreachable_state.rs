@@ -28,11 +28,11 @@ fn disconnected(facts: &Facts<'_>) -> Vec<Diagnostic> {
     // Those that nothing leads to come first; what is then left turns in a circle of its own.
     let (roots, rest): (Vec<StateId>, Vec<StateId>) = lost().partition(|it| !led_to[usize::from(it.0)]);
     let owed = owed(facts);
-    let mut told = vec![false; facts.workflow.states.len()];
+    let mut reported = vec![false; facts.workflow.states.len()];
     let mut found = Vec::new();
     for root in roots.into_iter().chain(rest) {
-        if !told[usize::from(root.0)] {
-            let after = follow(facts, root, &mut told);
+        if !reported[usize::from(root.0)] {
+            let after = follow(facts, root, &mut reported);
             if !owed[usize::from(root.0)] {
                 found.push(alone(facts, root, &after));
             }
@@ -58,14 +58,14 @@ fn owed(facts: &Facts<'_>) -> Vec<bool> {
 }
 
 /// The states beyond this one that no task comes to either, nearest first.
-fn follow(facts: &Facts<'_>, root: StateId, told: &mut [bool]) -> Vec<StateId> {
-    told[usize::from(root.0)] = true;
+fn follow(facts: &Facts<'_>, root: StateId, reported: &mut [bool]) -> Vec<StateId> {
+    reported[usize::from(root.0)] = true;
     let mut after = Vec::new();
     let mut at = 0;
     let mut from = Some(root);
     while let Some(state) = from {
         for to in facts.machine.targets(state).filter(|it| !facts.graph.entered[usize::from(it.0)]) {
-            if !std::mem::replace(&mut told[usize::from(to.0)], true) {
+            if !std::mem::replace(&mut reported[usize::from(to.0)], true) {
                 after.push(to);
             }
         }
@@ -105,19 +105,22 @@ fn shut(facts: &Facts<'_>, closed: &Closed<'_>) -> Vec<Diagnostic> {
     lost.map(|(id, state)| behind(facts, closed, state, &into[usize::from(id.0)])).collect()
 }
 
-fn behind(facts: &Facts<'_>, closed: &Closed<'_>, state: &State, ways: &[TransitionId]) -> Diagnostic {
+fn behind(facts: &Facts<'_>, closed: &Closed<'_>, state: &State, transitions: &[TransitionId]) -> Diagnostic {
     let name = &state.name.value;
-    let message = match ways {
+    let message = match transitions {
         [only] => {
             let arrow = facts.arrow(facts.transition(*only));
             format!("`{name}` is never entered: only {arrow} leads there, and {}", closed.reason(*only).words)
         }
-        _ => format!("`{name}` is never entered: of {} transitions there none is ever taken", ways.len()),
+        _ => format!(
+            "`{name}` is never entered: of {} transitions there none is ever taken",
+            transitions.len()
+        ),
     };
     let found = Diagnostic::new(&C01, state.name.span, message)
         .label(state.name.span, "no task comes here")
         .help(format!("open a transition there, or delete `{name}` with its transitions"));
-    ways.iter().take(MAX_LABELS).fold(found, |found, id| {
+    transitions.iter().take(MAX_LABELS).fold(found, |found, id| {
         let reason = closed.reason(*id);
         found.label(facts.first_line(reason.span), reason.words)
     })

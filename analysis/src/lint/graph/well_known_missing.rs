@@ -23,8 +23,8 @@ fn spawn(facts: &Facts<'_>) -> Option<Diagnostic> {
     let initial = facts.workflow.initial;
     let clarify = facts.workflow.commands.clarify;
     let starting = |to: &StateId| {
-        let ways = facts.machine.between(initial, *to);
-        ways.flat_map(|id| facts.machine.transition(id).hooks).any(|hook| hook.spawn().is_some())
+        let transitions = facts.machine.between(initial, *to);
+        transitions.flat_map(|id| facts.machine.transition(id).hooks).any(|hook| hook.spawn().is_some())
     };
     let mut starts = facts.machine.targets(initial).filter(|it| Some(*it) != clarify).filter(starting);
     let (first, second) = (starts.next()?, starts.next()?);

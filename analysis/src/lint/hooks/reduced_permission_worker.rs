@@ -33,9 +33,9 @@ fn is_reduced_worker(facts: &Facts<'_>, transition: &Transition<'_>, hook: &Hook
 /// Only work has a result that a gate asks for. One who writes a plan or asks questions can do so with less.
 fn finding(facts: &Facts<'_>, id: TransitionId, at: usize) -> Option<Diagnostic> {
     let transition = facts.transition(id);
-    let mut ways = facts.leaving(transition.to.value);
-    let gate = ways.find_map(|(way, it)| {
-        let leads_on = facts.machine.state(facts.machine.transition(way).to).agent != Actor::Worker;
+    let mut leaving = facts.leaving(transition.to.value);
+    let gate = leaving.find_map(|(id, it)| {
+        let leads_on = facts.machine.state(facts.machine.transition(id).to).agent != Actor::Worker;
         it.gate.as_ref().filter(|gate| leads_on && gate.verdict.is_none())
     })?;
     let prompt = facts.machine.transition(id).hooks[at].spawn()?.prompt;

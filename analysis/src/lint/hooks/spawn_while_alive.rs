@@ -19,7 +19,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let hooks = raised(facts, is_such, |_| true);
-    let mut told: BTreeSet<StateId> = hooks.iter().map(|it| facts.machine.transition(it.id).to).collect();
+    let mut reported: BTreeSet<StateId> = hooks.iter().map(|it| facts.machine.transition(it.id).to).collect();
     let hooks = hooks.iter().filter(|it| !is_misplaced(facts, it));
     let mut found: Vec<_> = hooks.filter_map(|it| by_transition(facts, it)).collect();
     // Where a finding names a transition into a state already, starting its agent again is the same fault.
@@ -27,10 +27,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
         let before = facts.search.task(edge.from);
         let own = facts.second_agents(edge).find(|(index, _)| *index == OWN_HOOK && before.workspace);
         if let Some((_, alive)) = own
-            && !told.contains(&before.status)
+            && !reported.contains(&before.status)
             && !facts.is_meant_beside(edge, alive)
         {
-            told.insert(before.status);
+            reported.insert(before.status);
             found.extend(by_respawn(facts, (id, edge), before.status, alive));
         }
     }
@@ -78,9 +78,9 @@ fn by_respawn(
     };
     let run = facts.search.run_to(edge.from);
     let entered = run.iter().rev().find_map(|it| facts.search.edge(*it).step.transition());
-    let way = entered
+    let arrow_before = entered
         .map(|it| format!(": `- action: {}` in {}", kill(hook, alive), facts.arrow(facts.transition(it))));
-    let help = format!("end the {alive} before this transition{}", way.unwrap_or_default());
+    let help = format!("end the {alive} before this transition{}", arrow_before.unwrap_or_default());
     Some(finding(facts, &second)?.help(help))
 }
 

@@ -34,11 +34,11 @@ fn check(source: &str, expect: &[&str]) {
 #[test]
 fn a_first_agent_may_be_a_reviewer() {
     let states = "a: {}; b: {respawn_prompt: worker}; c: {respawn_prompt: reviewer}; z: {terminal: true}";
-    let ways = format!(
+    let transitions = format!(
         "{START}; from: b, to: c, hooks: [{KILL}, {REVIEWER}]; from: c, to: b, hooks: [{WORKER}]; from: b, to: z, {END}"
     );
     check(
-        &flow(states, &ways, ""),
+        &flow(states, &transitions, ""),
         &["C62 `c → b` starts a worker while the reviewer may still be alive in the worktree"],
     );
 }
@@ -46,12 +46,12 @@ fn a_first_agent_may_be_a_reviewer() {
 #[test]
 fn a_reviewer_may_run_beside_a_worker_and_not_beside_a_reviewer() {
     let states = "a: {}; b: {respawn_prompt: worker}; c: {respawn_prompt: reviewer}; z: {terminal: true}";
-    let ways = |back: &str| {
+    let transitions = |back: &str| {
         format!("{START}; from: b, to: c, hooks: [{BESIDE}]; from: c, to: b{back}; from: b, to: z, {END}")
     };
-    check(&flow(states, &ways(", hooks: [{action: kill_reviewer}]"), ""), &[]);
+    check(&flow(states, &transitions(", hooks: [{action: kill_reviewer}]"), ""), &[]);
     check(
-        &flow(states, &ways(""), ""),
+        &flow(states, &transitions(""), ""),
         &["C62 `b → c` starts a second reviewer while the first may still be alive in the worktree"],
     );
 }
@@ -59,17 +59,17 @@ fn a_reviewer_may_run_beside_a_worker_and_not_beside_a_reviewer() {
 #[test]
 fn a_respawn_may_be_what_starts_the_second_agent() {
     let states = "a: {}; b: {respawn_prompt: worker}; c: {respawn_prompt: reviewer}; z: {terminal: true}";
-    let ways = format!(
+    let transitions = format!(
         "{START}; from: b, to: c; from: d, to: c, hooks: [{REVIEWER}]; from: b, to: d, hooks: [{KILL}]; from: c, to: z, {END}"
     );
     check(
-        &flow(&format!("{states}; d: {{}}"), &ways, ""),
+        &flow(&format!("{states}; d: {{}}"), &transitions, ""),
         &["C62 a respawn in `c` starts a reviewer while the worker may still be alive in the worktree"],
     );
 }
 
 #[test]
-fn what_is_out_of_order_is_told_once() {
+fn hooks_out_of_order_are_reported_once() {
     let states = "a: {}; b: {respawn_prompt: worker}; z: {terminal: true}";
     let begin =
         |hooks: &str| flow(states, &format!("from: a, to: b, hooks: [{hooks}]; from: b, to: z, {END}"), "");
@@ -92,9 +92,9 @@ fn what_is_out_of_order_is_told_once() {
 #[test]
 fn a_worktree_is_not_given_away_under_an_agent() {
     let states = "a: {}; b: {respawn_prompt: worker}; c: {}; z: {terminal: true}";
-    let ways = format!("{START}; from: b, to: c, hooks: [{RELEASE}]; from: c, to: z");
+    let transitions = format!("{START}; from: b, to: c, hooks: [{RELEASE}]; from: c, to: z");
     check(
-        &flow(states, &ways, ""),
+        &flow(states, &transitions, ""),
         &["C60 `b → c` gives the worktree back while the worker may still be alive"],
     );
 }
@@ -102,18 +102,18 @@ fn a_worktree_is_not_given_away_under_an_agent() {
 #[test]
 fn an_agent_that_has_ended_leaves_nothing_behind() {
     let states = "a: {}; b: {respawn_prompt: worker}; z: {terminal: true}";
-    let ways = format!("{START}; from: b, to: z, by: engine, hooks: [{RELEASE}]");
-    check(&flow(states, &ways, "exit_monitoring: {rules: [{status: b, then: z}]}\n"), &[]);
+    let transitions = format!("{START}; from: b, to: z, by: engine, hooks: [{RELEASE}]");
+    check(&flow(states, &transitions, "exit_monitoring: {rules: [{status: b, then: z}]}\n"), &[]);
 }
 
 #[test]
-fn of_several_spawns_without_a_worktree_the_first_is_told() {
+fn of_several_spawns_without_a_worktree_the_first_is_reported() {
     let states = "a: {}; b: {}; c: {}; z: {terminal: true}";
-    let ways = format!(
+    let transitions = format!(
         "from: a, to: b, hooks: [{WORKER}]; from: b, to: c, hooks: [{KILL}, {WORKER}]; from: c, to: b; from: c, to: z, {END}"
     );
     check(
-        &flow(states, &ways, ""),
+        &flow(states, &transitions, ""),
         &[
             "C63 `a → b` starts `worker` where no worktree may be bound",
             "C69 when `spawn_agent` fails, `a → b` has led to `b` all the same, and nothing starts an agent there again",
@@ -126,24 +126,24 @@ fn of_several_spawns_without_a_worktree_the_first_is_told() {
 fn a_task_that_was_created_further_on_can_be_started() {
     let states =
         "a: {}; b: {respawn_prompt: worker}; c: {respawn_prompt: worker, entry: true}; z: {terminal: true}";
-    let ways = format!(
+    let transitions = format!(
         "{START}; from: b, to: c, hooks: [{KILL}]; from: c, to: b, hooks: [{KILL}, {WORKER}]; from: b, to: z, {END}"
     );
-    check(&flow(states, &ways, ""), &[]);
+    check(&flow(states, &transitions, ""), &[]);
 }
 
 #[test]
 fn nobody_is_ever_there() {
     let states = "a: {}; b: {respawn_prompt: worker}; c: {respawn_prompt: worker}; z: {terminal: true}";
     let tell = "{action: notify_worker, message: Go on.}";
-    let ways =
+    let transitions =
         |hooks: &str| format!("{START}; from: b, to: c, hooks: [{KILL}, {hooks}]; from: c, to: z, {END}");
     check(
-        &flow(states, &ways(tell), ""),
+        &flow(states, &transitions(tell), ""),
         &["C64 `b → c` sends a message to a worker, and none is ever alive there"],
     );
     check(
-        &flow(states, &ways(BESIDE), ""),
+        &flow(states, &transitions(BESIDE), ""),
         &["C64 `b → c` starts a reviewer beside a worker, and none is ever alive there"],
     );
 }
@@ -152,19 +152,19 @@ fn nobody_is_ever_there() {
 fn a_state_whose_agent_is_never_started() {
     let states = "a: {}; b: {respawn_prompt: worker}; c: {respawn_prompt: reviewer}; z: {terminal: true}";
     let rules = "exit_monitoring: {rules: [{status: b, then: c}, {status: c, then: z}]}\n";
-    let ways = |first: &str, second: &str| {
+    let transitions = |first: &str, second: &str| {
         format!(
             "from: a, to: b, hooks: [{ACQUIRE}{first}]; from: b, to: c, hooks: [{KILL}{second}]; from: c, to: z, {END}"
         )
     };
     let (worker, reviewer) = (format!(", {WORKER}"), format!(", {REVIEWER}"));
-    check(&flow(states, &ways(&worker, &reviewer), rules), &[]);
+    check(&flow(states, &transitions(&worker, &reviewer), rules), &[]);
     check(
-        &flow(states, &ways(&worker, ""), rules),
+        &flow(states, &transitions(&worker, ""), rules),
         &["C68 `b → c` starts no worker, and none is alive: nobody works in `c`"],
     );
     check(
-        &flow(states, &ways("", &reviewer), rules),
+        &flow(states, &transitions("", &reviewer), rules),
         &["C68 `a → b` starts no worker, and none is alive: nobody works in `b`"],
     );
 }
@@ -172,10 +172,10 @@ fn a_state_whose_agent_is_never_started() {
 #[test]
 fn only_who_is_alive_can_destroy_something() {
     let states = "a: {}; b: {respawn_prompt: worker}; c: {}; z: {terminal: true}";
-    let ways = format!(
+    let transitions = format!(
         "{START}; from: b, to: c, hooks: [{KILL}]; from: c, to: z, hooks: [{RELEASE}, {{action: delete_remote_branch}}]"
     );
-    check(&flow(states, &ways, ""), &[]);
+    check(&flow(states, &transitions, ""), &[]);
 }
 
 #[test]
@@ -198,13 +198,13 @@ fn what_a_fix_mends_is_mended() {
 }
 
 #[test]
-fn a_reviewer_who_is_not_ended_before_the_next_is_told_once() {
+fn a_reviewer_not_ended_before_the_next_is_reported_once() {
     let states = "a: {}; b: {respawn_prompt: worker}; c: {respawn_prompt: reviewer}; z: {terminal: true}";
-    let ways = format!(
+    let transitions = format!(
         "{START}; from: b, to: c, hooks: [{{action: spawn_reviewer, prompt: reviewer, increment: review_round}}]; from: c, to: b; from: c, to: z, hooks: [{{action: kill_reviewer}}, {{action: kill_session}}, {RELEASE}]"
     );
     check(
-        &flow(states, &ways, ""),
+        &flow(states, &transitions, ""),
         &["C62 `b → c` starts a second reviewer while the first may still be alive in the worktree"],
     );
 }

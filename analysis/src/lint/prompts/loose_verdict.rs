@@ -27,8 +27,8 @@ fn gates<'f>(facts: &Facts<'f>) -> impl Iterator<Item = &'f Gate> {
         Condition::HasArtifact(gate) => Some(gate),
         Condition::NoArtifact | Condition::Always | Condition::Ended(_) => None,
     });
-    let ways = facts.transitions.iter().filter_map(|way| way.gate.as_ref());
-    ways.chain(artifacts).collect::<Vec<_>>().into_iter()
+    let gates = facts.transitions.iter().filter_map(|transition| transition.gate.as_ref());
+    gates.chain(artifacts).collect::<Vec<_>>().into_iter()
 }
 
 /// All gates on a section are one finding: a verdict that one of them reads otherwise than the rest is no help.

@@ -60,10 +60,10 @@ fn check_in(machine: &str, name: &str, prompt: &str, expect: &[&str]) {
     let found = lint(&source).diagnostics;
     assert!(found.iter().all(|it| it.level > Level::Error), "{found:#?}");
     let ours = found.iter().filter(|it| it.code().starts_with("C8") && it.level < Level::Allow);
-    let told: Vec<String> = ours
+    let messages: Vec<String> = ours
         .map(|it| format!("{} {} {}", it.level.as_str(), it.code(), &source.text[it.span.range()]))
         .collect();
-    assert_eq!(told, expect, "{prompt}");
+    assert_eq!(messages, expect, "{prompt}");
 }
 
 const WRITE: &str = "Write ## Plan (GOAL) and ## Handoff.\n";

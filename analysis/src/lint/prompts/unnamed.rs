@@ -16,7 +16,7 @@ use orange_codegen::model::StateId;
 type Case = (StateId, Actor, u8);
 
 /// The states that exactly are open for some content of a section, with the first step that shows it.
-type Open = BTreeMap<Vec<StateId>, EdgeId>;
+type OpenStates = BTreeMap<Vec<StateId>, EdgeId>;
 
 /// One finding for each prompt that leaves its agent without a command.
 pub(super) fn unnamed(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -26,9 +26,9 @@ pub(super) fn unnamed(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 /// What is open after each thing that an agent can write, over all runs.
-fn cases(facts: &Facts<'_>) -> BTreeMap<Case, Open> {
+fn cases(facts: &Facts<'_>) -> BTreeMap<Case, OpenStates> {
     let search = facts.search;
-    let mut cases: BTreeMap<Case, Open> = BTreeMap::new();
+    let mut cases: BTreeMap<Case, OpenStates> = BTreeMap::new();
     for (id, task) in search.configurations() {
         let mut open: Vec<(Wrote, Actor, EdgeId, Vec<StateId>)> = Vec::new();
         for (edge, step) in search.numbered_from(id) {
@@ -58,7 +58,7 @@ fn from_start(
     facts: &Facts<'_>,
     it: &Prompted<'_>,
     start: &Start,
-    cases: &BTreeMap<Case, Open>,
+    cases: &BTreeMap<Case, OpenStates>,
 ) -> Option<Diagnostic> {
     let place = start.place;
     let of_start = (place.state, place.actor, 0)..=(place.state, place.actor, u8::MAX);

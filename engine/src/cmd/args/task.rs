@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::drive::git::Strategy;
+use crate::flow::merge::Strategy;
 use crate::store::task::DEFAULT_HARNESS;
 
 /// `orange task …`

@@ -211,7 +211,7 @@ fn the_words_of_a_summary_are_quoted() {
 }
 
 #[test]
-fn help_is_told_before_and_behind_a_command() {
+fn help_is_printed_before_and_behind_a_command() {
     let text = |line: &str| match parse(words(line)) {
         Ok(Parsed::Text(text)) => text,
         other => panic!("{line}: {other:?}"),

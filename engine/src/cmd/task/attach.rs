@@ -1,21 +1,17 @@
 //! `orange task attach`: a task's session on this terminal, from one agent to the next.
 
-use std::thread;
-use std::time::{Duration, Instant};
-
 use orange_core::{Actor, Machine};
 
-use super::complete::command;
 use crate::answer::{Attached, Success};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
-use crate::drive::tmux::Shown;
-use crate::flow::{Snapshot, waiting};
-use crate::hooks::agents;
+use crate::flow::Snapshot;
+use crate::flow::attach::{Left, attach, has_session};
+use crate::flow::complete::command;
 use crate::store::Record;
 use crate::store::event::{Event, Exited, Waiting};
 use crate::store::{Task, TaskDir, TaskHistory};
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result};
 
 /// Shows the session, and after a hand-off that of the next agent. Where nobody is left to look at, it says why, and what
 /// can be done.
@@ -29,61 +25,26 @@ pub fn run(
     tell: &dyn Fn(&Answer) -> Result<bool>,
 ) -> Result<Answer> {
     let (task, journal) = Task::read(&app.home, dir)?;
-    if app.tmux.panes_of(&dir.id)?.is_empty() {
+    if !has_session(app, dir)? {
         let message = format!("no agent of {} is there: it is {}", task.branch, task.status());
         let help = whats_next(app, &task, &journal.history())?;
         return Err(Error::new(Kind::Refused, message).help(help));
     }
-    let inside = std::env::var_os("TMUX");
     let say = |text: String| if as_json { Ok(()) } else { tell(&Answer::text(text)).map(drop) };
-    loop {
-        let (task, _) = Task::read(&app.home, dir)?;
-        let before = |keys: &str| match keys {
-            "" => Ok(()),
-            keys => say(format!("{} ({}): {keys} detaches", task.branch, task.status())),
-        };
-        let answer = |text: &str| {
-            let session = task.owned.tmux_session.clone();
-            Answer::of(&Attached { success: Success, id: dir.id.clone(), session }, text)
-        };
-        match app.tmux.attach(&dir.id, inside.as_deref(), before)? {
-            Shown::Switched => return answer(""),
-            Shown::Detached => return answer("the agent goes on"),
-            Shown::Ended => say(format!("the session of {} has ended …", task.branch))?,
-        }
-        if !is_followed(app, dir)? {
-            let (task, journal) = Task::read(&app.home, dir)?;
+    let before =
+        |task: &Task, keys: &str| say(format!("{} ({}): {keys} detaches", task.branch, task.status()));
+    let ended = |task: &Task| say(format!("the session of {} has ended …", task.branch));
+    let left = attach(app, dir, &before, &ended)?;
+    let (task, journal) = Task::read(&app.home, dir)?;
+    let text = match left {
+        Left::Switched => String::new(),
+        Left::Detached => "the agent goes on".to_owned(),
+        Left::Over => {
             let next = whats_next(app, &task, &journal.history())?;
-            let text = format!("{}\n{} is {}.\n{next}", end_of(&journal.records), task.branch, task.status());
-            return answer(&text);
+            format!("{}\n{} is {}.\n{next}", end_of(&journal.records), task.branch, task.status())
         }
-    }
-}
-
-/// Waits for what comes after the end of a session: whether there is an agent to look at again.
-fn is_followed(app: &App, dir: &TaskDir) -> Result<bool> {
-    const PATIENCE: Duration = Duration::from_secs(60);
-    const PAUSE: Duration = Duration::from_millis(50);
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let (task, journal) = Task::read(&app.home, dir)?;
-        let history = journal.history();
-        let panes = app.tmux.panes_of(&dir.id)?;
-        let mut is_alive = false;
-        for record in history.agents.values() {
-            is_alive |= agents::is_alive(dir, record, &panes)?;
-        }
-        if is_alive && panes.iter().any(|pane| pane.agent.is_some() && !pane.dead) {
-            return Ok(true);
-        }
-        // An end that is not on record yet, and a transition that is not finished, are on their way.
-        let is_due = history.waiting.as_ref().is_some_and(|waiting| waiting::is_due(waiting, fault::now()));
-        let is_moving = history.open.is_some() || !history.agents.is_empty() || is_due;
-        if !is_moving || Instant::now() >= until || app.is_over(&task.owned) && history.open.is_none() {
-            return Ok(false);
-        }
-        thread::sleep(PAUSE);
-    }
+    };
+    Answer::of(&Attached { success: Success, id: dir.id.clone(), session: task.owned.tmux_session }, text)
 }
 
 /// How the last agent ended.

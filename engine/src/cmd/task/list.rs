@@ -1,19 +1,16 @@
 //! `orange task list`
 
-use std::sync::OnceLock;
-
 use orange_core::Machine;
 
-use super::doings;
-use super::session::Session;
 use crate::answer::{Agent, ListedTask, Spending, TaskRow};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table, written};
 use crate::cmd::args::ListArgs;
 use crate::cmd::project;
 use crate::cmd::screen;
-use crate::drive::tmux::Pane;
+use crate::flow::activity;
 use crate::flow::queue::Queue;
+use crate::flow::session::{self, Panes, Session};
 use crate::store::pool::Saved;
 use crate::store::{Listed, Owned, Task, TaskDir, list, projects, suggest, task};
 use crate::{Error, Kind, Result};
@@ -35,7 +32,7 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let mut known = list::journals(&app.home.tasks(), project)?;
     // What is wrong with projects or the pool is told by whoever needs them.
     let queue = saved.and_then(|saved| Queue::of(&app.home, saved, &known)).ok();
-    let around = Around { app, panes: OnceLock::new(), queue };
+    let around = Around { app, panes: Panes::of(app), queue };
     known.retain(|task| task.may_be(is_wanted));
     if as_json {
         let rows = list::each(known, |it| is_shown(&it).then(|| written(&around.listed(&it))));
@@ -80,8 +77,7 @@ are over, and `orange help` every command.";
 /// What is known beside the tasks.
 struct Around<'o> {
     app: &'o App,
-    /// The panes of the tmux server, which is asked once, and only if some task should have a session.
-    panes: OnceLock<Result<Vec<Pane>>>,
+    panes: Panes<'o>,
     /// What tasks wait for.
     queue: Option<Queue>,
 }
@@ -98,7 +94,7 @@ impl Around<'_> {
     fn row<'l>(&self, dir: &TaskDir, task: &'l Task) -> TaskRow<'l> {
         let owned = &task.owned;
         let (agents, spent) = self.agents_of(dir, task);
-        let session = Session::of(dir, task, || self.all());
+        let session = Session::of(dir, task, || self.panes.all());
         TaskRow {
             id: &task.id,
             project: &task.project,
@@ -115,7 +111,7 @@ impl Around<'_> {
             spent,
             attention: task.attention.as_deref(),
             unnoticed: self.unnoticed(dir, task, session),
-            your_turn: doings::your_turn(self.app, task, session),
+            your_turn: session::your_turn(self.app, task, session),
             waits_for: self.waits_for(task),
             waiting_until: owned.waiting_until.as_deref(),
             updated_at: &task.updated_at,
@@ -123,7 +119,7 @@ impl Around<'_> {
     }
 
     fn agents_of(&self, dir: &TaskDir, task: &Task) -> (Vec<Agent>, Option<Spending>) {
-        doings::of(self.app, dir, task, || self.all().ok().map(<[Pane]>::to_vec))
+        activity::overview(self.app, dir, task, || self.panes.all().ok().map(<[_]>::to_vec))
     }
 
     /// What nobody has taken note of yet. A task that waits for its start has nothing of the kind, and its journal is not read:
@@ -134,7 +130,7 @@ impl Around<'_> {
         };
         let waits = session == Session::Inactive && self.app.machine_of(&task.owned).is_ok_and(is_first);
         let history = (!waits).then(|| task::read_journal(dir).ok()).flatten()?.history();
-        doings::unnoticed(dir, &history, session)
+        session::unnoticed(dir, &history, session)
     }
 
     fn waits_for(&self, task: &Task) -> Option<String> {
@@ -142,10 +138,6 @@ impl Around<'_> {
             return None;
         }
         self.queue.as_ref()?.waits_for(self.app, task)
-    }
-
-    fn all(&self) -> Result<&[Pane]> {
-        self.panes.get_or_init(|| self.app.tmux.panes()).as_deref().map_err(Clone::clone)
     }
 }
 

@@ -1,25 +1,13 @@
 //! `orange task logs`: what an agent did.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
 use crate::answer::{self, Logs};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::LogsArgs;
-use crate::drive::changes::Changes;
-use crate::drive::transcript::pane::plain;
-use crate::drive::transcript::turns::{self, Turn, What};
-use crate::files::open_regular;
-use crate::flow::{Source, Transcript, transcript};
-use crate::store::transcripts::{self, Form};
-use crate::store::{TaskDir, task};
+use crate::flow::transcript::{Transcript, Turn, What, follow, plain, transcript, turns};
+use crate::store::TaskDir;
+use crate::store::transcripts::Form;
 use crate::{Error, Kind, Result};
-
-/// After so long it is looked at again what an agent does, even if no file has changed.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// Shows what the agent did; with `--follow`, what it does until it has ended.
 pub fn run(
@@ -35,15 +23,12 @@ pub fn run(
     }
     let found = transcript(app, dir, args.spawn)?;
     if args.follow && found.is_alive {
-        return follow(app, dir, args, found, tell);
+        let spawn = found.agent.spawn;
+        follow(app, dir, found, !args.raw, |form, new| tell_new(form, args.raw, spawn, new, tell))?;
+        return Ok(Answer::default());
     }
     let Some(source) = &found.source else { return Err(nothing(dir, &found)) };
-    let contents = match source {
-        Source::Stored(kept) => kept.read()?,
-        Source::Growing(_, path) => open_regular(path)
-            .and_then(|mut file| transcripts::end_of(&mut file, transcripts::LONGEST))
-            .map_err(|cause| Error::io("read", path, &cause))?,
-    };
+    let contents = source.read()?;
     match args.raw {
         true => Ok(Answer::raw(contents)),
         false => whole(dir, &found, source.form(), &contents),
@@ -53,7 +38,7 @@ pub fn run(
 fn whole(dir: &TaskDir, found: &Transcript, form: Form, contents: &[u8]) -> Result<Answer> {
     let (shown, turns) = match form {
         Form::Pane => (Some(without_repeats(&plain(contents))), None),
-        Form::Jsonl => (None, Some(turns::of(contents))),
+        Form::Jsonl => (None, Some(turns(contents))),
     };
     let body = shown.iter().cloned().chain(turns.iter().flatten().map(to_text)).collect::<Vec<_>>();
     let text = heading(found) + &body.join("\n");
@@ -94,83 +79,6 @@ fn nothing(dir: &TaskDir, found: &Transcript) -> Error {
     ))
 }
 
-/// A file that is read on while it grows.
-struct Growing {
-    file: File,
-    form: Form,
-    path: PathBuf,
-    read: u64,
-    rest: Vec<u8>,
-}
-
-impl Growing {
-    fn open(source: &Source) -> Result<Option<Growing>> {
-        let Source::Growing(form, path) = source else { return Ok(None) };
-        let file = open_regular(path).map_err(|cause| Error::io("read", path, &cause))?;
-        Ok(Some(Growing { file, path: path.clone(), form: *form, read: 0, rest: Vec::new() }))
-    }
-
-    /// The whole lines that came since; what comes in no lines, as it comes.
-    fn more(&mut self, whole_lines: bool) -> io::Result<Vec<u8>> {
-        let length = self.file.metadata()?.len();
-        if length < self.read {
-            // Who records a pane has dropped the first half.
-            self.read = length;
-        }
-        self.file.seek(SeekFrom::Start(self.read))?;
-        self.read += (&self.file).take(transcripts::LONGEST).read_to_end(&mut self.rest)? as u64;
-        let end = match whole_lines {
-            true => self.rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1),
-            false => self.rest.len(),
-        };
-        Ok(self.rest.drain(..end).collect())
-    }
-}
-
-fn follow(
-    app: &App,
-    dir: &TaskDir,
-    args: &LogsArgs,
-    found: Transcript,
-    tell: &dyn Fn(&Answer) -> Result<bool>,
-) -> Result<Answer> {
-    let spawn = found.agent.spawn;
-    let Some(mut growing) = first(app, dir, found)? else { return Ok(Answer::default()) };
-    let folder = growing.path.parent().unwrap_or(&dir.path);
-    let changes = Changes::of(&[&dir.path, folder]);
-    loop {
-        // What the agent did last was there before its end was on record.
-        let is_alive = match task::read_journal(dir) {
-            Ok(journal) => journal.history().agents.contains_key(&spawn),
-            Err(error) if error.kind == Kind::NotFound => false,
-            Err(error) => return Err(error),
-        };
-        let new = growing.more(!args.raw && is_alive);
-        let new = new.map_err(|cause| Error::new(Kind::Environment, format!("cannot read on: {cause}")))?;
-        if !new.is_empty() && !tell_new(growing.form, args.raw, spawn, new, tell)? || !is_alive {
-            return Ok(Answer::default());
-        }
-        changes.wait(LONGEST_WAIT);
-    }
-}
-
-/// A harness makes its file when its conversation begins. One that does not begin one shows why in its pane.
-fn first(app: &App, dir: &TaskDir, mut found: Transcript) -> Result<Option<Growing>> {
-    const PATIENCE: Duration = Duration::from_secs(5);
-    let until = Instant::now() + PATIENCE;
-    let transcripts = dir.transcripts();
-    let folders = [&dir.path, &transcripts].map(PathBuf::as_path);
-    let changes = Changes::of(folders.get(..if transcripts.is_dir() { 2 } else { 1 }).unwrap_or_default());
-    loop {
-        let is_own = found.source.as_ref().is_some_and(|source| source.form() == Form::Jsonl);
-        if is_own || !found.is_alive || Instant::now() >= until {
-            return found.source.as_ref().map_or(Ok(None), Growing::open);
-        }
-        changes.wait(until.saturating_duration_since(Instant::now()));
-        found = transcript(app, dir, Some(found.agent.spawn))?;
-    }
-}
-
 /// Whether somebody still listens.
 fn tell_new(
     form: Form,
@@ -186,7 +94,7 @@ fn tell_new(
         let text = without_repeats(&plain(&new));
         return tell(&Answer::of(&Logs::Pane { spawn, text: &text }, text.trim_end())?);
     }
-    for turn in turns::of(&new) {
+    for turn in turns(&new) {
         let line = Logs::Turn(answer::Turn { spawn: Some(spawn), ..to_answer(&turn) });
         if !tell(&Answer::of(&line, to_text(&turn))?)? {
             return Ok(false);
@@ -278,26 +186,6 @@ mod tests {
         check(answer("", false), "13:40:17 |");
         let long = "x".repeat(1000);
         assert!(to_text(&Turn { time: None, what: call(&long) }).len() < 250);
-    }
-
-    #[test]
-    fn a_growing_file_is_read_by_lines() {
-        use std::io::Write;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.jsonl");
-        let mut file = File::create(&path).unwrap();
-        let source = Source::Growing(Form::Jsonl, path);
-        let mut growing = Growing::open(&source).unwrap().unwrap();
-        let mut more = |growing: &mut Growing, bytes: &[u8], whole| {
-            file.write_all(bytes).unwrap();
-            String::from_utf8(growing.more(whole).unwrap()).unwrap()
-        };
-        assert_eq!(more(&mut growing, b"one\ntw", true), "one\n");
-        assert_eq!(more(&mut growing, b"o\n", true), "two\n");
-        assert_eq!(more(&mut growing, b"th", true), "");
-        assert_eq!(more(&mut growing, b"ree", false), "three");
-        file.set_len(0).unwrap();
-        assert_eq!(growing.more(false).unwrap(), b"");
     }
 
     #[test]

@@ -1,20 +1,15 @@
 //! `orange task merge` and `orange task create-pr`
 
 use super::cancel::confirm;
-use super::doings;
-use crate::answer::{Merged, Moved, OpenedPullRequest, Success, TransitionResult};
+use crate::Result;
+use crate::answer::{Merged, OpenedPullRequest, StatusChange, Success, TransitionResult};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::cmd::args::MergeArgs;
-use crate::drive::git::Git;
-use crate::flow::lock_recovered;
-use crate::flow::merge::{Wish, merge};
+use crate::flow::merge::{Unmerged, Wish, merge, unmerged};
 use crate::flow::refusal::short;
-use crate::flow::snapshot::status_of;
-use crate::hooks::pull_request::{self, Opened};
-use crate::store::projects::Project;
+use crate::flow::{self, activity};
 use crate::store::{Task, TaskDir};
-use crate::{Error, Kind, Result};
 
 /// Merges a task's branch and finishes the task.
 pub fn run(app: &App, dir: &TaskDir, args: &MergeArgs, as_json: bool) -> Result<(Merged, String)> {
@@ -33,7 +28,7 @@ pub fn run(app: &App, dir: &TaskDir, args: &MergeArgs, as_json: bool) -> Result<
 /// What does not go through a review may still be in the hands of agents, and they are ended.
 fn confirm_ends(app: &App, dir: &TaskDir, as_json: bool) -> Result<()> {
     let (task, _) = Task::read(&app.home, dir)?;
-    let (agents, _) = doings::of(app, dir, &task, || app.tmux.panes().ok());
+    let (agents, _) = activity::overview(app, dir, &task, || app.tmux.panes().ok());
     let agents: Vec<_> =
         agents.iter().map(|agent| format!("agent {} ({})", agent.spawn, agent.actor)).collect();
     if agents.is_empty() {
@@ -43,39 +38,19 @@ fn confirm_ends(app: &App, dir: &TaskDir, as_json: bool) -> Result<()> {
 }
 
 /// The answer to a transition. One to where merged tasks go says if the branch is not merged.
-pub fn transition_answer(app: &App, dir: &TaskDir, result: TransitionResult) -> (Moved, String) {
-    let hint = unmerged(app, dir, &result.to);
+pub fn transition_answer(app: &App, dir: &TaskDir, result: TransitionResult) -> (StatusChange, String) {
+    let hint = unmerged(app, dir, &result.to).map(|Unmerged { branch, into }| {
+        format!("{branch} is not merged into {into}: `orange task merge {}` merges it", dir.id)
+    });
     let text = [result.text()].into_iter().chain(hint.clone()).collect::<Vec<_>>().join("\n");
     let merged = hint.as_ref().map(|_| false);
-    (Moved { result, merged, hints: hint.into_iter().collect() }, text)
-}
-
-/// What cannot be told is no reason to fail: the transition is made.
-fn unmerged(app: &App, dir: &TaskDir, to: &str) -> Option<String> {
-    let (task, journal) = Task::read(&app.home, dir).ok()?;
-    let machine = app.machine_of(&task.owned).ok()?;
-    let is_end = machine.commands.merge.is_some_and(|merge| machine.state(merge).name == to);
-    if !is_end || journal.history().is_merged {
-        return None;
-    }
-    let Project { path, default_branch, .. } = app.project_of(&task).ok()?;
-    let branch = &task.branch;
-    let is_merged = Git::at(&path).is_merged(branch, &default_branch).ok()?;
-    (!is_merged).then(|| {
-        format!("{branch} is not merged into {default_branch}: `orange task merge {}` merges it", task.id)
-    })
+    (StatusChange { result, merged, hints: hint.into_iter().collect() }, text)
 }
 
 /// Opens a pull request for a task, or finds the one that is open.
 pub fn create_pr(app: &App, dir: &TaskDir) -> Result<(OpenedPullRequest, String)> {
-    app.caller.check_person("open a pull request")?;
-    let mut open = lock_recovered(app, dir)?;
-    let machine = app.machine_of(&open.task().owned)?;
-    if machine.state(status_of(machine, open.task())?).terminal {
-        return Err(Error::new(Kind::Refused, format!("the task is over: it is {}", open.task().status()))
-            .help("create a new task for what is still to be done"));
-    }
-    let Opened { url, is_new, template } = pull_request::open(app, &mut open)?;
+    let opened = flow::create_pr(app, dir)?;
+    let (url, is_new, template) = (opened.url, opened.is_new, opened.template);
     let mut text = url.clone();
     if !is_new {
         text += "  (it was open already)";

@@ -3,7 +3,6 @@
 mod answer;
 mod attach;
 mod cancel;
-mod complete;
 mod create;
 mod delete;
 mod doings;
@@ -13,7 +12,6 @@ mod merge;
 mod next;
 mod repaired;
 mod restore;
-mod session;
 mod show;
 mod update;
 mod wait;
@@ -21,7 +19,7 @@ mod watch;
 
 use serde::Serialize;
 
-use crate::answer::{Moved, Respawned, Restarted, Stopped, Success};
+use crate::answer::{Respawned, Restarted, StatusChange, Stopped, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
@@ -49,7 +47,7 @@ pub fn run(
         TaskCommand::Spawn(task) => changing(app, task, |dir| {
             let (result, hints) = (flow::spawn(app, dir)?, hints(app, dir)?);
             let text = [vec![result.text()], hints.clone()].concat().join("\n");
-            Ok((Moved { result, merged: None, hints }, text))
+            Ok((StatusChange { result, merged: None, hints }, text))
         }),
         TaskCommand::Respawn { task, fresh } => changing(app, task, |dir| respawn(app, dir, *fresh)),
         TaskCommand::Restart { task, fresh } => changing(app, task, |dir| {
@@ -59,10 +57,14 @@ pub fn run(
         }),
         TaskCommand::Stop(task) => changing(app, task, |dir| stop(app, dir)),
         TaskCommand::Update(args) => {
-            update::check(args)?;
-            changing(app, &args.task, |dir| update::run(app, dir, args))
+            let wishes = update::wishes(args);
+            wishes.check()?;
+            changing(app, &args.task, |dir| update::run(app, dir, wishes))
         }
-        TaskCommand::Complete(task) => changing(app, task, |dir| complete::run(app, dir)),
+        TaskCommand::Complete(task) => changing(app, task, |dir| {
+            let result = flow::complete::complete(app, dir)?;
+            Ok(merge::transition_answer(app, dir, result))
+        }),
         TaskCommand::Attach(task) => attach::run(app, &named_or_here(app, task)?, as_json, tell),
         TaskCommand::Cancel { task, yes } => changing(app, task, |dir| cancel::run(app, dir, *yes, as_json)),
         TaskCommand::Answer(args) => answer::run(app, args),

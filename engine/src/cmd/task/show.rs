@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use orange_core::Heading;
 
 use super::doings;
-use super::session::Session;
 use crate::Result;
 use crate::answer::{PassedGate, ShownTask, Spending};
 use crate::app::App;
@@ -13,6 +12,7 @@ use crate::cmd::answer::{Answer, one_line};
 use crate::flow::activity;
 use crate::flow::definition::compare;
 use crate::flow::refusal::short;
+use crate::flow::session::{self, Session};
 use crate::flow::snapshot::status_of;
 use crate::store::Record;
 use crate::store::event::{Event, Exited, Pass, Waiting};
@@ -26,13 +26,13 @@ pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<Answer> {
     let (task, journal) = Task::read_last(&app.home, dir, if all { usize::MAX } else { SHOWN })?;
     let session = Session::of(dir, &task, || app.tmux.panes());
     let history = journal.history();
-    let agents = doings::with_history(app, dir, &task, &history, || app.tmux.panes().ok());
+    let agents = activity::of_task(app, dir, &task, &history, || app.tmux.panes().ok());
     let spent = Spending::from(&activity::spent(app, dir, &task, &history));
     let shown = ShownTask {
         workflow_note: workflow_note(app, &task),
         session: session.as_str(),
-        unnoticed: doings::unnoticed(dir, &history, session),
-        your_turn: doings::your_turn(app, &task, session),
+        unnoticed: session::unnoticed(dir, &history, session),
+        your_turn: session::your_turn(app, &task, session),
         agents,
         spent,
         workspace: task.owned.workspace.as_deref().map(str::to_owned),

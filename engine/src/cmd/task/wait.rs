@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::WaitArgs;
 use crate::flow::snapshot::state_named;
-use crate::flow::{abandoned, lock_recovered};
+use crate::flow::{abandoned, activity, lock_recovered};
 use crate::store::{Task, TaskDir, TaskHistory, task};
 use crate::{Error, Kind, Result};
 
@@ -75,7 +75,7 @@ fn timed_out(app: &App, dir: &TaskDir, statuses: &[String], seconds: u32) -> Res
     // An agent may be in the middle of writing the file: then nothing is said of what it does.
     let panes = || app.tmux.panes().ok();
     let agents =
-        Task::read(&app.home, dir).map(|(task, _)| doings::with_history(app, dir, &task, &history, panes));
+        Task::read(&app.home, dir).map(|(task, _)| activity::of_task(app, dir, &task, &history, panes));
     let agents = agents.unwrap_or_default();
     let message = agents.iter().fold(message, |message, agent| format!("{message}; {}", doings::line(agent)));
     let answer = agents.iter().find_map(doings::how_to_answer);

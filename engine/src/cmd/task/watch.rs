@@ -10,6 +10,7 @@ use crate::answer::{Agent, Assessment, Watched};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::TaskName;
+use crate::flow::activity;
 use crate::store::{Follow, Record, Task, TaskDir, clock, list, task};
 use crate::{Error, Kind, Result};
 
@@ -80,7 +81,7 @@ fn is_under_way(app: &App, dir: &TaskDir) -> Result<bool> {
 struct Doings {
     /// What the file was when it was last looked at.
     looked_at: Option<(u64, SystemTime)>,
-    told: BTreeMap<u32, String>,
+    printed: BTreeMap<u32, String>,
 }
 
 impl Doings {
@@ -92,7 +93,7 @@ impl Doings {
             return Ok(true);
         }
         let Ok((task, journal)) = Task::read(&app.home, dir) else { return Ok(true) };
-        for agent in doings::with_history(app, dir, &task, &journal.history(), || None) {
+        for agent in activity::of_task(app, dir, &task, &journal.history(), || None) {
             let Assessment { state, reason, .. } = &agent.assessment;
             // Of an agent that works, not each of its steps.
             let word = if state.is_well() {
@@ -100,7 +101,7 @@ impl Doings {
             } else {
                 format!("{} {reason}", state.as_str())
             };
-            if self.told.insert(agent.spawn, word.clone()) != Some(word) && !tell(&doing(dir, &agent)?)? {
+            if self.printed.insert(agent.spawn, word.clone()) != Some(word) && !tell(&doing(dir, &agent)?)? {
                 return Ok(false);
             }
         }

@@ -90,7 +90,7 @@ fn a_detached_process_writes_to_its_log_and_is_waited_for() {
 }
 
 #[test]
-fn a_go_between_that_fails_is_told() {
+fn a_go_between_that_fails_is_reported() {
     let log = tempfile::NamedTempFile::new().unwrap();
     let error = sh("exit 3").detach(log.path()).unwrap().until_independent().unwrap_err();
     assert!(error.message.contains("was not started") && error.message.contains('3'), "{error}");

@@ -252,10 +252,10 @@ impl Git {
             let call = self.call().env("GIT_INDEX_FILE", &index.path);
             call.preset(&quiet).preset(["-c", "core.protectNTFS=false"])
         };
-        let told = ["-z", "--index-info"];
+        let arguments = ["-z", "--index-info"];
         // An index with conflicts has no tree.
         let conflicts: Vec<&Entry> = seen.look.entries.iter().filter(|entry| entry.is_conflict()).collect();
-        self.update_index(&at, &told, &parse::sides(&conflicts))?;
+        self.update_index(&at, &arguments, &parse::sides(&conflicts))?;
         let staged = at().arg("write-tree").text()?;
         let index = index.again()?;
         let at = || {
@@ -263,7 +263,7 @@ impl Git {
             call.preset(&quiet).preset(["-c", "core.protectNTFS=false"])
         };
         let held = self.held(seen)?;
-        self.update_index(&at, &told, &seen.changes(&held))?;
+        self.update_index(&at, &arguments, &seen.changes(&held))?;
         let whole = at().arg("write-tree").text()?;
         let states = [(staged, "staged in the index"), (whole, "uncommitted work")];
         let head = self.head(&self.repo)?;

@@ -202,7 +202,7 @@ pub(super) fn lines(entries: &[&Entry]) -> Vec<u8> {
 
 /// The input of `git update-index --index-info -z` that makes each side of a conflict a file: `a~ours`.
 pub(super) fn sides(conflicts: &[&Entry]) -> Vec<u8> {
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for Entry { mode, object, stage, path, .. } in conflicts {
         let side = match stage {
             b'1' => "base",
@@ -211,10 +211,10 @@ pub(super) fn sides(conflicts: &[&Entry]) -> Vec<u8> {
         };
         let path = path.as_os_str().as_bytes();
         let none = "0".repeat(object.len());
-        told.extend([format!("0 {none} 0\t").as_bytes(), path, &[0]].concat());
-        told.extend([format!("{mode} {object} 0\t").as_bytes(), path, b"~", side.as_bytes(), &[0]].concat());
+        lines.extend([format!("0 {none} 0\t").as_bytes(), path, &[0]].concat());
+        lines.extend([format!("{mode} {object} 0\t").as_bytes(), path, b"~", side.as_bytes(), &[0]].concat());
     }
-    told
+    lines
 }
 
 /// The version in the output of `git version`.

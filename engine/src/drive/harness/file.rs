@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_it_is_told_with_its_line() {
+    fn an_error_is_reported_with_its_line() {
         const WHOLE: &str = "binary = 'x'\nfull = ['{prompt}']\nreduced = ['{prompt}']\n";
         check_flaw("[x]\nbinary = 'x'", "1", "says its `full`");
         check_flaw("[x]\nbinary = ['x']\nfull = ['{prompt}']\nreduced = ['{prompt}']", "2", "program");
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_toml_is_told_with_its_line() {
+    fn invalid_toml_is_reported_with_its_line() {
         check_flaw("# one\nclaude = 'b'", "2", "table before it");
         check_flaw("['']\nbinary = 'b'", "1", "name");
         check_flaw("[[claude]]\nbinary = 'b'", "1", "table before it");

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_conversation_is_told_with_each_event() {
+    fn each_event_has_the_conversation() {
         let given = r#"{"hook_event_name":"Stop","session_id":"s1","transcript_path":"/t.jsonl"}"#;
         let note = read(3, given.as_bytes()).unwrap();
         assert_eq!(

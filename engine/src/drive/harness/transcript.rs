@@ -90,7 +90,7 @@ mod tests {
     const LIMIT: &str = r#"{"timestamp":"t2","type":"event_msg","payload":{"type":"task_complete","error":{"message":"Hit your usage limit, try again in 2 hours.","codex_error_info":"usage_limit_exceeded"}}}"#;
 
     #[test]
-    fn a_turn_that_a_limit_ended_is_told_until_the_next_begins() {
+    fn a_limit_that_ended_a_turn_is_reported_until_the_next_begins() {
         let expect = (
             Kind::Limit,
             "Hit your usage limit, try again in 2 hours.".to_owned(),

@@ -117,7 +117,7 @@ impl ProcessTree {
     /// Sends a signal to each once, including new ones; returns whether all ended within the grace.
     fn ends_by(&mut self, signal: Signal) -> bool {
         let until = Instant::now() + GRACE;
-        let (mut told, mut pause) = (BTreeSet::new(), Duration::from_millis(1));
+        let (mut signalled, mut pause) = (BTreeSet::new(), Duration::from_millis(1));
         loop {
             let left = self.look();
             if left.is_empty() {
@@ -127,7 +127,7 @@ impl ProcessTree {
                 return false;
             }
             fault::step("end", "processes");
-            for process in left.into_iter().filter(|process| told.insert(*process)) {
+            for process in left.into_iter().filter(|process| signalled.insert(*process)) {
                 send(process.pid, signal);
             }
             thread::sleep(pause);

@@ -115,8 +115,8 @@ impl Tmux {
     /// The prefix of tmux's keys; the default if the server does not answer.
     fn prefix(&self) -> String {
         let asked = self.run(|call| call.args(["show-options", "-gv", "prefix"]));
-        let told = asked.ok().filter(|output| !parse::says_no_server(&output.complaint()));
-        let key = told.map(|output| output.text()).unwrap_or_default();
+        let output = asked.ok().filter(|output| !parse::says_no_server(&output.complaint()));
+        let key = output.map(|output| output.text()).unwrap_or_default();
         if key.is_empty() { "C-b".to_owned() } else { key }
     }
 }

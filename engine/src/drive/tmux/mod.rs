@@ -169,7 +169,7 @@ impl Tmux {
         // From 3.7 on, control characters are made visible without -S.
         let raw = self.version()? >= Some(Version { major: 3, minor: 7 });
         let (buffer, flags) = (unique_buffer(), if raw { "-dprS" } else { "-dpr" });
-        let was_told = format!("#{{==:#{{@orange_told}},{mark}}}");
+        let is_marked = format!("#{{==:#{{@orange_told}},{mark}}}");
         // tmux creates no buffer for an empty text.
         let (paste, forget) = match text.is_empty() {
             true => (String::new(), String::new()),
@@ -191,7 +191,7 @@ impl Tmux {
         let output = self.run(|call| {
             call.input(text)
                 .args(["copy-mode", "-q", "-t", pane_id, ";", "load-buffer", "-b", &buffer, "-", ";"])
-                .args(["if-shell", "-F", "-t", pane_id, &was_told])
+                .args(["if-shell", "-F", "-t", pane_id, &is_marked])
                 .args([&forget, &tell, ";"])
                 // The next message must not come between the paste and its Enter.
                 .args(["run-shell", "-d", SECONDS_UNTIL_ENTER, ";"])

@@ -413,18 +413,18 @@ const ATTACH: &str = "ORANGE_TEST_ATTACH";
 /// Not a test by itself: the tests below start this binary again in a pane, to be the one who attaches.
 #[test]
 fn attaches() {
-    let Some(told) = std::env::var_os(ATTACH) else { return };
-    let told = told.to_str().unwrap();
-    let (socket, session) = told.split_once(' ').unwrap();
+    let Some(target) = std::env::var_os(ATTACH) else { return };
+    let target = target.to_str().unwrap();
+    let (socket, session) = target.split_once(' ').unwrap();
     let tmux = Tmux::new(Some(OsStr::new(socket)));
     tmux.attach(session, std::env::var_os("TMUX").as_deref(), |_| Ok(())).unwrap();
 }
 
 /// Starts one who attaches to a session of a server, in a session of this server.
 fn attach_from(server: &Server, session: &str, to: &Server, to_session: &str) {
-    let told = [to.socket(), OsStr::new(to_session)].join(OsStr::new(" "));
+    let target = [to.socket(), OsStr::new(to_session)].join(OsStr::new(" "));
     let args = ["drive::tmux::tests::attaches", "--exact", "--nocapture"].map(OsString::from);
-    let (env, program) = ([(ATTACH, told.as_os_str())], std::env::current_exe().unwrap());
+    let (env, program) = ([(ATTACH, target.as_os_str())], std::env::current_exe().unwrap());
     let spawn =
         Spawn { env: &env, program: program.as_os_str(), ..spawn(session, session, to.path(), &args) };
     server.tmux.new_session(&spawn).unwrap();
@@ -479,8 +479,8 @@ fn attaching_needs_a_session_and_a_terminal() {
     assert_eq!(error.kind, Kind::NotFound);
     server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap();
     let call = Call::new(std::env::current_exe().unwrap()).args(["drive::tmux::tests::attaches", "--exact"]);
-    let told = [server.socket(), OsStr::new("T1")].join(OsStr::new(" "));
-    let output = call.env(ATTACH, told).without(&["TMUX"]).run().unwrap();
+    let target = [server.socket(), OsStr::new("T1")].join(OsStr::new(" "));
+    let output = call.env(ATTACH, target).without(&["TMUX"]).run().unwrap();
     assert!(output.text().contains("no terminal"), "{}", output.text());
 }
 

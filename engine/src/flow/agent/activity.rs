@@ -6,19 +6,20 @@ use std::time::{Duration, SystemTime};
 
 use orange_core::{Actor, Rejection};
 
-use crate::answer::{Agent, AgentState};
+use crate::answer::{Agent, AgentState, Spending};
 use crate::app::App;
 use crate::drive::process::Process;
 use crate::drive::tmux::Pane;
 use crate::flow::Snapshot;
 use crate::flow::doing::{Facts, Wants};
+use crate::flow::session::may_have_agents;
 use crate::flow::snapshot::status_of;
 use crate::flow::typed;
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::trace;
 use crate::store::activity::{self, Activity, Note};
 use crate::store::event::{self, Report, Spawn, Spent};
-use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory, clock};
+use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory, clock, task};
 use crate::{Result, fault};
 
 /// What each agent of a task has used so far, by spawn number: ended ones by the journal, living ones by the data of their
@@ -34,7 +35,24 @@ pub fn spent(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> BT
     all
 }
 
-/// The activity of the task's living agents. `panes` is called only if a screen matters.
+/// What the living agents of a task do, the one first that needs somebody most, and what its agents have taken. Without a living
+/// one, nothing is read.
+pub fn overview(
+    app: &App,
+    dir: &TaskDir,
+    task: &Task,
+    panes: impl Fn() -> Option<Vec<Pane>>,
+) -> (Vec<Agent>, Option<Spending>) {
+    let has_agents =
+        may_have_agents(task) && AgentProcesses::all(dir).is_ok_and(|processes| !processes.is_empty());
+    let journal = has_agents.then(|| task::read_journal(dir).ok()).flatten();
+    let Some(history) = journal.map(|journal| journal.history()) else { return (Vec::new(), None) };
+    let agents = of_task(app, dir, task, &history, panes);
+    let spent = (!agents.is_empty()).then(|| Spending::from(&spent(app, dir, task, &history)));
+    (agents, spent)
+}
+
+/// The activity of the task's living agents, the one first that needs somebody most. `panes` is called only if a screen matters.
 pub fn of_task(
     app: &App,
     dir: &TaskDir,
@@ -68,7 +86,21 @@ pub fn of_task(
         }
         Agent { spawn: record.spawn, actor: record.actor.clone(), assessment: facts.assess() }
     };
-    alive.iter().map(of).collect()
+    let mut agents: Vec<Agent> = alive.iter().map(of).collect();
+    agents.sort_by_key(|agent| urgency(agent.assessment.state));
+    agents
+}
+
+fn urgency(state: AgentState) -> u8 {
+    match state {
+        AgentState::Waiting => 0,
+        AgentState::Ended => 1,
+        AgentState::Limit => 2,
+        AgentState::Quiet => 3,
+        AgentState::Unknown => 4,
+        AgentState::Busy => 5,
+        AgentState::Idle => 6,
+    }
 }
 
 /// The activity that the harness has reported: a request for which no process waits was answered on the screen.

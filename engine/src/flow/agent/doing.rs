@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_errors_and_ends_are_told() {
+    fn limits_errors_and_ends_are_reported() {
         let limit = Doing::Limit(Limit { until: Some("2026".to_owned()), text: "429".to_owned() });
         check(long(limit), AgentState::Limit, "429");
         let failed = Doing::Failed { text: "not logged in".to_owned() };

@@ -1,13 +1,23 @@
 //! Finds the transcript of an agent, alive or not.
 
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use crate::app::App;
+use crate::drive::changes::Changes;
+pub use crate::drive::transcript::pane::plain;
+pub use crate::drive::transcript::turns::{Turn, What, of as turns};
+use crate::files::open_regular;
 use crate::hooks::trace;
 use crate::store::event::Spawn;
 use crate::store::transcripts::{self, Form, StoredTranscript};
-use crate::store::{Event, Record, Task, TaskDir, TaskHistory};
+use crate::store::{Event, Record, Task, TaskDir, TaskHistory, task};
 use crate::{Error, Kind, Result, nofollow};
+
+/// How long a follower waits for a change of a file before it looks again.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// An agent, and where its transcript is.
 #[derive(Clone, Debug)]
@@ -37,6 +47,16 @@ impl Source {
         match self {
             Source::Stored(kept) => kept.form,
             Source::Growing(form, _) => *form,
+        }
+    }
+
+    /// The transcript, or the end of a long one.
+    pub fn read(&self) -> Result<Vec<u8>> {
+        match self {
+            Source::Stored(kept) => kept.read(),
+            Source::Growing(_, path) => open_regular(path)
+                .and_then(|mut file| transcripts::end_of(&mut file, transcripts::LONGEST))
+                .map_err(|cause| Error::io("read", path, &cause)),
         }
     }
 }
@@ -97,5 +117,109 @@ fn no_agent(dir: &TaskDir, agents: &[Spawn], spawn: Option<u32>) -> Error {
             .help("`orange task next` shows what starts one"),
         (count, Some(spawn)) => error(format!("task {} has had no agent {spawn}", dir.id))
             .help(format!("they are numbered from 1 to {count}; `orange task show {}` lists them", dir.id)),
+    }
+}
+
+/// Reads on until the agent has ended or `tell` returns that nobody listens; `tell` gets whole lines with `whole_lines`, and
+/// otherwise what was written.
+pub fn follow(
+    app: &App,
+    dir: &TaskDir,
+    found: Transcript,
+    whole_lines: bool,
+    tell: impl Fn(Form, Vec<u8>) -> Result<bool>,
+) -> Result<()> {
+    let spawn = found.agent.spawn;
+    let Some(mut growing) = first(app, dir, found)? else { return Ok(()) };
+    let folder = growing.path.parent().unwrap_or(&dir.path);
+    let changes = Changes::of(&[&dir.path, folder]);
+    loop {
+        // What the agent did last was there before its end was on record.
+        let is_alive = match task::read_journal(dir) {
+            Ok(journal) => journal.history().agents.contains_key(&spawn),
+            Err(error) if error.kind == Kind::NotFound => false,
+            Err(error) => return Err(error),
+        };
+        let new = growing.more(whole_lines && is_alive);
+        let new = new.map_err(|cause| Error::new(Kind::Environment, format!("cannot read on: {cause}")))?;
+        if !new.is_empty() && !tell(growing.form, new)? || !is_alive {
+            return Ok(());
+        }
+        changes.wait(LONGEST_WAIT);
+    }
+}
+
+/// A harness makes its file when its conversation begins. One that does not begin one shows why in its pane.
+fn first(app: &App, dir: &TaskDir, mut found: Transcript) -> Result<Option<Growing>> {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let until = Instant::now() + PATIENCE;
+    let transcripts = dir.transcripts();
+    let folders = [&dir.path, &transcripts].map(PathBuf::as_path);
+    let changes = Changes::of(folders.get(..if transcripts.is_dir() { 2 } else { 1 }).unwrap_or_default());
+    loop {
+        let is_own = found.source.as_ref().is_some_and(|source| source.form() == Form::Jsonl);
+        if is_own || !found.is_alive || Instant::now() >= until {
+            return found.source.as_ref().map_or(Ok(None), Growing::open);
+        }
+        changes.wait(until.saturating_duration_since(Instant::now()));
+        found = transcript(app, dir, Some(found.agent.spawn))?;
+    }
+}
+
+/// A file that is read on while it grows.
+struct Growing {
+    file: File,
+    form: Form,
+    path: PathBuf,
+    read: u64,
+    rest: Vec<u8>,
+}
+
+impl Growing {
+    fn open(source: &Source) -> Result<Option<Growing>> {
+        let Source::Growing(form, path) = source else { return Ok(None) };
+        let file = open_regular(path).map_err(|cause| Error::io("read", path, &cause))?;
+        Ok(Some(Growing { file, path: path.clone(), form: *form, read: 0, rest: Vec::new() }))
+    }
+
+    /// The whole lines that came since; what comes in no lines, as it comes.
+    fn more(&mut self, whole_lines: bool) -> io::Result<Vec<u8>> {
+        let length = self.file.metadata()?.len();
+        if length < self.read {
+            // Who records a pane has dropped the first half.
+            self.read = length;
+        }
+        self.file.seek(SeekFrom::Start(self.read))?;
+        self.read += (&self.file).take(transcripts::LONGEST).read_to_end(&mut self.rest)? as u64;
+        let end = match whole_lines {
+            true => self.rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1),
+            false => self.rest.len(),
+        };
+        Ok(self.rest.drain(..end).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_growing_file_is_read_by_lines() {
+        use std::io::Write;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let mut file = File::create(&path).unwrap();
+        let source = Source::Growing(Form::Jsonl, path);
+        let mut growing = Growing::open(&source).unwrap().unwrap();
+        let mut more = |growing: &mut Growing, bytes: &[u8], whole| {
+            file.write_all(bytes).unwrap();
+            String::from_utf8(growing.more(whole).unwrap()).unwrap()
+        };
+        assert_eq!(more(&mut growing, b"one\ntw", true), "one\n");
+        assert_eq!(more(&mut growing, b"o\n", true), "two\n");
+        assert_eq!(more(&mut growing, b"th", true), "");
+        assert_eq!(more(&mut growing, b"ree", false), "three");
+        file.set_len(0).unwrap();
+        assert_eq!(growing.more(false).unwrap(), b"");
     }
 }

@@ -79,7 +79,7 @@ fn start(
     let started = match limit::go_on(app, locked, spawn) {
         Ok(None) => respawn::again(app, machine, locked, in_place_of(locked.history(), spawn))
             .map(|number| format!("started again as agent {number}")),
-        told => told.map(Option::unwrap_or_default),
+        known => known.map(Option::unwrap_or_default),
     };
     let error = match started {
         Ok(story) => return Ok(story),

@@ -1,4 +1,4 @@
-//! Cleans and removes worktrees that no task holds, after everything in them is backed up.
+//! Makes worktrees before they are needed; cleans and removes those that no task holds, after everything in them is backed up.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -49,6 +49,19 @@ struct Facts {
     is_registered: bool,
     /// Whether its project is gone or has more worktrees than it may.
     is_surplus: bool,
+}
+
+/// Makes every worktree of the project's pool that no task holds, detached at the default branch; returns the names of
+/// all.
+pub fn make(app: &App, project: &Project) -> Result<Vec<String>> {
+    let git = Git::at(&project.path);
+    git.check()?;
+    let mut pool = Pool::lock(&app.home)?;
+    let names = pool.grow(&project.name, project.pool_size)?;
+    for slot in pool.slots().iter().filter(|slot| slot.project == project.name && slot.task.is_none()) {
+        git.prepare(&app.home.workspace(&slot.name), &project.default_branch)?;
+    }
+    Ok(names)
 }
 
 /// Checks every worktree of every project, and cleans or removes those that no task holds and none needs. Worktrees that are

@@ -1,4 +1,4 @@
-//! Deletes a task, and restores it.
+//! Deletes a task.
 
 use orange_core::Actor;
 
@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::flow::lock_recovered;
 use crate::flow::snapshot::status_of;
 use crate::hooks::workspace;
-use crate::store::{Event, LockedTask, Set, Task, TaskDir, trash};
+use crate::store::{Event, LockedTask, Set, TaskDir, trash};
 use crate::{Error, Kind, Result};
 
 /// Moves a task to the trash with its journal, and returns its new folder. Its branch and its backups stay. Only a task that
@@ -20,13 +20,6 @@ pub fn delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
         locked.append(Event::TaskDeleted { actor: Actor::Human.into() }, Set::new())?;
     }
     trash::delete(&app.home, locked)
-}
-
-/// Restores a deleted task. `admit` may refuse an unfinished one whose branch other tasks have.
-pub fn restore(app: &App, there: &TaskDir, admit: impl FnOnce(&Task, &[Task]) -> Result<()>) -> Result<Task> {
-    app.caller.check_person("restore a task")?;
-    let restored = Event::TaskRestored { actor: Actor::Human.into() };
-    trash::restore(&app.home, there, restored, admit)
 }
 
 fn check_idle(app: &App, locked: &LockedTask) -> Result<()> {

@@ -6,14 +6,15 @@ use crate::answer::{Merged, TransitionResult};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::drive::gh::{Gh, PrState, PullRequest};
-use crate::drive::git::{Git, REMOTE, Strategy};
+pub use crate::drive::git::Strategy;
+use crate::drive::git::{Git, REMOTE};
 use crate::flow::life::{self, Record};
 use crate::flow::request::{Goal, carry_out, decide};
 use crate::flow::{lock_recovered, pull_request};
 use crate::hooks;
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::projects::Project;
-use crate::store::{Event, Home, LockedTask, Set, TaskDir, event};
+use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, event};
 use crate::{Error, Kind, Result};
 
 /// The wishes of the caller.
@@ -25,6 +26,15 @@ pub struct Wish {
     pub local: bool,
     /// Merge although the workflow refuses or the branch is empty. For persons only.
     pub force: bool,
+}
+
+/// The branch of a finished task that is not merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmerged {
+    /// The branch.
+    pub branch: String,
+    /// The branch into which it could be merged.
+    pub into: String,
 }
 
 /// Merges a task's branch and finishes the task; one that was finished without a merge keeps its status. Nothing is merged
@@ -57,6 +67,20 @@ pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
         carry_out(app, locked)?
     };
     Ok(Merged { result, branch, into, strategy, pushed, commit })
+}
+
+/// The default branch that does not have the work of a task which has come to the state of merged tasks. What cannot be read is
+/// no reason to fail: the transition is made.
+pub fn unmerged(app: &App, dir: &TaskDir, to: &str) -> Option<Unmerged> {
+    let (task, journal) = Task::read(&app.home, dir).ok()?;
+    let machine = app.machine_of(&task.owned).ok()?;
+    let is_end = machine.commands.merge.is_some_and(|merge| machine.state(merge).name == to);
+    if !is_end || journal.history().is_merged {
+        return None;
+    }
+    let Project { path, default_branch: into, .. } = app.project_of(&task).ok()?;
+    let is_merged = Git::at(&path).is_merged(&task.branch, &into).ok()?;
+    (!is_merged).then_some(Unmerged { branch: task.branch, into })
 }
 
 /// The core's answer to the merge.

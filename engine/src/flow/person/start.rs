@@ -105,8 +105,8 @@ fn begin_oldest(app: &App, project: &str, choose: &dyn Fn(&str) -> Result<()>) -
             Err(_) if !workspace::is_free(app, project, &dir.id)? => break,
             Err(error) => {
                 let what = format!("not started: {}", error.one_line());
-                let told = lock_recovered(app, &dir).and_then(|mut locked| locked.call_attention(&what));
-                failure = failure.and(told.map(|()| None));
+                let called = lock_recovered(app, &dir).and_then(|mut locked| locked.call_attention(&what));
+                failure = failure.and(called.map(|()| None));
             }
         }
     }

@@ -1,5 +1,6 @@
 //! A request to move a task, from the lock to the answer.
 
+pub mod complete;
 pub mod definition;
 pub mod dry_run;
 pub mod finish;

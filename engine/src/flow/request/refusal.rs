@@ -20,7 +20,7 @@ pub fn error(
 ) -> Error {
     let view = &facts.view;
     let id = &task.id;
-    let told = |kind: Kind| Error::new(kind, refusal.message(machine, view));
+    let refused = |kind: Kind| Error::new(kind, refusal.message(machine, view));
     let next = || format!("`orange task next {id}` shows where the task can go from here");
     match refusal {
         Refusal::Rejected { rejection, .. } => {
@@ -29,21 +29,20 @@ pub fn error(
             Error::new(kind_of(rejection), message).help(rejection.help(machine, view))
         }
         Refusal::NoState(command) => no_state(machine, command),
-        Refusal::Started => told(Kind::Refused).help(
+        Refusal::Started => refused(Kind::Refused).help(
             "`orange task respawn` starts a dead agent again; `orange task next` shows where the task can go",
         ),
-        Refusal::NoRespawnPrompt if machine.state(view.status).terminal => {
-            told(Kind::NotRespawnable).help("the task is over: create a new one for what is still to be done")
-        }
+        Refusal::NoRespawnPrompt if machine.state(view.status).terminal => refused(Kind::NotRespawnable)
+            .help("the task is over: create a new one for what is still to be done"),
         Refusal::NoRespawnPrompt if machine.life(facts, Input::Restart { is_alive: false }).is_ok() => {
             let restart = format!(
                 "`orange task restart {id}` starts the agent that works there as it was started first"
             );
-            told(Kind::NotRespawnable).help(format!("{restart}; {}", next()))
+            refused(Kind::NotRespawnable).help(format!("{restart}; {}", next()))
         }
-        Refusal::NoRespawnPrompt | Refusal::NoAgent => told(Kind::NotRespawnable).help(next()),
-        Refusal::NoWorktree => told(Kind::NotRespawnable).help("`orange task spawn` gives it one"),
-        Refusal::Alive => told(Kind::NotRespawnable).help(format!(
+        Refusal::NoRespawnPrompt | Refusal::NoAgent => refused(Kind::NotRespawnable).help(next()),
+        Refusal::NoWorktree => refused(Kind::NotRespawnable).help("`orange task spawn` gives it one"),
+        Refusal::Alive => refused(Kind::NotRespawnable).help(format!(
             "`orange task attach {id}` shows it; `orange task restart {id}` ends it and starts it again"
         )),
     }

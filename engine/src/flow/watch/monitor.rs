@@ -41,20 +41,20 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
                 look.watched += 1;
                 look.events.extend(stories.into_iter().map(|story| (dir.id.clone(), story)));
             }
-            Err(error) => look.errors.push((dir.id.clone(), error.told().to_string())),
+            Err(error) => look.errors.push((dir.id.clone(), error.for_person().to_string())),
         }
     }
     for (dir, outcome) in polls.round(app, pull_requests).into_iter().chain(queues.serve(app)) {
         match outcome {
             Ok(story) => look.events.push((dir.id, story)),
-            Err(error) => look.errors.push((dir.id, error.told().to_string())),
+            Err(error) => look.errors.push((dir.id, error.for_person().to_string())),
         }
     }
     if polls.is_time_to_sweep() {
         for (project, outcome) in garbage::sweep(app) {
             match outcome {
                 Ok(story) => look.events.push((project, story)),
-                Err(error) => look.errors.push((project, error.told().to_string())),
+                Err(error) => look.errors.push((project, error.for_person().to_string())),
             }
         }
     }

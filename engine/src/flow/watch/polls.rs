@@ -80,7 +80,7 @@ impl Polls {
         self.asked.retain(|id, _| watched.iter().any(|it| it.dir.id == *id));
         watched.retain(|it| self.asked.get(&it.dir.id).is_none_or(|asked| asked.at.elapsed() >= it.pause()));
         watched.sort_by_key(|it| self.asked.get(&it.dir.id).map(|asked| asked.at));
-        let mut told = Vec::new();
+        let mut polled = Vec::new();
         let mut failures = 0;
         for it in watched {
             let outcome = ask(app, &it);
@@ -91,15 +91,15 @@ impl Polls {
                 Ok(None) => {}
                 // A task that never had a pull request needs none.
                 Err(_) if it.url.is_none() => {}
-                Ok(Some(story)) => told.push((it.dir, Ok(story))),
+                Ok(Some(story)) => polled.push((it.dir, Ok(story))),
                 Err(error) if before.is_some_and(|before| before.failure.as_ref() == Some(&error)) => {}
-                Err(error) => told.push((it.dir, Err(error))),
+                Err(error) => polled.push((it.dir, Err(error))),
             }
             if failures == ENOUGH {
                 break;
             }
         }
-        told
+        polled
     }
 }
 

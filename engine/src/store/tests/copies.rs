@@ -198,8 +198,8 @@ fn check_refused(broken: &[u8], expect: &str) {
     let errors = [LockedTask::lock(&home, &dir).map(drop), Task::read(&home, &dir).map(drop)];
     for error in errors.map(Result::unwrap_err) {
         assert_eq!(error.kind, Kind::Corrupt);
-        let told = error.message.strip_prefix(copy.to_str().unwrap());
-        assert!(told.is_some_and(|told| told.contains(expect)), "{}", error.message);
+        let rest = error.message.strip_prefix(copy.to_str().unwrap());
+        assert!(rest.is_some_and(|rest| rest.contains(expect)), "{}", error.message);
         assert!(error.help.contains("nothing was changed"), "{}", error.help);
     }
     assert_eq!((fs::read(&copy).unwrap(), text(&dir.history())), (broken.to_vec(), events));
@@ -273,7 +273,7 @@ fn what_was_changed_in_the_store_is_handed_out() {
 }
 
 #[test]
-fn what_gives_way_is_kept_and_named() {
+fn a_replaced_text_is_kept_and_named() {
     let (_folder, home, dir, copy) = lab();
     change(&dir.task_md(), "Too sour.", "Too bitter.");
     change(&copy, "Too sour.", "Too sweet.");

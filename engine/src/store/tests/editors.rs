@@ -154,7 +154,7 @@ pub(super) fn edit(home: &Home) {
 }
 
 /// Takes the task through one change after the other until somebody says stop.
-pub(super) fn move_until_told(home: &Home) {
+pub(super) fn move_until_stopped(home: &Home) {
     while !home.root().join("stop").exists() {
         if home.root().join("pause").exists() {
             std::thread::yield_now();

@@ -31,7 +31,7 @@ fn role() {
         "many" => change_many(&home),
         "edit" => editors::edit(&home),
         "note" => activity::tests::note_many(&only_task(&home)),
-        "move" => editors::move_until_told(&home),
+        "move" => editors::move_until_stopped(&home),
         other => panic!("no role {other}"),
     }
 }

@@ -59,8 +59,8 @@ pub(super) fn used_up(suite: &'static Suite, Pair(works, _): Pair) {
     let world = World::new(suite);
     let begun = vec![Act::read("TASK.md"), paint("door"), Act::Fail(Fault::UsedUp(SECONDS), u32::MAX)];
     let first = world.plan(Plan::new(&[&prompt()], begun));
-    let told = "The limit that stopped you should be over";
-    let second = world.plan(Plan::new(&[told], rest()).within(&[SUMMARY]));
+    let message = "The limit that stopped you should be over";
+    let second = world.plan(Plan::new(&[message], rest()).within(&[SUMMARY]));
     let task = world.create("paint", SUMMARY, &[OPTIONS.as_slice(), &[works]].concat());
     let mut row = task.row();
     world.until("the limit is told, and when it is over", || {

@@ -26,15 +26,15 @@ pub(super) fn says_why(suite: &'static Suite, Pair(works, _): Pair) {
     world.until_held("the end");
     if ["claude", "codex"].contains(&works) {
         world.until("it is told what the silent one lacks", || {
-            let (state, reason) = told(&world, &silent);
+            let (state, reason) = state_of(&world, &silent);
             state == "waiting" && reason.contains("## Handoff")
         });
-        assert_eq!(told(&world, &endless).0, "busy");
+        assert_eq!(state_of(&world, &endless).0, "busy");
     }
     for task in [&silent, &endless] {
         // The agent may come to another state between the two looks.
         world.until("both lists say how it is with the agent", || {
-            let (state, reason) = told(&world, task);
+            let (state, reason) = state_of(&world, task);
             let listed = world.command("orange").args(["task", "list"]).output().unwrap();
             let listed = text(&listed.stdout);
             let row = listed.lines().find(|row| row.contains(&task.id)).unwrap_or_default();
@@ -45,7 +45,7 @@ pub(super) fn says_why(suite: &'static Suite, Pair(works, _): Pair) {
 }
 
 /// What is listed of a task's agent: its state, and the reason.
-fn told(world: &World, task: &Task<'_>) -> (String, String) {
+fn state_of(world: &World, task: &Task<'_>) -> (String, String) {
     let listed = world.ok(&["task", "list"]);
     let row = listed.as_array().unwrap().iter().find(|row| row["id"] == task.id.as_str());
     let agent = row.map_or(&Value::Null, |row| &row["agents"][0]);

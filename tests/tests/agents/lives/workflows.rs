@@ -27,11 +27,11 @@ pub(super) fn default(suite: &'static Suite, Pair(works, reviews): Pair) {
     assert!(diff.contains("+painted"), "the reviewer saw no diff: {diff}");
     for (plan, harness, role) in [(worker, works, "worker"), (reviewer, reviews, "reviewer")] {
         let report = world.report(plan);
-        let told = |exchange: &orange_tests::model::Exchange| {
+        let length = |exchange: &orange_tests::model::Exchange| {
             exchange.input.to_string().len() + exchange.answer.as_deref().unwrap_or_default().len()
         };
         // What it did for its own work is not ours.
-        let ours = report.exchanges.iter().filter(|exchange| exchange.act != 1).map(told).sum::<usize>();
+        let ours = report.exchanges.iter().filter(|exchange| exchange.act != 1).map(length).sum::<usize>();
         record::cost(harness, role, report.prompt.len() + ours, report.requests);
     }
 }
@@ -114,13 +114,13 @@ pub(super) fn persistent(suite: &'static Suite, Pair(works, reviews): Pair) {
         Act::orange("task update --status agent-review"),
     ];
     let works_first = world.plan(Plan::new(&[&format!("# Task: {SUMMARY}")], acts));
-    let told = vec![
+    let acts = vec![
         Act::read("TASK.md"),
         paint("window"),
         Act::edit("TASK.md", "DECISIONS: green", "DECISIONS: blue, as the review wants it"),
         Act::orange("task update --status agent-review"),
     ];
-    let fixes = world.plan(Plan::new(&["The review failed"], told).within(&[SUMMARY]));
+    let fixes = world.plan(Plan::new(&["The review failed"], acts).within(&[SUMMARY]));
     let finds_fault = reviewer(&world, SUMMARY, 1, "FAIL", "working");
     let passes = reviewer(&world, SUMMARY, 2, "PASS", "reviewing");
     let options = ["--workflow", "persistent", "--harness", works, "--review-harness", reviews];

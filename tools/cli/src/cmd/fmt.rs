@@ -39,7 +39,8 @@ pub(crate) struct Fmt {
 
 pub(super) fn run(args: &Fmt) -> Result<Answer, Answer> {
     let Collected { inputs, failures } = input::collect(&args.paths, args.stdin_name.as_deref());
-    let mut run = Run { args, out: String::new(), err: String::new(), changed: 0, looked_at: 0, failures };
+    let mut run =
+        Formatting { args, out: String::new(), err: String::new(), changed: 0, looked_at: 0, failures };
     for input in &inputs {
         if let Err(failure) = run.look_at(input) {
             run.failures.push(failure);
@@ -48,7 +49,7 @@ pub(super) fn run(args: &Fmt) -> Result<Answer, Answer> {
     Ok(run.answer())
 }
 
-struct Run<'a> {
+struct Formatting<'a> {
     args: &'a Fmt,
     out: String,
     err: String,
@@ -57,7 +58,7 @@ struct Run<'a> {
     failures: Vec<Failure>,
 }
 
-impl Run<'_> {
+impl Formatting<'_> {
     fn look_at(&mut self, input: &Input) -> Result<(), Failure> {
         let shown = printable(&input.shown);
         let source = match input.read() {

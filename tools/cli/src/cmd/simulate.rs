@@ -78,16 +78,16 @@ pub(super) fn run(args: &Simulate, styles: Styles) -> Result<Answer, Answer> {
 }
 
 fn follow(machine: &Machine<'_>, script: &str) -> Result<Answer, Failure> {
-    told(Simulation::new(machine), script.lines())
+    transcript(Simulation::new(machine), script.lines())
 }
 
 fn replay(machine: &Machine<'_>, trace: &Trace) -> Result<Answer, Failure> {
     let simulation = Simulation::starting_in(machine, &trace.start)
         .map_err(|it| Failure::new(it.0, "please report this as a bug of orange-workflow"))?;
-    told(simulation, trace.steps.iter().flat_map(|it| it.script.iter().map(String::as_str)))
+    transcript(simulation, trace.steps.iter().flat_map(|it| it.script.iter().map(String::as_str)))
 }
 
-fn told<'l>(
+fn transcript<'l>(
     mut simulation: Simulation<'_>,
     lines: impl IntoIterator<Item = &'l str>,
 ) -> Result<Answer, Failure> {

@@ -45,7 +45,7 @@ fn levels_for_paths() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn an_error_is_reported_with_its_place() {
     refuses("[lint]\n", "toml:1:2: unknown key `lint`\n  help: did you mean `lints`?");
     refuses(
         "[lints]\nyaml-trp = 'warn'",
@@ -67,7 +67,7 @@ fn what_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
-fn everything_wrong_is_told_at_once() {
+fn all_errors_are_reported_at_once() {
     let (config, failures) =
         read("x.toml", "[lints]\na1 = 'warn'\nyaml-trap = 'deny'\nb1 = 'no'\n".to_owned());
     assert_eq!(failures.len(), 2);

@@ -35,8 +35,8 @@ impl Graph {
             let to = self.known(&step.to)?;
             self.go(at, to, step, number, index)?;
             self.nodes[to].mark.on = true;
-            if let Some(told) = &step.told {
-                self.say(format!("{number}. {told} → {}", step.to));
+            if let Some(label) = &step.label {
+                self.say(format!("{number}. {label} → {}", step.to));
             }
             at = to;
         }
@@ -86,20 +86,20 @@ impl Graph {
         if taken == 0 && from == to {
             self.nodes[from].mark.steps.push(number);
         } else if taken == 0 {
-            return Err(self.no_way(from, to));
+            return Err(self.no_arrow(from, to));
         }
         Ok(())
     }
 
-    fn no_way(&self, from: usize, to: usize) -> Failure {
+    fn no_arrow(&self, from: usize, to: usize) -> Failure {
         let name = |at: usize| format!("`{}`", self.nodes[at].name);
-        let mut ways: Vec<String> =
+        let mut targets: Vec<String> =
             self.edges.iter().filter(|it| it.from == from).map(|it| name(it.to)).collect();
-        ways.dedup();
-        let help = if ways.is_empty() {
+        targets.dedup();
+        let help = if targets.is_empty() {
             format!("nothing leads on from {}", name(from))
         } else {
-            format!("from {} it goes to {}", name(from), ways.join(", "))
+            format!("from {} it goes to {}", name(from), targets.join(", "))
         };
         Failure::new(
             format!("the trace goes from {} to {}, and no transition does", name(from), name(to)),

@@ -26,7 +26,7 @@ pub(crate) struct Run {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RunStep {
     /// Who does what, where that is known.
-    pub told: Option<String>,
+    pub label: Option<String>,
     /// The state that the task is in afterwards.
     pub to: String,
     /// The line of the workflow that it follows, where that is known.
@@ -88,7 +88,7 @@ impl Run {
     /// The run of a finding.
     pub(crate) fn of(trace: &Trace, index: &LineIndex<'_>) -> Self {
         let step = |it: &orange_codegen::diag::TraceStep| RunStep {
-            told: Some(format!("{}: {}", it.by, it.does)),
+            label: Some(format!("{}: {}", it.by, it.does)),
             to: it.to.clone(),
             line: it.span.map(|it| index.position(it.start).line),
         };
@@ -99,7 +99,7 @@ impl Run {
     fn through(states: &[&str]) -> Self {
         let mut states = states.iter().map(|it| (*it).to_owned());
         let start = states.next().unwrap_or_default();
-        let steps = states.map(|to| RunStep { told: None, to, line: None }).collect();
+        let steps = states.map(|to| RunStep { label: None, to, line: None }).collect();
         Self { start, steps, end: None }
     }
 }
@@ -148,7 +148,7 @@ fn chosen(report: &Report, path: &str, file: &str, check: Option<&Check>) -> Res
 impl Found {
     fn shown(&self) -> Shown {
         let step = |it: &Acted| RunStep {
-            told: Some(format!("{}: {}", it.by, it.does)),
+            label: Some(format!("{}: {}", it.by, it.does)),
             to: it.to.clone(),
             line: it.line,
         };

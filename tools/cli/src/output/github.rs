@@ -37,12 +37,12 @@ fn command(finding: &Diagnostic, path: &str, index: &LineIndex<'_>) -> String {
         }
     }
     let title = format!("{} {}", finding.code(), finding.name());
-    put(&mut out, format_args!(",title={}::{}", property(&title), data(&told(finding, index))));
+    put(&mut out, format_args!(",title={}::{}", property(&title), data(&message(finding, index))));
     out
 }
 
 /// All that there is to say, a line each: an annotation shows one place alone.
-fn told(finding: &Diagnostic, index: &LineIndex<'_>) -> String {
+fn message(finding: &Diagnostic, index: &LineIndex<'_>) -> String {
     let mut out = finding.message.clone();
     for label in &finding.labels {
         let line = index.position(label.span.start).line;

@@ -83,21 +83,21 @@ fn word(level: Level) -> &'static str {
 
 /// The run step by step: who does what, and where that leads.
 pub(super) fn run(trace: &Trace) -> String {
-    let mut told = format!("the task starts in {}.", trace.start);
+    let mut text = format!("the task starts in {}.", trace.start);
     let mut state = trace.start.as_str();
     for TraceStep { by, does, to, hooks, .. } in &trace.steps {
         let stays = if state == to { "it stays in" } else { "it goes to" };
-        put(&mut told, format_args!(" {by}: {does}; {stays} {to}"));
+        put(&mut text, format_args!(" {by}: {does}; {stays} {to}"));
         if !hooks.is_empty() {
-            put(&mut told, format_args!(", with {}", hooks.join(", ")));
+            put(&mut text, format_args!(", with {}", hooks.join(", ")));
         }
-        told.push('.');
+        text.push('.');
         state = to;
     }
     if let Some(end) = &trace.end {
-        put(&mut told, format_args!(" At the end: {}", sentence(end)));
+        put(&mut text, format_args!(" At the end: {}", sentence(end)));
     }
-    told
+    text
 }
 
 pub(super) fn sentence(text: &str) -> String {

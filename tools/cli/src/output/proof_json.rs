@@ -72,7 +72,7 @@ pub(crate) fn proof_json(proof: &Proof, source: &Source) -> Result<String, Failu
 }
 
 fn property<'p>(judged: &'p Judged, path: &'p str, index: &LineIndex<'_>) -> Property<'p> {
-    let mut told = Property {
+    let mut property = Property {
         name: judged.property.name,
         claim: judged.property.claim,
         verdict: verdict(judged),
@@ -82,14 +82,14 @@ fn property<'p>(judged: &'p Judged, path: &'p str, index: &LineIndex<'_>) -> Pro
         findings: Vec::new(),
     };
     match &judged.verdict {
-        Verdict::Proved { argument } => told.argument = Some(argument),
+        Verdict::Proved { argument } => property.argument = Some(argument),
         Verdict::Refuted { findings, trace } => {
-            told.trace = trace.as_ref().map(Trace::states).unwrap_or_default();
-            told.findings = findings.iter().map(|it| Found::new(it, path, index)).collect();
+            property.trace = trace.as_ref().map(Trace::states).unwrap_or_default();
+            property.findings = findings.iter().map(|it| Found::new(it, path, index)).collect();
         }
-        Verdict::Undecided { cut } => told.cut = Some(cut),
+        Verdict::Undecided { cut } => property.cut = Some(cut),
     }
-    told
+    property
 }
 
 impl<'p> Counted<'p> {

@@ -14,7 +14,7 @@ pub(super) fn happened(walk: &Walk<'_>, it: &Happened, out: &mut impl Write) -> 
             writeln!(out, "refused ({code}): {message}")?;
             writeln!(out, "  help: {help}")
         }
-        Happened::Moved { from, to, cause, hooks, .. } => {
+        Happened::Transitioned { from, to, cause, hooks, .. } => {
             let name = |id: StateId| walk.machine().state(id).name;
             writeln!(out, "{} → {} ({})", name(*from), name(*to), why(*cause))?;
             ran(hooks, out)
@@ -88,13 +88,13 @@ fn kind(status: StateId, machine: &Machine<'_>) -> &'static str {
 }
 
 fn agents(walk: &Walk<'_>) -> String {
-    let told = [Actor::Worker, Actor::Reviewer].into_iter().filter_map(|actor| match walk.agent(actor) {
+    let agents = [Actor::Worker, Actor::Reviewer].into_iter().filter_map(|actor| match walk.agent(actor) {
         Agent::None => None,
         Agent::Live => Some(format!("{actor} alive")),
         Agent::Dead => Some(format!("{actor} dead")),
     });
-    let told: Vec<String> = told.collect();
-    if told.is_empty() { "none".to_owned() } else { told.join(", ") }
+    let agents: Vec<String> = agents.collect();
+    if agents.is_empty() { "none".to_owned() } else { agents.join(", ") }
 }
 
 /// The ways on, and what stands in them.

@@ -3,10 +3,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::scratch::{CLEAN, Run, Scratch};
+use crate::scratch::{CLEAN, CommandResult, Scratch};
 
 #[track_caller]
-fn finds(name: &str, bytes: impl AsRef<[u8]>, code: &str) -> Run {
+fn finds(name: &str, bytes: impl AsRef<[u8]>, code: &str) -> CommandResult {
     let scratch = Scratch::new();
     scratch.write(name, bytes);
     let json = scratch.run(&["check", name, "--format", "json"]);

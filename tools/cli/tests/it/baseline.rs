@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::check::{BROKEN, WARNED};
-use crate::scratch::{Run, Scratch};
+use crate::scratch::{CommandResult, Scratch};
 
 /// A folder whose findings are all known.
 fn known() -> Scratch {
@@ -16,7 +16,7 @@ fn known() -> Scratch {
 
 /// Checks with the baseline, and counts the traps that are left.
 #[track_caller]
-fn left(scratch: &Scratch, expect: usize) -> Run {
+fn left(scratch: &Scratch, expect: usize) -> CommandResult {
     let args = ["check", "flows", "--baseline", "known.json", "--deny", "S07", "--format", "short"];
     let run = scratch.run(&args);
     assert_eq!(run.out.matches("S07").count(), expect, "{}{}", run.out, run.err);
@@ -71,7 +71,7 @@ fn of_several_at_one_place_as_many_are_left_out_as_are_known() {
 }
 
 #[test]
-fn what_is_gone_is_told() {
+fn entries_that_match_nothing_are_reported() {
     let scratch = known();
     scratch.write("flows/warned.yml", WARNED.replace("on}", "'on'}"));
     let run = left(&scratch, 0);

@@ -60,7 +60,7 @@ fn standard_input_has_the_place_of_its_name() {
 }
 
 #[test]
-fn a_wrong_one_is_told_and_hides_no_finding() {
+fn a_wrong_one_is_reported_and_hides_no_finding() {
     let scratch = Scratch::with(&[
         ("orange-workflow.toml", "[lints]\nyaml-tarp = 'warn'\nS07 = 'deny'\nC40 = 'off'\n"),
         ("flows/warned.yml", WARNED),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::scratch::{CLEAN, Run, Scratch};
+use crate::scratch::{CLEAN, CommandResult, Scratch};
 
 const OLD: &str = "\
 name: flow
@@ -30,7 +30,7 @@ fn without_qa() -> String {
 }
 
 #[track_caller]
-fn diff(new: &str, args: &[&str]) -> Run {
+fn diff(new: &str, args: &[&str]) -> CommandResult {
     let scratch = Scratch::with(&[("old.yml", OLD), ("new.yml", new)]);
     scratch.run(&[&["diff", "old.yml", "new.yml"], args].concat())
 }

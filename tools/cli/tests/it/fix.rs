@@ -82,7 +82,7 @@ fn a_diff_says_what_it_would_leave() {
 }
 
 #[test]
-fn what_cannot_be_written_is_not_told_as_made() {
+fn a_failed_write_is_not_reported_as_a_fix() {
     // There is no room in the folder's entry for the name of the file that is written beside it first.
     let name = format!("{}.yml", "x".repeat(250));
     let scratch = Scratch::with(&[(&name, BROKEN)]);

@@ -48,7 +48,7 @@ fn a_picture_has_every_state_and_every_transition() {
     assert_eq!(groups(&picture, "node").len(), 8);
     let edges = groups(&picture, "edge");
     let engine = "by the engine when an agent ended";
-    let asked = edges.iter().filter(|it| !told(**it).contains(&format!(": {engine}")));
+    let asked = edges.iter().filter(|it| !description(**it).contains(&format!(": {engine}")));
     assert_eq!(asked.count(), 18, "{}", run.out);
     for expect in [
         "pending → working",
@@ -56,7 +56,7 @@ fn a_picture_has_every_state_and_every_transition() {
         "working → stuck: also by the engine when an agent ended, after 2 crashes",
         "agent-review → stuck: by the engine when an agent ended, after 2 crashes",
     ] {
-        assert!(edges.iter().any(|it| told(*it) == expect), "{expect}\n{}", run.out);
+        assert!(edges.iter().any(|it| description(*it) == expect), "{expect}\n{}", run.out);
     }
     assert_eq!(scratch.run(&["graph", "default.yml", "--format", "svg"]).out, run.out);
 }
@@ -85,7 +85,7 @@ fn nothing_that_is_written_in_a_workflow_is_markup() {
     let picture = Document::parse(&run.out).unwrap();
     let loops = "a → a";
     let gated = "a → b: ## <script>\"&]]>\\ `x` %%{init: {}}%%, review_round < 2 && crash_count >= 1";
-    let found: Vec<String> = groups(&picture, "edge").into_iter().map(told).collect();
+    let found: Vec<String> = groups(&picture, "edge").into_iter().map(description).collect();
     assert_eq!(found, [loops, gated, "a → b: review_round >= 2"]);
     let mermaid = scratch.run(&["graph", "hostile.yml"]).out;
     assert!(!mermaid.contains("<script") && !mermaid.contains("%%") && !mermaid.contains('`'), "{mermaid}");
@@ -190,7 +190,7 @@ fn the_run_of_a_report_is_highlighted() {
 }
 
 #[test]
-fn what_cannot_be_highlighted_is_told() {
+fn a_run_that_cannot_be_highlighted_is_reported() {
     #[track_caller]
     fn check(args: &[&str], message: &str, help: &str) {
         let scratch = Scratch::with(&[("clean.yml", CLEAN), ("report.json", REPORT), ("broken.json", "{")]);
@@ -238,7 +238,7 @@ fn groups<'d>(picture: &'d Document<'_>, class: &str) -> Vec<Node<'d, 'd>> {
 }
 
 /// What a group says of itself.
-fn told(group: Node<'_, '_>) -> String {
+fn description(group: Node<'_, '_>) -> String {
     telling(group).unwrap()
 }
 

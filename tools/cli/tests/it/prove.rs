@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::scratch::{Run, Scratch};
+use crate::scratch::{CommandResult, Scratch};
 
 const DEFAULT: &str = include_str!("../../../../tests/fixtures/seed-default.yml");
 const STEPS: &str = include_str!("../../../../tests/fixtures/dev-task.toml");
@@ -34,7 +34,7 @@ prompts:
   worker: "Write ## Handoff, then orange task update --status reviewing"
 "###;
 
-fn prove(name: &str, text: &str, more: &[&str]) -> Run {
+fn prove(name: &str, text: &str, more: &[&str]) -> CommandResult {
     Scratch::with(&[(name, text)]).run(&[&["prove", name], more].concat())
 }
 

@@ -17,9 +17,9 @@ transitions:
 #[track_caller]
 fn check(scenarios: &str, exit: i32, expect: &[&str]) {
     let scratch = Scratch::with(&[("flow.yml", FLOW), ("flow.test.yml", scenarios)]);
-    let told = scratch.run(&["test", "."]);
-    let all = told.out + &told.err;
-    assert_eq!(told.exit, exit, "{all}");
+    let run = scratch.run(&["test", "."]);
+    let all = run.out + &run.err;
+    assert_eq!(run.exit, exit, "{all}");
     for line in expect {
         assert!(all.contains(line), "{line:?} is not in:\n{all}");
     }
@@ -40,7 +40,7 @@ fn what_is_as_expected_passes_and_tells_what_was_not_tried() {
 }
 
 #[test]
-fn what_is_not_as_expected_is_told_by_its_place() {
+fn a_failed_expectation_is_reported_with_its_place() {
     check(
         "scenarios:\n- name: too hasty\n  given: {status: working}\n  steps:\n  - {request: done, expect: {status: done}}\n- name: wrong\n  \
          steps:\n  - {request: working, expect: {status: done, hooks: []}}\n",
@@ -70,9 +70,9 @@ fn bad_input_says_what_to_do() {
     check("scenarios:\n- {nam: a, steps: []}\n", 2, &["unknown key `nam` in a scenario"]);
     check("workflow: other.yml\nscenarios: []\n", 2, &["no such file or folder"]);
     let empty = Scratch::with(&[("flow.yml", FLOW)]);
-    let told = empty.run(&["test", "."]);
-    assert_eq!(told.exit, 2);
-    assert!(told.err.contains("no scenario file found in ."), "{}", told.err);
+    let run = empty.run(&["test", "."]);
+    assert_eq!(run.exit, 2);
+    assert!(run.err.contains("no scenario file found in ."), "{}", run.err);
 }
 
 #[test]
@@ -83,16 +83,16 @@ fn a_bad_file_hides_no_good_one() {
         ("b.test.yml", "workflow: a.test.yml\nscenarios: []\n"),
         ("flow.test.yml", "scenarios:\n- {name: a, steps: [{request: working}]}\n"),
     ]);
-    let told = scratch.run(&["test", "."]);
-    assert_eq!(told.exit, 2);
-    assert!(told.err.contains(" a.test.yml:1:") && told.err.contains("holds no workflow"), "{}", told.err);
-    assert!(told.out.contains("flow.test.yml: 1 scenario, 1 of 3 transitions taken"), "{}", told.out);
-    assert!(told.out.ends_with("1 scenario: 1 passed, 0 failed\n"), "{}", told.out);
+    let run = scratch.run(&["test", "."]);
+    assert_eq!(run.exit, 2);
+    assert!(run.err.contains(" a.test.yml:1:") && run.err.contains("holds no workflow"), "{}", run.err);
+    assert!(run.out.contains("flow.test.yml: 1 scenario, 1 of 3 transitions taken"), "{}", run.out);
+    assert!(run.out.ends_with("1 scenario: 1 passed, 0 failed\n"), "{}", run.out);
 }
 
 #[test]
 fn a_scenario_file_is_taken_for_no_workflow() {
     let scratch = Scratch::with(&[("flow.yml", FLOW), ("flow.test.yml", "scenarios: []\n")]);
-    let told = scratch.run(&["check", ".", "--exit-zero", "--format", "json"]);
-    assert!(!(told.out + &told.err).contains("flow.test.yml"));
+    let run = scratch.run(&["check", ".", "--exit-zero", "--format", "json"]);
+    assert!(!(run.out + &run.err).contains("flow.test.yml"));
 }

@@ -29,7 +29,7 @@ pub(crate) struct Scratch {
 }
 
 /// What a run of the binary gave.
-pub(crate) struct Run {
+pub(crate) struct CommandResult {
     pub exit: i32,
     pub out: String,
     pub err: String,
@@ -71,21 +71,21 @@ impl Scratch {
     }
 
     #[track_caller]
-    pub(crate) fn run(&self, args: &[&str]) -> Run {
-        Run::of(&self.command(args).output().unwrap())
+    pub(crate) fn run(&self, args: &[&str]) -> CommandResult {
+        CommandResult::of(&self.command(args).output().unwrap())
     }
 
     #[track_caller]
-    pub(crate) fn run_with_stdin(&self, args: &[&str], stdin: &str) -> Run {
+    pub(crate) fn run_with_stdin(&self, args: &[&str], stdin: &str) -> CommandResult {
         let mut command = self.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
-        Run::of(&child.wait_with_output().unwrap())
+        CommandResult::of(&child.wait_with_output().unwrap())
     }
 }
 
-impl Run {
+impl CommandResult {
     #[track_caller]
     fn of(output: &Output) -> Self {
         let run = Self {

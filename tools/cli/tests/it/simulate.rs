@@ -13,15 +13,15 @@ fn scratch(script: &str) -> Scratch {
 
 #[track_caller]
 fn check(script: &str, exit: i32, expect: &[&str]) {
-    let told = scratch(script).run(&["simulate", "default.yml", "--script", "walk.txt"]);
-    assert_eq!(told.exit, exit, "{}{}", told.out, told.err);
+    let run = scratch(script).run(&["simulate", "default.yml", "--script", "walk.txt"]);
+    assert_eq!(run.exit, exit, "{}{}", run.out, run.err);
     for line in expect {
-        assert!(told.out.lines().any(|it| it.trim() == *line), "{line:?} is not in:\n{}", told.out);
+        assert!(run.out.lines().any(|it| it.trim() == *line), "{line:?} is not in:\n{}", run.out);
     }
 }
 
 #[test]
-fn a_script_is_told_what_the_engine_would_do() {
+fn a_script_prints_what_the_engine_would_do() {
     check(
         "# the first handoff\nspawn\nstatus agent-review by worker\nwrite ## Handoff: DONE: all\nstatus agent-review by worker\n\
          write ## Review: no tests\\nVerdict: FAIL\ndie reviewer\nshow",
@@ -54,7 +54,7 @@ fn crashes_escalate_and_can_be_taken_back() {
 }
 
 #[test]
-fn what_cannot_happen_is_said_and_told_by_the_exit_status() {
+fn an_impossible_step_is_printed_and_fails_the_command() {
     check("status working by worker", 1, &["cannot: no worker is alive to ask for `working`"]);
     check("dance", 1, &["cannot: `dance` is no command; `help` lists them"]);
     check("respawn", 1, &["cannot: nothing can be respawned in pending: it has no respawn_prompt"]);
@@ -62,10 +62,10 @@ fn what_cannot_happen_is_said_and_told_by_the_exit_status() {
 }
 
 #[test]
-fn the_trace_of_a_finding_comes_out_as_it_was_told() {
-    let told = scratch("").run(&["simulate", "default.yml", "--trace", "spawn-while-alive"]);
-    assert_eq!(told.exit, 0, "{}{}", told.out, told.err);
-    assert!(told.out.contains("spawn_agent: a worker is still alive in the worktree"), "{}", told.out);
+fn the_trace_of_a_finding_replays_as_printed() {
+    let run = scratch("").run(&["simulate", "default.yml", "--trace", "spawn-while-alive"]);
+    assert_eq!(run.exit, 0, "{}{}", run.out, run.err);
+    assert!(run.out.contains("spawn_agent: a worker is still alive in the worktree"), "{}", run.out);
 }
 
 #[test]
@@ -76,8 +76,8 @@ fn bad_input_says_what_to_do() {
         ["simulate", "default.yml", "--trace", "A01"],
         ["simulate", "default.yml", "--script", "missing.txt"],
     ] {
-        let told = scratch.run(&args);
-        assert_eq!((told.exit, told.out.as_str()), (2, ""), "{args:?}");
-        assert!(told.err.contains("help:"), "{}", told.err);
+        let run = scratch.run(&args);
+        assert_eq!((run.exit, run.out.as_str()), (2, ""), "{args:?}");
+        assert!(run.err.contains("help:"), "{}", run.err);
     }
 }

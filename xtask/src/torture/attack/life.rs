@@ -175,9 +175,9 @@ pub(super) fn nobody_is_left(world: &World) -> Result<()> {
     world.until("every agent has ended", is_over).or_else(|_| {
         let alive = census(world)?;
         let journal = |task: &str| world.note(&format!("orange/tasks/{PROJECT}/{task}/history.jsonl"));
-        let told: String =
+        let names: String =
             alive.iter().map(|(task, who)| format!("\n  {who} of task {task}:\n{}", journal(task))).collect();
-        Err(format!("no task is under way, and there are agents:{told}"))
+        Err(format!("no task is under way, and there are agents:{names}"))
     })
 }
 

@@ -118,31 +118,31 @@ pub(super) fn hostile(world: &World, dice: &mut Dice, branch: &str) -> Result<Li
     let place = folder.join(name.replace("/OWER", &format!("/{}", task.id)));
     let trap = Trap { kind, name, hits, place, away: world.path(&format!("{branch}.away")) };
     trap.set(world)?;
-    let told = |error: String| format!("kind {kind} in the place of {name}: {error}");
+    let failed = |error: String| format!("kind {kind} in the place of {name}: {error}");
     let seen = meanwhile(world, dice, branch, [&other, &neighbour], &trap);
     // A pipe that stays would block the search for lost texts.
-    trap.put_right().map_err(|error| told(error.to_string()))?;
-    let kills = seen.map_err(told)?;
-    same(&before, &untouched(world, &next)?).map_err(told)?;
+    trap.put_right().map_err(|error| failed(error.to_string()))?;
+    let kills = seen.map_err(failed)?;
+    same(&before, &untouched(world, &next)?).map_err(failed)?;
 
     let mut unlocked = 0;
     for name in [branch, &other] {
-        unlocked += come_to_an_end(world, name, &["task", "cancel", name, "--yes"]).map_err(told)?;
+        unlocked += come_to_an_end(world, name, &["task", "cancel", name, "--yes"]).map_err(failed)?;
     }
     for name in [neighbour, started(branch)] {
         let output = end_of(world.start(&[], &["task", "cancel", &name, "--yes"])?)?;
         // It may never have been created.
         if !output.status.success() && error_of(&output).0 != "not_found" {
-            return Err(told(format!("{name} cannot be cancelled: {}", said(&output))));
+            return Err(failed(format!("{name} cannot be cancelled: {}", said(&output))));
         }
     }
     world.calm()?;
-    evidence.check(world).map_err(told)?;
-    nobody_is_left(world).map_err(told)?;
-    same(&before, &untouched(world, &next)?).map_err(told)?;
+    evidence.check(world).map_err(failed)?;
+    nobody_is_left(world).map_err(failed)?;
+    same(&before, &untouched(world, &next)?).map_err(failed)?;
     let log = world.note("orange/orange.log");
     match log.lines().find(|line| line.contains("memory allocation of") || line.contains("panicked at")) {
-        Some(line) => Err(told(line.to_owned())),
+        Some(line) => Err(failed(line.to_owned())),
         None => Ok(Lived { kills, texts: evidence.len(), unlocked }),
     }
 }

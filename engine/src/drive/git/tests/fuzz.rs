@@ -31,7 +31,7 @@ struct Life {
     seed: u64,
     state: u64,
     count: u32,
-    told: Vec<String>,
+    done: Vec<String>,
     /// The blobs that were in a worktree when it was given back, and what they were.
     secured: BTreeMap<String, String>,
 }
@@ -44,7 +44,7 @@ impl Life {
             seed,
             state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
             count: 0,
-            told: Vec::new(),
+            done: Vec::new(),
             secured: BTreeMap::new(),
         };
         let repo = life.lab.repo();
@@ -213,11 +213,11 @@ impl Life {
     }
 
     fn tell(&mut self, what: &str) {
-        self.told.push(what.to_owned());
+        self.done.push(what.to_owned());
     }
 
     fn story(&self) -> String {
-        format!("with ORANGE_FUZZ_SEED={}:\n  {}", self.seed, self.told.join("\n  "))
+        format!("with ORANGE_FUZZ_SEED={}:\n  {}", self.seed, self.done.join("\n  "))
     }
 
     /// Every blob that git or the files have in a worktree: files that are not ignored, the index, what its commit

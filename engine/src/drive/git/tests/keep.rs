@@ -59,7 +59,7 @@ fn a_stash_stays_where_it_is() {
 }
 
 #[test]
-fn what_git_was_told_not_to_look_at_is_kept_and_reset() {
+fn files_hidden_from_git_are_backed_up_and_reset() {
     for flag in ["--assume-unchanged", "--skip-worktree"] {
         let (lab, folder) = acquired();
         lab.run(&folder, &["update-index", flag, "readme"]);

@@ -100,7 +100,7 @@ impl<'g> Page<'g> {
                 format_args!(
                     "<g class=\"{}\"><title>{}</title>",
                     self.class("edge", &edge.mark),
-                    self.told(edge)
+                    self.describe(edge)
                 ),
             );
             line::line(out, edge, route);
@@ -169,7 +169,7 @@ impl<'g> Page<'g> {
     }
 
     /// An edge in words.
-    fn told(&self, edge: &Edge) -> String {
+    fn describe(&self, edge: &Edge) -> String {
         let name = |at: usize| self.graph.nodes[at].name.as_str();
         let taken = match edge.taker {
             Taker::Asker => None,
@@ -213,6 +213,6 @@ fn description(graph: &Graph) -> String {
 /// A node in words.
 fn described(node: &Node) -> String {
     let more = node.lines.iter().map(String::as_str);
-    let told: Vec<&str> = std::iter::once(node.kind.meaning()).chain(more).collect();
-    format!("{}: {}", node.name, told.join(", "))
+    let describe: Vec<&str> = std::iter::once(node.kind.meaning()).chain(more).collect();
+    format!("{}: {}", node.name, describe.join(", "))
 }

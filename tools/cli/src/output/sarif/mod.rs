@@ -17,8 +17,8 @@ use crate::report::{File, Report};
 
 use types::{
     ArtifactChange, ArtifactLocation, CodeFlow, Configuration, Described, Driver, Fix, Found, Help,
-    Invocation, Location, Log, LogicalLocation, Notification, PhysicalLocation, Region, Replacement, Rule,
-    Run, Text, TextOf, ThreadFlow, ThreadFlowLocation, Tool,
+    Invocation, Location, LogicalLocation, Notification, PhysicalLocation, Region, Replacement, Rule,
+    SarifLog, SarifRun, Text, TextOf, ThreadFlow, ThreadFlowLocation, Tool,
 };
 
 const SCHEMA: &str =
@@ -44,7 +44,7 @@ pub(crate) fn sarif(report: &Report, failures: &[Failure]) -> Result<String, Fai
         let artifact = artifact(&repositories.path(&file.source.path));
         Teller::new(file, artifact).results(file, &rules)
     });
-    let run = Run {
+    let run = SarifRun {
         tool: tool(),
         column_kind: "unicodeCodePoints",
         results: results.collect(),
@@ -54,7 +54,7 @@ pub(crate) fn sarif(report: &Report, failures: &[Failure]) -> Result<String, Fai
         )]),
         invocations: [invocation(failures)],
     };
-    let log = Log { schema: SCHEMA, version: "2.1.0", runs: [run] };
+    let log = SarifLog { schema: SCHEMA, version: "2.1.0", runs: [run] };
     super::to_json(&log)
 }
 
@@ -107,7 +107,7 @@ impl<'r> Teller<'r> {
     /// The run step by step. A step that follows no declaration stands where the finding does.
     fn code_flow(&self, trace: &Trace, finding: &Diagnostic) -> CodeFlow {
         let start = (None, format!("the task starts in `{}`", trace.start));
-        let steps = trace.steps.iter().map(|it| (it.span, told(it)));
+        let steps = trace.steps.iter().map(|it| (it.span, describe(it)));
         let end = trace.end.iter().map(|it| (None, format!("at the end: {it}")));
         let locations = std::iter::once(start).chain(steps).chain(end).enumerate();
         let locations = locations.map(|(at, (span, said))| {
@@ -227,7 +227,7 @@ fn message(finding: &Diagnostic) -> String {
     format!("{}{witness}{help}", finding.message)
 }
 
-fn told(step: &TraceStep) -> String {
+fn describe(step: &TraceStep) -> String {
     let hooks = if step.hooks.is_empty() { String::new() } else { format!(" ({})", step.hooks.join(", ")) };
     format!("{}: {} → `{}`{hooks}", step.by, step.does, step.to)
 }

@@ -6,16 +6,16 @@ use serde::Serialize;
 
 /// The whole document.
 #[derive(Serialize)]
-pub(super) struct Log<'r> {
+pub(super) struct SarifLog<'r> {
     #[serde(rename = "$schema")]
     pub schema: &'static str,
     pub version: &'static str,
-    pub runs: [Run<'r>; 1],
+    pub runs: [SarifRun<'r>; 1],
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Run<'r> {
+pub(super) struct SarifRun<'r> {
     pub tool: Tool,
     pub column_kind: &'static str,
     pub original_uri_base_ids: BTreeMap<&'static str, Described>,

@@ -1,4 +1,4 @@
-//! `orange mcp`: becomes the program that speaks the protocol. It is apart, so that this one stays small.
+//! `orange-mcp`, the program that speaks the Model Context Protocol. It is a program of its own, so that this one stays small.
 
 use std::path::PathBuf;
 

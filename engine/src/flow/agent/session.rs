@@ -1,9 +1,13 @@
-//! How a task's session is, by the journal, by the processes that are on record, and by tmux (seed 002).
+//! How a task's session is, by the journal, by the processes that are on record, and by tmux.
+
+use std::sync::OnceLock;
 
 use crate::Result;
+use crate::app::App;
 use crate::drive::tmux::Pane;
+use crate::flow::abandoned;
 use crate::hooks::agent_processes::AgentProcesses;
-use crate::store::{Task, TaskDir};
+use crate::store::{Task, TaskDir, TaskHistory};
 
 /// Whether a task can have agents by its journal: only one that has a worktree, or a session.
 pub fn may_have_agents(task: &Task) -> bool {
@@ -56,6 +60,47 @@ impl Session {
             Session::Unknown => "unknown",
         }
     }
+}
+
+/// The panes of the tmux server, which is asked once, and only if somebody needs them.
+pub struct Panes<'a> {
+    app: &'a App,
+    found: OnceLock<Result<Vec<Pane>>>,
+}
+
+impl Panes<'_> {
+    /// Asks nothing yet.
+    pub fn of(app: &App) -> Panes<'_> {
+        Panes { app, found: OnceLock::new() }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> Result<&[Pane]> {
+        self.found.get_or_init(|| self.app.tmux.panes()).as_deref().map_err(Clone::clone)
+    }
+}
+
+/// What nobody has taken note of yet: a transition that nobody finishes, an agent that is gone.
+pub fn unnoticed(dir: &TaskDir, history: &TaskHistory, session: Session) -> Option<String> {
+    if abandoned(dir, history).is_some() {
+        return Some("begun and not finished: `orange monitor --once` finishes it".to_owned());
+    }
+    let gone =
+        history.agents.keys().next().filter(|_| session == Session::Crashed && history.open.is_none())?;
+    Some(format!("agent {gone} is gone, unnoticed: `orange monitor --once` looks after it"))
+}
+
+/// What a person types to go on with a task that nobody else goes on with: no agent works in its status, and none is there.
+pub fn your_turn(app: &App, task: &Task, session: Session) -> Option<String> {
+    let machine = app.machine_of(&task.owned).ok()?;
+    let id = machine.state_named(task.status())?;
+    let state = machine.state(id);
+    let is_nobody_s = session == Session::Inactive && state.respawn.is_none() && !state.terminal;
+    if !is_nobody_s || id == machine.initial {
+        return None;
+    }
+    let merges = machine.commands.merge.is_some_and(|merge| machine.between(id, merge).next().is_some());
+    Some(format!("orange task {} {}", if merges { "merge" } else { "next" }, task.id))
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
-//! `orange task complete`
+//! The one transition that completes the status of a task, and the command that asks for a transition.
 
 use orange_core::{Choice, Machine, StateId};
 
-use super::merge::transition_answer;
-use crate::answer::Moved;
+use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::flow::{Goal, Snapshot, refusal, request};
 use crate::store::{Task, TaskDir};
@@ -11,7 +10,7 @@ use crate::{Error, Kind, Result};
 
 /// Asks for the one transition that completes the status of the task. Where there are several, it names them and asks for
 /// none.
-pub fn run(app: &App, dir: &TaskDir) -> Result<(Moved, String)> {
+pub fn complete(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let machine = app.machine_of(&task.owned)?;
     let history = journal.history();
@@ -25,10 +24,7 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<(Moved, String)> {
         format!("{}{}", command(machine, &task.id, choice.to), missing.unwrap_or_default())
     };
     match &choices[..] {
-        [one] => {
-            let result = request(app, dir, Goal::Named(machine.state(one.to).name))?;
-            Ok(transition_answer(app, dir, result))
-        }
+        [one] => request(app, dir, Goal::Named(machine.state(one.to).name)),
         [] => Err(Error::new(
             Kind::Refused,
             format!("nothing that you may ask for completes {}", task.status()),
@@ -43,7 +39,7 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<(Moved, String)> {
 }
 
 /// What a person or an agent types to go there.
-pub(super) fn command(machine: &Machine<'_>, id: &str, to: StateId) -> String {
+pub fn command(machine: &Machine<'_>, id: &str, to: StateId) -> String {
     let commands = &machine.commands;
     match Some(to) {
         to if to == commands.merge => format!("orange task merge {id}"),

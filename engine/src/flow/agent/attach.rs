@@ -1,0 +1,75 @@
+//! Shows the session of a task on this terminal, and after a hand-off that of the next agent.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::app::App;
+use crate::drive::tmux::Shown;
+use crate::flow::waiting;
+use crate::hooks::agents;
+use crate::store::{Task, TaskDir};
+use crate::{Result, fault};
+
+/// Why a session is shown no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// The terminal is inside tmux, and was switched to the session.
+    Switched,
+    /// The person has detached.
+    Detached,
+    /// The session has ended, and no other agent follows.
+    Over,
+}
+
+/// Whether the task has a session.
+pub fn has_session(app: &App, dir: &TaskDir) -> Result<bool> {
+    Ok(!app.tmux.panes_of(&dir.id)?.is_empty())
+}
+
+/// Shows it. `before` gets the task and the keys that detach, before each session; `ended` gets the task after each.
+pub fn attach(
+    app: &App,
+    dir: &TaskDir,
+    before: &dyn Fn(&Task, &str) -> Result<()>,
+    ended: &dyn Fn(&Task) -> Result<()>,
+) -> Result<Left> {
+    let inside = std::env::var_os("TMUX");
+    loop {
+        let (task, _) = Task::read(&app.home, dir)?;
+        let before = |keys: &str| if keys.is_empty() { Ok(()) } else { before(&task, keys) };
+        match app.tmux.attach(&dir.id, inside.as_deref(), before)? {
+            Shown::Switched => return Ok(Left::Switched),
+            Shown::Detached => return Ok(Left::Detached),
+            Shown::Ended => ended(&task)?,
+        }
+        if !is_followed(app, dir)? {
+            return Ok(Left::Over);
+        }
+    }
+}
+
+/// Waits for what comes after the end of a session: whether there is an agent to look at again.
+fn is_followed(app: &App, dir: &TaskDir) -> Result<bool> {
+    const PATIENCE: Duration = Duration::from_secs(60);
+    const PAUSE: Duration = Duration::from_millis(50);
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let (task, journal) = Task::read(&app.home, dir)?;
+        let history = journal.history();
+        let panes = app.tmux.panes_of(&dir.id)?;
+        let mut is_alive = false;
+        for record in history.agents.values() {
+            is_alive |= agents::is_alive(dir, record, &panes)?;
+        }
+        if is_alive && panes.iter().any(|pane| pane.agent.is_some() && !pane.dead) {
+            return Ok(true);
+        }
+        // An end that is not on record yet, and a transition that is not finished, are on their way.
+        let is_due = history.waiting.as_ref().is_some_and(|waiting| waiting::is_due(waiting, fault::now()));
+        let is_moving = history.open.is_some() || !history.agents.is_empty() || is_due;
+        if !is_moving || Instant::now() >= until || app.is_over(&task.owned) && history.open.is_none() {
+            return Ok(false);
+        }
+        thread::sleep(PAUSE);
+    }
+}

@@ -1,0 +1,89 @@
+//! What a harness reports of its agent: it is noted, and a request for a permission is held until it has an answer.
+
+use std::time::{Duration, Instant};
+
+use crate::app::App;
+use crate::drive::changes::Changes;
+use crate::drive::harness::report;
+use crate::drive::process::Process;
+use crate::flow::answer::{self, Answer};
+use crate::hooks::agent_processes::AgentProcesses;
+use crate::store::activity::{self, Activity, Kind, Note};
+use crate::store::{Home, TaskDir, clock, find, home};
+use crate::{Error, Result, caller};
+
+/// So long an answer is waited for: less than a harness waits for its hook.
+const PATIENCE: Duration = Duration::from_secs(86_400 - 60);
+
+/// Notes the event that a harness has `given`. With `hold`, a request for a permission waits for a person's answer, which is
+/// returned.
+pub fn note(given: &[u8], hold: bool, open: impl FnOnce() -> Result<App>) -> Result<Option<Answer>> {
+    let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
+    let spawn = variable(caller::SPAWN).and_then(|number| number.parse().ok());
+    // Outside of a task, or from an agent of somebody else's, nothing is noted.
+    let Some((task, spawn)) = variable(caller::TASK).zip(spawn) else { return Ok(None) };
+    let Some(note) = report::read(spawn, given) else { return Ok(None) };
+    let home = Home::from_env()?;
+    let dir = find::by_id(&home, &task)?;
+    caller::check_shown(&dir, spawn, caller::shown().as_deref())?;
+    if note.kind == Kind::Permission && hold {
+        return ask(&dir, note);
+    }
+    append(&dir, &note)?;
+    if note.kind == Kind::Limit {
+        wake_up(&open()?, &dir, spawn)?;
+    }
+    Ok(None)
+}
+
+fn append(dir: &TaskDir, note: &Note) -> Result<()> {
+    activity::append(dir, note).map_err(|cause| Error::io("append to", &dir.activity(), &cause))
+}
+
+/// Has another process see to it that the agent goes on when the limit is over.
+fn wake_up(app: &App, dir: &TaskDir, spawn: u32) -> Result<()> {
+    let limited = ["agent", "limited", "--task", &dir.id, &format!("--spawn={spawn}")];
+    app.start_detached_for(spawn, &limited, dir)
+}
+
+/// Notes the request with a name and waits for the answer: from a person by `orange task answer`, or on the agent's screen,
+/// where the harness shows its own dialog meanwhile.
+fn ask(dir: &TaskDir, note: Note) -> Result<Option<Answer>> {
+    let own = Process::alive(rustix::process::getpid().as_raw_nonzero().get());
+    let Some(own) = own else { return append(dir, &note).map(|()| None) };
+    home::make_folder(&dir.answers())?;
+    let changes = Changes::of(&[&dir.path, &dir.answers()]);
+    let request = answer::name(dir, note.spawn, &format!("{:x}{:04x}", own.pid, own.start & 0xffff));
+    let held =
+        Note { request: Some(request.clone()), pid: Some(own.pid), start: Some(own.start), ..note.clone() };
+    append(dir, &held)?;
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        if let Some(given) = answer::given(dir, &request) {
+            append(
+                dir,
+                &Note {
+                    request: Some(request),
+                    tool: note.tool,
+                    text: note.text,
+                    ..Note::now(note.spawn, Kind::Answered)
+                },
+            )?;
+            return Ok(Some(given));
+        }
+        if !is_open(dir, note.spawn, &request) {
+            return Ok(None);
+        }
+        changes.wait(Duration::from_secs(30));
+    }
+    // Its harness stops waiting for this process now; the dialog on the screen stays.
+    append(dir, &Note { time: clock::now(), ..note }).map(|()| None)
+}
+
+/// Whether the agent lives and nothing has happened that only happens after an answer.
+fn is_open(dir: &TaskDir, spawn: u32, request: &str) -> bool {
+    let is_alive =
+        AgentProcesses::read(dir, spawn).ok().flatten().is_some_and(|processes| processes.is_alive());
+    let activity = Activity::of(&activity::read(dir), spawn);
+    is_alive && activity.asked.iter().any(|note| note.request.as_deref() == Some(request))
+}

@@ -1,0 +1,195 @@
+//! The wrapper that tmux runs around a harness: runs it, and reports its end.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::app::App;
+use crate::drive::agent::{self, Ended};
+use crate::drive::exec::Call;
+use crate::drive::harness::{Conversation, Harness, Places, Start, quoted_names, reporting};
+use crate::drive::last_lines;
+use crate::drive::process::ProcessRoot;
+use crate::drive::transcript::{self, pane};
+use crate::hooks::agent_processes::Room;
+use crate::hooks::trace;
+use crate::relay::Companion;
+use crate::setup::{Record, mcp};
+use crate::store::activity::{self, Kind, Note};
+use crate::store::event::{self, Spawn};
+use crate::store::{Task, TaskDir, home, secret, task, transcripts};
+use crate::{Error, Result, caller};
+
+/// Runs the harness of a spawn and reports its end to a process outside this session, which may be ended by what the
+/// exit rules say. An agent that could not be run has ended, too.
+pub fn run(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
+    let begun = Instant::now();
+    let pane = std::env::var("TMUX_PANE").ok();
+    let is_piped = pane.as_ref().is_some_and(|pane| match pipe(app, dir, number, pane) {
+        Ok(is_piped) => is_piped,
+        // An agent that nobody records works all the same.
+        Err(error) => {
+            let why = error.one_line();
+            warn(dir, number, &format!("what its pane shows is not recorded: {why}"));
+            false
+        }
+    });
+    let ended = attend(app, dir, number);
+    if is_piped {
+        // An agent may end before the one who records it has begun.
+        transcripts::until_recorded(dir, number);
+    }
+    let shown = pane.and_then(|pane| last_lines::of(&app.tmux, &pane)).unwrap_or_default();
+    let report = report(dir, number, &ended, begun.elapsed(), &shown);
+    app.start_detached_for(number, &report.iter().map(String::as_str).collect::<Vec<_>>(), dir)?;
+    ended
+}
+
+/// Records in this file what a pane shows, until `input` ends.
+pub fn record(input: &mut impl Read, file: &Path) -> Result<()> {
+    pane::record(input, file)
+}
+
+/// Has tmux record what the pane shows. False where a person pipes the pane already.
+fn pipe(app: &App, dir: &TaskDir, number: u32, pane: &str) -> Result<bool> {
+    home::make_folder(&dir.transcripts())?;
+    let file = dir.pane(number);
+    app.tmux.pipe(pane, &app.program, &[OsStr::new("agent"), OsStr::new("record"), file.as_os_str()])
+}
+
+/// Runs the harness with the prompt that was kept for this spawn, in the task's worktree, and waits for its end.
+fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
+    let (task, _) = Task::read(&app.home, dir)?;
+    let spawn = check_on_record(dir, number)?;
+    let Some(workspace) = &task.owned.workspace else {
+        return Err(Error::new(crate::Kind::Refused, format!("task {} has no worktree", dir.id)));
+    };
+    let folder = app.home.workspace(workspace);
+    let project = app.project_of(&task)?;
+    let harness = app.harness(&spawn.harness)?;
+    let report = reports(app, dir, number, &harness);
+    let start = Start {
+        full: spawn.permissions == event::Permissions::Full,
+        reviews: spawn.actor == event::Actor::Reviewer,
+        consent: Record::read(&app.home)?.has(&spawn.harness, &project.path),
+        mcp: mcp::is_installed(app),
+        report,
+        effort: task.effort.as_deref(),
+        conversation: conversation(&spawn)?,
+        variables: &quoted_names(std::env::vars_os().map(|(name, _)| name)),
+    };
+    let places = Places {
+        prompt: &dir.prompt(number),
+        task_dir: &dir.path,
+        worktree: &folder,
+        repo: &project.path,
+        home: app.home.root(),
+        orange: &app.program,
+    };
+    let call = harness
+        .call(start, places)?
+        .env(caller::PROGRAM, &app.program)
+        .env(caller::TASK, &dir.id)
+        .env(caller::ACTOR, spawn.actor.as_str())
+        .env(caller::SPAWN, number.to_string())
+        .env(caller::SECRET, secret::read(dir, number)?.unwrap_or_default());
+    let root = ProcessRoot::Agent(dir.id.clone(), number);
+    let holder = Call::new(&app.program).args(["agent", "hold"]);
+    let room = Room::make(dir, number)?;
+    let mut companion = Companion::start(app, dir, number);
+    let started = |agent| {
+        room.note(agent)?;
+        // Whoever asked for this agent may have been told that there is none, and have put that on record.
+        check_on_record(dir, number).map(drop)
+    };
+    let ended = agent::run(call, holder, &[root], started, |child| companion.lost(child));
+    companion.end();
+    ended
+}
+
+/// The record of an agent whose end is not on record.
+fn check_on_record(dir: &TaskDir, number: u32) -> Result<Spawn> {
+    let agents = task::read_journal_last(dir, 0)?.history().agents;
+    agents.get(&number).cloned().ok_or_else(|| {
+        Error::new(crate::Kind::Refused, format!("task {} has no live agent {number}", dir.id))
+    })
+}
+
+/// Has the harness report what it does, where it can. An agent that does not report works all the same; the log says why.
+fn reports(app: &App, dir: &TaskDir, number: u32, harness: &Harness) -> bool {
+    if !harness.has_reports() {
+        return false;
+    }
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if let Some(why) = harness.why_silent(app.path(), is_set) {
+        warn(dir, number, &format!("it does not report what it does: {why}"));
+        return false;
+    }
+    if let Err(error) = reporting::write(harness, &dir.reporting()) {
+        warn(dir, number, &format!("it does not report what it does: {}", error.one_line()));
+        return false;
+    }
+    if let Err(cause) = activity::append(dir, &Note::now(number, Kind::Reports)) {
+        warn(dir, number, &format!("that it reports what it does cannot be noted: {cause}"));
+    }
+    true
+}
+
+/// A line about this agent in `orange.log`.
+fn warn(dir: &TaskDir, number: u32, what: &str) {
+    log::error!(target: "agent", "task {}, agent {number}: {what}", dir.id);
+}
+
+/// The id comes out of files that others write, and goes to a program as an argument.
+fn conversation(spawn: &Spawn) -> Result<Option<Conversation<'_>>> {
+    let Some(id) = spawn.conversation.as_deref() else { return Ok(None) };
+    if !transcript::is_id(id) {
+        return Err(trace::no_such_id(id));
+    }
+    Ok(Some(if spawn.resumed { Conversation::Resumed(id) } else { Conversation::New(id) }))
+}
+
+/// The command that takes note of an agent's end.
+fn report(dir: &TaskDir, spawn: u32, ended: &Result<Ended>, lived: Duration, shown: &str) -> Vec<String> {
+    let (code, signal, reason) = match ended {
+        Ok(Ended { code: Some(code), .. }) => (Some(*code), None, format!("exited with {code}")),
+        Ok(Ended { code: None, signal: Some(signal) }) => {
+            (None, Some(*signal), format!("ended by signal {signal}"))
+        }
+        Ok(Ended { code: None, signal: None }) => (None, None, "ended".to_owned()),
+        Err(error) => (None, None, format!("could not be run: {}", error.one_line())),
+    };
+    let mut words = ["agent", "ended", "--task", &dir.id].map(str::to_owned).to_vec();
+    words.push(format!("--spawn={spawn}"));
+    words.push(format!("--reason={reason}"));
+    words.extend(code.map(|code| format!("--code={code}")));
+    words.extend(signal.map(|signal| format!("--signal={signal}")));
+    words.push(format!("--duration={}", lived.as_secs()));
+    words.push(format!("--last-lines={shown}"));
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Home;
+
+    #[track_caller]
+    fn check(ended: Result<Ended>, expect: &[&str]) {
+        let dir = Home::at("/orange").task("toy", "t1");
+        let report = report(&dir, 2, &ended, Duration::from_secs(7), "-- a\nb");
+        assert_eq!(report[..5], ["agent", "ended", "--task", "t1", "--spawn=2"]);
+        let (own, rest) = report[5..].split_at(expect.len());
+        assert_eq!(own, expect);
+        assert_eq!(rest, ["--duration=7", "--last-lines=-- a\nb"]);
+    }
+
+    #[test]
+    fn every_end_is_reported() {
+        check(Ok(Ended { code: Some(3), signal: None }), &["--reason=exited with 3", "--code=3"]);
+        check(Ok(Ended { code: None, signal: Some(9) }), &["--reason=ended by signal 9", "--signal=9"]);
+        let error = Error::new(crate::Kind::Environment, "`pi` is not installed").help("install it");
+        check(Err(error), &["--reason=could not be run: `pi` is not installed; install it"]);
+    }
+}

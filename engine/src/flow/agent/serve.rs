@@ -1,0 +1,30 @@
+//! The companion of an agent: answers the requests from inside its sandbox, and looks after the task meanwhile.
+
+use std::io;
+
+use crate::Result;
+use crate::app::App;
+use crate::flow::{limit, take_in};
+use crate::relay::{self, Check};
+use crate::store::TaskDir;
+
+/// Answers requests until its standard input is closed. `ready` is called when it begins, and `check` says what an agent may ask
+/// for.
+pub fn serve(
+    app: &App,
+    dir: &TaskDir,
+    spawn: u32,
+    check: Check,
+    ready: impl FnOnce() -> io::Result<()>,
+) -> Result<()> {
+    relay::serve(app, dir, spawn, check, ready, |is_saved| {
+        // Some harnesses report a limit only in their own record. If the task is locked for long, the monitor does this.
+        if limit::look_into_transcript(dir, spawn) {
+            limit::met(app, dir, spawn).map(drop).unwrap_or_default();
+        }
+        // The next command tries again, and reports a failure.
+        if is_saved {
+            take_in(app, dir).map(drop).unwrap_or_default();
+        }
+    })
+}

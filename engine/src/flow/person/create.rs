@@ -1,0 +1,252 @@
+//! Creates a task, and starts it.
+
+use orange_core::{Actor, Machine, StateId};
+
+use crate::app::App;
+use crate::drive::git::{BranchState, Git};
+use crate::flow::request::{Goal, request};
+use crate::flow::snapshot::state_named;
+use crate::flow::spawn;
+use crate::hooks::pull_request;
+use crate::store::projects::Project;
+use crate::store::{self, Draft, Task, TaskDir};
+use crate::{Error, Kind, Result};
+
+/// The wishes of the caller.
+#[derive(Clone, Copy, Debug)]
+pub struct NewTask<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// The workflow, if not the project's.
+    pub workflow: Option<&'a str>,
+    /// The state in which it begins, if not the initial one.
+    pub status: Option<&'a str>,
+    /// The branch, if it has a name already.
+    pub branch: Option<&'a str>,
+    /// What is to be done, if that is known.
+    pub summary: Option<&'a str>,
+    /// The harness of workers.
+    pub harness: &'a str,
+    /// The harness of reviewers.
+    pub review_harness: &'a str,
+    /// What else is known.
+    pub context: Option<&'a str>,
+    /// Create it without starting it.
+    pub no_spawn: bool,
+}
+
+/// A task that was created.
+#[derive(Debug)]
+pub struct NewlyCreated {
+    /// Its folder.
+    pub dir: TaskDir,
+    /// Why it is not started yet, if it waits for something.
+    pub waits_for: Option<Error>,
+}
+
+/// Creates the task and starts its agent. Whatever would make the task useless is refused before the task exists.
+pub fn create(app: &App, new: NewTask<'_>) -> Result<NewlyCreated> {
+    let machine = app.machines.named(new.workflow.unwrap_or_else(|| new.project.workflow()))?;
+    let start = start_of(machine, entry_of(machine, new.status)?);
+    check(app, new)?;
+    check_work(machine, new, start)?;
+    if new.no_spawn {
+        check_can_wait(machine, start)?;
+    } else if starts_agent(machine, start) {
+        check_environment(app, new.project, harness_of(machine, new, start))?;
+    }
+
+    let draft = draft(app, machine, new, begins_in(machine, start));
+    app.machines.keep(machine)?;
+    let mut locked = store::create(&app.home, &draft, |others| admit(app, others))?;
+    if new.branch.is_some() {
+        pull_request::adopt(app, &mut locked)?;
+    }
+    let dir = locked.dir().clone();
+    drop(locked);
+    let waits_for = if new.no_spawn { None } else { begin(app, machine, &dir, start)? };
+    Ok(NewlyCreated { dir, waits_for })
+}
+
+/// How a task begins.
+#[derive(Clone, Copy)]
+enum Start {
+    /// In the initial state, and goes on as with `orange task spawn`.
+    Spawn,
+    /// In the initial state, and takes the transition to this one, hooks and all.
+    To(StateId),
+    /// In this state, which no transition leads to from the initial one.
+    In(StateId),
+}
+
+fn start_of(machine: &Machine<'_>, entry: StateId) -> Start {
+    if entry == machine.initial {
+        Start::Spawn
+    } else if machine.between(machine.initial, entry).next().is_some() {
+        Start::To(entry)
+    } else {
+        Start::In(entry)
+    }
+}
+
+fn begins_in(machine: &Machine<'_>, start: Start) -> StateId {
+    match start {
+        Start::Spawn | Start::To(_) => machine.initial,
+        Start::In(state) => state,
+    }
+}
+
+fn entry_of(machine: &Machine<'_>, status: Option<&str>) -> Result<StateId> {
+    let Some(name) = status else { return Ok(machine.initial) };
+    let id = state_named(machine, name)?;
+    if machine.state(id).entry || id == machine.initial {
+        return Ok(id);
+    }
+    let entries: Vec<_> = machine.states.iter().filter(|state| state.entry).map(|state| state.name).collect();
+    Err(Error::new(Kind::Refused, format!("no task may be created as {name}")).help(format!(
+        "in {} a task begins as: {}",
+        machine.name,
+        entries.join(", ")
+    )))
+}
+
+fn check(app: &App, new: NewTask<'_>) -> Result<()> {
+    app.harness(new.harness)?;
+    app.harness(new.review_harness)?;
+    check_summary(new.summary, "leave it out: then the agent asks what is to be done")?;
+    new.branch.map_or(Ok(()), |branch| check_branch(new.project, branch))
+}
+
+/// Refuses an empty summary: whoever means none does not give one.
+pub fn check_summary(summary: Option<&str>, help: &str) -> Result<()> {
+    match summary {
+        Some(text) if text.trim().is_empty() => {
+            Err(Error::new(Kind::Usage, "the summary is empty").help(help))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Refuses what no task of the project can have for its branch.
+pub fn check_branch(project: &Project, branch: &str) -> Result<()> {
+    let git = Git::at(&project.path);
+    git.check_branch_name(branch)?;
+    git.check_room_for(branch)?;
+    if branch != project.default_branch {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Refused, format!("{branch} is the default branch of {}", project.name))
+        .help("a task needs a branch of its own"))
+}
+
+/// Refuses to begin with the review of work that is not there.
+fn check_work(machine: &Machine<'_>, new: NewTask<'_>, start: Start) -> Result<()> {
+    let Start::In(state) = start else { return Ok(()) };
+    let state = machine.state(state);
+    if state.respawn.is_some() && state.agent == Actor::Worker {
+        return Ok(());
+    }
+    let what = format!("a task that begins in {} is about work that is there", state.name);
+    let Some(branch) = new.branch else {
+        return Err(Error::new(Kind::Usage, format!("{what}: which branch is it on?"))
+            .help(format!("name it: `orange task create BRANCH --status {}`", state.name)));
+    };
+    let git = Git::at(&new.project.path);
+    let warning = git.catch_up(branch, &new.project.default_branch)?;
+    if git.branch_state(branch)? != BranchState::Nowhere {
+        return Ok(());
+    }
+    let why = warning.map(|warning| format!(" ({warning})")).unwrap_or_default();
+    Err(Error::new(Kind::NotFound, format!("{what}, and there is no branch {branch}{why}"))
+        .help("give the name of one that is here or on the remote, or leave out --status"))
+}
+
+/// The harness of the agent that is started first.
+fn harness_of<'a>(machine: &Machine<'_>, new: NewTask<'a>, start: Start) -> &'a str {
+    let reviews = match start {
+        Start::Spawn | Start::To(_) => false,
+        Start::In(state) => machine.state(state).agent == Actor::Reviewer,
+    };
+    if reviews { new.review_harness } else { new.harness }
+}
+
+fn starts_agent(machine: &Machine<'_>, start: Start) -> bool {
+    match start {
+        Start::Spawn | Start::To(_) => true,
+        Start::In(state) => machine.state(state).respawn.is_some(),
+    }
+}
+
+fn check_can_wait(machine: &Machine<'_>, start: Start) -> Result<()> {
+    match start {
+        Start::Spawn | Start::In(_) => Ok(()),
+        Start::To(state) => {
+            let name = machine.state(state).name;
+            Err(Error::new(Kind::Usage, format!("a task comes to {name} by being started"))
+                .help("leave out --no-spawn, or --status"))
+        }
+    }
+}
+
+/// What no agent can do without. A task that waits for a worktree is made; one that waits for a program is not.
+fn check_environment(app: &App, project: &Project, harness: &str) -> Result<()> {
+    app.tmux.check()?;
+    app.harness(harness)?.check(app.path())?;
+    let git = Git::at(&project.path);
+    git.check()?;
+    git.check_identity()
+}
+
+/// Refuses a branch that an unfinished one of these tasks has.
+pub fn admit(app: &App, others: &[Task]) -> Result<()> {
+    match others.iter().find(|task| !app.is_over(&task.owned)) {
+        Some(task) => {
+            Err(Error::new(Kind::Refused, format!("task {} has the branch {} already", task.id, task.branch))
+                .help("choose another branch, or go on with that task"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn draft(app: &App, machine: &Machine<'_>, new: NewTask<'_>, begins: StateId) -> Draft {
+    let body = match new.context.map(str::trim_end).filter(|text| !text.trim().is_empty()) {
+        Some(text) if text.trim_start().starts_with("## ") => format!("\n{text}\n"),
+        Some(text) => format!("\n## Context\n\n{text}\n"),
+        None => "\n".to_owned(),
+    };
+    let counters = machine.counters.iter().map(|counter| (counter.name.to_owned(), counter.default));
+    Draft {
+        project: new.project.name.clone(),
+        branch: new.branch.map(str::to_owned),
+        summary: new.summary.unwrap_or_default().to_owned(),
+        harness: new.harness.to_owned(),
+        review_harness: new.review_harness.to_owned(),
+        workflow: machine.name.to_owned(),
+        definition: machine.source_hash.to_owned(),
+        status: machine.state(begins).name.to_owned(),
+        counters: counters.collect(),
+        body,
+        actor: app.caller.actor().into(),
+        creator: app.caller.task().map(str::to_owned),
+    }
+}
+
+/// Starts the task, where its start starts anything; what it waits for, if it cannot be started yet.
+fn begin(app: &App, machine: &Machine<'_>, dir: &TaskDir, start: Start) -> Result<Option<Error>> {
+    let outcome = match start {
+        Start::To(state) => request(app, dir, Goal::Named(machine.state(state).name)),
+        Start::Spawn | Start::In(_) if starts_agent(machine, start) => spawn(app, dir),
+        Start::Spawn | Start::In(_) => return Ok(None),
+    };
+    match outcome {
+        Ok(_) => Ok(None),
+        Err(error) if error.kind == Kind::Refused => Ok(Some(error)),
+        Err(error) => {
+            let what =
+                format!("task {} is created, and its agent could not be started: {}", dir.id, error.message);
+            let first = if error.help.is_empty() { "mend that" } else { error.help.trim_end_matches('.') };
+            let help = format!("{first}; then `orange task spawn {}`", dir.id);
+            Err(Error::new(error.kind, what).help(help))
+        }
+    }
+}

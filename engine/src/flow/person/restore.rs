@@ -1,0 +1,96 @@
+//! Restores a deleted task, or the work in a backup.
+
+use orange_core::Actor;
+
+use crate::app::App;
+use crate::drive::git::{Backup, Git};
+use crate::flow::person::create::admit;
+use crate::store::{Event, Task, TaskDir, find, trash};
+use crate::{Error, Kind, Result};
+
+/// What was restored.
+#[derive(Debug)]
+pub enum Restoration {
+    /// A deleted task.
+    Task(Task),
+    /// The work in a backup of a task, on a branch of this name.
+    Branch(String, Task, Backup),
+}
+
+/// Restores a deleted task; for any other task, and with the number of a backup, it makes a branch of the work in the backup.
+/// `found` is the task that has this name and is not deleted.
+pub fn restore(
+    app: &App,
+    name: Option<&str>,
+    found: Result<TaskDir>,
+    backup: Option<u32>,
+) -> Result<Restoration> {
+    let missing = match found {
+        Ok(dir) if let Some(there) = deleted_instead(app, name, &dir, backup)? => {
+            return bring_back(app, &there);
+        }
+        Ok(dir) => return make_branch(app, &dir, backup),
+        Err(error) if error.kind != Kind::NotFound => return Err(error),
+        Err(error) => error,
+    };
+    let there = find::deleted(&app.home, name.unwrap_or_default())
+        .map_err(|error| if error.kind == Kind::NotFound { missing } else { error })?;
+    match backup {
+        Some(_) => make_branch(app, &there, backup),
+        None => bring_back(app, &there),
+    }
+}
+
+/// The deleted task of this name, where the other one that has it is over: it is the one that can come back.
+fn deleted_instead(
+    app: &App,
+    name: Option<&str>,
+    dir: &TaskDir,
+    backup: Option<u32>,
+) -> Result<Option<TaskDir>> {
+    let is_branch = |name: &&str| backup.is_none() && !dir.id.starts_with(name);
+    let Some(name) = name.filter(is_branch) else { return Ok(None) };
+    if !app.is_over(&Task::read(&app.home, dir)?.0.owned) {
+        return Ok(None);
+    }
+    match find::deleted(&app.home, name) {
+        Err(error) if error.kind == Kind::NotFound => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+/// Refuses an unfinished task whose branch another unfinished one has.
+fn bring_back(app: &App, there: &TaskDir) -> Result<Restoration> {
+    app.caller.check_person("restore a task")?;
+    let restored = Event::TaskRestored { actor: Actor::Human.into() };
+    let admit =
+        |task: &Task, others: &[Task]| if app.is_over(&task.owned) { Ok(()) } else { admit(app, others) };
+    trash::restore(&app.home, there, restored, admit).map(Restoration::Task)
+}
+
+fn make_branch(app: &App, dir: &TaskDir, number: Option<u32>) -> Result<Restoration> {
+    let (task, _) = Task::read(&app.home, dir)?;
+    let git = Git::at(&app.project_of(&task)?.path);
+    let backups = git.backups(&task.id)?;
+    let backup = chosen(&task, &backups, number)?.clone();
+    let wanted = format!("{}-backup-{}", task.branch, backup.number().unwrap_or_default());
+    let branch = git.branch_at(&wanted, &backup.commit)?;
+    Ok(Restoration::Branch(branch, task, backup))
+}
+
+fn chosen<'b>(task: &Task, backups: &'b [Backup], number: Option<u32>) -> Result<&'b Backup> {
+    let id = &task.id;
+    let line = |backup: &Backup| format!("\n  {}  {}", backup.reference, backup.commit);
+    let all: String = backups.iter().map(line).collect();
+    match (backups, number) {
+        ([], _) => Err(Error::new(Kind::NotFound, format!("task {id} is not deleted and has no backup"))
+            .help(format!("its work is on its branch, {}", task.branch))),
+        ([only], None) => Ok(only),
+        (_, None) => Err(Error::new(Kind::Usage, format!("task {id} has several backups:{all}"))
+            .help(format!("say which, by the last part of its ref: `orange task restore {id} --backup 1`"))),
+        (_, Some(number)) => backups.iter().find(|backup| backup.number() == Some(number)).ok_or_else(|| {
+            Error::new(Kind::NotFound, format!("task {id} has no backup {number}"))
+                .help(format!("it has:{all}"))
+        }),
+    }
+}

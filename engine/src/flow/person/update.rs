@@ -1,0 +1,111 @@
+//! Changes the summary and the branch of a task, then asks for its status.
+
+use crate::answer::TransitionResult;
+use crate::app::App;
+use crate::drive::git::Git;
+use crate::flow::person::create::{admit, check_branch, check_summary};
+use crate::flow::{Goal, TaskPreview, dry_run, lock_recovered, rebranch, request, waiting};
+use crate::store::scalar::Value;
+use crate::store::{LockedTask, Task, TaskDir, list};
+use crate::{Error, Kind, Result, store};
+
+/// The wishes of the caller.
+#[derive(Clone, Copy, Debug)]
+pub struct Wishes<'a> {
+    /// The status to ask for.
+    pub status: Option<&'a str>,
+    /// The new summary.
+    pub summary: Option<&'a str>,
+    /// The new branch; without a name, the one that is checked out.
+    pub branch: Option<Option<&'a str>>,
+    /// Only say what would happen.
+    pub dry_run: bool,
+}
+
+/// What has changed.
+#[derive(Debug)]
+pub enum Updated {
+    /// These fields.
+    Fields(Vec<&'static str>),
+    /// The status, and what was asked for beside it.
+    Status(Box<TransitionResult>),
+}
+
+impl Wishes<'_> {
+    /// Refuses what asks for nothing, before any task is looked for.
+    pub fn check(&self) -> Result<()> {
+        if self.status.is_none() && self.summary.is_none() && self.branch.is_none() {
+            return Err(Error::new(Kind::Usage, "nothing to update")
+                .help("give --status, --summary or --branch; `orange task next` shows the statuses"));
+        }
+        check_summary(self.summary, "say in it what is to be done")
+    }
+}
+
+/// Carries the wishes out. A status that is refused leaves the other fields alone too.
+pub fn update(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Updated> {
+    let goal = wishes.status.map(Goal::Named);
+    if let Some(goal) = goal.filter(|_| wishes.summary.is_some() || wishes.branch.is_some()) {
+        dry_run(app, dir, goal)?;
+    }
+    let updated = edit(app, dir, wishes)?;
+    let Some(goal) = goal else { return Ok(Updated::Fields(updated)) };
+    let ask = if wishes.dry_run { dry_run } else { request };
+    ask(app, dir, goal).map(|result| Updated::Status(Box::new(result)))
+}
+
+fn edit(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Vec<&'static str>> {
+    let branch = wishes.branch.map(|name| branch(app, dir, name)).transpose()?;
+    let mut changes = Vec::new();
+    changes.extend(wishes.summary.map(|summary| ("summary", Value::Text(summary))));
+    changes.extend(branch.as_deref().map(|branch| ("branch", Value::Text(branch))));
+    if !changes.is_empty() && wishes.dry_run {
+        let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
+        app.check_caller(&task, &history)?;
+        if let Some(branch) = &branch {
+            admit(app, &list::others_of_branch(&app.home, dir, branch)?)?;
+            let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
+            rebranch::plan(app, &task, worktree.as_deref(), branch)?;
+        }
+    } else if !changes.is_empty() {
+        let mut locked = lock_recovered(app, dir)?;
+        app.check_caller(locked.task(), locked.history())?;
+        if let Some(branch) = &branch {
+            // The project's lock comes before the task's.
+            drop(locked);
+            let prepare = |locked: &LockedTask| {
+                let change = rebranch::plan(app, locked.task(), locked.worktree().as_deref(), branch)?;
+                change.make(app, locked.task(), branch)
+            };
+            store::rebranch(&app.home, dir, branch, &changes, |others| admit(app, others), prepare)?;
+        } else {
+            locked.edit(&changes)?;
+            drop(locked);
+        }
+        // Nobody may have come back for it: the process that was to was killed, and no monitor runs.
+        waiting::overdue(app, dir)?;
+    }
+    Ok(changes.into_iter().map(|(key, _)| key).collect())
+}
+
+/// The branch of this name, or the one that is checked out in the task's worktree.
+fn branch(app: &App, dir: &TaskDir, name: Option<&str>) -> Result<String> {
+    let (task, _) = Task::read(&app.home, dir)?;
+    let project = app.project_of(&task)?;
+    let branch = match (name, &task.owned.workspace) {
+        (Some(name), _) => name.to_owned(),
+        (None, Some(workspace)) => {
+            let worktree = app.home.workspace(workspace);
+            Git::at(&project.path).current_branch(&worktree)?.ok_or_else(|| {
+                Error::new(Kind::Refused, "no branch is checked out in the task's worktree")
+                    .help("check one out, or name it: --branch NAME")
+            })?
+        }
+        (None, None) => {
+            return Err(Error::new(Kind::Usage, "the task has no worktree to read a branch from")
+                .help("name it: --branch NAME"));
+        }
+    };
+    check_branch(&project, &branch)?;
+    Ok(branch)
+}
