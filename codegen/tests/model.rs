@@ -3,9 +3,8 @@
 #![expect(clippy::expect_used, reason = "a test whose workflow does not compile has failed")]
 
 use orange_codegen::model::{
-    StepId,
     Action, Actor, Actors, Condition, CounterId, Definition, HarnessOf, Hook, Outcome, Permissions, Piece,
-    StateId, Value, Wait, Workflow,
+    StateId, StepId, Value, Wait, Workflow,
 };
 use orange_codegen::{PromptFiles, Source, compile, lower};
 

@@ -33,7 +33,9 @@ pub fn lower_plan<'a>(checked: &'a Checked, arena: &'a PlanArena<'a>) -> Option<
         policy: steps.policy,
         notices: steps.notices,
         roles: arena.words.keep(steps.roles.iter().map(|it| it.value.as_str())),
-        steps: arena.steps.keep(steps.steps.iter().zip(handled).map(|(it, handles)| step(arena, it, handles))),
+        steps: arena
+            .steps
+            .keep(steps.steps.iter().zip(handled).map(|(it, handles)| step(arena, it, handles))),
         order: arena.ids.keep(order(steps)),
     })
 }
@@ -156,9 +158,15 @@ mod tests {
         assert_eq!(ids(plan.order), "plan implement review fix pr");
         assert_eq!(ids(step("fix").depends_on), "review");
         assert_eq!((step("fix").max_retries, ids(step("fix").requeue)), (3, "review".to_owned()));
-        assert_eq!(step("pr").condition.map(|it| (it.step, it.value)), plan.step_named("review").zip(Some("PASS")));
+        assert_eq!(
+            step("pr").condition.map(|it| (it.step, it.value)),
+            plan.step_named("review").zip(Some("PASS"))
+        );
         assert_eq!(plan.role(step("pr").role), "any");
-        assert!(step("review").prompt.has(plan::StepValue::Context) && !step("fix").prompt.has(plan::StepValue::Context));
+        assert!(
+            step("review").prompt.has(plan::StepValue::Context)
+                && !step("fix").prompt.has(plan::StepValue::Context)
+        );
     }
 
     #[test]

@@ -88,7 +88,8 @@ fn parse(text: &str) -> Result<Parts, Fault> {
     let whole = trimmed(text, 0..text.len());
     const FORM: &str = "write `step.field == 'value'`: `review.result == 'PASS'`";
     let Some(at) = text.find("==") else {
-        let operator = ["!=", "=~", "<=", ">=", "<", ">", "="].into_iter().find_map(|it| Some((text.find(it)?, it)));
+        let operator =
+            ["!=", "=~", "<=", ">=", "<", ">", "="].into_iter().find_map(|it| Some((text.find(it)?, it)));
         return Err(match operator {
             Some((at, "=")) => fault(at..at + 1, "`=` compares nothing", "write `==`"),
             Some((at, operator)) => fault(
@@ -163,7 +164,10 @@ mod tests {
         check("review.result == PASS", Err(("PASS", "the value stands between single quotes")));
         check("review.result == \"PASS\"", Err(("\"PASS\"", "the value stands between single quotes")));
         check("review.result == 'PASS", Err(("'PASS", "the value stands between single quotes")));
-        check("a.result == 'x' && b.result == 'y'", Err(("'x' && b.result == 'y'", "a condition is one comparison")));
+        check(
+            "a.result == 'x' && b.result == 'y'",
+            Err(("'x' && b.result == 'y'", "a condition is one comparison")),
+        );
         check("review == 'PASS'", Err(("review", "a condition reads a field of a step")));
         check(" always ", Err(("always", "this is no condition")));
         check("", Err(("", "this is no condition")));

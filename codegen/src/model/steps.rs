@@ -4,7 +4,8 @@ use super::decoder::{Decoder, Field, Fields, shortened};
 use super::keys::{STEP, STEP_HEADER, STEP_WORKFLOW};
 use super::scope::Table;
 use super::{
-    Execution, Intervene, Permissions, Policy, RoleId, Step, StepId, Steps, header, step_condition, step_prompt,
+    Execution, Intervene, Permissions, Policy, RoleId, Step, StepId, Steps, header, step_condition,
+    step_prompt,
 };
 use crate::catalogue::{B02, B03, B16, B26, B27, Check, S04};
 use crate::diag::Diagnostic;
@@ -28,7 +29,8 @@ const INTERVENTIONS: [(&str, Intervene); 4] = [
     ("always", Intervene::Always),
 ];
 
-const PERMISSIONS: [(&str, Permissions); 2] = [("full", Permissions::Full), ("reduced", Permissions::Reduced)];
+const PERMISSIONS: [(&str, Permissions); 2] =
+    [("full", Permissions::Full), ("reduced", Permissions::Reduced)];
 
 /// The names that steps refer to.
 pub(super) struct StepScope<'n> {
@@ -63,7 +65,8 @@ pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles)
         scope.roles.push(Spanned::new(ANY.to_owned(), header.span));
     }
     let tables: Vec<_> = tables.iter().filter(|it| add_name(decoder, &mut scope.steps, it)).collect();
-    let steps = tables.iter().zip(0..).filter_map(|(it, id)| step(decoder, &mut scope, it, StepId(id))).collect();
+    let steps =
+        tables.iter().zip(0..).filter_map(|(it, id)| step(decoder, &mut scope, it, StepId(id))).collect();
     Some(Steps { name: name?, version, description, policy, notices, roles: scope.roles, steps })
 }
 

@@ -18,8 +18,11 @@ pub(super) fn check(context: &mut StepsContext<'_>) -> bool {
         }
         let Some(cycle) = context.graph.cycle(id) else { continue };
         let (up, down) = (context.graph.upstream(id), context.graph.downstream(id));
-        let knot: Vec<StepId> =
-            (0..).zip(up.iter().zip(&down)).filter(|(_, (a, b))| **a && **b).map(|(at, _)| StepId(at)).collect();
+        let knot: Vec<StepId> = (0..)
+            .zip(up.iter().zip(&down))
+            .filter(|(_, (a, b))| **a && **b)
+            .map(|(at, _)| StepId(at))
+            .collect();
         knot.iter().for_each(|it| is_known[it.index()] = true);
         let shorter = knot.iter().take(MAX_SEARCHED).filter_map(|it| context.graph.cycle(*it));
         found.extend(shorter.chain([cycle]).min_by_key(Vec::len));

@@ -30,7 +30,8 @@ fn bound(context: &mut StepsContext<'_>, id: StepId) {
         }
         (None, Some(retries)) if retries.value > 0 => {
             let message = format!("`{name}` has `max_retries`, and sends no step back");
-            let finding = Diagnostic::new(&B13, retries.span, message).label(span, "has no `requeue` and no condition");
+            let finding =
+                Diagnostic::new(&B13, retries.span, message).label(span, "has no `requeue` and no condition");
             let finding = finding.label(retries.span, "counts nothing");
             context.report(finding.help("add `requeue = [\"…\"]` or a condition, or delete `max_retries`"));
         }
@@ -49,7 +50,8 @@ fn upstream(context: &mut StepsContext<'_>, id: StepId) {
     // A condition on a step that is not upstream has its own finding.
     let read = step.condition.as_ref().map(|it| it.step.span);
     for other in others.iter().filter(|it| Some(it.span) != read) {
-        let message = format!("`{name}` does not wait for `{}`, and sends it back", context.name(other.value));
+        let message =
+            format!("`{name}` does not wait for `{}`, and sends it back", context.name(other.value));
         let help = "send back the step that the condition reads, or one that stands before it";
         context.report(Diagnostic::new(&B27, other.span, message).help(help));
     }

@@ -113,7 +113,8 @@ impl Mission {
         for id in plan.step_ids() {
             let state = self.step(id);
             let is_skipped = after.has(id) && state.status == StepStatus::Skipped;
-            let handles_one = plan.step(id).handles.is_some_and(|it| followed.has(it)) && state.status.is_terminal();
+            let handles_one =
+                plan.step(id).handles.is_some_and(|it| followed.has(it)) && state.status.is_terminal();
             if victims.has(id) || is_skipped || handles_one {
                 self.step_mut(id).block();
             }

@@ -5,8 +5,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{
-    Answered, Attempt, AttemptEnd, Effect, Event, Failure, Mission, MissionStatus, Pause, PauseReason, Refusal,
-    Report, StepState, StepStatus,
+    Answered, Attempt, AttemptEnd, Effect, Event, Failure, Mission, MissionStatus, Pause, PauseReason,
+    Refusal, Report, StepState, StepStatus,
 };
 use crate::plan::{Execution, Intervene, Plan, StepId};
 
@@ -251,7 +251,8 @@ impl Mission {
     }
 
     fn end(&mut self) {
-        let has_failed = |it: &StepState| it.is_exhausted || (it.status == StepStatus::Failed && !it.is_handled);
+        let has_failed =
+            |it: &StepState| it.is_exhausted || (it.status == StepStatus::Failed && !it.is_handled);
         self.pause = None;
         self.status = match self.steps.iter().any(has_failed) {
             true => MissionStatus::Failed,

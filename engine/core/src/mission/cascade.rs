@@ -91,7 +91,9 @@ impl Mission {
             StepStatus::Failed if state.is_handled => Outcome::Satisfied,
             StepStatus::Failed if self.is_asked_about(id) || self.awaits_handler(plan, id) => Outcome::Open,
             StepStatus::Failed | StepStatus::Cancelled => Outcome::Failed,
-            StepStatus::Blocked | StepStatus::Queued | StepStatus::Assigned | StepStatus::Running => Outcome::Open,
+            StepStatus::Blocked | StepStatus::Queued | StepStatus::Assigned | StepStatus::Running => {
+                Outcome::Open
+            }
         }
     }
 
