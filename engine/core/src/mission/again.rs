@@ -30,7 +30,6 @@ impl Mission {
             let sent_back_by = plan.step(step).requeue.contains(&id).then_some(step);
             let state = self.step_mut(id);
             state.block();
-            state.lost = 0;
             state.sent_back_by = sent_back_by;
         }
     }
@@ -134,6 +133,7 @@ impl StepState {
     fn block(&mut self) {
         self.withdraw();
         self.status = StepStatus::Blocked;
+        self.lost = 0;
         self.failure = None;
         self.is_handled = false;
     }

@@ -22,6 +22,7 @@ impl Mission {
     /// A refusal leaves the mission as it is.
     pub fn apply(&mut self, plan: &Plan<'_>, event: Event) -> Result<Vec<Effect>, Refusal> {
         let started_before = self.next();
+        let busy_before = self.busy().map(|step| (step, self.step(step).attempt()));
         let mut effects = match event {
             Event::Begin => self.begin(plan)?,
             Event::Assign { step, attempt } => self.occupy(step, attempt, StepStatus::Assigned)?,
@@ -43,13 +44,22 @@ impl Mission {
             Event::Cancel => self.cancel()?,
         };
         if effects != [Effect::Repeated] {
-            self.tell(started_before, &mut effects);
+            effects.splice(0..0, self.withdrawn(busy_before));
+            self.follow_up(started_before, &mut effects);
         }
         Ok(effects)
     }
 
+    /// The agent to end, if the attempt for which it works was withdrawn.
+    fn withdrawn(&self, busy: Option<(StepId, u32)>) -> Option<Effect> {
+        let (step, attempt) = busy?;
+        let attempts = &self.step(step).attempts;
+        let end = attempts.get((attempt as usize).checked_sub(1)?)?.end.as_ref();
+        (end == Some(&AttemptEnd::Withdrawn)).then_some(Effect::EndAgent { step, attempt })
+    }
+
     /// Adds what to do next, which the mission's state says.
-    fn tell(&self, started_before: Option<(StepId, u32)>, effects: &mut Vec<Effect>) {
+    fn follow_up(&self, started_before: Option<(StepId, u32)>, effects: &mut Vec<Effect>) {
         if let Some((step, attempt)) = self.next().filter(|next| Some(*next) != started_before) {
             effects.push(Effect::Start { step, attempt });
         }
@@ -165,9 +175,9 @@ impl Mission {
 
     fn obstruct(&mut self, reason: String) -> Result<Vec<Effect>, Refusal> {
         self.is_open()?;
-        match &self.pause {
-            Some(pause) if !pause.reason.is_boundary() => Ok(Vec::new()),
-            Some(_) | None => Ok(vec![self.pause(PauseReason::Obstacle(reason))]),
+        match self.has_open_question() {
+            true => Ok(Vec::new()),
+            false => Ok(vec![self.pause(PauseReason::Obstacle(reason))]),
         }
     }
 
@@ -183,7 +193,7 @@ impl Mission {
         if number.is_some_and(|it| it != pause.number) {
             return Err(Refusal::OtherPause { current: pause.number });
         }
-        let failed = pause.reason.asks_about_failure();
+        let failed = self.asked();
         if accepts && failed.is_none() {
             return Err(Refusal::NothingToAccept);
         }
@@ -206,14 +216,13 @@ impl Mission {
         if matches!(self.status, MissionStatus::Completed | MissionStatus::Cancelled) {
             return Err(Refusal::Closed(self.status));
         }
-        let agents = self.busy().map(|step| Effect::EndAgent { step, attempt: self.step(step).attempt() });
         for step in self.steps.iter_mut().filter(|step| !step.status.is_terminal()) {
             step.withdraw();
             step.status = StepStatus::Cancelled;
         }
         self.status = MissionStatus::Cancelled;
         self.pause = None;
-        Ok(agents.into_iter().collect())
+        Ok(Vec::new())
     }
 
     /// Decides every step that can be decided, then whether the mission pauses or ends.
@@ -221,7 +230,7 @@ impl Mission {
         if let Some(exhausted) = self.cascade(plan) {
             return vec![self.pause(PauseReason::Exhausted(exhausted))];
         }
-        if self.steps.iter().all(|step| step.status.is_terminal()) && !self.asks_about_failure() {
+        if self.steps.iter().all(|step| step.status.is_terminal()) && self.asked().is_none() {
             self.end();
             return Vec::new();
         }
@@ -273,9 +282,18 @@ impl Mission {
         self.policy.intervene != Intervene::Never
     }
 
-    /// Whether a person is being asked about a failure.
-    pub(super) fn asks_about_failure(&self) -> bool {
-        self.pause.as_ref().is_some_and(|it| it.reason.asks_about_failure().is_some())
+    /// The step about whose failure a person is asked. A late completion of a loop step can send it back meanwhile; then
+    /// nothing is left to ask.
+    pub fn asked(&self) -> Option<StepId> {
+        let step = self.pause.as_ref()?.reason.failed_step()?;
+        let state = self.step(step);
+        (state.status == StepStatus::Failed && !state.is_handled).then_some(step)
+    }
+
+    /// Whether a person has to answer before anything else can be asked.
+    pub(super) fn has_open_question(&self) -> bool {
+        let is_obstacle = |it: &Pause| matches!(it.reason, PauseReason::Obstacle(_));
+        self.pause.as_ref().is_some_and(is_obstacle) || self.asked().is_some()
     }
 
     /// Refuses what comes before the mission has begun or after it has ended.
@@ -308,16 +326,8 @@ impl Mission {
 }
 
 impl PauseReason {
-    /// Whether nothing stands in the mission's way.
-    pub(super) fn is_boundary(&self) -> bool {
-        match self {
-            PauseReason::Boundary(_) | PauseReason::Warning(_) => true,
-            PauseReason::Error(_) | PauseReason::Exhausted(_) | PauseReason::Obstacle(_) => false,
-        }
-    }
-
-    /// The step about whose failure a person is asked.
-    pub fn asks_about_failure(&self) -> Option<StepId> {
+    /// The step whose failure makes the mission wait.
+    fn failed_step(&self) -> Option<StepId> {
         match self {
             PauseReason::Error(step) | PauseReason::Exhausted(step) => Some(*step),
             PauseReason::Boundary(_) | PauseReason::Warning(_) | PauseReason::Obstacle(_) => None,

@@ -22,6 +22,8 @@ pub(super) enum Outcome {
 impl Mission {
     /// Decides blocked steps until nothing changes. Stops at a loop step whose loop is exhausted, if a person is to be asked.
     pub(super) fn cascade(&mut self, plan: &Plan<'_>) -> Option<StepId> {
+        // What a handler can turn is not skipped, so handlers are taken before anything else is decided.
+        plan.step_ids().for_each(|id| self.take_handler(plan, id));
         loop {
             let mut has_changed = false;
             for id in plan.order.iter().copied() {
@@ -33,7 +35,7 @@ impl Mission {
                     Verdict::Fails(cause) => self.give_up(id, Failure::Because(cause)),
                     Verdict::Runs => self.step_mut(id).queue(),
                     Verdict::Skipped => self.step_mut(id).status = StepStatus::Skipped,
-                    Verdict::Exhausted if self.has_open_question() => return None,
+                    Verdict::Exhausted if self.pauses_at_errors() && self.has_open_question() => return None,
                     Verdict::Exhausted => {
                         let completions = self.step(id).completions;
                         self.give_up(id, Failure::Exhausted(completions));
@@ -41,6 +43,7 @@ impl Mission {
                         if self.pauses_at_errors() {
                             return Some(id);
                         }
+                        self.take_handler(plan, id);
                     }
                 }
                 has_changed = true;
@@ -71,14 +74,20 @@ impl Mission {
         }
     }
 
-    fn decide_handler(&self, plan: &Plan<'_>, id: StepId, handled: StepId) -> Verdict {
-        let state = self.step(handled);
-        if self.is_asked_about(handled) || !state.status.is_terminal() {
-            return Verdict::Waits;
+    /// Queues the handler of a step that has failed, unless a person is asked about that.
+    fn take_handler(&mut self, plan: &Plan<'_>, id: StepId) {
+        let Some(handler) = plan.step(id).on_fail.filter(|_| !self.is_asked_about(id)) else { return };
+        let state = self.step(id);
+        let is_open = state.status == StepStatus::Failed && state.has_failed_itself() && !state.is_handled;
+        if is_open && matches!(self.step(handler).status, StepStatus::Blocked | StepStatus::Skipped) {
+            self.step_mut(handler).queue();
         }
-        match state.has_failed_itself() && !state.is_handled {
-            true => Verdict::Runs,
-            false if self.can_still_run(plan, id) => Verdict::Waits,
+    }
+
+    fn decide_handler(&self, plan: &Plan<'_>, id: StepId, handled: StepId) -> Verdict {
+        let is_decided = self.step(handled).status.is_terminal() && !self.is_asked_about(handled);
+        match !is_decided || self.can_still_run(plan, id) {
+            true => Verdict::Waits,
             false => Verdict::Skipped,
         }
     }
@@ -109,7 +118,7 @@ impl Mission {
 
     /// Whether a person is being asked about the failure of this step.
     pub(super) fn is_asked_about(&self, id: StepId) -> bool {
-        self.pause.as_ref().is_some_and(|it| it.reason.asks_about_failure() == Some(id))
+        self.asked() == Some(id)
     }
 
     /// Whether a condition holds; without one, nothing keeps a step from running.
@@ -127,11 +136,6 @@ impl Mission {
     pub(super) fn has_rounds_left(&self, plan: &Plan<'_>, id: StepId) -> bool {
         let state = self.step(id);
         u32::from(state.completions) < u32::from(plan.step(id).max_retries) + u32::from(state.granted)
-    }
-
-    /// Whether a person has to answer before anything else can be asked.
-    fn has_open_question(&self) -> bool {
-        self.pause.as_ref().is_some_and(|it| !it.reason.is_boundary())
     }
 
     fn give_up(&mut self, id: StepId, failure: Failure) {
