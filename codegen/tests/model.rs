@@ -2,6 +2,8 @@
 
 #![expect(clippy::expect_used, reason = "a test whose workflow does not compile has failed")]
 
+use std::path::Path;
+
 use orange_codegen::model::{
     Action, Actor, Actors, Condition, CounterId, Definition, HarnessOf, Hook, Outcome, Permissions, Piece,
     StateId, StepId, Value, Wait, Workflow,
@@ -124,14 +126,16 @@ prompts:
 #[test]
 fn a_step_workflow_keeps_what_its_file_says() {
     let text = include_str!("../../tests/fixtures/dev-task.toml");
-    let files = ["plan", "implement", "review", "pr"].map(|it| (format!("do/{it}.md"), it.to_owned()));
-    let source = Source::new("dev-task.toml", text).with_files(PromptFiles::Given(files.into()));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures");
+    let source = Source::new("dev-task.toml", text).with_files(PromptFiles::Folder(folder));
     let checked = compile(&source).checked.expect("sound");
     let Definition::Steps(steps) = checked.definition() else { panic!("a step workflow") };
     let ids: Vec<_> = steps.steps.iter().map(|it| it.id.value.as_str()).collect();
     assert_eq!(ids, ["plan", "implement", "review", "fix", "pr"]);
     let roles: Vec<_> = steps.roles.iter().map(|it| it.value.as_str()).collect();
     assert_eq!(roles, ["any", "planner", "worker", "reviewer"]);
+    let files: Vec<_> = steps.steps.iter().filter_map(|it| it.prompt.file.as_deref()).collect();
+    assert_eq!(files, ["do/plan.md", "do/implement.md", "do/review.md", "do/implement.md", "do/pr.md"]);
     let fix = &steps.steps[3];
     let condition = fix.condition.as_ref().expect("a condition");
     assert_eq!((condition.step.value, condition.value.value.as_str()), (StepId(2), "FAIL"));

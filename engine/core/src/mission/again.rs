@@ -59,11 +59,7 @@ impl Mission {
     /// Queues a step about whose failure a person was asked. `true` if that grants another round to its loop.
     pub(super) fn try_again(&mut self, step: StepId) -> bool {
         let state = self.step_mut(step);
-        let is_granted = state.is_exhausted;
-        if is_granted {
-            state.is_exhausted = false;
-            state.granted = state.granted.saturating_add(1);
-        }
+        let is_granted = state.grant();
         state.lost = 0;
         state.queue();
         is_granted
@@ -89,7 +85,17 @@ impl Mission {
             return Err(Refusal::NothingToRetry);
         }
         self.block_what_followed(plan, &again);
-        again.iter().for_each(|id| _ = self.try_again(*id));
+        let below = plan.downstream(&StepSet::of(plan, &again));
+        for id in again {
+            match below.has(id) || !self.step(id).has_failed_itself() {
+                // It waits for another one that runs again, or failed because of one.
+                true => {
+                    self.step_mut(id).grant();
+                    self.step_mut(id).block();
+                }
+                false => _ = self.try_again(id),
+            }
+        }
         self.status = MissionStatus::Running;
         Ok(())
     }
@@ -129,6 +135,16 @@ fn with_handlers(plan: &Plan<'_>, mut steps: StepSet) -> StepSet {
 }
 
 impl StepState {
+    /// Allows one more round of an exhausted loop. `false` if it is not exhausted.
+    fn grant(&mut self) -> bool {
+        let is_exhausted = self.is_exhausted;
+        if is_exhausted {
+            self.is_exhausted = false;
+            self.granted = self.granted.saturating_add(1);
+        }
+        is_exhausted
+    }
+
     /// Lets it be decided anew.
     fn block(&mut self) {
         self.withdraw();

@@ -75,7 +75,9 @@ impl Mission {
                 Ok(self.go_on(plan, None))
             }
             MissionStatus::Running | MissionStatus::Paused => Err(Refusal::HasBegun),
-            ended => Err(Refusal::Closed(ended)),
+            MissionStatus::Completed | MissionStatus::Failed | MissionStatus::Cancelled => {
+                Err(Refusal::Closed(self.status))
+            }
         }
     }
 
@@ -86,12 +88,9 @@ impl Mission {
         if self.status == MissionStatus::Paused {
             return Err(Refusal::Paused);
         }
-        let may = match state.status {
-            StepStatus::Queued => true,
-            StepStatus::Assigned => status == StepStatus::Running,
-            _ => false,
-        };
-        if !may {
+        let is_next = state.status == StepStatus::Queued
+            || (state.status == StepStatus::Assigned && status == StepStatus::Running);
+        if !is_next {
             return Err(Refusal::NotQueued(state.status));
         }
         if let Some(busy) = self.busy().filter(|busy| *busy != step) {
@@ -301,7 +300,9 @@ impl Mission {
         match self.status {
             MissionStatus::Pending => Err(Refusal::Pending),
             MissionStatus::Running | MissionStatus::Paused => Ok(()),
-            ended => Err(Refusal::Closed(ended)),
+            MissionStatus::Completed | MissionStatus::Failed | MissionStatus::Cancelled => {
+                Err(Refusal::Closed(self.status))
+            }
         }
     }
 

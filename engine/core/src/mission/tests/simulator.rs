@@ -335,7 +335,7 @@ pub fn effects_of(event: &Event, accepted: &Accepted, before: &Mission, after: &
     let is_news = after.next() != before.next() || before.status != MissionStatus::Running;
     let start = after.next().filter(|_| is_news);
     effects.extend(start.map(|(step, attempt)| Effect::Start { step, attempt }));
-    if after.status.is_terminal() && after.status != before.status {
+    if after.status.is_terminal() {
         effects.push(Effect::Ended(after.status));
     }
     effects
