@@ -16,8 +16,6 @@ pub(crate) use mermaid::mermaid;
 pub(crate) use run::{Run, headline, read};
 pub(crate) use svg::svg;
 
-use crate::answer::Failure;
-
 /// What there is to draw. Texts are as the author wrote them; each language escapes them in its own way.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Graph {
