@@ -33,9 +33,12 @@ fn blocks(page: &str) -> Vec<(&str, std::ops::Range<usize>)> {
     blocks
 }
 
+fn source(language: &str, text: &str) -> Source {
+    Source::new(if language == "toml" { "flow.toml" } else { "flow.yml" }, text)
+}
+
 fn output(check: &Check, language: &str, text: &str) -> String {
-    let path = if language == "toml" { "flow.toml" } else { "flow.yml" };
-    let source = Source::new(path, text);
+    let source = source(language, text);
     let renderer = Renderer::new(&source);
     let found = lint(&source).diagnostics;
     let of_check = found.iter().filter(|it| it.code() == check.code);
@@ -68,8 +71,9 @@ fn every_page_fires_as_it_says_and_mends_what_it_shows() {
             assert_eq!(&page[printed.clone()], now, "{}: another output", check.name);
         }
         for (language, text) in silent {
-            let found = lint(&Source::new("flow.yml", &page[text.clone()])).diagnostics;
-            let worst = found.iter().map(|it| it.level).min();
+            let found = lint(&source(language, &page[text.clone()])).diagnostics;
+            // Every step workflow is refused until all its checks are there.
+            let worst = found.iter().filter(|it| it.code() != "S14").map(|it| it.level).min();
             assert!(worst.is_none_or(|it| it > Level::Deny), "{}: {found:#?}", check.name);
             let now = output(check, language, &page[text.clone()]);
             assert_eq!(now, "", "{}: the example that should not fire does", check.name);

@@ -22,7 +22,7 @@ use crate::check::same_name;
 use crate::emit::{self, CorePath, Options, module_name};
 use crate::plain::Renderer;
 use crate::source::is_scenario_file;
-use crate::{Compilation, Diagnostic, Format, Level, Likeness, Source, compile};
+use crate::{Compilation, Diagnostic, Format, Level, Likeness, PromptFiles, Source, compile};
 
 /// A build of the workflows in this folder. Its other files, and its folders, are left alone.
 pub fn workflows(folder: impl Into<PathBuf>) -> Build {
@@ -153,7 +153,7 @@ impl BuildState {
     fn read(&mut self, path: &Path) -> Option<Source> {
         let shown = path.display().to_string();
         match fs::read_to_string(path) {
-            Ok(text) => Some(Source::new(shown, text)),
+            Ok(text) => Some(Source::new(shown, text).with_files(PromptFiles::beside(path))),
             Err(error) => self.fails(&format!("cannot read {shown}: {error}")),
         }
     }

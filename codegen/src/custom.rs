@@ -1,10 +1,12 @@
 //! Compiling in memory: for a binary that follows workflows beside those it was built with.
 
+use std::path::Path;
+
 use orange_core::Machine;
 
 use crate::lower::{Arena, lower};
 use crate::plain::Renderer;
-use crate::{Diagnostic, Level, Source, compile};
+use crate::{Diagnostic, Level, PromptFiles, Source, compile};
 
 /// The machine of a workflow's text, for as long as the process lives; `path` says where the text stands and which
 /// language it is in. It goes through the same stages as what is compiled in, and passes the same checks.
@@ -14,7 +16,7 @@ use crate::{Diagnostic, Level, Source, compile};
 /// # Errors
 /// All that is wrong with it, each with its place and what to write instead.
 pub fn machine(path: &str, text: &str) -> Result<&'static Machine<'static>, String> {
-    let source = Source::new(path, text);
+    let source = Source::new(path, text).with_files(PromptFiles::beside(Path::new(path)));
     let compilation = compile(&source);
     let Some(checked) = compilation.checked else { return Err(rendered(&source, &compilation.diagnostics)) };
     let arena: &'static Arena<'static> = Box::leak(Box::default());

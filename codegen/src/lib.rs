@@ -15,6 +15,7 @@ pub mod lower;
 pub mod model;
 pub mod names;
 pub mod plain;
+pub mod prompt_files;
 pub mod recognise;
 pub mod source;
 pub mod span;
@@ -24,6 +25,7 @@ pub mod syntax;
 
 pub use check::Checked;
 pub use diag::{Diagnostic, Edit, Fix, Label, Level, Trace, Witness};
+pub use prompt_files::PromptFiles;
 pub use recognise::Likeness;
 pub use source::{Format, Source};
 pub use span::{LineIndex, Position, Span, Spanned};
@@ -51,7 +53,7 @@ pub fn compile(source: &Source) -> Compilation {
     let mut suppressions = tree.as_ref().map(|tree| Suppressions::read(source, tree)).unwrap_or_default();
     let likeness = Likeness::of_tree(source, tree.as_ref());
     let draft = match (&tree, likeness.kind()) {
-        (Some(tree), Some(kind)) => model::resolve(tree, &source.text, kind, &mut diagnostics),
+        (Some(tree), Some(kind)) => model::resolve(tree, source, kind, &mut diagnostics),
         (Some(tree), None) => {
             let span = tree.span.first_line(&source.text);
             diagnostics.push(model::no_workflow(span, "this file holds no workflow"));

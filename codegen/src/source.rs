@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::catalogue::S08;
 use crate::diag::Diagnostic;
+use crate::prompt_files::PromptFiles;
 use crate::span::Span;
 use crate::syntax::limits::{self, MAX_BYTES};
 
@@ -21,6 +22,8 @@ pub struct Source {
     pub text: String,
     /// The language it is in.
     pub format: Format,
+    /// Where the files are that it names.
+    pub prompt_files: PromptFiles,
 }
 
 /// The language of a source.
@@ -38,11 +41,17 @@ pub fn is_scenario_file(path: &Path) -> bool {
 }
 
 impl Source {
-    /// A source with the format that its path's extension names, YAML for any other.
+    /// A source with the format that its path's extension names, YAML for any other. It is no file: the files that it names
+    /// are not there.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         let path = path.into();
         let format = Format::of_path(&path).unwrap_or(Format::Yaml);
-        Self { path, text: text.into(), format }
+        Self { path, text: text.into(), format, prompt_files: PromptFiles::Nowhere }
+    }
+
+    /// The same source, with the files that it names.
+    pub fn with_files(self, prompt_files: PromptFiles) -> Self {
+        Self { prompt_files, ..self }
     }
 
     /// Reads a file. What cannot be a workflow is refused before it is read: a folder, a file of another kind, one
@@ -71,7 +80,7 @@ impl Source {
         let file = File::open(path).map_err(|error| {
             unreadable(format!("{shown} cannot be read: {error}"), "check who may read the file")
         })?;
-        Self::from_reader(shown, file)
+        Ok(Self::from_reader(shown, file)?.with_files(PromptFiles::beside(path)))
     }
 
     /// Reads a source from anything, up to 16 MiB; `path` names it and gives its format, YAML by default.

@@ -87,6 +87,13 @@ impl<T> Spanned<T> {
     }
 }
 
+impl Spanned<String> {
+    /// The same with a borrowed text.
+    pub fn as_str(&self) -> Spanned<&str> {
+        Spanned { value: &self.value, span: self.span }
+    }
+}
+
 impl<'text> LineIndex<'text> {
     /// Reads the text once; a line ends after `\n`, so `\r\n` ends one line.
     pub fn new(text: &'text str) -> Self {

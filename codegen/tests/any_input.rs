@@ -1,6 +1,6 @@
 //! Any input at all: no panic, no hang, and every place that a finding names is one of the text.
 
-use orange_codegen::{Format, fuzzing};
+use orange_codegen::{Format, Level, fuzzing};
 use proptest::prelude::*;
 
 const SEEDS: [(&str, Format); 3] = [
@@ -173,6 +173,8 @@ proptest! {
 fn the_seeds_compile() {
     for (text, format) in SEEDS {
         let compilation = fuzzing::any_source(format, text.as_bytes()).expect("text");
-        assert!(compilation.checked.is_some(), "{:#?}", compilation.diagnostics);
+        // The prompts of steps are in files, and a text alone has none.
+        let found = compilation.diagnostics.iter().filter(|it| it.code() != "B18");
+        assert!(found.clone().all(|it| it.level > Level::Error), "{:#?}", found.collect::<Vec<_>>());
     }
 }

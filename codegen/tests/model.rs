@@ -2,11 +2,13 @@
 
 #![expect(clippy::expect_used, reason = "a test whose workflow does not compile has failed")]
 
+use std::path::Path;
+
 use orange_codegen::model::{
     Action, Actor, Actors, Condition, CounterId, Definition, HarnessOf, Hook, Outcome, Permissions, Piece,
-    StateId, Value, Wait, Workflow,
+    StateId, StepId, Value, Wait, Workflow,
 };
-use orange_codegen::{Source, compile, lower};
+use orange_codegen::{PromptFiles, Source, compile, lower};
 
 #[track_caller]
 fn workflow(text: &str) -> Workflow {
@@ -124,14 +126,31 @@ prompts:
 #[test]
 fn a_step_workflow_keeps_what_its_file_says() {
     let text = include_str!("../../tests/fixtures/dev-task.toml");
-    let checked = compile(&Source::new("dev-task.toml", text)).checked.expect("sound");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures");
+    let source = Source::new("dev-task.toml", text).with_files(PromptFiles::Folder(folder));
+    let checked = compile(&source).checked.expect("sound");
     let Definition::Steps(steps) = checked.definition() else { panic!("a step workflow") };
     let ids: Vec<_> = steps.steps.iter().map(|it| it.id.value.as_str()).collect();
     assert_eq!(ids, ["plan", "implement", "review", "fix", "pr"]);
+    let roles: Vec<_> = steps.roles.iter().map(|it| it.value.as_str()).collect();
+    assert_eq!(roles, ["any", "planner", "worker", "reviewer"]);
+    let files: Vec<_> = steps.steps.iter().filter_map(|it| it.prompt.file.as_deref()).collect();
+    assert_eq!(files, ["do/plan.md", "do/implement.md", "do/review.md", "do/implement.md", "do/pr.md"]);
     let fix = &steps.steps[3];
-    assert_eq!(fix.condition.as_ref().map(|it| it.value.as_str()), Some("review.result == 'FAIL'"));
+    let condition = fix.condition.as_ref().expect("a condition");
+    assert_eq!((condition.step.value, condition.value.value.as_str()), (StepId(2), "FAIL"));
+    assert_eq!(&text[condition.value.span.range()], "FAIL");
     assert_eq!(fix.max_retries.map(|it| it.value), Some(3));
+    assert_eq!(fix.requeue.iter().map(|it| it.value).collect::<Vec<_>>(), [StepId(2)]);
     assert_eq!(steps.version.as_deref(), Some("1.0.0"));
     let refused = lower::state_machine(&checked).unwrap_err();
     assert_eq!(refused[0].code(), "S14");
+}
+
+#[test]
+fn a_step_workflow_without_its_prompts_is_refused() {
+    let text = include_str!("../../tests/fixtures/dev-task.toml");
+    let compilation = compile(&Source::new("dev-task.toml", text));
+    let found: Vec<_> = compilation.diagnostics.iter().map(|it| it.code()).collect();
+    assert_eq!(found, ["B18"; 5]);
 }

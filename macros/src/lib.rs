@@ -5,7 +5,7 @@ use std::path::Path;
 
 use orange_codegen::emit::{self, Options};
 use orange_codegen::plain::Renderer;
-use orange_codegen::{Level, Source};
+use orange_codegen::{Level, PromptFiles, Source};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
@@ -31,9 +31,10 @@ pub fn workflow(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 
 fn expand(input: TokenStream, folder: &Path) -> Result<TokenStream, Vec<String>> {
     let Call { path, name } = Call::parse(input).ok_or_else(|| vec![USAGE.to_owned()])?;
-    let text = fs::read_to_string(folder.join(&path))
+    let file = folder.join(&path);
+    let text = fs::read_to_string(&file)
         .map_err(|error| vec![format!("cannot read {path} in {}: {error}\n{USAGE}", folder.display())])?;
-    let source = Source::new(path, text);
+    let source = Source::new(path, text).with_files(PromptFiles::beside(&file));
     let compilation = orange_codegen::compile(&source);
     let refused =
         compilation.diagnostics.iter().filter(|it| it.level <= Level::Deny).cloned().collect::<Vec<_>>();

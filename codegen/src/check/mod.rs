@@ -8,6 +8,7 @@ mod exit_target;
 mod file_name;
 mod from_terminal;
 mod guard_size;
+mod steps;
 mod then_when;
 mod wait;
 
@@ -44,8 +45,10 @@ pub fn run(draft: Draft, source: &Source, found: &mut Vec<Diagnostic>) -> Option
             machine(&draft, source, found);
             Definition::Machine(draft.workflow)
         }
-        // Their keys were read. The finding says that nothing else of it can be checked yet.
-        Draft::Steps(steps) => Definition::Steps(steps),
+        Draft::Steps(steps) => {
+            steps::check(&steps, found);
+            Definition::Steps(steps)
+        }
     };
     let sound = found.iter().all(|it| it.level != Level::Error);
     sound.then(|| Checked { definition, hash: hash::source(&source.text) })

@@ -29,10 +29,10 @@ fn more_states_than_a_match_should_have_are_refused() {
 
 #[test]
 fn step_workflows_are_refused() {
-    let text = "[workflow]\nname = 'flow'\n[[steps]]\nid = 'a'\nrole = 'any'\nprompt_file = 'a.md'\n";
+    let text = "[workflow]\nname = 'flow'\n[[steps]]\nid = 'a'\nrole = 'any'\nprompt = 'do it'\n";
     check_refused(
         &checked("flow.toml", text.to_owned()),
-        "`flow` is a step workflow: its keys were read, and nothing else of it can be checked or compiled yet",
+        "`flow` is a step workflow: its names, conditions and loops were checked, and nothing more of it can be checked or compiled yet",
     );
 }
 

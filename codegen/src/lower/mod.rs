@@ -15,6 +15,7 @@
 mod arena;
 mod facts;
 pub mod normal;
+mod plan;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +32,7 @@ use crate::{Checked, Diagnostic};
 
 pub use arena::Arena;
 use facts::Facts;
+pub use plan::{PlanArena, lower_plan};
 
 /// The machine of a checked workflow, in time that grows with its size and no faster.
 ///
@@ -52,7 +54,7 @@ pub fn state_machine(checked: &Checked) -> Result<&Workflow, Vec<Diagnostic>> {
         Definition::Machine(workflow) => Ok(workflow),
         Definition::Steps(Steps { name, .. }) => {
             let message = format!(
-                "`{}` is a step workflow: its keys were read, and nothing else of it can be checked or compiled yet",
+                "`{}` is a step workflow: its names, conditions and loops were checked, and nothing more of it can be checked or compiled yet",
                 name.value
             );
             let help = "write it as states and transitions, or leave it out";

@@ -321,24 +321,55 @@ pub static STEP_HEADER: Object = Object {
         required("name", Takes::Text, "The workflow's name, the same as the file's stem."),
         key("description", Takes::Text, "What the workflow is for."),
         key("version", Takes::Scalar, "The author's own version of it."),
+        key(
+            "execution",
+            Takes::Word(&["step", "auto"]),
+            "Whether a mission pauses after every step; auto by default.",
+        ),
+        key(
+            "intervene",
+            Takes::Word(&["never", "on-warning", "on-error", "always"]),
+            "At which ends of steps a mission pauses; on-error by default.",
+        ),
+        key("notices", Takes::Boolean, "Whether whoever starts a mission gets messages; true by default."),
+        key(
+            "roles",
+            Takes::List(&Takes::Text),
+            "The roles that steps may name; by default those that they name.",
+        ),
     ],
 };
 
-const STEP_NAMES: Takes = Takes::List(&Takes::Name(Names::Steps));
+const STEP_NAME: Takes = Takes::Name(Names::Steps);
+const STEP_NAMES: Takes = Takes::List(&STEP_NAME);
 
 /// A step.
 pub static STEP: Object = Object {
     what: "a step",
     keys: &[
         required("id", Takes::Text, "Its name among the steps."),
-        key("role", Takes::Text, "Which role may run it."),
-        required("prompt_file", Takes::Text, "The file with the prompt of its agent."),
-        key("depends_on", STEP_NAMES, "The steps it waits for."),
+        key("title", Takes::Text, "A line for people; the id by default."),
+        key("role", Takes::Text, "Who may take it; any by default."),
+        key("prompt_file", Takes::Text, "The file with its prompt, in the folder of the workflow."),
+        key("prompt", Takes::Text, "Its prompt, in the place of a file."),
+        key("depends_on", STEP_NAMES, "The steps that end before it is decided."),
         key("condition", Takes::Text, "When it runs: `review.result == 'PASS'`."),
-        key("max_retries", Takes::Integer(0), "How often it may run again."),
-        key("requeue", STEP_NAMES, "The steps that run again after a retry."),
-        key("results", Takes::List(&Takes::Text), "What its run may report."),
-        key("on_fail", Takes::Name(Names::Steps), "The step that a failure leads to."),
+        key("results", Takes::List(&Takes::Text), "What an attempt may report; any word by default."),
+        key("max_retries", Takes::Integer(0), "How often it may complete and send steps back, up to 1000."),
+        key(
+            "requeue",
+            STEP_NAMES,
+            "The steps that it sends back; by default the one that its condition reads.",
+        ),
+        key("on_fail", STEP_NAME, "The step that handles its failure."),
+        key("harness", Takes::Text, "The harness of its agent; the project's by default."),
+        key(
+            "permissions",
+            Takes::Word(&["full", "reduced"]),
+            "What its agent may do without asking; full by default.",
+        ),
+        key("timeout", Takes::Integer(1), "The seconds that an attempt may take."),
+        key("stuck_after", Takes::Integer(1), "How many ends without a word in a row fail it; 2 by default."),
         key("independent", Takes::Boolean, "Whether it is meant to have no edges."),
     ],
 };

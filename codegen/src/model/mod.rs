@@ -15,12 +15,15 @@ mod prompts;
 mod resolve;
 mod scope;
 mod states;
+mod step_condition;
+mod step_prompt;
 mod steps;
 mod transitions;
 
 pub use resolve::{Draft, MachineDraft, no_workflow, resolve};
 pub use transitions::Ends;
 
+pub use orange_core::plan::{Execution, Field, Intervene, Policy, RoleId, StepId, StepValue};
 pub use orange_core::{
     Action, Actor, Actors, CRASH_COUNT, CounterId, DEFAULT_STUCK_AFTER, HarnessOf, MAX_RESUME_AFTER,
     Permissions, PromptId, REVIEW_ROUND, StateId, Value, Verdict,
@@ -301,7 +304,7 @@ pub enum Piece {
     Value(Value),
 }
 
-/// A step workflow, as its file has it.
+/// A step workflow.
 #[derive(Clone, Debug)]
 pub struct Steps {
     /// Its name, `[a-z][a-z0-9-]*`.
@@ -310,7 +313,13 @@ pub struct Steps {
     pub version: Option<String>,
     /// What it is for.
     pub description: Option<String>,
-    /// In source order.
+    /// When a mission pauses.
+    pub policy: Policy,
+    /// Whether whoever starts a mission gets messages.
+    pub notices: bool,
+    /// The declared roles, or those that steps name, and `any`; a [`RoleId`] is an index here.
+    pub roles: Vec<Spanned<String>>,
+    /// In source order; a [`StepId`] is an index here.
     pub steps: Vec<Step>,
 }
 
@@ -319,24 +328,69 @@ pub struct Steps {
 pub struct Step {
     /// The whole table.
     pub span: Span,
-    /// Its name among the steps.
+    /// Its name, `[A-Za-z][A-Za-z0-9_-]*`.
     pub id: Spanned<String>,
-    /// Which role may run it.
-    pub role: Option<Spanned<String>>,
-    /// The file that tells its agent what to do.
-    pub prompt_file: Option<Spanned<String>>,
-    /// The steps it waits for.
-    pub depends_on: Vec<Spanned<String>>,
-    /// The condition under which it runs: `review.result == 'PASS'`.
-    pub condition: Option<Text>,
-    /// How often it may run again.
-    pub max_retries: Option<Spanned<u32>>,
-    /// The steps that run again after a retry.
-    pub requeue: Option<Vec<Spanned<String>>>,
-    /// What its run may report.
-    pub results: Option<Vec<Spanned<String>>>,
-    /// The step that a failure leads to.
-    pub on_fail: Option<Spanned<String>>,
+    /// A line for people.
+    pub title: Option<String>,
+    /// Who may take it.
+    pub role: Spanned<RoleId>,
+    /// What its agent is asked to do.
+    pub prompt: StepPrompt,
+    /// The steps that end before it is decided.
+    pub depends_on: Vec<Spanned<StepId>>,
+    /// When it runs.
+    pub condition: Option<StepCondition>,
+    /// What an attempt may report; empty when any word may be.
+    pub results: Vec<Spanned<String>>,
+    /// How often it may complete and send steps back, in 0..=1000.
+    pub max_retries: Option<Spanned<u16>>,
+    /// The steps that it sends back; where it names none, the one that its condition reads.
+    pub requeue: Vec<Spanned<StepId>>,
+    /// The step that handles its failure.
+    pub on_fail: Option<Spanned<StepId>>,
+    /// The harness of its agent.
+    pub harness: Option<Spanned<String>>,
+    /// What its agent may do without asking.
+    pub permissions: Permissions,
+    /// The seconds that an attempt may take.
+    pub timeout: Option<u32>,
+    /// How many ends without a word in a row fail it, in 1..=1000.
+    pub stuck_after: u16,
     /// Whether it is meant to have no edges.
     pub independent: bool,
+}
+
+/// `step.field == 'value'`
+#[derive(Clone, Debug)]
+pub struct StepCondition {
+    /// As it is written.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+    /// The step whose report it reads.
+    pub step: Spanned<StepId>,
+    /// The part of the report.
+    pub field: Field,
+    /// What that is compared with.
+    pub value: Spanned<String>,
+}
+
+/// The prompt of a step.
+#[derive(Clone, Debug)]
+pub struct StepPrompt {
+    /// Where the workflow has it, or names its file.
+    pub span: Span,
+    /// The file; absent where the workflow has the text itself.
+    pub file: Option<String>,
+    /// The text in pieces; joined in order they are the prompt.
+    pub pieces: Vec<StepPiece>,
+}
+
+/// A piece of the prompt of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepPiece {
+    /// Literal text.
+    Text(String),
+    /// A placeholder: put in once and never looked at again.
+    Value(StepValue),
 }

@@ -11,6 +11,7 @@ use crate::catalogue::{S04, S08};
 use crate::diag::Diagnostic;
 use crate::guard::Guard;
 use crate::recognise::Kind;
+use crate::source::Source;
 use crate::span::{Span, Spanned};
 use crate::syntax::limits::{MAX_COUNTERS, MAX_PROMPTS, MAX_STATES, exceeded};
 use crate::syntax::{Kind as NodeKind, Node};
@@ -47,11 +48,11 @@ impl Draft {
 
 /// Resolves every name of a tree; what does not resolve drops only what depends on it. Gives nothing when not even the
 /// beginning could be understood, and adds all that is wrong to `found`.
-pub fn resolve(tree: &Node, source: &str, kind: Kind, found: &mut Vec<Diagnostic>) -> Option<Draft> {
-    let mut decoder = Decoder::new(source);
+pub fn resolve(tree: &Node, source: &Source, kind: Kind, found: &mut Vec<Diagnostic>) -> Option<Draft> {
+    let mut decoder = Decoder::new(&source.text);
     let draft = match kind {
         Kind::Machine => workflow(&mut decoder, tree).map(|draft| Draft::Machine(Box::new(draft))),
-        Kind::Steps => steps::steps(&mut decoder, tree).map(Draft::Steps),
+        Kind::Steps => steps::steps(&mut decoder, tree, &source.prompt_files).map(Draft::Steps),
     };
     found.extend(decoder.finish());
     draft

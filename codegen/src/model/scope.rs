@@ -7,7 +7,7 @@ use super::{Counter, CounterId, PromptId, StateId};
 use crate::catalogue::{A12, Check, S04};
 use crate::diag::Diagnostic;
 use crate::guard::{Guard, parse};
-use crate::span::Spanned;
+use crate::span::{Span, Spanned};
 use crate::suggest;
 
 /// Everything that can be referred to by name.
@@ -35,6 +35,11 @@ impl<'n> Table<'n> {
 
     pub(crate) fn id(&self, name: &str) -> Option<u16> {
         self.ids.get(name).copied()
+    }
+
+    /// Where the name stands, if there is one.
+    pub(crate) fn span(&self, name: &str) -> Option<Span> {
+        self.id(name).map(|id| self.names[usize::from(id)].span)
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &'n str> + Clone {

@@ -312,7 +312,7 @@ fn step_workflows_have_a_schema() {
             .map(|it| format!("{} «{}» {}", it.code(), &text[it.span.range()], it.message))
             .collect::<Vec<_>>()
     };
-    let sound = "[workflow]\nname = \"flow\"\n[[steps]]\nid = \"a\"\nprompt_file = \"a.md\"\n";
+    let sound = "[workflow]\nname = \"flow\"\n[[steps]]\nid = \"a\"\nprompt = \"do it\"\n";
     assert_eq!(toml(sound), Vec::<String>::new());
     assert_eq!(toml(&sound.replace("id =", "di =")), ["S02 «di» unknown key `di` in a step"]);
     assert_eq!(

@@ -2,8 +2,9 @@
 //!
 //! A [`Machine`] is the compiled, immutable form of one workflow. Every function here takes values and returns values:
 //! [`Machine::life`] decides what happens to a task, [`Machine::decide`] answers a request, [`Machine::decide_exit`]
-//! applies the exit rules, and [`Machine::options`] lists the states to which a task can go. The crate is `no_std`, so
-//! that it cannot touch files, clocks, processes or the network.
+//! applies the exit rules, and [`Machine::options`] lists the states to which a task can go. A [`plan::Plan`] is the
+//! compiled form of one step workflow, and [`mission::Mission::apply`] decides what happens to one run of it. The crate is
+//! `no_std`, so that it cannot touch files, clocks, processes or the network.
 #![no_std]
 
 extern crate alloc;
@@ -21,6 +22,8 @@ mod hash;
 mod hook;
 mod life;
 mod machine;
+pub mod mission;
+pub mod plan;
 mod prompt;
 mod rejection;
 mod restart;

@@ -77,7 +77,6 @@ pub enum Input<'i> {
         is_replaced: bool,
     },
     /// A living agent has met a limit of its provider.
-    /// A living agent has met a limit of its provider.
     LimitMet {
         /// The actor that the agent is.
         agent: Actor,
@@ -86,7 +85,6 @@ pub enum Input<'i> {
         /// What Orange knows of it, in one sentence.
         reason: &'i str,
     },
-    /// The time that a task may stay in its state is over.
     /// The time that a task may spend in its state is over.
     Elapsed {
         /// Whether an agent of the state is recorded; it must be ended before its end is judged.

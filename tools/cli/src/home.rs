@@ -4,8 +4,8 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use orange_codegen::Source;
 use orange_codegen::syntax::{self, Kind, Node, limits};
-use orange_codegen::{Format, Source};
 
 use crate::answer::Failure;
 
@@ -96,7 +96,7 @@ fn text(path: &Path) -> io::Result<String> {
 /// `workflow` and `status` of the frontmatter.
 fn keys(text: &str) -> Result<[String; 2], String> {
     let front = frontmatter(text).ok_or("it has no frontmatter between two lines `---`")?;
-    let source = Source { path: "TASK.md".to_owned(), text: front.to_owned(), format: Format::Yaml };
+    let source = Source::new("TASK.md", front);
     let (tree, found) = syntax::parse(&source);
     let tree = tree.ok_or_else(|| {
         found.first().map_or_else(|| "its frontmatter is empty".to_owned(), |it| it.message.clone())

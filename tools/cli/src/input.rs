@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use orange_codegen::catalogue::S08;
 use orange_codegen::source::is_scenario_file;
 use orange_codegen::syntax::limits;
-use orange_codegen::{Diagnostic, Source, Span};
+use orange_codegen::{Diagnostic, PromptFiles, Source, Span};
 
 use crate::answer::Failure;
 
@@ -206,7 +206,11 @@ impl Input {
     }
 
     fn source(&self, text: String) -> Source {
-        Source::new(&self.shown, text)
+        let files = match &self.origin {
+            Origin::Named(path) | Origin::Found(path) => PromptFiles::beside(path),
+            Origin::Stdin | Origin::Given(_) => PromptFiles::Folder(PathBuf::from(".")),
+        };
+        Source::new(&self.shown, text).with_files(files)
     }
 
     /// The same for two paths that lead to one file.

@@ -18,7 +18,7 @@ use crate::report::File;
 pub(super) fn run(args: &args::Graph, styles: Styles) -> Result<Answer, Answer> {
     not_both_from_stdin(&args.file, Path::new(args.trace.as_deref().unwrap_or_default()))?;
     let (file, checked) = one::load(&args.file, styles)?;
-    let mut graph = Graph::new(checked.definition())?;
+    let mut graph = Graph::new(checked.definition());
     let check = args.highlight.as_deref().map(named).transpose()?;
     match (&args.trace, check) {
         (Some(trace), check) => show(&mut graph, trace, &file, check)?,

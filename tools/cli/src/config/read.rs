@@ -14,7 +14,7 @@ const LEVELS: [(&str, Level); 4] =
 
 /// The configuration, as far as it can be understood, and everything that is wrong with it.
 pub(super) fn read(path: &str, text: String) -> (Config, Vec<Failure>) {
-    let source = Source { path: path.to_owned(), text, format: Format::Toml };
+    let source = Source { format: Format::Toml, ..Source::new(path, text) };
     let (tree, found) = syntax::parse(&source);
     let mut reader = Reader { index: LineIndex::new(&source.text), path, failures: Vec::new() };
     for finding in found {

@@ -16,8 +16,6 @@ pub(crate) use mermaid::mermaid;
 pub(crate) use run::{Run, headline, read};
 pub(crate) use svg::svg;
 
-use crate::answer::Failure;
-
 /// What there is to draw. Texts are as the author wrote them; each language escapes them in its own way.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Graph {
@@ -96,13 +94,9 @@ struct Mark {
 
 impl Graph {
     /// The view of a workflow.
-    ///
-    /// # Errors
-    ///
-    /// A step that waits for one that is not there.
-    pub(crate) fn new(definition: &Definition) -> Result<Self, Failure> {
+    pub(crate) fn new(definition: &Definition) -> Self {
         match definition {
-            Definition::Machine(workflow) => Ok(Self::of_machine(workflow)),
+            Definition::Machine(workflow) => Self::of_machine(workflow),
             Definition::Steps(steps) => Self::of_steps(steps),
         }
     }

@@ -1,48 +1,33 @@
 //! The view of a step workflow: its steps and what each of them waits for.
 
-use std::collections::BTreeMap;
-
 use orange_codegen::model::{Step, Steps};
 
 use super::{Edge, Graph, Kind, Mark, Node};
-use crate::answer::Failure;
 
 impl Graph {
-    pub(super) fn of_steps(steps: &Steps) -> Result<Self, Failure> {
-        let numbers: BTreeMap<&str, usize> =
-            steps.steps.iter().enumerate().map(|(at, step)| (step.id.value.as_str(), at)).collect();
-        let mut edges = Vec::new();
-        for (to, step) in steps.steps.iter().enumerate() {
-            for dependency in &step.depends_on {
-                let from = numbers.get(dependency.value.as_str()).copied();
-                let from = from.ok_or_else(|| unknown_step(step, &dependency.value))?;
-                edges.push(Edge { from, to, spans: vec![dependency.span], ..Edge::default() });
-            }
-        }
-        let nodes = steps.steps.iter().map(Node::of_step).collect();
-        Ok(Self { name: steps.name.value.clone(), nodes, edges, caption: Vec::new() })
+    pub(super) fn of_steps(steps: &Steps) -> Self {
+        let edges = steps.steps.iter().enumerate().flat_map(|(to, step)| {
+            let edge = move |from: usize, span| Edge { from, to, spans: vec![span], ..Edge::default() };
+            step.depends_on.iter().map(move |it| edge(it.value.index(), it.span))
+        });
+        let edges = edges.collect();
+        let nodes = steps.steps.iter().map(|step| Node::of_step(steps, step)).collect();
+        Self { name: steps.name.value.clone(), nodes, edges, caption: Vec::new() }
     }
 }
 
 impl Node {
-    fn of_step(step: &Step) -> Self {
-        let role = step.role.iter().map(|it| format!("role: {}", it.value));
-        let condition = step.condition.iter().map(|it| format!("if {}", it.value));
+    fn of_step(steps: &Steps, step: &Step) -> Self {
+        let role = format!("role: {}", steps.roles[usize::from(step.role.value.0)].value);
+        let condition = step.condition.iter().map(|it| format!("if {}", it.text));
         let retries = step.max_retries.iter().map(|it| format!("at most {} retries", it.value));
         Self {
             name: step.id.value.clone(),
-            lines: role.chain(condition).chain(retries).collect(),
+            lines: [role].into_iter().chain(condition).chain(retries).collect(),
             kind: if step.depends_on.is_empty() { Kind::Start } else { Kind::Work },
             entry: false,
             spans: vec![step.span],
             mark: Mark::default(),
         }
     }
-}
-
-fn unknown_step(step: &Step, dependency: &str) -> Failure {
-    Failure::new(
-        format!("step `{}` waits for `{dependency}`, which is no step", step.id.value),
-        "correct its `depends_on`; there is nothing to draw before that",
-    )
 }

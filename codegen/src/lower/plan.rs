@@ -1,0 +1,196 @@
+//! Step workflows: the checked steps become the tables of a plan.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use orange_core::fnv1a;
+use orange_core::plan::{self, Plan, StepId};
+
+use super::arena::Pool;
+use crate::Checked;
+use crate::model::{Definition, Step, StepCondition, StepPiece, Steps};
+
+/// What a lowered plan borrows besides its steps.
+#[derive(Debug, Default)]
+pub struct PlanArena<'a> {
+    steps: Pool<plan::Step<'a>>,
+    pieces: Pool<plan::StepPiece<'a>>,
+    ids: Pool<StepId>,
+    words: Pool<&'a str>,
+    texts: Pool<String>,
+}
+
+/// The plan of a checked step workflow; `None` of a state machine workflow.
+pub fn lower_plan<'a>(checked: &'a Checked, arena: &'a PlanArena<'a>) -> Option<Plan<'a>> {
+    let Definition::Steps(steps) = checked.definition() else { return None };
+    let hash = arena.texts.keep([hash(checked.hash(), steps)]);
+    let handled = handled(steps);
+    Some(Plan {
+        name: &steps.name.value,
+        version: steps.version.as_deref().unwrap_or_default(),
+        description: steps.description.as_deref().unwrap_or_default(),
+        source_hash: hash.first().map_or("", String::as_str),
+        policy: steps.policy,
+        notices: steps.notices,
+        roles: arena.words.keep(steps.roles.iter().map(|it| it.value.as_str())),
+        steps: arena
+            .steps
+            .keep(steps.steps.iter().zip(handled).map(|(it, handles)| step(arena, it, handles))),
+        order: arena.ids.keep(order(steps)),
+    })
+}
+
+fn step<'a>(arena: &'a PlanArena<'a>, step: &'a Step, handles: Option<StepId>) -> plan::Step<'a> {
+    let retries = step.max_retries.map_or(0, |it| it.value);
+    plan::Step {
+        id: &step.id.value,
+        title: step.title.as_deref().unwrap_or(&step.id.value),
+        role: step.role.value,
+        prompt: plan::StepPrompt { pieces: arena.pieces.keep(step.prompt.pieces.iter().map(piece)) },
+        depends_on: arena.ids.keep(step.depends_on.iter().map(|it| it.value)),
+        condition: step.condition.as_ref().map(condition),
+        results: arena.words.keep(step.results.iter().map(|it| it.value.as_str())),
+        max_retries: retries,
+        requeue: arena.ids.keep(step.requeue.iter().map(|it| it.value)),
+        on_fail: step.on_fail.map(|it| it.value),
+        handles,
+        harness: step.harness.as_ref().map(|it| it.value.as_str()),
+        permissions: step.permissions,
+        timeout: step.timeout,
+        stuck_after: step.stuck_after,
+    }
+}
+
+fn piece(piece: &StepPiece) -> plan::StepPiece<'_> {
+    match piece {
+        StepPiece::Text(text) => plan::StepPiece::Text(text),
+        StepPiece::Value(value) => plan::StepPiece::Value(*value),
+    }
+}
+
+fn condition(condition: &StepCondition) -> plan::StepCondition<'_> {
+    let StepCondition { step, field, value, .. } = condition;
+    plan::StepCondition { step: step.value, field: *field, value: &value.value }
+}
+
+/// By step, the one whose failure it handles.
+fn handled(steps: &Steps) -> Vec<Option<StepId>> {
+    let mut handled = vec![None; steps.steps.len()];
+    for (at, step) in (0..).zip(&steps.steps) {
+        if let Some(handler) = step.on_fail {
+            handled[handler.value.index()] = Some(StepId(at));
+        }
+    }
+    handled
+}
+
+/// Every step after those for which it waits, a handler after its step, and otherwise as in the source.
+fn order(steps: &Steps) -> Vec<StepId> {
+    let mut waits: Vec<usize> = steps.steps.iter().map(|it| it.depends_on.len()).collect();
+    let mut after = vec![Vec::new(); steps.steps.len()];
+    for (at, step) in (0..).zip(&steps.steps) {
+        step.depends_on.iter().for_each(|it| after[it.value.index()].push(StepId(at)));
+        if let Some(handler) = step.on_fail {
+            waits[handler.value.index()] += 1;
+            after[usize::from(at)].push(handler.value);
+        }
+    }
+    let free = (0..).zip(&waits).filter(|(_, waits)| **waits == 0).map(|(at, _)| Reverse(StepId(at)));
+    let mut free: BinaryHeap<Reverse<StepId>> = free.collect();
+    let mut order = Vec::with_capacity(steps.steps.len());
+    while let Some(Reverse(id)) = free.pop() {
+        order.push(id);
+        for next in &after[id.index()] {
+            waits[next.index()] -= 1;
+            if waits[next.index()] == 0 {
+                free.push(Reverse(*next));
+            }
+        }
+    }
+    order
+}
+
+/// The hash of the source and of every prompt: a mission keeps to both.
+fn hash(source: &str, steps: &Steps) -> String {
+    let pieces = steps.steps.iter().flat_map(|step| {
+        let pieces = step.prompt.pieces.iter().map(|piece| match piece {
+            StepPiece::Text(text) => text.as_bytes(),
+            StepPiece::Value(value) => name(*value).as_bytes(),
+        });
+        // No text has these bytes, so that no prompt reads like two.
+        pieces.flat_map(|it| it.iter().copied().chain([0xfe])).chain([0xff])
+    });
+    format!("{:016x}", fnv1a(source.bytes().chain([0xff]).chain(pieces)))
+}
+
+fn name(value: plan::StepValue) -> &'static str {
+    plan::StepValue::NAMED.iter().find(|(_, it)| *it == value).map_or("", |(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::{PromptFiles, Source, compile};
+
+    const DEV_TASK: &str = include_str!("../../../tests/fixtures/dev-task.toml");
+
+    fn prompts(review: &str) -> PromptFiles {
+        let files = [("plan", "{{mission_prompt}}"), ("implement", "do"), ("review", review), ("pr", "ship")];
+        let files = files.map(|(name, text)| (format!("do/{name}.md"), text.to_owned()));
+        PromptFiles::Given(BTreeMap::from(files))
+    }
+
+    fn checked(text: &str, files: PromptFiles) -> Checked {
+        let compilation = compile(&Source::new("dev-task.toml", text).with_files(files));
+        compilation.checked.unwrap_or_else(|| panic!("{:#?}", compilation.diagnostics))
+    }
+
+    #[test]
+    fn a_plan_says_what_the_workflow_says() {
+        let checked = checked(DEV_TASK, prompts("see {{context}}"));
+        let arena = PlanArena::default();
+        let plan = lower_plan(&checked, &arena).unwrap();
+        let ids = |ids: &[StepId]| ids.iter().map(|it| plan.step(*it).id).collect::<Vec<_>>().join(" ");
+        let step = |name| plan.step(plan.step_named(name).unwrap());
+        assert_eq!((plan.name, plan.version, plan.policy), ("dev-task", "1.0.0", plan::Policy::default()));
+        assert_eq!(ids(plan.order), "plan implement review fix pr");
+        assert_eq!(ids(step("fix").depends_on), "review");
+        assert_eq!((step("fix").max_retries, ids(step("fix").requeue)), (3, "review".to_owned()));
+        assert_eq!(
+            step("pr").condition.map(|it| (it.step, it.value)),
+            plan.step_named("review").zip(Some("PASS"))
+        );
+        assert_eq!(plan.role(step("pr").role), "any");
+        assert!(
+            step("review").prompt.has(plan::StepValue::Context)
+                && !step("fix").prompt.has(plan::StepValue::Context)
+        );
+    }
+
+    #[test]
+    fn a_handler_comes_after_its_step() {
+        let text = "[workflow]\nname = \"dev-task\"\n[[steps]]\nid = \"rescue\"\nprompt = \"r\"\n[[steps]]\nid = \"b\"\n\
+                    prompt = \"b\"\ndepends_on = [\"a\"]\non_fail = \"rescue\"\n[[steps]]\nid = \"a\"\nprompt = \"a\"\n";
+        let checked = checked(text, PromptFiles::Nowhere);
+        let arena = PlanArena::default();
+        let plan = lower_plan(&checked, &arena).unwrap();
+        let order: Vec<_> = plan.order.iter().map(|it| plan.step(*it).id).collect();
+        assert_eq!(order, ["a", "b", "rescue"]);
+        assert_eq!(plan.steps[0].handles, Some(StepId(1)));
+    }
+
+    #[test]
+    fn the_hash_covers_the_prompts() {
+        let hash = |text: &str, files| {
+            let checked = checked(text, files);
+            let arena = PlanArena::default();
+            lower_plan(&checked, &arena).unwrap().source_hash.to_owned()
+        };
+        let first = hash(DEV_TASK, prompts("a"));
+        assert_eq!(first, hash(DEV_TASK, prompts("a")));
+        assert_ne!(first, hash(DEV_TASK, prompts("b")));
+        assert_ne!(first, hash(&DEV_TASK.replace("1.0.0", "1.0.1"), prompts("a")));
+    }
+}

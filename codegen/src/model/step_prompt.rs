@@ -1,0 +1,163 @@
+//! Prompts of steps: in the workflow or in a file beside it, with placeholders in double braces.
+
+use super::decoder::{Decoder, Fields, shortened};
+use super::{StepPiece, StepPrompt, StepValue};
+use crate::catalogue::{B18, B19, S04, S09};
+use crate::diag::Diagnostic;
+use crate::prompt_files::{Fault, MAX_PROMPT_BYTES, PromptFiles};
+use crate::span::{Span, Spanned};
+use crate::suggest;
+use crate::syntax::Text;
+
+/// The prompt of a step. One that is not there is reported, and empty.
+pub(super) fn prompt(
+    decoder: &mut Decoder<'_>,
+    files: &PromptFiles,
+    fields: &Fields<'_>,
+    step: &Spanned<String>,
+) -> StepPrompt {
+    match (fields.get("prompt"), fields.get("prompt_file")) {
+        (Some(_), Some(file)) => {
+            let message = format!("the step `{}` has a prompt here and in a file", shortened(&step.value));
+            decoder.report(Diagnostic::new(&S04, file.key, message).help("delete one of the two"));
+            empty(file.value.span)
+        }
+        (Some(text), None) => {
+            let text = decoder.text(&text).cloned().unwrap_or_else(|| Text::empty(text.value.span));
+            let pieces = pieces(decoder, &text.value, |at, end| (text.locate(at, end), String::new()));
+            StepPrompt { span: text.span, file: None, pieces }
+        }
+        (None, Some(file)) => match decoder.string(&file) {
+            Some(name) => from_file(decoder, files, name),
+            None => empty(file.value.span),
+        },
+        (None, None) => {
+            let message = format!("the step `{}` has no prompt", shortened(&step.value));
+            let help = "add `prompt_file = \"do/….md\"` or `prompt = \"\"\"…\"\"\"`";
+            decoder.report(Diagnostic::new(&S09, step.span, message).help(help));
+            empty(step.span)
+        }
+    }
+}
+
+fn empty(span: Span) -> StepPrompt {
+    StepPrompt { span, file: None, pieces: Vec::new() }
+}
+
+fn from_file(decoder: &mut Decoder<'_>, files: &PromptFiles, name: Spanned<String>) -> StepPrompt {
+    let text = match files.read(&name.value) {
+        Ok(text) => text,
+        Err(fault) => {
+            decoder.report(missing(&name, fault));
+            return empty(name.span);
+        }
+    };
+    let pieces = pieces(decoder, &text, |at, _| {
+        let line = text[..at].bytes().filter(|it| *it == b'\n').count() + 1;
+        (name.span, format!(" in line {line} of {}", shortened(&name.value)))
+    });
+    StepPrompt { span: name.span, pieces, file: Some(name.value) }
+}
+
+fn missing(name: &Spanned<String>, fault: Fault) -> Diagnostic {
+    let shown = shortened(&name.value);
+    let (message, help) = match fault {
+        Fault::Outside => (
+            format!("the prompt file `{shown}` is not in the workflow's folder"),
+            "name a file in the folder of the workflow, without `..`".to_owned(),
+        ),
+        Fault::Missing(close) => (
+            format!("there is no prompt file `{shown}`"),
+            close.map_or("write it, beside the workflow".to_owned(), |it| format!("did you mean `{it}`?")),
+        ),
+        Fault::NoFile => {
+            (format!("the prompt file `{shown}` is no file"), "name a file with the prompt".to_owned())
+        }
+        Fault::TooLong => (
+            format!("the prompt file `{shown}` is longer than {} KiB", MAX_PROMPT_BYTES >> 10),
+            "shorten it: agents read all of it".to_owned(),
+        ),
+        Fault::NoText(byte) => (
+            format!("the prompt file `{shown}` is no UTF-8 text: byte {byte} begins no character"),
+            "save the file as UTF-8".to_owned(),
+        ),
+        Fault::Io(error) => {
+            (format!("the prompt file `{shown}` cannot be read: {error}"), "check who may read it".to_owned())
+        }
+    };
+    Diagnostic::new(&B18, name.span, message).help(help)
+}
+
+/// Cuts a text at its placeholders; `place` gives the span of a range of it, and words that say where that is.
+fn pieces(
+    decoder: &mut Decoder<'_>,
+    text: &str,
+    place: impl Fn(usize, usize) -> (Span, String),
+) -> Vec<StepPiece> {
+    let mut pieces = Vec::new();
+    let mut taken = 0;
+    for (at, _) in text.match_indices("{{") {
+        let Some(word) = placeholder(&text[at..]).filter(|_| at >= taken) else { continue };
+        let end = at + word.len() + 4;
+        match StepValue::NAMED.iter().find(|(name, _)| *name == word.trim()) {
+            Some((_, value)) => {
+                if at > taken {
+                    pieces.push(StepPiece::Text(text[taken..at].to_owned()));
+                }
+                pieces.push(StepPiece::Value(*value));
+                taken = end;
+            }
+            None => {
+                let (span, place) = place(at, end);
+                let message = format!("unknown placeholder `{{{{{word}}}}}`{place}");
+                let known = StepValue::NAMED.iter().map(|(name, _)| *name);
+                let help = suggest::help(word.trim(), "placeholders", known);
+                decoder.report(Diagnostic::new(&B19, span, message).help_if(help));
+            }
+        }
+    }
+    if taken < text.len() {
+        pieces.push(StepPiece::Text(text[taken..].to_owned()));
+    }
+    pieces
+}
+
+/// What stands between double braces at the start of a text, if that is one word.
+fn placeholder(text: &str) -> Option<&str> {
+    let (word, _) = text.strip_prefix("{{")?.split_once("}}")?;
+    let name = word.trim();
+    let is_word = !name.is_empty() && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
+    is_word.then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: &[StepPiece], unknown: &[&str]) {
+        let mut decoder = Decoder::new(text);
+        let place = |at: usize, end: usize| (Span::new(at as u32, end as u32), String::new());
+        assert_eq!(pieces(&mut decoder, text, place), expect, "{text}");
+        let found: Vec<&str> = decoder.finish().iter().map(|it| &text[it.span.range()]).collect();
+        assert_eq!(found, unknown, "{text}");
+    }
+
+    fn text(text: &str) -> StepPiece {
+        StepPiece::Text(text.to_owned())
+    }
+
+    #[test]
+    fn placeholders_and_text_come_in_order() {
+        let (step, context) = (StepPiece::Value(StepValue::Step), StepPiece::Value(StepValue::Context));
+        check("", &[], &[]);
+        check("a {{step}}{{ context }} b", &[text("a "), step.clone(), context, text(" b")], &[]);
+        check("{{{step}}}", &[text("{{{step}}}")], &[]);
+        check("${x} {step} {{}} {{a b}} {{", &[text("${x} {step} {{}} {{a b}} {{")], &[]);
+    }
+
+    #[test]
+    fn unknown_placeholders_are_reported_and_stay() {
+        check("{{misson_prompt}}", &[text("{{misson_prompt}}")], &["{{misson_prompt}}"]);
+    }
+}

@@ -1,0 +1,108 @@
+//! The files that hold prompts of steps: they stand in the workflow's folder, and nowhere else.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use crate::suggest;
+
+/// Bytes in one prompt.
+pub const MAX_PROMPT_BYTES: usize = 1 << 20;
+
+/// Where the prompt files of a workflow are.
+#[derive(Clone, Debug, Default)]
+pub enum PromptFiles {
+    /// Nowhere: the source is no file.
+    #[default]
+    Nowhere,
+    /// In this folder; in its parent, too, if it is called `workflows`.
+    Folder(PathBuf),
+    /// Here, by name.
+    Given(BTreeMap<String, String>),
+}
+
+/// Why there is no prompt.
+#[derive(Debug)]
+pub enum Fault {
+    /// The name leads out of the folder.
+    Outside,
+    /// There is no such file; this one has almost that name.
+    Missing(Option<String>),
+    /// Something else has that name.
+    NoFile,
+    /// It has more than [`MAX_PROMPT_BYTES`].
+    TooLong,
+    /// Its text is no UTF-8, from this byte on.
+    NoText(usize),
+    /// It cannot be read.
+    Io(io::Error),
+}
+
+impl PromptFiles {
+    /// Those of a workflow's file.
+    pub fn beside(path: &Path) -> PromptFiles {
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        PromptFiles::Folder(folder.to_owned())
+    }
+
+    /// The text of one of them.
+    pub fn read(&self, name: &str) -> Result<String, Fault> {
+        let is_inside = |it: Component<'_>| matches!(it, Component::Normal(_) | Component::CurDir);
+        if name.is_empty() || !Path::new(name).components().all(is_inside) {
+            return Err(Fault::Outside);
+        }
+        match self {
+            PromptFiles::Nowhere => Err(Fault::Missing(None)),
+            PromptFiles::Given(texts) => {
+                let close = || suggest::closest(name, texts.keys().map(String::as_str)).map(str::to_owned);
+                texts.get(name).cloned().ok_or_else(|| Fault::Missing(close()))
+            }
+            PromptFiles::Folder(folder) => match read(folder, name) {
+                Err(Fault::Missing(close)) if folder.ends_with("workflows") => {
+                    let parent = folder.parent().filter(|it| !it.as_os_str().is_empty());
+                    match read(parent.unwrap_or(Path::new(".")), name) {
+                        Err(Fault::Missing(other)) => Err(Fault::Missing(close.or(other))),
+                        found => found,
+                    }
+                }
+                found => found,
+            },
+        }
+    }
+}
+
+fn read(folder: &Path, name: &str) -> Result<String, Fault> {
+    let path = match folder.join(name).canonicalize() {
+        Ok(path) => path,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(Fault::Missing(close_to(folder, name)));
+        }
+        Err(error) => return Err(Fault::Io(error)),
+    };
+    let folder = folder.canonicalize().map_err(Fault::Io)?;
+    if !path.starts_with(folder) {
+        return Err(Fault::Outside);
+    }
+    let metadata = fs::metadata(&path).map_err(Fault::Io)?;
+    if !metadata.is_file() {
+        return Err(Fault::NoFile);
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(&path).map_err(Fault::Io)?;
+    file.take(MAX_PROMPT_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(Fault::Io)?;
+    if bytes.len() > MAX_PROMPT_BYTES {
+        return Err(Fault::TooLong);
+    }
+    String::from_utf8(bytes).map_err(|error| Fault::NoText(error.utf8_error().valid_up_to()))
+}
+
+/// The file of the same folder whose name is almost this one.
+fn close_to(folder: &Path, name: &str) -> Option<String> {
+    let (parent, file) = name.rsplit_once('/').unwrap_or(("", name));
+    let entries = fs::read_dir(folder.join(parent)).ok()?;
+    let names: Vec<String> =
+        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let close = suggest::closest(file, names.iter().map(String::as_str))?;
+    Some(if parent.is_empty() { close.to_owned() } else { format!("{parent}/{close}") })
+}

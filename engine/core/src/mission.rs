@@ -1,0 +1,412 @@
+//! The mission: one run of a plan. [`Mission::apply`] is the one place that decides what happens to it.
+
+mod again;
+mod apply;
+mod cascade;
+mod context;
+mod still;
+#[cfg(test)]
+mod tests;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::plan::{Execution, Intervene, Plan, Policy, StepId};
+
+/// One run of a plan. It holds everything that decisions read, and no time, path or name of the world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mission {
+    /// Where it stands.
+    pub status: MissionStatus,
+    /// When it pauses.
+    pub policy: Policy,
+    /// By [`StepId`].
+    pub steps: Vec<StepState>,
+    /// The pause that waits for an answer; `Some` exactly while it is paused.
+    pub pause: Option<Pause>,
+    /// How many pauses there have been.
+    pub pauses: u32,
+}
+
+/// Where a mission stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissionStatus {
+    /// It waits for a free slot.
+    Pending,
+    /// Its steps run.
+    Running,
+    /// It waits for an answer.
+    Paused,
+    /// Every step has ended, none with a failure that nothing has handled.
+    Completed,
+    /// A step has failed and nothing has handled that, or a loop was exhausted.
+    Failed,
+    /// Somebody has ended it.
+    Cancelled,
+}
+
+/// A step of a mission.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepState {
+    /// Where it stands.
+    pub status: StepStatus,
+    /// Its attempts, the first one first; the number of an attempt is its place here plus one. The last one is the current.
+    pub attempts: Vec<Attempt>,
+    /// The ends without a word in a row.
+    pub lost: u16,
+    /// How often a loop step has completed, its handled failures included.
+    pub completions: u16,
+    /// How many more completions a person has granted to a loop step.
+    pub granted: u16,
+    /// Its loop was exhausted, and nobody has granted another round.
+    pub is_exhausted: bool,
+    /// Why it has failed; `Some` exactly while it is failed.
+    pub failure: Option<Failure>,
+    /// Its handler has completed: its failure no longer counts.
+    pub is_handled: bool,
+    /// What its latest completion has reported, or that of its handler. Conditions and contexts read it.
+    pub latest: Option<Report>,
+    /// The loop step that sent it back last.
+    pub sent_back_by: Option<StepId>,
+}
+
+/// Where a step stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepStatus {
+    /// It waits for its dependencies or its condition, or a handler for the failure.
+    Blocked,
+    /// It may start.
+    Queued,
+    /// A worker has taken it, and its agent has not started.
+    Assigned,
+    /// Its agent runs.
+    Running,
+    /// Its current attempt has completed.
+    Completed,
+    /// It has failed.
+    Failed,
+    /// Its condition does not hold and cannot any more, or a handler was not needed.
+    Skipped,
+    /// The mission was cancelled before it ended.
+    Cancelled,
+}
+
+/// One try at a step. It gets its number when the step is queued.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attempt {
+    /// How it has ended.
+    pub end: Option<AttemptEnd>,
+}
+
+/// How an attempt has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttemptEnd {
+    /// Its agent has reported a completion.
+    Completed(Report),
+    /// Its agent has reported a failure, or its time was over.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+    /// Its agent has ended without a word.
+    Lost,
+    /// The step went back, or the mission ended, before it had ended.
+    Withdrawn,
+}
+
+/// What a completion reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// One word.
+    pub result: Option<String>,
+    /// What was done.
+    pub summary: String,
+    /// What a person should look at.
+    pub warning: Option<String>,
+}
+
+/// Why a step has failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Its attempt has failed.
+    Reported(String),
+    /// Its agents have ended without a word this often in a row.
+    Stuck(u16),
+    /// Its condition held once more after it had completed this often.
+    Exhausted(u16),
+    /// A step on which it depends has failed.
+    Because(StepId),
+}
+
+/// Something that a paused mission asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// Counted from 1 in each mission.
+    pub number: u32,
+    /// Why it waits.
+    pub reason: PauseReason,
+}
+
+/// Why a mission waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PauseReason {
+    /// A step has ended; nothing is wrong.
+    Boundary(StepId),
+    /// A step has completed with a warning.
+    Warning(StepId),
+    /// A step has failed; nothing follows from that before the answer.
+    Error(StepId),
+    /// The loop of this step is exhausted; nothing follows from that before the answer.
+    Exhausted(StepId),
+    /// The mission cannot go on, whatever its policy: no worktree, no harness, a damaged plan.
+    Obstacle(String),
+}
+
+/// Something that happens to a mission.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// It has a slot.
+    Begin,
+    /// A worker has taken a queued step.
+    Assign {
+        /// The step.
+        step: StepId,
+        /// The number of its current attempt.
+        attempt: u32,
+    },
+    /// The agent of a queued or assigned step has started.
+    Start {
+        /// The step.
+        step: StepId,
+        /// The number of its current attempt.
+        attempt: u32,
+    },
+    /// The agent of an attempt reports a completion.
+    Complete {
+        /// The step.
+        step: StepId,
+        /// The number of the attempt that the agent carries.
+        attempt: u32,
+        /// What it reports.
+        report: Report,
+    },
+    /// The agent of an attempt reports a failure, or its time is over.
+    Fail {
+        /// The step.
+        step: StepId,
+        /// The number of the attempt that the agent carries.
+        attempt: u32,
+        /// Why.
+        reason: String,
+    },
+    /// The agent of an attempt has ended without a word, or its worker is lost.
+    Lose {
+        /// The step.
+        step: StepId,
+        /// The number of the attempt.
+        attempt: u32,
+    },
+    /// The mission cannot go on before a person has removed an obstacle.
+    Obstruct {
+        /// What the obstacle is.
+        reason: String,
+    },
+    /// A person answers a pause.
+    Continue {
+        /// The number of the pause that they mean; without one, the current pause.
+        pause: Option<u32>,
+        /// Whether to take the failure as it is.
+        accept_failure: bool,
+        /// The policy from now on.
+        execution: Option<Execution>,
+        /// The policy from now on.
+        intervene: Option<Intervene>,
+    },
+    /// A person runs a failed mission again from its failed steps, or from this one.
+    Retry {
+        /// The step.
+        step: Option<StepId>,
+    },
+    /// A person ends the mission.
+    Cancel,
+}
+
+/// What a driver does after an event, in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// End the agent of an attempt.
+    EndAgent {
+        /// The step.
+        step: StepId,
+        /// The number of the attempt.
+        attempt: u32,
+    },
+    /// This report was accepted before: answer as then. Nothing has changed.
+    Repeated,
+    /// A person is asked.
+    Paused(Pause),
+    /// The pause was answered.
+    Continued(Answered),
+    /// Start an agent. [`Mission::next`] says so until the step is started.
+    Start {
+        /// The step.
+        step: StepId,
+        /// The number of the attempt.
+        attempt: u32,
+    },
+    /// The mission has ended. One that has completed or is cancelled gives its worktree back.
+    Ended(MissionStatus),
+}
+
+/// What the answer to a pause has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answered {
+    /// The mission goes on.
+    WentOn,
+    /// The failed step is tried again.
+    TriedAgain(StepId),
+    /// The exhausted loop has one more round.
+    Granted(StepId),
+    /// The failure of the step counts.
+    Accepted(StepId),
+}
+
+/// Why an event is refused. A refused event changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The mission has ended.
+    Closed(MissionStatus),
+    /// The mission has begun.
+    HasBegun,
+    /// The mission has not begun.
+    Pending,
+    /// The mission is paused, so that nothing starts.
+    Paused,
+    /// The plan has no such step.
+    NoSuchStep,
+    /// The attempt is older than the current one.
+    Stale {
+        /// The number of the current one.
+        current: u32,
+    },
+    /// There is no attempt of this number yet.
+    NoSuchAttempt {
+        /// The number of the current one; 0 when there is none.
+        current: u32,
+    },
+    /// The attempt has ended, with another report.
+    HasEnded,
+    /// The step is not queued, or for a start neither queued nor assigned.
+    NotQueued(StepStatus),
+    /// Another step of the mission is assigned or runs.
+    Busy(StepId),
+    /// A result is declared or read, and the report has none.
+    ResultNeeded,
+    /// The result is none of those that the step declares.
+    ResultUndeclared,
+    /// The mission is not paused.
+    NotPaused,
+    /// The pause has been answered, or never was.
+    OtherPause {
+        /// The number of the current one.
+        current: u32,
+    },
+    /// The pause does not ask about a failure.
+    NothingToAccept,
+    /// Only a mission that has failed is retried.
+    NotFailed(MissionStatus),
+    /// The step has not failed, or only because of another one.
+    NothingToRetry,
+}
+
+impl Mission {
+    /// A mission that waits for a slot.
+    pub fn new(plan: &Plan<'_>, policy: Policy) -> Mission {
+        let steps = plan.steps.iter().map(|_| StepState::default()).collect();
+        Mission { status: MissionStatus::Pending, policy, steps, pause: None, pauses: 0 }
+    }
+
+    /// Where a step stands.
+    pub fn step(&self, id: StepId) -> &StepState {
+        &self.steps[id.index()]
+    }
+
+    fn step_mut(&mut self, id: StepId) -> &mut StepState {
+        &mut self.steps[id.index()]
+    }
+
+    /// The step that is assigned or runs. There is at most one, since the steps share a worktree.
+    pub fn busy(&self) -> Option<StepId> {
+        self.with(|it| matches!(it.status, StepStatus::Assigned | StepStatus::Running)).next()
+    }
+
+    /// The step to start now, with the number of its attempt: the first queued one, if the mission runs and none is busy.
+    pub fn next(&self) -> Option<(StepId, u32)> {
+        let may_start = self.status == MissionStatus::Running && self.busy().is_none();
+        let first = self.with(|it| it.status == StepStatus::Queued).next().filter(|_| may_start)?;
+        Some((first, self.step(first).attempt()))
+    }
+
+    /// The steps for which this holds, in source order.
+    fn with(&self, holds: impl Fn(&StepState) -> bool) -> impl Iterator<Item = StepId> {
+        let steps = self.steps.iter().enumerate();
+        steps.filter(move |(_, it)| holds(it)).map(|(index, _)| StepId(index as u16))
+    }
+}
+
+impl MissionStatus {
+    /// Whether the mission has ended.
+    pub fn is_terminal(self) -> bool {
+        match self {
+            MissionStatus::Completed | MissionStatus::Failed | MissionStatus::Cancelled => true,
+            MissionStatus::Pending | MissionStatus::Running | MissionStatus::Paused => false,
+        }
+    }
+}
+
+impl StepStatus {
+    /// Whether the step has ended.
+    pub fn is_terminal(self) -> bool {
+        match self {
+            StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped | StepStatus::Cancelled => true,
+            StepStatus::Blocked | StepStatus::Queued | StepStatus::Assigned | StepStatus::Running => false,
+        }
+    }
+
+    /// Whether an attempt of the step is open.
+    pub fn is_active(self) -> bool {
+        match self {
+            StepStatus::Queued | StepStatus::Assigned | StepStatus::Running => true,
+            StepStatus::Blocked
+            | StepStatus::Completed
+            | StepStatus::Failed
+            | StepStatus::Skipped
+            | StepStatus::Cancelled => false,
+        }
+    }
+}
+
+impl Default for StepState {
+    /// A step on which nothing has been tried.
+    fn default() -> StepState {
+        StepState {
+            status: StepStatus::Blocked,
+            attempts: Vec::new(),
+            lost: 0,
+            completions: 0,
+            granted: 0,
+            is_exhausted: false,
+            failure: None,
+            is_handled: false,
+            latest: None,
+            sent_back_by: None,
+        }
+    }
+}
+
+impl StepState {
+    /// The number of the current attempt; 0 before the first.
+    pub fn attempt(&self) -> u32 {
+        self.attempts.len() as u32
+    }
+}

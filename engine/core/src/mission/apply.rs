@@ -1,0 +1,371 @@
+//! What follows every event.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{
+    Answered, Attempt, AttemptEnd, Effect, Event, Failure, Mission, MissionStatus, Pause, PauseReason,
+    Refusal, Report, StepState, StepStatus,
+};
+use crate::plan::{Execution, Intervene, Plan, StepId};
+
+/// What has just ended, and asks whether the mission pauses.
+enum Boundary {
+    Completed { step: StepId, has_warning: bool },
+    Failed(StepId),
+}
+
+impl Mission {
+    /// Takes an event and says what a driver has to do.
+    ///
+    /// A refusal leaves the mission as it is.
+    pub fn apply(&mut self, plan: &Plan<'_>, event: Event) -> Result<Vec<Effect>, Refusal> {
+        let started_before = self.next();
+        let busy_before = self.busy().map(|step| (step, self.step(step).attempt()));
+        let mut effects = match event {
+            Event::Begin => self.begin(plan)?,
+            Event::Assign { step, attempt } => self.occupy(step, attempt, StepStatus::Assigned)?,
+            Event::Start { step, attempt } => self.occupy(step, attempt, StepStatus::Running)?,
+            Event::Complete { step, attempt, report } => self.complete(plan, step, attempt, report)?,
+            Event::Fail { step, attempt, reason } => self.fail(plan, step, attempt, reason)?,
+            Event::Lose { step, attempt } => self.lose(plan, step, attempt)?,
+            Event::Obstruct { reason } => self.obstruct(reason)?,
+            Event::Continue { pause, accept_failure, execution, intervene } => {
+                let answered = self.answer(pause, accept_failure, execution, intervene)?;
+                let mut effects = vec![Effect::Continued(answered)];
+                effects.extend(self.go_on(plan, None));
+                effects
+            }
+            Event::Retry { step } => {
+                self.retry(plan, step)?;
+                self.go_on(plan, None)
+            }
+            Event::Cancel => self.cancel()?,
+        };
+        if effects != [Effect::Repeated] {
+            effects.splice(0..0, self.withdrawn(busy_before));
+            self.follow_up(started_before, &mut effects);
+        }
+        Ok(effects)
+    }
+
+    /// The agent to end, if the attempt for which it works was withdrawn.
+    fn withdrawn(&self, busy: Option<(StepId, u32)>) -> Option<Effect> {
+        let (step, attempt) = busy?;
+        let attempts = &self.step(step).attempts;
+        let end = attempts.get((attempt as usize).checked_sub(1)?)?.end.as_ref();
+        (end == Some(&AttemptEnd::Withdrawn)).then_some(Effect::EndAgent { step, attempt })
+    }
+
+    /// Adds what to do next, which the mission's state says.
+    fn follow_up(&self, started_before: Option<(StepId, u32)>, effects: &mut Vec<Effect>) {
+        if let Some((step, attempt)) = self.next().filter(|next| Some(*next) != started_before) {
+            effects.push(Effect::Start { step, attempt });
+        }
+        if self.status.is_terminal() {
+            effects.push(Effect::Ended(self.status));
+        }
+    }
+
+    fn begin(&mut self, plan: &Plan<'_>) -> Result<Vec<Effect>, Refusal> {
+        match self.status {
+            MissionStatus::Pending => {
+                self.status = MissionStatus::Running;
+                Ok(self.go_on(plan, None))
+            }
+            MissionStatus::Running | MissionStatus::Paused => Err(Refusal::HasBegun),
+            MissionStatus::Completed | MissionStatus::Failed | MissionStatus::Cancelled => {
+                Err(Refusal::Closed(self.status))
+            }
+        }
+    }
+
+    fn occupy(&mut self, step: StepId, attempt: u32, status: StepStatus) -> Result<Vec<Effect>, Refusal> {
+        self.is_open()?;
+        let state = self.known(step)?;
+        state.is_current(attempt)?;
+        if self.status == MissionStatus::Paused {
+            return Err(Refusal::Paused);
+        }
+        let is_next = state.status == StepStatus::Queued
+            || (state.status == StepStatus::Assigned && status == StepStatus::Running);
+        if !is_next {
+            return Err(Refusal::NotQueued(state.status));
+        }
+        if let Some(busy) = self.busy().filter(|busy| *busy != step) {
+            return Err(Refusal::Busy(busy));
+        }
+        self.step_mut(step).status = status;
+        Ok(Vec::new())
+    }
+
+    fn complete(
+        &mut self,
+        plan: &Plan<'_>,
+        step: StepId,
+        attempt: u32,
+        report: Report,
+    ) -> Result<Vec<Effect>, Refusal> {
+        let has_warning = report.warning.is_some();
+        let declared = plan.steps.get(step.index()).map(|_| plan.results_of(step)).unwrap_or_default();
+        let end = AttemptEnd::Completed(report.clone());
+        if self.is_repeated(step, attempt, &end)? {
+            return Ok(vec![Effect::Repeated]);
+        }
+        match &report.result {
+            None if plan.needs_result(step) => return Err(Refusal::ResultNeeded),
+            Some(result) if !declared.is_empty() && !declared.contains(&result.as_str()) => {
+                return Err(Refusal::ResultUndeclared);
+            }
+            Some(_) | None => {}
+        }
+        let state = self.step_mut(step);
+        state.close(end);
+        state.status = StepStatus::Completed;
+        state.lost = 0;
+        state.latest = Some(report);
+        self.after_completion(plan, step);
+        Ok(self.go_on(plan, Some(Boundary::Completed { step, has_warning })))
+    }
+
+    fn fail(
+        &mut self,
+        plan: &Plan<'_>,
+        step: StepId,
+        attempt: u32,
+        reason: String,
+    ) -> Result<Vec<Effect>, Refusal> {
+        let end = AttemptEnd::Failed { reason: reason.clone() };
+        if self.is_repeated(step, attempt, &end)? {
+            return Ok(vec![Effect::Repeated]);
+        }
+        let state = self.step_mut(step);
+        state.close(end);
+        state.lost = 0;
+        Ok(self.failed(plan, step, Failure::Reported(reason)))
+    }
+
+    fn lose(&mut self, plan: &Plan<'_>, step: StepId, attempt: u32) -> Result<Vec<Effect>, Refusal> {
+        if self.is_repeated(step, attempt, &AttemptEnd::Lost)? {
+            return Ok(vec![Effect::Repeated]);
+        }
+        let state = self.step_mut(step);
+        state.close(AttemptEnd::Lost);
+        state.lost = state.lost.saturating_add(1);
+        if state.lost < plan.step(step).stuck_after.max(1) {
+            state.queue();
+            return Ok(Vec::new());
+        }
+        let failure = Failure::Stuck(state.lost);
+        Ok(self.failed(plan, step, failure))
+    }
+
+    /// What follows the failure of a step itself.
+    fn failed(&mut self, plan: &Plan<'_>, step: StepId, failure: Failure) -> Vec<Effect> {
+        let state = self.step_mut(step);
+        state.status = StepStatus::Failed;
+        state.failure = Some(failure);
+        if self.pauses_at_errors() {
+            return vec![self.pause(PauseReason::Error(step))];
+        }
+        self.go_on(plan, Some(Boundary::Failed(step)))
+    }
+
+    fn obstruct(&mut self, reason: String) -> Result<Vec<Effect>, Refusal> {
+        self.is_open()?;
+        match self.has_open_question() {
+            true => Ok(Vec::new()),
+            false => Ok(vec![self.pause(PauseReason::Obstacle(reason))]),
+        }
+    }
+
+    fn answer(
+        &mut self,
+        number: Option<u32>,
+        accepts: bool,
+        execution: Option<Execution>,
+        intervene: Option<Intervene>,
+    ) -> Result<Answered, Refusal> {
+        self.is_open()?;
+        let pause = self.pause.clone().ok_or(Refusal::NotPaused)?;
+        if number.is_some_and(|it| it != pause.number) {
+            return Err(Refusal::OtherPause { current: pause.number });
+        }
+        let failed = self.asked();
+        if accepts && failed.is_none() {
+            return Err(Refusal::NothingToAccept);
+        }
+        self.policy.execution = execution.unwrap_or(self.policy.execution);
+        self.policy.intervene = intervene.unwrap_or(self.policy.intervene);
+        self.pause = None;
+        self.status = MissionStatus::Running;
+        let answered = match failed {
+            None => Answered::WentOn,
+            Some(step) if accepts => Answered::Accepted(step),
+            Some(step) => match self.try_again(step) {
+                true => Answered::Granted(step),
+                false => Answered::TriedAgain(step),
+            },
+        };
+        Ok(answered)
+    }
+
+    fn cancel(&mut self) -> Result<Vec<Effect>, Refusal> {
+        if matches!(self.status, MissionStatus::Completed | MissionStatus::Cancelled) {
+            return Err(Refusal::Closed(self.status));
+        }
+        for step in self.steps.iter_mut().filter(|step| !step.status.is_terminal()) {
+            step.withdraw();
+            step.status = StepStatus::Cancelled;
+        }
+        self.status = MissionStatus::Cancelled;
+        self.pause = None;
+        Ok(Vec::new())
+    }
+
+    /// Decides every step that can be decided, then whether the mission pauses or ends.
+    fn go_on(&mut self, plan: &Plan<'_>, boundary: Option<Boundary>) -> Vec<Effect> {
+        if let Some(exhausted) = self.cascade(plan) {
+            return vec![self.pause(PauseReason::Exhausted(exhausted))];
+        }
+        if self.steps.iter().all(|step| step.status.is_terminal()) && self.asked().is_none() {
+            self.end();
+            return Vec::new();
+        }
+        let is_open = self.pause.is_some();
+        boundary
+            .and_then(|it| self.reason(it))
+            .filter(|_| !is_open)
+            .map(|it| self.pause(it))
+            .into_iter()
+            .collect()
+    }
+
+    /// Why the mission pauses at this boundary, if it does.
+    fn reason(&self, boundary: Boundary) -> Option<PauseReason> {
+        let waits_always =
+            self.policy.execution == Execution::Step || self.policy.intervene == Intervene::Always;
+        match boundary {
+            Boundary::Completed { step, has_warning: true }
+                if waits_always || self.policy.intervene == Intervene::OnWarning =>
+            {
+                Some(PauseReason::Warning(step))
+            }
+            Boundary::Completed { step, .. } | Boundary::Failed(step) => {
+                waits_always.then_some(PauseReason::Boundary(step))
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        let has_failed =
+            |it: &StepState| it.is_exhausted || (it.status == StepStatus::Failed && !it.is_handled);
+        self.pause = None;
+        self.status = match self.steps.iter().any(has_failed) {
+            true => MissionStatus::Failed,
+            false => MissionStatus::Completed,
+        };
+    }
+
+    fn pause(&mut self, reason: PauseReason) -> Effect {
+        self.pauses += 1;
+        let pause = Pause { number: self.pauses, reason };
+        self.pause = Some(pause.clone());
+        self.status = MissionStatus::Paused;
+        Effect::Paused(pause)
+    }
+
+    /// Whether the mission waits for a person when a step fails or a loop is exhausted.
+    pub(super) fn pauses_at_errors(&self) -> bool {
+        self.policy.intervene != Intervene::Never
+    }
+
+    /// The step about whose failure a person is asked. A late completion of a loop step can send it back meanwhile; then
+    /// nothing is left to ask.
+    pub fn asked(&self) -> Option<StepId> {
+        let step = self.pause.as_ref()?.reason.failed_step()?;
+        let state = self.step(step);
+        (state.status == StepStatus::Failed && !state.is_handled).then_some(step)
+    }
+
+    /// Whether a person has to answer before anything else can be asked.
+    pub(super) fn has_open_question(&self) -> bool {
+        let is_obstacle = |it: &Pause| matches!(it.reason, PauseReason::Obstacle(_));
+        self.pause.as_ref().is_some_and(is_obstacle) || self.asked().is_some()
+    }
+
+    /// Refuses what comes before the mission has begun or after it has ended.
+    pub(super) fn is_open(&self) -> Result<(), Refusal> {
+        match self.status {
+            MissionStatus::Pending => Err(Refusal::Pending),
+            MissionStatus::Running | MissionStatus::Paused => Ok(()),
+            MissionStatus::Completed | MissionStatus::Failed | MissionStatus::Cancelled => {
+                Err(Refusal::Closed(self.status))
+            }
+        }
+    }
+
+    pub(super) fn known(&self, step: StepId) -> Result<&StepState, Refusal> {
+        self.steps.get(step.index()).ok_or(Refusal::NoSuchStep)
+    }
+
+    /// Whether this end of an attempt was accepted before. Refuses one that cannot be accepted now.
+    fn is_repeated(&self, step: StepId, attempt: u32, end: &AttemptEnd) -> Result<bool, Refusal> {
+        let state = self.known(step)?;
+        let before = attempt.checked_sub(1).and_then(|index| state.attempts.get(index as usize));
+        if before.is_some_and(|it| it.end.as_ref() == Some(end)) {
+            return Ok(true);
+        }
+        self.is_open()?;
+        state.is_current(attempt)?;
+        match state.status.is_active() {
+            true => Ok(false),
+            false => Err(Refusal::HasEnded),
+        }
+    }
+}
+
+impl PauseReason {
+    /// The step whose failure makes the mission wait.
+    fn failed_step(&self) -> Option<StepId> {
+        match self {
+            PauseReason::Error(step) | PauseReason::Exhausted(step) => Some(*step),
+            PauseReason::Boundary(_) | PauseReason::Warning(_) | PauseReason::Obstacle(_) => None,
+        }
+    }
+}
+
+impl StepState {
+    /// Refuses every attempt but the current one.
+    fn is_current(&self, attempt: u32) -> Result<(), Refusal> {
+        let current = self.attempt();
+        match attempt {
+            0 => Err(Refusal::NoSuchAttempt { current }),
+            _ if attempt < current => Err(Refusal::Stale { current }),
+            _ if attempt > current => Err(Refusal::NoSuchAttempt { current }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes a new attempt.
+    pub(super) fn queue(&mut self) {
+        self.attempts.push(Attempt { end: None });
+        self.status = StepStatus::Queued;
+        self.failure = None;
+        self.is_handled = false;
+    }
+
+    fn close(&mut self, end: AttemptEnd) {
+        if let Some(attempt) = self.attempts.last_mut() {
+            attempt.end = Some(end);
+        }
+    }
+
+    /// Ends an attempt that has not ended.
+    pub(super) fn withdraw(&mut self) {
+        if self.status.is_active() {
+            self.close(AttemptEnd::Withdrawn);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What the end of a step means for the others: each blocked step is queued, skipped, failed, or waits.
+
+use super::{Failure, Mission, Report, StepStatus};
+use crate::plan::{Field, Plan, StepCondition, StepId};
+
+/// What becomes of a blocked step.
+enum Verdict {
+    Waits,
+    Fails(StepId),
+    Runs,
+    Skipped,
+    Exhausted,
+}
+
+/// What a dependency means for those that wait for it.
+pub(super) enum Outcome {
+    Open,
+    Satisfied,
+    Failed,
+}
+
+impl Mission {
+    /// Decides blocked steps until nothing changes. Stops at a loop step whose loop is exhausted, if a person is to be asked.
+    pub(super) fn cascade(&mut self, plan: &Plan<'_>) -> Option<StepId> {
+        // What a handler can turn is not skipped, so handlers are taken before anything else is decided.
+        plan.step_ids().for_each(|id| self.take_handler(plan, id));
+        loop {
+            let mut has_changed = false;
+            for id in plan.order.iter().copied() {
+                if self.step(id).status != StepStatus::Blocked {
+                    continue;
+                }
+                match self.decide(plan, id) {
+                    Verdict::Waits => continue,
+                    Verdict::Fails(cause) => self.give_up(id, Failure::Because(cause)),
+                    Verdict::Runs => self.step_mut(id).queue(),
+                    Verdict::Skipped => self.step_mut(id).status = StepStatus::Skipped,
+                    Verdict::Exhausted if self.pauses_at_errors() && self.has_open_question() => return None,
+                    Verdict::Exhausted => {
+                        let completions = self.step(id).completions;
+                        self.give_up(id, Failure::Exhausted(completions));
+                        self.step_mut(id).is_exhausted = true;
+                        if self.pauses_at_errors() {
+                            return Some(id);
+                        }
+                        self.take_handler(plan, id);
+                    }
+                }
+                has_changed = true;
+            }
+            if !has_changed && !self.break_standoff(plan) {
+                return None;
+            }
+        }
+    }
+
+    fn decide(&self, plan: &Plan<'_>, id: StepId) -> Verdict {
+        if let Some(failed) = plan.step(id).handles {
+            return self.decide_handler(plan, id, failed);
+        }
+        let step = plan.step(id);
+        let failed = |it: &&StepId| matches!(self.outcome(plan, **it), Outcome::Failed);
+        if let Some(cause) = step.depends_on.iter().find(failed) {
+            return Verdict::Fails(*cause);
+        }
+        if !step.depends_on.iter().all(|it| matches!(self.outcome(plan, *it), Outcome::Satisfied)) {
+            return Verdict::Waits;
+        }
+        match self.holds(step.condition) {
+            true if step.is_loop() && !self.has_rounds_left(plan, id) => Verdict::Exhausted,
+            true => Verdict::Runs,
+            false if self.can_still_run(plan, id) => Verdict::Waits,
+            false => Verdict::Skipped,
+        }
+    }
+
+    /// Queues the handler of a step that has failed, unless a person is asked about that.
+    fn take_handler(&mut self, plan: &Plan<'_>, id: StepId) {
+        let Some(handler) = plan.step(id).on_fail.filter(|_| !self.is_asked_about(id)) else { return };
+        let state = self.step(id);
+        let is_open = state.status == StepStatus::Failed && state.has_failed_itself() && !state.is_handled;
+        if is_open && matches!(self.step(handler).status, StepStatus::Blocked | StepStatus::Skipped) {
+            self.step_mut(handler).queue();
+        }
+    }
+
+    fn decide_handler(&self, plan: &Plan<'_>, id: StepId, handled: StepId) -> Verdict {
+        let is_decided = self.step(handled).status.is_terminal() && !self.is_asked_about(handled);
+        match !is_decided || self.can_still_run(plan, id) {
+            true => Verdict::Waits,
+            false => Verdict::Skipped,
+        }
+    }
+
+    /// What a step means for those that wait for it.
+    pub(super) fn outcome(&self, plan: &Plan<'_>, id: StepId) -> Outcome {
+        let state = self.step(id);
+        match state.status {
+            StepStatus::Completed | StepStatus::Skipped => Outcome::Satisfied,
+            StepStatus::Failed if state.is_handled => Outcome::Satisfied,
+            StepStatus::Failed if self.is_asked_about(id) || self.awaits_handler(plan, id) => Outcome::Open,
+            StepStatus::Failed | StepStatus::Cancelled => Outcome::Failed,
+            StepStatus::Blocked | StepStatus::Queued | StepStatus::Assigned | StepStatus::Running => {
+                Outcome::Open
+            }
+        }
+    }
+
+    /// Whether a step has failed and its handler has not ended.
+    pub(super) fn awaits_handler(&self, plan: &Plan<'_>, id: StepId) -> bool {
+        let (state, handler) = (self.step(id), plan.step(id).on_fail);
+        let is_open = |it: StepId| !self.step(it).status.is_terminal() || self.is_asked_about(it);
+        state.status == StepStatus::Failed
+            && state.has_failed_itself()
+            && !state.is_handled
+            && handler.is_some_and(is_open)
+    }
+
+    /// Whether a person is being asked about the failure of this step.
+    pub(super) fn is_asked_about(&self, id: StepId) -> bool {
+        self.asked() == Some(id)
+    }
+
+    /// Whether a condition holds; without one, nothing keeps a step from running.
+    pub(super) fn holds(&self, condition: Option<StepCondition<'_>>) -> bool {
+        condition.is_none_or(|it| {
+            let reported = |report: &Report| match it.field {
+                Field::Result => report.result.as_deref() == Some(it.value),
+                Field::Summary => report.summary == it.value,
+            };
+            self.step(it.step).latest.as_ref().is_some_and(reported)
+        })
+    }
+
+    /// Whether a loop step may complete once more.
+    pub(super) fn has_rounds_left(&self, plan: &Plan<'_>, id: StepId) -> bool {
+        let state = self.step(id);
+        u32::from(state.completions) < u32::from(plan.step(id).max_retries) + u32::from(state.granted)
+    }
+
+    fn give_up(&mut self, id: StepId, failure: Failure) {
+        let state = self.step_mut(id);
+        state.status = StepStatus::Failed;
+        state.failure = Some(failure);
+    }
+
+    /// Skips a step when steps wait for one another: two loops, each of which could send back what the other waits for.
+    fn break_standoff(&mut self, plan: &Plan<'_>) -> bool {
+        let is_idle = self.pause.is_none() && !self.steps.iter().any(|it| it.status.is_active());
+        if !is_idle {
+            return false;
+        }
+        let is_ready = |id: &&StepId| {
+            self.step(**id).status == StepStatus::Blocked
+                && plan.step(**id).handles.is_none()
+                && plan
+                    .step(**id)
+                    .depends_on
+                    .iter()
+                    .all(|it| matches!(self.outcome(plan, *it), Outcome::Satisfied))
+        };
+        let first = plan.order.iter().find(is_ready).copied();
+        let handlers = || self.with(|it| it.status == StepStatus::Blocked).next();
+        let skipped = first.or_else(handlers);
+        if let Some(id) = skipped {
+            self.step_mut(id).status = StepStatus::Skipped;
+        }
+        skipped.is_some()
+    }
+}

@@ -1,0 +1,50 @@
+//! The context of a step: what the steps before it have reported.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Failure, Mission};
+use crate::plan::{Plan, StepId};
+
+impl Mission {
+    /// What the prompt of a step says under `{{context}}`.
+    ///
+    /// It has a heading and the latest summary for each direct dependency that has reported one, then the summary of the loop step
+    /// that sent the step back. A handler gets the reason of the failure.
+    pub fn context(&self, plan: &Plan<'_>, id: StepId) -> String {
+        if let Some(failed) = plan.step(id).handles {
+            return self.failure(plan, failed);
+        }
+        let sender = self.step(id).sent_back_by;
+        let dependencies = plan.step(id).depends_on.iter().copied().filter(|it| Some(*it) != sender);
+        let parts = dependencies.chain(sender).filter_map(|it| {
+            let report = self.step(it).latest.as_ref()?;
+            Some(format!("## {}\n\n{}\n", plan.step(it).id, report.summary.trim_end()))
+        });
+        parts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Why a step has failed, in a sentence; empty if it has not.
+    pub fn failure(&self, plan: &Plan<'_>, id: StepId) -> String {
+        let name = plan.step(id).id;
+        match &self.step(id).failure {
+            None => String::new(),
+            Some(Failure::Reported(reason)) => format!("{name} failed: {reason}"),
+            Some(Failure::Stuck(times)) => {
+                format!("{name} failed: its agent ended without a word {times} times in a row")
+            }
+            Some(Failure::Exhausted(completions)) => match plan.step(id).condition {
+                Some(it) => format!(
+                    "the loop of {name} is exhausted: {} still reports '{}' after {name} has completed {completions} times",
+                    plan.step(it.step).id,
+                    it.value
+                ),
+                None => format!("the loop of {name} is exhausted: it has completed {completions} times"),
+            },
+            Some(Failure::Because(step)) => {
+                format!("{name} did not run, because {} failed", plan.step(*step).id)
+            }
+        }
+    }
+}

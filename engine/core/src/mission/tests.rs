@@ -1,0 +1,8 @@
+//! The reducer against the design: its cases, and random missions against a reference that is written apart.
+
+extern crate std;
+
+mod cases;
+mod random;
+mod reference;
+mod simulator;

@@ -1,0 +1,382 @@
+//! Random plans that a compiler would accept, and random events. The same seed gives the same ones.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::Permissions;
+use crate::mission::*;
+use crate::plan::*;
+
+pub const RESULTS: [&str; 3] = ["PASS", "FAIL", "MORE"];
+const SUMMARIES: [&str; 3] = ["one", "two", ""];
+
+/// A stream of numbers that follows from its seed alone.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
+    }
+
+    /// A number below this one.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    /// True so often in a hundred.
+    pub fn percent(&mut self, often: usize) -> bool {
+        self.below(100) < often
+    }
+
+    fn one_of<T: Clone>(&mut self, them: &[T]) -> T {
+        them[self.below(them.len())].clone()
+    }
+
+    fn shuffle<T>(&mut self, them: &mut [T]) {
+        for last in (1..them.len()).rev() {
+            them.swap(last, self.below(last + 1));
+        }
+    }
+}
+
+/// A step of a plan that owns its tables. Steps name each other by their place in the source.
+#[derive(Clone, Default)]
+pub struct Row {
+    pub id: String,
+    pub depends_on: Vec<StepId>,
+    pub condition: Option<(StepId, bool, String)>,
+    pub results: Vec<&'static str>,
+    pub max_retries: u16,
+    pub requeue: Vec<StepId>,
+    pub on_fail: Option<StepId>,
+    pub stuck_after: u16,
+}
+
+/// A plan that owns its tables.
+#[derive(Clone)]
+pub struct Tables(pub Vec<Row>);
+
+impl Tables {
+    /// Calls this with the plan.
+    pub fn with<T>(&self, call: impl FnOnce(&Plan<'_>) -> T) -> T {
+        let steps: Vec<Step<'_>> =
+            (0..).zip(&self.0).map(|(id, row)| step(row, self.handled_by(StepId(id)))).collect();
+        let order = self.order();
+        call(&Plan {
+            name: "random",
+            version: "",
+            description: "",
+            source_hash: "",
+            policy: Policy::default(),
+            notices: false,
+            roles: &["any"],
+            steps: &steps,
+            order: &order,
+        })
+    }
+
+    /// Every step after its dependencies and after the step that it handles; among those that may come next, the first.
+    fn order(&self) -> Vec<StepId> {
+        let mut order: Vec<StepId> = Vec::new();
+        while order.len() < self.0.len() {
+            let may_come = |id: &StepId| {
+                let mut before = self.0[id.index()].depends_on.iter().copied().chain(self.handled_by(*id));
+                !order.contains(id) && before.all(|it| order.contains(&it))
+            };
+            let next = (0..self.0.len()).map(|it| StepId(it as u16)).find(may_come);
+            order.push(next.expect("the dependencies have no cycle"));
+        }
+        order
+    }
+
+    /// The step whose failure this one handles.
+    fn handled_by(&self, id: StepId) -> Option<StepId> {
+        self.0.iter().position(|it| it.on_fail == Some(id)).map(|it| StepId(it as u16))
+    }
+
+    fn upstream(&self, of: StepId) -> BTreeSet<StepId> {
+        let direct = &self.0[of.index()].depends_on;
+        direct.iter().flat_map(|it| self.upstream_with(*it)).collect()
+    }
+
+    fn upstream_with(&self, of: StepId) -> BTreeSet<StepId> {
+        let mut found = BTreeSet::from([of]);
+        let mut open = vec![of];
+        while let Some(step) = open.pop() {
+            open.extend(self.0[step.index()].depends_on.iter().copied().filter(|it| found.insert(*it)));
+        }
+        found
+    }
+
+    /// The most completions of loop steps, retries by hand aside.
+    pub fn rounds(&self) -> usize {
+        self.0.iter().map(|it| usize::from(it.max_retries)).sum()
+    }
+}
+
+fn step(row: &Row, handles: Option<StepId>) -> Step<'_> {
+    Step {
+        id: &row.id,
+        title: &row.id,
+        role: RoleId(0),
+        prompt: StepPrompt { pieces: &[] },
+        depends_on: &row.depends_on,
+        condition: row.condition.as_ref().map(|(step, is_result, value)| StepCondition {
+            step: *step,
+            field: if *is_result { Field::Result } else { Field::Summary },
+            value,
+        }),
+        results: &row.results,
+        max_retries: row.max_retries,
+        requeue: &row.requeue,
+        on_fail: row.on_fail,
+        handles,
+        harness: None,
+        permissions: Permissions::Full,
+        timeout: None,
+        stuck_after: row.stuck_after,
+    }
+}
+
+impl core::fmt::Display for Tables {
+    /// One step a line, in the notation of the cases.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let name = |it: &StepId| self.0[it.index()].id.as_str();
+        let names = |them: &[StepId]| them.iter().map(name).collect::<Vec<_>>().join(",");
+        for row in &self.0 {
+            write!(f, "  {}", row.id)?;
+            if !row.depends_on.is_empty() {
+                write!(f, "<-{}", names(&row.depends_on))?;
+            }
+            if let Some((step, is_result, value)) = &row.condition {
+                let field = if *is_result { "result" } else { "summary" };
+                write!(f, " if {}.{field}=='{value}'", name(step))?;
+            }
+            if row.max_retries > 0 {
+                write!(f, " x{} requeue={}", row.max_retries, names(&row.requeue))?;
+            }
+            if !row.results.is_empty() {
+                write!(f, " results={}", row.results.join(","))?;
+            }
+            if let Some(handler) = &row.on_fail {
+                write!(f, " on_fail={}", name(handler))?;
+            }
+            if row.stuck_after != 2 {
+                write!(f, " stuck_after={}", row.stuck_after)?;
+            }
+            writeln!(f, ";")?;
+        }
+        let order: Vec<StepId> = self.order();
+        writeln!(f, "  order {}", names(&order))
+    }
+}
+
+/// A plan of up to 40 steps, mostly of up to nine.
+pub fn tables(random: &mut Random) -> Tables {
+    let size = if random.percent(3) { 10 + random.below(31) } else { 1 + random.below(9) };
+    let handlers = if size > 1 && random.percent(40) { random.below(size / 2) + 1 } else { 0 };
+    let steps = size - handlers;
+    let mut tables = Tables(Vec::new());
+    for index in 0..steps {
+        let mut row = Row { stuck_after: 1 + random.below(3) as u16, ..Row::default() };
+        for before in (0..index).rev() {
+            if row.depends_on.len() < 3 && random.percent(if before + 1 == index { 70 } else { 20 }) {
+                row.depends_on.push(StepId(before as u16));
+            }
+        }
+        random.shuffle(&mut row.depends_on);
+        if random.percent(25) {
+            row.results = RESULTS[..1 + random.below(3)].to_vec();
+        }
+        tables.0.push(row);
+        let upstream: Vec<StepId> = tables.upstream(StepId(index as u16)).into_iter().collect();
+        if upstream.is_empty() {
+            continue;
+        }
+        let row = &mut tables.0[index];
+        if random.percent(60) {
+            let is_result = random.percent(85);
+            let value = if is_result { random.one_of(&RESULTS) } else { random.one_of(&SUMMARIES) };
+            row.condition = Some((random.one_of(&upstream), is_result, value.to_string()));
+        }
+        if random.percent(if row.condition.is_some() { 50 } else { 5 }) {
+            row.max_retries = 1 + random.below(3) as u16;
+            row.requeue = match &row.condition {
+                Some((read, ..)) if random.percent(60) => vec![*read],
+                _ => (0..1 + random.below(2)).map(|_| random.one_of(&upstream)).collect(),
+            };
+            row.requeue.sort();
+            row.requeue.dedup();
+        }
+    }
+    let mut owners: Vec<usize> = (0..steps).collect();
+    random.shuffle(&mut owners);
+    for owner in owners.into_iter().take(handlers) {
+        tables.0[owner].on_fail = Some(StepId(tables.0.len() as u16));
+        let results = if random.percent(20) { vec!["PASS", "FAIL"] } else { Vec::new() };
+        tables.0.push(Row { results, stuck_after: 1 + random.below(3) as u16, ..Row::default() });
+    }
+    let mut places: Vec<u16> = (0..tables.0.len() as u16).collect();
+    if random.percent(50) {
+        random.shuffle(&mut places);
+    }
+    tables.placed(&places)
+}
+
+impl Tables {
+    /// The same plan with its steps at other places in the source.
+    fn placed(self, places: &[u16]) -> Tables {
+        let moved = |it: StepId| StepId(places[it.index()]);
+        let mut rows: Vec<Row> = vec![Row::default(); self.0.len()];
+        for (index, mut row) in self.0.into_iter().enumerate() {
+            row.depends_on.iter_mut().for_each(|it| *it = moved(*it));
+            row.requeue.iter_mut().for_each(|it| *it = moved(*it));
+            row.on_fail = row.on_fail.map(moved);
+            row.condition = row.condition.map(|(step, field, value)| (moved(step), field, value));
+            row.id = format!("s{}", places[index]);
+            rows[usize::from(places[index])] = row;
+        }
+        Tables(rows)
+    }
+}
+
+/// A policy; most missions pause rarely.
+pub fn policy(random: &mut Random) -> Policy {
+    let execution = if random.percent(15) { Execution::Step } else { Execution::Auto };
+    let intervene = match random.below(10) {
+        0..5 => Intervene::Never,
+        5..8 => Intervene::OnError,
+        8 => Intervene::OnWarning,
+        _ => Intervene::Always,
+    };
+    Policy { execution, intervene }
+}
+
+/// What happens next: mostly what an agent or a person would do now, sometimes anything.
+pub fn event(random: &mut Random, plan: &Plan<'_>, mission: &Mission, events: &[Event]) -> Event {
+    match random.below(100) {
+        0..82 => sensible(random, plan, mission),
+        82..88 if !events.is_empty() => random.one_of(events),
+        82..97 => odd(random, plan, mission),
+        97 => Event::Obstruct { reason: random.one_of(&["no worktree", "no harness"]).to_string() },
+        98 => answer(random, mission),
+        _ if random.percent(40) => Event::Cancel,
+        _ => retry(random, plan),
+    }
+}
+
+/// What leads on. A mission that is driven by nothing else ends.
+pub fn sensible(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Event {
+    match mission.status {
+        MissionStatus::Pending => Event::Begin,
+        MissionStatus::Paused if random.percent(90) => answer(random, mission),
+        MissionStatus::Running | MissionStatus::Paused => work(random, plan, mission),
+        MissionStatus::Failed if random.percent(90) => retry(random, plan),
+        MissionStatus::Completed | MissionStatus::Failed | MissionStatus::Cancelled => {
+            odd(random, plan, mission)
+        }
+    }
+}
+
+/// What the agent of the mission does, or the one that would be started next.
+fn work(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Event {
+    let active: Vec<StepId> = mission.with(|it| it.status.is_active()).collect();
+    let Some(first) = active.first().copied() else { return answer(random, mission) };
+    let step = match mission.busy() {
+        Some(busy) if random.percent(92) => busy,
+        Some(_) => random.one_of(&active),
+        None if random.percent(70) => first,
+        None => random.one_of(&active),
+    };
+    let attempt = mission.step(step).attempt();
+    match (mission.step(step).status, random.below(10)) {
+        (StepStatus::Queued, 0..2) => Event::Assign { step, attempt },
+        (StepStatus::Queued, 2..8) | (StepStatus::Assigned, 0..8) => Event::Start { step, attempt },
+        _ => end(random, plan, step, attempt),
+    }
+}
+
+fn end(random: &mut Random, plan: &Plan<'_>, step: StepId, attempt: u32) -> Event {
+    match random.below(100) {
+        0..82 => Event::Complete { step, attempt, report: report(random, plan, step) },
+        82..92 => Event::Fail { step, attempt, reason: random.one_of(&["red", "blue"]).to_string() },
+        _ => Event::Lose { step, attempt },
+    }
+}
+
+/// A report that is refused only now and then.
+fn report(random: &mut Random, plan: &Plan<'_>, step: StepId) -> Report {
+    let declared = plan.results_of(step);
+    let result = match random.below(20) {
+        0 => None,
+        1 => Some(random.one_of(&RESULTS)),
+        _ if declared.is_empty() => Some(random.one_of(&RESULTS)),
+        _ => Some(random.one_of(declared)),
+    };
+    Report {
+        result: result.map(ToString::to_string),
+        summary: random.one_of(&SUMMARIES).to_string(),
+        warning: random.percent(10).then(|| "look".to_string()),
+    }
+}
+
+fn answer(random: &mut Random, mission: &Mission) -> Event {
+    let now = mission.pause.as_ref().map_or(0, |it| it.number);
+    let pause = match random.below(10) {
+        0..5 => None,
+        5..9 => Some(now),
+        _ => Some(random.below(mission.pauses as usize + 2) as u32),
+    };
+    let asks = matches!(
+        mission.pause,
+        Some(Pause { reason: PauseReason::Error(_) | PauseReason::Exhausted(_), .. })
+    );
+    let accept_failure = random.percent(if asks { 60 } else { 5 });
+    let policy = policy(random);
+    Event::Continue {
+        pause,
+        accept_failure,
+        execution: random.percent(10).then_some(policy.execution),
+        intervene: random.percent(10).then_some(policy.intervene),
+    }
+}
+
+fn retry(random: &mut Random, plan: &Plan<'_>) -> Event {
+    let step = StepId(random.below(plan.steps.len()) as u16);
+    Event::Retry { step: random.percent(40).then_some(step) }
+}
+
+/// An event about any step and any attempt, there or not.
+fn odd(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Event {
+    let index = random.below(plan.steps.len());
+    let step = StepId(if random.percent(3) { plan.steps.len() } else { index } as u16);
+    let known = mission.step(StepId(index as u16)).attempt();
+    let attempt = if random.percent(60) { known } else { random.below(known as usize + 2) as u32 };
+    match random.below(12) {
+        0 => Event::Begin,
+        1 => Event::Assign { step, attempt },
+        2 => Event::Start { step, attempt },
+        _ => end(random, plan, StepId(index as u16), attempt).of(step),
+    }
+}
+
+impl Event {
+    /// The same event about another step.
+    fn of(mut self, other: StepId) -> Event {
+        if let Event::Complete { step, .. } | Event::Fail { step, .. } | Event::Lose { step, .. } = &mut self
+        {
+            *step = other;
+        }
+        self
+    }
+}

@@ -1,0 +1,552 @@
+//! What a mission does, written a second time: from the design and not from the reducer. Every rule is a question
+//! about sets of steps that is asked anew whenever its answer is needed, so nothing here can be out of date.
+
+mod questions;
+mod rules;
+mod set;
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use self::rules::{Rule, rules};
+use self::set::Steps;
+use crate::mission::*;
+use crate::plan::{Execution, Field, Intervene, Plan, Policy, Step, StepId};
+
+/// Where a step stands. A failure that its handler has made good is a state of its own.
+#[derive(Clone, PartialEq)]
+pub enum Stand {
+    Blocked,
+    Queued,
+    Assigned,
+    Running,
+    Completed,
+    Failed(Failure),
+    Handled(Failure),
+    Skipped,
+    Cancelled,
+}
+
+/// What is known of a step.
+#[derive(Clone)]
+pub struct Known {
+    pub stand: Stand,
+    /// How each attempt has ended; the first attempt is the first.
+    pub tries: Vec<Option<AttemptEnd>>,
+    pub lost: u16,
+    pub completions: u16,
+    pub granted: u16,
+    pub is_exhausted: bool,
+    pub latest: Option<Report>,
+    pub sent_back_by: Option<StepId>,
+}
+
+impl Known {
+    /// Why the step has failed.
+    fn why(&self) -> Option<&Failure> {
+        let (Stand::Failed(why) | Stand::Handled(why)) = &self.stand else { return None };
+        Some(why)
+    }
+
+    /// Whether the step has failed, and its handler has not made that good.
+    fn counts_as_failed(&self) -> bool {
+        matches!(self.stand, Stand::Failed(_))
+    }
+}
+
+/// A mission as the design describes it.
+pub struct Reference {
+    rules: Vec<Rule>,
+    order: Vec<StepId>,
+    pub known: Vec<Known>,
+    pub status: MissionStatus,
+    pub policy: Policy,
+    pub pause: Option<Pause>,
+    pub pauses: u32,
+    /// Every step that was skipped only because nothing else could be decided.
+    pub standoffs: Vec<StepId>,
+}
+
+/// What an accepted event was.
+#[derive(Debug, PartialEq)]
+pub enum Accepted {
+    New,
+    Repeated,
+}
+
+/// What the rules say about a blocked step.
+enum Decision {
+    Waits,
+    Fails(StepId),
+    Runs,
+    IsExhausted,
+    IsSkipped,
+}
+
+/// What an agent, or whoever watches it, says about an attempt.
+enum Word {
+    Completed(Report),
+    Failed(String),
+    Lost,
+}
+
+impl Reference {
+    pub fn new(plan: &Plan<'_>, policy: Policy) -> Reference {
+        let known = Known {
+            stand: Stand::Blocked,
+            tries: Vec::new(),
+            lost: 0,
+            completions: 0,
+            granted: 0,
+            is_exhausted: false,
+            latest: None,
+            sent_back_by: None,
+        };
+        Reference {
+            rules: rules(plan),
+            order: plan.order.to_vec(),
+            known: plan.steps.iter().map(|_| known.clone()).collect(),
+            status: MissionStatus::Pending,
+            policy,
+            pause: None,
+            pauses: 0,
+            standoffs: Vec::new(),
+        }
+    }
+
+    pub fn apply(&mut self, event: &Event) -> Result<Accepted, Refusal> {
+        match event.clone() {
+            Event::Begin => self.begin()?,
+            Event::Assign { step, attempt } => self.take(step, attempt, Stand::Assigned)?,
+            Event::Start { step, attempt } => self.take(step, attempt, Stand::Running)?,
+            Event::Complete { step, attempt, report } => {
+                return self.hear(step, attempt, Word::Completed(report));
+            }
+            Event::Fail { step, attempt, reason } => return self.hear(step, attempt, Word::Failed(reason)),
+            Event::Lose { step, attempt } => return self.hear(step, attempt, Word::Lost),
+            Event::Obstruct { reason } => self.obstruct(reason)?,
+            Event::Continue { pause, accept_failure, execution, intervene } => {
+                self.go_on(pause, accept_failure, execution, intervene)?;
+            }
+            Event::Retry { step } => self.retry(step)?,
+            Event::Cancel => self.cancel()?,
+        }
+        Ok(Accepted::New)
+    }
+
+    /// The first thing in which the mission differs from this.
+    pub fn differs_from(&self, mission: &Mission) -> Option<String> {
+        let differ = |what: &str, expected: &dyn core::fmt::Debug, found: &dyn core::fmt::Debug| {
+            let (expected, found) = (format!("{expected:?}"), format!("{found:?}"));
+            (expected != found).then(|| format!("{what}: expected {expected}, found {found}"))
+        };
+        let expected = self.as_mission();
+        if expected == *mission {
+            return None;
+        }
+        let steps = expected.steps.iter().zip(&mission.steps).zip(&self.rules);
+        differ("mission", &expected.status, &mission.status)
+            .or_else(|| differ("policy", &expected.policy, &mission.policy))
+            .or_else(|| differ("pause", &expected.pause, &mission.pause))
+            .or_else(|| differ("number of pauses", &expected.pauses, &mission.pauses))
+            .or_else(|| {
+                steps.into_iter().find_map(|((expected, found), rule)| {
+                    let of = |what: &str| format!("{} of step {}", what, rule.name);
+                    differ(&of("status"), &expected.status, &found.status)
+                        .or_else(|| differ(&of("number of attempts"), &expected.attempt(), &found.attempt()))
+                        .or_else(|| differ(&of("attempts"), &expected.attempts, &found.attempts))
+                        .or_else(|| differ(&of("completions"), &expected.completions, &found.completions))
+                        .or_else(|| differ(&of("granted"), &expected.granted, &found.granted))
+                        .or_else(|| differ(&of("is_exhausted"), &expected.is_exhausted, &found.is_exhausted))
+                        .or_else(|| differ(&of("is_handled"), &expected.is_handled, &found.is_handled))
+                        .or_else(|| differ(&of("failure"), &expected.failure, &found.failure))
+                        .or_else(|| differ(&of("latest"), &expected.latest, &found.latest))
+                        .or_else(|| differ(&of("lost"), &expected.lost, &found.lost))
+                        .or_else(|| differ(&of("sent_back_by"), &expected.sent_back_by, &found.sent_back_by))
+                })
+            })
+    }
+
+    /// The same state in the reducer's types.
+    pub fn as_mission(&self) -> Mission {
+        let steps = self.known.iter().map(|it| StepState {
+            status: match it.stand {
+                Stand::Blocked => StepStatus::Blocked,
+                Stand::Queued => StepStatus::Queued,
+                Stand::Assigned => StepStatus::Assigned,
+                Stand::Running => StepStatus::Running,
+                Stand::Completed => StepStatus::Completed,
+                Stand::Failed(_) | Stand::Handled(_) => StepStatus::Failed,
+                Stand::Skipped => StepStatus::Skipped,
+                Stand::Cancelled => StepStatus::Cancelled,
+            },
+            attempts: it.tries.iter().map(|end| Attempt { end: end.clone() }).collect(),
+            lost: it.lost,
+            completions: it.completions,
+            granted: it.granted,
+            is_exhausted: it.is_exhausted,
+            failure: it.why().cloned(),
+            is_handled: matches!(it.stand, Stand::Handled(_)),
+            latest: it.latest.clone(),
+            sent_back_by: it.sent_back_by,
+        });
+        Mission {
+            status: self.status,
+            policy: self.policy,
+            steps: steps.collect(),
+            pause: self.pause.clone(),
+            pauses: self.pauses,
+        }
+    }
+}
+
+/// Events.
+impl Reference {
+    fn begin(&mut self) -> Result<(), Refusal> {
+        match self.status {
+            MissionStatus::Pending => {
+                self.status = MissionStatus::Running;
+                self.cascade();
+                Ok(())
+            }
+            MissionStatus::Running | MissionStatus::Paused => Err(Refusal::HasBegun),
+            MissionStatus::Completed | MissionStatus::Failed | MissionStatus::Cancelled => {
+                Err(Refusal::Closed(self.status))
+            }
+        }
+    }
+
+    fn take(&mut self, step: StepId, attempt: u32, to: Stand) -> Result<(), Refusal> {
+        self.must_be_open()?;
+        self.must_be_current(step, attempt)?;
+        if self.status == MissionStatus::Paused {
+            return Err(Refusal::Paused);
+        }
+        let stand = &self.known(step).stand;
+        let is_starting = to == Stand::Running && *stand == Stand::Assigned;
+        if *stand != Stand::Queued && !is_starting {
+            return Err(Refusal::NotQueued(self.as_mission().steps[step.index()].status));
+        }
+        let is_busy = |it: &Known| matches!(it.stand, Stand::Assigned | Stand::Running);
+        match self.all().find(|it| *it != step && is_busy(self.known(*it))) {
+            Some(other) => Err(Refusal::Busy(other)),
+            None => {
+                self.of(step).stand = to;
+                Ok(())
+            }
+        }
+    }
+
+    fn hear(&mut self, step: StepId, attempt: u32, word: Word) -> Result<Accepted, Refusal> {
+        let known = self.known.get(step.index()).ok_or(Refusal::NoSuchStep)?;
+        let end = match &word {
+            Word::Completed(report) => AttemptEnd::Completed(report.clone()),
+            Word::Failed(reason) => AttemptEnd::Failed { reason: reason.clone() },
+            Word::Lost => AttemptEnd::Lost,
+        };
+        let index = (attempt as usize).wrapping_sub(1);
+        if known.tries.get(index) == Some(&Some(end.clone())) {
+            return Ok(Accepted::Repeated);
+        }
+        self.must_be_open()?;
+        self.must_be_current(step, attempt)?;
+        if known.tries[index].is_some() {
+            return Err(Refusal::HasEnded);
+        }
+        if let Word::Completed(report) = &word {
+            let rule = &self.rule(step);
+            match &report.result {
+                None if rule.needs_result => return Err(Refusal::ResultNeeded),
+                Some(it) if !rule.declared.is_empty() && !rule.declared.contains(it) => {
+                    return Err(Refusal::ResultUndeclared);
+                }
+                None | Some(_) => {}
+            }
+        }
+        self.of(step).tries[index] = Some(end);
+        match word {
+            Word::Completed(report) => self.complete(step, report),
+            Word::Failed(reason) => {
+                self.of(step).lost = 0;
+                self.fail(step, Failure::Reported(reason));
+            }
+            Word::Lost => {
+                self.of(step).lost += 1;
+                let lost = self.known(step).lost;
+                if lost >= self.rule(step).stuck_after {
+                    self.fail(step, Failure::Stuck(lost));
+                } else {
+                    self.queue(step);
+                }
+            }
+        }
+        Ok(Accepted::New)
+    }
+
+    fn complete(&mut self, step: StepId, report: Report) {
+        let has_warning = report.warning.is_some();
+        let known = self.of(step);
+        known.stand = Stand::Completed;
+        known.lost = 0;
+        known.latest = Some(report.clone());
+        let mut finished = step;
+        if let Some(failed) = self.rule(step).handles {
+            finished = failed;
+            let known = self.of(failed);
+            known.latest = Some(report);
+            if let Stand::Failed(why) = known.stand.clone() {
+                known.stand = Stand::Handled(why);
+            }
+        }
+        if self.rule(finished).max_retries > 0 && !self.known(finished).is_exhausted {
+            self.of(finished).completions += 1;
+            self.send_back(finished);
+        }
+        self.after_an_end(step, has_warning);
+    }
+
+    fn fail(&mut self, step: StepId, why: Failure) {
+        self.of(step).stand = Stand::Failed(why);
+        if self.pauses_at_errors() {
+            self.pause(PauseReason::Error(step));
+        } else {
+            self.after_an_end(step, false);
+        }
+    }
+
+    fn after_an_end(&mut self, step: StepId, has_warning: bool) {
+        let before = self.pauses;
+        self.cascade();
+        if self.pauses > before || self.ends_if_over() || self.status == MissionStatus::Paused {
+            return;
+        }
+        let by_step = self.policy.execution == Execution::Step;
+        let heeds_warnings = matches!(self.policy.intervene, Intervene::OnWarning | Intervene::Always);
+        if has_warning && (by_step || heeds_warnings) {
+            self.pause(PauseReason::Warning(step));
+        } else if by_step || self.policy.intervene == Intervene::Always {
+            self.pause(PauseReason::Boundary(step));
+        }
+    }
+
+    fn obstruct(&mut self, reason: String) -> Result<(), Refusal> {
+        self.must_be_open()?;
+        if !self.has_a_question() {
+            self.pause(PauseReason::Obstacle(reason));
+        }
+        Ok(())
+    }
+
+    fn go_on(
+        &mut self,
+        number: Option<u32>,
+        accept_failure: bool,
+        execution: Option<Execution>,
+        intervene: Option<Intervene>,
+    ) -> Result<(), Refusal> {
+        self.must_be_open()?;
+        let pause = self.pause.clone().ok_or(Refusal::NotPaused)?;
+        if number.is_some_and(|it| it != pause.number) {
+            return Err(Refusal::OtherPause { current: pause.number });
+        }
+        let asked = self.asked();
+        if accept_failure && asked.is_none() {
+            return Err(Refusal::NothingToAccept);
+        }
+        self.policy.execution = execution.unwrap_or(self.policy.execution);
+        self.policy.intervene = intervene.unwrap_or(self.policy.intervene);
+        if let Some(step) = asked.filter(|_| !accept_failure) {
+            self.try_again(step, matches!(pause.reason, PauseReason::Exhausted(_)));
+        }
+        self.run();
+        Ok(())
+    }
+
+    fn retry(&mut self, named: Option<StepId>) -> Result<(), Refusal> {
+        if self.status != MissionStatus::Failed {
+            return Err(Refusal::NotFailed(self.status));
+        }
+        let again = match named {
+            Some(step) if step.index() >= self.known.len() => return Err(Refusal::NoSuchStep),
+            Some(step) if self.may_be_retried(step) => Steps::of([step]),
+            Some(_) => return Err(Refusal::NothingToRetry),
+            None => {
+                let owner_has_failed = |it: StepId| self.rule(it).handles.is_some_and(|it| self.has_own(it));
+                Steps::of(self.all().filter(|it| self.may_be_retried(*it) && !owner_has_failed(*it)))
+            }
+        };
+        let roots = again.and(Steps::of(named.and_then(|it| self.rule(it).handles)));
+        let victims = Steps::of(self.all().filter(|it| self.has_failed_because_of(*it, roots)));
+        let tried = again.and(victims);
+        let handlers = Steps::of(tried.all().filter_map(|it| self.rule(it).handler));
+        let is_skipped = |it: &StepId| self.known(*it).stand == Stand::Skipped;
+        let is_after = |it: &StepId| self.rule(*it).upstream.meets(tried);
+        let skipped = Steps::of(self.all().filter(|it| is_skipped(it) && is_after(it)));
+        for step in victims.and(handlers).and(skipped).without(again).all() {
+            self.block(step);
+        }
+        let is_later = |it: &StepId| self.rule(*it).upstream.meets(again) || !self.has_own(*it);
+        let later = Steps::of(again.all().filter(is_later));
+        for step in again.all() {
+            self.try_again(step, self.known(step).is_exhausted);
+        }
+        for step in later.all() {
+            self.of(step).tries.pop();
+            self.block(step);
+        }
+        self.run();
+        Ok(())
+    }
+
+    fn cancel(&mut self) -> Result<(), Refusal> {
+        if matches!(self.status, MissionStatus::Completed | MissionStatus::Cancelled) {
+            return Err(Refusal::Closed(self.status));
+        }
+        for known in &mut self.known {
+            withdraw(known);
+            if matches!(known.stand, Stand::Blocked | Stand::Queued | Stand::Assigned | Stand::Running) {
+                known.stand = Stand::Cancelled;
+            }
+        }
+        self.end(MissionStatus::Cancelled);
+        Ok(())
+    }
+}
+
+/// Changes.
+impl Reference {
+    fn of(&mut self, step: StepId) -> &mut Known {
+        &mut self.known[step.index()]
+    }
+
+    fn queue(&mut self, step: StepId) {
+        let known = self.of(step);
+        known.stand = Stand::Queued;
+        known.tries.push(None);
+    }
+
+    fn block(&mut self, step: StepId) {
+        let known = self.of(step);
+        withdraw(known);
+        known.stand = Stand::Blocked;
+        known.lost = 0;
+    }
+
+    fn try_again(&mut self, step: StepId, grants: bool) {
+        let known = self.of(step);
+        known.lost = 0;
+        if grants {
+            known.granted += 1;
+            known.is_exhausted = false;
+        }
+        self.queue(step);
+    }
+
+    fn send_back(&mut self, by: StepId) {
+        for step in self.sent_back_with(by).all() {
+            let sender = self.rule(by).requeue.has(step).then_some(by);
+            self.block(step);
+            self.of(step).sent_back_by = sender;
+        }
+    }
+
+    fn pause(&mut self, reason: PauseReason) {
+        self.pauses += 1;
+        self.pause = Some(Pause { number: self.pauses, reason });
+        self.status = MissionStatus::Paused;
+    }
+
+    fn run(&mut self) {
+        self.pause = None;
+        self.status = MissionStatus::Running;
+        self.cascade();
+        self.ends_if_over();
+    }
+
+    fn end(&mut self, status: MissionStatus) {
+        self.status = status;
+        self.pause = None;
+    }
+
+    fn ends_if_over(&mut self) -> bool {
+        if !self.all().all(|it| self.is_satisfied(it) || self.has_finally_failed(it)) {
+            return false;
+        }
+        let fails = |it: &Known| it.is_exhausted || it.counts_as_failed();
+        let has_failed = self.known.iter().any(fails);
+        self.end(if has_failed { MissionStatus::Failed } else { MissionStatus::Completed });
+        true
+    }
+
+    /// Decides blocked steps, in the order of the plan, again and again, until none can be decided.
+    fn cascade(&mut self) {
+        loop {
+            let mut has_changed = false;
+            for step in self.order.clone() {
+                self.take_handlers();
+                match self.decide(step) {
+                    Decision::Waits => continue,
+                    Decision::Fails(of) => self.of(step).stand = Stand::Failed(Failure::Because(of)),
+                    Decision::Runs => self.queue(step),
+                    Decision::IsSkipped => self.of(step).stand = Stand::Skipped,
+                    Decision::IsExhausted => {
+                        if self.pauses_at_errors() && self.has_a_question() {
+                            return;
+                        }
+                        let known = self.of(step);
+                        known.is_exhausted = true;
+                        known.stand = Stand::Failed(Failure::Exhausted(known.completions));
+                        if self.pauses_at_errors() {
+                            return self.pause(PauseReason::Exhausted(step));
+                        }
+                    }
+                }
+                has_changed = true;
+            }
+            if !has_changed && !self.ends_a_standoff() {
+                return;
+            }
+        }
+    }
+
+    /// Queues the handler of every failure that counts and has none at work: before anything else is decided.
+    fn take_handlers(&mut self) {
+        for failed in self.all() {
+            let Some(handler) = self.rule(failed).handler else { continue };
+            let is_untaken = matches!(self.known(handler).stand, Stand::Blocked | Stand::Skipped);
+            if is_untaken && self.has_own(failed) && self.asked() != Some(failed) {
+                self.queue(handler);
+            }
+        }
+    }
+
+    /// Skips something if blocked steps wait for each other and for nobody else.
+    fn ends_a_standoff(&mut self) -> bool {
+        let blocked: Vec<StepId> = self.order.iter().copied().filter(|it| self.is_blocked(*it)).collect();
+        if self.status != MissionStatus::Running
+            || self.all().any(|it| self.is_active(it))
+            || blocked.is_empty()
+        {
+            return false;
+        }
+        let may_go = |it: &StepId| {
+            self.rule(*it).handles.is_none()
+                && self.rule(*it).depends_on.iter().all(|it| self.is_satisfied(*it))
+        };
+        let skipped = match blocked.iter().copied().find(may_go) {
+            Some(first) => Vec::from([first]),
+            None => blocked.into_iter().filter(|it| self.rule(*it).handles.is_some()).collect(),
+        };
+        skipped.iter().for_each(|it| self.of(*it).stand = Stand::Skipped);
+        self.standoffs.extend(&skipped);
+        !skipped.is_empty()
+    }
+}
+
+fn withdraw(known: &mut Known) {
+    for end in known.tries.iter_mut().filter(|it| it.is_none()) {
+        *end = Some(AttemptEnd::Withdrawn);
+    }
+}

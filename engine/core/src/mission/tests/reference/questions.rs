@@ -1,0 +1,183 @@
+//! What the reference asks of a mission before it decides.
+
+use super::*;
+
+/// Questions.
+impl Reference {
+    pub(super) fn all(&self) -> impl Iterator<Item = StepId> + use<> {
+        (0..self.known.len() as u16).map(StepId)
+    }
+
+    pub(super) fn known(&self, step: StepId) -> &Known {
+        &self.known[step.index()]
+    }
+
+    pub(super) fn rule(&self, step: StepId) -> &Rule {
+        &self.rules[step.index()]
+    }
+
+    pub(super) fn must_be_open(&self) -> Result<(), Refusal> {
+        match self.status {
+            MissionStatus::Pending => Err(Refusal::Pending),
+            MissionStatus::Running | MissionStatus::Paused => Ok(()),
+            MissionStatus::Completed | MissionStatus::Failed | MissionStatus::Cancelled => {
+                Err(Refusal::Closed(self.status))
+            }
+        }
+    }
+
+    pub(super) fn must_be_current(&self, step: StepId, attempt: u32) -> Result<(), Refusal> {
+        let current = self.known.get(step.index()).ok_or(Refusal::NoSuchStep)?.tries.len() as u32;
+        match attempt {
+            0 => Err(Refusal::NoSuchAttempt { current }),
+            older if older < current => Err(Refusal::Stale { current }),
+            newer if newer > current => Err(Refusal::NoSuchAttempt { current }),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn pauses_at_errors(&self) -> bool {
+        self.policy.intervene != Intervene::Never
+    }
+
+    /// Whether the mission is paused for more than a boundary or a warning.
+    pub(super) fn has_a_question(&self) -> bool {
+        matches!(self.pause, Some(Pause { reason: PauseReason::Obstacle(_), .. })) || self.asked().is_some()
+    }
+
+    /// The step about whose failure a person is asked. A late completion of a loop step can send it back meanwhile;
+    /// then nothing is left to ask, and the answer goes on.
+    pub(super) fn asked(&self) -> Option<StepId> {
+        let (PauseReason::Error(step) | PauseReason::Exhausted(step)) = self.pause.as_ref()?.reason else {
+            return None;
+        };
+        self.known(step).counts_as_failed().then_some(step)
+    }
+
+    pub(super) fn is_blocked(&self, step: StepId) -> bool {
+        self.known(step).stand == Stand::Blocked
+    }
+
+    pub(super) fn is_active(&self, step: StepId) -> bool {
+        matches!(self.known(step).stand, Stand::Queued | Stand::Assigned | Stand::Running)
+    }
+
+    pub(super) fn is_satisfied(&self, step: StepId) -> bool {
+        matches!(self.known(step).stand, Stand::Completed | Stand::Skipped | Stand::Handled(_))
+    }
+
+    /// Whether the step has failed by itself, and nothing has made that good.
+    pub(super) fn has_own(&self, step: StepId) -> bool {
+        let known = self.known(step);
+        known.counts_as_failed() && !matches!(known.why(), Some(Failure::Because(_)))
+    }
+
+    /// Whether the step has failed, nobody is asked about that, and no handler can make it good any more.
+    pub(super) fn has_finally_failed(&self, step: StepId) -> bool {
+        let has_no_other_hope = || self.rule(step).handler.is_none_or(|it| self.has_finally_failed(it));
+        self.known(step).counts_as_failed()
+            && self.asked() != Some(step)
+            && (!self.has_own(step) || has_no_other_hope())
+    }
+
+    pub(super) fn condition_holds(&self, step: StepId) -> bool {
+        let Some((read, field, value)) = &self.rule(step).condition else { return true };
+        let Some(latest) = &self.known(*read).latest else { return false };
+        match field {
+            Field::Result => latest.result.as_ref() == Some(value),
+            Field::Summary => latest.summary == *value,
+        }
+    }
+
+    pub(super) fn decide(&self, step: StepId) -> Decision {
+        let rule = &self.rule(step);
+        let known = &self.known(step);
+        if let Some(failed) = rule.handles {
+            let may_be_needed = || {
+                !self.is_satisfied(failed) && !self.has_finally_failed(failed) || self.can_run(step, failed)
+            };
+            return if known.stand == Stand::Blocked && !may_be_needed() {
+                Decision::IsSkipped
+            } else {
+                Decision::Waits
+            };
+        }
+        if known.stand != Stand::Blocked {
+            return Decision::Waits;
+        }
+        if let Some(failed) = rule.depends_on.iter().find(|it| self.has_finally_failed(**it)) {
+            return Decision::Fails(*failed);
+        }
+        if !rule.depends_on.iter().all(|it| self.is_satisfied(*it)) {
+            return Decision::Waits;
+        }
+        if self.condition_holds(step) {
+            let has_rounds = rule.max_retries == 0 || self.has_rounds_left(step);
+            return if has_rounds { Decision::Runs } else { Decision::IsExhausted };
+        }
+        if self.can_run(step, step) { Decision::Waits } else { Decision::IsSkipped }
+    }
+
+    pub(super) fn has_rounds_left(&self, step: StepId) -> bool {
+        let known = &self.known(step);
+        u32::from(known.completions) < self.rule(step).max_retries + u32::from(known.granted)
+    }
+
+    /// Whether a step can still run, as seen from a step.
+    pub(super) fn can_run(&self, seen_from: StepId, step: StepId) -> bool {
+        self.all_that_can_run(seen_from).has(step)
+    }
+
+    /// The least set that the design describes: what belongs to it is added until nothing more does.
+    pub(super) fn all_that_can_run(&self, seen_from: StepId) -> Steps {
+        let mut set = Steps::default();
+        loop {
+            let sends_back = |it: &StepId| {
+                self.rule(*it).max_retries > 0
+                    && self.has_rounds_left(*it)
+                    && !self.known(*it).is_exhausted
+                    && !self.rule(*it).upstream.has(seen_from)
+            };
+            let sent_back = set.all().filter(sends_back).map(|it| self.sent_back_with(it));
+            let sent_back = sent_back.fold(Steps::default(), Steps::and);
+            let belonging = Steps::of(self.all().filter(|it| self.belongs(*it, set)));
+            let more = set.and(sent_back).and(belonging);
+            if more == set {
+                return set;
+            }
+            set = more;
+        }
+    }
+
+    pub(super) fn belongs(&self, step: StepId, set: Steps) -> bool {
+        let rule = self.rule(step);
+        let is_in = |it: Option<StepId>| it.is_some_and(|it| set.has(it));
+        let may_hold =
+            || self.condition_holds(step) || is_in(rule.condition.as_ref().map(|(read, ..)| *read));
+        let no_dependency_has_failed = || !rule.depends_on.iter().any(|it| self.has_finally_failed(*it));
+        self.is_active(step)
+            || self.asked() == Some(step)
+            || is_in(rule.handles)
+            || self.known(step).counts_as_failed() && is_in(rule.handler)
+            || self.is_blocked(step) && rule.handles.is_none() && no_dependency_has_failed() && may_hold()
+    }
+
+    /// Everything that goes back to blocked when this loop step completes now.
+    pub(super) fn sent_back_with(&self, by: StepId) -> Steps {
+        let has_completed =
+            |it: &StepId| matches!(self.known(*it).stand, Stand::Completed | Stand::Handled(_));
+        let rule = self.rule(by);
+        let steps = rule.again.and(Steps::of(rule.after.all().filter(|it| !has_completed(it))));
+        steps.and(Steps::of(steps.all().filter_map(|it| self.rule(it).handler)))
+    }
+
+    pub(super) fn may_be_retried(&self, step: StepId) -> bool {
+        self.has_own(step) || self.known(step).is_exhausted
+    }
+
+    /// Whether the step has failed because of another one, and that in the end because of one of these.
+    pub(super) fn has_failed_because_of(&self, step: StepId, roots: Steps) -> bool {
+        let Stand::Failed(Failure::Because(of)) = self.known(step).stand else { return false };
+        roots.has(of) || self.has_failed_because_of(of, roots)
+    }
+}

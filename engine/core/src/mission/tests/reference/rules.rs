@@ -1,0 +1,75 @@
+//! What the plan says about each step, written down once.
+
+use super::*;
+
+/// What the plan says about a step.
+pub(super) struct Rule {
+    pub(super) name: String,
+    pub(super) depends_on: Vec<StepId>,
+    pub(super) upstream: Steps,
+    pub(super) condition: Option<(StepId, Field, String)>,
+    pub(super) declared: Vec<String>,
+    pub(super) needs_result: bool,
+    pub(super) max_retries: u32,
+    pub(super) requeue: Steps,
+    /// Of a loop step: what always goes back when it completes, itself included.
+    pub(super) again: Steps,
+    /// Of a loop step: what waits for those, and goes back unless it has completed.
+    pub(super) after: Steps,
+    pub(super) handler: Option<StepId>,
+    pub(super) handles: Option<StepId>,
+    pub(super) stuck_after: u16,
+}
+
+pub(super) fn rules(plan: &Plan<'_>) -> Vec<Rule> {
+    assert!(plan.steps.len() <= 64, "a set of steps has room for 64");
+    let upstream: Vec<Steps> = plan.step_ids().map(|it| upstream(plan, it)).collect();
+    let handled_by =
+        |handler: StepId| plan.step_ids().find(|it| plan.steps[it.index()].on_fail == Some(handler));
+    let reads = |it: StepId| plan.steps[it.index()].condition.map(|on| on.step);
+    let reads_result =
+        |it: &Step<'_>, of| it.condition.is_some_and(|on| (on.step, on.field) == (of, Field::Result));
+    let is_read = |it: StepId| plan.steps.iter().any(|reader| reads_result(reader, it));
+    let rule = |id: StepId| {
+        let step = &plan.steps[id.index()];
+        let handles = handled_by(id);
+        let declared = match handles {
+            Some(failed) if step.results.is_empty() => plan.steps[failed.index()].results,
+            _ => step.results,
+        };
+        let requeue = Steps::of(step.requeue.iter().copied());
+        let between = upstream[id.index()].all().filter(|it| upstream[it.index()].meets(requeue));
+        let round = requeue.and(Steps::of(between)).and(Steps::of([id]));
+        let readers = plan.step_ids().filter(|it| reads(*it).is_some_and(|it| round.has(it)));
+        let again = round.and(Steps::of(readers));
+        Rule {
+            name: step.id.to_owned(),
+            depends_on: step.depends_on.to_vec(),
+            upstream: upstream[id.index()],
+            condition: step.condition.map(|it| (it.step, it.field, it.value.to_owned())),
+            declared: declared.iter().map(|it| (*it).to_owned()).collect(),
+            needs_result: !declared.is_empty() || is_read(id) || handles.is_some_and(is_read),
+            max_retries: u32::from(step.max_retries),
+            requeue,
+            again,
+            after: Steps::of(plan.step_ids().filter(|it| upstream[it.index()].meets(again))),
+            handler: step.on_fail,
+            handles,
+            stuck_after: step.stuck_after,
+        }
+    };
+    plan.step_ids().map(rule).collect()
+}
+
+/// Everything for which a step waits.
+fn upstream(plan: &Plan<'_>, of: StepId) -> Steps {
+    let direct = |it: StepId| plan.steps[it.index()].depends_on.iter().copied();
+    let mut found = Steps::of(direct(of));
+    loop {
+        let more = found.and(Steps::of(found.all().flat_map(direct)));
+        if more == found {
+            return found;
+        }
+        found = more;
+    }
+}

@@ -1,0 +1,38 @@
+//! Sets of steps.
+
+use crate::plan::StepId;
+
+/// A set of steps of a plan of up to 64.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(super) struct Steps(u64);
+
+impl Steps {
+    pub(super) fn of(them: impl IntoIterator<Item = StepId>) -> Steps {
+        them.into_iter().fold(Steps::default(), |set, it| Steps(set.0 | 1 << it.0))
+    }
+
+    pub(super) fn has(self, step: StepId) -> bool {
+        self.0 & 1 << step.0 != 0
+    }
+
+    pub(super) fn and(self, others: Steps) -> Steps {
+        Steps(self.0 | others.0)
+    }
+
+    pub(super) fn without(self, others: Steps) -> Steps {
+        Steps(self.0 & !others.0)
+    }
+
+    pub(super) fn meets(self, others: Steps) -> bool {
+        self.0 & others.0 != 0
+    }
+
+    pub(super) fn all(self) -> impl Iterator<Item = StepId> {
+        let mut left = self.0;
+        core::iter::from_fn(move || {
+            let next = left.trailing_zeros() as u16;
+            left &= left.wrapping_sub(1);
+            (next < 64).then_some(StepId(next))
+        })
+    }
+}

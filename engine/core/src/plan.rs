@@ -1,0 +1,243 @@
+//! The plan: the compiled, immutable tables of one step workflow.
+
+mod prompt;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+pub use self::prompt::{StepPiece, StepPrompt, StepValue, StepValues};
+use crate::Permissions;
+
+/// The number of a step, in source order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StepId(pub u16);
+
+/// The number of a role, in the order of the workflow's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RoleId(pub u16);
+
+/// One step workflow, compiled. All references are into the same plan; the compiler has checked them.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan<'a> {
+    /// The workflow's name.
+    pub name: &'a str,
+    /// Its version, as the author writes it; may be empty.
+    pub version: &'a str,
+    /// What the author says it is for; may be empty.
+    pub description: &'a str,
+    /// The hash of its source and of its prompts; a mission records the plan that it follows.
+    pub source_hash: &'a str,
+    /// When a mission pauses, unless whoever starts it says otherwise.
+    pub policy: Policy,
+    /// Whether whoever starts a mission gets messages at the boundaries of steps.
+    pub notices: bool,
+    /// By [`RoleId`].
+    pub roles: &'a [&'a str],
+    /// By [`StepId`].
+    pub steps: &'a [Step<'a>],
+    /// Every step once: a step after its dependencies and after the step that it handles, ties in source order.
+    pub order: &'a [StepId],
+}
+
+/// One step: a job for an agent.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// Its name in workflows, conditions and messages.
+    pub id: &'a str,
+    /// A line for people; the id if the author gives none.
+    pub title: &'a str,
+    /// Who may take it.
+    pub role: RoleId,
+    /// What its agent is asked to do.
+    pub prompt: StepPrompt<'a>,
+    /// The steps that end before it is decided, in source order.
+    pub depends_on: &'a [StepId],
+    /// Without one, it runs when its dependencies have ended.
+    pub condition: Option<StepCondition<'a>>,
+    /// What an attempt may report; empty when any word may be.
+    pub results: &'a [&'a str],
+    /// How often it may complete before its loop is exhausted, in 1..=1000; 0 when it is no loop step.
+    pub max_retries: u16,
+    /// The steps that run again when it completes; empty when it is no loop step.
+    pub requeue: &'a [StepId],
+    /// The step that handles its failure.
+    pub on_fail: Option<StepId>,
+    /// The step whose failure this one handles.
+    pub handles: Option<StepId>,
+    /// The harness of its agent, where it is not the project's.
+    pub harness: Option<&'a str>,
+    /// The permissions of its agent.
+    pub permissions: Permissions,
+    /// The seconds that an attempt may take.
+    pub timeout: Option<u32>,
+    /// How many ends without a word in a row fail it; at least 1.
+    pub stuck_after: u16,
+}
+
+/// `step.field == 'value'`: compares exactly what the latest completed attempt of a step has reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepCondition<'a> {
+    /// The step, a direct or indirect dependency.
+    pub step: StepId,
+    /// Which part of its report.
+    pub field: Field,
+    /// What it is compared with.
+    pub value: &'a str,
+}
+
+/// A part of what an attempt reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// One word.
+    Result,
+    /// Any text.
+    Summary,
+}
+
+/// When a mission pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Whether it waits for a person after every step.
+    pub execution: Execution,
+    /// What else it waits for.
+    pub intervene: Intervene,
+}
+
+/// Whether a mission goes from step to step by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Execution {
+    /// It pauses after every step.
+    Step,
+    /// It goes on.
+    Auto,
+}
+
+/// At which ends of steps a mission pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intervene {
+    /// At none.
+    Never,
+    /// After a step with a warning or an error.
+    OnWarning,
+    /// After an error.
+    OnError,
+    /// After every step.
+    Always,
+}
+
+impl Default for Policy {
+    /// The policy of a plan that names none.
+    fn default() -> Policy {
+        Policy { execution: Execution::Auto, intervene: Intervene::OnError }
+    }
+}
+
+impl<'a> Plan<'a> {
+    /// The number of every step, in source order.
+    pub fn step_ids(&self) -> impl Iterator<Item = StepId> + use<> {
+        (0..self.steps.len()).map(|index| StepId(index as u16))
+    }
+
+    /// The step with this number.
+    pub fn step(&self, id: StepId) -> &'a Step<'a> {
+        &self.steps[id.index()]
+    }
+
+    /// The step with this name.
+    pub fn step_named(&self, name: &str) -> Option<StepId> {
+        self.step_ids().find(|id| self.step(*id).id == name)
+    }
+
+    /// The name of a role.
+    pub fn role(&self, id: RoleId) -> &'a str {
+        self.roles[usize::from(id.0)]
+    }
+
+    /// The words that an attempt may report: the step's own, or those of the step that it handles. Empty when any word may be.
+    pub fn results_of(&self, id: StepId) -> &'a [&'a str] {
+        match (self.step(id).results, self.step(id).handles) {
+            ([], Some(failed)) => self.step(failed).results,
+            (results, _) => results,
+        }
+    }
+
+    /// Whether an attempt must report a result: it is declared, or a condition reads it.
+    pub fn needs_result(&self, id: StepId) -> bool {
+        let is_read = |id: StepId| {
+            self.steps
+                .iter()
+                .filter_map(|step| step.condition)
+                .any(|it| it.step == id && it.field == Field::Result)
+        };
+        !self.results_of(id).is_empty() || is_read(id) || self.step(id).handles.is_some_and(is_read)
+    }
+
+    /// Everything that waits for one of these steps, directly or not; without themselves unless one waits for another.
+    pub fn downstream(&self, of: &StepSet) -> StepSet {
+        let mut found = StepSet::none(self);
+        for id in self.order {
+            if self.step(*id).depends_on.iter().any(|it| of.has(*it) || found.has(*it)) {
+                found.add(*id);
+            }
+        }
+        found
+    }
+
+    /// Everything that this step waits for, directly or not.
+    pub fn upstream(&self, of: StepId) -> StepSet {
+        let mut found = StepSet::none(self);
+        for id in self.order.iter().rev() {
+            if *id == of || found.has(*id) {
+                self.step(*id).depends_on.iter().for_each(|it| found.add(*it));
+            }
+        }
+        found
+    }
+}
+
+impl Step<'_> {
+    /// Whether it sends others back when it completes.
+    pub fn is_loop(&self) -> bool {
+        self.max_retries > 0
+    }
+}
+
+impl StepId {
+    /// Its place in tables by step.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// A set of steps of one plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepSet(Vec<bool>);
+
+impl StepSet {
+    /// The empty set.
+    pub fn none(plan: &Plan<'_>) -> StepSet {
+        StepSet(vec![false; plan.steps.len()])
+    }
+
+    /// The set of these.
+    pub fn of(plan: &Plan<'_>, steps: &[StepId]) -> StepSet {
+        let mut set = StepSet::none(plan);
+        steps.iter().for_each(|it| set.add(*it));
+        set
+    }
+
+    /// Whether a step is in it.
+    pub fn has(&self, id: StepId) -> bool {
+        self.0[id.index()]
+    }
+
+    /// Adds a step.
+    pub fn add(&mut self, id: StepId) {
+        self.0[id.index()] = true;
+    }
+
+    /// Its steps, in source order.
+    pub fn iter(&self) -> impl Iterator<Item = StepId> + '_ {
+        (0..self.0.len()).filter(|index| self.0[*index]).map(|index| StepId(index as u16))
+    }
+}

@@ -1,0 +1,131 @@
+//! Prompts of steps, with placeholders that are filled in once.
+
+use alloc::string::{String, ToString};
+
+/// The prompt of one step, split into pieces at compile time. Values are data: they are never searched for placeholders.
+#[derive(Clone, Copy, Debug)]
+pub struct StepPrompt<'a> {
+    /// Text and placeholders, in order.
+    pub pieces: &'a [StepPiece<'a>],
+}
+
+/// A part of the prompt of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepPiece<'a> {
+    /// Literal text.
+    Text(&'a str),
+    /// A placeholder.
+    Value(StepValue),
+}
+
+/// The value that a placeholder names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepValue {
+    /// `{{mission_prompt}}`: what whoever started the mission asks for.
+    MissionPrompt,
+    /// `{{worktree_path}}`
+    WorktreePath,
+    /// `{{context}}`: the summaries of the dependencies.
+    Context,
+    /// `{{step}}`: the step's id.
+    Step,
+    /// `{{attempt}}`: the number of the attempt.
+    Attempt,
+    /// `{{branch}}`
+    Branch,
+    /// `{{base}}`: the commit with which the branch's work is compared.
+    Base,
+}
+
+impl StepValue {
+    /// Every placeholder, with its name.
+    pub const NAMED: [(&'static str, StepValue); 7] = [
+        ("mission_prompt", StepValue::MissionPrompt),
+        ("worktree_path", StepValue::WorktreePath),
+        ("context", StepValue::Context),
+        ("step", StepValue::Step),
+        ("attempt", StepValue::Attempt),
+        ("branch", StepValue::Branch),
+        ("base", StepValue::Base),
+    ];
+}
+
+/// The values of the placeholders for one attempt.
+#[derive(Clone, Copy, Debug)]
+pub struct StepValues<'v> {
+    /// `{{mission_prompt}}`
+    pub mission_prompt: &'v str,
+    /// `{{worktree_path}}`
+    pub worktree_path: &'v str,
+    /// `{{context}}`
+    pub context: &'v str,
+    /// `{{step}}`
+    pub step: &'v str,
+    /// `{{attempt}}`
+    pub attempt: u32,
+    /// `{{branch}}`
+    pub branch: &'v str,
+    /// `{{base}}`
+    pub base: &'v str,
+}
+
+impl StepPrompt<'_> {
+    /// Whether the prompt uses this value.
+    pub fn has(&self, value: StepValue) -> bool {
+        self.pieces.contains(&StepPiece::Value(value))
+    }
+
+    /// The prompt for one attempt. A context that no placeholder takes follows under `# Context`.
+    pub fn render(&self, values: &StepValues<'_>) -> String {
+        let mut text = String::new();
+        for piece in self.pieces {
+            match piece {
+                StepPiece::Text(literal) => text.push_str(literal),
+                StepPiece::Value(StepValue::MissionPrompt) => text.push_str(values.mission_prompt),
+                StepPiece::Value(StepValue::WorktreePath) => text.push_str(values.worktree_path),
+                StepPiece::Value(StepValue::Context) => text.push_str(values.context),
+                StepPiece::Value(StepValue::Step) => text.push_str(values.step),
+                StepPiece::Value(StepValue::Attempt) => text.push_str(&values.attempt.to_string()),
+                StepPiece::Value(StepValue::Branch) => text.push_str(values.branch),
+                StepPiece::Value(StepValue::Base) => text.push_str(values.base),
+            }
+        }
+        if !self.has(StepValue::Context) && !values.context.is_empty() {
+            let end = text.trim_end().len();
+            text.truncate(end);
+            text.push_str("\n\n# Context\n\n");
+            text.push_str(values.context);
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VALUES: StepValues<'static> = StepValues {
+        mission_prompt: "{{branch}} $(touch x)",
+        worktree_path: "/w",
+        context: "## plan\n\n{{step}}\n",
+        step: "fix",
+        attempt: 2,
+        branch: "b",
+        base: "1f2e",
+    };
+
+    #[test]
+    fn values_are_data_and_never_substituted_again() {
+        let pieces =
+            StepValue::NAMED.map(|(_, value)| [StepPiece::Value(value), StepPiece::Text("|")]).concat();
+        let text = StepPrompt { pieces: &pieces }.render(&VALUES);
+        assert_eq!(text, "{{branch}} $(touch x)|/w|## plan\n\n{{step}}\n|fix|2|b|1f2e|");
+    }
+
+    #[test]
+    fn a_context_that_no_placeholder_takes_is_appended() {
+        let prompt = StepPrompt { pieces: &[StepPiece::Text("Do it.\n")] };
+        assert_eq!(prompt.render(&VALUES), "Do it.\n\n# Context\n\n## plan\n\n{{step}}\n");
+        assert_eq!(prompt.render(&StepValues { context: "", ..VALUES }), "Do it.\n");
+    }
+}
