@@ -153,7 +153,7 @@ impl<'f> Facts<'f> {
         self.machine.state(id).waits_for_human
     }
 
-    /// A run as readers see it. Of a run that is longer than what is left of [`MAX_TOLD`], that is its last step.
+    /// A run as readers see it. Of a run that is longer than what is left of [`MAX_TRACED`], that is its last step.
     pub fn tell(&self, run: &[EdgeId], end: impl Into<Option<String>>) -> diag::Trace {
         let run = if self.has_room(run) { run } else { &run[run.len().saturating_sub(1)..] };
         let last = run.last().map_or(0, |last| self.search.edge(*last).to);

@@ -29,15 +29,15 @@ pub fn hooks_of(
     let are_these = |hooks: &Vec<&Hook<'_>>| {
         hooks.iter().map(|hook| hook.name()).eq(plan.hooks.iter().map(|hook| hook.name.as_str()))
     };
-    let is_the_one = |way: &&Transition<'_>| {
-        machine.state(way.from).name == plan.from
-            && machine.state(way.to).name == plan.to
-            && are_these(&way.hooks.iter().collect())
+    let is_the_one = |transition: &&Transition<'_>| {
+        machine.state(transition.from).name == plan.from
+            && machine.state(transition.to).name == plan.to
+            && are_these(&transition.hooks.iter().collect())
     };
     let declared = || {
         let at_index = plan.transition.and_then(|index| machine.transitions.get(index)).filter(is_the_one);
-        let way = at_index.or_else(|| machine.transitions.iter().find(is_the_one))?;
-        Some(way.hooks.iter().collect())
+        let transition = at_index.or_else(|| machine.transitions.iter().find(is_the_one))?;
+        Some(transition.hooks.iter().collect())
     };
     let hooks = match cause_of(plan) {
         Cause::Forced(what, _) => {
