@@ -6,4 +6,5 @@ pub mod model;
 pub mod plan;
 pub mod random;
 pub mod reference;
+pub mod schemas;
 pub mod typed;

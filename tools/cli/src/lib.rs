@@ -10,6 +10,7 @@ mod fmt;
 mod graph;
 mod home;
 mod input;
+mod json;
 mod levels;
 mod output;
 mod paths;
@@ -24,6 +25,8 @@ use std::ffi::OsString;
 use clap::Parser;
 
 pub use answer::{Answer, Exit};
+#[cfg(feature = "schemas")]
+pub use json::schemas;
 pub use output::Style;
 
 use crate::args::Cli;

@@ -8,6 +8,7 @@ use orange_codegen::check::same_name;
 use orange_codegen::{Compilation, Diagnostic, Level, Likeness, Source, diag, syntax};
 
 use crate::input::{Input, Origin, Reading};
+use crate::json::Counts;
 
 /// Fewer files than this are not worth a thread.
 const FILES_PER_THREAD: usize = 4;
@@ -41,19 +42,6 @@ pub(crate) struct File {
     pub source: Source,
     /// What is wrong with it, and the workflow when nothing is at level `error`.
     pub compilation: Compilation,
-}
-
-/// How many findings there are of each level.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    /// At `error`.
-    pub error: usize,
-    /// At `deny`.
-    pub deny: usize,
-    /// At `warn`.
-    pub warn: usize,
-    /// At `info`.
-    pub info: usize,
 }
 
 enum InputResult {

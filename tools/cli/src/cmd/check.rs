@@ -8,9 +8,10 @@ use crate::baseline::Baseline;
 use crate::cmd::mend;
 use crate::config::Configs;
 use crate::input::{self, Collected, Input};
+use crate::json::{self, CheckAnswer, Counts};
 use crate::levels::{self, Levels};
 use crate::output::{self, printable, put};
-use crate::report::{Counts, Report, Skipped};
+use crate::report::{Report, Skipped};
 use crate::{Style, Styles};
 
 /// What decides which findings count, and for how much.
@@ -115,7 +116,7 @@ fn written(report: &Report, failures: &[Failure], format: Format, styles: Styles
         Format::Graphical => Ok(output::human(report, styles.out.drawn())),
         Format::Narrated => Ok(output::human(report, Style::Narrated)),
         Format::Short => Ok(output::short(report)),
-        Format::Json => output::json(report),
+        Format::Json => json::written(&CheckAnswer::new(report)),
         Format::Sarif => output::sarif(report, failures),
         Format::Github => Ok(output::github(report)),
     }

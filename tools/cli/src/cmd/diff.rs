@@ -11,7 +11,8 @@ use crate::answer::{Answer, Exit, Failure};
 use crate::cmd::one;
 use crate::home::{self, Home, Task};
 use crate::input::not_both_from_stdin;
-use crate::output::{Changes, Stranded, printable, put};
+use crate::json::{self, DiffAnswer, StrandedTask};
+use crate::output::{Changes, printable, put};
 use crate::report::File;
 
 /// Tell what changes for tasks that are under way when a new workflow takes the place of an old one.
@@ -62,12 +63,12 @@ pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
         .map_err(|(side, refused)| no_machine(if side == Side::Old { &old } else { &new }, &refused))?;
     let home = args.home.as_deref().map(home::read).transpose()?.unwrap_or_default();
     let stranded = stranded(&home, &comparison, (&checked_old, &checked_new));
-    let changes =
-        Changes { old: &old.source, new: &new.source, comparison: &comparison, stranded, home: &home };
+    let answer = DiffAnswer::new((&old.source, &new.source), &comparison, stranded, &home.broken);
+    let changes = Changes { old: &old.source, new: &new.source, comparison: &comparison, answer: &answer };
     let out = match args.format {
         Format::Human => changes.human(styles.out),
         Format::Short => changes.short(),
-        Format::Json => changes.json()?,
+        Format::Json => json::written(&answer)?,
     };
     let exit = if comparison.is_breaking() { Exit::Found } else { Exit::Clean };
     Ok(Answer { out, err: unread(&home), exit })
@@ -95,7 +96,7 @@ fn stranded<'h>(
     home: &'h Home,
     comparison: &Comparison,
     (old, new): (&Checked, &Checked),
-) -> Vec<Stranded<'h>> {
+) -> Vec<StrandedTask<'h>> {
     let tasks = home.tasks.iter().filter(|task| task.workflow == old.name());
     let renamed = old.name() != new.name();
     let why = |task: &Task| {
@@ -103,7 +104,11 @@ fn stranded<'h>(
         let other = || format!("the new workflow is called `{}`", new.name());
         if renamed { (!over).then(other) } else { comparison.strands(&task.status) }
     };
-    tasks.filter_map(|task| Some(Stranded { task, why: why(task)? })).collect()
+    let stranded = tasks.filter_map(|task| {
+        let Task { project, id, status, .. } = task;
+        Some(StrandedTask { project, id, status, why: why(task)? })
+    });
+    stranded.collect()
 }
 
 fn unread(home: &Home) -> String {

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use orange_analysis::prove::{self, Proof, Verdict};
+use orange_analysis::prove;
 
 use crate::Styles;
 use crate::answer::{Answer, Exit};
 use crate::cmd::one;
+use crate::json::{self, ProveAnswer};
 use crate::output;
 
 /// Tell what is proved of a workflow: its ends, its agents, its worktrees, its gates, its loops.
@@ -45,17 +46,12 @@ pub(super) fn run(args: &Prove, styles: Styles) -> Result<Answer, Answer> {
         Ok(proof) => proof,
         Err(findings) => return Err(one::refuse(file, findings, styles)),
     };
+    let answer = ProveAnswer::new(&proof, &file.source);
     let out = match args.format {
-        Format::Human => output::proof(&proof, &file.source, styles.out),
-        Format::Json => output::proof_json(&proof, &file.source)?,
+        Format::Human => output::proof(&answer, styles.out),
+        Format::Json => json::written(&answer)?,
     };
-    Ok(Answer { out, err: String::new(), exit: exit(&proof) })
-}
-
-fn exit(proof: &Proof) -> Exit {
-    let is_proved = |verdict: &Verdict| match verdict {
-        Verdict::Proved { .. } => true,
-        Verdict::Refuted { .. } | Verdict::Undecided { .. } => false,
-    };
-    if proof.properties.iter().all(|it| is_proved(&it.verdict)) { Exit::Clean } else { Exit::Found }
+    let is_proved = answer.properties.iter().all(|it| it.verdict == json::Verdict::Proved);
+    let exit = if is_proved { Exit::Clean } else { Exit::Found };
+    Ok(Answer { out, err: String::new(), exit })
 }

@@ -3,15 +3,12 @@
 use orange_analysis::evolution::{Change, Comparison, Side};
 use orange_codegen::plain::Renderer;
 use orange_codegen::{Compilation, Diagnostic, Label, LineIndex, Source};
-use serde::Serialize;
 
 use super::excerpt::quote;
 use super::human::{Style, WIDTH, findings};
-use super::json::Found;
 use super::narrated::sentence;
-use super::{SpanLocation, printable, put, short, to_json, wrap};
-use crate::answer::Failure;
-use crate::home::{Home, Task};
+use super::{printable, put, short, wrap};
+use crate::json::{DiffAnswer, StrandedTask};
 use crate::report::{File, Report};
 
 /// Everything that `diff` has to say.
@@ -22,59 +19,8 @@ pub(crate) struct Changes<'c> {
     pub new: &'c Source,
     /// What was found.
     pub comparison: &'c Comparison,
-    /// The tasks that have no way on.
-    pub stranded: Vec<Stranded<'c>>,
-    /// Where they were looked for.
-    pub home: &'c Home,
-}
-
-/// A task that has no way on.
-pub(crate) struct Stranded<'c> {
-    /// The task.
-    pub task: &'c Task,
-    /// Why.
-    pub why: String,
-}
-
-#[derive(Serialize)]
-struct Document<'c> {
-    version: u32,
-    old: &'c str,
-    new: &'c str,
-    breaking: bool,
-    diagnostics: Vec<Changed<'c>>,
-    tasks: Vec<Lost<'c>>,
-    unreadable: Vec<Broken<'c>>,
-}
-
-#[derive(Serialize)]
-struct Changed<'c> {
-    #[serde(flatten)]
-    found: Found<'c>,
-    breaking: bool,
-    counterpart: Option<Counterpart<'c>>,
-}
-
-#[derive(Serialize)]
-struct Counterpart<'c> {
-    file: &'c str,
-    #[serde(flatten)]
-    place: SpanLocation,
-    message: &'c str,
-}
-
-#[derive(Serialize)]
-struct Lost<'c> {
-    project: &'c str,
-    id: &'c str,
-    status: &'c str,
-    why: &'c str,
-}
-
-#[derive(Serialize)]
-struct Broken<'c> {
-    file: &'c str,
-    why: &'c str,
+    /// The same as programs read it, and the tasks that have no way on.
+    pub answer: &'c DiffAnswer<'c>,
 }
 
 impl Changes<'_> {
@@ -89,8 +35,8 @@ impl Changes<'_> {
             }
             out.push('\n');
         }
-        for Stranded { task, why } in &self.stranded {
-            let text = format!("{}/{} would be stranded in {}: {why}", task.project, task.id, task.status);
+        for StrandedTask { project, id, status, why } in &self.answer.tasks {
+            let text = format!("{project}/{id} would be stranded in {status}: {why}");
             put(&mut out, format_args!("{}\n", wrap(&printable(&text), WIDTH).join("\n  ")));
         }
         out += &self.summary();
@@ -101,41 +47,11 @@ impl Changes<'_> {
     pub(crate) fn short(&self) -> String {
         let files = self.comparison.changes.iter().map(|change| self.file(change)).collect();
         let mut out = short(&Report { files, ..Report::default() });
-        for Stranded { task, why } in &self.stranded {
-            let text = format!("{}/{}: stranded in {}: {why}", task.project, task.id, task.status);
+        for StrandedTask { project, id, status, why } in &self.answer.tasks {
+            let text = format!("{project}/{id}: stranded in {status}: {why}");
             put(&mut out, format_args!("{}\n", printable(&text)));
         }
         out
-    }
-
-    /// One JSON object and a line end.
-    pub(crate) fn json(&self) -> Result<String, Failure> {
-        let [old, new] = [self.old, self.new].map(|it| LineIndex::new(&it.text));
-        let index = |side: Side| if side == Side::Old { &old } else { &new };
-        let changed = self.comparison.changes.iter().map(|change| Changed {
-            found: Found::new(&change.finding, &self.source(change.side).path, index(change.side)),
-            breaking: change.is_breaking(),
-            counterpart: change.counterpart.as_ref().map(|it| Counterpart {
-                file: &self.source(other(change.side)).path,
-                place: SpanLocation::of(it.span, index(other(change.side))),
-                message: &it.message,
-            }),
-        });
-        let tasks = self.stranded.iter().map(|Stranded { task, why }| Lost {
-            project: &task.project,
-            id: &task.id,
-            status: &task.status,
-            why,
-        });
-        to_json(&Document {
-            version: 1,
-            old: &self.old.path,
-            new: &self.new.path,
-            breaking: self.comparison.is_breaking(),
-            diagnostics: changed.collect(),
-            tasks: tasks.collect(),
-            unreadable: self.home.broken.iter().map(|(file, why)| Broken { file, why }).collect(),
-        })
     }
 
     /// The place in the other file, with its line.
@@ -163,12 +79,12 @@ impl Changes<'_> {
 
     /// "2 breaking changes, 1 warning; 1 task would be stranded"
     fn summary(&self) -> String {
-        let breaking = self.comparison.changes.iter().filter(|it| it.is_breaking()).count();
-        let others = self.comparison.changes.len() - breaking;
+        let breaking = self.answer.diagnostics.iter().filter(|it| it.breaking).count();
+        let others = self.answer.diagnostics.len() - breaking;
         let counts = [
             (breaking, "breaking change", "breaking changes"),
             (others, "warning", "warnings"),
-            (self.stranded.len(), "stranded task", "stranded tasks"),
+            (self.answer.tasks.len(), "stranded task", "stranded tasks"),
         ];
         let counts = counts.iter().filter(|(count, ..)| *count > 0);
         let counts: Vec<String> = counts

@@ -3,7 +3,8 @@
 use orange_codegen::{Diagnostic, Level, LineIndex};
 
 use super::human::is_about_the_whole_file;
-use super::{SpanLocation, printable, put};
+use super::{printable, put};
+use crate::json::SpanLocation;
 use crate::paths::Repositories;
 use crate::report::Report;
 

@@ -8,7 +8,8 @@ use orange_codegen::{Diagnostic, LineIndex, Span};
 
 use super::graphical::Pen;
 use super::{narrated, printable, put};
-use crate::report::{Counts, File, Report};
+use crate::json::Counts;
+use crate::report::{File, Report};
 
 /// Everything fits into this many columns, as far as words and the place of a label allow.
 pub(super) const WIDTH: usize = 80;

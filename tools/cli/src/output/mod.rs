@@ -5,53 +5,21 @@ mod excerpt;
 mod github;
 mod graphical;
 mod human;
-mod json;
 mod narrated;
 mod proof;
-mod proof_json;
 mod sarif;
 mod short;
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-use orange_codegen::{LineIndex, Span};
-use serde::Serialize;
-
-use crate::answer::Failure;
-
-pub(crate) use changes::{Changes, Stranded};
+pub(crate) use changes::Changes;
 pub(crate) use github::github;
 pub use human::Style;
 pub(crate) use human::{findings, human, in_words};
-pub(crate) use json::json;
 pub(crate) use proof::proof;
-pub(crate) use proof_json::proof_json;
 pub(crate) use sarif::sarif;
 pub(crate) use short::short;
-
-/// Where a span begins and ends, as people count: from 1, columns in characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-struct SpanLocation {
-    line: u32,
-    column: u32,
-    end_line: u32,
-    end_column: u32,
-}
-
-impl SpanLocation {
-    fn of(span: Span, index: &LineIndex<'_>) -> Self {
-        let (start, end) = (index.position(span.start), index.position(span.end));
-        Self { line: start.line, column: start.column, end_line: end.line, end_column: end.column }
-    }
-}
-
-/// Anything as JSON and a line end.
-fn to_json(document: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string_pretty(document).map(|it| it + "\n").map_err(|error| {
-        Failure::new(format!("cannot write JSON: {error}"), "please report this as a bug of orange-workflow")
-    })
-}
 
 /// The text with every control character but line ends spelled out: a file must not command the terminal.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {

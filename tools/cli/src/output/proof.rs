@@ -1,76 +1,57 @@
 //! A proof for people: each property with its argument or the run that breaks it, the figures, and what it rests on.
 
-use orange_analysis::prove::{CountedRun, Figures, Judged, Proof, RESTS_ON, Verdict};
-use orange_codegen::{Diagnostic, LineIndex, Position, Source, Trace};
+use orange_codegen::Trace;
 
 use super::human::WIDTH;
 use super::{Style, narrated, printable, put, wrap};
+use crate::json::{CountedRun, Figures, Finding, Property, ProveAnswer, Verdict};
 
 /// The whole proof, a paragraph for each property.
-pub(crate) fn proof(proof: &Proof, source: &Source, style: Style) -> String {
-    let teller = Teller { source, index: LineIndex::new(&source.text), style };
-    let mut out = format!("{}: {}\n\n", printable(&source.path), summary(proof));
-    for judged in &proof.properties {
-        teller.property(&mut out, judged);
+pub(crate) fn proof(proof: &ProveAnswer<'_>, style: Style) -> String {
+    let teller = Teller { style };
+    let mut out = format!("{}: {}\n\n", printable(proof.file), summary(proof));
+    for property in &proof.properties {
+        teller.property(&mut out, property);
         out.push('\n');
     }
     figures(&mut out, &proof.figures);
     out.push_str("\nWhat this rests on\n");
-    RESTS_ON.iter().for_each(|it| paragraph(&mut out, "  - ", it));
+    proof.rests_on.iter().for_each(|it| paragraph(&mut out, "  - ", it));
     out
 }
 
 /// "6 properties: 4 proved, 2 refuted"
-fn summary(proof: &Proof) -> String {
-    let kinds = ["proved", "refuted", "undecided"].map(|kind| {
-        let count = proof.properties.iter().filter(|it| verdict(it) == kind).count();
-        (count, format!("{count} {kind}"))
+fn summary(proof: &ProveAnswer<'_>) -> String {
+    let kinds = [Verdict::Proved, Verdict::Refuted, Verdict::Undecided].map(|verdict| {
+        let count = proof.properties.iter().filter(|it| it.verdict == verdict).count();
+        (count, format!("{count} {}", verdict.as_str()))
     });
     let kinds: Vec<String> = kinds.into_iter().filter(|(count, _)| *count > 0).map(|it| it.1).collect();
     format!("{} properties: {}", proof.properties.len(), kinds.join(", "))
 }
 
-/// Its name, for people and for programs.
-pub(super) fn verdict(judged: &Judged) -> &'static str {
-    match judged.verdict {
-        Verdict::Proved { .. } => "proved",
-        Verdict::Refuted { .. } => "refuted",
-        Verdict::Undecided { .. } => "undecided",
-    }
-}
-
-struct Teller<'s> {
-    source: &'s Source,
-    index: LineIndex<'s>,
+struct Teller {
     style: Style,
 }
 
-impl Teller<'_> {
-    fn property(&self, out: &mut String, judged: &Judged) {
-        let headline = format!("{}: {}", verdict(judged), judged.property.claim);
-        put(out, format_args!("{}\n", self.coloured(judged, &wrap(&headline, WIDTH).join("\n  "))));
-        match &judged.verdict {
-            Verdict::Proved { argument } => paragraph(out, "  ", argument),
-            Verdict::Refuted { findings, trace } => {
-                findings.iter().for_each(|it| self.finding(out, it));
-                trace.iter().for_each(|it| self.run(out, it));
-            }
-            Verdict::Undecided { cut } => {
-                paragraph(
-                    out,
-                    "  ",
-                    &format!("nothing that breaks it was found before the search was cut: {cut}"),
-                );
-            }
+impl Teller {
+    fn property(&self, out: &mut String, property: &Property<'_>) {
+        let headline = format!("{}: {}", property.verdict.as_str(), property.claim);
+        put(out, format_args!("{}\n", self.coloured(property.verdict, &wrap(&headline, WIDTH).join("\n  "))));
+        property.argument.iter().for_each(|it| paragraph(out, "  ", it));
+        property.findings.iter().for_each(|it| self.finding(out, it));
+        property.run.iter().for_each(|it| self.run(out, it));
+        if let Some(cut) = property.cut {
+            let text = format!("nothing that breaks it was found before the search was cut: {cut}");
+            paragraph(out, "  ", &text);
         }
     }
 
-    fn finding(&self, out: &mut String, finding: &Diagnostic) {
-        let Position { line, column } = self.index.position(finding.span.start);
-        let (code, name) = (finding.code(), finding.name());
-        let place = format!("{}:{line}:{column}", self.source.path);
-        paragraph(out, "  ", &format!("{place}: {code} {name}: {}", finding.message));
-        finding.trace.iter().for_each(|it| self.run(out, it));
+    fn finding(&self, out: &mut String, finding: &Finding<'_>) {
+        let Finding { code, name, message, file, location, .. } = finding;
+        let place = format!("{file}:{}:{}", location.line, location.column);
+        paragraph(out, "  ", &format!("{place}: {code} {name}: {message}"));
+        finding.run.iter().for_each(|it| self.run(out, it));
     }
 
     fn run(&self, out: &mut String, trace: &Trace) {
@@ -81,11 +62,11 @@ impl Teller<'_> {
         paragraph(out, "    ", &format!("run: {run}"));
     }
 
-    fn coloured(&self, judged: &Judged, text: &str) -> String {
-        let colour = match judged.verdict {
-            Verdict::Proved { .. } => 32,
-            Verdict::Refuted { .. } => 31,
-            Verdict::Undecided { .. } => 33,
+    fn coloured(&self, verdict: Verdict, text: &str) -> String {
+        let colour = match verdict {
+            Verdict::Proved => 32,
+            Verdict::Refuted => 31,
+            Verdict::Undecided => 33,
         };
         match self.style {
             Style::Colour => format!("\u{1b}[{colour}m{text}\u{1b}[0m"),
@@ -94,7 +75,7 @@ impl Teller<'_> {
     }
 }
 
-fn figures(out: &mut String, figures: &Figures) {
+fn figures(out: &mut String, figures: &Figures<'_>) {
     let Figures { configurations, steps, .. } = figures;
     out.push_str("Figures\n");
     let mut line = |text: String| paragraph(out, "  - ", &text);
@@ -121,7 +102,7 @@ fn figures(out: &mut String, figures: &Figures) {
     }
 }
 
-fn states(run: &CountedRun) -> String {
+fn states(run: &CountedRun<'_>) -> String {
     run.states.join(" → ")
 }
 

@@ -2,7 +2,8 @@
 
 use orange_codegen::LineIndex;
 
-use super::{SpanLocation, printable, put};
+use super::{printable, put};
+use crate::json::SpanLocation;
 use crate::report::Report;
 
 /// `path:line:column: level[CODE name]: message`, one line each.

@@ -17,6 +17,9 @@ mod init;
 mod one;
 mod prove;
 mod scenarios;
+#[allow(dead_code)]
+#[path = "../../../../tests/src/schemas.rs"]
+mod schemas;
 mod scratch;
 mod simulate;
 mod site;

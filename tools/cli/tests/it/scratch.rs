@@ -8,6 +8,8 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::schemas;
+
 /// A workflow without a finding.
 pub(crate) const CLEAN: &str = "\
 name: clean
@@ -33,6 +35,8 @@ pub(crate) struct CommandResult {
     pub exit: i32,
     pub out: String,
     pub err: String,
+    /// The command, where its answer is JSON of ours.
+    json_of: Option<String>,
 }
 
 impl Scratch {
@@ -72,7 +76,7 @@ impl Scratch {
 
     #[track_caller]
     pub(crate) fn run(&self, args: &[&str]) -> CommandResult {
-        CommandResult::of(&self.command(args).output().unwrap())
+        CommandResult::of(args, &self.command(args).output().unwrap())
     }
 
     #[track_caller]
@@ -81,17 +85,18 @@ impl Scratch {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
-        CommandResult::of(&child.wait_with_output().unwrap())
+        CommandResult::of(args, &child.wait_with_output().unwrap())
     }
 }
 
 impl CommandResult {
     #[track_caller]
-    fn of(output: &Output) -> Self {
+    fn of(args: &[&str], output: &Output) -> Self {
         let run = Self {
             exit: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout.clone()).unwrap(),
             err: String::from_utf8(output.stderr.clone()).unwrap(),
+            json_of: args.windows(2).any(|words| words == ["--format", "json"]).then(|| args[0].to_owned()),
         };
         assert!((0..=2).contains(&run.exit), "exit {}: {}", output.status, run.err);
         assert!(!run.err.contains("panicked"), "{}", run.err);
@@ -100,7 +105,11 @@ impl CommandResult {
 
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap()
+        let answer = serde_json::from_str(&self.out).unwrap();
+        if let Some(command) = &self.json_of {
+            schemas::check(&format!("orange-workflow-{command}"), &answer);
+        }
+        answer
     }
 
     /// The codes of the findings of a run with `--format json`.

@@ -9,9 +9,9 @@ use orange_analysis::place::Places;
 use orange_codegen::diag::TraceStep;
 use orange_codegen::{Diagnostic, Level, LineIndex, Span, Trace};
 
-use super::SpanLocation;
 use super::human::is_about_the_whole_file;
 use crate::answer::Failure;
+use crate::json::{self, SpanLocation};
 use crate::paths::Repositories;
 use crate::report::{File, Report};
 
@@ -55,7 +55,7 @@ pub(crate) fn sarif(report: &Report, failures: &[Failure]) -> Result<String, Fai
         invocations: [invocation(failures)],
     };
     let log = SarifLog { schema: SCHEMA, version: "2.1.0", runs: [run] };
-    super::to_json(&log)
+    json::written(&log)
 }
 
 /// Tells the findings of one file.
