@@ -1,6 +1,7 @@
 //! What a run of `orange` says.
 
-use std::process::Output;
+use std::path::Path;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
@@ -16,12 +17,22 @@ pub(crate) struct Said {
     pub out: String,
     /// Its standard error.
     pub err: String,
+    /// What `orange` was asked, where that is known.
+    asked: Option<Vec<String>>,
 }
 
 impl Said {
     pub(crate) fn from(output: Output) -> Said {
         let status = output.status.code().unwrap_or(-1);
-        Said { status, out: text(&output.stdout), err: text(&output.stderr) }
+        Said { status, out: text(&output.stdout), err: text(&output.stderr), asked: None }
+    }
+
+    /// What this command says.
+    pub(crate) fn of(command: &mut Command) -> Said {
+        let said = Said::from(command.output().unwrap());
+        let is_ours = Path::new(command.get_program()).file_name().is_some_and(|name| name == "orange");
+        let asked = command.get_args().map(|word| word.to_string_lossy().into_owned());
+        Said { asked: is_ours.then(|| asked.collect()), ..said }
     }
 
     /// The one JSON value that it wrote.
@@ -30,11 +41,15 @@ impl Said {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("no JSON ({error}): {self:#?}"))
     }
 
-    /// The answer of a run that must have succeeded.
+    /// The answer of a run that must have succeeded, which fits its schema.
     #[track_caller]
     pub(crate) fn ok(&self) -> Value {
         assert_eq!((self.status, self.err.as_str()), (0, ""), "{self:#?}");
-        self.json()
+        let answer = self.json();
+        if let Some(asked) = &self.asked {
+            answers::check(&asked.iter().map(String::as_str).collect::<Vec<_>>(), &answer);
+        }
+        answer
     }
 
     /// Message and help of a run that must have failed with this exit status and this code.
