@@ -12,7 +12,17 @@ pub struct Refusal<'l> {
     pub error: &'l Failure,
 }
 
-/// A help text, a manual page or the version.
+/// What `orange --version` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Version<'l> {
+    /// The program and its version.
+    pub text: &'l str,
+    /// The version of all answers with `--json`. It rises when a key goes or gets another meaning.
+    pub json_version: u32,
+}
+
+/// A help text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Text<'l> {

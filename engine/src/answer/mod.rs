@@ -17,21 +17,24 @@ use serde::Serialize;
 
 pub use agent::{Agent, AgentSpending, AgentState, Assessment, Spending};
 pub use doctor::{Diagnosis, Finding};
-pub use door::{Refusal, Text};
+pub use door::{Refusal, Text, Version};
 pub use gc::Removal;
 pub use install::{Candidate, Completions, HarnessInProject, Install, Setup, SetupMatter, SkillFile};
 pub use log::LogLine;
 pub use monitor::{Failed, Happened, MonitorLook};
 pub use project::ListedProject;
 pub use task::{
-    AgentEnd, Answered, Attached, Changing, Created, Deleted, ListedTask, Logs, OpenedPullRequest,
-    PassedGate, Repair, Respawned, Restarted, Restored, ShownTask, Stopped, TaskRow, Turn, Waited, Watched,
+    Answered, Attached, Changing, Created, Deleted, ListedTask, Logs, OpenedPullRequest, PassedGate, Repair,
+    Respawned, Restarted, Restored, ShownTask, Stopped, TaskRow, Turn, Waited, Watched,
 };
 pub use transition::{Merged, Migrated, Next, StatusChange, TransitionResult, Update, WorkflowChange};
 pub use workflow::{
     Contract, Duty, ListedWorkflow, ShownWorkflow, State, StatusContract, Transition, Workflow,
 };
 pub use workspace::{CollectedWorktree, MadeWorktrees, Worktree};
+
+/// The version of all answers. It rises when a key goes or gets another meaning; a new key leaves it as it is.
+pub const VERSION: u32 = 1;
 
 /// `true` in an answer: what was asked for is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -70,7 +73,6 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("project-remove", schema::<ListedProject>()),
         ("project-update", schema::<ListedProject>()),
         ("setup", schema::<Setup>()),
-        ("agent-run", schema::<AgentEnd>()),
         ("ls", schema::<Vec<ListedTask<'_>>>()),
         ("task-answer", schema::<Answered>()),
         ("task-attach", schema::<Attached>()),
@@ -93,6 +95,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("task-update", schema::<Changing<Update>>()),
         ("task-wait", schema::<Waited>()),
         ("task-watch", schema::<Watched<'_>>()),
+        ("version", schema::<Version<'_>>()),
         ("workflow-contract", schema::<Contract<'_>>()),
         ("workflow-list", schema::<Vec<ListedWorkflow<'_>>>()),
         ("workflow-show", schema::<ShownWorkflow>()),

@@ -467,13 +467,3 @@ pub struct OpenedPullRequest {
     /// The template that its text ends with.
     pub template: Option<String>,
 }
-
-/// What the wrapper of an agent answers: how its harness has ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct AgentEnd {
-    /// Its exit status, when it ended by itself.
-    pub code: Option<i32>,
-    /// The signal that ended it.
-    pub signal: Option<i32>,
-}

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use crate::answer::AgentEnd;
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{AgentCommand, EndedArgs, SpawnName};
@@ -16,8 +15,7 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
     match command {
         AgentCommand::Run(SpawnName { task, spawn }) => {
             app.caller.check_not_agent("`orange agent run`")?;
-            let ended = run::run(app, &dir_of(app, task, *spawn)?, *spawn)?;
-            Answer::of(&AgentEnd { code: ended.code, signal: ended.signal }, "")
+            run::run(app, &dir_of(app, task, *spawn)?, *spawn).map(|_| Answer::default())
         }
         AgentCommand::Serve(SpawnName { task, spawn }) => {
             answer_requests(app, &dir_of(app, task, *spawn)?, *spawn)

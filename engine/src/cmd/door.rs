@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use orange_core::Machine;
 
-use crate::answer::{Refusal, Text};
+use crate::answer::{self, Refusal, Text, Version};
 use crate::app::{App, become_independent};
 use crate::caller::Caller;
 use crate::cmd::answer::{Answer, written};
@@ -27,8 +27,12 @@ pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Comp
     let words = || std::env::args_os().skip(1);
     let cli = match parse(words()) {
         Ok(Parsed::Cli(cli)) => cli,
-        Ok(Parsed::Text(text)) => {
+        Ok(Parsed::Help(text)) => {
             return end(Answer::of(&Text { text: &text }, text.as_str()), asks_for_json(words()));
+        }
+        Ok(Parsed::Version(text)) => {
+            let version = Version { text: &text, json_version: answer::VERSION };
+            return end(Answer::of(&version, text.as_str()), asks_for_json(words()));
         }
         Err(error) => return fail(&error, asks_for_json(words())),
     };

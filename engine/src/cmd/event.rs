@@ -2,15 +2,37 @@
 
 use std::io::{self, Read, Write};
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::app::App;
+use crate::cmd::answer::written;
 use crate::flow::answer::Answer;
 use crate::flow::event::note;
 use crate::{Error, Kind, Result};
 
 /// What a hook may be given; more is no event that matters.
 const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
+
+/// What claude and codex read from a hook.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct HookOutput<'l> {
+    hook_specific_output: PermissionOutput<'l>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PermissionOutput<'l> {
+    decision: Decision<'l>,
+    hook_event_name: &'static str,
+}
+
+#[derive(Serialize)]
+struct Decision<'l> {
+    behavior: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'l str>,
+}
 
 /// Notes the event that standard input has. With `hold`, a request for a permission waits for a person's answer, which is
 /// written to standard output as the harness reads it. Whatever fails is noted in `orange.log`, and told to nobody else.
@@ -32,14 +54,15 @@ fn given() -> io::Result<Vec<u8>> {
     Ok(given)
 }
 
-/// What claude and codex read from a hook that was asked for a permission.
+/// Answers the harness, which asked its hook for a permission.
 fn reply(given: &Answer) -> Result<()> {
-    let mut decision = json!({ "behavior": if given.allow { "allow" } else { "deny" } });
-    if let Some(message) = given.message.as_ref().filter(|_| !given.allow) {
-        decision["message"] = Value::from(message.as_str());
-    }
-    let output =
-        json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": decision } });
+    let decision = Decision {
+        behavior: if given.allow { "allow" } else { "deny" },
+        message: given.message.as_deref().filter(|_| !given.allow),
+    };
+    let output = written(&HookOutput {
+        hook_specific_output: PermissionOutput { decision, hook_event_name: "PermissionRequest" },
+    })?;
     writeln!(io::stdout(), "{output}").map_err(|cause| {
         Error::new(Kind::Environment, format!("nobody reads the answer to a request: {cause}"))
     })

@@ -27,7 +27,7 @@ pub fn explain(error: Error) -> Error {
 pub fn check(words: &[String]) -> Result<()> {
     match parse(words.iter().map(Into::into))? {
         Parsed::Cli(cli) if cli.command.as_ref().is_some_and(is_relayed) => Ok(()),
-        Parsed::Cli(_) | Parsed::Text(_) => Err(only_some(Error::new(
+        Parsed::Cli(_) | Parsed::Help(_) | Parsed::Version(_) => Err(only_some(Error::new(
             Kind::NotAllowed,
             format!("an agent in a sandbox may not ask for `orange {}`", words.join(" ")),
         ))),

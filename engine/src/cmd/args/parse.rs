@@ -13,8 +13,10 @@ use crate::{Error, Kind, Result};
 pub enum Parsed {
     /// A command.
     Cli(Cli),
-    /// A text: help, or the version.
-    Text(String),
+    /// Its help.
+    Help(String),
+    /// The version.
+    Version(String),
 }
 
 /// Reads the words behind the program's name.
@@ -29,9 +31,8 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Parsed> {
     let words = helping(words);
     match Cli::try_parse_from(std::iter::once("orange").chain(words.iter().map(String::as_str))) {
         Ok(cli) => Ok(Parsed::Cli(cli)),
-        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            Ok(Parsed::Text(error.to_string().trim_end().to_owned()))
-        }
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => Ok(Parsed::Help(text(&error))),
+        Err(error) if error.kind() == ErrorKind::DisplayVersion => Ok(Parsed::Version(text(&error))),
         Err(error) if error.kind() == ErrorKind::MissingSubcommand => Err(incomplete(&words)),
         Err(error) if error.kind() == ErrorKind::UnknownArgument && is_unquoted(&words) => {
             let error = usage(&error.to_string());
@@ -40,6 +41,10 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Parsed> {
         }
         Err(error) => Err(usage(&error.to_string())),
     }
+}
+
+fn text(error: &clap::Error) -> String {
+    error.to_string().trim_end().to_owned()
 }
 
 /// Whether these words create a task and have more behind its branch than one summary.

@@ -16,7 +16,7 @@ fn check(line: &str, expect: &str) {
             let command = command.map_or_else(|| "none".to_owned(), |command| format!("{command:?}"));
             format!("{}{command}", if json { "json " } else { "" })
         }
-        Ok(Parsed::Text(text)) => text.lines().next().unwrap_or_default().to_owned(),
+        Ok(Parsed::Help(text) | Parsed::Version(text)) => text.lines().next().unwrap_or_default().to_owned(),
         Err(error) => format!("{}: {}", serde_json::json!(error.kind).as_str().unwrap(), error.message),
     };
     assert!(found.contains(expect), "{line}\n found: {found}\nexpect: {expect}");
@@ -213,7 +213,7 @@ fn the_words_of_a_summary_are_quoted() {
 #[test]
 fn help_is_printed_before_and_behind_a_command() {
     let text = |line: &str| match parse(words(line)) {
-        Ok(Parsed::Text(text)) => text,
+        Ok(Parsed::Help(text)) => text,
         other => panic!("{line}: {other:?}"),
     };
     let create = text("task create --help");
