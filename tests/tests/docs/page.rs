@@ -26,7 +26,7 @@ pub(crate) fn root() -> PathBuf {
 /// Every page that people read.
 pub(crate) fn all() -> Vec<Page> {
     let mut paths = ["README.md", "AGENTS.md", "CHANGELOG.md"].map(str::to_owned).to_vec();
-    for folder in ["docs", "docs/lints"] {
+    for folder in ["docs", "docs/json", "docs/lints"] {
         let files = fs::read_dir(root().join(folder)).unwrap();
         let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
         paths.extend(names.filter(|name| name.ends_with(".md")).map(|name| format!("{folder}/{name}")));

@@ -49,7 +49,7 @@ fn request(task: &Task<'_>) -> Option<String> {
 }
 
 /// A request for a permission that waits to be answered, with its name.
-fn asks(world: &World, task: &Task<'_>, command: &str) -> (Child, String) {
+pub(crate) fn asks(world: &World, task: &Task<'_>, command: &str) -> (Child, String) {
     let before = request(task);
     let hook = report(task, 1, true, &tool("PermissionRequest", command));
     world.until("it asks", || request(task).is_some_and(|request| Some(request) != before));

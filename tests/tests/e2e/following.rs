@@ -7,11 +7,12 @@ use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::{Value, json};
 
+use crate::answers;
 use crate::task::Task;
 use crate::world::{World, write_program};
 
 /// Starts `orange …` and leaves it running.
-fn begin(world: &World, args: &[&str]) -> Child {
+pub(crate) fn begin(world: &World, args: &[&str]) -> Child {
     let mut command = world.command(world.program);
     command.args(args).current_dir(world.repo()).stdout(Stdio::piped()).spawn().unwrap()
 }
@@ -24,7 +25,7 @@ fn a_wait_ends_when_status_and_hooks_are_done() {
         begin(&world, &["task", "wait", "fix", "--status", "reviewing", "--status", "working", "--json"]);
     task.ok("spawn", &[]);
     let said: Value = serde_json::from_slice(&waits.wait_with_output().unwrap().stdout).unwrap();
-    assert_eq!(said["success"], true);
+    answers::check(&["task", "wait"], &said);
     assert!(["working", "reviewing"].contains(&said["status"].as_str().unwrap()), "{said}");
     world.ok(&["task", "wait", "fix", "--status", "reviewing", "--timeout", "60"]);
 }
@@ -49,7 +50,7 @@ fn a_wait_says_why_it_gives_up() {
 }
 
 /// The lines that a program writes, as they come.
-fn lines(child: &mut Child) -> Receiver<String> {
+pub(crate) fn lines(child: &mut Child) -> Receiver<String> {
     let (sender, received) = channel();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
@@ -57,7 +58,7 @@ fn lines(child: &mut Child) -> Receiver<String> {
 }
 
 /// Makes something happen to the task that its journal tells of.
-fn stir(task: &Task<'_>) {
+pub(crate) fn stir(task: &Task<'_>) {
     let text = fs::read_to_string(task.file()).unwrap();
     fs::write(task.file(), text.replace("status: pending", "status: done")).unwrap();
     task.ok("update", &["--summary", "Mend it, please"]);
@@ -79,6 +80,7 @@ fn a_watch_prints_each_event_and_ends_with_the_task() {
     task.ok("cancel", &["--yes"]);
     let events: Vec<Value> = one.iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
     assert!(watches[0].wait().unwrap().success());
+    events.iter().for_each(|event| answers::check(&["task", "watch"], event));
     assert_eq!(events.last().unwrap()["type"], "status.changed");
     assert!(events.iter().all(|event| event["task"] == json!(task.id)), "{events:?}");
     let cancelled = format!("{} status.changed  from=pending to=cancelled", task.id);

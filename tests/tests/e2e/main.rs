@@ -46,6 +46,7 @@ mod requests;
 mod runs;
 mod said;
 mod sample;
+mod schemas;
 mod settings;
 mod setup;
 mod starts;

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::answers;
+use crate::following::{begin, lines};
 use crate::recorder;
 use crate::task::{Task, is_alive, kill, try_kill};
 use crate::world::{World, text, write_program};
@@ -162,22 +164,24 @@ fn a_living_agent_is_followed_to_its_end() {
     let task = world.create("fix", "Mend it [agents: scripted]", &[]);
     let agent = task.agent(1);
     agent.begun();
-    let mut command = world.command(world.program);
-    let out = fs::File::create(world.path("followed")).unwrap();
-    let mut follow = command
-        .args(["task", "logs", &task.id, "--follow"])
-        .current_dir(world.repo())
-        .stdout(out)
-        .spawn()
-        .unwrap();
+    let follow = |file: &str, more: &[&str]| {
+        let mut command = world.command(world.program);
+        command.args(["task", "logs", &task.id, "--follow"]).args(more).current_dir(world.repo());
+        command.stdout(fs::File::create(world.path(file)).unwrap()).spawn().unwrap()
+    };
+    let mut follows = [follow("text", &[]), follow("lines", &["--json"])];
     agent.tell("echo one; until [ -e \"$notes.go\" ]; do sleep 0.05; done; echo two; exit 3");
-    let followed = || fs::read_to_string(world.path("followed")).unwrap();
-    world.until("the first line is shown", || followed().contains("one"));
-    assert!(!followed().contains("two"));
+    let followed = || ["text", "lines"].map(|file| fs::read_to_string(world.path(file)).unwrap());
+    world.until("the first line is shown", || followed().iter().all(|text| text.contains("one")));
+    assert!(!followed().iter().any(|text| text.contains("two")));
     fs::write(world.home().join("agents").join(format!("{}.1.go", task.id)), "").unwrap();
     task.has_events(1, "agent.exited");
-    assert!(follow.wait().unwrap().success());
-    assert!(followed().contains("two"), "{}", followed());
+    assert!(follows.iter_mut().all(|follow| follow.wait().unwrap().success()));
+    let [text, lines] = followed();
+    assert!(text.contains("two") && lines.contains("two"), "{text}\n{lines}");
+    for line in lines.lines() {
+        answers::check(&["task", "logs"], &serde_json::from_str(line).unwrap());
+    }
 }
 
 /// A harness that keeps a file of each conversation, as real ones do, and says how it was called.
@@ -253,6 +257,22 @@ impl<'w> Talk<'w> {
         fs::write(self.world.path("home/end"), "").unwrap();
         self.task.has_events(before + 1, "agent.exited");
     }
+}
+
+#[test]
+fn a_followed_conversation_is_a_line_for_each_turn() {
+    let world = talking_world();
+    let talk = Talk::begin(&world);
+    let mut follow = begin(&world, &["task", "logs", &talk.task.id, "--follow", "--json"]);
+    let lines = lines(&mut follow);
+    let asked = lines.recv().unwrap();
+    talk.end();
+    let turns = std::iter::once(asked).chain(lines).map(|line| serde_json::from_str(&line).unwrap());
+    let turns: Vec<Value> = turns.collect();
+    turns.iter().for_each(|turn| answers::check(&["task", "logs"], turn));
+    let kinds: Vec<_> = turns.iter().map(|turn| (&turn["spawn"], turn["kind"].as_str().unwrap())).collect();
+    assert_eq!(kinds, [(&json!(1), "asked"), (&json!(1), "said")], "{turns:?}");
+    assert!(follow.wait().unwrap().success());
 }
 
 #[test]

@@ -1,0 +1,139 @@
+//! Every schema in `docs/json` is compared with an answer that its command really gives.
+
+use std::process::Stdio;
+
+use orange_tests::schemas;
+use serde_json::Value;
+
+use crate::activity::asks;
+use crate::answers;
+use crate::attach::Terminal;
+use crate::custom::FLOW;
+use crate::following::{begin, lines, stir};
+use crate::world::{World, target_program};
+
+#[test]
+fn every_schema_describes_a_real_answer() {
+    let world = World::new().with_github();
+    look_around(&world);
+    keep_house(&world);
+    work(&world);
+    change_workflows(&world);
+    watch_an_agent(&world);
+    write_workflows(&world);
+    assert_eq!(schemas::compared(), schemas::names(), "compared, and in docs/json");
+}
+
+fn look_around(world: &World) {
+    for args in [
+        &["help"][..],
+        &["completions", "bash"],
+        &["complete", "--", "task", ""],
+        &["setup"],
+        &["install", "--harness", "claude"],
+        &["log"],
+        &["doctor"],
+        &["gc"],
+        &["monitor", "--once"],
+        &["ls"],
+        &["workflow", "list"],
+        &["workflow", "show", "default"],
+        &["workflow", "contract", "default"],
+    ] {
+        world.ok(args);
+    }
+    assert_eq!(world.ok(&["--version"])["json_version"], 1);
+    world.fails(2, "usage", &["tusk"]);
+}
+
+fn keep_house(world: &World) {
+    let (origin, other) = (world.path("toy.git"), world.path("other"));
+    world.git(&world.path(""), &["clone", "--quiet", &origin.to_string_lossy(), &other.to_string_lossy()]);
+    world.ok(&["project", "add", &other.to_string_lossy(), "--name", "other", "--pool-size", "1"]);
+    world.ok(&["project", "update", "other", "--pool-size", "2"]);
+    world.ok(&["project", "list"]);
+    world.ok(&["workspace", "init"]);
+    world.ok(&["workspace", "list"]);
+    world.ok(&["workspace", "gc"]);
+    world.ok(&["project", "remove", "other"]);
+}
+
+/// From the first agent to a merged pull request.
+fn work(world: &World) {
+    let task = world.create("fix", "Mend it [agents: work pass]", &[]);
+    world.ok(&["task", "wait", &task.id, "--status", "reviewing"]);
+    world.ok(&["task", "list"]);
+    for verb in ["next", "show", "create-pr"] {
+        task.ok(verb, &[]);
+    }
+    task.ok("merge", &["--local"]);
+    task.ok("delete", &["--yes"]);
+    task.ok("restore", &[]);
+}
+
+fn change_workflows(world: &World) {
+    world.workflow("flow.yml", FLOW);
+    let task = world.create("flow", "Mend that", &["--workflow", "flow", "--no-spawn"]);
+    task.ok("complete", &[]);
+    task.ok("update", &["--summary", "Mend that, please"]);
+    task.ok("migrate", &["--to", "pending", "--workflow", "minimal"]);
+    task.ok("cancel", &["--yes"]);
+}
+
+fn watch_an_agent(world: &World) {
+    let task = world.create("watched", "Watch it", &["--no-spawn"]);
+    let mut watch = begin(world, &["task", "watch", &task.id, "--json"]);
+    let watched = lines(&mut watch);
+    world.until("the watch has begun", || {
+        stir(&task);
+        watched.try_recv().is_ok()
+    });
+    task.ok("update", &["--summary", "Watch it [agents: scripted hang hang]"]);
+    task.ok("spawn", &[]);
+    let agent = task.agent(1);
+    agent.begun();
+    agent.tell("echo Hello; exec sleep 1000000");
+    world.until("it says hello", || world.orange(&["task", "logs", &task.id]).out.contains("Hello"));
+    task.ok("logs", &[]);
+    let (mut hook, request) = asks(world, &task, "curl example.org");
+    world.ok(&["task", "answer", &request, "allow"]);
+    assert!(hook.wait().unwrap().success());
+
+    let terminal = Terminal::plain(world, &format!("orange --json task attach {}", task.id));
+    terminal.shows("C-b d: detach");
+    terminal.press(&["C-b", "d"]);
+    let screen = terminal.shows("LEFT 0");
+    let answer = screen.lines().find(|line| line.starts_with('{')).unwrap();
+    answers::check(&["task", "attach"], &serde_json::from_str(answer).unwrap());
+
+    task.ok("restart", &[]);
+    task.agent(2).begun();
+    task.ok("stop", &[]);
+    task.ok("respawn", &[]);
+    task.agent(3).begun();
+    task.ok("cancel", &["--yes"]);
+    let lines: Vec<Value> = watched.iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
+    lines.iter().for_each(|line| answers::check(&["task", "watch"], line));
+    for kind in ["agent.doing", "agent.spawned", "status.changed"] {
+        assert!(lines.iter().any(|line| line["type"] == kind), "no {kind}: {lines:?}");
+    }
+    assert!(watch.wait().unwrap().success());
+}
+
+/// The authors' command.
+fn write_workflows(world: &World) {
+    world.workflow("old.yml", FLOW);
+    let new = FLOW.replace("name: flow", "name: new").replace("tries: 3", "tries: 3, walks: 5");
+    world.workflow("new.yml", &new);
+    for (command, files) in
+        [("check", &["new.yml"][..]), ("prove", &["new.yml"]), ("diff", &["old.yml", "new.yml"])]
+    {
+        let mut program = world.command(target_program("orange-workflow"));
+        program.arg(command).args(files).args(["--format", "json"]);
+        let output =
+            program.current_dir(world.home().join("workflows")).stderr(Stdio::inherit()).output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["version"], 1);
+        schemas::check(&format!("orange-workflow-{command}"), &answer);
+    }
+}
