@@ -24,6 +24,9 @@ const OF_THE_HOME: &[&str] = &["engine/src/store/", "engine/src/flow/", "engine/
 /// Who reads random numbers.
 const RANDOM: &[&str] = &["engine/src/store/id.rs", "engine/src/store/secret.rs"];
 
+/// Who answers with JSON: programs that others read.
+const ANSWERS: &[&str] = &["engine/src/", "tools/cli/src/", "tools/mcp/src/"];
+
 /// What opens, moves or removes a file, whatever it is and wherever a link leads.
 const FOLLOWS: &[&str] = &[
     "fs::read(",
@@ -71,6 +74,7 @@ pub(super) fn all(files: &[File], long: &File) -> Vec<Finding> {
     findings.extend(files.iter().filter_map(core_is_no_std));
     findings.extend(ours().filter(|file| file.path.starts_with("engine/src/")).flat_map(starts_programs));
     findings.extend(ours().flat_map(opens_files));
+    findings.extend(ours().flat_map(writes_json));
     findings.extend(ours().flat_map(has_rules));
     findings.extend(ours().filter_map(|file| is_long(file, long)));
     findings.extend(stale_entries(files, long));
@@ -169,6 +173,18 @@ fn opens_files(file: &File) -> impl Iterator<Item = Finding> {
             place,
             "opens, moves or removes a file of the home by itself",
             "go through engine/src/nofollow.rs, which follows no link and waits for nobody",
+        )
+    })
+}
+
+fn writes_json(file: &File) -> impl Iterator<Item = Finding> {
+    let answers = ANSWERS.iter().any(|folder| file.path.starts_with(folder));
+    code_outside_tests(file).filter(move |(_, code)| answers && code.contains("json!(")).map(|(number, _)| {
+        let place = format!("{}:{number}", file.path);
+        Finding::new(
+            place,
+            "writes JSON by hand",
+            "declare its type, in engine/src/answer or tools/cli/src/json",
         )
     })
 }
@@ -290,6 +306,14 @@ mod tests {
             check(&place, text, &[&format!("{place}:2")]);
         }
         check("engine/core/src/life.rs", text, &[]);
+    }
+
+    #[test]
+    fn json_is_written_from_types() {
+        let text = "//! A.\nfn f() { json!({}) }\n#[cfg(test)]\nmod tests { fn f() { json!({}) } }\n";
+        check("engine/src/cmd/a.rs", text, &["engine/src/cmd/a.rs:2"]);
+        check("tools/cli/src/cmd/a.rs", text, &["tools/cli/src/cmd/a.rs:2"]);
+        check("xtask/src/scratch.rs", text, &[]);
     }
 
     #[test]
