@@ -1,131 +1,136 @@
 //! The workflow language as a JSON Schema, written from the tables that the compiler itself reads by.
 
+mod types;
+
 use std::collections::BTreeMap;
 
 use orange_codegen::model::keys::{Key, Names, Object, STEP_WORKFLOW, Takes, WORKFLOW};
-use serde_json::{Map, Value, json};
+
+pub(crate) use types::Schema;
+
+use types::{Kind, Others};
 
 #[cfg(test)]
 mod tests;
 
 /// The schema of both kinds of workflow, draft 2020-12. What one file may refer to by name, it cannot say; `check` does.
-pub(crate) fn schema() -> Value {
+pub(crate) fn schema() -> Schema {
     let mut defs = Defs::default();
     let (machine, steps) = (defs.definition(&WORKFLOW, None), defs.definition(&STEP_WORKFLOW, None));
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Orange workflow",
-        "description": "What an agent's task may become: states and transitions, or steps.",
-        "type": "object",
-        "if": {
-            "anyOf": [{"required": ["steps"]}, {"required": ["workflow"]}],
-            "not": {"anyOf": [{"required": ["states"]}, {"required": ["transitions"]}]},
-        },
-        "then": steps,
-        "else": machine,
-        "$defs": defs.known,
-    })
+    let one_of = |keys: [&str; 2]| Schema { any_of: keys.map(Schema::with).into(), ..Schema::default() };
+    let has_steps = Schema { not: boxed(one_of(["states", "transitions"])), ..one_of(["steps", "workflow"]) };
+    Schema {
+        dialect: Some("https://json-schema.org/draft/2020-12/schema"),
+        title: Some("Orange workflow"),
+        description: Some("What an agent's task may become: states and transitions, or steps."),
+        condition: boxed(has_steps),
+        then: boxed(steps),
+        otherwise: boxed(machine),
+        defs: defs.known,
+        ..Schema::of("object")
+    }
 }
 
 /// What is defined once and referred to by name.
 #[derive(Default)]
 struct Defs {
-    known: BTreeMap<String, Value>,
+    known: BTreeMap<String, Schema>,
 }
 
 impl Defs {
     /// A reference to an object, which is defined if it is not yet.
-    fn object(&mut self, object: &Object) -> Value {
+    fn object(&mut self, object: &Object) -> Schema {
         let name = name(object.what);
         if !self.known.contains_key(&name) {
             // The name is taken before what is inside is defined.
-            self.known.insert(name.clone(), Value::Null);
+            self.known.insert(name.clone(), Schema::default());
             let definition = self.definition(object, None);
             self.known.insert(name.clone(), definition);
         }
-        json!({"$ref": format!("#/$defs/{name}")})
+        Schema::reference(&name)
     }
 
     /// The keys of an object; `tag` is the one that tells it from others, with its value.
-    fn definition(&mut self, object: &Object, tag: Option<(&str, &str)>) -> Value {
-        let properties: Map<String, Value> = object
-            .keys
-            .iter()
-            .map(|key| {
-                let is_tag = tag.filter(|(tag, _)| *tag == key.name);
-                (
-                    key.name.to_owned(),
-                    is_tag.map_or_else(|| self.key(key), |(_, value)| json!({"const": value})),
-                )
-            })
-            .collect();
-        let required: Vec<&str> = object.keys.iter().filter(|it| it.required).map(|it| it.name).collect();
-        let mut definition =
-            json!({"type": "object", "properties": properties, "additionalProperties": false});
-        if !required.is_empty() {
-            definition["required"] = json!(required);
+    fn definition(&mut self, object: &Object, tag: Option<(&str, &str)>) -> Schema {
+        let mut property = |key: &Key| match tag.filter(|(tag, _)| *tag == key.name) {
+            Some((_, value)) => Schema { constant: Some(value.to_owned()), ..Schema::default() },
+            None => Schema { description: Some(key.doc), ..self.value(&key.takes) },
+        };
+        let required = object.keys.iter().filter(|it| it.required).map(|it| it.name.to_owned());
+        Schema {
+            required: required.collect(),
+            properties: object.keys.iter().map(|key| (key.name.to_owned(), property(key))).collect(),
+            additional_properties: Some(Others::Allowed(false)),
+            ..Schema::of("object")
         }
-        definition
     }
 
-    fn key(&mut self, key: &Key) -> Value {
-        let mut value = self.value(&key.takes);
-        value["description"] = json!(key.doc);
-        value
-    }
-
-    fn value(&mut self, takes: &Takes) -> Value {
+    fn value(&mut self, takes: &Takes) -> Schema {
         match takes {
-            Takes::Text => json!({"type": "string"}),
-            Takes::Boolean => json!({"type": "boolean"}),
-            Takes::Integer(least) => json!({"type": "integer", "minimum": least, "maximum": u32::MAX}),
-            Takes::Word(words) => json!({"enum": words}),
-            Takes::Name(names) => json!({"type": "string", "pattern": pattern(*names)}),
-            Takes::Guard => json!({
-                "type": "string",
-                "pattern": r"[A-Za-z_][A-Za-z0-9_]*\s*(<|>|<=|>=|==|!=)\s*[0-9]+",
-                "examples": ["review_round < 2"],
-            }),
-            Takes::Heading => {
-                json!({"type": "string", "pattern": r"^\s*#{1,6}\s+\S", "examples": ["## Handoff"]})
+            Takes::Text => Schema::of("string"),
+            Takes::Boolean => Schema::of("boolean"),
+            Takes::Integer(least) => {
+                Schema { minimum: Some(*least), maximum: Some(u32::MAX), ..Schema::of("integer") }
             }
-            Takes::Scalar => json!({"type": ["string", "number", "boolean"]}),
+            Takes::Word(words) => Schema { words: words.to_vec(), ..Schema::default() },
+            Takes::Name(names) => Schema { pattern: Some(pattern(*names)), ..Schema::of("string") },
+            Takes::Guard => Schema {
+                pattern: Some(r"[A-Za-z_][A-Za-z0-9_]*\s*(<|>|<=|>=|==|!=)\s*[0-9]+"),
+                examples: vec!["review_round < 2"],
+                ..Schema::of("string")
+            },
+            Takes::Heading => Schema {
+                pattern: Some(r"^\s*#{1,6}\s+\S"),
+                examples: vec!["## Handoff"],
+                ..Schema::of("string")
+            },
+            Takes::Scalar => {
+                Schema { kind: Some(Kind::Any(&["string", "number", "boolean"])), ..Schema::default() }
+            }
             Takes::Object(object) => self.object(object),
             Takes::Tagged(tag, objects) => self.tagged(tag, objects),
-            Takes::List(item) => json!({"type": "array", "items": self.value(item)}),
+            Takes::List(item) => Schema { items: boxed(self.value(item)), ..Schema::of("array") },
             Takes::OneOrList(item) => {
                 let item = self.value(item);
-                json!({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]})
+                let list = Schema { items: boxed(item.clone()), min_items: Some(1), ..Schema::of("array") };
+                Schema { any_of: vec![item, list], ..Schema::default() }
             }
             Takes::Map(Takes::Object(object)) => {
                 // Of what has a name there may be nothing more to say: `pending:`.
-                let value = json!({"if": {"not": {"type": "null"}}, "then": self.object(object)});
-                json!({"type": "object", "additionalProperties": value})
+                let not_null = Schema { not: boxed(Schema::of("null")), ..Schema::default() };
+                let then = boxed(self.object(object));
+                Schema::map(Schema { condition: boxed(not_null), then, ..Schema::default() })
             }
-            Takes::Map(value) => json!({"type": "object", "additionalProperties": self.value(value)}),
+            Takes::Map(value) => Schema::map(self.value(value)),
         }
     }
 
     /// One of several objects. The tag is looked at first, so that a fault is told of the one object that is meant.
-    fn tagged(&mut self, tag: &str, objects: &[Object]) -> Value {
-        let cases: Vec<Value> = objects.iter().map(|object| self.case(tag, object)).collect();
-        let words: Vec<&str> = objects.iter().map(|it| it.what).collect();
-        json!({
-            "type": "object",
-            "required": [tag],
-            "properties": {tag: {"enum": words}},
-            "allOf": cases,
-        })
+    fn tagged(&mut self, tag: &str, objects: &[Object]) -> Schema {
+        let words = objects.iter().map(|it| it.what).collect();
+        Schema {
+            kind: Some(Kind::One("object")),
+            properties: BTreeMap::from([(tag.to_owned(), Schema { words, ..Schema::default() })]),
+            all_of: objects.iter().map(|object| self.case(tag, object)).collect(),
+            ..Schema::with(tag)
+        }
     }
 
-    fn case(&mut self, tag: &str, object: &Object) -> Value {
+    fn case(&mut self, tag: &str, object: &Object) -> Schema {
         let definition = self.definition(object, Some((tag, object.what)));
         self.known.insert(object.what.to_owned(), definition);
-        json!({
-            "if": {"properties": {tag: {"const": object.what}}, "required": [tag]},
-            "then": {"$ref": format!("#/$defs/{}", object.what)},
-        })
+        let is_it = Schema { constant: Some(object.what.to_owned()), ..Schema::default() };
+        let properties = BTreeMap::from([(tag.to_owned(), is_it)]);
+        Schema {
+            condition: boxed(Schema { properties, ..Schema::with(tag) }),
+            then: boxed(Schema::reference(object.what)),
+            ..Schema::default()
+        }
     }
+}
+
+fn boxed(schema: Schema) -> Option<Box<Schema>> {
+    Some(Box::new(schema))
 }
 
 /// What an object is called: `exit-rule` for "an exit rule".

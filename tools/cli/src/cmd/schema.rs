@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::answer::{Answer, Failure};
+use crate::answer::Answer;
 use crate::cmd::one;
+use crate::json;
 use crate::schema::schema;
 
 /// Print the JSON Schema of the workflow language, for editors.
@@ -24,8 +25,6 @@ pub(crate) struct Schema {
 }
 
 pub(super) fn run(args: &Schema) -> Result<Answer, Answer> {
-    let text = serde_json::to_string_pretty(&schema()).map_err(|error| {
-        Failure::new(format!("cannot write JSON: {error}"), "please report this as a bug of orange-workflow")
-    })?;
-    Ok(one::deliver(text + "\n", args.output.as_deref())?)
+    let text = json::written(&schema())?;
+    Ok(one::deliver(text, args.output.as_deref())?)
 }
