@@ -38,7 +38,7 @@ enum Command {
     Ci,
     /// The rules of the house: arrows between packages, dependencies of the small binary, forgotten files.
     Tidy,
-    /// Write the golden files anew, the Rust that each workflow becomes.
+    /// Rewrite the golden files, the Rust that each workflow becomes.
     Codegen,
     /// Whole lives of tasks in a scratch home: real tmux, real git, a scripted agent.
     Demo,

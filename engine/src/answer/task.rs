@@ -15,7 +15,7 @@ pub struct Changing<T> {
     /// The answer itself.
     #[serde(flatten)]
     pub answer: T,
-    /// What was put right on the way, if anything.
+    /// What the command has repaired, if anything.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repaired: Vec<Repair>,
 }

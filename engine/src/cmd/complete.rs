@@ -14,7 +14,7 @@ use crate::cmd::args::{Cli, Shell, TaskName};
 use crate::cmd::task::named_or_here;
 use crate::store::{self, Task, projects};
 
-/// What a value is the name of, told by its placeholder in the help.
+/// The kind of thing that a value names, read from its placeholder in the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Names {
     Tasks,
@@ -54,7 +54,7 @@ fn found(app: &App, words: &[String]) -> Vec<Candidate> {
     })
 }
 
-/// What was read. What cannot be read has no names: the line that is being typed stays as it is, and `orange log` has the error.
+/// The names that were read, and none after an error: the line that is being typed stays as it is, and `orange log` has the error.
 fn or_log<T: Default>(read: Result<T>) -> T {
     read.unwrap_or_else(|error| {
         log::error!(target: "complete", "{}", error.one_line());

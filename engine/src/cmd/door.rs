@@ -48,7 +48,7 @@ pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Comp
     }
     if command.is_detached() {
         return match become_independent().and_then(|()| run(built, command, as_json)) {
-            // Whoever calls it in place of the engine reads the answer; the engine itself is not refused.
+            // A person who calls it in place of the engine reads the answer; the engine itself is not refused.
             Err(error) if error.kind == Kind::NotAllowed => fail(&error, as_json),
             outcome => note(command.component(), &outcome),
         };
@@ -123,7 +123,7 @@ fn print(answer: &Answer, as_json: bool) -> Result<bool> {
 
 fn unwritten(cause: &io::Error) -> Error {
     Error::new(Kind::Environment, format!("cannot write the answer: {cause}"))
-        .help("what was asked for is done; free space where the answer is to go, and ask for it anew")
+        .help("what was asked for is done; free space where the answer is to go, and ask for it again")
 }
 
 fn end(outcome: Result<Answer>, as_json: bool) -> ExitCode {

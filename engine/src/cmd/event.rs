@@ -1,4 +1,4 @@
-//! `orange agent event`: what the hooks of a harness call. It notes what happens and never stands in an agent's way.
+//! `orange agent event`: what the hooks of a harness call. It records what happens and never blocks an agent.
 
 use std::io::{self, Read, Write};
 

@@ -75,7 +75,7 @@ fn show(machine: &'static Machine<'static>) -> Result<Answer> {
 /// What agents must write and run, status by status.
 fn contract(machine: &Machine<'_>) -> Result<Answer> {
     let head = format!(
-        "What `{}` asks of agents. What is not listed here is refused and changes nothing.",
+        "What `{}` asks of agents. A request that is not listed here is refused and changes nothing.",
         machine.name
     );
     let contract = contract::of(machine);

@@ -81,7 +81,7 @@ pub fn start(
     // Somebody may have removed its folder.
     workspace::acquire(app, locked)?;
     make_room(app, locked, spawn.actor())?;
-    // Whoever wrote before this one had no say in its verdict, however late.
+    // A reviewer before this one has no say in its verdict, however late it wrote.
     locked.sync()?;
 
     let record = Spawn { answers, ..record(app, machine, locked, spawn, counter, occasion)? };
@@ -230,7 +230,7 @@ pub fn clear_away(app: &App, locked: &LockedTask, spawn: u32) -> Result<()> {
     window.map_or(Ok(()), |window| kill_agent(app, locked, spawn, &window))
 }
 
-/// Pastes a message into the worker's window, unless it was told that under this mark already. False where no worker is
+/// Pastes a message into the worker's window, unless it has the message with this mark already. False where no worker is
 /// alive to read it.
 ///
 /// # Errors
@@ -243,7 +243,7 @@ pub fn notify_worker(app: &App, locked: &LockedTask, mark: &str, message: &str) 
     }
 }
 
-/// Pastes a message into the window of a living agent, unless it was told that under this mark already.
+/// Pastes a message into the window of a living agent, unless it has the message with this mark already.
 ///
 /// # Errors
 /// `environment` when tmux fails; `refused` when the agent has no window any more, or does not read.
@@ -282,7 +282,7 @@ fn until_it_has_read(spawn: u32, pane: &Pane) -> Result<()> {
         && terminal::unread(&pane.tty).is_some_and(|left| left > 0)
     {
         if Instant::now() >= until {
-            let message = format!("agent {spawn} does not read what it was told: it waits in its terminal");
+            let message = format!("agent {spawn} does not read its message: it waits in its terminal");
             return Err(Error::new(Kind::Refused, message)
                 .help("`orange task attach` shows what it does; it reads it when it goes on"));
         }

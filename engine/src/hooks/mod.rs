@@ -1,6 +1,6 @@
-//! The hooks: what transitions do to the outside. Each is idempotent and silently succeeds when nothing is to be done
-//! (seed 000), so that a transition that a kill interrupted can be finished by running it again. A message that nobody is
-//! there to read is a failure, though.
+//! The hooks: what transitions do to the outside. Each is idempotent and succeeds when nothing is to be done, so that
+//! the engine can finish a transition that a kill has interrupted by running its hooks again. A message without a
+//! reader is a failure, though.
 
 pub mod agent_processes;
 pub mod agents;
@@ -61,7 +61,7 @@ pub fn run(context: &HookContext<'_>, locked: &mut LockedTask, hook: &'static Ho
     done.map(|()| Set::new())
 }
 
-/// Where no worker is alive to be told, one is started if the hook says with which prompt: that says what to read.
+/// Where no worker is alive to get the message, one is started if the hook names a prompt, which says what to read.
 fn notify_worker(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) -> Result<()> {
     let message = hook.message.replace("{orange}", &shell_word(&context.app.program));
     if agents::started_since(context.app, locked, hook, context.since)?
@@ -76,7 +76,7 @@ fn notify_worker(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook
     }
     match hook.spawn() {
         Some(_) => spawn(context, locked, hook),
-        None => Err(Error::new(Kind::Refused, "no worker is alive to be told")
+        None => Err(Error::new(Kind::Refused, "no worker is alive to get the message")
             .help("`orange task respawn` starts one that reads TASK.md")),
     }
 }
@@ -96,7 +96,7 @@ fn spawn(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) ->
 }
 
 /// Refuses what cannot work before anything has changed: a harness, tmux or git that is missing or too old, a worktree
-/// that cannot be had (design §6). Gives the room for the worktree that is going to be acquired.
+/// that is not available. Returns the slot for the worktree that is going to be acquired.
 ///
 /// # Errors
 /// `environment` or `refused`, with what to do.

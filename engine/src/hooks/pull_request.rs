@@ -69,8 +69,8 @@ pub fn open(app: &App, locked: &mut LockedTask) -> Result<Opened> {
     Ok(opened)
 }
 
-/// Takes over the open pull request that the branch of a new task has already, if GitHub can tell quickly; nobody is told
-/// when it cannot.
+/// Takes over the open pull request that the branch of a new task has already, if GitHub answers quickly; no answer is
+/// no failure.
 ///
 /// # Errors
 /// Those of the store and of git.
@@ -86,8 +86,8 @@ pub fn adopt(app: &App, locked: &mut LockedTask) -> Result<()> {
     }
 }
 
-/// Asks GitHub for the pull request that somebody else has opened for the branch of a task without one. What comes back
-/// is the task's: it is open, or was merged since the task was created. `None` where GitHub is not in use.
+/// Asks GitHub for the pull request that somebody else has opened for the branch of a task without one. The answer
+/// is the task's pull request: it is open, or was merged since the task was created. `None` where GitHub is not in use.
 ///
 /// # Errors
 /// `environment` when gh is too slow or fails.

@@ -30,7 +30,7 @@ pub struct Beginning {
 }
 
 /// Keeps what an agent did that has ended, and finds out which conversation it had. A kill between this and the record of its end
-/// does no harm: it is kept again. What cannot be kept is no reason not to record the end; it is told in the answer.
+/// does no harm: it is kept again. A transcript that cannot be kept does not prevent the record of the end; the answer reports it.
 pub fn keep(app: &App, locked: &LockedTask, spawn: u32) -> Exited {
     let Some(record) = locked.history().agents.get(&spawn) else {
         return Exited { spawn, ..Exited::default() };

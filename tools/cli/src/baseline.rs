@@ -64,7 +64,7 @@ impl Baseline {
             )
         })?;
         let wrong = |what: String| {
-            let help = format!("write it anew with --write-baseline {shown}");
+            let help = format!("write it again with --write-baseline {shown}");
             Failure::new(format!("{shown} is no baseline: {what}"), help)
         };
         let document: Document = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;

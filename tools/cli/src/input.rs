@@ -71,7 +71,7 @@ pub(crate) fn collect(paths: &[PathBuf], stdin_name: Option<&str>) -> Collected 
             .push(Failure::new("--stdin-name names `-`, which is none of the paths", "add `-`"));
     }
     if paths.len() > 1 {
-        // What is named has to be a workflow, wherever else it is found; and it is called as it was named first.
+        // A file that an argument names has to be a workflow, wherever else it is found; its first name is the one that is shown.
         collected.inputs.sort_by_key(|it| matches!(it.origin, Origin::Found(_)));
         let mut seen = BTreeSet::new();
         collected.inputs.retain(|input| seen.insert(input.identity()));

@@ -1,4 +1,4 @@
-//! The authors' command as a library: arguments in, an answer out, nothing printed on the way.
+//! The authors' command as a library: arguments in, an answer out, nothing printed.
 
 mod answer;
 mod args;

@@ -12,7 +12,7 @@ pub(crate) struct Folders {
 }
 
 impl Folders {
-    /// The folder of a file, from the root of the file system and without links on the way. The folder of what is
+    /// The folder of a file, from the root of the file system and without links in it. The folder of what is
     /// in no file is the current one.
     pub(crate) fn of(&mut self, file: &Path) -> &Path {
         let parent = file.parent().unwrap_or(Path::new(""));
@@ -61,7 +61,7 @@ pub(crate) fn current() -> PathBuf {
     env::current_dir().map_or_else(|_| PathBuf::from("/"), |it| absolute(&it))
 }
 
-/// The way from a folder to a file, both from the root of the file system, with `/` between the names.
+/// The path from a folder to a file, both from the root of the file system, with `/` between the names.
 pub(crate) fn relative(folder: &Path, file: &Path) -> String {
     let shared = folder.components().zip(file.components()).take_while(|(a, b)| a == b).count();
     let up = folder.components().skip(shared).map(|_| "..".to_owned());

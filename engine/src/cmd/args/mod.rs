@@ -96,7 +96,7 @@ Examples:
   orange install --harness codex
   orange install --print
 
-Every install writes the skill anew; a file that somebody else wrote is left alone.")]
+Every install writes the skill again; a file that somebody else wrote is left alone.")]
     Install(InstallArgs),
     /// Show what coding agents would ask before they work, and agree to it
     #[command(after_help = "\
@@ -106,7 +106,7 @@ Examples:
   orange setup --undo
 
 It shows, for each coding agent on PATH and each project, what the agent would ask (a login, trust in the repository,
-permissions) and what would settle it. Agents are started where nobody answers, so what is open refuses a task's start.
+permissions) and what would answer it. Agents are started where nobody answers, so what is open refuses a task's start.
 On a terminal it asks for each agent in each project; nothing is changed before the last answer, and --yes agrees to all.
 With a yes it is recorded in ORANGE_HOME/setup.json and passed as arguments of each agent; a file of the agent's own is
 changed only where no argument will do, is named, and comes back with --undo.")]
@@ -140,8 +140,8 @@ Kinds, each with the age after which it may go where nothing else is set:
   trash       90 days   a deleted task that has no backup
   definition  30 days   a former definition of a workflow of your own that no task has
   temporary             a file of a process that has died
-A project's own ages are set by `orange project update`, and `orange monitor` keeps to those by itself. What is not merged is
-never removed, whatever its age.")]
+A project's own ages are set by `orange project update`, and `orange monitor` keeps to those by itself. Orange never
+removes work that is not merged, whatever its age.")]
     Gc(GcArgs),
     /// Print the completion script of a shell
     #[command(after_help = "\

@@ -111,8 +111,8 @@ Examples:
   orange task restart add-login
   orange task restart add-login --fresh
 
-For an agent that hangs. What it has written stays in the worktree; status and counters stay as they are. The agent is told
-what the `respawn_prompt` of the task's status says; without one, what it was told at first.")]
+For an agent that hangs. Its work stays in the worktree; status and counters stay as they are. The new agent gets
+what the `respawn_prompt` of the task's status says; without one, its first prompt again.")]
     Restart {
         /// Which task.
         #[command(flatten)]
@@ -217,7 +217,7 @@ Examples:
 
 A task with a pull request is merged on GitHub: this asks what has become of that, and then only cleans up. Where `gh` is in
 use, it finds the one that somebody has opened by hand for the branch, too.
-What is not reviewed is merged with `--force`, by a person; the task's history says so. It ends agents that are alive, and
+`--force` lets a person merge work that is not reviewed; the task's history says so. It ends agents that are alive, and
 asks before that, unless `--yes` is there. A task that was finished without a merge is merged, too, and stays where it is.")]
     Merge(MergeArgs),
     /// Push a task's branch and open a pull request for it
@@ -267,7 +267,7 @@ pub struct AnswerArgs {
     /// Whether the agent may
     #[arg(value_name = "ANSWER")]
     pub decision: Decision,
-    /// What the agent is told when it may not
+    /// The message to the agent when it may not
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub message: Option<String>,
 }

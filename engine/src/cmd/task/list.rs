@@ -30,7 +30,7 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let is_shown = |listed: &Listed| listed.task.as_ref().map_or(true, |task| is_wanted(&task.owned));
     let saved = Saved::read(&app.home);
     let mut known = list::journals(&app.home.tasks(), project)?;
-    // What is wrong with projects or the pool is told by whoever needs them.
+    // Commands that need the projects or the pool report what is wrong with them.
     let queue = saved.and_then(|saved| Queue::of(&app.home, saved, &known)).ok();
     let around = Around { app, panes: Panes::of(app), queue };
     known.retain(|task| task.may_be(is_wanted));
@@ -65,7 +65,7 @@ fn nothing(app: &App, args: &ListArgs) -> Result<&'static str> {
 const NO_PROJECT: &str = "\
 No project yet. To begin:
   orange project add ~/code/coffee                           a repository to work on
-  orange setup                                               what your coding agents would ask, settled by consent
+  orange setup                                               answers what your coding agents would ask, if you agree
   orange task create add-login \"Implement the login form\"    a task, whose agent starts at once
 
 `orange help` shows every command.";
@@ -194,7 +194,7 @@ fn what_matters(task: &TaskRow<'_>, width: Option<usize>) -> String {
     }
 }
 
-/// On a narrow terminal the branch gives way, so that it is seen which tasks want attention.
+/// On a narrow terminal the branch is shortened, so that the tasks that want attention stay visible.
 fn branch_width(terminal: Option<usize>) -> usize {
     const OTHERS: usize = 68;
     terminal.map_or(30, |width| width.saturating_sub(OTHERS).clamp(12, 30))

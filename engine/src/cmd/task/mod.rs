@@ -120,7 +120,7 @@ pub fn list(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     list::run(app, args, as_json)
 }
 
-/// A command that changes a task; it tells what was put right on the way.
+/// A command that changes a task, and reports what it has repaired.
 fn changing<T: Serialize>(
     app: &App,
     task: &TaskName,

@@ -1,4 +1,4 @@
-//! What a command has put right on its way: it is told in the answer, be that a yes or a no.
+//! What a command has repaired in `TASK.md`: its answer reports it, also when the command is refused.
 
 use serde::Serialize;
 

@@ -76,7 +76,7 @@ fn is_under_way(app: &App, dir: &TaskDir) -> Result<bool> {
     }
 }
 
-/// What was told of what the agents of a task do.
+/// What was printed about the agents of a task.
 #[derive(Default)]
 struct Doings {
     /// What the file was when it was last looked at.
@@ -85,7 +85,7 @@ struct Doings {
 }
 
 impl Doings {
-    /// Tells what agents have come to do since; whether somebody still listens. What cannot be read is not told.
+    /// Prints what agents do since the last look, without what cannot be read. Returns whether somebody still reads it.
     fn tell(&mut self, app: &App, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<bool> {
         let file = std::fs::metadata(dir.activity());
         let found = file.and_then(|file| Ok((file.len(), file.modified()?))).ok();

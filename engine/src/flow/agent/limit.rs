@@ -69,7 +69,7 @@ pub fn go_on(app: &App, locked: &mut LockedTask, spawn: u32) -> Result<Option<St
     let reason = if is_at_one(locked.dir(), spawn) {
         let mark = format!("{}.{spawn}", locked.history().last_seq);
         agents::say(app, locked, spawn, &mark, GO_ON)?;
-        "it was told that the limit is over"
+        "it got the message that the limit is over"
     } else {
         "it went on by itself"
     };

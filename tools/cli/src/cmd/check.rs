@@ -89,7 +89,7 @@ impl Rules {
         }
         if !gone.is_empty() {
             let path = path.display();
-            put(&mut out, format_args!("  help: write the baseline anew with --write-baseline {path}\n"));
+            put(&mut out, format_args!("  help: write the baseline again with --write-baseline {path}\n"));
         }
         out
     }
@@ -100,7 +100,7 @@ fn write_baseline(path: &Path, report: &mut Report, is_whole: bool) -> Result<St
     let shown = path.display();
     if !is_whole {
         let message = format!("{shown} is not written: not everything could be checked");
-        return Err(Failure::new(message, "mend what else is told here first"));
+        return Err(Failure::new(message, "correct the other findings first"));
     }
     let baseline = Baseline::of(report, path);
     baseline.write(path)?;

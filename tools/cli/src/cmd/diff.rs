@@ -17,10 +17,10 @@ use crate::report::File;
 /// Tell what changes for tasks that are under way when a new workflow takes the place of an old one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A change is breaking when a task that is under way may be refused what it was allowed, or have no way on: a state or a \
+A change is breaking when a task that is under way may be refused what it was allowed, or stay where it is for ever: a state or a \
 transition is gone, a guard or a gate lets less through, an end is none any more. Nothing is said of what stays the same.
 
-With --home, the tasks are listed that would be stranded: those that are not over, and whose state is gone or has no way on.
+With --home, the tasks are listed that would be stranded: those that are not over, and whose state is gone or has lost its last transition.
 
 Examples:
   orange-workflow diff workflows/flow.yml flow.yml
@@ -90,7 +90,7 @@ fn no_machine(file: &File, refused: &[Diagnostic]) -> Failure {
     )
 }
 
-/// The tasks of the old workflow that have no way on in the new one.
+/// The tasks of the old workflow that no transition of the new one leads on.
 fn stranded<'h>(
     home: &'h Home,
     comparison: &Comparison,

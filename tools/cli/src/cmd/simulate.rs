@@ -30,7 +30,7 @@ The commands of a script, one a line; `#` begins a comment:
   die [worker|reviewer]        the agent ends
   respawn                      start the state's agent again
   set COUNTER NUMBER           set a counter
-  next, show                   look at the ways on, look at the task
+  next, show                   look at the transitions, look at the task
   back, quit                   take a step back, stop
 
 Examples:

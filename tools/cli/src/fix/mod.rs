@@ -16,7 +16,7 @@ pub(crate) use diff::unified;
 use apply::apply;
 use judge::{Verdict, judge};
 
-/// How often one file is checked anew before it is left as it then is.
+/// How often one file is checked again before it is left as it then is.
 const MAX_CHECKS: usize = 200;
 
 /// How many fixes are made between two checks.
@@ -74,7 +74,7 @@ struct Work {
     reach: Reach,
     made: usize,
     refused: Vec<Refused>,
-    /// What was refused is not tried again.
+    /// The texts that were refused, which are not tried again.
     seen: HashSet<(String, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! Lays a workflow in YAML out anew: the order of keys, quotes, indentation and blank lines. Comments stay with what
+//! Formats a workflow in YAML: the order of keys, quotes, indentation and blank lines. Comments stay with what
 //! they belong to, and what the workflow means stays what it is.
 
 mod attach;
@@ -26,11 +26,11 @@ const MAX_WIDTH: usize = 100;
 pub(crate) enum Left {
     /// It cannot be read, or has what no workflow has.
     Broken,
-    /// Laid out anew it would differ, in these words. That is a bug of ours.
+    /// The formatted workflow would differ, in these words. That is a bug of ours.
     Different(String),
 }
 
-/// A workflow's text, laid out anew. It is held against the old one: the same machine, the same findings and the same
+/// A workflow's text, formatted and compared with the old one: the same machine, the same findings and the same
 /// comments must come of it.
 ///
 /// # Errors

@@ -76,9 +76,9 @@ impl Graph {
     ) -> Result<(), Failure> {
         let between = |it: &&mut Edge| (it.from, it.to) == (from, to);
         let follows = |it: &Edge| step.line.is_some_and(|line| it.stands_in(line, index));
-        let is_told = self.edges.iter().any(|it| (it.from, it.to) == (from, to) && follows(it));
+        let is_followed = self.edges.iter().any(|it| (it.from, it.to) == (from, to) && follows(it));
         let mut taken = 0;
-        for edge in self.edges.iter_mut().filter(between).filter(|it| !is_told || follows(it)) {
+        for edge in self.edges.iter_mut().filter(between).filter(|it| !is_followed || follows(it)) {
             edge.mark.on = true;
             edge.mark.steps.push(number);
             taken += 1;

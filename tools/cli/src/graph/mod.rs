@@ -18,7 +18,7 @@ pub(crate) use svg::svg;
 
 use crate::answer::Failure;
 
-/// What there is to draw. Texts are as the author wrote them; each language escapes them in its own way.
+/// What there is to draw. Texts are as the author wrote them; each language escapes them itself.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Graph {
     name: String,
@@ -78,10 +78,10 @@ struct Edge {
 /// Who takes an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Taker {
-    /// Whoever asks for it.
+    /// The actors who ask for it.
     #[default]
     Asker,
-    /// Whoever asks for it, and also the engine when an agent has ended.
+    /// The actors who ask for it, and also the engine when an agent has ended.
     AskerOrEngine,
     /// The engine, when an agent has ended.
     Engine,

@@ -22,13 +22,13 @@ pub(crate) struct Changes<'c> {
     pub new: &'c Source,
     /// What was found.
     pub comparison: &'c Comparison,
-    /// The tasks that have no way on.
+    /// The tasks that no transition leads on.
     pub stranded: Vec<Stranded<'c>>,
     /// Where they were looked for.
     pub home: &'c Home,
 }
 
-/// A task that has no way on.
+/// A task that no transition leads on.
 pub(crate) struct Stranded<'c> {
     /// The task.
     pub task: &'c Task,

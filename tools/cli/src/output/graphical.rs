@@ -10,7 +10,7 @@ use super::human::{WIDTH, is_about_the_whole_file};
 use super::{printable, put, wrap};
 use crate::report::File;
 
-/// A label is never wrapped to fewer columns than these; it is told below the lines instead.
+/// A label is never wrapped to fewer columns than these; it is printed below the lines instead.
 const MIN_LABEL: usize = 24;
 
 /// What findings are drawn with.

@@ -1,4 +1,4 @@
-//! Findings for people: drawn where there is a terminal, told in sentences where there is none.
+//! Findings for people: drawn on a terminal, and in sentences elsewhere.
 
 use std::env;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! A simulation: a walk, led by lines of text, and told in lines of text.
+//! A simulation: a walk that lines of text lead and lines of text describe.
 
 mod tell;
 
@@ -22,7 +22,7 @@ pub(crate) struct Simulation<'m> {
 pub(crate) enum Then {
     /// The next line.
     GoOn,
-    /// Nothing: whoever leads wants to stop.
+    /// Nothing: the simulation ends.
     Stop,
 }
 

@@ -43,11 +43,11 @@ pub(super) struct Line {
 pub(super) struct Plan {
     /// The centre of each box.
     pub boxes: Vec<Point>,
-    /// The way of each line.
+    /// The path of each line.
     pub routes: Vec<Route>,
 }
 
-/// The way of one line.
+/// The path of one line.
 #[derive(Debug, Default)]
 pub(super) struct Route {
     /// From the border of one box to that of the other.
@@ -74,7 +74,7 @@ const STUB: f64 = 12.0;
 /// Half the distance between the ends of a loop.
 const LOOP: f64 = 7.0;
 
-/// The ways in which dagre puts boxes below each other.
+/// The alignments in which dagre puts boxes below each other.
 const ALIGNMENTS: [Option<Align>; 5] =
     [None, Some(Align::UL), Some(Align::UR), Some(Align::DL), Some(Align::DR)];
 

@@ -1,4 +1,4 @@
-//! Lines: solid for whoever asks, dashed for the engine, both where both take the same way.
+//! Lines: solid for an actor who asks, dashed for the engine, both where both take the same transition.
 
 use super::super::{Edge, Taker};
 use super::layout::{Point, Route, Stretch};
@@ -57,7 +57,7 @@ pub(super) fn label(out: &mut String, lines: &[String], centre: Point) {
     }
 }
 
-/// The numbers of the steps that go this way, in a badge.
+/// The numbers of the steps along this line, in a badge.
 pub(super) fn badge(out: &mut String, numbers: &str, centre: Point) {
     let size = Point { x: (width(numbers, LABEL_SIZE) + 10.0).max(18.0), y: 18.0 };
     let (x, y) = (number(centre.x - size.x / 2.0), number(centre.y - size.y / 2.0));
@@ -79,7 +79,7 @@ pub(super) fn badge_place(route: &Route, lines: &[String]) -> Point {
     }
 }
 
-/// Which way the line goes at its end.
+/// The direction of the line at its end.
 fn direction(last: &Stretch, is_loop: bool) -> Point {
     match is_loop {
         true => Point { x: -1.0, y: 0.0 },

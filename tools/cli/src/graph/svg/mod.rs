@@ -65,7 +65,7 @@ struct Page<'g> {
 }
 
 impl<'g> Page<'g> {
-    /// Moves the plan to where it belongs on the page.
+    /// Moves the plan to its place on the canvas.
     fn new(graph: &'g Graph, sizes: &'g Sizes, mut plan: Plan) -> Self {
         let (least, greatest) = plan.extent(sizes);
         let drawn = greatest.x - least.x;
@@ -206,7 +206,7 @@ fn description(graph: &Graph) -> String {
         let names: Vec<&str> = names.collect();
         (!names.is_empty()).then(|| format!("{}: {}.", kind.meaning(), names.join(", ")))
     };
-    let counted = format!("{} states, {} ways between them.", graph.nodes.len(), graph.edges.len());
+    let counted = format!("{} states, {} arrows between them.", graph.nodes.len(), graph.edges.len());
     std::iter::once(counted).chain(Kind::ALL.into_iter().filter_map(of_kind)).collect::<Vec<_>>().join(" ")
 }
 
