@@ -36,7 +36,7 @@ enum Command {
     BuildWorkflow(build_workflow::BuildWorkflow),
     /// Everything that must hold before a change is accepted; continuous integration runs this and nothing else.
     Ci,
-    /// The rules of the house: arrows between packages, dependencies of the small binary, forgotten files.
+    /// The rules that no compiler checks: arrows between packages, dependencies of the small binary, words, forgotten files.
     Tidy,
     /// Rewrite the golden files, the Rust that each workflow becomes.
     Codegen,
@@ -44,7 +44,7 @@ enum Command {
     Demo,
     Agents(agents::Agents),
     Bench(bench::Bench),
-    /// How large the binary is, with and without custom workflows, beside the budgets; fails when it is over one.
+    /// The size of the binary, with and without custom workflows, beside the budgets; fails when it exceeds one.
     Size,
     NewLint(new_lint::NewLint),
     Mutate(mutate::Mutate),

@@ -33,7 +33,7 @@ pub use workflow::{
 };
 pub use workspace::{CollectedWorktree, MadeWorktrees, Worktree};
 
-/// `true` in an answer: what was asked for is done.
+/// `true` in an answer: the command has done what was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(into = "bool")]

@@ -1,4 +1,4 @@
-//! What shells ask while somebody types: the names of what there is, and the scripts that ask.
+//! Completion for shells: the candidates for a word, and the scripts that ask for them.
 
 use std::ffi::{OsStr, OsString};
 
@@ -62,7 +62,7 @@ fn or_log<T: Default>(read: Result<T>) -> T {
     })
 }
 
-/// What could be the last of these words, which may be empty. `list` knows the names of what there is.
+/// The candidates for the last of these words, which may be empty. `list` has the names of each kind.
 fn candidates(words: &[String], list: impl Fn(Names) -> Vec<Candidate>) -> Vec<Candidate> {
     let Some(last) = words.last() else { return Vec::new() };
     let line: Vec<OsString> =
@@ -73,7 +73,7 @@ fn candidates(words: &[String], list: impl Fn(Names) -> Vec<Candidate>) -> Vec<C
         Some(names) => named(list(names), last),
         None => vec![Candidate::from(candidate)],
     });
-    // An option is offered to who begins one.
+    // Options are candidates only for a word that begins with `-`.
     found.filter(|candidate| last.starts_with('-') || !candidate.word.starts_with('-')).collect()
 }
 
@@ -89,7 +89,7 @@ fn asking(command: clap::Command) -> clap::Command {
     marked.mut_subcommands(asking)
 }
 
-/// Those that begin as what was typed; for `--option=value`, that is the value.
+/// The candidates that begin with the typed word; for `--option=value`, with the value.
 fn named(candidates: Vec<Candidate>, typed: &str) -> Vec<Candidate> {
     let (option, value) = match typed.split_once('=') {
         Some((option, value)) if option.starts_with("--") => (format!("{option}="), value),

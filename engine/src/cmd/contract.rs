@@ -16,7 +16,7 @@ pub fn text(contract: &Contract<'_>) -> String {
     contract.statuses.iter().map(describe).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A section that passes the gate, unless the gate wants it to be new and it is not.
+/// An example of a section that passes the gate, if the gate does not refuse it as old.
 pub fn example(gate: &Gate<'_>) -> String {
     let content = match (gate.verdict, gate.fields.first()) {
         (Some(verdict), _) => format!("Verdict: {verdict}\nThe reasons, each with its place in the code."),
@@ -108,7 +108,7 @@ fn describe(status: &StatusContract<'_>) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// Every reason for which an agent may be refused this transition, its guard first, as the engine asks for them.
+/// Every reason to refuse an agent this transition, in the order in which the engine checks them: its guard first.
 fn refused(transition: &Transition<'_>) -> Vec<String> {
     let mut reasons = Vec::new();
     for (actor, other) in [(Actor::Worker, Actor::Reviewer), (Actor::Reviewer, Actor::Worker)] {

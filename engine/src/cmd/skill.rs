@@ -24,7 +24,7 @@ fn section(machine: &Machine<'_>) -> String {
     )
 }
 
-/// The statuses in which nothing goes on without a person: what an orchestrator looks out for.
+/// The statuses in which a task waits for a person, and which an orchestrator watches for.
 fn watched(machine: &Machine<'_>) -> String {
     let begun = machine.state_ids().filter(|id| *id != machine.initial).map(|id| machine.state(id));
     let waiting = begun.filter(|state| state.waits_for_human && !state.terminal);

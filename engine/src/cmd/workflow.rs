@@ -1,4 +1,4 @@
-//! `orange workflow`: what tasks can follow, and what it asks of agents.
+//! `orange workflow`: the workflows that tasks can follow, and what each asks of agents.
 
 use std::fmt::Display;
 
@@ -21,7 +21,7 @@ pub fn run(app: &App, command: &WorkflowCommand) -> Result<Answer> {
     }
 }
 
-/// One that cannot be followed is listed with the reason, and keeps nobody from the others.
+/// A workflow that cannot be compiled is listed with the reason, beside the others.
 fn list(listed: &[Listed]) -> Result<Answer> {
     let workflows: Vec<_> = listed.iter().map(to_answer).collect();
     let rows: Vec<_> = workflows.iter().map(row).collect();

@@ -18,14 +18,14 @@ use crate::drive::harness::shell_word;
 use crate::store::{LockedTask, Set, Task, owed};
 use crate::{Error, Kind, Result};
 
-/// What a hook knows beside its task and its parameters.
+/// What a hook needs beside its task and its parameters.
 #[derive(Debug)]
 pub struct HookContext<'r> {
-    /// Everything that commands stand on.
+    /// What every command needs.
     pub app: &'r App,
     /// The machine of the task.
     pub machine: &'static Machine<'static>,
-    /// The number of the event that began the transition: what happened after it, this transition did.
+    /// The number of the event that began the transition; later events belong to this transition.
     pub since: u64,
     /// Its place in the transition.
     pub index: usize,
@@ -36,7 +36,7 @@ pub struct HookContext<'r> {
 /// Runs one hook. The engine-owned values that it changes are for the event that closes it.
 ///
 /// # Errors
-/// Why it failed; its caller journals that and goes on.
+/// The failure of the hook; the caller journals it and goes on.
 pub fn run(context: &HookContext<'_>, locked: &mut LockedTask, hook: &'static Hook<'static>) -> Result<Set> {
     let app = context.app;
     let done = match hook.action {
@@ -46,7 +46,7 @@ pub fn run(context: &HookContext<'_>, locked: &mut LockedTask, hook: &'static Ho
         Action::KillReviewer => return agents::kill_reviewer(app, locked),
         Action::SpawnAgent | Action::SpawnReviewer => spawn(context, locked, hook),
         Action::NotifyWorker => notify_worker(context, locked, hook),
-        // No two tasks are ever locked together: that process waits until this one is released.
+        // A process locks one task at a time: that process waits until this one is released.
         Action::SpawnNext => owed::note(&app.home, locked.dir())
             .and_then(|()| app.start_detached(&["task", "spawn-next", &locked.dir().id], locked.dir())),
         Action::PushBranch => other::push_branch(app, locked),
@@ -95,7 +95,7 @@ fn spawn(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) ->
     )
 }
 
-/// Refuses what cannot work before anything has changed: a harness, tmux or git that is missing or too old, a worktree
+/// Refuses hooks that cannot work, before anything has changed: a harness, tmux or git that is missing or too old, a worktree
 /// that is not available. Returns the slot for the worktree that is going to be acquired.
 ///
 /// # Errors
@@ -105,7 +105,7 @@ pub fn preflight(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<Optio
     if acquires(effects) { workspace::preflight(app, task) } else { Ok(None) }
 }
 
-/// As [`preflight`], without holding what there is room for: nothing is going to be acquired.
+/// As [`preflight`], without a slot: nothing is going to be acquired.
 ///
 /// # Errors
 /// The same.

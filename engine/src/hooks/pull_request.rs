@@ -14,7 +14,7 @@ use crate::{Error, Kind, Result};
 /// The longest title that GitHub takes, in characters.
 const LONGEST_TITLE: usize = 256;
 
-/// The longest text that GitHub takes, in characters, with room to say that it was cut.
+/// The longest text that GitHub takes, in characters, less the note that it was cut.
 const LONGEST_BODY: usize = 65_000;
 
 /// A pull request that a task has now.
@@ -22,7 +22,7 @@ const LONGEST_BODY: usize = 65_000;
 pub struct Opened {
     /// Its address.
     pub url: String,
-    /// Was it opened just now?
+    /// Whether this call has opened it.
     pub is_new: bool,
     /// The template that its text ends with.
     pub template: Option<Template>,
@@ -32,7 +32,7 @@ pub struct Opened {
 ///
 /// # Errors
 /// `refused` without a remote, without commits, and while work in the worktree is not committed; `environment` when git or gh
-/// cannot do their part.
+/// fails.
 pub fn open(app: &App, locked: &mut LockedTask) -> Result<Opened> {
     let task = locked.task();
     let project = app.project_of(task)?;

@@ -37,7 +37,7 @@ pub struct Styles {
     pub err: Style,
 }
 
-/// Does what a command line asks for; the first argument is the program's own name.
+/// Runs a command line; the first argument is the program's own name.
 pub fn run(args: impl IntoIterator<Item = OsString>, styles: Styles) -> Answer {
     match Cli::try_parse_from(args) {
         Ok(cli) => cmd::run(&cli.command, styles),

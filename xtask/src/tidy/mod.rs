@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the rules of the house that no compiler holds, each with what to do about a breach.
+//! `cargo xtask tidy`: the rules of this repository that no compiler checks, each with a remedy.
 
 mod arrows;
 mod lists;
@@ -12,12 +12,12 @@ use std::process::ExitCode;
 use crate::Result;
 use crate::house::{File, House};
 
-/// Something that is not as it should be.
+/// A breach of a rule.
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     /// The file, or the file and line, or the package.
     place: String,
-    /// What is wrong.
+    /// The breach.
     problem: String,
     /// What to do about it.
     remedy: &'static str,

@@ -7,7 +7,7 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::{AnswerArgs, Decision};
 use crate::flow::answer;
 
-/// Answers what an agent asks.
+/// Answers the question of an agent.
 pub fn run(app: &App, args: &AnswerArgs) -> Result<Answer> {
     let AnswerArgs { request, decision, message } = args;
     let given = answer::Answer { allow: *decision == Decision::Allow, message: message.clone() };

@@ -7,7 +7,7 @@ use crate::answer::{Changing, Repair};
 use crate::cmd::answer::{Answer, one_line};
 use crate::store::{Event, TaskDir, journal};
 
-/// Runs a command on a task, and adds the repairs that were journaled meanwhile to what it answers.
+/// Runs a command on a task, and adds the repairs that were journaled meanwhile to its answer.
 pub fn telling<T: Serialize>(dir: &TaskDir, run: impl FnOnce() -> Result<(T, String)>) -> Result<Answer> {
     let before = journal::length(&dir.history());
     let outcome = run();

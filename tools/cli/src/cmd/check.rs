@@ -1,4 +1,4 @@
-//! `check`: finds what is wrong with workflows.
+//! `check`: finds errors in workflows.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::output::{self, printable, put};
 use crate::report::{Counts, Report, Skipped};
 use crate::{Style, Styles};
 
-/// What decides which findings count, and for how much.
+/// The settings that give findings their levels.
 struct Rules {
     configs: Configs,
     flags: Levels,
@@ -65,7 +65,7 @@ pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> 
 }
 
 impl Rules {
-    /// What is wrong with these inputs, each finding at its level, without those that are known.
+    /// The findings of these inputs with their levels, without the known ones.
     fn examine(&self, inputs: &[Input]) -> Report {
         let mut report = Report::new(inputs);
         for file in &mut report.files {
@@ -79,7 +79,7 @@ impl Rules {
         report
     }
 
-    /// What the baseline has and need not have any more.
+    /// Entries of the baseline that match nothing.
     fn gone(&self, report: &Report, args: &args::Check) -> String {
         let (Some(baseline), Some(path)) = (&self.baseline, &args.baseline) else { return String::new() };
         let gone: Vec<_> = report.gone.iter().cloned().chain(baseline.of_missing_files()).collect();
@@ -95,7 +95,7 @@ impl Rules {
     }
 }
 
-/// Makes what was found known, so that it is left out from now on.
+/// Writes the findings to the baseline, so that later runs leave them out.
 fn write_baseline(path: &Path, report: &mut Report, is_whole: bool) -> Result<String, Failure> {
     let shown = path.display();
     if !is_whole {

@@ -1,4 +1,4 @@
-//! `diff`: what changes for tasks that are under way when one workflow takes the place of another.
+//! `diff`: what changes for running tasks when one workflow replaces another.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::input::not_both_from_stdin;
 use crate::output::{Changes, Stranded, printable, put};
 use crate::report::File;
 
-/// Tell what changes for tasks that are under way when a new workflow takes the place of an old one.
+/// Print what changes for running tasks when a new workflow replaces an old one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A change is breaking when a task that is under way may be refused what it was allowed, or stay where it is for ever: a state or a \
@@ -31,7 +31,7 @@ pub(crate) struct Diff {
     /// The workflow that tasks were started with; `-` reads it from standard input
     pub old: PathBuf,
 
-    /// The workflow that takes its place; `-` as above
+    /// The workflow that replaces it; `-` as above
     pub new: PathBuf,
 
     /// List the tasks of this `ORANGE_HOME` that would be stranded; nothing is changed there
@@ -73,7 +73,7 @@ pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
     Ok(Answer { out, err: unread(&home), exit })
 }
 
-/// What is wrong with one of the two files is no difference between them.
+/// An error in one of the two files is no difference between them.
 fn workflow(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
     one::load(path, styles).map_err(|answer| Answer { exit: Exit::Failed, ..answer })
 }

@@ -24,7 +24,7 @@ Examples:
 
 Exit status: 0 done, 1 with --check something would change, 2 the work could not be done.")]
 pub(crate) struct Fmt {
-    /// Files or folders to lay out; `-` reads standard input and prints what becomes of it
+    /// Files or folders to format; `-` reads standard input and prints the formatted text
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 

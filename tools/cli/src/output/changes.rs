@@ -14,17 +14,17 @@ use crate::answer::Failure;
 use crate::home::{Home, Task};
 use crate::report::{File, Report};
 
-/// Everything that `diff` has to say.
+/// The whole output of `diff`.
 pub(crate) struct Changes<'c> {
     /// The workflow that tasks were started with.
     pub old: &'c Source,
-    /// The one that takes its place.
+    /// The workflow that replaces it.
     pub new: &'c Source,
     /// What was found.
     pub comparison: &'c Comparison,
     /// The tasks that no transition leads on.
     pub stranded: Vec<Stranded<'c>>,
-    /// Where they were looked for.
+    /// The home that was searched for them.
     pub home: &'c Home,
 }
 
@@ -78,7 +78,7 @@ struct Broken<'c> {
 }
 
 impl Changes<'_> {
-    /// Each change with the lines of both files, then the tasks, then how much it is. Nothing where nothing changed.
+    /// Each change with the lines of both files, then the tasks, then a summary. Empty without a change.
     pub(crate) fn human(&self, style: Style) -> String {
         let mut out = String::new();
         for change in &self.comparison.changes {

@@ -13,7 +13,7 @@ use crate::report::{Counts, File, Report};
 /// Everything fits into this many columns, as far as words and the place of a label allow.
 pub(super) const WIDTH: usize = 80;
 
-/// So many findings of one file are shown; more would only scroll away.
+/// The number of findings that are shown for one file; more would scroll away.
 const MAX_SHOWN: usize = 100;
 
 /// How findings are shown to people.
