@@ -2,7 +2,7 @@
 //! page of a lint shows a near miss between them, which does not fire either. A page about two workflows begins with the old
 //! one, and all the others are new ones in its place.
 //!
-//! `ORANGE_REWRITE=1 cargo test -p orange-analysis --test pages` writes the outputs anew.
+//! `ORANGE_REWRITE=1 cargo test -p orange-analysis --test pages` writes the outputs again.
 
 #![expect(clippy::expect_used, reason = "a test that cannot read its pages has failed")]
 
@@ -66,7 +66,7 @@ fn every_page_fires_as_it_says_and_mends_what_it_shows() {
         assert!(!now.is_empty(), "{}: the example does not fire", check.name);
         if rewrite {
             let page = format!("{}{now}{}", &page[..printed.start], &page[printed.end..]);
-            fs::write(&path, page).expect("the page can be written");
+            fs::write(&path, page).expect("a page can be written");
         } else {
             assert_eq!(&page[printed.clone()], now, "{}: another output", check.name);
         }
@@ -142,7 +142,7 @@ fn every_page_about_two_workflows_fires_as_it_says() {
         assert!(!now.is_empty(), "{}: the example does not fire", check.name);
         if rewrite {
             let page = format!("{}{now}{}", &page[..printed.start], &page[printed.end..]);
-            fs::write(&path, page).expect("the page can be written");
+            fs::write(&path, page).expect("a page can be written");
         } else {
             assert_eq!(text(printed), now, "{}: another output", check.name);
         }

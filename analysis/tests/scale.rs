@@ -115,7 +115,7 @@ fn traces_have_a_bound_however_many_findings_there_are() {
         (traces + 1, steps + length)
     });
     assert!(traces >= 999, "{traces}");
-    // Where nothing is left of it, the last step alone is told.
+    // When that number is used up, a trace has its last step only.
     assert!(steps <= MAX_TRACED + 10 * traces, "{steps} of {traces}");
     assert!(found.iter().all(|it| it.trace.as_ref().is_none_or(|it| !it.steps.is_empty())));
 }

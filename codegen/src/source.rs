@@ -54,7 +54,7 @@ impl Source {
         Self { prompt_files, ..self }
     }
 
-    /// Reads a file. What cannot be a workflow is refused before it is read: a folder, a file of another kind, one
+    /// Reads a file. It refuses what cannot be a workflow before reading it: a folder, a file of another kind, one
     /// over 16 MiB.
     ///
     /// # Errors

@@ -240,7 +240,7 @@ mod tests {
             app.is_over(&Owned { status, workflow, ..Owned::default() })
         };
         assert!(is_over("done", "test") && !is_over("working", "test"));
-        // What is not known is not over.
+        // A task of an unknown workflow or status is not over.
         assert!(!is_over("done", "elsewhere") && !is_over("vanished", "test"));
     }
 

@@ -1,4 +1,4 @@
-//! The build script's door: what cargo is told, and what is written, for folders of every kind.
+//! The build script: what it prints for cargo, and what it writes, for folders of every kind.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -19,7 +19,7 @@ fn build(files: &[(&str, &str)]) -> (tempfile::TempDir, Output) {
     (folder, output)
 }
 
-/// What cargo is told under one kind, with the folder left out of paths.
+/// The lines of one kind for cargo, with the folder left out of paths.
 fn lines_of(folder: &Path, output: &Output, kind: &str) -> Vec<String> {
     let prefix = format!("cargo::{kind}=");
     let here = format!("{}/", folder.display());
@@ -80,7 +80,7 @@ fn two_workflows_of_one_name_are_an_error() {
     assert!(output.code.is_none());
 }
 
-/// Its state `lost` has no way out, which a lint denies.
+/// No transition leaves its state `lost`, which a lint denies.
 const LOST: &str = "name: lost\nversion: 1\nstates:\n  a: {terminal: false}\n  lost: {terminal: false}\n  b: {terminal: true}\n\
                     transitions:\n  - {from: a, to: b}\n  - {from: a, to: lost}\n";
 

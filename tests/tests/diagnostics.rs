@@ -2,7 +2,7 @@
 //!
 //! A case is a file or a folder in `tests/diagnostics`, named after the code of its check and what is wrong in it. Lints
 //! need none, for their pages are that; those are only held to what goes for every text here.
-//! `INSTA_UPDATE=always cargo test -p orange-tests --test diagnostics` writes the snapshots anew.
+//! `INSTA_UPDATE=always cargo test -p orange-tests --test diagnostics` writes the snapshots again.
 
 #![allow(clippy::unwrap_used, reason = "tests may fail where they stand")]
 

@@ -1,6 +1,6 @@
 //! Golden files: the Rust of each workflow, committed, compiled here under deny, and compared to the byte.
 //!
-//! `ORANGE_REWRITE=1 cargo test -p orange-tests --test golden` writes them anew, which `cargo xtask codegen` does.
+//! `ORANGE_REWRITE=1 cargo test -p orange-tests --test golden` writes them again, which `cargo xtask codegen` does.
 #![deny(warnings, clippy::all)]
 #![allow(clippy::unwrap_used)]
 

@@ -1,6 +1,6 @@
 //! The macro as its users meet it: what compiles, what does not, and what the Rust compiler then shows.
 //!
-//! `TRYBUILD=overwrite cargo test -p orange-tests --test macros` writes the expected messages anew.
+//! `TRYBUILD=overwrite cargo test -p orange-tests --test macros` writes the expected messages again.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;

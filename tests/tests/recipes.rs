@@ -60,7 +60,7 @@ const ACTION: Recipe = Recipe {
         ),
         before(
             "engine/src/hooks/other.rs",
-            "/// How much of a program's output is kept in memory",
+            "/// The number of bytes of a program's output that are kept in memory",
             "/// Empties `attention`, and writes why into the task's file.\n\
              pub fn clear_attention(locked: &mut LockedTask, why: &str) -> Result<()> {\n    \
              locked.clear_attention()?;\n    set_field(locked, \"cleared\", why)\n}\n\n",

@@ -14,15 +14,15 @@ use crate::house::House;
 /// Run the lives of tasks with real coding agents against a scripted model, and write down how each went.
 #[derive(Args)]
 pub(crate) struct Agents {
-    /// Only the lives with this one: claude, codex, opencode, pi. The page stays as it is.
+    /// Only the lives with this one: claude, codex, opencode, pi. `docs/agents.md` stays as it is.
     #[arg(long, value_name = "NAME")]
     harness: Option<String>,
-    /// Their newest versions instead of the pinned ones; prints what changed. The page stays as it is.
+    /// Their newest versions instead of the pinned ones; prints what changed. `docs/agents.md` stays as it is.
     #[arg(long)]
     latest: bool,
 }
 
-/// The page with the table.
+/// The path of the page with the table.
 const PAGE: &str = "docs/agents.md";
 
 pub(crate) fn run(house: &House, arguments: &Agents) -> Result<ExitCode> {

@@ -28,7 +28,7 @@ pub(crate) fn rewrite(house: &House) -> Result<Vec<String>> {
         if house.read(&golden).ok().is_none_or(|file| file.text != code) {
             let path = house.root.join(&golden);
             std::fs::write(path, code).map_err(|error| format!("{golden} cannot be written: {error}"))?;
-            println!("{golden}: written anew from {source}");
+            println!("{golden}: rewritten from {source}");
             stale.push(golden);
         }
     }

@@ -36,15 +36,15 @@ enum Command {
     BuildWorkflow(build_workflow::BuildWorkflow),
     /// Everything that must hold before a change is accepted; continuous integration runs this and nothing else.
     Ci,
-    /// The rules of the house: arrows between packages, dependencies of the small binary, forgotten files.
+    /// The rules that no compiler checks: arrows between packages, dependencies of the small binary, words, forgotten files.
     Tidy,
-    /// Write the golden files anew, the Rust that each workflow becomes.
+    /// Rewrite the golden files, the Rust that each workflow becomes.
     Codegen,
     /// Whole lives of tasks in a scratch home: real tmux, real git, a scripted agent.
     Demo,
     Agents(agents::Agents),
     Bench(bench::Bench),
-    /// How large the binary is, with and without custom workflows, beside the budgets; fails when it is over one.
+    /// The size of the binary, with and without custom workflows, beside the budgets; fails when it exceeds one.
     Size,
     NewLint(new_lint::NewLint),
     Mutate(mutate::Mutate),

@@ -80,7 +80,7 @@ fn page(command: &Command, above: Option<&str>, date: &str) -> io::Result<String
         text.split("\n\n").partition(|part| part.starts_with("Example"));
     let notes: Vec<_> = notes.into_iter().filter(|note| !note.is_empty()).collect();
     match above {
-        // What the notes of the first page say has sections of its own.
+        // The notes of the first page have sections of their own.
         None => tables(&mut roff),
         Some(_) if notes.is_empty() => {}
         Some(_) => paragraph(&mut roff, "NOTES", &notes.join("\n")),

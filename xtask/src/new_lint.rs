@@ -79,7 +79,7 @@ fn next_steps(code: &str, name: &str) -> String {
     )
 }
 
-/// The file, the page, and the table of the group with its line.
+/// The file, its page, and the table of the group with its line.
 fn places(name: &str, code: &str, group: &Group, level: Level, registry: &str) -> Result<[PlannedFile; 3]> {
     if !is_name(name) {
         return Err(format!(

@@ -24,7 +24,7 @@ pub(super) fn fates(both: &Both<'_>) -> BTreeMap<String, String> {
         let [from, to] = [pair.old[0].from.value, pair.old[0].to.value].map(|it| both.old.name(it));
         let why = match loss {
             Loss::Named(_) => format!("its prompt may name `{to}`, and that transition is gone"),
-            Loss::LastWay => format!("nothing leads on from `{from}` any more"),
+            Loss::Last => format!("nothing leads on from `{from}` any more"),
         };
         fates.entry(from.to_owned()).or_insert(why);
     }

@@ -16,7 +16,7 @@ pub(super) enum Loss {
     /// Prompts tell agents to take it, here.
     Named(Vec<Span>),
     /// Nothing else leads on.
-    LastWay,
+    Last,
 }
 
 pub(super) fn find(both: &Both<'_>) -> Vec<Change> {
@@ -41,7 +41,7 @@ pub(super) fn losses<'b>(both: &Both<'b>) -> Vec<(Pair<'b>, Loss)> {
         if !named.is_empty() {
             Some((pair, Loss::Named(named)))
         } else if pair.new.is_empty() && both.new.leaving(new).next().is_none() {
-            Some((pair, Loss::LastWay))
+            Some((pair, Loss::Last))
         } else {
             None
         }
@@ -85,7 +85,7 @@ fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
                         again: `orange task respawn` gives them the new prompts";
             Change::on(Side::Old, finding.help(help)).beside(counterpart)
         }
-        Loss::LastWay => {
+        Loss::Last => {
             let from = both.old.name(old.from.value);
             let message = format!("{arrow} is gone, and nothing else leads on from `{from}`");
             let finding = Diagnostic::new(&D02, place, message)

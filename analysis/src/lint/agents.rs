@@ -108,9 +108,9 @@ impl<'f> Facts<'f> {
             task.set_agent(agent, Agent::Dead);
         }
         let starting = (0..).zip(hooks).filter_map(|(at, hook)| {
-            let is_told = hook.action.traits().tells == Some(Actor::Worker) && task.worker == Agent::Live;
+            let is_messaged = hook.action.traits().tells == Some(Actor::Worker) && task.worker == Agent::Live;
             task.apply(hook);
-            hook.spawn().filter(|_| !is_told).map(|spawn| (at, spawn))
+            hook.spawn().filter(|_| !is_messaged).map(|spawn| (at, spawn))
         });
         starting.collect()
     }

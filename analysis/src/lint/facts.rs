@@ -200,7 +200,7 @@ impl<'f> Facts<'f> {
             let text = section.written(it.content).text.clone().unwrap_or_default();
             let times = written.entry(it.section).or_insert(0);
             *times += 1;
-            Act::Write { heading: section.heading.to_owned(), text: anew(text, *times) }
+            Act::Write { heading: section.heading.to_owned(), text: repeated(text, *times) }
         });
         let then = match &edge.step {
             SearchStep::Start => Some(Act::Spawn),
@@ -268,8 +268,8 @@ impl<'f> Facts<'f> {
 }
 
 /// A text that is the same to every gate, and another one to a gate that asks for something fresh.
-fn anew(text: String, times: u32) -> String {
-    if times == 1 || text.is_empty() { text } else { format!("{text}\nWritten anew ({times}).") }
+fn repeated(text: String, times: u32) -> String {
+    if times == 1 || text.is_empty() { text } else { format!("{text}\nWritten again ({times}).") }
 }
 
 fn nearest(search: &Search<'_>) -> Vec<Option<ConfigurationId>> {

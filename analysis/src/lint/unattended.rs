@@ -69,7 +69,7 @@ impl<'f> Unattended<'f> {
 
     /// The loops that have no end, each set of states once, those that begin soonest first.
     pub fn loops(&self) -> Vec<Lasso> {
-        let (mut seen, mut is_told) = (BTreeSet::new(), BTreeSet::new());
+        let (mut seen, mut reported) = (BTreeSet::new(), BTreeSet::new());
         let mut loops = Vec::new();
         for (id, edge) in self.moves().filter(|(_, edge)| self.turns(edge)) {
             if !seen.insert(self.components.number(edge.from)) {
@@ -78,7 +78,7 @@ impl<'f> Unattended<'f> {
             let turn = self.turn(id);
             let states: BTreeSet<_> =
                 turn.iter().map(|it| self.search().task(self.search().edge(*it).from).status).collect();
-            if is_told.insert(states) {
+            if reported.insert(states) {
                 loops.push(Lasso { run: self.search().run_to(edge.from), turn });
             }
         }
@@ -202,8 +202,8 @@ fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
         SearchStep::Start | SearchStep::Respawn => Part::NeedsPerson,
         SearchStep::Request { .. } | SearchStep::Exit { .. } if facts.waits(status) => Part::NeedsPerson,
         SearchStep::Request { transition, by, .. } => {
-            let is_told = facts.actor_kinds[transition.0 as usize] != ActorKind::Person;
-            if is_told && by != Actor::Human { Part::Moves } else { Part::NeedsPerson }
+            let is_requested = facts.actor_kinds[transition.0 as usize] != ActorKind::Person;
+            if is_requested && by != Actor::Human { Part::Moves } else { Part::NeedsPerson }
         }
         SearchStep::Exit { outcome, .. } => match outcome {
             ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Crash { respawned: true } => {

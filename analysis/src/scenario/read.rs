@@ -87,7 +87,7 @@ const ASKING: [(&str, Actor); 3] =
     [("worker", Actor::Worker), ("reviewer", Actor::Reviewer), ("human", Actor::Human)];
 const ENDING: [(&str, Actor); 2] = [("worker", Actor::Worker), ("reviewer", Actor::Reviewer)];
 
-/// Reads the scenarios of a file, and everything that is wrong with it. What is named must exist when they are run.
+/// Reads the scenarios of a file, and everything that is wrong with it. States, counters and files that they name must exist when they are run.
 pub fn read(source: &Source) -> (Option<Scenarios>, Vec<Diagnostic>) {
     let (tree, mut found) = syntax::parse(source);
     let Some(tree) = tree else {

@@ -186,7 +186,7 @@ impl<'m> Explorer<'_, 'm> {
         task.take(effect)
     }
 
-    /// What an agent finds when it is started is not its own verdict.
+    /// A verdict that an agent finds at its start is not its own.
     fn note_verdicts(&self, task: &mut Task) {
         for section in self.decisions.reads(task).judged.iter() {
             let written = task.section(section);

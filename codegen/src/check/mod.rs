@@ -1,4 +1,4 @@
-//! The checks: one small file per family, each pushing what it finds.
+//! The checks: one small file for each group, each adds what it finds.
 //!
 //! The model reports names that do not resolve; these checks need a whole workflow.
 

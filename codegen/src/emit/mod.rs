@@ -1,4 +1,4 @@
-//! Emission: a checked workflow becomes a module of typed Rust (design §4).
+//! Emission: a checked workflow becomes a module of typed Rust.
 //!
 //! The macro, the build script and the authors' command all emit through here: for one workflow and one set of
 //! options the tokens are the same to the byte.

@@ -18,7 +18,7 @@ pub struct Header<'h> {
 /// Those of [`emit`].
 pub fn pretty(checked: &Checked, options: &Options, header: Header<'_>) -> Result<String, Vec<Diagnostic>> {
     let tokens = emit(checked, options)?;
-    // What syn cannot read is shown as it is, for the Rust compiler to say what is wrong with it.
+    // Code that syn cannot read is printed as it is, and the Rust compiler says what is wrong with it.
     let code = match syn::parse2(tokens.clone()) {
         Ok(file) => prettyplease::unparse(&file),
         Err(_) => tokens.to_string(),

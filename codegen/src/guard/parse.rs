@@ -1,4 +1,4 @@
-//! The grammar of `when` clauses (design §5):
+//! The grammar of `when` clauses:
 //! `or := and ('||' and)*`, `and := not ('&&' not)*`, `not := '!' not | '(' or ')' | counter op integer`.
 
 #[cfg(test)]

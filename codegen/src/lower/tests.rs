@@ -36,7 +36,7 @@ fn check_respawn(transitions: &str, expect: (&str, HarnessOf, Permissions), agen
 }
 
 #[test]
-fn a_respawn_is_like_the_hook_with_its_prompt_on_the_way_in() {
+fn a_respawn_is_like_the_hook_with_its_prompt() {
     check_respawn(
         "
   - {from: a, to: c, hooks: [{action: spawn_agent, prompt: again, harness: task}]}
@@ -59,7 +59,7 @@ fn else_like_the_first_hook_with_its_prompt_anywhere() {
 }
 
 #[test]
-fn else_like_the_first_hook_on_the_way_in() {
+fn else_like_the_first_hook_that_enters_the_state() {
     check_respawn(
         "
   - {from: a, to: b, hooks: [{action: kill_session}, {action: spawn_agent, prompt: check, harness: review, permissions: reduced}]}

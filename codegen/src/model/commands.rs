@@ -46,7 +46,7 @@ pub(super) fn written(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Fiel
 }
 
 impl Written {
-    /// Fills in the defaults of design §5, each where such a state exists.
+    /// Fills in the states that commands use by default, each where it exists.
     pub(super) fn resolve(
         &self,
         scope: &Scope<'_>,
@@ -108,6 +108,6 @@ impl Transition {
     pub fn spawns(&self) -> bool {
         self.hooks
             .iter()
-            .any(|it| matches!(it.action.traits().starts, Some(Starts::Anew | Starts::BesideWorker)))
+            .any(|it| matches!(it.action.traits().starts, Some(Starts::New | Starts::BesideWorker)))
     }
 }

@@ -428,7 +428,7 @@ fn is_number(scalar: &Scalar) -> bool {
     scalar.style == Style::Plain && reads_as_number(&scalar.text.value)
 }
 
-/// What it is worth is not asked: turning it into a float would carry tables of powers into every binary with a compiler.
+/// Its value is not computed: turning it into a float would carry tables of powers into every binary with a compiler.
 fn reads_as_number(text: &str) -> bool {
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let unsigned = |text| str::strip_prefix(text, ['-', '+']).unwrap_or(text);

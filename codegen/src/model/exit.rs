@@ -14,7 +14,7 @@ use crate::guard::Guard;
 use crate::span::{Span, Spanned};
 use crate::syntax::{Kind, Node};
 
-/// Seconds between two looks of the monitor where the workflow does not say (seed 000).
+/// Seconds between two looks of the monitor where the workflow does not say.
 const DEFAULT_POLL_INTERVAL: u32 = 30;
 
 #[derive(Clone, Copy)]

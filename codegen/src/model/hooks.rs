@@ -14,7 +14,7 @@ use crate::span::Spanned;
 use crate::syntax::limits::{MAX_HOOKS, exceeded};
 use crate::syntax::{Kind, Node, Text};
 
-/// Keys of the frontmatter that the engine owns (design §6); counters are its own too.
+/// Keys of the frontmatter that no hook may write, since the engine owns them; it owns counters, too.
 const ENGINE_KEYS: [&str; 6] = ["status", "workspace", "tmux_session", "workflow", "attention", "id"];
 
 const HARNESSES: [(&str, HarnessOf); 2] = [("task", HarnessOf::Task), ("review", HarnessOf::Review)];

@@ -10,7 +10,7 @@ use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
 use crate::syntax::Kind;
 
-/// The states that tasks are created in where none is marked, beside the initial one (seed 000).
+/// The states that tasks are created in where none is marked, beside the initial one.
 const USUAL_ENTRIES: [&str; 3] = ["clarification", "agent-review", "reviewing"];
 
 /// The states, in the order of the scope's table.

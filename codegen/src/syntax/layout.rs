@@ -1,6 +1,6 @@
 //! How a YAML text is written: every node with its style and its place, and the comments between them.
 //!
-//! The syntax tree says what a text means and forgets this; who writes a text anew needs it.
+//! The syntax tree says what a text means and forgets this; the formatter needs it.
 
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle};
 

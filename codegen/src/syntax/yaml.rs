@@ -301,7 +301,7 @@ impl Reader<'_> {
             return nothing(span);
         };
         if measure.nodes > self.alias_nodes || measure.bytes > self.alias_bytes {
-            // One finding is enough: whoever runs over the limit once does so many times.
+            // One finding is enough: a file that exceeds the limit once does so many times.
             if self.alias_nodes > 0 {
                 self.found.push(limits::exceeded("nodes that stand in for aliases", MAX_ALIAS_NODES, span));
             }

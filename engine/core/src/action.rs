@@ -21,7 +21,7 @@ pub struct Traits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Starts {
     /// In the place of the agents before.
-    Anew,
+    New,
     /// Beside a worker, in a window of the task's session.
     BesideWorker,
     /// Where no worker is alive to read its message.
@@ -64,7 +64,7 @@ impl Starts {
     /// The harness and the permissions of the agent where the hook does not say.
     pub const fn defaults(self) -> (HarnessOf, Permissions) {
         match self {
-            Starts::Anew | Starts::MissingWorker => (HarnessOf::Task, Permissions::Full),
+            Starts::New | Starts::MissingWorker => (HarnessOf::Task, Permissions::Full),
             Starts::BesideWorker => (HarnessOf::Review, Permissions::Reduced),
         }
     }
@@ -116,7 +116,7 @@ const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Paramete
     Parameter { name, kind, required: false, doc }
 }
 
-const PROMPT: Parameter = required("prompt", Kind::Prompt, "What the agent is told.");
+const PROMPT: Parameter = required("prompt", Kind::Prompt, "The prompt of the agent.");
 const INCREMENT: Parameter =
     optional("increment", Kind::Counter, "The counter that goes up by one before the agent starts.");
 
@@ -171,7 +171,7 @@ actions! {
         optional("harness", Kind::Harness, "Which of the task's harnesses runs it; task by default."),
         optional("permissions", Kind::Permissions, "What it may do without asking; full by default."),
         INCREMENT,
-    ] Traits { starts: Some(Starts::Anew), ..PLAIN };
+    ] Traits { starts: Some(Starts::New), ..PLAIN };
 
     /// The same as `spawn_agent`, with a reviewer's defaults.
     SpawnReviewer = "spawn_reviewer" [
@@ -193,7 +193,7 @@ actions! {
     /// Pastes the message into the worker's window; `{orange}` in it is replaced as in prompts. If no worker is alive, the hook
     /// starts one with the prompt instead; without a `prompt`, it fails.
     NotifyWorker = "notify_worker" [
-        required("message", Kind::Message, "What the worker is told."),
+        required("message", Kind::Message, "The message to the worker."),
         optional(
             "prompt",
             Kind::Prompt,
@@ -230,7 +230,7 @@ actions! {
     ] PLAIN;
 
     /// Shows the message to a person, as the task's `attention`.
-    Notify = "notify" [required("message", Kind::Message, "What the person is told.")]
+    Notify = "notify" [required("message", Kind::Message, "The message to the person.")]
         Traits { tells: Some(Actor::Human), ..PLAIN };
 
     /// Runs a program in the worktree, with these arguments and no shell; `timeout` is in seconds, 60 by default.

@@ -301,7 +301,7 @@ fn entering_a_state_records_the_sections_of_its_fresh_gates() {
     let expect =
         Seen { section: "## Review", fingerprint: fingerprint("Verdict: PASS"), when: When::Entered };
     assert_eq!(entered, vec![expect]);
-    // What is no verdict may be another agent's, too.
+    // An artifact without a verdict may be another agent's, too.
     let rules = [rules[1]];
     let machine = Machine { exit_rules: &rules, ..MACHINE };
     assert_eq!(machine.standing(REVIEW, body, When::Started), vec![]);
@@ -377,7 +377,7 @@ fn how_an_agent_ended_is_asked_in_the_order_of_the_rules() {
     };
     assert!(reason.contains("its exit rule cannot go to agent-review"), "{reason}");
     assert!(matches!(decide("", Some(1), "boom"), ExitDecision::Crash { respawn: true, .. }));
-    // What was written comes first here, however its author ended.
+    // The rule about the artifact comes first here, however its author ended.
     assert!(matches!(decide("## Handoff\nx", Some(75), "rate limit"), ExitDecision::Advance { .. }));
     // An artifact that is not there is absent, whatever is known of the end.
     let met = [false, true, true, true, true, false];

@@ -1,7 +1,7 @@
 //! Journals that older versions wrote (`journals/*.jsonl`, by real runs of every kind) stay readable: each of their lines is written
 //! again as it is, and they add up to what they added up to then, line by line (`journals/*.fold`).
 //!
-//! `ORANGE_REWRITE=1 cargo test -p orange-journal` writes the sums anew; read the diff, since running tasks depend on them.
+//! `ORANGE_REWRITE=1 cargo test -p orange-journal` writes the sums again; read the diff, since running tasks depend on them.
 
 #![allow(clippy::unwrap_used, reason = "tests may fail where they stand")]
 

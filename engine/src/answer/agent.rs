@@ -1,4 +1,4 @@
-//! What agents do and have taken, in several answers.
+//! What agents do, and their tokens and cost, as parts of several answers.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,19 +21,19 @@ pub struct Agent {
     pub assessment: Assessment,
 }
 
-/// What an agent does, and why that is said.
+/// What an agent does, and the evidence for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Assessment {
-    /// In one word.
+    /// The state in one word.
     pub state: AgentState,
-    /// In a sentence without how long: it changes only with the state.
+    /// The state as a sentence without a duration, so that it changes only with the state.
     pub reason: String,
-    /// How many seconds it has done so.
+    /// The number of seconds in this state.
     #[serde(rename = "seconds", serialize_with = "as_seconds")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<u64>"))]
     pub lasts: Option<Duration>,
-    /// When a limit is over, RFC 3339 UTC.
+    /// When a limit ends, RFC 3339 UTC.
     pub until: Option<String>,
     /// The request that can be answered.
     pub request: Option<String>,
@@ -50,11 +50,11 @@ pub enum AgentState {
     Waiting,
     /// It waits for the end of a limit.
     Limit,
-    /// It is not its turn.
+    /// It has nothing to do until another agent or a person acts.
     Idle,
     /// Its conversation is over, and its program is still there.
     Ended,
-    /// Nothing has been heard of it or seen on its screen for a while: a guess.
+    /// It has not reported and its screen has not changed for a while: a guess.
     Quiet,
     /// Nothing is known.
     Unknown,
@@ -74,7 +74,7 @@ impl AgentState {
         }
     }
 
-    /// Whether it goes on by itself, as far as anybody knows.
+    /// Whether it is known to go on without a person.
     pub fn is_well(self) -> bool {
         matches!(self, AgentState::Busy | AgentState::Idle)
     }
@@ -85,27 +85,27 @@ impl AgentState {
     }
 }
 
-/// What the agents of a task have taken, as far as their harnesses tell.
+/// The tokens and the cost of the agents of a task, as far as their harnesses report them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Spending {
-    /// How many tokens their models have read, cached or not, and written.
+    /// The number of tokens that their models have read, cached or not, and written.
     pub tokens: Option<u64>,
-    /// What they have cost, in millionths of a dollar.
+    /// Their cost in millionths of a dollar.
     pub cost: Option<u64>,
-    /// What each of them has taken.
+    /// The tokens and the cost of each agent.
     pub agents: Vec<AgentSpending>,
 }
 
-/// What an agent has taken, as far as its harness tells.
+/// The tokens and the cost of an agent, as far as its harness reports them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct AgentSpending {
     /// Its number.
     pub spawn: u32,
-    /// How many tokens its model has read, cached or not, and written.
+    /// The number of tokens that its model has read, cached or not, and written.
     pub tokens: Option<u64>,
-    /// What it has cost, in millionths of a dollar.
+    /// Its cost in millionths of a dollar.
     pub cost: Option<u64>,
 }
 

@@ -22,6 +22,6 @@ pub struct Finding {
     pub level: &'static str,
     /// What was found.
     pub message: String,
-    /// What to do about it; null where nothing is to be done.
+    /// What to do about it; null if there is nothing to do.
     pub remedy: Option<String>,
 }

@@ -1,14 +1,14 @@
-//! What every command can answer.
+//! Answers that every command can give.
 
 use serde::Serialize;
 
 use crate::error::Failure;
 
-/// What a command answers that has failed.
+/// The answer of a command that has failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Refusal<'l> {
-    /// Why.
+    /// The error.
     pub error: &'l Failure,
 }
 

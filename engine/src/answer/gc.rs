@@ -2,24 +2,24 @@
 
 use serde::Serialize;
 
-/// Something that can go, or has gone.
+/// Something that can be removed, or was removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Removal {
-    /// What it is, as `--kind` names it.
+    /// Its kind, as in `--kind`.
     pub kind: &'static str,
-    /// The project that it is of.
+    /// The project that it belongs to.
     pub project: Option<String>,
     /// Its name.
     pub name: String,
-    /// How many days ago it was last of use.
+    /// The number of days since its last use.
     pub age_days: u64,
-    /// How much room it takes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Whether it has gone.
+    /// Whether it was removed.
     pub removed: bool,
     /// Why it could not be removed.
     pub error: Option<String>,
-    /// Whether nothing was done, and this is what would be.
+    /// Whether this was a dry run, which removes nothing.
     pub dry_run: bool,
 }

@@ -13,7 +13,7 @@ pub enum Install {
     Written {
         /// True.
         success: Success,
-        /// What became of each file.
+        /// The file of each harness, and whether it was changed.
         files: Vec<SkillFile>,
     },
     /// The skill, which `--print` asks for.
@@ -41,7 +41,7 @@ pub struct SkillFile {
 pub struct Setup {
     /// True.
     pub success: Success,
-    /// Whether everything is agreed to.
+    /// Whether a person has agreed to everything.
     pub agreed: bool,
     /// The files that were changed.
     pub changed: Vec<String>,
@@ -73,11 +73,11 @@ pub struct HarnessInProject {
 pub struct SetupMatter {
     /// `login`, `key`, `trust`, `bypass` or `root`.
     pub name: &'static str,
-    /// What the harness may do once this is answered.
+    /// What the answer allows the harness to do.
     pub allows: String,
-    /// Whether nothing is to be done about it.
+    /// Whether it is answered, so that there is nothing left to do.
     pub answered: bool,
-    /// What answers it.
+    /// What to do to answer it.
     pub remedy: String,
 }
 

@@ -6,12 +6,12 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LogLine<'l> {
-    /// When it was written, RFC 3339 UTC; null for what a crashed process left.
+    /// When it was written, RFC 3339 UTC; null in a line that a crashed process left.
     pub time: Option<&'l str>,
     /// `error`, `warn`, `info` or `debug`.
     pub level: &'static str,
-    /// The command that wrote it; null for what a crashed process left.
+    /// The command that wrote it; null in a line that a crashed process left.
     pub component: Option<&'l str>,
-    /// What it says.
+    /// The message.
     pub message: &'l str,
 }

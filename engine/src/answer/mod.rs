@@ -36,7 +36,7 @@ pub use workspace::{CollectedWorktree, MadeWorktrees, Worktree};
 /// The version of all answers. It rises when a key goes or gets another meaning; a new key leaves it as it is.
 pub const VERSION: u32 = 1;
 
-/// `true` in an answer: what was asked for is done.
+/// `true` in an answer: the command has done what was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(into = "bool")]

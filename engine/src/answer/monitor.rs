@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::error::Failure;
 
-/// What came of one look of the monitor.
+/// The result of one look of the monitor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -29,9 +29,9 @@ pub enum MonitorLook<'l> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Happened<'l> {
-    /// The task, or what else it happened to.
+    /// The task, or the other thing that it happened to.
     pub id: &'l str,
-    /// What came of it.
+    /// The result.
     pub outcome: &'l str,
 }
 
@@ -39,7 +39,7 @@ pub struct Happened<'l> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Failed<'l> {
-    /// The task, or what else it failed for.
+    /// The task, or the other thing that it failed for.
     pub id: &'l str,
     /// What failed.
     pub error: &'l str,

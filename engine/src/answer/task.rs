@@ -15,20 +15,20 @@ pub struct Changing<T> {
     /// The answer itself.
     #[serde(flatten)]
     pub answer: T,
-    /// What was put right on the way, if anything.
+    /// What the command has repaired, if anything.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repaired: Vec<Repair>,
 }
 
-/// Something that was not as the journal has it.
+/// A difference from the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Repair {
     /// The field of the frontmatter, or `history.jsonl`.
     pub field: String,
-    /// What was there.
+    /// The value that was there.
     pub found: Option<String>,
-    /// What is there now.
+    /// The value that is there now.
     pub kept: Option<String>,
 }
 
@@ -54,11 +54,11 @@ pub struct Created {
     pub tmux_session: Option<String>,
     /// What a person should look at.
     pub attention: Option<String>,
-    /// What it waits for, where its agent was not started.
+    /// What it waits for, if its agent was not started.
     pub waiting: Option<String>,
     /// Its file.
     pub path: String,
-    /// What its agent will lack, if anything.
+    /// What its agent lacks, if anything.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
 }
@@ -107,17 +107,17 @@ pub struct TaskRow<'l> {
     pub tmux_session: Option<&'l str>,
     /// `active`, `stopped`, `crashed`, `inactive` or `unknown`.
     pub session: &'static str,
-    /// What its living agents do, the one first that needs somebody most.
+    /// What its living agents do; the agent that needs a person most comes first.
     pub agents: Vec<Agent>,
-    /// What its agents have taken; null without a living agent.
+    /// The tokens and the cost of its agents; null without a living agent.
     pub spent: Option<Spending>,
     /// What a person should look at.
     pub attention: Option<&'l str>,
-    /// What nobody has taken note of yet.
+    /// What has happened and is not recorded yet: the end of an agent, or an unfinished transition.
     pub unnoticed: Option<String>,
-    /// The command with which a person goes on with it, where nobody else does.
+    /// The command with which a person continues it, if only a person can.
     pub your_turn: Option<String>,
-    /// What it waits for before it can start.
+    /// What has to happen before it can start.
     pub waits_for: Option<String>,
     /// When its agent starts again, RFC 3339 UTC.
     pub waiting_until: Option<&'l str>,
@@ -141,9 +141,9 @@ pub struct ShownTask {
     pub status: String,
     /// The workflow it follows.
     pub workflow: String,
-    /// The hash of that workflow's definition when the task last moved.
+    /// The hash of the workflow's definition at the last transition of the task.
     pub definition: String,
-    /// What stands between the task and its workflow, if anything.
+    /// Why the task cannot follow its workflow, if it cannot.
     pub workflow_note: Option<String>,
     /// The harness of its workers.
     pub harness: String,
@@ -160,13 +160,13 @@ pub struct ShownTask {
     pub tmux_session: Option<String>,
     /// `active`, `stopped`, `crashed`, `inactive` or `unknown`.
     pub session: &'static str,
-    /// What nobody has taken note of yet.
+    /// What has happened and is not recorded yet: the end of an agent, or an unfinished transition.
     pub unnoticed: Option<String>,
-    /// The command with which a person goes on with it, where nobody else does.
+    /// The command with which a person continues it, if only a person can.
     pub your_turn: Option<String>,
-    /// What its living agents do, the one first that needs somebody most.
+    /// What its living agents do; the agent that needs a person most comes first.
     pub agents: Vec<Agent>,
-    /// What its agents have taken.
+    /// The tokens and the cost of its agents.
     pub spent: Spending,
     /// When its agent starts again, RFC 3339 UTC.
     pub waiting_until: Option<String>,
@@ -192,7 +192,7 @@ pub struct ShownTask {
     /// Its last events, oldest first.
     #[cfg_attr(feature = "schemas", schemars(with = "Vec<JournalLine>"))]
     pub history: Vec<Record>,
-    /// How many events before them are left out.
+    /// The number of earlier events that are left out.
     pub history_left_out: usize,
 }
 
@@ -200,11 +200,11 @@ pub struct ShownTask {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PassedGate {
-    /// A hash of what passed.
+    /// A hash of the content that passed.
     pub hash: String,
-    /// The commit that the worktree stood on.
+    /// The commit that the worktree was at.
     pub commit: Option<String>,
-    /// Whether the section is still what passed.
+    /// Whether the section still has the content that passed.
     pub unchanged: bool,
 }
 
@@ -228,7 +228,7 @@ pub struct JournalLine {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Watched<'l> {
-    /// What an agent has come to do.
+    /// The new state of an agent.
     Doing {
         /// `agent.doing`.
         r#type: &'static str,
@@ -263,7 +263,7 @@ pub enum Watched<'l> {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Logs<'l> {
-    /// The whole of what an agent did.
+    /// The whole transcript of an agent.
     Whole {
         /// The task's id.
         id: &'l str,
@@ -274,11 +274,11 @@ pub enum Logs<'l> {
         actor: &'l event::Actor,
         /// Its harness.
         harness: &'l str,
-        /// The harness's own id of its conversation, where it is known.
+        /// The harness's own id of its conversation, if it is known.
         conversation: Option<&'l str>,
         /// Whether it continues the conversation of an agent before it.
         resumed: bool,
-        /// Whether its end is not on record yet.
+        /// Whether its end is not recorded yet.
         alive: bool,
         /// `jsonl` for a conversation, `pane` for what its pane has shown.
         form: String,
@@ -291,7 +291,7 @@ pub enum Logs<'l> {
     },
     /// A turn of its conversation, while it goes on.
     Turn(Turn<'l>),
-    /// What its pane has shown since, while it goes on.
+    /// The new output of its pane, while it goes on.
     Pane {
         /// The agent's number.
         spawn: u32,
@@ -307,7 +307,7 @@ pub struct Turn<'l> {
     /// The agent's number, in a line of `--follow`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spawn: Option<u32>,
-    /// When, as the harness wrote it.
+    /// The time, as the harness wrote it.
     pub time: Option<&'l str>,
     /// `asked`, `said`, `thought`, `called` or `answered`.
     pub kind: &'static str,
@@ -320,7 +320,7 @@ pub struct Turn<'l> {
     /// Its arguments: the one that matters, or all of them as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<&'l str>,
-    /// Whether the tool failed that has answered.
+    /// Whether the tool has failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<bool>,
 }
@@ -337,9 +337,9 @@ pub struct Respawned {
     pub spawn: u32,
     /// Whether it continues the conversation of the agent before.
     pub resumed: bool,
-    /// The harness's own id of its conversation, where it is known.
+    /// The harness's own id of its conversation, if it is known.
     pub conversation: Option<String>,
-    /// Why it does not continue that conversation, where it should have.
+    /// Why it does not continue that conversation, if it should have.
     pub not_resumed: Option<String>,
 }
 
@@ -387,13 +387,13 @@ pub struct Answered {
     pub success: Success,
     /// The request.
     pub request: String,
-    /// Whether the agent may.
+    /// Whether the person allows it.
     pub allow: bool,
     /// The agent's number.
     pub spawn: u32,
     /// The tool that it wants to use.
     pub tool: Option<String>,
-    /// What it wants to do with it.
+    /// The call that it wants to make.
     pub text: Option<String>,
 }
 
@@ -405,7 +405,7 @@ pub struct Waited {
     pub success: Success,
     /// The task's id.
     pub id: String,
-    /// The status that it has come to.
+    /// The status that the task has reached.
     pub status: String,
 }
 
@@ -417,7 +417,7 @@ pub struct Deleted {
     pub success: Success,
     /// The task's id.
     pub id: String,
-    /// Where it is kept.
+    /// Its folder in the trash.
     pub path: String,
 }
 
@@ -462,7 +462,7 @@ pub struct OpenedPullRequest {
     pub id: String,
     /// The address of the pull request.
     pub pr_url: String,
-    /// Whether it was opened just now.
+    /// Whether this command has opened it.
     pub created: bool,
     /// The template that its text ends with.
     pub template: Option<String>,

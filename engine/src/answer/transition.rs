@@ -1,10 +1,10 @@
-//! What the commands answer that move a task on.
+//! Answers of the commands that change the status of a task.
 
 use serde::Serialize;
 
 use super::Success;
 
-/// What a transition came to.
+/// The result of a transition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TransitionResult {
@@ -18,15 +18,15 @@ pub struct TransitionResult {
     pub to: String,
     /// The rounds of review up to then.
     pub review_round: u32,
-    /// The hooks that were run, in order; for a dry run those that would be.
+    /// The hooks that were run, in order; for a dry run, those that would run.
     #[serde(rename = "hooks_executed")]
     pub hooks: Vec<String>,
     /// Why some of them failed.
     pub hook_errors: Vec<String>,
-    /// The refs, and the folders, that keep what would have been lost with a worktree.
+    /// The refs and folders with a backup of work that the worktree had.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub backed_up: Vec<String>,
-    /// The workflow that has become another one since the transition before.
+    /// The change of the workflow since the transition before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow_changed: Option<WorkflowChange>,
     /// Whether nothing was done.
@@ -52,13 +52,13 @@ pub struct WorkflowChange {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct StatusChange {
-    /// What it came to.
+    /// The result of the transition.
     #[serde(flatten)]
     pub result: TransitionResult,
-    /// False where the task is where merged tasks go, and its branch is not merged.
+    /// False if the task has the status of merged tasks and its branch is not merged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merged: Option<bool>,
-    /// What else is to be done, or will be missing, if anything.
+    /// What else to do, or what the next agent lacks, if anything.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
 }
@@ -83,11 +83,11 @@ pub enum Update {
     },
 }
 
-/// What a merge came to.
+/// The result of a merge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Merged {
-    /// The transition that followed; from a status to itself where the task was over.
+    /// The transition that followed; from a status to itself if the task was over.
     #[serde(flatten)]
     pub result: TransitionResult,
     /// The branch that was merged.
@@ -98,11 +98,11 @@ pub struct Merged {
     pub strategy: &'static str,
     /// Whether the default branch was pushed.
     pub pushed: bool,
-    /// The commit that the default branch has now, as far as it is known.
+    /// The commit that the default branch has now, if it is known.
     pub commit: Option<String>,
 }
 
-/// What a migration came to.
+/// The result of a migration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Migrated {
@@ -118,9 +118,9 @@ pub struct Migrated {
     pub workflow: String,
     /// The hash of that workflow's definition.
     pub definition: String,
-    /// The hooks of the transition that could not be finished, which nobody is going to run.
+    /// The hooks of the unfinished transition that are not going to run.
     pub dropped_hooks: Vec<String>,
-    /// Whether an agent can be started where the task is now.
+    /// Whether an agent can be started in the new state.
     #[serde(skip)]
     pub respawnable: bool,
 }
@@ -135,7 +135,7 @@ pub struct Next {
     pub allowed: bool,
     /// The guard of the transition.
     pub guard: Option<&'static str>,
-    /// What its gate wants, in words.
+    /// What its gate asks for, in words.
     pub gate: Option<String>,
     /// What is still missing.
     pub missing: Option<String>,

@@ -11,7 +11,7 @@ use crate::error::Failure;
 pub enum ListedWorkflow<'l> {
     /// Tasks can follow it.
     Compiled {
-        /// What is known of it.
+        /// Its name and figures.
         #[serde(flatten)]
         workflow: Workflow,
         /// Its file; null when it is compiled in.
@@ -36,13 +36,13 @@ pub struct Workflow {
     pub name: &'static str,
     /// Its version, as its source says.
     pub version: u32,
-    /// What it is for; empty where its source does not say.
+    /// Its purpose; empty if its source does not say.
     pub description: &'static str,
-    /// How many states it has.
+    /// The number of states.
     pub states: usize,
-    /// How many transitions it has.
+    /// The number of transitions.
     pub transitions: usize,
-    /// How many of them have a guard.
+    /// The number of transitions with a guard.
     pub guards: usize,
     /// The hash of its source.
     pub source_hash: &'static str,
@@ -54,7 +54,7 @@ pub struct Workflow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownWorkflow {
-    /// What is known of it.
+    /// Its name and figures.
     #[serde(flatten)]
     pub workflow: Workflow,
     /// Its states.
@@ -94,7 +94,7 @@ pub struct Transition {
     pub by: Vec<&'static str>,
     /// Its guard.
     pub guard: Option<&'static str>,
-    /// What its gate wants, in words.
+    /// What its gate asks for, in words.
     pub gate: Option<String>,
     /// Its hooks, in order.
     pub hooks: Vec<&'static str>,
@@ -133,12 +133,12 @@ pub struct Duty<'m> {
     pub by: Vec<&'static str>,
     /// Its guard.
     pub guard: Option<&'m str>,
-    /// What its gate wants, in words.
+    /// What its gate asks for, in words.
     pub gate: Option<String>,
-    /// A section that passes the gate, unless the gate wants it to be new and it is not.
+    /// An example of a section that passes the gate, if the gate does not refuse it as old.
     pub write: Option<String>,
     /// The command that asks for it.
     pub run: String,
-    /// Every reason for which an agent may be refused, in words.
+    /// Every reason for a refusal, in words.
     pub refused: Vec<String>,
 }

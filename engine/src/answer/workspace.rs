@@ -18,7 +18,7 @@ pub struct MadeWorktrees {
 pub struct Worktree {
     /// Its name, which is its folder's.
     pub name: String,
-    /// The project that it is of.
+    /// The project that it belongs to.
     pub project: String,
     /// The task that holds it; null when it is free.
     pub task: Option<String>,
@@ -36,10 +36,10 @@ pub struct CollectedWorktree {
     pub fate: &'static str,
     /// Why it was left alone.
     pub reason: Option<String>,
-    /// Where work that was found in it is kept.
+    /// Where the backup of the work in it is.
     pub kept: Vec<String>,
     /// What failed.
     pub error: Option<String>,
-    /// Whether nothing was done, and this is what would be.
+    /// Whether this was a dry run, which changes nothing.
     pub dry_run: bool,
 }

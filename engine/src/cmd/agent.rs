@@ -1,4 +1,4 @@
-//! `orange agent`: the wrapper that tmux runs around a harness, and what it reports to.
+//! `orange agent`: the wrapper that tmux runs around a harness, and the commands that take its reports.
 
 use std::io;
 
@@ -56,14 +56,14 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
     }
 }
 
-/// The task of an agent, for who shows that agent's secret.
+/// The task of an agent, for a caller with that agent's secret.
 fn dir_of(app: &App, task: &str, spawn: u32) -> Result<TaskDir> {
     let dir = find::by_id(&app.home, task)?;
     caller::check_shown(&dir, spawn, caller::shown().as_deref())?;
     Ok(dir)
 }
 
-/// Answers the requests of an agent, and tells the wrapper so by one byte.
+/// Answers the requests of an agent. One byte tells the wrapper that it is ready.
 fn answer_requests(app: &App, dir: &TaskDir, spawn: u32) -> Result<Answer> {
     let ready = || rustix::io::write(rustix::stdio::stdout(), b"\n").map(drop).map_err(io::Error::from);
     serve::serve(app, dir, spawn, relayed::check, ready).map(|()| Answer::default())

@@ -1,18 +1,18 @@
-//! What a command answers: the same thing for programs and for people.
+//! The answer of a command, for programs and for people.
 
 use comfy_table::{Table, presets::NOTHING};
 use serde::Serialize;
 
 use crate::{Error, Kind, Result};
 
-/// An answer in both forms; the door prints one of them.
+/// An answer in both forms; `door.rs` prints one of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// For `--json`. Without it, `text` is what to print in any case: of a long answer only one form is made.
     pub json: Option<String>,
-    /// For people; no newline at the end. Empty when there is nothing to say.
+    /// For people; no newline at the end. Empty if there is nothing to print.
     pub text: String,
-    /// What the answer says is wrong, if that is the command's own purpose: the exit status is that of this kind.
+    /// The kind of the problems that a check reports; it gives the exit status.
     pub wrong: Option<Kind>,
     /// Bytes to be printed as they are, instead of both forms.
     pub raw: Option<Vec<u8>>,
@@ -37,7 +37,7 @@ impl Answer {
         Answer { raw: Some(bytes), ..Answer::default() }
     }
 
-    /// The same answer, which says that something of this kind is wrong.
+    /// The same answer, which reports a problem of this kind.
     pub fn wrong(self, kind: Kind) -> Answer {
         Answer { wrong: Some(kind), ..self }
     }

@@ -1,4 +1,4 @@
-//! What shells ask while somebody types: the names of what there is, and the scripts that ask.
+//! Completion for shells: the candidates for a word, and the scripts that ask for them.
 
 use std::ffi::{OsStr, OsString};
 
@@ -14,7 +14,7 @@ use crate::cmd::args::{Cli, Shell, TaskName};
 use crate::cmd::task::named_or_here;
 use crate::store::{self, Task, projects};
 
-/// What a value is the name of, told by its placeholder in the help.
+/// The kind of thing that a value names, read from its placeholder in the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Names {
     Tasks,
@@ -54,7 +54,7 @@ fn found(app: &App, words: &[String]) -> Vec<Candidate> {
     })
 }
 
-/// What was read. What cannot be read has no names: the line that is being typed stays as it is, and `orange log` has the error.
+/// The names that were read, and none after an error: the line that is being typed stays as it is, and `orange log` has the error.
 fn or_log<T: Default>(read: Result<T>) -> T {
     read.unwrap_or_else(|error| {
         log::error!(target: "complete", "{}", error.one_line());
@@ -62,7 +62,7 @@ fn or_log<T: Default>(read: Result<T>) -> T {
     })
 }
 
-/// What could be the last of these words, which may be empty. `list` knows the names of what there is.
+/// The candidates for the last of these words, which may be empty. `list` has the names of each kind.
 fn candidates(words: &[String], list: impl Fn(Names) -> Vec<Candidate>) -> Vec<Candidate> {
     let Some(last) = words.last() else { return Vec::new() };
     let line: Vec<OsString> =
@@ -73,7 +73,7 @@ fn candidates(words: &[String], list: impl Fn(Names) -> Vec<Candidate>) -> Vec<C
         Some(names) => named(list(names), last),
         None => vec![Candidate::from(candidate)],
     });
-    // An option is offered to who begins one.
+    // Options are candidates only for a word that begins with `-`.
     found.filter(|candidate| last.starts_with('-') || !candidate.word.starts_with('-')).collect()
 }
 
@@ -89,7 +89,7 @@ fn asking(command: clap::Command) -> clap::Command {
     marked.mut_subcommands(asking)
 }
 
-/// Those that begin as what was typed; for `--option=value`, that is the value.
+/// The candidates that begin with the typed word; for `--option=value`, with the value.
 fn named(candidates: Vec<Candidate>, typed: &str) -> Vec<Candidate> {
     let (option, value) = match typed.split_once('=') {
         Some((option, value)) if option.starts_with("--") => (format!("{option}="), value),

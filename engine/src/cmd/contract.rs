@@ -1,5 +1,5 @@
-//! What a workflow asks of agents, status by status: what to write, what to run, what is refused and why (seed 000,
-//! "Agent Protocol"). It has what the machine says and no hooks, which agents need not know.
+//! What a workflow asks of agents, status by status: what to write, what to run, what is refused and why. It reads
+//! the machine, and leaves out hooks, which agents need not know.
 
 use orange_core::{Actor, Gate, Machine, StateId, Transition, Verdict};
 
@@ -16,7 +16,7 @@ pub fn text(contract: &Contract<'_>) -> String {
     contract.statuses.iter().map(describe).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A section that passes the gate, unless the gate wants it to be new and it is not.
+/// An example of a section that passes the gate, if the gate does not refuse it as old.
 pub fn example(gate: &Gate<'_>) -> String {
     let content = match (gate.verdict, gate.fields.first()) {
         (Some(verdict), _) => format!("Verdict: {verdict}\nThe reasons, each with its place in the code."),
@@ -39,7 +39,7 @@ pub fn gate_words(gate: &Gate<'_>) -> String {
         wants.push(format!("a line {}", fields(gate)));
     }
     if gate.fresh {
-        wants.push("written anew".to_owned());
+        wants.push("rewritten".to_owned());
     }
     if wants.is_empty() {
         return format!("`{}`", gate.section);
@@ -108,7 +108,7 @@ fn describe(status: &StatusContract<'_>) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// Every reason for which an agent may be refused this transition, its guard first, as the engine asks for them.
+/// Every reason to refuse an agent this transition, in the order in which the engine checks them: its guard first.
 fn refused(transition: &Transition<'_>) -> Vec<String> {
     let mut reasons = Vec::new();
     for (actor, other) in [(Actor::Worker, Actor::Reviewer), (Actor::Reviewer, Actor::Worker)] {
@@ -173,7 +173,7 @@ In pending:
 - run `orange task update --status working`
 
 In working:
-- write `## Handoff` (not empty, written anew), then run `orange task update --status agent-review`
+- write `## Handoff` (not empty, rewritten), then run `orange task update --status agent-review`
   refused while `## Handoff` is missing, is empty or is what was accepted before
   for example:
 
@@ -230,6 +230,6 @@ In stuck:
         assert_eq!(gate_words(&fields), "`## S` (a line `A:` or `B:`)");
         assert_eq!(joined_with_or(&faults(&fields)), "is missing, is empty or has no line `A:` or `B:`");
         let strict = Gate { verdict: Some(Verdict::Pass), strict: true, fresh: true, ..gate };
-        assert_eq!(gate_words(&strict), "`## S` (first line `Verdict: PASS`, written anew)");
+        assert_eq!(gate_words(&strict), "`## S` (first line `Verdict: PASS`, rewritten)");
     }
 }

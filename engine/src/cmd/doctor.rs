@@ -1,4 +1,4 @@
-//! `orange doctor`: what its checks find, with what to do about it.
+//! `orange doctor`: the findings of its checks, with remedies.
 
 use crate::answer::{self, Diagnosis};
 use crate::app::App;
@@ -6,7 +6,7 @@ use crate::cmd::answer::{Answer, one_line};
 use crate::doctor::{self, Finding, Level};
 use crate::{Kind, Result};
 
-/// Runs every check. Something broken makes the exit status that of the environment.
+/// Runs every check. A broken requirement gives the exit status of the environment.
 pub fn run(app: &App) -> Result<Answer> {
     let findings = doctor::examine(app);
     let worst = findings.iter().map(|finding| finding.level).max().unwrap_or(Level::Fine);

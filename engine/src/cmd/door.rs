@@ -1,4 +1,4 @@
-//! The door: the process's arguments in, its output and exit status out. Nothing else in the engine prints.
+//! The entry of the process: takes its arguments, prints its output and gives its exit status. Nothing else in the engine prints.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ use crate::setup::mcp;
 use crate::store::Home;
 use crate::{Error, Kind, Result, fault};
 
-/// What the generated binary runs: with the machines that are compiled in, and with the compiler of custom workflows where
+/// What the generated binary runs, with the machines that are compiled in, and with the compiler of custom workflows if
 /// it has one.
 pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Compile>) -> ExitCode {
     let words = || std::env::args_os().skip(1);
@@ -52,7 +52,7 @@ pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Comp
     }
     if command.is_detached() {
         return match become_independent().and_then(|()| run(built, command, as_json)) {
-            // Whoever calls it in place of the engine reads the answer; the engine itself is not refused.
+            // A person who calls it in place of the engine reads the answer; the engine itself is not refused.
             Err(error) if error.kind == Kind::NotAllowed => fail(&error, as_json),
             outcome => note(command.component(), &outcome),
         };
@@ -64,7 +64,7 @@ pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Comp
     }
 }
 
-/// Says what a command has said that was run for this one.
+/// Prints the output of a command that was run for this one.
 fn pass_on(stdout: &str, stderr: &str, status: u8) -> ExitCode {
     io::stderr().write_all(stderr.as_bytes()).unwrap_or_default();
     let written = io::stdout().write_all(stdout.as_bytes()).and_then(|()| io::stdout().flush());
@@ -97,7 +97,7 @@ fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
     }
 }
 
-/// Who asks: the engine for what it starts by itself, which is nobody else's to ask for.
+/// The caller: the engine for commands that it starts itself, and that no other caller may use.
 fn caller(command: &Command) -> Result<Caller> {
     let caller = Caller::from_env();
     if !command.is_detached() {
@@ -106,7 +106,7 @@ fn caller(command: &Command) -> Result<Caller> {
     caller.check_not_agent("this command").map(|()| Caller::Engine)
 }
 
-/// Prints it; whether somebody still reads what is printed.
+/// Prints a text. Returns whether the output is still open.
 fn print(answer: &Answer, as_json: bool) -> Result<bool> {
     let text = answer.json.as_ref().filter(|_| as_json).unwrap_or(&answer.text);
     let bytes = match &answer.raw {
@@ -127,7 +127,7 @@ fn print(answer: &Answer, as_json: bool) -> Result<bool> {
 
 fn unwritten(cause: &io::Error) -> Error {
     Error::new(Kind::Environment, format!("cannot write the answer: {cause}"))
-        .help("what was asked for is done; free space where the answer is to go, and ask for it anew")
+        .help("what was asked for is done; free space where the answer is to go, and ask for it again")
 }
 
 fn end(outcome: Result<Answer>, as_json: bool) -> ExitCode {
@@ -138,7 +138,7 @@ fn end(outcome: Result<Answer>, as_json: bool) -> ExitCode {
 }
 
 fn fail(error: &Error, as_json: bool) -> ExitCode {
-    // Nobody is left to tell when the output is gone; the exit status still says it.
+    // A closed output cannot show the error; the exit status still does.
     match written(&Refusal { error }) {
         Ok(json) if as_json => writeln!(io::stdout(), "{json}"),
         Ok(_) | Err(_) => writeln!(io::stderr(), "error: {error}"),
@@ -147,7 +147,7 @@ fn fail(error: &Error, as_json: bool) -> ExitCode {
     ExitCode::from(error.kind.exit_status())
 }
 
-/// What a process of its own session has to say goes to `orange.log`.
+/// A process in a session of its own writes its messages to `orange.log`.
 fn note(component: &str, outcome: &Result<Answer>) -> ExitCode {
     match outcome {
         Ok(answer) if answer.text.is_empty() => ::log::debug!(target: component, "done"),

@@ -1,4 +1,4 @@
-//! `orange agent event`: what the hooks of a harness call. It notes what happens and never stands in an agent's way.
+//! `orange agent event`: the command that the hooks of a harness call. It records what happens and never blocks an agent.
 
 use std::io::{self, Read, Write};
 
@@ -10,7 +10,7 @@ use crate::flow::asked::Answer;
 use crate::flow::event::note;
 use crate::{Error, Kind, Result};
 
-/// What a hook may be given; more is no event that matters.
+/// The longest input of a hook; no event that matters is longer.
 const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 
 /// What claude and codex read from a hook.
@@ -34,8 +34,8 @@ struct Decision<'l> {
     message: Option<&'l str>,
 }
 
-/// Notes the event that standard input has. With `hold`, a request for a permission waits for a person's answer, which is
-/// written to standard output as the harness reads it. Whatever fails is noted in `orange.log`, and told to nobody else.
+/// Records the event from standard input. With `hold`, a request for a permission waits for a person's answer, which is
+/// written to standard output as the harness reads it. A failure is only in `orange.log`.
 pub fn run(hold: bool, open: impl FnOnce() -> Result<App>) {
     let given =
         given().map_err(|cause| Error::new(Kind::Environment, format!("cannot read the event: {cause}")));
@@ -45,7 +45,7 @@ pub fn run(hold: bool, open: impl FnOnce() -> Result<App>) {
     }
 }
 
-/// Standard input, read to its end even where nothing comes of it: a harness that writes to a hook that has ended gets an error.
+/// Standard input, read to its end even if it is not used: a harness that writes to a hook that has ended gets an error.
 fn given() -> io::Result<Vec<u8>> {
     let mut given = Vec::new();
     let mut input = io::stdin().lock();

@@ -1,4 +1,4 @@
-//! `orange gc`: what tasks that are over have left, and what is needed by nobody.
+//! `orange gc`: lists and removes what finished tasks have left.
 
 use crate::answer::Removal;
 use crate::app::App;
@@ -9,7 +9,7 @@ use crate::flow::garbage::{self, Garbage, Kind, Wanted};
 use crate::store::projects;
 use crate::{Error, Kind as Failure, Result};
 
-/// Says what could go, and removes it with `--yes`.
+/// Lists what can be removed, and removes it with `--yes`.
 pub fn run(app: &App, args: &GcArgs) -> Result<Answer> {
     if args.yes {
         app.caller.check_person("remove what tasks have left")?;
@@ -64,7 +64,7 @@ fn describe(found: &[Garbage], failures: &[Option<Error>], args: &GcArgs) -> Str
     text + &format!("\n{summary} could go; `{} --yes` removes it", asked(args))
 }
 
-/// The command as it was given.
+/// The command as a person typed it.
 fn asked(args: &GcArgs) -> String {
     let GcArgs { project, kind, older_than, yes: _ } = args;
     let option = |name: &str, value: Option<String>| value.map(|value| format!(" --{name} {value}"));

@@ -1,4 +1,4 @@
-//! `orange install`: writes the skill for agents to where each coding agent looks for such.
+//! `orange install`: writes the skill for agents to where each coding agent looks for skills.
 
 use crate::Result;
 use crate::answer::{Install, SkillFile, Success};
@@ -8,7 +8,7 @@ use crate::cmd::args::InstallArgs;
 use crate::cmd::skill;
 use crate::setup::skill::write;
 
-/// Writes it for the harness that is named, or for every one whose program is there; or only prints it.
+/// Writes the skill for the named harness, or for every harness whose program is on `PATH`; or only prints it.
 pub fn run(app: &App, args: &InstallArgs) -> Result<Answer> {
     let text = skill::text(&app.machines.usable()?);
     if args.print {

@@ -1,4 +1,4 @@
-//! `orange log`: what processes without a terminal had to say.
+//! `orange log`: messages of processes without a terminal.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn to_answer<'l>(line: &Line<'l>) -> LogLine<'l> {
     }
 }
 
-/// The last part of a log; nothing when there is none.
+/// The last part of a log; empty if there is none.
 fn end_of(path: &Path) -> Result<String> {
     let end = nofollow::open(path, OFlags::RDONLY).and_then(|mut log| transcripts::end_of(&mut log, LONGEST));
     match end {

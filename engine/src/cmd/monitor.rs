@@ -1,4 +1,4 @@
-//! `orange monitor`: looks after agents whose wrapper could not report their end, and after unfinished transitions.
+//! `orange monitor`: handles ends of agents that no wrapper has reported, and unfinished transitions.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::cmd::args::MonitorArgs;
 use crate::flow::monitor::{Look, look};
 use crate::flow::polls::Polls;
 
-/// Looks once, or again and again until it is interrupted; `tell` gets what each look found.
+/// Looks once, or repeatedly until it is interrupted; `tell` gets the result of each look.
 pub fn run(app: &App, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) -> Result<Answer> {
     let shortest = app.machines.usable()?.iter().map(|machine| machine.poll_interval).min();
     let interval = Duration::from_secs(args.interval.or(shortest).unwrap_or(30).into());
@@ -21,7 +21,7 @@ pub fn run(app: &App, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) 
         if args.once {
             return found;
         }
-        // What fails at one look may be well at the next.
+        // An error at one look may be over at the next.
         let found = match found {
             Ok(found) => found,
             Err(error) => {

@@ -23,7 +23,7 @@ pub fn run(app: &App, command: &ProjectCommand) -> Result<Answer> {
     }
 }
 
-/// The project that was named, or the one that one stands in.
+/// The named project, or the project of the current folder.
 pub fn named_or_here(app: &App, name: Option<&str>) -> Result<Project> {
     match name {
         Some(name) => projects::get(&app.home, name),
@@ -69,7 +69,7 @@ fn change<'a>(path: Option<&'a PathBuf>, settings: &'a ProjectSettings) -> Chang
     }
 }
 
-/// The project as it is now. A queue that has just become automatic needs somebody who looks at it.
+/// The project with its present settings. A queue that has just become automatic needs a running monitor.
 fn answer(project: &Project, mut text: String, settings: &ProjectSettings) -> Result<Answer> {
     let mut listed = to_answer(project);
     if settings.queue.is_some() && project.is_auto() {
@@ -96,7 +96,7 @@ fn row(project: &ListedProject) -> [String; 6] {
     [name, default_branch, pool_size.to_string(), workflow, settings_of(project), path]
 }
 
-/// What is set otherwise than in a new project, as one would type it.
+/// The settings that differ from those of a new project, as options.
 fn settings_of(project: &ListedProject) -> String {
     let days = |option: &str, days: Option<u32>| Some(format!("--{option} {}", days?));
     let megabytes = project.transcripts_mb;

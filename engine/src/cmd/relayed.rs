@@ -6,7 +6,7 @@ use crate::relay::{Asker, Reply, only_some};
 use crate::store::Home;
 use crate::{Error, Kind, Result};
 
-/// Has the companion run this command, where an agent in a sandbox asks for one that it runs.
+/// Passes this command to the companion if an agent in a sandbox calls it and the companion runs such commands.
 pub fn asked(command: &Command) -> Option<Result<Reply>> {
     if !is_relayed(command) {
         return None;
@@ -14,16 +14,16 @@ pub fn asked(command: &Command) -> Option<Result<Reply>> {
     with_asker(|asker| asker.ask(words()?))
 }
 
-/// Says what else an agent in a sandbox can do, where its sandbox is why a command has failed.
+/// Adds the help for an agent in a sandbox if its sandbox made a command fail.
 pub fn explain(error: Error) -> Error {
     let is_confined = error.kind == Kind::Environment && with_asker(|_| ()).is_some();
     if is_confined { only_some(error) } else { error }
 }
 
-/// Whether the companion runs what these words ask for.
+/// Whether the companion runs the command with these words.
 ///
 /// # Errors
-/// `not_allowed` for any other command; `usage` for what is none.
+/// `not_allowed` for any other command; `usage` for words that are no command.
 pub fn check(words: &[String]) -> Result<()> {
     match parse(words.iter().map(Into::into))? {
         Parsed::Cli(cli) if cli.command.as_ref().is_some_and(is_relayed) => Ok(()),

@@ -17,7 +17,7 @@ pub fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// As much of the text as fits, with an ellipsis for the rest.
+/// The part of the text that fits, with an ellipsis for the rest.
 pub fn fit(text: &str, width: usize) -> String {
     if columns(text) <= width {
         return text.to_owned();

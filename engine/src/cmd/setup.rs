@@ -1,4 +1,4 @@
-//! `orange setup`: shows what coding agents would ask before they work, and agrees to it where a person says so.
+//! `orange setup`: shows what coding agents would ask before they work, and answers it with the consent of a person.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
@@ -13,14 +13,14 @@ use crate::setup::{self, Matter, Record, Remedy, skill};
 use crate::store::projects::{self, Project};
 use crate::{Error, Kind, Result};
 
-/// What one harness would do in one project.
+/// The questions of one harness in one project.
 struct Plan<'h> {
     harness: &'h str,
     project: Project,
     matters: Vec<Matter>,
 }
 
-/// Shows it, agrees to it, or takes it back.
+/// Shows the questions, answers them, or takes the answers back.
 pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
     let harnesses = setup::chosen(app, args.harness.as_deref())?;
     if args.undo {
@@ -47,7 +47,7 @@ pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
     let mut printed = if consent.is_asked { Vec::new() } else { lines };
     let mut changed = Vec::new();
     for plan in &consent.plans {
-        // What one plan has changed, the next one sees.
+        // The next plan sees the changes of the one before.
         let record = Record::read(&app.home)?;
         let matters = setup::matters(plan.harness, &plan.project.path, &record, &around)?;
         for file in setup::agree(&app.home, plan.harness, &plan.project.path, &matters)? {
@@ -118,16 +118,16 @@ fn shown_all(plans: &[Plan<'_>], harnesses: &[String], missing: &[&str]) -> Vec<
     lines
 }
 
-/// Something that a person can agree to by itself.
+/// One thing that a person can agree to.
 #[derive(Clone, Copy)]
 enum Offer<'p> {
-    /// What a harness asks in a repository.
+    /// The questions of a harness in a repository.
     Plan(&'p Plan<'p>),
     /// The skill of a harness.
     Skill(&'p str),
 }
 
-/// What a person has agreed to.
+/// The offers that a person has accepted.
 #[derive(Default)]
 struct Consent<'p> {
     plans: Vec<&'p Plan<'p>>,
@@ -157,7 +157,7 @@ fn can_ask(as_json: bool) -> bool {
     !as_json && std::io::stdin().is_terminal()
 }
 
-/// Asks on the terminal for each by itself, after showing what it is about. Nothing is changed before the last answer.
+/// Asks on the terminal about each offer, after showing all questions. Nothing is changed before the last answer.
 fn ask<'p>(lines: &[String], open: &[Offer<'p>]) -> Result<Consent<'p>> {
     let cannot = |cause| Error::new(Kind::Usage, format!("cannot ask: {cause}")).help("repeat it with --yes");
     let mut consent = Consent { is_asked: true, ..Consent::default() };

@@ -1,15 +1,16 @@
-//! The skill for agents: what every task has in common, what each workflow asks for, and how work is split into tasks
-//! (seeds 000, 002 and 003).
+//! The skill for agents: what every task has in common, what each workflow asks for, and how to split work into tasks.
 
 use orange_core::Machine;
 
 use crate::cmd::contract;
 use crate::setup::skill::MARK;
 
+const REST: &str = ", which writes it again. Without this line it is yours, and left alone. -->";
+
 /// The whole file, for these workflows.
 pub fn text(machines: &[&Machine<'_>]) -> String {
     let contracts: Vec<_> = machines.iter().map(|machine| section(machine)).collect();
-    format!("{HEAD}\n{MARK}\n{AGENT}\n{}\n{ORCHESTRATOR}", contracts.join("\n"))
+    format!("{HEAD}\n{MARK}{REST}\n{AGENT}\n{}\n{ORCHESTRATOR}", contracts.join("\n"))
 }
 
 fn section(machine: &Machine<'_>) -> String {
@@ -23,7 +24,7 @@ fn section(machine: &Machine<'_>) -> String {
     )
 }
 
-/// The statuses in which nothing goes on without a person: what an orchestrator looks out for.
+/// The statuses in which a task waits for a person, and which an orchestrator watches for.
 fn watched(machine: &Machine<'_>) -> String {
     let begun = machine.state_ids().filter(|id| *id != machine.initial).map(|id| machine.state(id));
     let waiting = begun.filter(|state| state.waits_for_human && !state.terminal);
@@ -63,7 +64,7 @@ comments on them, other tasks' worktrees. A person does these things, or the eng
 When a command is refused, nothing has changed. Exit status 1: do what the help says and run it again. 4: somebody is at work on
 the task, run it again. 2 or 3: the command is wrong. 5 or 6: the machine or a file is not in order; a person has to mend it.
 What a section must have to pass is read from the last section of that name, outside of code blocks and comments. One that has been
-accepted counts once where it says `written anew`: write what is true now.
+accepted counts once where it says `rewritten`: write what is true now.
 
 ## What each status asks for
 

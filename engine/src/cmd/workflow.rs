@@ -1,4 +1,4 @@
-//! `orange workflow`: what tasks can follow, and what it asks of agents.
+//! `orange workflow`: the workflows that tasks can follow, and what each asks of agents.
 
 use std::fmt::Display;
 
@@ -21,7 +21,7 @@ pub fn run(app: &App, command: &WorkflowCommand) -> Result<Answer> {
     }
 }
 
-/// One that cannot be followed is listed with the reason, and keeps nobody from the others.
+/// A workflow that cannot be compiled is listed with the reason, beside the others.
 fn list(listed: &[Listed]) -> Result<Answer> {
     let workflows: Vec<_> = listed.iter().map(to_answer).collect();
     let rows: Vec<_> = workflows.iter().map(row).collect();
@@ -75,7 +75,7 @@ fn show(machine: &'static Machine<'static>) -> Result<Answer> {
 /// What agents must write and run, status by status.
 fn contract(machine: &Machine<'_>) -> Result<Answer> {
     let head = format!(
-        "What `{}` asks of agents. What is not listed here is refused and changes nothing.",
+        "What `{}` asks of agents. A request that is not listed here is refused and changes nothing.",
         machine.name
     );
     let contract = contract::of(machine);

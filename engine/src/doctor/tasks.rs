@@ -87,7 +87,7 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (dir, history) in histories(seen)? {
         for agent in history.agents.values() {
-            // What cannot be read is reported by the check of tasks.
+            // The check of tasks reports files that cannot be read.
             if agent_processes::is_alive(dir, agent, panes).is_ok_and(|is_alive| !is_alive) {
                 let message =
                     format!("task {}: agent {} ({}) is gone, unnoticed", dir.id, agent.spawn, agent.actor);

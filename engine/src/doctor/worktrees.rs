@@ -40,7 +40,7 @@ pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
                 format!("task {} has {name}, and the pool gives it to another", task.id),
             )
             .remedy(format!(
-                "`orange task cancel {} --yes` ends it and keeps the branch; `orange task create {}` begins anew there",
+                "`orange task cancel {} --yes` ends it and keeps the branch; `orange task create {}` begins a new one there",
                 task.id, task.branch
             ))
         } else if !folder.is_dir() {

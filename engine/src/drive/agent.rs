@@ -42,7 +42,7 @@ pub fn run(
 }
 
 /// Starts the agent in the terminal's foreground, so that Ctrl-C reaches it alone. Its process group has the terminal before it
-/// starts: in tmux, a process that reads another group's terminal is told that it is closed. Returns the group, too.
+/// starts: in tmux, a process that reads another group's terminal sees it closed. Returns the group, too.
 fn on_terminal(call: Call, holder: Call) -> Result<(Child, Pid)> {
     let stdin = std::io::stdin();
     if !rustix::termios::isatty(&stdin) {
@@ -121,7 +121,7 @@ mod tests {
     const ANSWER: &str = "ORANGE_TEST_ANSWER";
 
     /// Not a test by itself: the tests below start this binary again, with these variables, as the one who
-    /// attends an agent. An agent must not take the terminal of whoever runs the tests.
+    /// attends an agent. An agent must not take the terminal in which the tests run.
     #[test]
     fn attends() {
         let (Some(script), Some(answer)) = (std::env::var_os(SCRIPT), std::env::var_os(ANSWER)) else {

@@ -264,7 +264,7 @@ fn a_dry_run_answers_what_the_real_call_would() {
 }
 
 #[test]
-fn whoever_finishes_runs_only_the_hooks_that_have_not_ended() {
+fn finishing_runs_only_the_hooks_that_have_not_ended() {
     let lab = Lab::new(WORKING, "## Handoff\nall");
     let mut locked = lab.begin("agent-review");
     let first = Event::HookEnded { hook: "set_field".to_owned(), index: 0, error: None };
@@ -506,7 +506,7 @@ fn only_a_task_that_waits_is_started() {
     let lab = Lab::new(STUCK, "");
     let error = refused(spawn(&lab.app, &lab.dir), Kind::Refused, "was started before: it is stuck");
     assert!(error.help.contains("orange task respawn"), "{error}");
-    // Past its initial state and without a worktree, where an agent can be started: what is missing is told.
+    // Past its initial state and without a worktree, where an agent can be started: the answer says what is missing.
     let lab = Lab::new(WORKING, "");
     refused(spawn(&lab.app, &lab.dir), Kind::Environment, "`pi`");
     refused(super::respawn(&lab.app, &lab.dir, false), Kind::NotRespawnable, "no worktree");
@@ -551,7 +551,7 @@ fn leftovers_of_a_failed_hook_of_a_finished_task_can_be_cleared() {
         .append(Event::Unknown, Set::new().workspace(Some("coffee--1")).tmux_session(Some("s")))
         .unwrap();
     cancelled(&lab);
-    // Its project is not there, so the worktree stays bound, and the person is told how to go on.
+    // Its project is not there, so the worktree stays bound, and the answer says how to go on.
     lab.check("done", 0, Some("orange project add PATH --name coffee"));
     assert_eq!(lab.task().owned.tmux_session, None);
     cancelled(&lab);

@@ -1,4 +1,4 @@
-//! Which processes an agent and its wrapper are: a file beside the task, for as long as the agent is on record as alive.
+//! The processes of an agent and its wrapper, in a file beside the task for as long as the journal has the agent as alive.
 
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -20,23 +20,23 @@ pub struct AgentProcesses {
     agent: Process,
 }
 
-/// Room for the note of one agent. An agent that could not be noted would be one that nobody ends.
+/// The reserved file for the record of one agent: nothing could end an agent without a record.
 pub struct Room(atomic::Room);
 
 impl Room {
-    /// Makes it, before the agent is started.
+    /// Reserves the file before the agent starts.
     ///
     /// # Errors
     /// `environment` when the disk refuses.
     pub fn make(dir: &TaskDir, spawn: u32) -> Result<Room> {
-        /// The identifier of a boot and four numbers need half of it.
+        /// The identifier of a boot and four numbers need half of this.
         const LENGTH: usize = 512;
         let path = dir.agent(spawn);
         home::make_folder(path.parent().unwrap_or(&path))?;
         atomic::make_room(&path, LENGTH).map(Room)
     }
 
-    /// Notes that this process attends this agent.
+    /// Records this process as the wrapper of this agent.
     ///
     /// # Errors
     /// `environment` when it cannot be written.
@@ -51,7 +51,7 @@ impl Room {
 }
 
 impl AgentProcesses {
-    /// What was noted of the agent of this spawn; none before it has begun, and once its end is on record.
+    /// The record of the agent of this spawn; none before it has begun, and after its end is recorded.
     ///
     /// # Errors
     /// `environment` when it cannot be read; `corrupt` when it is not what the wrapper wrote.
@@ -67,8 +67,8 @@ impl AgentProcesses {
         }
     }
 
-    /// How long ago the agent of this spawn has begun, whatever the clock was set to since; none where that was not noted, or it
-    /// was before the system was started.
+    /// How long ago the agent of this spawn has begun, independent of the clock; none if that was not recorded, or was
+    /// before the system started.
     ///
     /// # Errors
     /// As [`AgentProcesses::read`].
@@ -77,7 +77,7 @@ impl AgentProcesses {
         Ok(processes.and_then(|processes| processes.agent.age()))
     }
 
-    /// Those of all agents of the task whose end is not on record yet.
+    /// The records of all agents of the task whose end is not recorded yet.
     ///
     /// # Errors
     /// As [`AgentProcesses::read`].
@@ -86,7 +86,7 @@ impl AgentProcesses {
         spawns.filter_map(|spawn| AgentProcesses::read(dir, spawn).transpose()).collect()
     }
 
-    /// Forgets all whose end is on record: a kill may have come between that and forgetting them.
+    /// Deletes the records of agents whose end is recorded: a kill may have come between that record and this.
     ///
     /// # Errors
     /// `environment` when one cannot be removed.
@@ -96,7 +96,7 @@ impl AgentProcesses {
         ended.into_iter().try_for_each(|spawn| AgentProcesses::forget(dir, spawn))
     }
 
-    /// Forgets it, and the agent's secret: the agent's end is on record.
+    /// Deletes the record and the agent's secret: the agent's end is recorded.
     ///
     /// # Errors
     /// `environment` when it cannot be removed.
@@ -104,19 +104,19 @@ impl AgentProcesses {
         atomic::remove(&dir.agent(spawn)).and_then(|()| secret::forget(dir, spawn))
     }
 
-    /// Whether the agent is alive. So it is while its wrapper is, which may just be ending what the agent has left and
-    /// about to report; one that was stopped reports nothing.
+    /// Whether the agent is alive. It counts as alive while its wrapper runs, which may be ending processes of the agent
+    /// before its report; a wrapper that was stopped reports nothing.
     pub fn is_alive(&self) -> bool {
         self.is_of_this_boot() && (self.agent.is_alive() || self.wrapper.is_running())
     }
 
-    /// The agent's process, if it is alive while nobody attends it.
+    /// The agent's process, if it is alive without its wrapper.
     pub fn survivor(&self) -> Option<Process> {
         (self.is_of_this_boot() && self.agent.is_alive() && !self.wrapper.is_alive()).then_some(self.agent)
     }
 
-    /// The agent of this spawn and its wrapper, each with all that is below it. A process that is on record for it and was
-    /// never its own is none of them.
+    /// The agent of this spawn and its wrapper, each with all its descendants. A recorded process without the mark of this
+    /// spawn is left out.
     pub fn roots(&self, dir: &TaskDir, spawn: u32) -> Vec<ProcessRoot> {
         let processes = if self.is_of_this_boot() { vec![self.wrapper, self.agent] } else { Vec::new() };
         let marked = |process| ProcessRoot::Marked(process, dir.id.clone(), spawn);

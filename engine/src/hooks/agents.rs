@@ -1,4 +1,4 @@
-//! Starting, ending and telling agents.
+//! Starts agents, ends them, and pastes messages into their windows.
 
 use std::ffi::{OsStr, OsString};
 use std::thread;
@@ -23,9 +23,9 @@ use crate::{Error, Kind, Result, caller, fault};
 /// Why an agent is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occasion {
-    /// A transition's hook says so.
+    /// A hook of a transition starts it.
     Spawn,
-    /// The one before has died, and the task stays where it is: its conversation is continued where that is possible.
+    /// The agent before it has died, and the task keeps its state. The new agent continues the conversation if that is possible.
     Respawn,
     /// The same with a new conversation.
     Afresh,
@@ -36,7 +36,7 @@ pub enum Occasion {
 pub struct Start {
     /// Why it is started.
     pub occasion: Occasion,
-    /// What a person answers with it: a call for attention that is over when the agent is there.
+    /// The call for attention that a person answers with this start; it is over when the agent is there.
     pub answers: Option<String>,
 }
 
@@ -49,8 +49,8 @@ impl From<Occasion> for Start {
 /// Refuses a spawn that cannot work.
 ///
 /// # Errors
-/// `environment`: tmux or the harness is missing, or it would ask what nobody is there to answer; `not_found`: there is no
-/// such harness.
+/// `environment`: tmux or the harness is missing, or the harness would ask a question that nobody answers; `not_found`:
+/// there is no such harness.
 pub fn preflight(app: &App, task: &Task, spawn: &orange_core::Spawn) -> Result<()> {
     app.tmux.check()?;
     let harness = app.harness(harness_of(task, spawn))?;
@@ -64,7 +64,7 @@ pub fn preflight(app: &App, task: &Task, spawn: &orange_core::Spawn) -> Result<(
 /// There are never two live agents of one actor in a worktree: a second one is refused.
 ///
 /// # Errors
-/// `refused` without a worktree, or while the one before is alive; `environment` when tmux fails.
+/// `refused` without a worktree, or while the agent before it is alive; `environment` when tmux fails.
 pub fn start(
     app: &App,
     machine: &Machine<'_>,
@@ -81,7 +81,7 @@ pub fn start(
     // Somebody may have removed its folder.
     workspace::acquire(app, locked)?;
     make_room(app, locked, spawn.actor())?;
-    // Whoever wrote before this one had no say in its verdict, however late.
+    // A reviewer before this one has no say in its verdict, however late it wrote.
     locked.sync()?;
 
     let record = Spawn { answers, ..record(app, machine, locked, spawn, counter, occasion)? };
@@ -101,25 +101,25 @@ pub fn start(
             if session == record.session { Ok(()) } else { moved(locked, &record.session, &session) }
         }
         Err(error) => {
-            // A tmux that was killed may have been obeyed: where nobody can tell, the agent stays on record.
+            // The server may have obeyed a tmux client that was killed: while that is unknown, the agent stays recorded.
             if is_there(app, locked, &record)? {
                 return Ok(());
             }
             let reason = format!("could not be started: {}", error.message);
             gone(app, locked, &[record.spawn], &reason.as_str().into())?;
-            // One that began meanwhile looks at the journal when it has noted itself, and this looks for it now.
+            // A wrapper that began meanwhile reads the journal after it has recorded itself, and this looks for it now.
             kill_agent(app, locked, record.spawn, &record.window)?;
             Err(error)
         }
     }
 }
 
-/// Whether the start of an agent, the last thing on record, answers the task's call for attention.
+/// Whether the last recorded start of an agent answers the task's call for attention.
 pub fn is_answered(task: &Task, history: &TaskHistory) -> bool {
     history.answered.is_some() && history.answered == task.attention
 }
 
-/// Takes that call away once the agent is there: who had it started was killed over that.
+/// Ends that call once the agent is there: the process that started the agent was killed before it could.
 ///
 /// # Errors
 /// Those of the store; `environment` when tmux cannot tell.
@@ -133,8 +133,8 @@ pub fn take_answered(app: &App, locked: &mut LockedTask) -> Result<()> {
     }
 }
 
-/// Whether an agent was started, whatever became of who asked tmux for it: by its mark on a pane, or by what its wrapper
-/// has noted.
+/// Whether an agent was started, even if the process that asked tmux for it has died: by its mark on a pane, or by the
+/// record of its wrapper.
 fn is_there(app: &App, locked: &LockedTask, record: &Spawn) -> Result<bool> {
     if AgentProcesses::read(locked.dir(), record.spawn)?.is_some_and(|processes| processes.is_alive()) {
         return Ok(true);
@@ -143,7 +143,7 @@ fn is_there(app: &App, locked: &LockedTask, record: &Spawn) -> Result<bool> {
 }
 
 /// Whether this transition has already started the agent of this hook: then a kill came between the start and its record.
-/// Such an agent is alive, or it has begun, and its end is still to be judged.
+/// Such an agent is alive, or it has begun and no exit rule has been applied to its end.
 ///
 /// # Errors
 /// `environment` when tmux cannot tell; those of reading which processes it is.
@@ -165,8 +165,8 @@ pub fn started_since(app: &App, locked: &LockedTask, hook: &Hook<'_>, since: u64
     is_alive(locked.dir(), record, &panes)
 }
 
-/// Ends the agents of the task with everything that they have started, and the session that they lived in. What a person
-/// has opened in that session stays.
+/// Ends the agents of the task with everything that they have started, and their session. Windows that a person has
+/// opened in that session stay.
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
@@ -184,8 +184,7 @@ pub fn kill_session(app: &App, locked: &mut LockedTask) -> Result<Set> {
     Ok(Set::new().tmux_session(None))
 }
 
-/// Ends the reviewers with everything that they have started, and leaves the rest of the session alone. Where nobody else
-/// lived in it, the session is over with them.
+/// Ends the reviewers with everything that they have started. The session ends with them if it has no other agent.
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
@@ -200,8 +199,8 @@ pub fn kill_reviewer(app: &App, locked: &mut LockedTask) -> Result<Set> {
     Ok(if is_over { Set::new().tmux_session(None) } else { Set::new() })
 }
 
-/// Ends the agents that a person has stopped and whose end is not on record, with everything that they have started. Where
-/// nobody else lived in the session, it is over with them.
+/// Ends the agents that a person has stopped and whose end is not recorded, with everything that they have started. The
+/// session ends with them if it has no other agent.
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
@@ -221,7 +220,7 @@ pub fn end_stopped(app: &App, locked: &mut LockedTask) -> Result<()> {
     Ok(())
 }
 
-/// Ends what an agent whose end was not reported has left: what it has started, and its pane.
+/// Ends the processes and the pane of an agent whose end was not reported.
 ///
 /// # Errors
 /// `environment` when tmux fails or a process does not end.
@@ -230,7 +229,7 @@ pub fn clear_away(app: &App, locked: &LockedTask, spawn: u32) -> Result<()> {
     window.map_or(Ok(()), |window| kill_agent(app, locked, spawn, &window))
 }
 
-/// Pastes a message into the worker's window, unless it was told that under this mark already. False where no worker is
+/// Pastes a message into the worker's window, unless it has the message with this mark already. False where no worker is
 /// alive to read it.
 ///
 /// # Errors
@@ -243,7 +242,7 @@ pub fn notify_worker(app: &App, locked: &LockedTask, mark: &str, message: &str) 
     }
 }
 
-/// Pastes a message into the window of a living agent, unless it was told that under this mark already.
+/// Pastes a message into the window of a living agent, unless it has the message with this mark already.
 ///
 /// # Errors
 /// `environment` when tmux fails; `refused` when the agent has no window any more, or does not read.
@@ -261,8 +260,7 @@ pub fn say(app: &App, locked: &LockedTask, spawn: u32, mark: &str, message: &str
     }
 }
 
-/// Waits for an agent that has just begun until it reads its keys; one that leaves them to its terminal is given ten
-/// seconds for that.
+/// Waits until a new agent reads its terminal key by key, for at most ten seconds: some agents never do.
 fn until_it_listens(locked: &LockedTask, spawn: u32, pane: &Pane) -> Result<()> {
     const STARTING: Duration = Duration::from_secs(10);
     let until = Instant::now() + STARTING;
@@ -272,8 +270,8 @@ fn until_it_listens(locked: &LockedTask, spawn: u32, pane: &Pane) -> Result<()> 
     })
 }
 
-/// Waits until an agent that reads its keys as they come has taken all of them from its terminal (F2). What it makes of
-/// them, nobody can see from outside.
+/// Waits until an agent that reads its terminal key by key has read everything. Nothing shows from outside what it does with
+/// the text.
 fn until_it_has_read(spawn: u32, pane: &Pane) -> Result<()> {
     const PATIENCE: Duration = Duration::from_secs(15);
     const PAUSE: Duration = Duration::from_millis(20);
@@ -282,7 +280,7 @@ fn until_it_has_read(spawn: u32, pane: &Pane) -> Result<()> {
         && terminal::unread(&pane.tty).is_some_and(|left| left > 0)
     {
         if Instant::now() >= until {
-            let message = format!("agent {spawn} does not read what it was told: it waits in its terminal");
+            let message = format!("agent {spawn} does not read its message: it waits in its terminal");
             return Err(Error::new(Kind::Refused, message)
                 .help("`orange task attach` shows what it does; it reads it when it goes on"));
         }
@@ -291,7 +289,7 @@ fn until_it_has_read(spawn: u32, pane: &Pane) -> Result<()> {
     Ok(())
 }
 
-/// The agent of this actor that is alive, by the journal, by the processes that are on record, and by tmux.
+/// The living agent of this actor, by the journal, by the recorded processes, and by tmux.
 ///
 /// # Errors
 /// Those of reading that record.
@@ -308,7 +306,7 @@ pub fn live<'o>(
     Ok(None)
 }
 
-/// Keeps what these agents did, puts their end on record, and forgets their processes.
+/// Keeps the transcripts of these agents, records their end, and deletes the record of their processes.
 ///
 /// # Errors
 /// Those of writing.
@@ -324,7 +322,7 @@ fn of_actor(locked: &LockedTask, actor: Actor) -> impl Iterator<Item = (&u32, &S
     locked.history().agents.iter().filter(move |(_, record)| record.actor.known() == Some(actor))
 }
 
-/// Refuses while an agent of this actor is alive; clears away what is left of one that is not.
+/// Refuses while an agent of this actor is alive; clears away what a dead one has left.
 fn make_room(app: &App, locked: &mut LockedTask, actor: Actor) -> Result<()> {
     let panes = app.tmux.panes_of(&locked.task().id)?;
     if let Some((number, record)) = live(locked, &panes, actor)? {
@@ -362,7 +360,7 @@ fn kill_agent(app: &App, locked: &LockedTask, spawn: u32, window: &str) -> Resul
     end(tree, app.tmux.kill_agent(id, window))
 }
 
-/// The processes of these agents that are on record, with their wrappers.
+/// The recorded processes of these agents, with their wrappers.
 fn roots(locked: &LockedTask, spawns: &[u32]) -> Result<Vec<ProcessRoot>> {
     let mut roots = Vec::new();
     for spawn in spawns {
@@ -417,7 +415,7 @@ fn record(
     })
 }
 
-/// What stands where the agents of the task's state are to write their verdicts.
+/// The sections in which the agents of the task's state are to write their verdicts, as they are now.
 fn stood(machine: &Machine<'_>, task: &Task) -> Vec<Pass> {
     let state = machine.state_named(task.status());
     let standing = state.map(|state| machine.standing(state, &task.body, When::Started));
@@ -449,7 +447,7 @@ fn prompt(
     }))
 }
 
-/// What the work is compared with. Nothing is asked of git for a prompt that does not name it.
+/// The commit to compare the work with. A prompt that does not name it needs no call of git.
 struct Base {
     commit: String,
     has_origin_head: bool,
@@ -481,13 +479,13 @@ fn harness_of<'t>(task: &'t Task, spawn: &orange_core::Spawn) -> &'t str {
     }
 }
 
-/// Has tmux start the wrapper, in a window of the task's session where there is one. Gives the session's name.
+/// Has tmux start the wrapper, in a window of the task's session if there is one. Returns the session's name.
 fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String> {
     let task = locked.task();
     let number = record.spawn.to_string();
     let folder = app.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
     let mut env = app.agent_env();
-    // A tmux server that an agent has started would give what that agent is to all others.
+    // A tmux server that an agent has started would give the identity of that agent to all others.
     let of_agents = [caller::TASK, caller::ACTOR, caller::SPAWN];
     env.extend(of_agents.map(|name| (name, OsString::new())));
     let secret = secret::read(locked.dir(), record.spawn)?.unwrap_or_default();
@@ -509,7 +507,7 @@ fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String>
     pane.map(|pane| pane.session)
 }
 
-/// Another session has the name that was asked for.
+/// Records the name that tmux gave, since another session has the wanted one.
 fn moved(locked: &mut LockedTask, asked: &str, given: &str) -> Result<()> {
     let event = Event::TaskRepaired {
         field: "tmux_session".to_owned(),

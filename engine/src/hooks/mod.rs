@@ -1,6 +1,6 @@
-//! The hooks: what transitions do to the outside. Each is idempotent and silently succeeds when nothing is to be done
-//! (seed 000), so that a transition that a kill interrupted can be finished by running it again. A message that nobody is
-//! there to read is a failure, though.
+//! The hooks: what transitions do to the outside. Each is idempotent and succeeds when nothing is to be done, so that
+//! the engine can finish a transition that a kill has interrupted by running its hooks again. A message without a
+//! reader is a failure, though.
 
 pub mod agent_processes;
 pub mod agents;
@@ -18,14 +18,14 @@ use crate::drive::harness::shell_word;
 use crate::store::{LockedTask, Set, Task, owed};
 use crate::{Error, Kind, Result};
 
-/// What a hook knows beside its task and its parameters.
+/// What a hook needs beside its task and its parameters.
 #[derive(Debug)]
 pub struct HookContext<'r> {
-    /// Everything that commands stand on.
+    /// What every command needs.
     pub app: &'r App,
     /// The machine of the task.
     pub machine: &'static Machine<'static>,
-    /// The number of the event that began the transition: what happened after it, this transition did.
+    /// The number of the event that began the transition; later events belong to this transition.
     pub since: u64,
     /// Its place in the transition.
     pub index: usize,
@@ -36,7 +36,7 @@ pub struct HookContext<'r> {
 /// Runs one hook. The engine-owned values that it changes are for the event that closes it.
 ///
 /// # Errors
-/// Why it failed; its caller journals that and goes on.
+/// The failure of the hook; the caller journals it and goes on.
 pub fn run(context: &HookContext<'_>, locked: &mut LockedTask, hook: &'static Hook<'static>) -> Result<Set> {
     let app = context.app;
     let done = match hook.action {
@@ -46,7 +46,7 @@ pub fn run(context: &HookContext<'_>, locked: &mut LockedTask, hook: &'static Ho
         Action::KillReviewer => return agents::kill_reviewer(app, locked),
         Action::SpawnAgent | Action::SpawnReviewer => spawn(context, locked, hook),
         Action::NotifyWorker => notify_worker(context, locked, hook),
-        // No two tasks are ever locked together: that process waits until this one is released.
+        // A process locks one task at a time: that process waits until this one is released.
         Action::SpawnNext => owed::note(&app.home, locked.dir())
             .and_then(|()| app.start_detached(&["task", "spawn-next", &locked.dir().id], locked.dir())),
         Action::PushBranch => other::push_branch(app, locked),
@@ -61,7 +61,7 @@ pub fn run(context: &HookContext<'_>, locked: &mut LockedTask, hook: &'static Ho
     done.map(|()| Set::new())
 }
 
-/// Where no worker is alive to be told, one is started if the hook says with which prompt: that says what to read.
+/// Where no worker is alive to get the message, one is started if the hook names a prompt, which says what to read.
 fn notify_worker(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) -> Result<()> {
     let message = hook.message.replace("{orange}", &shell_word(&context.app.program));
     if agents::started_since(context.app, locked, hook, context.since)?
@@ -76,7 +76,7 @@ fn notify_worker(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook
     }
     match hook.spawn() {
         Some(_) => spawn(context, locked, hook),
-        None => Err(Error::new(Kind::Refused, "no worker is alive to be told")
+        None => Err(Error::new(Kind::Refused, "no worker is alive to get the message")
             .help("`orange task respawn` starts one that reads TASK.md")),
     }
 }
@@ -95,8 +95,8 @@ fn spawn(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) ->
     )
 }
 
-/// Refuses what cannot work before anything has changed: a harness, tmux or git that is missing or too old, a worktree
-/// that cannot be had (design §6). Gives the room for the worktree that is going to be acquired.
+/// Refuses hooks that cannot work, before anything has changed: a harness, tmux or git that is missing or too old, a worktree
+/// that is not available. Returns the slot for the worktree that is going to be acquired.
 ///
 /// # Errors
 /// `environment` or `refused`, with what to do.
@@ -105,7 +105,7 @@ pub fn preflight(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<Optio
     if acquires(effects) { workspace::preflight(app, task) } else { Ok(None) }
 }
 
-/// As [`preflight`], without holding what there is room for: nothing is going to be acquired.
+/// As [`preflight`], without a slot: nothing is going to be acquired.
 ///
 /// # Errors
 /// The same.

@@ -13,8 +13,8 @@ use crate::store::scalar::Value;
 use crate::store::{Event, LockedTask, Set, atomic};
 use crate::{Error, Kind, Result};
 
-/// Removes the task's branch from the remote, if it was made for this task. One that was there before, or that the agent has
-/// switched to, is somebody else's; one that is not there is no error.
+/// Removes the task's branch from the remote, if it was made for this task. A branch that was there before, or that the agent has
+/// switched to, is somebody else's; a missing branch is no error.
 ///
 /// # Errors
 /// `environment` when git or the remote fails.
@@ -41,7 +41,7 @@ pub fn push_branch(app: &App, locked: &LockedTask) -> Result<()> {
     git.push(REMOTE, &locked.task().branch)
 }
 
-/// Writes a key of the frontmatter that people own.
+/// Writes a key of the frontmatter that belongs to people.
 ///
 /// # Errors
 /// `refused` for a key that the engine owns.
@@ -49,7 +49,7 @@ pub fn set_field(locked: &mut LockedTask, field: &str, value: &str) -> Result<()
     locked.edit(&[(field, Value::Text(value))])
 }
 
-/// Tells the person, where they look: `attention`.
+/// Puts the message into the task's `attention`, where people look.
 ///
 /// # Errors
 /// Those of the store.
@@ -57,19 +57,19 @@ pub fn notify(locked: &mut LockedTask, message: &str) -> Result<()> {
     locked.call_attention(message.trim())
 }
 
-/// How much of a program's output is kept in memory, of each end.
+/// The number of bytes of a program's output that are kept in memory, of each end.
 const KEPT: usize = 8 * 1024;
 
-/// How long the file with a program's output may be, and how many of them a task keeps.
+/// The longest file with a program's output, and the number of such files that a task keeps.
 const LONGEST_FILE: u64 = 8 * 1024 * 1024;
 const MOST_FILES: usize = 8;
 
-/// Runs a program in the task's worktree. How it ended and the first and last of what it wrote are journaled; when it wrote
-/// more than that, the rest is in a file of the task's folder.
+/// Runs a program in the task's worktree. The journal gets how it ended, and the beginning and the end of its output; a longer
+/// output is in a file of the task's folder.
 ///
 /// # Errors
-/// `refused` without a worktree; `environment` when the program cannot be started, fails or takes too long: then everything
-/// that it started is ended.
+/// `refused` without a worktree; `environment` when the program cannot be started, fails or takes too long: then
+/// everything that it has started ends, too.
 pub fn run_command(locked: &mut LockedTask, argv: &[&str], timeout: u32) -> Result<()> {
     let Some((program, args)) = argv.split_first() else { return Ok(()) };
     let Some(worktree) = locked.worktree() else {
@@ -77,13 +77,13 @@ pub fn run_command(locked: &mut LockedTask, argv: &[&str], timeout: u32) -> Resu
     };
     let bound = Duration::from_secs(timeout.into());
     let copy = new_copy(locked)?;
-    // Its git means the worktree, even if orange was called in another repository's hook.
+    // The program's git works in the worktree, even if a hook of another repository called orange.
     let call = Call::new(program).args(args).folder(&worktree).bound(bound).without(GIT_VARIABLES);
     process::adopt_orphans()?;
     let others = process::children();
     let outcome = call.copied(KEPT, &copy, LONGEST_FILE).run();
     if !outcome.as_ref().is_ok_and(Output::success) {
-        // Also what has left its process group, and what has lost its parent.
+        // This includes processes that have left its group, or have lost their parent.
         let left = process::children().into_iter().filter(|child| !others.contains(child));
         process::end(&left.map(ProcessRoot::Process).collect::<Vec<_>>())?;
     }
@@ -100,7 +100,7 @@ pub fn run_command(locked: &mut LockedTask, argv: &[&str], timeout: u32) -> Resu
     outcome?.checked().map(drop)
 }
 
-/// A name for the next file of output that nothing has; one that a killed process has left there is removed.
+/// The path of the next file of output. A file that a killed process has left there is removed.
 fn new_copy(locked: &LockedTask) -> Result<PathBuf> {
     let folder = locked.dir().commands();
     make_folder(&folder)?;
@@ -109,7 +109,7 @@ fn new_copy(locked: &LockedTask) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Keeps the file of output where it has more than the journal, and no more such files than [`MOST_FILES`]. Its name in the
+/// Keeps the file of output if it has more than the journal, and at most [`MOST_FILES`] such files. Returns its name in the
 /// task's folder.
 fn keep_copy(locked: &LockedTask, copy: &Path, is_all: bool) -> Result<Option<String>> {
     if is_all || copy.metadata().is_ok_and(|metadata| metadata.len() == 0) || !copy.exists() {
@@ -125,7 +125,7 @@ fn keep_copy(locked: &LockedTask, copy: &Path, is_all: bool) -> Result<Option<St
     Ok(Some(format!("commands/{name}")))
 }
 
-/// The first and the last of what a program wrote, its complaints behind the rest; and whether that is all of it.
+/// The beginning and the end of a program's output, standard error last, and whether that is all of it.
 fn shortened(text: &str) -> (String, bool) {
     const FIRST: usize = 500;
     const LAST: usize = 1_500;

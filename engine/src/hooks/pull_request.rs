@@ -14,7 +14,7 @@ use crate::{Error, Kind, Result};
 /// The longest title that GitHub takes, in characters.
 const LONGEST_TITLE: usize = 256;
 
-/// The longest text that GitHub takes, in characters, with room to say that it was cut.
+/// The longest text that GitHub takes, in characters, less the note that it was cut.
 const LONGEST_BODY: usize = 65_000;
 
 /// A pull request that a task has now.
@@ -22,7 +22,7 @@ const LONGEST_BODY: usize = 65_000;
 pub struct Opened {
     /// Its address.
     pub url: String,
-    /// Was it opened just now?
+    /// Whether this call has opened it.
     pub is_new: bool,
     /// The template that its text ends with.
     pub template: Option<Template>,
@@ -32,7 +32,7 @@ pub struct Opened {
 ///
 /// # Errors
 /// `refused` without a remote, without commits, and while work in the worktree is not committed; `environment` when git or gh
-/// cannot do their part.
+/// fails.
 pub fn open(app: &App, locked: &mut LockedTask) -> Result<Opened> {
     let task = locked.task();
     let project = app.project_of(task)?;
@@ -69,8 +69,8 @@ pub fn open(app: &App, locked: &mut LockedTask) -> Result<Opened> {
     Ok(opened)
 }
 
-/// Takes over the open pull request that the branch of a new task has already, if GitHub can tell quickly; nobody is told
-/// when it cannot.
+/// Takes over the open pull request that the branch of a new task has already, if GitHub answers quickly; no answer is
+/// no failure.
 ///
 /// # Errors
 /// Those of the store and of git.
@@ -86,8 +86,8 @@ pub fn adopt(app: &App, locked: &mut LockedTask) -> Result<()> {
     }
 }
 
-/// Asks GitHub for the pull request that somebody else has opened for the branch of a task without one. What comes back
-/// is the task's: it is open, or was merged since the task was created. `None` where GitHub is not in use.
+/// Asks GitHub for the pull request that somebody else has opened for the branch of a task without one. The answer
+/// is the task's pull request: it is open, or was merged since the task was created. `None` where GitHub is not in use.
 ///
 /// # Errors
 /// `environment` when gh is too slow or fails.

@@ -1,4 +1,4 @@
-//! What an agent leaves: its transcript, kept before its end goes on record, and the conversation that the next one may continue.
+//! What an agent leaves: its transcript, which is kept before its end is recorded, and the conversation that the next agent may continue.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,22 +15,22 @@ use crate::store::transcripts::{self, Form};
 use crate::store::{Conversation, LockedTask, Task, TaskDir, id};
 use crate::{Error, Kind, Result, fault, nofollow};
 
-/// Two file systems may tell the time a little differently.
+/// The clocks of two file systems may differ by this much.
 const SLACK: Duration = Duration::from_secs(2);
 
 /// How an agent's conversation begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Beginning {
-    /// Its id, where it is known beforehand.
+    /// Its id, if it is known beforehand.
     pub conversation: Option<String>,
-    /// Whether it continues that one.
+    /// Whether it continues an older conversation.
     pub resumed: bool,
-    /// Why it does not continue one, where it should have.
+    /// Why it does not continue one, if it should have.
     pub not_resumed: Option<String>,
 }
 
-/// Keeps what an agent did that has ended, and finds out which conversation it had. A kill between this and the record of its end
-/// does no harm: it is kept again. What cannot be kept is no reason not to record the end; it is told in the answer.
+/// Keeps the transcript of an agent that has ended, and finds its conversation. A kill between this and the record of its end
+/// does no harm: the next process keeps it again. A transcript that cannot be kept does not prevent the record of the end; the answer reports it.
 pub fn keep(app: &App, locked: &LockedTask, spawn: u32) -> Exited {
     let Some(record) = locked.history().agents.get(&spawn) else {
         return Exited { spawn, ..Exited::default() };
@@ -47,7 +47,7 @@ pub fn keep(app: &App, locked: &LockedTask, spawn: u32) -> Exited {
     Exited { spawn, conversation, transcript, not_kept, tokens, cost, ..Exited::default() }
 }
 
-/// What this agent has taken so far: as its harness reports it, else as its record of the conversation has it.
+/// The tokens and the cost of this agent so far, as its harness reports them, else from the file of its conversation.
 pub fn spent(dir: &TaskDir, record: &Spawn, found: Option<&Found>) -> Spent {
     let Activity { tokens, cost, .. } = Activity::of(&activity::read(dir), record.spawn);
     let of_record = || {
@@ -57,14 +57,14 @@ pub fn spent(dir: &TaskDir, record: &Spawn, found: Option<&Found>) -> Spent {
     Spent { tokens: tokens.or_else(of_record), cost }
 }
 
-/// When this agent was about to begin. What was not written to since is the conversation as the agent before has left it.
+/// When this agent was about to begin. A file without a later write is the conversation of the agent before it.
 fn begun(dir: &TaskDir, record: &Spawn) -> Option<SystemTime> {
     let begun = fs::metadata(dir.prompt(record.spawn)).and_then(|metadata| metadata.modified()).ok();
     let slack = if record.resumed { Duration::ZERO } else { SLACK };
     begun.and_then(|begun| begun.checked_sub(slack))
 }
 
-/// The file that the harness keeps of the conversation of this agent, where there is one: the one that it has reported, else one
+/// The harness's file of the conversation of this agent, if there is one: the file that it has reported, else a file
 /// that is found by its contents.
 pub fn own_file(app: &App, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<Found> {
     reported_file(dir, record).or_else(|| sought_file(app, dir, task, record))
@@ -92,7 +92,7 @@ fn sought_file(app: &App, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<
     transcript::find(&sought, &variable)
 }
 
-/// How the conversation of an agent begins that replaces another one of its actor, or that is new.
+/// How the conversation of an agent begins, which may replace another agent of its actor.
 ///
 /// # Errors
 /// `environment` when there are no random numbers.
@@ -153,7 +153,7 @@ fn variable(name: &str) -> Option<OsString> {
     }
 }
 
-/// The harness's own file; where there is none, what the pane has shown.
+/// Keeps the harness's own file, or without one, what the pane has shown.
 fn keep_one(app: &App, locked: &LockedTask, spawn: u32, found: Option<&Found>) -> Result<Option<String>> {
     let dir = locked.dir();
     let limit = limit(app, locked.task());
@@ -171,7 +171,7 @@ fn keep_one(app: &App, locked: &LockedTask, spawn: u32, found: Option<&Found>) -
     transcripts::forget_pane(dir, spawn).map(|()| Some(name))
 }
 
-/// Panes that were recorded and could not be kept when their agents ended: there may be room now.
+/// Keeps recordings of panes that could not be kept when their agents ended: the disk may have room now.
 fn keep_left(app: &App, locked: &LockedTask) {
     let left = transcripts::panes(locked.dir()).unwrap_or_default();
     for spawn in left.into_iter().filter(|spawn| !locked.history().agents.contains_key(spawn)) {
@@ -184,16 +184,16 @@ fn limit(app: &App, task: &Task) -> u64 {
     u64::from(said.unwrap_or(transcripts::DEFAULT_MB)) * 1_000_000
 }
 
-/// That an agent is to continue a conversation that its harness does not know, so far as anybody can tell by its end.
+/// Whether, judging by its end, an agent was to continue a conversation that its harness does not know.
 pub fn could_not_resume(harness: &Harness, record: &Spawn, lived: Option<u64>, shown: &[String]) -> bool {
-    /// A harness that looks for a conversation and does not find it ends at once.
+    /// A harness that does not find its conversation ends at once.
     const AT_ONCE: u64 = 30;
     let says_so = |line: &String| harness.resume_errors.iter().any(|error| line.contains(error.as_str()));
     let is_known = harness.resume_errors.is_empty() || shown.iter().any(says_so);
     record.resumed && lived.is_some_and(|lived| lived <= AT_ONCE) && is_known
 }
 
-/// The error of an agent that is to continue a conversation, and cannot be given its id.
+/// The error for a conversation whose id cannot be an argument of the agent.
 pub fn no_such_id(id: &str) -> Error {
     Error::new(Kind::Corrupt, format!("`{id}` is no id of a conversation"))
         .help("`orange task respawn --fresh` starts the agent without it")

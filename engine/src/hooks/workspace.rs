@@ -1,4 +1,4 @@
-//! Binding a worktree of the project's pool to a task, and giving it back.
+//! Binds a worktree of the project's pool to a task, and gives it back.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::store::projects::{self, Project};
 use crate::store::{Event, LockedTask, Pool, Set, Task, atomic};
 use crate::{Error, Kind, Result};
 
-/// Room for one more task in its project's pool. Nobody else can take it as long as this is held.
+/// A slot for one more task in its project's pool. No other process can take it as long as this value lives.
 #[derive(Debug)]
 pub struct Room {
     pool: Pool,
@@ -21,7 +21,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// Gives it to the task.
+    /// Gives the slot to the task.
     ///
     /// # Errors
     /// `environment` when the disk or git refuses.
@@ -33,7 +33,7 @@ impl Room {
 }
 
 /// Refuses an `acquire_workspace` that cannot work: no git, no identity, a branch that is checked out somewhere else, no
-/// free worktree. Holds the pool until the room that there is has been taken; a task that has a worktree needs none.
+/// free worktree. It locks the pool until the slot is taken; a task that has a worktree needs none.
 ///
 /// # Errors
 /// `environment` or `refused`, with what to do.
@@ -44,7 +44,7 @@ pub fn preflight(app: &App, task: &Task) -> Result<Option<Room>> {
     Ok(Some(Room { pool, project, task: task.id.clone() }))
 }
 
-/// As [`preflight`], by the pool as it is at this moment.
+/// As [`preflight`], for the pool as it is at this moment.
 ///
 /// # Errors
 /// The same.
@@ -84,8 +84,8 @@ fn check_room(app: &App, project: &Project, task: &Task, slots: &[Slot]) -> Resu
     pool::check_room(&app.home, slots, (&project.name, project.pool_size), &task.id)
 }
 
-/// Binds a worktree to the task, on the task's branch, and sees that a copy of `TASK.md` has its place there. One that is bound already stays;
-/// if somebody has removed its folder, it is made again.
+/// Binds a worktree to the task, on the task's branch, and prepares the place of its copy of `TASK.md`. A worktree that is bound already stays;
+/// if its folder was removed, it is made again.
 ///
 /// # Errors
 /// `refused` when the pool is exhausted or the branch is taken; `environment` when git fails. The slot is free again then.
@@ -93,7 +93,7 @@ pub fn acquire(app: &App, locked: &mut LockedTask) -> Result<Set> {
     let bound = locked.task().owned.workspace.clone();
     if bound.as_ref().is_some_and(|name| app.home.workspace(name).is_dir()) {
         Git::give_back_released(&app.home.workspace(bound.as_deref().unwrap_or_default()))?;
-        // A worktree that an older version has made ready lacks it.
+        // A worktree that an older version has prepared lacks it.
         if let Ok(project) = app.project_of(locked.task()) {
             Git::at(project.path).exclude(REQUEST_FOLDER)?;
         }
@@ -104,16 +104,16 @@ pub fn acquire(app: &App, locked: &mut LockedTask) -> Result<Set> {
     let is_usable = |worktree: &Path| git.is_usable(worktree);
     let id = locked.task().id.clone();
     let name = Pool::lock(&app.home)?.bind(&project.name, project.pool_size, &id, is_usable)?;
-    // The slot is the task's now, so the pool is not held while git works: the remote may be slow.
+    // The slot is the task's now, so the pool is not locked while git works: the remote may be slow.
     let worktree = app.home.workspace(&name);
     match ready(app, &project, locked, &worktree) {
         Ok(warning) => {
-            // The remote could not be asked, so the branch begins where this repository last saw it.
+            // The remote did not answer, so the branch begins at the commit that this repository fetched last.
             warning.map_or(Ok(()), |warning| locked.call_attention(&warning))?;
             Ok(Set::new().workspace(Some(&name)))
         }
         Err(error) if bound.is_none() => {
-            // A worktree that stayed on the task's branch would keep that branch from every other one.
+            // No other worktree can check out the task's branch while this one has it.
             let left = leave(app, &project, locked, &worktree);
             Pool::lock(&app.home)?.unbind(&locked.task().id)?;
             left.or_else(|also| locked.call_attention(&also.one_line()))?;
@@ -123,12 +123,12 @@ pub fn acquire(app: &App, locked: &mut LockedTask) -> Result<Set> {
     }
 }
 
-/// Puts the worktree on the task's branch, and what Orange and the agents keep there for themselves out of git's sight.
+/// Checks out the task's branch, and has git ignore the files that Orange and the agents keep in the worktree.
 fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path) -> Result<Option<String>> {
     let git = Git::at(&project.path);
     let branch = locked.task().branch.clone();
     let warning = git.catch_up(&branch, &project.default_branch)?;
-    // Where the remote could not be asked, it may have that branch.
+    // A remote that did not answer may have that branch.
     if warning.is_none() && git.branch_state(&branch)? == BranchState::Nowhere {
         let commit = git.base(&project.default_branch)?;
         if locked.history().made.get(&branch) != Some(&commit) {
@@ -145,13 +145,13 @@ fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
     Ok(warning)
 }
 
-/// Empties the task's worktree: what is not committed or on no branch is kept under a ref first, what was saved
-/// in its `TASK.md` is taken in, that file is removed, and the worktree stands on the default branch again. Spawns nothing.
+/// Empties the task's worktree: backs up under a ref what is not committed or on no branch, reads its `TASK.md` into the
+/// task, removes that file, and checks out the default branch. It starts no agent.
 ///
 /// Its slot becomes free by [`give_back`] only when the journal says that the task holds it no more.
 ///
 /// # Errors
-/// `refused` while an agent is alive, since the next task's would come into its worktree; `environment` when git fails. The
+/// `refused` while an agent is alive, since it would then share its worktree with the next task's agent; `environment` when git fails. The
 /// worktree stays bound then.
 pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
     let Some(name) = locked.task().owned.workspace.clone() else { return Ok(Set::new()) };
@@ -173,8 +173,8 @@ pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
     Ok(Set::new().workspace(None))
 }
 
-/// What the harnesses of a task keep in a worktree for themselves, such as the permissions that a person has given there: it is
-/// no work, and nothing for the next task. A harness that is no longer in `harnesses.toml` is known to keep nothing.
+/// The files that the harnesses of a task keep in a worktree, such as the permissions that a person has given there. They are
+/// no work, and the next task must not get them. A harness that is no longer in `harnesses.toml` has none.
 fn files_of_harnesses(app: &App, task: &Task) -> Vec<String> {
     let names = [&task.harness, &task.review_harness];
     names
@@ -184,7 +184,7 @@ fn files_of_harnesses(app: &App, task: &Task) -> Vec<String> {
         .collect()
 }
 
-/// Takes a worktree that could not be made ready off the task's branch, if it has come to be on it.
+/// Takes a worktree whose preparation failed off the task's branch, if it is on that branch.
 fn leave(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path) -> Result<()> {
     let is_on_it = worktree.is_dir()
         && Git::at(&project.path).current_branch(worktree)?.as_ref() == Some(&locked.task().branch);
@@ -222,7 +222,7 @@ pub fn is_free(app: &App, project: &str, task: &str) -> Result<bool> {
     Ok(pool::check_room(&app.home, pool.slots(), (&project.name, project.pool_size), task).is_ok())
 }
 
-/// Puts what was kept on record, once in each transition: after a kill, the same is found again.
+/// Journals the backup once in each transition: after a kill, the same backup is found again.
 fn note(locked: &mut LockedTask, kept: SavedWork) -> Result<()> {
     let (name, event) = match kept {
         SavedWork::Commit(Backup { reference, commit }) => {
@@ -237,8 +237,8 @@ fn note(locked: &mut LockedTask, kept: SavedWork) -> Result<()> {
     if is_known { Ok(()) } else { locked.append(event, Set::new()) }
 }
 
-/// Makes the place of `TASK.md` free for the next task. A link is one that former versions made; a file of that name may be
-/// the project's, and what is neither, such as a folder, is kept elsewhere.
+/// Clears the place of `TASK.md` for the next task. A link there is from a former version, a file may be the project's, and
+/// anything else, such as a folder, moves elsewhere.
 fn clear_place(worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
     let place = worktree.join(TASK_FILE);
     let kind = match place.symlink_metadata() {

@@ -101,7 +101,7 @@ impl Folder {
         if self.is_answered() {
             return Ok(None);
         }
-        // The file is created anew: an existing one may be a hard link to another file.
+        // The file is always created: an existing one may be a hard link to another file.
         self.clear(LOCK);
         let mut lock = self.open_regular(LOCK, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
         if !lock_beside_askers(&lock, || thread::sleep(PAUSE))? {

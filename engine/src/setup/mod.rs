@@ -1,7 +1,7 @@
 //! The questions that a coding agent asks at its first start, answered before it is started: by the person, or by consent.
 //!
 //! A dialog would hang an agent that nobody watches. Consent is recorded in `setup.json`. Where an argument suffices, each start has
-//! it; a person's file is changed only if there is no other way, and `undo` reverses that.
+//! it; a person's file is changed only if no argument does the same, and `undo` reverses that.
 
 mod apply;
 mod claude;

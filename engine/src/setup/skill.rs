@@ -11,7 +11,7 @@ use crate::store::{atomic, home};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The line by which a file of ours is known.
-pub const MARK: &str = "<!-- Written by `orange install`, which writes it anew. Without this line it is yours, and left alone. -->";
+pub const MARK: &str = "<!-- Written by `orange install`";
 
 /// The folder of a harness for its user.
 #[derive(Debug)]

@@ -58,7 +58,7 @@ fn undo_leaves_what_others_have_written_since() {
     let file = folder.path().join(".claude.json");
     let around = Around::at(folder.path(), &[("ANTHROPIC_API_KEY", "0123456789")], false);
     agree_to_all("claude", &home, &around);
-    // As claude does: all of it anew, with more in it.
+    // As claude does: all of it again, with more in it.
     let mut read = read_json(&file).unwrap();
     read["projects"][REPO]["lastVersion"] = json!("2");
     read["customApiKeyResponses"]["approved"].as_array_mut().unwrap().push(json!("another"));

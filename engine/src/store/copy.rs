@@ -377,7 +377,7 @@ fn flawed(path: &Path, flaw: &Flaw, added_lines: usize) -> Error {
         line => format!("{}:{line}", path.display()),
     };
     Error::new(Kind::Corrupt, format!("{place}: {flaw}")).help(format!(
-        "{}, or remove the file: the task's text is written there anew; nothing was changed",
+        "{}, or remove the file: the task's text is written there again; nothing was changed",
         flaw.mend
     ))
 }
@@ -386,6 +386,6 @@ fn too_long(path: &Path) -> Error {
     const MIB: u64 = 1024 * 1024;
     let message = format!("{} is longer than {} MiB", path.display(), regular::LIMIT / MIB);
     Error::new(Kind::Corrupt, message).help(
-        "move what is long into a file of its own, or remove this one: the task's text is written there anew; nothing was changed",
+        "move what is long into a file of its own, or remove this one: the task's text is written there again; nothing was changed",
     )
 }

@@ -245,7 +245,7 @@ impl LockedTask {
         late.or(kept).map_or(Ok(()), |kept| {
             let shown = kept.display();
             self.call_attention(&format!(
-                "TASK.md was changed on both sides; what had to give way is in {shown}"
+                "TASK.md was changed on both sides; the replaced lines are in {shown}"
             ))
         })
     }
@@ -267,7 +267,7 @@ impl LockedTask {
         Ok(())
     }
 
-    /// Writes the engine-owned values and this change into the current file, whoever wrote it last.
+    /// Writes the engine-owned values and this change into the current file, even if another process wrote it last.
     fn write(&mut self, change: impl Fn(&mut Document) -> Result<()>) -> Result<()> {
         let LockedTask { dir, history, .. } = &*self;
         let document = edit::edit(dir, history, |before, after| {

@@ -32,7 +32,7 @@ pub struct Project {
     /// The megabytes that the transcripts of one task may take; `None` for 20.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcripts_mb: Option<u32>,
-    /// Whether Orange may type answers into the terminals of agents when their harness has no other way.
+    /// Whether Orange may type answers into the terminals of agents when their harness takes no answer otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub type_answers: bool,
     /// What starts its waiting tasks: `auto`, or, if unset, `spawn_next` and people.

@@ -154,7 +154,7 @@ pub(crate) fn glance(dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
         Ok(bytes) => Document::parse(&bytes).map_err(|flaw| corrupt(dir, &flaw, history)),
         Err(cause) if cause.kind() == ErrorKind::NotFound => {
             Err(Error::new(Kind::Corrupt, format!("{} is missing", path.display()))
-                .help(anew(&path, history)))
+                .help(rewrite_help(&path, history)))
         }
         Err(cause) => Err(Error::io("read", &path, &cause)),
     }
@@ -188,7 +188,8 @@ pub(crate) fn owned_fields(owned: &Owned) -> Vec<(&str, Value<'_>)> {
 pub(crate) fn corrupt(dir: &TaskDir, flaw: &Flaw, history: &TaskHistory) -> Error {
     let path = dir.task_md();
     match flaw.line {
-        0 => Error::new(Kind::Corrupt, format!("{}: {flaw}", path.display())).help(anew(&path, history)),
+        0 => Error::new(Kind::Corrupt, format!("{}: {flaw}", path.display()))
+            .help(rewrite_help(&path, history)),
         line => Error::new(Kind::Corrupt, format!("{}:{line}: {flaw}", path.display()))
             .help(format!("{}; nothing was changed", flaw.mend)),
     }
@@ -203,10 +204,10 @@ fn difference(document: &Document, key: &str, value: Value) -> Option<Event> {
 }
 
 /// How to write a missing file again: the engine fills in its values.
-fn anew(path: &Path, history: &TaskHistory) -> String {
+fn rewrite_help(path: &Path, history: &TaskHistory) -> String {
     let TaskHistory { branch, owned, .. } = history;
     format!(
-        "put back what was there, or write {} anew with the three lines `---`, `branch: {}`, `---` and the text below \
+        "put back what was there, or write {} again with the three lines `---`, `branch: {}`, `---` and the text below \
          them; the engine fills in what it knows (status {}, workflow {}); nothing was changed",
         path.display(),
         Value::Text(branch).encoded(),
@@ -218,7 +219,7 @@ fn anew(path: &Path, history: &TaskHistory) -> String {
 fn no_history(dir: &TaskDir, what: &str) -> Error {
     let path = dir.history();
     Error::new(Kind::Corrupt, format!("{} {what}", path.display())).help(
-        "it is the engine's record of the task: restore it from a backup, or begin it anew with one line such as \
+        "it is the engine's record of the task: restore it from a backup, or begin a new one with one line such as \
          {\"seq\":1,\"timestamp\":\"2026-01-01T00:00:00Z\",\"type\":\"task.created\",\"branch\":\"…\",\"actor\":\"human\",\
          \"set\":{\"status\":\"…\",\"workflow\":\"…\",\"workspace\":null}}",
     )

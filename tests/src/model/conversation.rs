@@ -120,7 +120,7 @@ impl Book {
 
     fn call(&mut self, place: usize, number: usize, act: &Act, asked: &Asked) -> Option<Call> {
         let seen = self.seen(place, number, act, asked);
-        let act = &act.as_told(&asked.messages.join("\n"));
+        let act = &act.resolved(&asked.messages.join("\n"));
         let call = tools::call(act, &asked.tools, asked.folder(), seen.as_deref())?;
         let exchanges = &mut self.reports[place].exchanges;
         let is_repeated = exchanges.last().is_some_and(|last| last.act == number && last.answer.is_none());

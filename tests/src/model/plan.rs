@@ -165,7 +165,7 @@ impl Act {
     }
 
     /// The act with the command from the prompt.
-    pub(super) fn as_told(&self, prompt: &str) -> Act {
+    pub(super) fn resolved(&self, prompt: &str) -> Act {
         match self {
             Act::Orange(arguments) => Act::Run(format!("{} {arguments}", orange_of(prompt))),
             Act::Quoted(begin) => {

@@ -1,4 +1,4 @@
-//! Who runs the agents: whoever runs the tests, or an ordinary user where that is root.
+//! The user who runs the agents: the user of the tests, or an ordinary one where that is root.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
@@ -21,7 +21,7 @@ pub(crate) struct User {
 }
 
 impl User {
-    /// Whoever runs the tests, unless that is root.
+    /// The user who runs the tests, unless that is root.
     pub(crate) fn find() -> Result<User, String> {
         let own = fs::metadata("/proc/self").map_err(|error| error.to_string())?;
         let known = |is_wanted: &dyn Fn(&User) -> bool| users().into_iter().find(|user| is_wanted(user));

@@ -91,7 +91,7 @@ impl Setting {
     #[track_caller]
     pub(crate) fn run(&self, what: &str, script: &str) {
         let file = self.world.path("script.sh");
-        // It has the first line, which no page has a command on, so that the lines it tells are the page's.
+        // It has the first line, which no page has a command on, so that its line numbers are those of that page.
         fs::write(&file, format!("PS4='line $LINENO: '; set -euxo pipefail; {script}\n")).unwrap();
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = [self.world.path("agents"), others().to_owned()];

@@ -1,6 +1,6 @@
 //! The pictures on the pages are the ones that `orange-workflow graph` draws.
 //!
-//! `ORANGE_REWRITE=1 cargo test -p orange-tests --test docs` draws them anew.
+//! `ORANGE_REWRITE=1 cargo test -p orange-tests --test docs` draws them again.
 
 use std::fs;
 use std::process::Command;
@@ -50,7 +50,7 @@ fn check(page: &Page, picture: &Picture) {
     let is_to_be_written = std::env::var_os("ORANGE_REWRITE").is_some();
     assert!(
         is_to_be_written,
-        "the picture of {file} on {} is stale: ORANGE_REWRITE=1 draws it anew",
+        "the picture of {file} on {} is stale: ORANGE_REWRITE=1 draws it again",
         page.path
     );
     match place {

@@ -1,6 +1,6 @@
 //! `docs/json` has a schema for each answer with `--json`, made from the types that the answers are.
 //!
-//! `ORANGE_REWRITE=1 cargo test -p orange-tests --test docs` writes them anew.
+//! `ORANGE_REWRITE=1 cargo test -p orange-tests --test docs` writes them again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +19,7 @@ fn schemas_of_answers_are_those_of_their_types() {
             fs::write(folder.join(&name), &text).unwrap();
         }
         let known = fs::read_to_string(folder.join(&name)).unwrap_or_default();
-        assert!(known == text, "docs/json/{name} is stale: ORANGE_REWRITE=1 writes it anew");
+        assert!(known == text, "docs/json/{name} is stale: ORANGE_REWRITE=1 writes it again");
         names.insert(name);
     }
     let files = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());

@@ -1,5 +1,5 @@
 //! The pages about languages: every workflow and every scenario on them is sound, and every key is there.
-//! `ORANGE_REWRITE=1 cargo test -p orange-tests --test docs` writes the rows of the actions anew.
+//! `ORANGE_REWRITE=1 cargo test -p orange-tests --test docs` writes the rows of the actions again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -57,7 +57,7 @@ fn needs(action: Action) -> &'static str {
     let Traits { starts, worktree, remote, .. } = *action.traits();
     match (starts, worktree, remote) {
         (Some(Starts::MissingWorker), _, _) => "a worker that is alive, or a `prompt`",
-        (Some(Starts::Anew | Starts::BesideWorker), _, _) | (None, Some(Worktree::Uses), _) => "a worktree",
+        (Some(Starts::New | Starts::BesideWorker), _, _) | (None, Some(Worktree::Uses), _) => "a worktree",
         (None, _, Some(Remote::Adds | Remote::Deletes)) => "the remote",
         (None, Some(Worktree::Acquires | Worktree::Releases) | None, None) => "",
     }
@@ -73,7 +73,7 @@ fn the_page_has_the_actions_as_they_are_described() {
     if std::env::var_os("ORANGE_REWRITE").is_some() {
         fs::write(root().join(&page.path), [before, HEAD, &expect, "\n", after].concat()).unwrap();
     } else {
-        assert_eq!(format!("{found}\n"), expect, "ORANGE_REWRITE=1 writes the rows anew");
+        assert_eq!(format!("{found}\n"), expect, "ORANGE_REWRITE=1 writes the rows again");
     }
 }
 

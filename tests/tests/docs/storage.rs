@@ -1,5 +1,5 @@
 //! The page about storage has every event, every field and every key.
-//! `ORANGE_REWRITE=1 cargo test -p orange-tests --test docs` writes the rows of the events anew.
+//! `ORANGE_REWRITE=1 cargo test -p orange-tests --test docs` writes the rows of the events again.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ fn the_page_has_the_events_as_they_are_declared() {
     if std::env::var_os("ORANGE_REWRITE").is_some() {
         fs::write(root().join(&page.path), [before, HEAD, &expect, "\n", after].concat()).unwrap();
     } else {
-        assert_eq!(format!("{found}\n"), expect, "ORANGE_REWRITE=1 writes the rows anew");
+        assert_eq!(format!("{found}\n"), expect, "ORANGE_REWRITE=1 writes the rows again");
     }
     for name in [PlannedHook::FIELDS, CounterValue::FIELDS, Pass::FIELDS].concat() {
         assert!(page.text.contains(&format!("`{name}`")), "docs/storage.md does not have the field {name}");
@@ -57,7 +57,7 @@ fn every_key_and_every_file_is_on_the_page() {
     }
 }
 
-/// A file's name as the page has it, what differs from one to the next being left open.
+/// A file's name as `docs/storage.md` has it, with a placeholder for the part that differs.
 fn on_the_page(name: &str) -> String {
     match name.strip_prefix(".TASK.md.") {
         // Somebody may be in the middle of writing any file.

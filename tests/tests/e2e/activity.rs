@@ -89,7 +89,7 @@ fn what_an_agent_reports_is_shown_with_its_reason() {
 
     let looked = world.ok(&["monitor", "--once"]);
     assert_eq!(looked["events"][0]["outcome"], format!("agent 1 is waiting: {idle}"));
-    assert_eq!(world.ok(&["monitor", "--once"])["events"], json!([]), "it is told once");
+    assert_eq!(world.ok(&["monitor", "--once"])["events"], json!([]), "it is reported once");
     let kept = &task.events_of("agent.activity")[0];
     assert_eq!((&kept["conversation"], &kept["transcript"]), (&json!("s1"), &json!("/nowhere/s1.jsonl")));
 
@@ -179,7 +179,7 @@ fn an_agent_goes_on_when_its_limit_is_over() {
     assert!(waiting["after"].as_u64().unwrap() < 10, "as long as it says: {waiting}");
     assert!(waiting["reason"].as_str().unwrap().contains("try again in 1 second"), "{waiting}");
     task.has_events(1, "agent.continued");
-    assert_eq!(task.events_of("agent.continued")[0]["reason"], "it was told that the limit is over");
+    assert_eq!(task.events_of("agent.continued")[0]["reason"], "it got the message that the limit is over");
     assert_eq!((task.events_of("agent.crashed"), task.events_of("agent.exited")), (vec![], vec![]));
     assert_eq!(task.owned("waiting_until"), json!(null));
 }
@@ -213,7 +213,7 @@ fn a_limit_that_is_known_at_the_end_is_waited_for() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: scripted work]", &[]);
     task.agent(1).begun();
-    // Nobody is told of this one: the agent ends at once.
+    // This limit is not reported: the agent ends at once.
     let line = json!({
         "time": "2026-01-01T00:00:00.000Z", "spawn": 1, "kind": "limit", "text": "429, try again in 1 second",
     });

@@ -20,7 +20,7 @@ impl<'w> Terminal<'w> {
 
     /// The same inside a tmux of the person's own.
     fn inside(world: &'w World, script: &str) -> Terminal<'w> {
-        // One server for each: the one before may still be on its way out.
+        // One server for each: the one before may not have ended yet.
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let terminal = Terminal { world, socket: world.path(&format!("persons-tmux-{number}")) };

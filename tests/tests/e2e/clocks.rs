@@ -113,7 +113,7 @@ fn an_agent_is_not_said_to_do_anything_for_longer_than_it_lives() {
         is_doing(("busy", "Bash: make"), jump);
         set_clock(&task, ACTIVITY, jump);
         is_doing(("busy", "Bash: make"), jump);
-        // What comes next has the new clock's times.
+        // The next events have the new clock's times.
         reports(&task, &tool("PostToolUse", "make"));
         is_doing(("busy", "it thinks"), jump);
         reports(&task, &event("Stop"));

@@ -1,4 +1,4 @@
-//! The skill for agents, held against the machines: it has every way that agents may ask for, and doing what it says is
+//! The skill for agents, held against the machines: it has every transition that agents may ask for, and doing what it says is
 //! accepted.
 
 use std::fs;
@@ -102,7 +102,7 @@ fn the_engine_accepts_and_refuses_what_the_contract_says() {
             }
         }
     }
-    assert!(looked_at > 25, "only {looked_at} ways");
+    assert!(looked_at > 25, "only {looked_at} transitions");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn the_skill_has_each_contract_and_each_harness_header() {
     assert_eq!(keys[1].0, "description");
     assert!(keys[1].1.len() <= 1024 && !keys[1].1.contains(": "), "no longer plain YAML of 1024 characters");
     assert!(skill.contains(skill::MARK));
-    // Agents follow a contract and know nothing of what happens behind it (seed 000).
+    // Agents follow a contract and know nothing of what happens behind it.
     for hook in ["kill_session", "spawn_agent", "release_workspace", "exit rule", "crash_count"] {
         assert!(!skill.contains(hook), "{hook} is none of an agent's business");
     }

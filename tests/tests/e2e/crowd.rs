@@ -1,4 +1,4 @@
-//! A hundred processes at once on one task: each transition has one winner, and everybody else is told the truth.
+//! A hundred processes at once on one task: each transition has one winner, and the other processes get a true answer.
 
 use std::process::{Child, Stdio};
 

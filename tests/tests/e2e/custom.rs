@@ -71,7 +71,7 @@ fn the_hash_of_a_compiled_in_workflow_is_pinned_too() {
     assert_eq!(task.owned("definition"), world.ok(&["workflow", "show", "default"])["source_hash"]);
     assert!(
         !world.home().join("workflows").exists(),
-        "those of compiled-in ones are with whoever built them"
+        "those of compiled-in ones are where the binary was built"
     );
 }
 

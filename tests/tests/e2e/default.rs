@@ -1,4 +1,4 @@
-//! The workflow of seed 000: a worker, a reviewer, a person.
+//! The workflow `default`: a worker, a reviewer, a person.
 
 use serde_json::json;
 

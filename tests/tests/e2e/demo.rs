@@ -18,12 +18,12 @@ fn the_demo_comes_out_as_its_page_says() {
     for line in [
         "  asks for agent-review       the worker, and is refused",
         "  agent-review → working      the reviewer asked",
-        "      gate   `## Review` (first line `Verdict: FAIL`, written anew): passed",
+        "      gate   `## Review` (first line `Verdict: FAIL`, rewritten): passed",
         "      guard  `review_round < 2` holds: review_round is 1",
         "  working → stuck             the engine, after too many crashes",
         "      hooks  kill_reviewer, notify_worker",
         "  reviewing → done            a person asked",
-        "All of it came out as told.",
+        "Everything came out as this text says.",
     ] {
         assert!(out.contains(line), "`{line}` is not in:\n{out}");
     }

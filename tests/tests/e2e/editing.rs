@@ -1,4 +1,4 @@
-//! Files that people and agents have written: what is put right is told, what cannot be read is left alone.
+//! Files that people and agents have written: Orange reports what it repairs, and leaves alone what it cannot read.
 
 use std::fs;
 
@@ -150,13 +150,13 @@ fn what_a_rewritten_file_lacks_comes_from_the_journal() {
     let world = World::new();
     let task = idle(&world);
     let created = task.show()["created_at"].clone();
-    fs::write(task.file(), "---\nbranch: fix\n---\n\n## Plan\n\nAnew.\n").unwrap();
+    fs::write(task.file(), "---\nbranch: fix\n---\n\n## Plan\n\nAgain.\n").unwrap();
     let answer = task.ok("update", &["--summary", "Mend it"]);
     assert!(answer["repaired"].as_array().unwrap().len() >= 4, "{answer}");
     let show = task.show();
     assert_eq!(
         (&show["created_at"], &show["status"], &show["sections"]["## Plan"]),
-        (&created, &json!("working"), &json!("Anew."))
+        (&created, &json!("working"), &json!("Again."))
     );
 }
 

@@ -181,7 +181,7 @@ fn nobody_is_waited_for_after_a_stop() {
     nobody_is_waited_for(&world, &task);
 }
 
-/// Whoever still comes for the agent that was waited for finds nothing to do.
+/// A process that still comes for the agent that was waited for finds nothing to do.
 #[track_caller]
 fn nobody_is_waited_for(world: &World, task: &Task<'_>) {
     let before = agents(task);

@@ -86,7 +86,7 @@ fn a_watch_prints_each_event_and_ends_with_the_task() {
     let cancelled = format!("{} status.changed  from=pending to=cancelled", task.id);
     assert!(all.iter().any(|line| line.contains(&cancelled)));
 
-    // A task that comes to be is told from its beginning on; with nobody to read, a watch ends.
+    // A new task is printed from its beginning; a watch ends when nobody reads it.
     world.create("other", "Mend that", &["--no-spawn"]);
     assert!(all.iter().any(|line| line.contains("task.created  actor=human branch=other")));
     drop(all);

@@ -1,4 +1,4 @@
-//! What has passed a gate: journaled with its hash and its commit, told, and not let through again.
+//! What has passed a gate: journaled with its hash and its commit, reported, and not let through again.
 
 use serde_json::json;
 

@@ -170,7 +170,7 @@ fn one_bad_task_blocks_no_other_and_leads_nothing_outside() {
             ends(&world, &at, &["task", "next", &bad.id]);
             if matches!(kind, "pipe" | "link to a folder") {
                 assert_eq!(ends(&world, &at, &["monitor", "--once"]).status, 0, "{at}");
-                // A cache is written anew, whatever stands in its place.
+                // A cache is rewritten, whatever stands in its place.
                 let path = bad.folder().join(place);
                 let is_left = path.symlink_metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
                 let doctor = ends(&world, &at, &["doctor"]);

@@ -1,4 +1,4 @@
-//! Work is never lost: the trash, backups and their way back, and worktrees that nobody holds.
+//! Work is never lost: the trash, backups and how they are restored, and worktrees that nobody holds.
 
 use std::fs;
 

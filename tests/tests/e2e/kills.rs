@@ -1,4 +1,4 @@
-//! Kills and races: whoever comes next finishes what was begun, and of many who ask at once one is granted.
+//! Kills and races: the next process finishes what was begun, and of many requests at once one is granted.
 
 use std::fs;
 use std::path::PathBuf;
@@ -98,7 +98,7 @@ fn the_next_command_finishes_a_transition_after_a_kill() {
     assert!(message.contains("begun and not finished"), "{message}");
     assert_eq!((task.status(), task.owned("workspace")), ("working".to_owned(), json!(null)));
     let listed = || world.orange(&["task", "list"]).out;
-    world.until("it is told without a session, too", || listed().contains("begun and not finished"));
+    world.until("it is reported without a session, too", || listed().contains("begun and not finished"));
     held.let_go();
 
     task.ok("update", &["--summary", "Mend it well [agents: hang]"]);
@@ -176,7 +176,7 @@ fn an_agent_that_has_ended_before_the_kill_is_not_started_twice() {
     kill_finisher(&task);
     end(creating).fails(5, "environment");
     held.let_go();
-    // Whoever takes note of the end finishes the transition first.
+    // The process that records the end finishes the transition first.
     task.has_events(1, "agent.crashed");
     assert_eq!((task.events_of("agent.spawned").len(), task.owned("crash_count")), (1, json!(1)));
 }
@@ -189,7 +189,7 @@ fn an_agent_s_own_request_is_finished_when_it_has_ended() {
     held.wait();
     kill_finisher(&task);
     held.let_go();
-    // Its request has failed, and it ends; whoever takes note of that finds the open transition.
+    // Its request has failed, and it ends; the process that records that finds the open transition.
     task.reaches("agent-review");
     task.agent(2).begun();
     assert_eq!(task.events_of("agent.spawned").len(), 2);
@@ -239,7 +239,7 @@ fn an_unfinished_transition_is_reported_and_waited_for() {
     assert!(!is_reported(), "somebody is at it");
     kill_finisher(&task);
     end(asking).fails(5, "environment");
-    world.until("it is told", is_reported);
+    world.until("it is reported", is_reported);
     held.let_go();
     world.ok(&["task", "wait", "fix", "--status", "reviewing"]);
     assert_eq!(task.events_of("hook.ended").len(), 3);

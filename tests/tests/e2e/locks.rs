@@ -1,4 +1,4 @@
-//! A git is killed and leaves its lock: nothing is lost, and whoever meets the lock is told what to do about it.
+//! A git is killed and leaves its lock: nothing is lost, and the error about the lock says what to do.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The workflow of seed 003: one worker from the plan to the end, reviewers in a window beside it.
+//! The workflow `persistent`: one worker from the plan to the end, reviewers in a window beside it.
 
 use serde_json::json;
 
@@ -203,6 +203,6 @@ fn a_worker_that_does_not_read_its_message_is_noticed() {
     task.write("## Review\n\nVerdict: FAIL");
     let moved = task.ok("update", &["--status", "working"]);
     let error = moved["hook_errors"][0].as_str().unwrap();
-    assert!(error.contains("agent 1 does not read what it was told"), "{moved}");
+    assert!(error.contains("agent 1 does not read its message"), "{moved}");
     assert!(task.show()["attention"].as_str().unwrap().contains("orange task attach"));
 }

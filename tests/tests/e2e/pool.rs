@@ -68,7 +68,7 @@ fn a_stale_list_of_worktrees_gives_none_away_that_a_task_holds() {
             let said = world.orange(gc);
             assert!(!said.out.contains("toy--1"), "{stale}: {said:#?}");
         }
-        assert!(fs::read_to_string(&pool).unwrap().contains(&first.id), "it is written anew");
+        assert!(fs::read_to_string(&pool).unwrap().contains(&first.id), "it is rewritten");
         fs::write(&pool, stale).unwrap();
         let second = world.create(&format!("two-{number}"), "Mend it [agents: hang]", &[]);
         assert_eq!(second.owned("workspace"), json!("toy--2"), "{stale}");

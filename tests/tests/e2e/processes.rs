@@ -24,7 +24,7 @@ pub(crate) fn runs(folder: &Path, arguments: &[&str]) -> bool {
 }
 
 /// Whether a process works for the task with this id: it has the id in its arguments or its environment, and is no tmux
-/// server, which has both from whoever asked for its first session.
+/// server, which has both from the process that asked for its first session.
 pub(crate) fn is_about(folder: &Path, id: &str) -> bool {
     let has = |file: &str| {
         let bytes = fs::read(folder.join(file)).unwrap_or_default();

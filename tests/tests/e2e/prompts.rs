@@ -1,4 +1,4 @@
-//! What agents are told: commands and names that work where they are.
+//! Prompts of agents: commands and names that work where the agents are.
 
 use crate::world::World;
 
@@ -27,7 +27,7 @@ fn a_prompt_has_the_fork_point_and_the_program() {
     let reviewer = task.agent(2).prompt();
     assert!(reviewer.contains(&format!("git diff {begun}...HEAD")), "{reviewer}");
     let diff = world.git(&task.worktree(), &["diff", "--name-only", &format!("{begun}...HEAD")]);
-    assert!(!diff.is_empty(), "the work is in the diff that the reviewer is told of");
+    assert!(!diff.is_empty(), "the work is in the diff that the prompt of the reviewer names");
 }
 
 #[test]

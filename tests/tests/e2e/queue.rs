@@ -52,7 +52,7 @@ fn two_that_make_room_at_once_start_two() {
 }
 
 #[test]
-fn a_start_that_is_owed_is_made_by_whoever_comes_next() {
+fn a_prevented_start_is_made_by_the_next_process() {
     let world = World::new();
     let (done, waiting) = crowded(&world, 1);
     let folder = world.home().join("tasks").join(PROJECT).join(".owed");

@@ -368,7 +368,7 @@ fn what_is_about_an_agent_takes_the_secret_of_that_agent() {
     event.env("ORANGE_TASK", &task.id).args(["agent", "event"]).stdin(Stdio::piped());
     let mut event = event.spawn().unwrap();
     event.stdin.take().unwrap().write_all(b"{\"hook_event_name\":\"Stop\",\"session_id\":\"s1\"}").unwrap();
-    assert!(event.wait().unwrap().success(), "it stands in nobody's way");
+    assert!(event.wait().unwrap().success(), "it blocks no agent");
     let log = fs::read_to_string(world.home().join("orange.log")).unwrap();
     assert!(log.contains("ORANGE_SECRET is another one's"), "{log}");
     assert!(task.events_of("agent.exited").is_empty());

@@ -1,4 +1,4 @@
-//! A few runs of a search that show every kind of step in it: each way on from a state, by whoever takes it, after
+//! A few runs of a search that show every kind of step in it: each transition from a state, by each actor, after
 //! whatever is written before, with whatever its hooks do beside.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Settings of git that people have, all at once: a task goes its way all the same.
+//! Settings of git that people have, all at once: a task reaches its end all the same.
 
 use std::fs;
 
@@ -220,7 +220,7 @@ fn uncommitted_work_is_kept_and_restored_under_any_git_config() {
 }
 
 #[test]
-fn whoever_asks_for_signatures_merges_no_branch_without_one() {
+fn with_signatures_required_no_unsigned_branch_is_merged() {
     let world = World::new();
     world.git(&world.repo(), &["config", "merge.verifySignatures", "true"]);
     world.commit_on("fix", "new.txt");

@@ -1,4 +1,4 @@
-//! `orange setup`: what coding agents would ask is settled before they are started, by consent.
+//! `orange setup` answers what coding agents would ask before they start, if a person agrees.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! How tasks and agents are started: in which state, in which worktree, and what is told when they cannot be.
+//! How tasks and agents are started: in which state, in which worktree, and which error they give when they cannot be.
 
 use std::fs;
 use std::process::Stdio;

@@ -90,7 +90,7 @@ impl<'w> Task<'w> {
     /// Waits until the task is in this status and nobody is at work on it.
     #[track_caller]
     pub(crate) fn reaches(&self, status: &str) {
-        self.settles(&format!("is {status}"), |events| {
+        self.becomes(&format!("is {status}"), |events| {
             let last = |kind: &str| events.iter().rposition(|event| event["type"] == kind);
             newest(events, "status") == status && last("transition.started") <= last("status.changed")
         });
@@ -100,12 +100,12 @@ impl<'w> Task<'w> {
     #[track_caller]
     pub(crate) fn has_events(&self, count: usize, kind: &str) {
         let counted = |events: &[Value]| events.iter().filter(|event| event["type"] == kind).count() >= count;
-        self.settles(&format!("has {count} × {kind}"), counted);
+        self.becomes(&format!("has {count} × {kind}"), counted);
     }
 
     #[track_caller]
-    fn settles(&self, what: &str, holds: impl Fn(&[Value]) -> bool) {
-        // Whoever works on a task signs its lock, and wipes the signature when all is written.
+    fn becomes(&self, what: &str, holds: impl Fn(&[Value]) -> bool) {
+        // A process that works on a task signs its lock, and wipes the signature when all is written.
         let is_free = || fs::read(self.folder().join(".lock")).is_ok_and(|signature| signature.is_empty());
         self.world.until(&format!("{} {what}", self.id), || holds(&self.events()) && is_free());
     }

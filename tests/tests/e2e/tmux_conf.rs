@@ -1,4 +1,4 @@
-//! A person's tmux.conf, with everything in it that is in our way.
+//! A person's tmux.conf, with every setting that could disturb us.
 
 use std::fs;
 

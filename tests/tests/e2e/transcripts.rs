@@ -1,4 +1,4 @@
-//! What agents did: kept when they end, whoever ends them, and shown afterwards.
+//! What agents did: kept when they end, also by a command, and shown afterwards.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -311,7 +311,7 @@ fn a_fresh_respawn_begins_a_new_conversation() {
 }
 
 #[test]
-fn a_conversation_that_is_gone_is_begun_anew_and_said_so() {
+fn a_missing_conversation_begins_again_and_the_answer_says_so() {
     let world = talking_world();
     let talk = Talk::begin(&world);
     talk.end();
@@ -324,7 +324,7 @@ fn a_conversation_that_is_gone_is_begun_anew_and_said_so() {
 }
 
 #[test]
-fn a_conversation_that_is_refused_is_begun_anew_without_a_crash() {
+fn a_refused_conversation_begins_again_without_a_crash() {
     let world = talking_world();
     let talk = Talk::begin(&world);
     talk.end();

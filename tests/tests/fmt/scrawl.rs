@@ -39,7 +39,7 @@ pub(crate) enum About {
 /// Keys of which every mapping of known keys has one. Their order says nothing; that of names does.
 const TELLING: [&str; 6] = ["name", "from", "action", "section", "status", "when"];
 
-/// Writes a tree anew.
+/// Writes a tree as text.
 pub(crate) fn scrawl(random: &mut Random, tree: &Node) -> Scrawl {
     let mut writer = Writer { random, out: String::new(), notes: Vec::new() };
     if writer.random.chance(30) {
@@ -162,7 +162,7 @@ impl Writer<'_> {
         self.end_of_line(if written.is_empty() { About::Nothing } else { About::Line(word) });
     }
 
-    /// A scalar in one line, in one of the ways that say the same.
+    /// A scalar in one line, in one of the forms with the same meaning.
     fn scalar(&mut self, node: &Node, in_flow: bool) -> String {
         let Kind::Scalar(scalar) = &node.kind else { unreachable!("a scalar is wanted") };
         let text = &scalar.text.value;

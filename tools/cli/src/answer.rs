@@ -1,9 +1,9 @@
-//! What a command answers: its two texts and its exit status, delivered in one place.
+//! The answer of a command: its two texts and its exit status, delivered in one place.
 
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-/// Everything one run of the command says.
+/// The output of one run of the command.
 #[derive(Debug)]
 pub struct Answer {
     /// For standard output.
@@ -17,7 +17,7 @@ pub struct Answer {
 /// The exit statuses of every command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// 0: done, and nothing at `deny` or above was found.
+    /// 0: the command succeeded without a finding at `deny` or above.
     Clean,
     /// 1: something was found.
     Found,
@@ -38,7 +38,7 @@ impl Answer {
         Self { out: out.into(), err: String::new(), exit: Exit::Clean }
     }
 
-    /// Writes both texts, each at once. A reader that has gone away is no failure; any other is.
+    /// Writes both texts, each at once. A closed output is no failure; any other error is one.
     pub fn deliver(self) -> ExitCode {
         let written =
             write(io::stdout().lock(), &self.out).and_then(|()| write(io::stderr().lock(), &self.err));
@@ -68,7 +68,7 @@ impl Exit {
 }
 
 impl Failure {
-    /// What went wrong, without a full stop, and what the user can do next.
+    /// A failure from a message without a full stop and the help for the user.
     pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), help: help.into() }
     }

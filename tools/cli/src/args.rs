@@ -39,7 +39,7 @@ pub(crate) enum Command {
     Test(crate::cmd::test::Test),
 }
 
-/// Find what is wrong with workflows, before an agent does.
+/// Find errors in workflows, before an agent does.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A folder is searched for *.yml, *.yaml and *.toml, without its hidden folders; what is no workflow there is \
@@ -78,11 +78,11 @@ pub(crate) struct Check {
     #[arg(long, value_name = "NAME")]
     pub allow: Vec<String>,
 
-    /// Make the fixes that can only be meant, and report what is left
+    /// Apply the fixes that have one possible meaning, and report the other findings
     #[arg(long)]
     pub fix: bool,
 
-    /// Make those fixes, too, that may not be what was meant
+    /// Also apply the fixes that may not be what the author meant
     #[arg(long)]
     pub unsafe_fixes: bool,
 
@@ -90,7 +90,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub diff: bool,
 
-    /// Leave out the findings that this file has
+    /// Leave out the findings in this file
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
 
@@ -102,7 +102,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub no_config: bool,
 
-    /// Exit 0 whatever is found
+    /// Exit 0 with any findings
     #[arg(long)]
     pub exit_zero: bool,
 
@@ -118,7 +118,7 @@ pub(crate) enum Format {
     Human,
     /// Drawn, with the lines of the file they are about
     Graphical,
-    /// In plain sentences, as screen readers like it
+    /// In plain sentences, for screen readers
     Narrated,
     /// One line each
     Short,
@@ -143,7 +143,7 @@ pub(crate) struct Explain {
     #[arg(value_name = "CODE|NAME", required_unless_present_any = ["list", "site"])]
     pub check: Option<String>,
 
-    /// List every check with its level and what it is
+    /// List every check with its level and a short description
     #[arg(long, conflicts_with = "check")]
     pub list: bool,
 
@@ -152,7 +152,7 @@ pub(crate) struct Explain {
     pub site: Option<PathBuf>,
 }
 
-/// Print the Rust that the macro and the build see.
+/// Print the Rust that the macro and the build script generate.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -166,12 +166,12 @@ pub(crate) struct Emit {
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
-    /// Where the generated code finds the crate that it names
+    /// The path of the core in the generated code
     #[arg(long, value_enum, value_name = "PATH", default_value = "orange_core")]
     pub core: Core,
 }
 
-/// Where generated code finds the core.
+/// The path of the core in generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Core {
     /// The crate itself, as the macro names it
@@ -201,7 +201,7 @@ pub(crate) struct Init {
     pub stdout: bool,
 }
 
-/// Draw a workflow, and highlight a run of it or a finding.
+/// Draw a workflow, and highlight a run or a finding.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

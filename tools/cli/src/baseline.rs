@@ -1,4 +1,4 @@
-//! Findings that are known and left out, each by its check and its place in the workflow, which stays when lines move.
+//! Known findings, which are left out. Each is known by its check and its place in the workflow, which does not change when lines move.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +24,7 @@ pub(crate) struct Baseline {
     known: BTreeMap<String, BTreeMap<Known, usize>>,
 }
 
-/// What stays of a finding when its file is edited.
+/// The part of a finding that does not change when its file is edited.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Known {
     check: String,
@@ -54,7 +54,7 @@ impl Baseline {
     ///
     /// # Errors
     ///
-    /// It is not there, or is no baseline of this form.
+    /// It does not exist, or is no baseline of this form.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let shown = path.display();
         let text = fs::read_to_string(path).map_err(|error| {
@@ -64,7 +64,7 @@ impl Baseline {
             )
         })?;
         let wrong = |what: String| {
-            let help = format!("write it anew with --write-baseline {shown}");
+            let help = format!("write it again with --write-baseline {shown}");
             Failure::new(format!("{shown} is no baseline: {what}"), help)
         };
         let document: Document = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
@@ -73,14 +73,14 @@ impl Baseline {
         }
         let mut baseline = Self::empty(path);
         for Entry { file, check, place, count } in document.findings {
-            // A check goes by its name; its code is as good in a file that people edit.
+            // The file has the names of checks; a person who edits it may also write a code.
             let check = catalogue::find(&check).map_or(check, |it| it.name.to_owned());
             *baseline.known.entry(file).or_default().entry(Known { check, place }).or_default() += count;
         }
         Ok(baseline)
     }
 
-    /// All findings of a report but errors, which nothing can leave out. It is to lie at this path.
+    /// A baseline at this path with all findings of a report except errors, which a baseline cannot leave out.
     pub(crate) fn of(report: &Report, path: &Path) -> Self {
         let mut baseline = Self::empty(path);
         let mut folders = Folders::default();
@@ -93,7 +93,7 @@ impl Baseline {
         baseline
     }
 
-    /// How many findings it has.
+    /// The number of its findings.
     pub(crate) fn len(&self) -> usize {
         self.known.values().flat_map(BTreeMap::values).sum()
     }
@@ -121,8 +121,8 @@ impl Baseline {
         whole::write(path, &text).map_err(|error| cannot(error.to_string()))
     }
 
-    /// Takes the known findings out of a report, and notes there which are no longer found. Nothing is said of files
-    /// that were not looked at to the end.
+    /// Removes the known findings from a report, and adds the entries that match nothing. It ignores files that were not
+    /// checked completely.
     pub(crate) fn apply(&self, report: &mut Report) {
         let mut folders = Folders::default();
         for file in &mut report.files {
@@ -137,7 +137,7 @@ impl Baseline {
         }
     }
 
-    /// What it knows of files that are no longer there.
+    /// The entries of files that no longer exist.
     pub(crate) fn of_missing_files(&self) -> Vec<String> {
         let missing = self.known.iter().filter(|(name, _)| !self.folder.join(name).exists());
         missing.flat_map(|(name, known)| describe(name, known)).collect()
@@ -154,7 +154,7 @@ impl Baseline {
     }
 }
 
-/// Takes out what is known, as often as it is; what is left of that is no longer there.
+/// Removes each known finding as often as it is known. The rest of the known findings match nothing.
 fn take_out(file: &mut File, mut left: BTreeMap<Known, usize>) -> BTreeMap<Known, usize> {
     let mut stays = vec![true; file.findings().len()];
     for (at, known) in known(file) {
@@ -169,7 +169,7 @@ fn take_out(file: &mut File, mut left: BTreeMap<Known, usize>) -> BTreeMap<Known
     left
 }
 
-/// What can be known of a file's findings, each with its number.
+/// The findings of a file that a baseline can have, each with its number.
 fn known(file: &File) -> Vec<(usize, Known)> {
     let lesser = |(_, it): &(usize, &Diagnostic)| it.level != Level::Error;
     let mut findings = file.findings().iter().enumerate().filter(lesser).peekable();

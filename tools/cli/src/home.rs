@@ -1,4 +1,4 @@
-//! The tasks of an `ORANGE_HOME`, as far as their `TASK.md` says what they are.
+//! The tasks of an `ORANGE_HOME`, from the frontmatter of their `TASK.md`.
 
 use std::fs;
 use std::io::{self, Read};
@@ -14,11 +14,11 @@ use crate::answer::Failure;
 pub(crate) struct Home {
     /// The tasks, by project and id.
     pub tasks: Vec<Task>,
-    /// Files that say nothing: their path, and why.
+    /// Files that cannot be read: their path, and why.
     pub broken: Vec<(String, String)>,
 }
 
-/// A task, as its own file tells of it.
+/// A task, from its file.
 #[derive(Debug)]
 pub(crate) struct Task {
     /// The project that it belongs to.

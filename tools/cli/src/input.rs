@@ -1,4 +1,4 @@
-//! Which files a run looks at, and their texts.
+//! The files of a run, and their texts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -30,20 +30,20 @@ pub(crate) enum Origin {
     Found(PathBuf),
     /// Standard input.
     Stdin,
-    /// It is at hand, and has to be a workflow.
+    /// A text in memory, which has to be a workflow.
     Given(Vec<u8>),
 }
 
 /// The files of a run, sorted, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
-    /// What there is to look at.
+    /// The inputs.
     pub inputs: Vec<Input>,
-    /// What could not even be looked for.
+    /// The paths that could not be searched.
     pub failures: Vec<Failure>,
 }
 
-/// What reading one input gave.
+/// The result of reading one input.
 #[derive(Debug)]
 pub(crate) enum Reading {
     /// Its text.
@@ -71,7 +71,7 @@ pub(crate) fn collect(paths: &[PathBuf], stdin_name: Option<&str>) -> Collected 
             .push(Failure::new("--stdin-name names `-`, which is none of the paths", "add `-`"));
     }
     if paths.len() > 1 {
-        // What is named has to be a workflow, wherever else it is found; and it is called as it was named first.
+        // A file that an argument names has to be a workflow, wherever else it is found; its first name is the one that is shown.
         collected.inputs.sort_by_key(|it| matches!(it.origin, Origin::Found(_)));
         let mut seen = BTreeSet::new();
         collected.inputs.retain(|input| seen.insert(input.identity()));
@@ -89,7 +89,7 @@ impl Collected {
         }
     }
 
-    /// Looks through a folder and its folders; hidden ones and caches hold nobody's sources.
+    /// Looks through a folder and its folders; hidden ones and caches have no sources.
     fn search(&mut self, folder: &Path) {
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
@@ -109,7 +109,7 @@ impl Collected {
     }
 }
 
-/// The files below a folder that are wanted; hidden folders and caches hold nobody's sources.
+/// The files below a folder that are wanted; hidden folders and caches have no sources.
 ///
 /// # Errors
 ///
@@ -148,12 +148,12 @@ impl Input {
         }
     }
 
-    /// The same input with a text that is at hand.
+    /// The same input with a text in memory.
     pub(crate) fn with_text(&self, text: &str) -> Self {
         Self { shown: self.shown.clone(), origin: Origin::Given(text.as_bytes().to_owned()) }
     }
 
-    /// Takes in what can be read only once, so that it can be looked at again.
+    /// Reads standard input into memory, since it can be read only once.
     pub(crate) fn hold(&mut self) -> io::Result<()> {
         if self.origin == Origin::Stdin {
             self.origin = Origin::Given(up_to_limit(io::stdin().lock(), 0)?);
@@ -255,7 +255,7 @@ fn cannot_find(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-/// What is in a folder, sorted, and whether each is a folder itself. A link is none: it may lead round.
+/// The entries of a folder, sorted, and whether each is a folder itself. A link is none, since it may lead back to its own folder.
 fn entries(folder: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
     let entries = fs::read_dir(folder)?;
     let entries = entries.map(|entry| entry.and_then(|it| Ok((it.path(), it.file_type()?.is_dir()))));
@@ -301,7 +301,7 @@ fn is_config(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == crate::config::NAME)
 }
 
-/// The path as people type it: without a leading `./`.
+/// The path without a leading `./`.
 fn shown(path: &Path) -> String {
     let typed: PathBuf = path.components().filter(|it| *it != Component::CurDir).collect();
     if typed.as_os_str().is_empty() { ".".to_owned() } else { typed.display().to_string() }

@@ -9,7 +9,7 @@ use crate::args;
 /// Stands for every finding that would only be printed.
 pub(crate) const WARNINGS: &str = "warnings";
 
-/// What one place says about levels: the flags, or a table of a configuration.
+/// The levels that one source gives: the flags, or a table of a configuration.
 #[derive(Debug, Default)]
 pub(crate) struct Levels {
     deny_warnings: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Levels {
 /// Why a check cannot be given a level, and what to do about it.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    /// What is wrong, with the check's name.
+    /// The error, with the check's name.
     pub message: String,
     /// What to write instead.
     pub help: String,
@@ -50,7 +50,7 @@ impl Levels {
         Ok(levels)
     }
 
-    /// Raises whatever would only be printed, unless it is named.
+    /// Raises all findings that would only be printed, except named ones.
     pub(crate) fn deny_warnings(&mut self) {
         self.deny_warnings = true;
     }

@@ -1,4 +1,4 @@
-//! The authors' command as a library: arguments in, an answer out, nothing printed on the way.
+//! The authors' command as a library: arguments in, an answer out, nothing printed.
 
 mod answer;
 mod args;
@@ -40,7 +40,7 @@ pub struct Styles {
     pub err: Style,
 }
 
-/// Does what a command line asks for; the first argument is the program's own name.
+/// Runs a command line; the first argument is the program's own name.
 pub fn run(args: impl IntoIterator<Item = OsString>, styles: Styles) -> Answer {
     match Cli::try_parse_from(args) {
         Ok(cli) => cmd::run(&cli.command, styles),

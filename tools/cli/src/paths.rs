@@ -1,4 +1,4 @@
-//! Where files are, whatever they were called on the command line.
+//! The folders and repositories of files, for any spelling of their paths.
 
 use std::collections::HashMap;
 use std::env;
@@ -12,19 +12,19 @@ pub(crate) struct Folders {
 }
 
 impl Folders {
-    /// The folder of a file, from the root of the file system and without links on the way. The folder of what is
-    /// in no file is the current one.
+    /// The folder of a file, from the root of the file system and without links in it. For a text that is
+    /// in no file, it is the current one.
     pub(crate) fn of(&mut self, file: &Path) -> &Path {
         let parent = file.parent().unwrap_or(Path::new(""));
         self.known.entry(parent.to_owned()).or_insert_with(|| absolute(parent))
     }
 }
 
-/// Says what files are called in the repositories that they lie in.
+/// Finds the paths of files in their repositories.
 #[derive(Debug, Default)]
 pub(crate) struct Repositories {
     folders: Folders,
-    /// What is above each folder.
+    /// The repository of each folder.
     roots: HashMap<PathBuf, PathBuf>,
 }
 
@@ -40,12 +40,12 @@ impl Repositories {
     }
 }
 
-/// The closest folder upwards in which git keeps its own things, or else the current one.
+/// The closest folder upwards with a `.git`, or else the current one.
 fn root_of(folder: &Path) -> PathBuf {
     folder.ancestors().find(|it| is_repository(&it.join(".git"))).map_or_else(current, Path::to_owned)
 }
 
-/// Sandboxes of agents leave empty folders of this name behind, which are nothing to git either.
+/// Sandboxes of agents leave empty folders of this name behind, which git ignores, too.
 fn is_repository(git: &Path) -> bool {
     git.is_file() || git.join("HEAD").exists()
 }
@@ -61,7 +61,7 @@ pub(crate) fn current() -> PathBuf {
     env::current_dir().map_or_else(|_| PathBuf::from("/"), |it| absolute(&it))
 }
 
-/// The way from a folder to a file, both from the root of the file system, with `/` between the names.
+/// The path from a folder to a file, both from the root of the file system, with `/` between the names.
 pub(crate) fn relative(folder: &Path, file: &Path) -> String {
     let shared = folder.components().zip(file.components()).take_while(|(a, b)| a == b).count();
     let up = folder.components().skip(shared).map(|_| "..".to_owned());

@@ -1,4 +1,4 @@
-//! Checks many files at once and gathers what was found, always in the same order.
+//! Checks many files at once and collects the findings, always in the same order.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

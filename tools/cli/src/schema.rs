@@ -105,7 +105,7 @@ impl Defs {
         }
     }
 
-    /// One of several objects. The tag is looked at first, so that a fault is told of the one object that is meant.
+    /// One of several objects. The tag is looked at first, so that an error is about the object that is meant.
     fn tagged(&mut self, tag: &str, objects: &[Object]) -> Schema {
         let words = objects.iter().map(|it| it.what).collect();
         Schema {

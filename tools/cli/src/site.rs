@@ -30,13 +30,13 @@ fn index(checks: &[&Check]) -> String {
          `error`.\n\
          `orange-workflow explain CODE` prints a page.\n",
     );
-    for family in checks.chunk_by(|a, b| catalogue::title(a) == catalogue::title(b)) {
-        let title = family.first().map_or("", |it| catalogue::title(it));
+    for group in checks.chunk_by(|a, b| catalogue::title(a) == catalogue::title(b)) {
+        let title = group.first().map_or("", |it| catalogue::title(it));
         put(
             &mut out,
             format_args!("\n## {title}\n\n| code | check | level | what it finds |\n|---|---|---|---|\n"),
         );
-        for check in family {
+        for check in group {
             let Check { code, name, level, .. } = check;
             let summary = catalogue::summary(check).replace('\n', " ").replace('|', "\\|");
             put(
@@ -51,16 +51,16 @@ fn index(checks: &[&Check]) -> String {
 fn page(checks: &[&Check], at: usize) -> Page {
     let check = checks[at];
     let (title, body) = catalogue::page(check).split_once("\n\n").unwrap_or((catalogue::page(check), ""));
-    let family = catalogue::title(check);
-    let anchor = family.to_lowercase().replace(' ', "-").replace(',', "");
+    let group = catalogue::title(check);
+    let anchor = group.to_lowercase().replace(' ', "-").replace(',', "");
     let level = check.level.as_str();
     let body = linked(body, check);
     let links = links(checks, at);
-    let text = format!("{title}\n\n`{level}` · [{family}]({INDEX}#{anchor})\n\n{body}\n---\n\n{links}\n");
+    let text = format!("{title}\n\n`{level}` · [{group}]({INDEX}#{anchor})\n\n{body}\n---\n\n{links}\n");
     Page { file: format!("{}.md", check.name), text }
 }
 
-/// To the page before, to the index, to the page behind.
+/// Links to the previous page, to the index, and to the next page.
 fn links(checks: &[&Check], at: usize) -> String {
     let link = |check: &&Check| format!("{} [{}]({}.md)", check.code, check.name, check.name);
     let before = at.checked_sub(1).and_then(|it| checks.get(it)).map(|it| format!("← {}", link(it)));
@@ -133,13 +133,13 @@ mod tests {
     }
 
     #[test]
-    fn every_check_has_a_family() {
+    fn every_check_has_a_group() {
         assert!(catalogue::all().iter().all(|it| catalogue::title(it) != "Others"));
         let parts = catalogue::all().chunk_by(|a, b| catalogue::title(a) == catalogue::title(b));
         let mut titles: Vec<_> = parts.map(|it| catalogue::title(it[0])).collect();
         let count = titles.len();
         titles.sort_unstable();
         titles.dedup();
-        assert_eq!(titles.len(), count, "a family is in two parts of the index");
+        assert_eq!(titles.len(), count, "a group is in two parts of the index");
     }
 }

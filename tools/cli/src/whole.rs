@@ -1,4 +1,4 @@
-//! Files that are whole or as they were: written beside their place and put there in one step.
+//! Writes a file whole or not at all: into a temporary file beside it, which is then renamed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::answer::Failure;
 
-/// Puts a text into a file, which then has all of it or is as it was. Its permissions stay, and a link stays a link: what
-/// it leads to is written. Something that is no file, like a pipe, is written to as it comes.
+/// Writes a text to a file, whole or not at all. The permissions stay, and a link stays a link: the file behind it is
+/// written. A pipe or a device is written directly.
 ///
 /// # Errors
 ///
@@ -20,7 +20,7 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     }
 }
 
-/// Puts a text into a file that still has the text it was read with.
+/// Writes a text to a file that still has the text that was read from it.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub(crate) fn write_over(path: &Path, before: &str, after: &str) -> Result<(), F
     write(path, after).map_err(cannot)
 }
 
-/// Puts a text into a file that is not there yet.
+/// Writes a text to a new file.
 ///
 /// # Errors
 ///
@@ -60,7 +60,7 @@ fn replace(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> io:
     written.and_then(|()| fs::rename(&temporary, path)).or_else(|error| discard(&temporary, error))
 }
 
-/// Takes away what was only begun; why it could not be finished is what matters.
+/// Removes the temporary file. Only the first error is reported.
 fn discard(path: &Path, error: io::Error) -> io::Result<()> {
     match fs::remove_file(path) {
         Ok(()) => Err(error),

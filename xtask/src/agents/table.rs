@@ -139,7 +139,7 @@ impl LifeResult {
     }
 }
 
-/// The page with this table instead of its own.
+/// A page with this table instead of its own.
 pub(super) fn replaced(page: &str, table: &str) -> Option<String> {
     let (before, rest) = page.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn newer_versions_are_held_against_the_page() {
+    fn newer_versions_are_compared_with_the_table() {
         let record = Record::read(RECORD).unwrap();
         let page = replaced(&format!("a\n{BEGIN}{END}b\n"), &record.table()).unwrap();
         assert_eq!(record.changes(&page), "claude: 2.1 instead of 2.0\n");

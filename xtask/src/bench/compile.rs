@@ -25,14 +25,14 @@ pub(super) fn rows(house: &House, built: &Built, scratch: &Path, quick: bool) ->
     clean.ask(
         "workflow!, a clean build",
         &[],
-        &with.built_anew(rounds).each_ref().map(String::as_str),
+        &with.rebuilt(rounds).each_ref().map(String::as_str),
         "at most 5 s of cpu",
         Some(|it, _| it.cpu <= 5_000.0),
     );
     let mut rows = clean.measure()?;
     let mut beside = Runs::new(rounds, built);
     let what = "serde_yaml with derive, a clean build";
-    beside.ask(what, &[], &peer.built_anew(rounds).each_ref().map(String::as_str), "", None);
+    beside.ask(what, &[], &peer.rebuilt(rounds).each_ref().map(String::as_str), "", None);
     match beside.measure() {
         Ok(row) => rows.extend(row),
         Err(why) => println!("serde_yaml is not measured: {why}"),
@@ -67,7 +67,7 @@ impl Package {
     }
 
     /// Builds the package and its dependencies, each time in a new folder.
-    fn built_anew(&self, rounds: usize) -> [String; 6] {
+    fn rebuilt(&self, rounds: usize) -> [String; 6] {
         let targets: Vec<String> =
             (0..rounds).map(|round| text(&self.folder.join(format!("target-{round}")))).collect();
         [

@@ -16,7 +16,7 @@ use crate::build_workflow;
 use crate::house::{House, answer};
 use crate::size::{VARIANTS, size_of};
 
-/// Measure what there are budgets for.
+/// Measure everything that has a budget.
 #[derive(Args)]
 pub(crate) struct Bench {
     /// Fewer runs and fewer tasks: figures that are only roughly right, soon

@@ -27,7 +27,7 @@ pub(crate) fn run(house: &House) -> Result<ExitCode> {
     played.map_err(|reason| format!("{reason}{}", scratch.log()))?;
     swept?;
     scratch.remove()?;
-    page.text("The scratch home is removed. All of it came out as told.");
+    page.text("The scratch home is removed. Everything came out as this text says.");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -22,9 +22,9 @@ use self::mutant::{Kind, Mutant};
 use crate::Result;
 use crate::house::House;
 
-/// Change each thing that our workflows say, one at a time, and tell which changes no check notices.
+/// Change each part of our workflows, one at a time, and print the changes that no check notices.
 ///
-/// A change is noticed when `orange-workflow check --deny warnings` fails on it. What nobody notices is printed with the reason
+/// A change is noticed when `orange-workflow check --deny warnings` fails on it. A change that no check notices is printed with the reason
 /// that `xtask/mutants.txt` gives; a reason that is missing, or that explains nothing any more, fails.
 #[derive(Args)]
 #[command(after_help = "\

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn arrows_go_one_way() {
+    fn arrows_have_one_direction() {
         check("orange-codegen", "orange-core", None, true);
         check("orange-core", "orange-codegen", None, false);
         check("orange-engine", "orange-codegen", None, false);

@@ -64,7 +64,7 @@ pub(super) fn pages_are_registered(paths: &[String], rust: &[File]) -> Vec<Findi
             Finding::new(
                 path,
                 "is the page of no check",
-                "register the check in the table of its group in analysis/src/lint, or take the page away",
+                "register the check in the table of its group in analysis/src/lint, or delete this file",
             )
         })
         .collect()

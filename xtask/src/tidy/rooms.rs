@@ -1,10 +1,10 @@
-//! The rooms of the engine stand above each other, and none names one above it.
+//! The modules of the engine have an order, and none names a later one.
 
 use super::Finding;
 use super::sources::code_outside_tests;
 use crate::house::File;
 
-/// From the ground up. What is in none of them is for all.
+/// From the lowest to the highest. Other modules may be used by all.
 const ROOMS: &[&str] = &[
     "store", "answer", "caller", "machines", "drive", "app", "setup", "hooks", "relay", "flow", "doctor",
     "cmd",
@@ -29,8 +29,8 @@ fn of_file(file: &File) -> impl Iterator<Item = Finding> {
             let problem = format!("names `{room}`, which it leaves to the rooms between them");
             (problem, "move the decision to `flow`, and call it")
         } else {
-            let problem = format!("names `{room}`, which stands above it");
-            (problem, "move what both need to the lower of the two rooms")
+            let problem = format!("names `{room}`, which is a higher module");
+            (problem, "move what both need to the lower of the two modules")
         };
         Some(Finding::new(place, problem, remedy))
     })
@@ -41,7 +41,7 @@ fn is_in(file: &File, room: &str) -> bool {
     inside.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
 }
 
-/// What a line names of this package: `a` and `b` in `use crate::{a::x, b}`.
+/// The modules of this package that a line names: `a` and `b` in `use crate::{a::x, b}`.
 fn named(code: &str) -> impl Iterator<Item = &str> {
     code.split("crate::").skip(1).flat_map(|path| {
         let count = if path.starts_with('{') { usize::MAX } else { 1 };

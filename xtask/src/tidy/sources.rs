@@ -1,4 +1,4 @@
-//! What every source file must be like.
+//! Rules for every source file.
 
 use super::{Finding, entries};
 use crate::house::File;
@@ -6,7 +6,7 @@ use crate::house::File;
 /// The committed list of files that may be long.
 pub(super) const LONG_FILES: &str = "xtask/long-files.txt";
 
-/// Lines of a file above which somebody has to say why.
+/// A file with more lines needs a reason in the list.
 const LONG: usize = 600;
 
 /// Characters that the name of a function may have, tests first of all: longer ones are sentences.
@@ -18,16 +18,16 @@ const NOT_OURS: &[&str] = &["tests/golden/", "tests/ui/"];
 /// The file in which the engine starts other programs.
 const EXEC: &str = "engine/src/drive/exec.rs";
 
-/// The rooms of the engine that work on the home.
+/// The modules of the engine that work on the home.
 const OF_THE_HOME: &[&str] = &["engine/src/store/", "engine/src/flow/", "engine/src/hooks/"];
 
-/// Who reads random numbers.
+/// The files that read random numbers.
 const RANDOM: &[&str] = &["engine/src/store/id.rs", "engine/src/store/secret.rs"];
 
-/// Who answers with JSON: programs that others read.
+/// The programs whose JSON other programs read.
 const ANSWERS: &[&str] = &["engine/src/", "tools/cli/src/", "tools/mcp/src/"];
 
-/// What opens, moves or removes a file, whatever it is and wherever a link leads.
+/// Calls that open, move or remove a file of any kind, and follow links.
 const FOLLOWS: &[&str] = &[
     "fs::read(",
     "fs::read_to_string(",
@@ -42,10 +42,10 @@ const FOLLOWS: &[&str] = &[
     "OpenOptions::",
 ];
 
-/// Where tasks are driven: a real one, one that is led by hand, and one that is searched.
+/// The drivers of tasks: of a real one, of a simulated one, and of all possible ones.
 const DRIVERS: &[&str] = &["engine/src/flow/", "analysis/src/walk/", "analysis/src/search/"];
 
-/// What the rules of a task's life are made of: counters, what becomes of an end, and who may ask.
+/// Names that only rules of a task's life need: counters, outcomes of exit rules, and actors.
 const RULES: &[&str] = &[
     "CRASH_COUNT",
     "REVIEW_ROUND",
@@ -61,7 +61,7 @@ const RULES: &[&str] = &[
     ".by.allows(",
 ];
 
-/// What stands where something is still to be written.
+/// Marks of unfinished code.
 const PLACEHOLDERS: &[&str] =
     &[concat!("to", "do!("), concat!("unimple", "mented!("), concat!("#[ig", "nore"), concat!("FIX", "ME")];
 

@@ -107,7 +107,7 @@ pub(super) const SCENES: &[Scene] = &[
         to: "agent-review",
     },
     Scene {
-        name: "agent-review → working, a reviewer ended and the worker told",
+        name: "agent-review → working, a reviewer ended and a message to the worker",
         prepare: |world, branch| {
             create(world, branch, &["--workflow", "persistent"])?;
             write(world, branch, "## Plan\n\nAPPROACH: the simplest\nTOUCHING: little")?;

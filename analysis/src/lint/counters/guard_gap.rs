@@ -124,8 +124,8 @@ fn gaps_in<'f>(
     gaps
 }
 
-/// The guards that decide where these gates are open; none when one transition has no guard. What an agent or an exit rule may
-/// do without any gate counts, too.
+/// The guards that decide where these gates are open; none when one transition has no guard. A transition without a gate, of an
+/// agent or an exit rule, counts, too.
 fn guards_behind<'f>(facts: &Facts<'f>, state: StateId, opened: &[TransitionId]) -> Option<Vec<&'f Guard>> {
     let leaving = facts.leaving(state).filter(|(id, transition)| {
         let ungated = transition.gate.is_none() && facts.actor_kinds[id.0 as usize] != ActorKind::Person;

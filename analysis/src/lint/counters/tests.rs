@@ -6,11 +6,11 @@ use orange_codegen::source::Source;
 
 const HEAD: &str = "name: flow\ncommands: {clarify: working, cancel: done}\nfields: {tries: 0}\nstates: {pending: {entry: true}, working: {wait: human, respawn_prompt: do}, done: {terminal: true}}\n";
 
-const WAYS: &str = "  - {from: pending, to: working, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: do, increment: tries}]}\n  - {from: [pending, working], to: done, hooks: [{action: kill_session}, {action: release_workspace}]}\n";
+const TRANSITIONS: &str = "  - {from: pending, to: working, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: do, increment: tries}]}\n  - {from: [pending, working], to: done, hooks: [{action: kill_session}, {action: release_workspace}]}\n";
 
 /// The small workflow with these transitions and this prompt.
 fn flow(transitions: &str, prompt: &str) -> String {
-    format!("{HEAD}transitions:\n{WAYS}{transitions}prompts:\n  do: \"{prompt}\"\n")
+    format!("{HEAD}transitions:\n{TRANSITIONS}{transitions}prompts:\n  do: \"{prompt}\"\n")
 }
 
 /// The codes of this group that are found, each with its place and message.

@@ -12,7 +12,7 @@ const MIN_BUDGET: usize = 200_000;
 pub struct Steps<O> {
     /// Those in which a gate lets the section through.
     pub passing: Vec<EdgeId>,
-    /// Those in which it is accepted, a gate having seen it and nobody having written it anew, and by whom.
+    /// Those in which it is accepted, a gate having seen it and nobody having written it again, and by whom.
     pub accepting: HashMap<EdgeId, O, Quick>,
 }
 

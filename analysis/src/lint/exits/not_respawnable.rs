@@ -30,8 +30,8 @@ fn of_state(facts: &Facts<'_>, id: StateId) -> Option<Diagnostic> {
         Some((facts.exit_rules[at], facts.lives().decided(at).filter(|_| is_wrong)?))
     })?;
     let name = &state.name.value;
-    let ways_on = if is_helped { String::new() } else { ways_on(facts, id) };
-    let message = format!("a {agent} that ends in `{name}` cannot be started again there{ways_on}");
+    let transitions = if is_helped { String::new() } else { leaving(facts, id) };
+    let message = format!("a {agent} that ends in `{name}` cannot be started again there{transitions}");
     let respawns = matches!(rule.outcome, Outcome::Crash { respawn: true, .. });
     let stays =
         if respawns { "1. cannot start it again" } else { "1. leaves it at that, for a person to look at" };
@@ -53,7 +53,7 @@ fn helps(facts: &Facts<'_>, transition: &Transition, actor_kind: ActorKind) -> b
         || (is_good_end && actor_kind == ActorKind::Person)
 }
 
-fn ways_on(facts: &Facts<'_>, id: StateId) -> String {
+fn leaving(facts: &Facts<'_>, id: StateId) -> String {
     let mut names: Vec<String> =
         facts.leaving(id).map(|(_, it)| format!("`{}`", facts.name(it.to.value))).collect();
     names.dedup();

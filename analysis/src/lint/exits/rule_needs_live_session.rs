@@ -102,7 +102,7 @@ fn part_of(hook: &Hook) -> Option<String> {
     let part = match hook.action.traits().starts? {
         Starts::MissingWorker => "finds no worker",
         Starts::BesideWorker => "starts a reviewer beside nobody",
-        Starts::Anew => return None,
+        Starts::New => return None,
     };
     Some(format!("its `{}` {part}", hook.action.name()))
 }

@@ -179,7 +179,7 @@ fn mend<'g>(
     gate: &'g Gate,
     rule: Option<&'g Gate>,
 ) -> (String, Option<Fix>) {
-    let why = "what was let through once then has to be written anew";
+    let why = "what was let through once then has to be rewritten";
     let ungated = ungated(facts, accepted);
     let arrows: BTreeSet<String> = ungated.iter().map(|it| facts.arrow(it)).collect();
     let asks = wishes(gate, true);

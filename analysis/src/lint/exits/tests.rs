@@ -248,7 +248,7 @@ fn what_only_exit_rules_read_is_old_the_second_time_too() {
         found.help.as_deref(),
         Some(
             "write `gate: {section: \"## Review\", verdict: FAIL, fresh: true}` into `agent-review → stuck`, and add \
-             `fresh: true` here: what was let through once then has to be written anew"
+             `fresh: true` here: what was let through once then has to be rewritten"
         )
     );
     let mut mended = source;

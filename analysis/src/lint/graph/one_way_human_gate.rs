@@ -8,9 +8,9 @@ use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::State;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let one_way = facts.states().filter(|(id, _)| facts.graph.entered[usize::from(id.0)]);
-    let one_way = one_way.filter(|(id, _)| facts.waits(*id) && only_ends(facts, *id));
-    one_way.map(|(id, state)| finding(facts, id, state)).collect()
+    let ends_only = facts.states().filter(|(id, _)| facts.graph.entered[usize::from(id.0)]);
+    let ends_only = ends_only.filter(|(id, _)| facts.waits(*id) && only_ends(facts, *id));
+    ends_only.map(|(id, state)| finding(facts, id, state)).collect()
 }
 
 /// Whether the state has transitions, all of them a person's, and all to an end.
@@ -30,12 +30,13 @@ fn finding(facts: &Facts<'_>, id: StateId, state: &State) -> Diagnostic {
     );
     let found = Diagnostic::new(&C10, state.name.span, message);
     found.help_if(
-        way_back(facts, id).map(|back| format!("add a transition back: `- {{from: {name}, to: {back}}}`")),
+        transition_back(facts, id)
+            .map(|back| format!("add a transition back: `- {{from: {name}, to: {back}}}`")),
     )
 }
 
 /// Where agents work: the state that tasks start in, or one that leads here.
-fn way_back<'f>(facts: &Facts<'f>, id: StateId) -> Option<&'f str> {
+fn transition_back<'f>(facts: &Facts<'f>, id: StateId) -> Option<&'f str> {
     let into = facts.workflow.transitions.iter().filter(|it| it.to.value == id).map(|it| it.from.value);
     let back = facts.workflow.commands.spawn.into_iter().chain(into).find(|it| *it != id)?;
     Some(facts.name(back))

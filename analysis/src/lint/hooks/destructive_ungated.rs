@@ -42,7 +42,7 @@ fn finding(facts: &Facts<'_>, edge: EdgeId, id: TransitionId) -> Option<Diagnost
     ];
     let run = facts.search.run_through(edge);
     let mut trace = facts.tell(&run, "the remote branch is gone".to_owned());
-    // The agent may, whoever else usually does.
+    // The agent may, although a person usually does.
     trace.steps.iter_mut().last().into_iter().for_each(|it| it.by = agent.to_string());
     Some(
         numbered(Diagnostic::new(&C6B, place, message), story)

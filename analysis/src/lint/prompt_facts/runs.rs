@@ -48,7 +48,7 @@ impl AgentInState {
     }
 }
 
-/// Follows agents through transitions. What it may look at in its whole life is bounded, so that time stays linear.
+/// Follows agents through transitions. A bound on all its steps together keeps the time linear.
 #[derive(Debug)]
 pub struct Walker<'m> {
     machine: &'m Machine<'m>,
@@ -120,7 +120,7 @@ fn ends(hook: &Hook<'_>, actor: Actor) -> bool {
         None => false,
     };
     let replaces = match traits.starts {
-        Some(Starts::Anew) => true,
+        Some(Starts::New) => true,
         Some(Starts::BesideWorker) => hook.spawn().is_some_and(|it| it.actor() == actor),
         Some(Starts::MissingWorker) | None => false,
     };

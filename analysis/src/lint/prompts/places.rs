@@ -83,7 +83,7 @@ impl Commands {
             let able: Vec<AgentInState> = here.iter().filter(|it| can(it, to)).copied().collect();
             if able.is_empty() && !here.is_empty() {
                 self.refused.push(Refused { by: it.by, command: at, from: here.clone() });
-                // What comes next was written for an agent that this has been granted to.
+                // The rest of the prompt is for an agent that this has been granted to.
                 let granted: BTreeSet<AgentInState> =
                     here.iter().map(|it| AgentInState { state: to, ..*it }).collect();
                 here.extend(granted.into_iter().filter(|it| known.insert(*it)));

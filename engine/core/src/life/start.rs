@@ -9,7 +9,7 @@ use crate::{Action, Actor, Effect, Hook, Machine, REVIEW_ROUND, Rejection, State
 
 impl<'m> Machine<'m> {
     /// A task in the initial state goes to the state where work begins, or, without a summary, to the state that asks for
-    /// one. A task in a later state without a worktree (it was created there, or got none on the way) gets one now, and the
+    /// one. A task in a later state without a worktree (it was created there, or got none before) gets one now, and the
     /// agent of its state.
     pub(super) fn spawn(&self, facts: &Facts<'_>, by: Actor) -> Result<Turn<'m>, Refusal> {
         let status = facts.view.status;

@@ -247,7 +247,7 @@ fn a_timeout_ends_an_agent_and_moves_the_task_on() {
     // Its agent is ended first, and its end judged.
     assert_eq!(after(60, true, written), (vec![], "the time in agent-review is over".into()));
     assert_eq!(after(60, false, written).0, ["advance 3", "begin 3"]);
-    // What the transition still asks for is missing: that is told, and counts as no crash however often it is asked.
+    // The answer names what the transition still asks for, and this counts as no crash however often it is asked.
     assert_eq!(after(60, false, "").0, ["attention"]);
 }
 

@@ -1,4 +1,4 @@
-//! The arguments of `orange agent`, which nobody types.
+//! The arguments of `orange agent`, which `orange` calls itself.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,9 +12,9 @@ pub enum AgentCommand {
     Run(SpawnName),
     /// Carry out what the agent of a spawn asks for from inside its sandbox
     Serve(SpawnName),
-    /// Hold the terminal until the agent is there
+    /// Hold the terminal until the agent starts
     Hold,
-    /// Run `orange` with these words as nobody's descendant, in a session of its own
+    /// Run `orange` with these words in a session of its own, detached from its caller
     Detach {
         /// The words
         #[arg(value_name = "WORD", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
@@ -30,7 +30,7 @@ pub enum AgentCommand {
     Ended(EndedArgs),
     /// Start the agent that replaces one, when it is due
     Resume(SpawnName),
-    /// Have an agent wait that has met a limit
+    /// Let an agent wait that has met a limit
     Limited(SpawnName),
     /// Note what a harness reports of its agent; what it calls itself
     Event {

@@ -50,7 +50,7 @@ pub struct Cli {
     pub command: Option<Command>,
 }
 
-/// The groups of commands, and those that are in none.
+/// The groups of commands, and the commands without a group.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Repositories that tasks belong to
@@ -71,7 +71,7 @@ Examples:
   orange ls --all --json"
     )]
     Ls(ListArgs),
-    /// Look after the agents: apply the exit rules to those that died unnoticed
+    /// Watch the agents: apply the exit rules to those whose end was not reported
     #[command(after_help = "\
 Examples:
   orange monitor                  (until interrupted)
@@ -96,9 +96,9 @@ Examples:
   orange install --harness codex
   orange install --print
 
-Every install writes the skill anew; a file that somebody else wrote is left alone.")]
+Every install writes the skill again; a file that somebody else wrote is left alone.")]
     Install(InstallArgs),
-    /// Show what coding agents would ask before they work, and agree to it
+    /// Show what coding agents would ask before they work, and answer it
     #[command(after_help = "\
 Examples:
   orange setup
@@ -106,7 +106,7 @@ Examples:
   orange setup --undo
 
 It shows, for each coding agent on PATH and each project, what the agent would ask (a login, trust in the repository,
-permissions) and what would settle it. Agents are started where nobody answers, so what is open refuses a task's start.
+permissions) and what would answer it. Agents are started where nobody answers, so what is open refuses a task's start.
 On a terminal it asks for each agent in each project; nothing is changed before the last answer, and --yes agrees to all.
 With a yes it is recorded in ORANGE_HOME/setup.json and passed as arguments of each agent; a file of the agent's own is
 changed only where no argument will do, is named, and comes back with --undo.")]
@@ -119,7 +119,7 @@ Example:
 It becomes `orange-mcp`, which lies beside `orange` or on PATH. An agent's settings name it as a server:
 claude mcp add orange -- orange mcp")]
     Mcp,
-    /// Look at everything that tasks need, and at what was left behind; changes nothing
+    /// Check everything that tasks need, and what they have left; changes nothing
     #[command(after_help = "\
 Examples:
   orange doctor
@@ -127,7 +127,7 @@ Examples:
 
 Every finding comes with what to do about it. Exit status: 0 when nothing is broken, 5 when something is.")]
     Doctor,
-    /// Show what tasks that are over have left, and remove it with --yes
+    /// Show what finished tasks have left, and remove it with --yes
     #[command(after_help = "\
 Examples:
   orange gc
@@ -140,8 +140,8 @@ Kinds, each with the age after which it may go where nothing else is set:
   trash       90 days   a deleted task that has no backup
   definition  30 days   a former definition of a workflow of your own that no task has
   temporary             a file of a process that has died
-A project's own ages are set by `orange project update`, and `orange monitor` keeps to those by itself. What is not merged is
-never removed, whatever its age.")]
+A project's own ages are set by `orange project update`, and `orange monitor` keeps to those by itself. Orange never
+removes work that is not merged, whatever its age.")]
     Gc(GcArgs),
     /// Print the completion script of a shell
     #[command(after_help = "\
@@ -153,14 +153,14 @@ Examples:
         #[arg(value_name = "SHELL")]
         shell: Shell,
     },
-    /// Print what could be typed next
+    /// Print the candidates for the next word
     #[command(hide = true)]
     Complete {
         /// The words behind `orange` so far, behind `--`; the last is being typed, and may be empty
         #[arg(value_name = "WORDS")]
         words: Vec<String>,
     },
-    /// What orange itself starts inside tmux, and nobody else
+    /// What orange itself starts inside tmux
     #[command(subcommand, hide = true, arg_required_else_help = false)]
     Agent(AgentCommand),
 }
@@ -179,7 +179,7 @@ pub struct MonitorArgs {
 /// `orange log …`
 #[derive(Debug, Args)]
 pub struct LogArgs {
-    /// Only lines of this level and graver ones
+    /// Only lines of this level and worse ones
     #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(LEVELS))]
     pub level: Option<String>,
     /// Only lines that this command wrote
@@ -215,10 +215,10 @@ pub struct SetupArgs {
     /// For which coding agent [default: every one whose program is on PATH]
     #[arg(long, value_name = "HARNESS")]
     pub harness: Option<String>,
-    /// Agree without being asked
+    /// Agree without a question
     #[arg(long, conflicts_with = "undo")]
     pub yes: bool,
-    /// Take back what was agreed to, and what was changed for it
+    /// Take back the answers, and the changes that they made
     #[arg(long)]
     pub undo: bool,
 }
@@ -226,13 +226,13 @@ pub struct SetupArgs {
 /// `orange gc …`
 #[derive(Debug, Args)]
 pub struct GcArgs {
-    /// Only what belongs to this project
+    /// Only leftovers of this project
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,
     /// Only this kind
     #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(Kind::NAMES))]
     pub kind: Option<String>,
-    /// Only what is so many days old or older, whatever is set
+    /// Only leftovers of this age in days or more; this replaces the settings
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(0..=100_000))]
     pub older_than: Option<u32>,
     /// Remove it
@@ -271,7 +271,7 @@ impl Command {
         }
     }
 
-    /// Whether `orange` runs this by itself, in a session that no terminal belongs to.
+    /// Whether `orange` starts this itself, in a session without a terminal.
     pub fn is_detached(&self) -> bool {
         matches!(
             self,

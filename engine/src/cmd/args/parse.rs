@@ -1,4 +1,4 @@
-//! From words to a command, or to what is wrong with them.
+//! Turns words into a command, or into an error.
 
 use std::ffi::OsString;
 
@@ -8,7 +8,7 @@ use clap::{CommandFactory, Parser};
 use super::Cli;
 use crate::{Error, Kind, Result};
 
-/// What a command line asks for.
+/// The request of a command line.
 #[derive(Debug)]
 pub enum Parsed {
     /// A command.
@@ -22,7 +22,7 @@ pub enum Parsed {
 /// Reads the words behind the program's name.
 ///
 /// # Errors
-/// `usage` for what no command takes, with what would be right.
+/// `usage` for words that no command takes, with a correction.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Parsed> {
     let words: Vec<String> = words
         .into_iter()
@@ -53,7 +53,7 @@ fn is_unquoted(words: &[String]) -> bool {
     matches!(plain[..], ["task", "create", _, _, _, ..])
 }
 
-/// Options that every command has say nothing to `help`, which clap has take none.
+/// `help` ignores the options that every command has, since clap gives it none.
 fn helping(mut words: Vec<String>) -> Vec<String> {
     let is_option = |word: &String| ["--json", "--help", "-h"].contains(&word.as_str());
     if words.iter().find(|word| !is_option(word)).is_some_and(|word| word == "help") {
@@ -62,7 +62,7 @@ fn helping(mut words: Vec<String>) -> Vec<String> {
     words
 }
 
-/// A group without a command: which ones there are, without those that nobody types.
+/// The error of a group without a command: its commands, without those that `orange` calls itself.
 fn incomplete(words: &[String]) -> Error {
     let root = Cli::command();
     let (mut group, mut path) = (&root, "orange".to_owned());
@@ -78,12 +78,12 @@ fn incomplete(words: &[String]) -> Error {
         .help(format!("it has: {}; `{path} --help` tells more", shown.join(", ")))
 }
 
-/// Whether the answer is to be JSON, even if the line makes no sense.
+/// Whether the answer is to be JSON, also for a line that is refused.
 pub fn asks_for_json(words: impl IntoIterator<Item = OsString>) -> bool {
     words.into_iter().take_while(|word| word != "--").any(|word| word == "--json")
 }
 
-/// clap's text as our error: its first paragraph says what is wrong, the others what would be right.
+/// clap's text as our error: its first paragraph is the message, the others are the help.
 fn usage(text: &str) -> Error {
     let text = text.strip_prefix("error: ").unwrap_or(text);
     let (message, help) = text.split_once("\n\n").unwrap_or((text, ""));

@@ -13,13 +13,13 @@ Examples:
   orange project add
   orange project add ~/code/coffee --name coffee --pool-size 4 --workflow minimal")]
     Add {
-        /// The repository [default: the one you stand in]
+        /// The repository [default: the one of the current folder]
         #[arg(value_name = "PATH")]
         path: Option<PathBuf>,
-        /// What to call it [default: the folder's name]
+        /// Its name [default: the folder's name]
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
-        /// What is set for it.
+        /// Its settings.
         #[command(flatten)]
         settings: ProjectSettings,
     },
@@ -32,13 +32,13 @@ Examples:
   orange project update coffee --pool-size 4
   orange project update coffee --path ~/code/coffee")]
     Update {
-        /// Which one [default: the one you stand in]
+        /// Which one [default: the one of the current folder]
         #[arg(value_name = "PROJECT")]
         name: Option<String>,
         /// Where its repository is now; its worktrees are linked to it again
         #[arg(long, value_name = "PATH")]
         path: Option<PathBuf>,
-        /// What is set for it.
+        /// Its settings.
         #[command(flatten)]
         settings: ProjectSettings,
     },
@@ -51,10 +51,10 @@ Examples:
     },
 }
 
-/// What can be set for a project.
+/// The settings of a project.
 #[derive(Debug, Args)]
 pub struct ProjectSettings {
-    /// How many tasks may hold a worktree at once; 2 in a new project
+    /// The number of tasks that may hold a worktree at once; 2 in a new project
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub pool_size: Option<u32>,
     /// The workflow of its new tasks; `default` in a new project
@@ -64,7 +64,7 @@ pub struct ProjectSettings {
     /// that is checked out
     #[arg(long, value_name = "BRANCH")]
     pub default_branch: Option<String>,
-    /// How many millions of bytes the transcripts of a task may have together; 20 in a new project
+    /// The size of all transcripts of a task in millions of bytes; 20 in a new project
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
     pub transcripts_mb: Option<u32>,
     /// Whether `orange task answer` may type on the screen of an agent that cannot be answered otherwise; `false` in a new project

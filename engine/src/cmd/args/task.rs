@@ -46,10 +46,10 @@ Of the history it shows the last 200 events.")]
         #[arg(long)]
         all: bool,
     },
-    /// Every status it can go to from here, and what is still missing
+    /// List every status that it can change to, and what is still missing
     #[command(after_help = "Example:\n  orange task next --json")]
     Next(TaskName),
-    /// Wait until it has come to a status, hooks and all
+    /// Wait until it has reached a status and the hooks have ended
     #[command(after_help = "\
 Examples:
   orange task wait add-login --status working --timeout 5
@@ -57,7 +57,7 @@ Examples:
 
 It ends with status 1 when the time is over, and when the task can never come to that status any more.")]
     Wait(WaitArgs),
-    /// Tell what happens to it, or to all tasks, as it happens
+    /// Print what happens to it, or to all tasks, as it happens
     #[command(after_help = "\
 Examples:
   orange task watch                     (until interrupted)
@@ -67,7 +67,7 @@ Examples:
         #[arg(id = "ID", value_name = "ID")]
         name: Option<String>,
     },
-    /// Show what an agent of it did: its conversation, or what its pane has shown
+    /// Show the transcript of an agent: its conversation, or the output of its pane
     #[command(after_help = "\
 Examples:
   orange task logs add-login
@@ -111,8 +111,8 @@ Examples:
   orange task restart add-login
   orange task restart add-login --fresh
 
-For an agent that hangs. What it has written stays in the worktree; status and counters stay as they are. The agent is told
-what the `respawn_prompt` of the task's status says; without one, what it was told at first.")]
+For an agent that hangs. Its work stays in the worktree; status and counters stay as they are. The new agent gets
+what the `respawn_prompt` of the task's status says; without one, its first prompt again.")]
     Restart {
         /// Which task.
         #[command(flatten)]
@@ -121,7 +121,7 @@ what the `respawn_prompt` of the task's status says; without one, what it was to
         #[arg(long)]
         fresh: bool,
     },
-    /// End a task's agents, and leave the task where it is
+    /// End a task's agents, and keep its status
     #[command(after_help = "\
 Example:
   orange task stop add-login
@@ -151,7 +151,7 @@ verdict in `## Review` to where that leads. Where there are several, they are li
     /// Attach the terminal to a task's session
     #[command(after_help = "Example:\n  orange task attach add-login")]
     Attach(TaskName),
-    /// Cancel a task: its session ends, its worktree is given back, its work is kept
+    /// Cancel a task: end its session, free its worktree, keep its work
     #[command(after_help = "Example:\n  orange task cancel add-login --yes")]
     Cancel {
         /// Which task.
@@ -191,7 +191,7 @@ becomes a branch; worktrees and existing branches stay as they are. With several
         #[arg(long, value_name = "N")]
         backup: Option<u32>,
     },
-    /// Move a task to a status of its workflow as it is now, when that has changed under it
+    /// Move a task to a status of its workflow after a change of the workflow
     #[command(after_help = "\
 Examples:
   orange task migrate add-login --to working
@@ -217,7 +217,7 @@ Examples:
 
 A task with a pull request is merged on GitHub: this asks what has become of that, and then only cleans up. Where `gh` is in
 use, it finds the one that somebody has opened by hand for the branch, too.
-What is not reviewed is merged with `--force`, by a person; the task's history says so. It ends agents that are alive, and
+`--force` lets a person merge work that is not reviewed; the task's history says so. It ends agents that are alive, and
 asks before that, unless `--yes` is there. A task that was finished without a merge is merged, too, and stays where it is.")]
     Merge(MergeArgs),
     /// Push a task's branch and open a pull request for it
@@ -228,14 +228,14 @@ Example:
 Its title is the task's summary; its text, the summary, the section `## Context` and the repository's template. A branch
 that has an open pull request keeps it. This needs `gh`, the GitHub command line.")]
     CreatePr(TaskName),
-    /// Finish a transition that was begun; what `orange` starts in a process of its own
+    /// Finish an open transition; `orange` starts this in a process of its own
     #[command(hide = true)]
     Finish {
         /// The task's id
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Start the next task that waits; what `orange` starts in a process of its own when a task is done
+    /// Start the next waiting task; `orange` starts this in a process of its own when a task is done
     #[command(hide = true)]
     SpawnNext {
         /// The id of the task that is done
@@ -267,12 +267,12 @@ pub struct AnswerArgs {
     /// Whether the agent may
     #[arg(value_name = "ANSWER")]
     pub decision: Decision,
-    /// What the agent is told when it may not
+    /// The message to the agent when it may not
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub message: Option<String>,
 }
 
-/// What a person says to a request.
+/// The answer of a person to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs, reason = "their docs would be help texts, and the names say it all")]
 pub enum Decision {
@@ -283,7 +283,7 @@ pub enum Decision {
 /// Names a task.
 #[derive(Debug, Args)]
 pub struct TaskName {
-    /// Its id, the start of its id, or its branch [default: the task whose worktree you stand in]
+    /// Its id, the start of its id, or its branch [default: the task of the current worktree]
     #[arg(id = "ID", value_name = "ID")]
     pub name: Option<String>,
 }
@@ -297,22 +297,22 @@ pub struct CreateArgs {
     /// What is to be done; without it, the agent asks
     #[arg(value_name = "SUMMARY")]
     pub summary: Option<String>,
-    /// The project [default: the one you stand in]
+    /// The project [default: the one of the current folder]
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,
     /// The workflow [default: the project's]
     #[arg(long, value_name = "WORKFLOW")]
     pub workflow: Option<String>,
-    /// What runs the worker
+    /// The harness of the worker
     #[arg(long, value_name = "HARNESS", default_value = DEFAULT_HARNESS)]
     pub harness: String,
-    /// What runs the reviewer
+    /// The harness of the reviewer
     #[arg(long, value_name = "HARNESS", default_value = DEFAULT_HARNESS)]
     pub review_harness: String,
     /// More about the task, for its `## Context`; `-` reads standard input
     #[arg(long, value_name = "-|TEXT", allow_hyphen_values = true)]
     pub context: Option<String>,
-    /// Where the task begins [default: the workflow's initial status]
+    /// The first status of the task [default: the workflow's initial status]
     #[arg(long, value_name = "STATUS")]
     pub status: Option<String>,
     /// Only create it
@@ -352,7 +352,7 @@ pub struct LogsArgs {
     /// Go on until the agent has ended
     #[arg(long)]
     pub follow: bool,
-    /// Print it as it is kept: the harness's own file, or what the terminal got
+    /// Print the stored file: the harness's own, or the output of the terminal
     #[arg(long)]
     pub raw: bool,
 }
@@ -371,13 +371,13 @@ pub struct MergeArgs {
         value_parser = PossibleValuesParser::new(["ff", "merge"]).map(|how| strategy(&how))
     )]
     pub strategy: Strategy,
-    /// Merge here, whatever a pull request says
+    /// Merge here, also with an open pull request
     #[arg(long)]
     pub local: bool,
     /// Merge from a status that does not lead there, or a branch without commits
     #[arg(long)]
     pub force: bool,
-    /// With --force: do not ask, though agents are alive, which it ends
+    /// With --force: end living agents without a question
     #[arg(long)]
     pub yes: bool,
 }

@@ -8,7 +8,7 @@ pub enum WorkspaceCommand {
     /// Make the worktrees of the project's pool ahead of time
     #[command(after_help = "Example:\n  orange workspace init")]
     Init {
-        /// The project [default: the one you stand in]
+        /// The project [default: the one of the current folder]
         #[arg(long, value_name = "PROJECT")]
         project: Option<String>,
     },

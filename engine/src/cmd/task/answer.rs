@@ -8,7 +8,7 @@ use crate::cmd::args::{AnswerArgs, Decision};
 use crate::flow::answer::answer;
 use crate::flow::asked;
 
-/// Answers what an agent asks.
+/// Answers the question of an agent.
 pub fn run(app: &App, args: &AnswerArgs) -> Result<Answer> {
     let AnswerArgs { request, decision, message } = args;
     let given = asked::Answer { allow: *decision == Decision::Allow, message: message.clone() };

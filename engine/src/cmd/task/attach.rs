@@ -13,7 +13,7 @@ use crate::store::event::{Event, Exited, Waiting};
 use crate::store::{Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};
 
-/// Shows the session, and after a hand-off that of the next agent. Where nobody is left to look at, it says why, and what
+/// Shows the session, and after a hand-off the session of the next agent. Without a further agent, it prints why, and what
 /// can be done.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use crate::flow;
 use crate::store::{Task, TaskDir};
 use crate::{Error, Kind, Result};
 
-/// Cancels a task, after asking where somebody can be asked.
+/// Cancels a task, after a question if a terminal is there.
 pub fn run(app: &App, dir: &TaskDir, yes: bool, as_json: bool) -> Result<(TransitionResult, String)> {
     if !yes {
         let (task, _) = Task::read(&app.home, dir)?;
@@ -23,7 +23,7 @@ pub fn run(app: &App, dir: &TaskDir, yes: bool, as_json: bool) -> Result<(Transi
 /// Asks whether to do this to the task.
 ///
 /// # Errors
-/// `refused` when the answer is no; `usage` where nobody can be asked.
+/// `refused` when the answer is no; `usage` without a terminal to ask on.
 pub(super) fn confirm(what: &str, task: &Task, as_json: bool) -> Result<()> {
     if as_json || !std::io::stdin().is_terminal() {
         return Err(Error::new(Kind::Usage, format!("{what} {}? This wants a yes", task.id))

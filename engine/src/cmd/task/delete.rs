@@ -8,7 +8,7 @@ use crate::cmd::answer::Answer;
 use crate::flow::delete;
 use crate::store::{Task, TaskDir};
 
-/// Deletes a task, after asking where somebody can be asked.
+/// Deletes a task, after a question if a terminal is there.
 pub fn run(app: &App, dir: &TaskDir, yes: bool, as_json: bool) -> Result<Answer> {
     if !yes {
         let (task, _) = Task::read(&app.home, dir)?;

@@ -3,7 +3,7 @@
 use crate::answer::{Agent, AgentSpending, AgentState, Assessment, Spending};
 use crate::flow::doing::words;
 
-/// What agents have taken together, in words: `21300 tokens, $0.25 (agent 1: …; agent 2: …)`; nothing where nothing is known.
+/// The tokens and the cost of all agents in words: `21300 tokens, $0.25 (agent 1: …; agent 2: …)`; empty if nothing is known.
 pub fn spent_line(Spending { tokens, cost, agents }: &Spending) -> Option<String> {
     let one = |AgentSpending { spawn, tokens, cost }: &AgentSpending| {
         format!("agent {spawn}: {}", amount(*tokens, *cost))
@@ -27,7 +27,7 @@ pub fn line(Agent { spawn, actor, assessment }: &Agent) -> String {
     format!("agent {spawn} ({actor}) is {}{lasts}{guess}{until}: {reason}", state.as_str())
 }
 
-/// How a person allows what it asks; `deny` does not.
+/// The command with which a person allows what it asks; `deny` does not.
 pub fn how_to_answer(agent: &Agent) -> Option<String> {
     let request = agent.assessment.request.as_ref()?;
     Some(format!("orange task answer {request} allow"))

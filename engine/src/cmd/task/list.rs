@@ -15,8 +15,8 @@ use crate::store::pool::Saved;
 use crate::store::{Listed, Owned, Task, TaskDir, list, projects, suggest, task};
 use crate::{Error, Kind, Result};
 
-/// Lists tasks, unfinished ones unless `all` or a status is asked for. One that cannot be read is listed with its error.
-/// Of the answer's two forms only the one that is going to be printed is made: there may be thousands of tasks.
+/// Lists tasks, unfinished ones unless `all` or a status is asked for. A task that cannot be read is listed with its error.
+/// Only the form of the answer that is printed is built, since there may be thousands of tasks.
 pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let ListArgs { status, project, all } = args;
     let (status, project, all) = (status.as_deref(), project.as_deref(), *all);
@@ -30,7 +30,7 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let is_shown = |listed: &Listed| listed.task.as_ref().map_or(true, |task| is_wanted(&task.owned));
     let saved = Saved::read(&app.home);
     let mut known = list::journals(&app.home.tasks(), project)?;
-    // What is wrong with projects or the pool is told by whoever needs them.
+    // Commands that need the projects or the pool report what is wrong with them.
     let queue = saved.and_then(|saved| Queue::of(&app.home, saved, &known)).ok();
     let around = Around { app, panes: Panes::of(app), queue };
     known.retain(|task| task.may_be(is_wanted));
@@ -47,12 +47,12 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let header = ["ID", "PROJECT", "BRANCH", "STATUS", "SESSION", "ROUND", "SUMMARY"];
     let table = table(header, &rows);
     let Some(width) = width else { return Ok(Answer::text(table)) };
-    // The summary is the last column: what does not fit is cut from it.
+    // The summary is the last column and is cut to the width that is left.
     let lines: Vec<_> = table.lines().map(|line| screen::fit(line, width)).collect();
     Ok(Answer::text(lines.join("\n")))
 }
 
-/// What a list without tasks says: how to begin.
+/// The text of a list without tasks: how to begin.
 fn nothing(app: &App, args: &ListArgs) -> Result<&'static str> {
     let is_plain = args.status.is_none() && args.project.is_none() && !args.all;
     Ok(match () {
@@ -65,7 +65,7 @@ fn nothing(app: &App, args: &ListArgs) -> Result<&'static str> {
 const NO_PROJECT: &str = "\
 No project yet. To begin:
   orange project add ~/code/coffee                           a repository to work on
-  orange setup                                               what your coding agents would ask, settled by consent
+  orange setup                                               answers what your coding agents would ask, if you agree
   orange task create add-login \"Implement the login form\"    a task, whose agent starts at once
 
 `orange help` shows every command.";
@@ -74,11 +74,11 @@ const NONE_UNDER_WAY: &str = "\
 No task is under way. `orange task create BRANCH \"SUMMARY\"` makes one and starts its agent; `orange task list --all` shows those that
 are over, and `orange help` every command.";
 
-/// What is known beside the tasks.
+/// Facts for the list that are not in a task.
 struct Around<'o> {
     app: &'o App,
     panes: Panes<'o>,
-    /// What tasks wait for.
+    /// The reason for which each task waits.
     queue: Option<Queue>,
 }
 
@@ -122,8 +122,8 @@ impl Around<'_> {
         activity::overview(self.app, dir, task, || self.panes.all().ok().map(<[_]>::to_vec))
     }
 
-    /// What nobody has taken note of yet. A task that waits for its start has nothing of the kind, and its journal is not read:
-    /// there may be thousands.
+    /// What has happened and is not recorded yet. A task that waits for its start has no agent and no transition, so its
+    /// journal is not read: there may be thousands.
     fn unnoticed(&self, dir: &TaskDir, task: &Task, session: Session) -> Option<String> {
         let is_first = |machine: &Machine<'_>| {
             machine.state_named(task.status()).is_some_and(|state| state == machine.initial)
@@ -154,7 +154,7 @@ fn check_status(app: &App, status: &str) -> Result<()> {
         .help(suggest::help(status, &names, "statuses")))
 }
 
-/// On a terminal the last column has what is left of its width; else it is cut to what most terminals have.
+/// On a terminal the last column takes the width that is left; elsewhere it is cut to the width of most terminals.
 fn row(listed: &ListedTask<'_>, width: Option<usize>) -> [String; 7] {
     match listed {
         ListedTask::Readable(task) => [
@@ -162,7 +162,7 @@ fn row(listed: &ListedTask<'_>, width: Option<usize>) -> [String; 7] {
             task.project.to_owned(),
             one_line(task.branch, branch_width(width)),
             task.status.to_owned(),
-            // That a session is active says less than what the agent in it does.
+            // The state of the agent says more than `active` does.
             task.agents.first().map_or(task.session, |agent| agent.assessment.state.as_str()).to_owned(),
             task.review_round.to_string(),
             what_matters(task, width),
@@ -174,7 +174,7 @@ fn row(listed: &ListedTask<'_>, width: Option<usize>) -> [String; 7] {
     }
 }
 
-/// What a person should know first of a task.
+/// The most important fact about a task for a person.
 fn what_matters(task: &TaskRow<'_>, width: Option<usize>) -> String {
     let TaskRow { summary, attention, unnoticed, waiting_until, waits_for, your_turn, .. } = task;
     let waits = || waiting_until.map(|until| format!("waits until {until}: {summary}"));
@@ -194,7 +194,7 @@ fn what_matters(task: &TaskRow<'_>, width: Option<usize>) -> String {
     }
 }
 
-/// On a narrow terminal the branch gives way, so that it is seen which tasks want attention.
+/// On a narrow terminal the branch is shortened, so that the tasks that want attention stay visible.
 fn branch_width(terminal: Option<usize>) -> usize {
     const OTHERS: usize = 68;
     terminal.map_or(30, |width| width.saturating_sub(OTHERS).clamp(12, 30))

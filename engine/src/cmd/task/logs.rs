@@ -9,7 +9,7 @@ use crate::store::TaskDir;
 use crate::store::transcripts::Form;
 use crate::{Error, Kind, Result};
 
-/// Shows what the agent did; with `--follow`, what it does until it has ended.
+/// Shows what the agent did, and with `--follow` what it does until its end.
 pub fn run(
     app: &App,
     dir: &TaskDir,
@@ -79,7 +79,7 @@ fn nothing(dir: &TaskDir, found: &Transcript) -> Error {
     ))
 }
 
-/// Whether somebody still listens.
+/// Returns whether the output is still open.
 fn tell_new(
     form: Form,
     raw: bool,
@@ -114,7 +114,7 @@ fn to_answer(turn: &Turn) -> answer::Turn<'_> {
     }
 }
 
-/// Results and arguments are shortened; what was written to the agent, and what it wrote, is not.
+/// Results and arguments of tools are shortened; messages to and from the agent are not.
 fn to_text(turn: &Turn) -> String {
     const WIDTH: usize = 200;
     let time = turn.time.as_deref().and_then(|time| time.get(11..19)).unwrap_or("        ");
@@ -150,7 +150,7 @@ fn result(text: &str, failed: bool, width: usize) -> String {
     if shown.is_empty() { mark.trim_end().to_owned() } else { shown.join(INDENT) }
 }
 
-/// A program that draws its screen again and again says the same lines again and again.
+/// Leaves out repeated lines: a program that redraws its screen prints the same lines many times.
 fn without_repeats(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     lines.dedup();

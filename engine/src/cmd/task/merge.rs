@@ -25,7 +25,7 @@ pub fn run(app: &App, dir: &TaskDir, args: &MergeArgs, as_json: bool) -> Result<
     Ok((merged, text))
 }
 
-/// What does not go through a review may still be in the hands of agents, and they are ended.
+/// Asks before a merge that ends living agents: work without a review may still have some.
 fn confirm_ends(app: &App, dir: &TaskDir, as_json: bool) -> Result<()> {
     let (task, _) = Task::read(&app.home, dir)?;
     let (agents, _) = activity::overview(app, dir, &task, || app.tmux.panes().ok());
@@ -37,7 +37,7 @@ fn confirm_ends(app: &App, dir: &TaskDir, as_json: bool) -> Result<()> {
     confirm(&format!("End {} and merge", agents.join(" and ")), &task, as_json)
 }
 
-/// The answer to a transition. One to where merged tasks go says if the branch is not merged.
+/// The answer to a transition. A transition to the status of merged tasks says if the branch is not merged.
 pub fn transition_answer(app: &App, dir: &TaskDir, result: TransitionResult) -> (StatusChange, String) {
     let hint = unmerged(app, dir, &result.to).map(|Unmerged { branch, into }| {
         format!("{branch} is not merged into {into}: `orange task merge {}` merges it", dir.id)

@@ -29,7 +29,7 @@ use crate::store::event::{self, Spawn};
 use crate::store::{LockedTask, Task, TaskDir, TaskHistory, find};
 use crate::{Error, Kind, Result};
 
-/// Runs it. `tell` prints what a command has to say before it ends, and whether somebody still reads that.
+/// Runs a command. `tell` prints a message before the command ends, and returns whether the output is still open.
 pub fn run(
     app: &App,
     command: &TaskCommand,
@@ -82,7 +82,7 @@ pub fn run(
     }
 }
 
-/// What the agent of a task that was started will lack.
+/// What the new agent of a task lacks.
 fn hints(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
     let (task, journal) = Task::read(&app.home, dir)?;
     Ok([missing_skills(app, &task), reduced_workers(&journal.history())].concat())
@@ -99,7 +99,7 @@ fn missing_skills(app: &App, task: &Task) -> Vec<String> {
     missing.map(hint).collect()
 }
 
-/// Those harnesses are meant whose reduced permissions are known to keep a worker from its work.
+/// It names harnesses whose reduced permissions are known to prevent a worker from committing.
 fn reduced_workers(history: &TaskHistory) -> Vec<String> {
     let is_kept = |spawn: &&Spawn| {
         spawn.actor == event::Actor::Worker
@@ -120,7 +120,7 @@ pub fn list(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     list::run(app, args, as_json)
 }
 
-/// A command that changes a task; it tells what was put right on the way.
+/// A command that changes a task, and reports what it has repaired.
 fn changing<T: Serialize>(
     app: &App,
     task: &TaskName,
@@ -130,7 +130,7 @@ fn changing<T: Serialize>(
     repaired::telling(&dir, || run(&dir))
 }
 
-/// The task that was named, or the one whose worktree one stands in, or the one whose agent asks.
+/// The named task, or the task of the current worktree, or the task of the agent that asks.
 pub fn named_or_here(app: &App, task: &TaskName) -> Result<TaskDir> {
     if let Some(name) = &task.name {
         return find::named(&app.home, name, None, |task| app.is_over(&task.owned));
@@ -174,7 +174,7 @@ fn finish(app: &App, id: &str) -> Result<Answer> {
     Ok(Answer::default())
 }
 
-/// Waits until the task is released, its transition being finished, before it starts another one.
+/// Waits until the transition of the task is finished, before it starts another task.
 fn spawn_next(app: &App, id: &str) -> Result<Answer> {
     let dir = find::by_id(&app.home, id)?;
     drop(flow::lock_recovered(app, &dir)?);
@@ -213,7 +213,7 @@ mod tests {
             Caller::Agent { task: dir.id.clone(), spawn: Some(1), claim: Actor::Worker, secret: None };
         assert_eq!(named(&app, None).unwrap(), dir);
 
-        // Where one stands comes before whose agent one is.
+        // The current worktree comes before the task of the agent.
         let other = store::tests::task(&app.home, "other").dir().clone();
         store::Pool::lock(&app.home).unwrap().bind("coffee", 1, &other.id, store::tests::usable).unwrap();
         app.folder = app.home.workspace("coffee--1");

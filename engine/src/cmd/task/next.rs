@@ -10,7 +10,7 @@ use crate::cmd::contract::gate_words;
 use crate::flow::{Snapshot, refusal};
 use crate::store::{Task, TaskDir};
 
-/// Every status that the task can go to from here, and what each still needs.
+/// Every status that the task can change to, and what each still needs.
 pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let machine = app.machine_of(&task.owned)?;

@@ -1,4 +1,4 @@
-//! What a command has put right on its way: it is told in the answer, be that a yes or a no.
+//! What a command has repaired in `TASK.md`: its answer reports it, also when the command is refused.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::answer::{Changing, Repair};
 use crate::cmd::answer::{Answer, one_line};
 use crate::store::{Event, TaskDir, journal};
 
-/// Runs a command on a task, and adds the repairs that were journaled meanwhile to what it answers.
+/// Runs a command on a task, and adds the repairs that were journaled meanwhile to its answer.
 pub fn telling<T: Serialize>(dir: &TaskDir, run: impl FnOnce() -> Result<(T, String)>) -> Result<Answer> {
     let before = journal::length(&dir.history());
     let outcome = run();

@@ -8,7 +8,7 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::TaskName;
 use crate::flow::restore::{Restoration, restore};
 
-/// Brings a deleted task back; of any other, and with the number of a backup, makes a branch of the work in it.
+/// Brings a deleted task back. For any other task, or with the number of a backup, makes a branch of the backup.
 pub fn run(app: &App, task: &TaskName, backup: Option<u32>) -> Result<Answer> {
     match restore(app, task.name.as_deref(), named_or_here(app, task), backup)? {
         Restoration::Task(task) => {

@@ -18,7 +18,7 @@ use crate::store::Record;
 use crate::store::event::{Event, Exited, Pass, Waiting};
 use crate::store::{Task, TaskDir, TaskHistory};
 
-/// How many of its last events a task is shown with.
+/// The number of last events that are shown.
 const SHOWN: usize = 200;
 
 /// Shows a task: its fields, its body's sections, its history, what needs attention.
@@ -104,7 +104,7 @@ fn text(task: &ShownTask) -> String {
     lines.join("\n")
 }
 
-/// What stands between the task and its workflow, if anything does.
+/// Why the task cannot follow its workflow, if it cannot.
 fn workflow_note(app: &App, task: &Task) -> Option<String> {
     let definition = &task.owned.definition;
     match app.machine_of(&task.owned) {
@@ -120,7 +120,7 @@ fn workflow_note(app: &App, task: &Task) -> Option<String> {
     }
 }
 
-/// How the last agent ended whose wrapper could tell: after how long, and what it showed.
+/// How the last agent ended whose wrapper has reported it: after how long, and with which last lines.
 fn last_end(records: &[Record]) -> Vec<String> {
     let last = records.iter().rev().find_map(|record| {
         let Event::AgentExited(Exited { spawn, reason, duration, last_lines, .. }) = &record.event else {
@@ -136,7 +136,7 @@ fn last_end(records: &[Record]) -> Vec<String> {
     std::iter::once(end).chain(shown.iter().map(|line| format!("  | {}", one_line(line, 200)))).collect()
 }
 
-/// An event in one line: its type and what matters of it.
+/// An event in one line: its type and its important fields.
 pub fn event_words(record: &Record) -> String {
     let mut json = record.to_json();
     let kind = json["type"].as_str().unwrap_or("?").to_owned();
@@ -179,7 +179,7 @@ pub fn event_words(record: &Record) -> String {
     format!("{kind}  {}", rest.join(" ")).trim_end().to_owned()
 }
 
-/// How each section last passed a gate, and whether it is still what passed.
+/// How each section last passed a gate, and whether it still has that content.
 fn gates(history: &TaskHistory, body: &str) -> BTreeMap<String, PassedGate> {
     let gate = |Pass { section, hash, commit }: &Pass| {
         let content = orange_core::section(body, section);

@@ -14,11 +14,11 @@ use crate::flow::{abandoned, activity, lock_recovered};
 use crate::store::{Task, TaskDir, TaskHistory, task};
 use crate::{Error, Kind, Result};
 
-/// How long a change may go unnoticed. A look is one `stat`, so that a wait of hours costs nothing.
+/// The time between two looks. A look is one `stat`, so that a wait of hours costs nothing.
 const POLL: Duration = Duration::from_millis(100);
 
-/// Waits until the task has one of the statuses, with the hooks that lead there done. A transition that nobody finishes any
-/// more would be waited for in vain: it is gone on with.
+/// Waits until the task has one of the statuses, and its hooks have ended. A transition whose process has
+/// died would never end, so the wait finishes it.
 pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
     let deadline =
         args.timeout.map(|seconds| (seconds, Instant::now() + Duration::from_secs(seconds.into())));
@@ -46,7 +46,7 @@ pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
     }
 }
 
-/// Whether it has one of the statuses; refused when it can come to none any more.
+/// Whether it has one of the statuses; `refused` when it can reach none of them any more.
 fn has_come(app: &App, dir: &TaskDir, history: &TaskHistory, statuses: &[String]) -> Result<bool> {
     let machine = app.machine_of(&history.owned)?;
     let wanted: Vec<StateId> =
@@ -72,7 +72,7 @@ fn timed_out(app: &App, dir: &TaskDir, statuses: &[String], seconds: u32) -> Res
     let history = task::read_journal(dir)?.history();
     let status = &history.owned.status;
     let message = format!("{} is still {status} after {seconds} s, not {}", dir.id, statuses.join(" or "));
-    // An agent may be in the middle of writing the file: then nothing is said of what it does.
+    // An agent may be in the middle of writing the file: then the line leaves out its state.
     let panes = || app.tmux.panes().ok();
     let agents =
         Task::read(&app.home, dir).map(|(task, _)| activity::of_task(app, dir, &task, &history, panes));

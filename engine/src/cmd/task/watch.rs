@@ -14,10 +14,10 @@ use crate::flow::activity;
 use crate::store::{Follow, Record, Task, TaskDir, clock, list, task};
 use crate::{Error, Kind, Result};
 
-/// How long an event may go unnoticed.
+/// The time between two looks.
 const POLL: Duration = Duration::from_millis(200);
 
-/// Tells each event of one task until that is over, or of all tasks until it is interrupted or nobody reads any more.
+/// Prints each event of one task until that task is over, or of all tasks until it is interrupted or the output is closed.
 pub fn run(app: &App, task: &TaskName, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<Answer> {
     match &task.name {
         Some(_) => one(app, &named_or_here(app, task)?, tell)?,
@@ -38,11 +38,11 @@ fn one(app: &App, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -> Resu
             std::thread::sleep(POLL);
         }
     }
-    // What came with the end of the task.
+    // The events that came with the end of the task.
     tell_each(dir, &follow.more()?.unwrap_or_default(), tell).map(drop)
 }
 
-/// Tasks that come to be meanwhile are followed from their first event on. One that cannot be read stops no other.
+/// New tasks are followed from their first event. A task that cannot be read stops no other.
 fn all(app: &App, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
     let mut follows: BTreeMap<String, Follow> = BTreeMap::new();
     let mut doings: BTreeMap<String, Doings> = BTreeMap::new();
@@ -76,16 +76,16 @@ fn is_under_way(app: &App, dir: &TaskDir) -> Result<bool> {
     }
 }
 
-/// What was told of what the agents of a task do.
+/// What was printed about the agents of a task.
 #[derive(Default)]
 struct Doings {
-    /// What the file was when it was last looked at.
+    /// The metadata of the file at the last look.
     looked_at: Option<(u64, SystemTime)>,
     printed: BTreeMap<u32, String>,
 }
 
 impl Doings {
-    /// Tells what agents have come to do since; whether somebody still listens. What cannot be read is not told.
+    /// Prints what agents do since the last look, without what cannot be read. Returns whether the output is still open.
     fn tell(&mut self, app: &App, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<bool> {
         let file = std::fs::metadata(dir.activity());
         let found = file.and_then(|file| Ok((file.len(), file.modified()?))).ok();
@@ -95,7 +95,7 @@ impl Doings {
         let Ok((task, journal)) = Task::read(&app.home, dir) else { return Ok(true) };
         for agent in activity::of_task(app, dir, &task, &journal.history(), || None) {
             let Assessment { state, reason, .. } = &agent.assessment;
-            // Of an agent that works, not each of its steps.
+            // The single steps of a working agent are left out.
             let word = if state.is_well() {
                 state.as_str().to_owned()
             } else {
@@ -116,7 +116,7 @@ fn doing(dir: &TaskDir, agent: &Agent) -> Result<Answer> {
     Answer::of(&Watched::Doing { r#type: "agent.doing", task: &dir.id, timestamp: &now, agent }, text)
 }
 
-/// Whether somebody still listens.
+/// Returns whether the output is still open.
 fn tell_each(dir: &TaskDir, records: &[Record], tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<bool> {
     for record in records {
         let text = format!("{} {} {}", record.timestamp, dir.id, event_words(record));

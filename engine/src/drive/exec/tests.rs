@@ -34,7 +34,7 @@ fn a_call_gives_what_the_program_wrote_and_how_it_ended() {
 fn large_input_and_output_do_not_block_each_other() {
     let bytes = vec![b'x'; 3 << 20];
     assert_eq!(Call::new("cat").input(&bytes).run().unwrap().stdout, bytes);
-    // Whoever does not read its input is not harmed by ours.
+    // A program that does not read its input is not harmed by ours.
     assert!(Call::new("true").input(&bytes).run().unwrap().success());
 }
 

@@ -1,4 +1,4 @@
-//! The link between a worktree and its repository, which must hold both ways before anything is done in the worktree.
+//! The link between a worktree and its repository, which must be right on both sides before anything is done in the worktree.
 
 use std::fs;
 use std::io::Read;

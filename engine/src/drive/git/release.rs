@@ -105,8 +105,8 @@ impl Git {
         self.forget(found)
     }
 
-    /// Backs up everything in a worktree, and leaves it clean and detached at the default branch. What is written meanwhile is found
-    /// in the next round.
+    /// Backs up everything in a worktree, and leaves it clean and detached at the default branch. The next
+    /// round finds what is written meanwhile.
     fn empty(
         &self,
         worktree: &Path,
@@ -243,7 +243,7 @@ impl Git {
     }
 }
 
-/// Removes the request folders. What an agent has made unremovable stays: git ignores it, and the next agent of that number first
+/// Removes the request folders. A folder that cannot be removed stays: git ignores it, and the next agent of that number first
 /// clears its folder.
 fn remove_requests(worktree: &Path) {
     let root = worktree.join(REQUEST_FOLDER);

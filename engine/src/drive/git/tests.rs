@@ -1,4 +1,4 @@
-//! Git on real repositories, isolated from the settings of whoever runs the tests.
+//! Git on real repositories, isolated from the settings of the person who runs the tests.
 
 mod acquire;
 mod busy;

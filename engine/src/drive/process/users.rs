@@ -126,7 +126,7 @@ mod tests {
         let file = folder.join("file");
         let may_use = |program| may_use(&file, program, &|at| at == folder);
         let cat = Cat::with(&file);
-        // Whoever is being started has nothing open at first, and another name.
+        // A process that is being started has nothing open at first, and another name.
         eventually("it has the file open", || may_use("dog") == Some(true));
         drop(cat);
         assert_eq!(may_use("cat"), Some(false));

@@ -169,7 +169,7 @@ mod tests {
         std::os::unix::fs::symlink(&other, &path).unwrap();
         assert!(record(&mut b"x".as_slice(), &path).is_err());
         assert!(!other.exists());
-        // What cannot be written is left out, and what comes is read all the same.
+        // It leaves out bytes that cannot be written, and goes on reading.
         let mut full = b"x".repeat(1 << 20);
         full.push(b'\n');
         let mut input = full.as_slice();

@@ -100,7 +100,7 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
     let mut companion = Companion::start(app, dir, number);
     let started = |agent| {
         room.note(agent)?;
-        // Whoever asked for this agent may have been told that there is none, and have put that on record.
+        // The process that asked for this agent may have got the answer that there is none, and have recorded that.
         check_on_record(dir, number).map(drop)
     };
     let ended = agent::run(call, holder, &[root], started, |child| companion.lost(child));

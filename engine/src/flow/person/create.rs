@@ -44,7 +44,7 @@ pub struct NewlyCreated {
     pub waits_for: Option<Error>,
 }
 
-/// Creates the task and starts its agent. Whatever would make the task useless is refused before the task exists.
+/// Creates the task and starts its agent. It refuses what would make the task useless before the task exists.
 pub fn create(app: &App, new: NewTask<'_>) -> Result<NewlyCreated> {
     let machine = app.machines.named(new.workflow.unwrap_or_else(|| new.project.workflow()))?;
     let start = start_of(machine, entry_of(machine, new.status)?);
@@ -117,7 +117,7 @@ fn check(app: &App, new: NewTask<'_>) -> Result<()> {
     new.branch.map_or(Ok(()), |branch| check_branch(new.project, branch))
 }
 
-/// Refuses an empty summary: whoever means none does not give one.
+/// Refuses an empty summary: a person who means none does not give one.
 pub fn check_summary(summary: Option<&str>, help: &str) -> Result<()> {
     match summary {
         Some(text) if text.trim().is_empty() => {

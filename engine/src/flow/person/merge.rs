@@ -69,8 +69,8 @@ pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     Ok(Merged { result, branch, into, strategy, pushed, commit })
 }
 
-/// The default branch that does not have the work of a task which has come to the state of merged tasks. What cannot be read is
-/// no reason to fail: the transition is made.
+/// The default branch that does not have the work of a task which has come to the state of merged tasks. An error
+/// while reading does not fail the command: the transition is made.
 pub fn unmerged(app: &App, dir: &TaskDir, to: &str) -> Option<Unmerged> {
     let (task, journal) = Task::read(&app.home, dir).ok()?;
     let machine = app.machine_of(&task.owned).ok()?;

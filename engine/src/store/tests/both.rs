@@ -27,7 +27,7 @@ impl Dice {
 struct Written(BTreeSet<String>);
 
 impl Written {
-    /// Changes a file in one of the ways that editors have.
+    /// Changes a file as one of several editors does.
     fn edit(&mut self, path: &Path, who: &str, dice: &mut Dice) {
         let text = fs::read_to_string(path).unwrap();
         let head = text.find("\n---\n").unwrap() + 5;
@@ -87,7 +87,7 @@ fn no_line_of_either_side_is_lost_by_a_kill() {
                 written.edit(&copy, "an agent", &mut dice);
             }
         }
-        // A reader keeps nothing: what is going to give way stands in the store.
+        // A reader stores nothing: the lines that a merge is going to replace are still in the store.
         let read = Task::read(&home, &dir).unwrap().0.body + &fs::read_to_string(dir.task_md()).unwrap();
         written.check(&dir, &read, seed);
         let mut engine = Process::start("append", &home);

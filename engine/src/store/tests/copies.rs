@@ -33,7 +33,7 @@ fn append(path: &Path, line: &str) {
     fs::write(path, text(path) + line).unwrap();
 }
 
-/// The texts that had to give way.
+/// The replaced texts.
 fn kept(dir: &TaskDir) -> Vec<String> {
     let entries = fs::read_dir(dir.kept()).into_iter().flatten();
     entries.map(|entry| text(&entry.unwrap().path())).collect()
@@ -65,7 +65,7 @@ fn the_worktree_has_a_regular_file_with_the_text() {
     assert!(copy.is_dir(), "a folder stays");
     fs::remove_dir_all(copy.parent().unwrap()).unwrap();
     lock();
-    assert!(!copy.parent().unwrap().exists(), "a worktree is not made anew");
+    assert!(!copy.parent().unwrap().exists(), "a worktree is not made again");
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_copy_that_lacks_only_the_time_is_left_alone() {
     assert_ne!(state(), before, "a counter is more than the time");
 }
 
-/// What cannot be understood is told with its place, and stays as it is.
+/// An error names the place in a text that cannot be parsed, and the text stays as it is.
 #[track_caller]
 fn check_refused(broken: &[u8], expect: &str) {
     let (_folder, home, dir, copy) = lab();

@@ -77,7 +77,7 @@ fn at_the_end(text: &'static str) -> impl Fn(&mut File) {
     }
 }
 
-fn anew(text: &'static str) -> impl Fn(&mut File) {
+fn rewritten(text: &'static str) -> impl Fn(&mut File) {
     move |file| {
         file.set_len(0).unwrap();
         file.rewind().unwrap();
@@ -93,8 +93,8 @@ fn appended(text: &'static str) -> impl Fn(&Path) {
 fn what_is_written_through_an_old_descriptor_is_carried_over() {
     check_late(at_the_end("late\n"), |_| {}, "\n## Context\n\nToo sour.\nlate\n");
     check_late(at_the_end("late\n"), appended("new\n"), "\n## Context\n\nToo sour.\nnew\nlate\n");
-    check_late(anew("---\nstatus: done\n---\nlate\n"), |_| {}, "late\n");
-    check_late(anew("late\n"), appended("new\n"), "\n## Context\n\nToo sour.\nnew\nlate\n");
+    check_late(rewritten("---\nstatus: done\n---\nlate\n"), |_| {}, "late\n");
+    check_late(rewritten("late\n"), appended("new\n"), "\n## Context\n\nToo sour.\nnew\nlate\n");
 }
 
 #[test]

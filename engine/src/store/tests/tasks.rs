@@ -135,7 +135,7 @@ fn the_journal_wins_over_the_frontmatter() {
     );
 }
 
-/// Breaks a file of a task and says what every command is told; nothing may be changed by the attempt.
+/// Breaks a file of a task and says what every command answers; the attempt may change nothing.
 #[track_caller]
 fn check_corrupt(break_it: impl Fn(&TaskDir), message: &str, help: &str) {
     let (_folder, home) = home();
@@ -159,10 +159,10 @@ fn check_corrupt(break_it: impl Fn(&TaskDir), message: &str, help: &str) {
 #[test]
 fn broken_tasks_say_how_to_mend_them() {
     let write = |text: &'static [u8]| move |dir: &TaskDir| fs::write(dir.task_md(), text).unwrap();
-    let anew = "with the three lines `---`, `branch: fix`, `---` and the text below them; the engine fills in what it \
+    let help = "with the three lines `---`, `branch: fix`, `---` and the text below them; the engine fills in what it \
                 knows (status pending, workflow default)";
-    check_corrupt(|dir| fs::remove_file(dir.task_md()).unwrap(), "TASK.md is missing", anew);
-    check_corrupt(write(b""), "TASK.md: it is empty", anew);
+    check_corrupt(|dir| fs::remove_file(dir.task_md()).unwrap(), "TASK.md is missing", help);
+    check_corrupt(write(b""), "TASK.md: it is empty", help);
     check_corrupt(write(b"---\nid: x\n"), "TASK.md:2: the frontmatter is not closed", "nothing was changed");
     check_corrupt(
         write(b"---\n---\n<<<<<<< HEAD\n"),
@@ -182,7 +182,7 @@ fn broken_tasks_say_how_to_mend_them() {
     check_corrupt(
         |dir| fs::write(dir.history(), "").unwrap(),
         "history.jsonl does not say the task's status",
-        "begin it anew",
+        "begin a new one",
     );
     check_corrupt(
         |dir| fs::write(dir.history(), "x\n{}\n").unwrap(),

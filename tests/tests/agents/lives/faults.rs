@@ -63,7 +63,7 @@ pub(super) fn used_up(suite: &'static Suite, Pair(works, _): Pair) {
     let second = world.plan(Plan::new(&[message], rest()).within(&[SUMMARY]));
     let task = world.create("paint", SUMMARY, &[OPTIONS.as_slice(), &[works]].concat());
     let mut row = task.row();
-    world.until("the limit is told, and when it is over", || {
+    world.until("the list has the limit, and when it is over", || {
         row = task.row();
         row["agents"][0]["state"] == "limit" && !row["waiting_until"].is_null()
     });
@@ -73,13 +73,13 @@ pub(super) fn used_up(suite: &'static Suite, Pair(works, _): Pair) {
     came_through(&world, second, SUMMARY);
     is_written(&task, &["DONE: all"]);
     assert_eq!(task.events_of("agent.waiting").len(), 1);
-    assert_eq!(task.events_of("agent.continued")[0]["reason"], "it was told that the limit is over");
+    assert_eq!(task.events_of("agent.continued")[0]["reason"], "it got the message that the limit is over");
     assert!(task.events_of("agent.crashed").is_empty());
     assert_eq!(task.row()["crash_count"], 0);
 }
 
 /// The conversation has become longer than the model's context. Some harnesses make it shorter and go on. Codex stops, which
-/// is told, and a person has it begin anew.
+/// is reported, and a person has it begin again.
 pub(super) fn out_of_context(suite: &'static Suite, Pair(works, _): Pair) {
     let world = World::new(suite);
     let begun = vec![Act::read("TASK.md"), paint("door"), Act::Fail(Fault::TooLong, 1)];

@@ -25,7 +25,7 @@ pub(super) fn says_why(suite: &'static Suite, Pair(works, _): Pair) {
     let endless = world.create("endless", summaries[1], &options);
     world.until_held("the end");
     if ["claude", "codex"].contains(&works) {
-        world.until("it is told what the silent one lacks", || {
+        world.until("the list says what the silent one lacks", || {
             let (state, reason) = state_of(&world, &silent);
             state == "waiting" && reason.contains("## Handoff")
         });

@@ -36,9 +36,9 @@ pub(super) fn tools(suite: &'static Suite, Pair(works, reviews): Pair) {
         assert!(answer("task_show").contains(SUMMARY), "{exchanges:#?}");
         assert!(exchanges.last().is_some_and(|last| last.tool.ends_with("task_update")), "{exchanges:#?}");
     }
-    let movers: Vec<_> =
+    let actors: Vec<_> =
         task.events_of("status.changed").iter().map(|event| event["actor"].clone()).collect();
-    assert_eq!(movers, ["human", "worker", "reviewer"]);
+    assert_eq!(actors, ["human", "worker", "reviewer"]);
     is_written(&task, &["DONE: the door is painted", "Verdict: PASS"]);
 }
 

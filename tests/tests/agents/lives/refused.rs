@@ -8,7 +8,7 @@ use crate::world::World;
 
 const SUMMARY: &str = "Paint the kitchen door";
 
-/// Nobody has answered any dialog: an agent that would ask is not started, with the command that settles it.
+/// Nobody has answered any dialog: an agent that would ask is not started, with the command that answers it.
 pub(super) fn fresh_home(suite: &'static Suite, Pair(works, _): Pair) {
     let world = World::fresh(suite);
     let plan = worker(&world, SUMMARY, "reviewing");

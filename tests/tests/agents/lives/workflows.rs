@@ -99,7 +99,7 @@ pub(super) fn fail_fix_pass(suite: &'static Suite, Pair(works, reviews): Pair) {
     is_written(&task, &["DECISIONS: blue", "Verdict: PASS", "Round 2"]);
 }
 
-/// One worker plans, works, is told of a failed review, and lives until a person has decided.
+/// One worker plans, works, gets the message of a failed review, and lives until a person has decided.
 pub(super) fn persistent(suite: &'static Suite, Pair(works, reviews): Pair) {
     let world = World::new(suite);
     let planned = "## Plan\n\nAPPROACH: with a brush\nTOUCHING: the door";

@@ -1,4 +1,4 @@
-//! `check`: finds what is wrong with workflows.
+//! `check`: finds errors in workflows.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::output::{self, printable, put};
 use crate::report::{Report, Skipped};
 use crate::{Style, Styles};
 
-/// What decides which findings count, and for how much.
+/// The settings that give findings their levels.
 struct Rules {
     configs: Configs,
     flags: Levels,
@@ -66,7 +66,7 @@ pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> 
 }
 
 impl Rules {
-    /// What is wrong with these inputs, each finding at its level, without those that are known.
+    /// The findings of these inputs with their levels, without the known ones.
     fn examine(&self, inputs: &[Input]) -> Report {
         let mut report = Report::new(inputs);
         for file in &mut report.files {
@@ -80,7 +80,7 @@ impl Rules {
         report
     }
 
-    /// What the baseline has and need not have any more.
+    /// Entries of the baseline that match nothing.
     fn gone(&self, report: &Report, args: &args::Check) -> String {
         let (Some(baseline), Some(path)) = (&self.baseline, &args.baseline) else { return String::new() };
         let gone: Vec<_> = report.gone.iter().cloned().chain(baseline.of_missing_files()).collect();
@@ -90,18 +90,18 @@ impl Rules {
         }
         if !gone.is_empty() {
             let path = path.display();
-            put(&mut out, format_args!("  help: write the baseline anew with --write-baseline {path}\n"));
+            put(&mut out, format_args!("  help: write the baseline again with --write-baseline {path}\n"));
         }
         out
     }
 }
 
-/// Makes what was found known, so that it is left out from now on.
+/// Writes the findings to the baseline, so that later runs leave them out.
 fn write_baseline(path: &Path, report: &mut Report, is_whole: bool) -> Result<String, Failure> {
     let shown = path.display();
     if !is_whole {
         let message = format!("{shown} is not written: not everything could be checked");
-        return Err(Failure::new(message, "mend what else is told here first"));
+        return Err(Failure::new(message, "correct the other findings first"));
     }
     let baseline = Baseline::of(report, path);
     baseline.write(path)?;

@@ -1,4 +1,4 @@
-//! `diff`: what changes for tasks that are under way when one workflow takes the place of another.
+//! `diff`: what changes for running tasks when one workflow replaces another.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +15,13 @@ use crate::json::{self, DiffAnswer, StrandedTask};
 use crate::output::{Changes, printable, put};
 use crate::report::File;
 
-/// Tell what changes for tasks that are under way when a new workflow takes the place of an old one.
+/// Print what changes for running tasks when a new workflow replaces an old one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A change is breaking when a task that is under way may be refused what it was allowed, or have no way on: a state or a \
+A change is breaking when a task that is under way may be refused what it was allowed, or stay where it is for ever: a state or a \
 transition is gone, a guard or a gate lets less through, an end is none any more. Nothing is said of what stays the same.
 
-With --home, the tasks are listed that would be stranded: those that are not over, and whose state is gone or has no way on.
+With --home, the tasks are listed that would be stranded: those that are not over, and whose state is gone or has lost its last transition.
 
 Examples:
   orange-workflow diff workflows/flow.yml flow.yml
@@ -32,7 +32,7 @@ pub(crate) struct Diff {
     /// The workflow that tasks were started with; `-` reads it from standard input
     pub old: PathBuf,
 
-    /// The workflow that takes its place; `-` as above
+    /// The workflow that replaces it; `-` as above
     pub new: PathBuf,
 
     /// List the tasks of this `ORANGE_HOME` that would be stranded; nothing is changed there
@@ -74,7 +74,7 @@ pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
     Ok(Answer { out, err: unread(&home), exit })
 }
 
-/// What is wrong with one of the two files is no difference between them.
+/// An error in one of the two files is no difference between them.
 fn workflow(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
     one::load(path, styles).map_err(|answer| Answer { exit: Exit::Failed, ..answer })
 }
@@ -91,7 +91,7 @@ fn no_machine(file: &File, refused: &[Diagnostic]) -> Failure {
     )
 }
 
-/// The tasks of the old workflow that have no way on in the new one.
+/// The tasks of the old workflow that no transition of the new one leads on.
 fn stranded<'h>(
     home: &'h Home,
     comparison: &Comparison,

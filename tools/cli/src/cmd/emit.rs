@@ -1,4 +1,4 @@
-//! `emit`: the Rust that the macro and the build see.
+//! `emit`: prints the Rust that the macro and the build script generate.
 
 use orange_codegen::emit::{self, CorePath, Header, Options};
 

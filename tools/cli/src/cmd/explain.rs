@@ -24,7 +24,7 @@ pub(super) fn run(args: &args::Explain) -> Result<Answer, Answer> {
     }
 }
 
-/// A line for each check below the heading of what it is about.
+/// A line for each check, below the heading of its group.
 fn list() -> String {
     let checks = catalogue::all();
     let width = checks.iter().map(|it| it.name.len()).max().unwrap_or(0);

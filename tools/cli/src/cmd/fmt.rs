@@ -1,4 +1,4 @@
-//! `fmt`: lays workflows out anew, or says which it would.
+//! `fmt`: formats workflows, or lists those that it would change.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::input::{self, Collected, Input, Origin, Reading};
 use crate::output::{printable, put};
 use crate::whole;
 
-/// Lay workflows out anew: the order of keys, quotes, indentation, blank lines.
+/// Format workflows: the order of keys, quotes, indentation, blank lines.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Comments stay with what they belong to, texts below `|` and `>` stay as they are, and what a workflow means does not \
@@ -24,7 +24,7 @@ Examples:
 
 Exit status: 0 done, 1 with --check something would change, 2 the work could not be done.")]
 pub(crate) struct Fmt {
-    /// Files or folders to lay out; `-` reads standard input and prints what becomes of it
+    /// Files or folders to format; `-` reads standard input and prints the formatted text
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
@@ -128,7 +128,7 @@ fn refusal(shown: &str, left: Left) -> Failure {
             format!("mend it first: `orange-workflow check {shown}` says what is wrong"),
         ),
         Left::Different(what) => Failure::new(
-            format!("{shown} is left as it is: laid out anew, {what}"),
+            format!("{shown} is left as it is: formatted, {what}"),
             "please report this as a bug of orange-workflow, with the file",
         ),
     }

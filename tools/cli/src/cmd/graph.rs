@@ -33,14 +33,14 @@ pub(super) fn run(args: &args::Graph, styles: Styles) -> Result<Answer, Answer> 
     Ok(one::deliver(text, args.output.as_deref())?)
 }
 
-/// Shows the run that `--trace` means.
+/// Highlights the run that `--trace` names.
 fn show(graph: &mut Graph, trace: &str, file: &File, check: Option<&Check>) -> Result<(), Failure> {
     let shown = read(trace, graph, &file.source.path, check)?;
     graph.say(shown.headline);
     graph.follow(&shown.run, &LineIndex::new(&file.source.text))
 }
 
-/// Shows every place that the findings of a check point at, and the first run that one of them tells.
+/// Highlights every place of the findings of a check, and the first trace among them.
 fn highlight(graph: &mut Graph, file: &File, found: &[Diagnostic]) -> Result<(), Failure> {
     for finding in found {
         graph.say(headline(finding));
@@ -58,7 +58,7 @@ fn highlight(graph: &mut Graph, file: &File, found: &[Diagnostic]) -> Result<(),
     }
 }
 
-/// What a check finds, and where it finds nothing else, what a comment allows: a picture judges nobody.
+/// The findings of a check, or else those that a comment allows: a picture may show them, too.
 fn found(file: &File, checked: &Checked, check: &Check) -> Result<Vec<Diagnostic>, Failure> {
     let of_check = |all: Vec<Diagnostic>| all.into_iter().filter(|it| it.check == check).collect();
     let mut found: Vec<Diagnostic> = of_check(file.findings().to_vec());

@@ -7,10 +7,10 @@ use crate::answer::{Answer, Failure};
 use crate::args;
 use crate::whole;
 
-/// A small sound workflow. Its name is the only thing that changes.
+/// A small sound workflow in which only the name is replaced.
 const TEMPLATE: &str = include_str!("../../templates/workflow.yml");
 
-/// What the template is called, and a workflow that nobody names.
+/// The name of the template, and of a workflow without a name of its own.
 const NAME: &str = "workflow";
 
 pub(super) fn run(args: &args::Init) -> Result<Answer, Answer> {

@@ -1,4 +1,4 @@
-//! `check --fix`: mends the files before they are checked, or shows what that would change.
+//! `check --fix`: fixes the files before they are checked, or shows what that would change.
 
 use orange_codegen::Diagnostic;
 
@@ -10,19 +10,19 @@ use crate::output::{printable, put};
 use crate::report::{File, Report};
 use crate::whole;
 
-/// What mending gave, beside the files that it wrote.
+/// The result of the fixes, beside the files that were written.
 #[derive(Debug, Default)]
 pub(super) struct Mending {
-    /// What stands on standard output in the place of the findings: diffs, or the text of standard input.
+    /// The text on standard output instead of the findings: diffs, or the fixed text of standard input.
     pub out: Option<String>,
-    /// What was done, and what was not.
+    /// The fixes that were made, and those that were not.
     pub err: String,
-    /// What could not be written.
+    /// The files that could not be written.
     pub failures: Vec<Failure>,
 }
 
-/// Makes the fixes that the flags ask for. Afterwards the inputs are as they are to be checked: a text that is
-/// written nowhere has taken the place of its file. `examine` finds what is wrong with inputs, levels and all.
+/// Makes the fixes that the flags ask for. Afterwards the inputs have the texts to check: a text that is not written
+/// replaces the text of its file in memory. `examine` gives the findings of inputs with their levels.
 pub(super) fn run(args: &args::Check, inputs: &mut [Input], examine: impl Fn(&[Input]) -> Report) -> Mending {
     let mut mending = Mending::default();
     let Some(reach) = reach(args) else { return mending };
@@ -94,7 +94,7 @@ impl Mending {
     }
 }
 
-/// Writes what has changed, or lets the text stand for the input where nothing is written.
+/// Writes the changed files, or keeps the text in memory if nothing is written.
 fn put_back(args: &args::Check, input: &mut Input, file: &File, mended: &Mended) -> Result<(), Failure> {
     match &input.origin {
         Origin::Named(_) | Origin::Found(_) if mended.made == 0 => Ok(()),

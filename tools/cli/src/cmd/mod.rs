@@ -18,7 +18,7 @@ use crate::Styles;
 use crate::answer::Answer;
 use crate::args::Command;
 
-/// Does what the command line asks for.
+/// Runs the command of the command line.
 pub(crate) fn run(command: &Command, styles: Styles) -> Answer {
     let answer = match command {
         Command::Check(args) => check::run(args, styles),

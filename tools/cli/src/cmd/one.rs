@@ -1,4 +1,4 @@
-//! What the commands for one workflow share: loading it, and putting text into a file.
+//! Functions that the commands for one workflow share: loading it, and writing a text to a file.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::output;
 use crate::report::File;
 use crate::whole;
 
-/// The checked workflow of a file, and the file; or else the answer that says what is wrong with it.
+/// The checked workflow of a file, and the file; or else the answer with its errors.
 pub(super) fn load(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
     let mut file = File::new(&Input::named(path)?);
     match file.compilation.checked.take() {
@@ -24,14 +24,14 @@ pub(super) fn load(path: &Path, styles: Styles) -> Result<(File, Checked), Answe
     }
 }
 
-/// The answer that nothing comes of this file, for these reasons.
+/// The answer that this file cannot be used, with these reasons.
 pub(super) fn refuse(mut file: File, findings: Vec<Diagnostic>, styles: Styles) -> Answer {
     file.compilation.diagnostics = findings;
     let err = output::findings(&[file], styles.err);
     Answer { out: String::new(), err, exit: Exit::Found }
 }
 
-/// The text as the answer, or into a file, which then has all of it or is as it was.
+/// Answers with the text, or writes it to a file whole or not at all.
 pub(super) fn deliver(text: String, output: Option<&Path>) -> Result<Answer, Failure> {
     let Some(path) = output else { return Ok(Answer::text(text)) };
     whole::write(path, &text).map_err(|error| {

@@ -1,4 +1,4 @@
-//! `prove`: what is known of a workflow.
+//! `prove`: the proved and refuted properties of a workflow.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::cmd::one;
 use crate::json::{self, ProveAnswer};
 use crate::output;
 
-/// Tell what is proved of a workflow: its ends, its agents, its worktrees, its gates, its loops.
+/// Prove or refute properties of a workflow: its ends, its agents, its worktrees, its gates, its loops.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each property is proved, with the argument in a line; refuted, with the shortest run that breaks it; or undecided, \

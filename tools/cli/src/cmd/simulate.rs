@@ -17,10 +17,10 @@ use crate::input::not_both_from_stdin;
 use crate::levels;
 use crate::simulate::{Simulation, converse, perform};
 
-/// Where a walk is led from if nothing else is said.
+/// The name of standard input as the source of commands.
 const STDIN: &str = "-";
 
-/// Walk a machine by hand, and see what the engine would do.
+/// Take a task through a machine by hand, and print what the engine would do.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The commands of a script, one a line; `#` begins a comment:
@@ -30,7 +30,7 @@ The commands of a script, one a line; `#` begins a comment:
   die [worker|reviewer]        the agent ends
   respawn                      start the state's agent again
   set COUNTER NUMBER           set a counter
-  next, show                   look at the ways on, look at the task
+  next, show                   look at the transitions, look at the task
   back, quit                   take a step back, stop
 
 Examples:

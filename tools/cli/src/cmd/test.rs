@@ -1,4 +1,4 @@
-//! `test`: runs the scenarios that stand beside workflows.
+//! `test`: runs the scenario files beside workflows.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -43,11 +43,11 @@ pub(crate) struct Test {
     pub paths: Vec<PathBuf>,
 }
 
-/// What all files together came to.
+/// The result of all files.
 #[derive(Default)]
 struct Tally {
     out: String,
-    /// What is wrong with files that cannot be run.
+    /// The errors of files that cannot be run.
     err: String,
     scenarios: usize,
     failed: usize,

@@ -7,7 +7,7 @@ pub(crate) struct Glob {
 }
 
 impl Glob {
-    /// Reads a pattern; `Err` says what is wrong with it.
+    /// Reads a pattern; `Err` has its error.
     pub(crate) fn new(pattern: &str) -> Result<Self, &'static str> {
         let names: Vec<String> =
             pattern.split('/').filter(|it| !it.is_empty() && *it != ".").map(str::to_owned).collect();
@@ -23,7 +23,7 @@ impl Glob {
     /// Whether a path with `/` between its names fits, or lies in a folder that does.
     pub(crate) fn fits(&self, path: &str) -> bool {
         let path: Vec<&str> = path.split('/').collect();
-        // Which beginnings of the path the part of the pattern so far stands for, by their number of names.
+        // The lengths, in names, of the beginnings of the path that the pattern so far matches.
         let mut reached = vec![false; path.len() + 1];
         reached[0] = true;
         for name in &self.names {
@@ -41,7 +41,7 @@ impl Glob {
     }
 }
 
-/// `*` stands for any characters, `?` for one.
+/// `*` matches any characters, `?` one.
 fn name_fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut in_name) = (0, 0);
@@ -57,7 +57,7 @@ fn name_fits(pattern: &str, name: &str) -> bool {
                 in_name += 1;
             }
             Some(_) | None => {
-                // The last star stands for one character more.
+                // The last star matches one character more.
                 let Some((star_at, taken)) = star else { return false };
                 star = Some((star_at, taken + 1));
                 at = star_at + 1;

@@ -21,7 +21,7 @@ use glob::Glob;
 /// The name of the file.
 pub(crate) const NAME: &str = "orange-workflow.toml";
 
-/// What one such file says.
+/// The contents of one such file.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
     /// For every file below its folder.
@@ -62,7 +62,7 @@ impl Configs {
         configs
     }
 
-    /// What is wrong with the configurations. What could be read of them counts all the same.
+    /// The errors of the configurations. Their valid parts apply all the same.
     pub(crate) fn take_failures(&mut self) -> Vec<Failure> {
         std::mem::take(&mut self.failures)
     }
@@ -109,7 +109,7 @@ impl Configs {
     }
 }
 
-/// The path as people know it, from where they are.
+/// The path from the current folder.
 fn shown(path: &Path) -> String {
     let current = paths::current();
     if path.starts_with(&current) { paths::relative(&current, path) } else { path.display().to_string() }

@@ -1,4 +1,4 @@
-//! Reads a configuration and says where it is wrong.
+//! Reads a configuration and reports its errors with their places.
 
 use orange_codegen::syntax::{self, Kind, Node};
 use orange_codegen::{Format, Level, LineIndex, Source, Span, suggest};
@@ -8,11 +8,11 @@ use super::{Config, ForPaths};
 use crate::answer::Failure;
 use crate::levels::{Levels, WARNINGS};
 
-/// The words for a level, and what each is.
+/// The words for levels.
 const LEVELS: [(&str, Level); 4] =
     [("allow", Level::Allow), ("info", Level::Info), ("warn", Level::Warn), ("deny", Level::Deny)];
 
-/// The configuration, as far as it can be understood, and everything that is wrong with it.
+/// The valid parts of the configuration, and all its errors.
 pub(super) fn read(path: &str, text: String) -> (Config, Vec<Failure>) {
     let source = Source { format: Format::Toml, ..Source::new(path, text) };
     let (tree, found) = syntax::parse(&source);

@@ -1,4 +1,4 @@
-//! What mending changes, as a unified diff.
+//! The changes of the fixes as a unified diff.
 
 use similar::TextDiff;
 

@@ -1,20 +1,20 @@
-//! Whether a text is better than it was.
+//! Compares the findings of a text before and after a fix.
 
 use std::collections::BTreeMap;
 
 use orange_codegen::{Diagnostic, Level};
 
-/// What an edit did to the findings.
+/// The effect of an edit on the findings.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// There is less wrong than before.
+    /// There are fewer findings.
     Better,
-    /// There is something new, or nothing less; in words.
+    /// There is a new finding, or none less; in words.
     Worse(String),
 }
 
-/// Compares the findings before and after. Nothing may be new at `error`; nor at `deny`, unless the text had errors,
-/// behind which such findings hide. And less must be wrong, the worst counted first.
+/// Compares the findings before and after. There may be no new finding at `error`, and none at `deny` unless the text had
+/// errors, which hide such findings. There must be fewer findings, the worst level counted first.
 pub(super) fn judge(before: &[Diagnostic], after: &[Diagnostic]) -> Verdict {
     let had_errors = before.iter().any(|it| it.level == Level::Error);
     let levels: &[Level] = if had_errors { &[Level::Error] } else { &[Level::Error, Level::Deny] };

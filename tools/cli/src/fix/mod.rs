@@ -1,4 +1,4 @@
-//! Mends what has one obvious mend: the edits that findings carry, made in the text and checked again.
+//! Applies the fixes of findings to a text, and checks the text again.
 
 mod apply;
 mod diff;
@@ -16,43 +16,43 @@ pub(crate) use diff::unified;
 use apply::apply;
 use judge::{Verdict, judge};
 
-/// How often one file is checked anew before it is left as it then is.
+/// The number of checks of one file, after which no more fixes are made.
 const MAX_CHECKS: usize = 200;
 
-/// How many fixes are made between two checks.
+/// The number of fixes between two checks.
 const MAX_AT_ONCE: usize = 500;
 
 /// Which fixes are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Those that can only mean what the author meant.
+    /// The fixes with one possible meaning.
     Safe,
-    /// All of them.
+    /// All fixes.
     All,
 }
 
-/// What mending one text gave.
+/// The result for one text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Mended {
-    /// The text, as far as it could be mended.
+    /// The text with the fixes that were made.
     pub text: String,
-    /// How many fixes were made.
+    /// The number of fixes that were made.
     pub made: usize,
-    /// What was not made, and why.
+    /// The fixes that were not made, and why.
     pub refused: Vec<Refused>,
 }
 
 /// A fix that was tried and not made.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// What would have been wrong afterwards.
+    /// The findings that it would have caused.
     pub why: String,
 }
 
 /// Makes the fixes that the findings of a text carry, until none is left. `check` gives the findings of a text. A fix
-/// that makes something new wrong, or nothing better, is not made.
+/// that causes a new finding, or removes none, is not made.
 pub(crate) fn mend(text: &str, reach: Reach, check: impl Fn(&str) -> Vec<Diagnostic>) -> Mended {
     let findings = check(text);
     let mut work =
@@ -74,12 +74,12 @@ struct Work {
     reach: Reach,
     made: usize,
     refused: Vec<Refused>,
-    /// What was refused is not tried again.
+    /// The texts that were refused, which are not tried again.
     seen: HashSet<(String, String)>,
 }
 
 impl Work {
-    /// The fixes to make next, in the order of the findings; none touches what another does.
+    /// The fixes to make next, in the order of the findings; no two touch the same text.
     fn pending(&self) -> Vec<(String, Fix)> {
         let mut pending: Vec<(String, Fix)> = Vec::new();
         for finding in &self.findings {
@@ -93,7 +93,7 @@ impl Work {
         pending
     }
 
-    /// Makes these fixes together; where that makes something worse, one at a time. Gives the number of checks it took.
+    /// Makes these fixes together, or one at a time if together they cause a finding. Returns the number of checks.
     fn make(
         &mut self,
         fixes: &[(String, Fix)],
@@ -123,7 +123,7 @@ impl Work {
         self.refused.push(Refused { title: fix.title.clone(), why });
     }
 
-    /// Makes fixes if that is for the better; else says what it would have made wrong.
+    /// Makes fixes if the text has fewer findings then; else returns the findings that they would cause.
     fn attempt(
         &mut self,
         fixes: &[(String, Fix)],

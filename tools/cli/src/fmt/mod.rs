@@ -1,5 +1,5 @@
-//! Lays a workflow in YAML out anew: the order of keys, quotes, indentation and blank lines. Comments stay with what
-//! they belong to, and what the workflow means stays what it is.
+//! Formats a workflow in YAML: the order of keys, quotes, indentation and blank lines. Comments stay with the
+//! text that they belong to, and the meaning of the workflow does not change.
 
 mod attach;
 mod order;
@@ -21,16 +21,16 @@ use same::difference;
 /// The widest line that a list or a mapping between brackets may make.
 const MAX_WIDTH: usize = 100;
 
-/// Why a text is left as it is.
+/// Why a text is not formatted.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Left {
-    /// It cannot be read, or has what no workflow has.
+    /// It cannot be read, or has syntax that no workflow has.
     Broken,
-    /// Laid out anew it would differ, in these words. That is a bug of ours.
+    /// The formatted workflow would differ, in these words. That is a bug of ours.
     Different(String),
 }
 
-/// A workflow's text, laid out anew. It is held against the old one: the same machine, the same findings and the same
+/// A workflow's text, formatted and compared with the old one: the same machine, the same findings and the same
 /// comments must come of it.
 ///
 /// # Errors
@@ -46,7 +46,7 @@ pub(crate) fn format(source: &Source) -> Result<String, Left> {
 }
 
 fn laid_out(text: &str) -> Option<String> {
-    // Line ends of another age: nobody else counts lines by them.
+    // Line ends that no other program counts as such.
     if text.replace("\r\n", "\n").contains('\r') {
         return None;
     }

@@ -17,7 +17,7 @@ pub(super) fn order(root: &mut Collection<'_>) {
     comments_before_dashes(root);
 }
 
-/// What stands at the head of a file: its first comments, and whether a blank line is below them.
+/// The head of a file: its first comments, and whether a blank line is below them.
 type Header<'t> = (Vec<Line<'t>>, bool);
 
 fn take_header<'t>(root: &mut Collection<'t>) -> Header<'t> {

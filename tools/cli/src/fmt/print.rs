@@ -13,7 +13,7 @@ const STEP: usize = 2;
 /// Spaces before a comment, at least.
 const MIN_GAP: usize = 2;
 
-/// The text anew, with `\n` at the end of every line.
+/// The formatted text, with `\n` at the end of every line.
 pub(super) fn print(text: &str, document: &Document<'_>) -> String {
     let mut printer = Printer { text, out: String::new(), dash: None, open: false };
     printer.comments(&document.before, 0);

@@ -1,4 +1,4 @@
-//! Whether two texts say the same: one tree, one machine, the same findings, the same comments.
+//! Whether two texts have the same meaning: one tree, one machine, the same findings, the same comments.
 
 use orange_codegen::emit::{self, Options};
 use orange_codegen::syntax::layout::layout;
@@ -7,7 +7,7 @@ use orange_codegen::{Compilation, Source, compile};
 
 use super::scalar::is_plain;
 
-/// What is different about the second text, if anything is.
+/// The difference of the second text, if there is one.
 pub(super) fn difference(before: &Source, after: &Source) -> Option<String> {
     let (old, new) = (syntax::parse(before).0, syntax::parse(after).0);
     let same_tree = old.as_ref().zip(new.as_ref()).is_some_and(|(old, new)| same(old, new));
@@ -22,7 +22,7 @@ pub(super) fn difference(before: &Source, after: &Source) -> Option<String> {
     differences.into_iter().find(|(differs, _)| *differs).map(|(_, what)| what.to_owned())
 }
 
-/// Whether two nodes say the same, whatever the order of keys.
+/// Whether two nodes have the same meaning, with keys in any order.
 fn same(old: &Node, new: &Node) -> bool {
     match (&old.kind, &new.kind) {
         (Kind::Scalar(old), Kind::Scalar(new)) => same_scalar(old, new),
@@ -39,7 +39,7 @@ fn same(old: &Node, new: &Node) -> bool {
     }
 }
 
-/// The same text, and text it is whether in quotes or not.
+/// The same text, with or without quotes.
 fn same_scalar(old: &Scalar, new: &Scalar) -> bool {
     let text = &old.text.value;
     *text == new.text.value && (old.style == new.style || is_plain(text, false) || is_guard(text))
@@ -66,7 +66,7 @@ fn codes(compilation: &Compilation) -> Vec<&'static str> {
     codes
 }
 
-/// The Rust that becomes of it, without the hash of its source. Nothing where none does.
+/// The Rust that the text compiles to, without the hash of its source; none if it does not compile.
 fn machine(compilation: &Compilation) -> Option<String> {
     let checked = compilation.checked.as_ref()?;
     let tokens = emit::emit(checked, &Options::default()).ok()?;

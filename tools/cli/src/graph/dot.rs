@@ -41,7 +41,7 @@ fn shape(kind: Kind) -> &'static str {
     }
 }
 
-/// The attributes of the arrow of whoever asks, and of the dashed one of the engine.
+/// The attributes of the arrow of an actor who asks, and of the dashed one of the engine.
 fn of_edge(edge: &Edge) -> Vec<String> {
     let asked = attributes(edge, edge.asked(), None);
     let ended = || attributes(edge, edge.ended(), Some("style=dashed"));

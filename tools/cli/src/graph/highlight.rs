@@ -1,4 +1,4 @@
-//! What stands out in a picture: a run, and the places that findings point at.
+//! Highlights in a picture: a run, and the places of findings.
 
 use orange_codegen::{LineIndex, Span};
 
@@ -12,7 +12,7 @@ impl Graph {
         self.caption.push(line.into());
     }
 
-    /// Highlights the states and the edges that speak of this place.
+    /// Highlights the states and the edges that are declared at this place.
     pub(crate) fn point_at(&mut self, span: Span) {
         let holds = |spans: &[Span]| spans.iter().any(|it| it.start <= span.start && span.end <= it.end);
         for node in self.nodes.iter_mut().filter(|it| holds(&it.spans)) {
@@ -65,7 +65,7 @@ impl Graph {
         })
     }
 
-    /// Numbers the edges that a step takes. One that stays where it is takes none, unless one leads there.
+    /// Numbers the edges that a step takes. A step that stays in its state takes none, unless an edge leads there.
     fn go(
         &mut self,
         from: usize,
@@ -76,9 +76,9 @@ impl Graph {
     ) -> Result<(), Failure> {
         let between = |it: &&mut Edge| (it.from, it.to) == (from, to);
         let follows = |it: &Edge| step.line.is_some_and(|line| it.stands_in(line, index));
-        let is_told = self.edges.iter().any(|it| (it.from, it.to) == (from, to) && follows(it));
+        let is_followed = self.edges.iter().any(|it| (it.from, it.to) == (from, to) && follows(it));
         let mut taken = 0;
-        for edge in self.edges.iter_mut().filter(between).filter(|it| !is_told || follows(it)) {
+        for edge in self.edges.iter_mut().filter(between).filter(|it| !is_followed || follows(it)) {
             edge.mark.on = true;
             edge.mark.steps.push(number);
             taken += 1;

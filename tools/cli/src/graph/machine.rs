@@ -118,12 +118,12 @@ fn ended(ending: &Ending) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Whether the engine has a way to take: without a declared transition a task stays where it crashes.
+/// Whether the engine has a transition to take: without a declared one a task stays in the state in which it crashes.
 fn is_declared(workflow: &Workflow, from: StateId, to: StateId) -> bool {
     workflow.transitions.iter().any(|it| it.from.value == from && it.to.value == to)
 }
 
-/// An exit rule that wants just what a transition wants is one edge with it.
+/// An exit rule with the conditions of a transition is one edge with it.
 fn add_exit(edges: &mut Vec<Edge>, exit: Edge) {
     let same = |it: &&mut Edge| {
         let is_other = it.after.is_some() && exit.after.is_some() && it.after != exit.after;

@@ -37,7 +37,7 @@ pub(crate) fn mermaid(graph: &Graph) -> String {
     out + &classes(graph) + &styles(&marked)
 }
 
-/// One arrow for whoever asks, a dashed one for the engine.
+/// One arrow for an actor who asks, a dashed one for the engine.
 fn arrows(edge: &Edge) -> Vec<String> {
     let asked = arrow("-->", &numbered(edge, edge.asked()));
     match edge.taker {

@@ -16,13 +16,13 @@ pub(crate) use mermaid::mermaid;
 pub(crate) use run::{Run, headline, read};
 pub(crate) use svg::svg;
 
-/// What there is to draw. Texts are as the author wrote them; each language escapes them in its own way.
+/// The graph to draw. Texts are as the author wrote them; each language escapes them itself.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Graph {
     name: String,
     nodes: Vec<Node>,
     edges: Vec<Edge>,
-    /// What is highlighted, line by line; empty where nothing is.
+    /// The description of the highlights, line by line; empty if there is none.
     caption: Vec<String>,
 }
 
@@ -30,27 +30,27 @@ pub(crate) struct Graph {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Node {
     name: String,
-    /// What else is to be said of it.
+    /// More text about it.
     lines: Vec<String>,
     kind: Kind,
     /// Whether a task may be created here.
     entry: bool,
-    /// Where the source speaks of it.
+    /// Where the source declares it.
     spans: Vec<Span>,
     mark: Mark,
 }
 
-/// What a node is to its reader.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     /// Where it begins.
     Start,
-    /// An agent is at work, and what it leaves behind moves the task on.
+    /// An agent works here, and exit rules move the task on after its end.
     #[default]
     Work,
-    /// Nothing moves the task on but a person.
+    /// Only a person moves the task on.
     Wait,
-    /// Where the engine puts tasks whose agents keep dying.
+    /// The engine moves tasks here whose agents crash repeatedly.
     Crash,
     /// Where it ends.
     End,
@@ -63,12 +63,12 @@ struct Edge {
     to: usize,
     /// The gate and the guard.
     lines: Vec<String>,
-    /// Who may ask for it, where not everybody may.
+    /// The actors who may ask for it, if not all may.
     by: Option<String>,
     taker: Taker,
     /// When the engine takes it without that gate and that guard.
     after: Option<String>,
-    /// Where the source speaks of it.
+    /// Where the source declares it.
     spans: Vec<Span>,
     mark: Mark,
 }
@@ -76,10 +76,10 @@ struct Edge {
 /// Who takes an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Taker {
-    /// Whoever asks for it.
+    /// The actors who ask for it.
     #[default]
     Asker,
-    /// Whoever asks for it, and also the engine when an agent has ended.
+    /// The actors who ask for it, and also the engine when an agent has ended.
     AskerOrEngine,
     /// The engine, when an agent has ended.
     Engine,
@@ -113,19 +113,19 @@ impl Graph {
 }
 
 impl Node {
-    /// Everything that is to be read in it.
+    /// All its text.
     fn text(&self) -> Vec<String> {
         std::iter::once(&self.name).chain(&self.lines).cloned().collect()
     }
 }
 
 impl Edge {
-    /// What is to be read on it of those who ask for it.
+    /// Its text about the actors who ask for it.
     fn asked(&self) -> Vec<String> {
         self.lines.iter().chain(&self.by).cloned().collect()
     }
 
-    /// What is to be read on it of the engine, where that has a line of its own.
+    /// Its text about the engine, if the engine has a line of its own.
     fn ended(&self) -> Vec<String> {
         let lines = if self.taker == Taker::Engine { &self.lines[..] } else { &[] };
         let ended = std::iter::once("agent ended".to_owned());

@@ -1,4 +1,4 @@
-//! A run that is to be highlighted: named by its states, or one that a check found.
+//! The run to highlight: named by its states, or found by a check.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,24 +16,24 @@ use crate::input::{Input, Reading};
 pub(crate) struct Run {
     /// The state in which the task is created.
     pub start: String,
-    /// What happens then.
+    /// The steps after that.
     pub steps: Vec<RunStep>,
-    /// What is true at the end, where that is known.
+    /// The facts at the end, if they are known.
     pub end: Option<String>,
 }
 
 /// One step of it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RunStep {
-    /// Who does what, where that is known.
+    /// Who does what, if that is known.
     pub label: Option<String>,
     /// The state that the task is in afterwards.
     pub to: String,
-    /// The line of the workflow that it follows, where that is known.
+    /// The line of the workflow that it follows, if that is known.
     pub line: Option<u32>,
 }
 
-/// A run, and what it shows.
+/// A run with its headline.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
     /// The run.
@@ -42,7 +42,7 @@ pub(crate) struct Shown {
     pub headline: String,
 }
 
-/// What `check --format json` prints, as far as runs are concerned.
+/// The runs in the output of `check --format json`.
 #[derive(Deserialize)]
 struct Report {
     diagnostics: Vec<Found>,

@@ -11,20 +11,20 @@ use super::{printable, put, short, wrap};
 use crate::json::{DiffAnswer, StrandedTask};
 use crate::report::{File, Report};
 
-/// Everything that `diff` has to say.
+/// The whole output of `diff`.
 pub(crate) struct Changes<'c> {
     /// The workflow that tasks were started with.
     pub old: &'c Source,
-    /// The one that takes its place.
+    /// The workflow that replaces it.
     pub new: &'c Source,
     /// What was found.
     pub comparison: &'c Comparison,
-    /// The same as programs read it, and the tasks that have no way on.
+    /// The same for programs, and the tasks that no transition leads on.
     pub answer: &'c DiffAnswer<'c>,
 }
 
 impl Changes<'_> {
-    /// Each change with the lines of both files, then the tasks, then how much it is. Nothing where nothing changed.
+    /// Each change with the lines of both files, then the tasks, then a summary. Empty without a change.
     pub(crate) fn human(&self, style: Style) -> String {
         let mut out = String::new();
         for change in &self.comparison.changes {

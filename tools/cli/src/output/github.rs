@@ -42,7 +42,7 @@ fn command(finding: &Diagnostic, path: &str, index: &LineIndex<'_>) -> String {
     out
 }
 
-/// All that there is to say, a line each: an annotation shows one place alone.
+/// The whole finding, a line for each part: an annotation shows one place only.
 fn message(finding: &Diagnostic, index: &LineIndex<'_>) -> String {
     let mut out = finding.message.clone();
     for label in &finding.labels {

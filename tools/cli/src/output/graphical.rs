@@ -1,4 +1,4 @@
-//! Findings drawn by miette: the lines of the file with marks below them, and the story below those.
+//! Findings drawn by miette: the lines of the file with marks below them, and the trace below those.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use super::human::{WIDTH, is_about_the_whole_file};
 use super::{printable, put, wrap};
 use crate::report::File;
 
-/// A label is never wrapped to fewer columns than these; it is told below the lines instead.
+/// A label is never wrapped to fewer columns than these; it is printed below the lines instead.
 const MIN_LABEL: usize = 24;
 
-/// What findings are drawn with.
+/// The characters for drawing findings.
 pub(super) struct Pen {
     handler: GraphicalReportHandler,
     colour: bool,
@@ -49,7 +49,7 @@ impl Pen {
         self.notes(out, &drawn, &file.source.path);
     }
 
-    /// What is below the lines: why, how one gets there, what to write, where to read more.
+    /// The text below the lines: the reason, the trace, the help, and a link.
     fn notes(&self, out: &mut String, drawn: &Drawn<'_>, path: &str) {
         let finding = drawn.finding;
         let mut note = |word: &str, text: &str| {
@@ -107,7 +107,7 @@ impl<'r> Drawn<'r> {
     }
 }
 
-/// The places of a finding with their texts. Numbers tell the order where it is not the order of the lines.
+/// The places of a finding with their texts. Numbers show the order if it is not the order of the lines.
 fn story(finding: &Diagnostic) -> Vec<(Span, Option<String>)> {
     let numbered = !finding.labels.is_sorted_by_key(|it| it.span.start)
         && !finding.labels.iter().any(|it| it.message.starts_with("1. "));

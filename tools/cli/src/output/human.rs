@@ -1,4 +1,4 @@
-//! Findings for people: drawn where there is a terminal, told in sentences where there is none.
+//! Findings for people: drawn on a terminal, and in sentences elsewhere.
 
 use std::env;
 use std::ffi::OsStr;
@@ -14,7 +14,7 @@ use crate::report::{File, Report};
 /// Everything fits into this many columns, as far as words and the place of a label allow.
 pub(super) const WIDTH: usize = 80;
 
-/// So many findings of one file are shown; more would only scroll away.
+/// The number of findings that are shown for one file; more would scroll away.
 const MAX_SHOWN: usize = 100;
 
 /// How findings are shown to people.

@@ -1,4 +1,4 @@
-//! What was found, written for people, for editors and for programs.
+//! Findings, written for people, for editors and for programs.
 
 mod changes;
 mod excerpt;

@@ -1,4 +1,4 @@
-//! Findings in plain sentences, in the order of the story: for screen readers, and for files and pipes.
+//! Findings in plain sentences, in the order of the trace: for screen readers, and for files and pipes.
 
 use orange_codegen::diag::TraceStep;
 use orange_codegen::{Diagnostic, Level, LineIndex, Position, Source, Span, Trace};
@@ -7,7 +7,7 @@ use super::excerpt::quote;
 use super::human::{WIDTH, is_about_the_whole_file};
 use super::{printable, put, wrap};
 
-/// Tells one finding.
+/// Writes one finding.
 pub(super) fn tell(out: &mut String, finding: &Diagnostic, source: &Source, index: &LineIndex<'_>) {
     let teller = Teller { source, index };
     put(out, format_args!("{}\n", wrap(&teller.headline(finding), WIDTH).join("\n  ")));
@@ -44,7 +44,7 @@ impl Teller<'_> {
         format!("{what}, at {path}:{line}:{column}:")
     }
 
-    /// Every place of the story, with its line where that is another than the last.
+    /// Every place of the finding, with its line where that is another than the last.
     fn places(&self, finding: &Diagnostic) -> Vec<String> {
         if is_about_the_whole_file(finding) {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! A simulation: a walk, led by lines of text, and told in lines of text.
+//! A simulation: a walk that lines of text lead and lines of text describe.
 
 mod tell;
 
@@ -22,7 +22,7 @@ pub(crate) struct Simulation<'m> {
 pub(crate) enum Then {
     /// The next line.
     GoOn,
-    /// Nothing: whoever leads wants to stop.
+    /// Nothing: the simulation ends.
     Stop,
 }
 
@@ -43,7 +43,7 @@ impl<'m> Simulation<'m> {
         Ok(Self { walk: Walk::at(machine, status), before: Vec::new(), failed: false })
     }
 
-    /// Does what a line says and tells what came of it.
+    /// Executes a line and prints the result.
     pub(crate) fn line(&mut self, line: &str, out: &mut impl Write) -> io::Result<Then> {
         match Command::parse(line) {
             Ok(None) => Ok(Then::GoOn),
@@ -120,7 +120,7 @@ pub(crate) fn converse(
     }
 }
 
-/// Does what the lines of a script say, and tells each before what came of it.
+/// Executes the lines of a script, and prints each before its result.
 pub(crate) fn perform<'l>(
     simulation: &mut Simulation<'_>,
     lines: impl IntoIterator<Item = &'l str>,

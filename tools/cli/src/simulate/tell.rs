@@ -97,11 +97,11 @@ fn agents(walk: &Walk<'_>) -> String {
     if agents.is_empty() { "none".to_owned() } else { agents.join(", ") }
 }
 
-/// The ways on, and what stands in them.
+/// The transitions, and what closes them.
 pub(super) fn options(walk: &Walk<'_>, out: &mut impl Write) -> io::Result<()> {
     let options = walk.options(Actor::Human);
     if options.is_empty() {
-        writeln!(out, "no way leads on")?;
+        writeln!(out, "no transition leads on")?;
     }
     for (choice, missing) in options {
         let to = walk.machine().state(choice.to).name;

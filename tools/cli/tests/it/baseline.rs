@@ -81,7 +81,7 @@ fn entries_that_match_nothing_are_reported() {
         run.err
     );
     assert!(
-        run.err.ends_with("  help: write the baseline anew with --write-baseline known.json\n"),
+        run.err.ends_with("  help: write the baseline again with --write-baseline known.json\n"),
         "{}",
         run.err
     );

@@ -1,4 +1,4 @@
-//! `fmt`: what is laid out anew, what is left alone, and that nothing is lost.
+//! `fmt`: what is formatted, what is left alone, and that nothing is lost.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -159,7 +159,7 @@ fn whatever_there_is_is_laid_out_once_and_says_the_same() {
     assert!(!run.err.contains("a bug of"), "{}", run.err);
     assert!(run.err.matches("laid out").count() > 20, "{}", run.err);
     let again = scratch.run(&[&["fmt", "--check"], &files[..]].concat());
-    assert_eq!(again.out, "", "laid out anew again");
+    assert_eq!(again.out, "", "formatted twice");
 }
 
 #[test]

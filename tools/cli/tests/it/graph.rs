@@ -71,7 +71,7 @@ fn a_picture_can_be_read_without_being_seen() {
     assert_eq!(root.attribute("aria-labelledby"), Some("title desc"));
     let described = root.children().find(|it| it.has_tag_name("desc")).and_then(|it| it.text()).unwrap();
     let expect =
-        "8 states, 19 ways between them. begins here: pending. moves on by itself: working, agent-review.";
+        "8 states, 19 arrows between them. begins here: pending. moves on by itself: working, agent-review.";
     assert!(described.starts_with(expect), "{described}");
     assert!(run.out.contains("prefers-color-scheme: dark"), "{}", run.out);
     let elsewhere = ["http", "url(", "@import", "<script", "href"].map(|it| run.out.matches(it).count());

@@ -54,7 +54,7 @@ fn hooks_run_what_the_command_understands() {
         let clean = scratch.run(&[&entry[1..], &["workflows/clean.yml"]].concat());
         assert_eq!(clean.exit, 0, "{}{}", clean.out, clean.err);
         assert_ne!(scratch.run(&[&entry[1..], &["workflows/bad.yml"]].concat()).exit, 0);
-        // What is named has to be a workflow, so a configuration between them must not be.
+        // Every named file has to be a workflow, so a configuration between them must not be.
         let (files, exclude) = (text(get(hook, "files").unwrap()), text(get(hook, "exclude").unwrap()));
         assert!(!files.contains("toml") || exclude.contains(r"|orange-workflow)\.toml$"), "{exclude}");
         commands.push(entry[1]);

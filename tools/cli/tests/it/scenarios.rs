@@ -28,7 +28,7 @@ fn check(scenarios: &str, exit: i32, expect: &[&str]) {
 #[test]
 fn what_is_as_expected_passes_and_tells_what_was_not_tried() {
     check(
-        "scenarios:\n- name: the whole way\n  steps:\n  - {request: working, expect: {hooks: [acquire_workspace], workspace: true}}\n  \
+        "scenarios:\n- name: the whole path\n  steps:\n  - {request: working, expect: {hooks: [acquire_workspace], workspace: true}}\n  \
          - {request: done, expect: {rejection: gate_failed, status: working}}\n  - {write: '## Handoff', text: x}\n  - {request: done, \
          expect: {status: done, workspace: false}}\n",
         0,

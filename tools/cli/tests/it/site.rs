@@ -1,6 +1,6 @@
 //! `explain --site`: the pages of the checks lead to each other, and the index in `docs/lints` is theirs.
 //!
-//! `ORANGE_REWRITE=1 cargo test -p orange-workflow --test it site` writes that index anew.
+//! `ORANGE_REWRITE=1 cargo test -p orange-workflow --test it site` writes that index again.
 
 use std::fs;
 use std::path::Path;
@@ -67,5 +67,5 @@ fn the_index_of_the_pages_is_up_to_date() {
         fs::write(&path, &index).unwrap();
     }
     let now = fs::read_to_string(&path).unwrap_or_default();
-    assert!(now == index, "docs/lints/README.md is stale: ORANGE_REWRITE=1 writes it anew");
+    assert!(now == index, "docs/lints/README.md is stale: ORANGE_REWRITE=1 writes it again");
 }

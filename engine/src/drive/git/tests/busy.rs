@@ -1,4 +1,4 @@
-//! Locks that gits have left when they died are told, and never removed.
+//! Orange reports locks of gits that have died, and never removes one.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Every way in which work can be in a worktree and nowhere else.
+//! All forms of work that is in a worktree and nowhere else.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What git alone would pass over is kept, and nothing is touched but the worktree itself.
+//! A backup has files that git alone would pass over, and a release touches nothing but the worktree itself.
 
 use std::os::unix::net::UnixListener;
 use std::time::SystemTime;

@@ -1,4 +1,4 @@
-//! Where everything goes: dagre's layers, from which the lines get ports of their own and bands to run straight in.
+//! The layout: dagre's layers, from which the lines get ports of their own and bands to run straight in.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) struct Point {
     pub y: f64,
 }
 
-/// What is to be laid out.
+/// The input of the layout.
 #[derive(Debug)]
 pub(super) struct Sizes {
     /// Of each box.
@@ -38,21 +38,21 @@ pub(super) struct Line {
     pub label: Point,
 }
 
-/// Where everything goes.
+/// The result of the layout.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// The centre of each box.
     pub boxes: Vec<Point>,
-    /// The way of each line.
+    /// The path of each line.
     pub routes: Vec<Route>,
 }
 
-/// The way of one line.
+/// The path of one line.
 #[derive(Debug, Default)]
 pub(super) struct Route {
     /// From the border of one box to that of the other.
     pub stretches: Vec<Stretch>,
-    /// The centre of what is written on it.
+    /// The centre of its text.
     pub label: Option<Point>,
     /// Whether it goes out of its box and comes back to it.
     pub is_loop: bool,
@@ -74,7 +74,7 @@ const STUB: f64 = 12.0;
 /// Half the distance between the ends of a loop.
 const LOOP: f64 = 7.0;
 
-/// The ways in which dagre puts boxes below each other.
+/// The alignments in which dagre puts boxes below each other.
 const ALIGNMENTS: [Option<Align>; 5] =
     [None, Some(Align::UL), Some(Align::UR), Some(Align::DL), Some(Align::DR)];
 
@@ -209,7 +209,7 @@ fn ports(sizes: &Sizes, boxes: &[Point], found: &[Found]) -> Vec<Ports> {
     ports
 }
 
-/// The places that are wanted, in ascending order, brought to a side around `centre` and kept apart.
+/// The wanted places, in ascending order, moved to a side around `centre` with distances between them.
 fn spread(wanted: Vec<f64>, centre: f64, level: f64) -> Vec<f64> {
     let (left, right) = (centre - level / 2.0, centre + level / 2.0);
     let gap = PORT_GAP.min(level / wanted.len().max(1) as f64);
@@ -259,7 +259,7 @@ fn out_and_back(passes: &[Point]) -> Vec<Stretch> {
 }
 
 impl Plan {
-    /// How far the lines go to the sides, all in all.
+    /// The sum of the horizontal distances of all lines.
     fn sideways(&self) -> f64 {
         let stretches = self.routes.iter().flat_map(|it| &it.stretches);
         stretches.map(|it| (it.from.x - it.to.x).abs()).sum()

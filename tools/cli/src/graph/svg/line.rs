@@ -1,4 +1,4 @@
-//! Lines: solid for whoever asks, dashed for the engine, both where both take the same way.
+//! Lines: solid for an actor who asks, dashed for the engine, both where both take the same transition.
 
 use super::super::{Edge, Taker};
 use super::layout::{Point, Route, Stretch};
@@ -12,7 +12,7 @@ const BESIDE: f64 = 4.5;
 /// The length of an arrow's head, and half its width.
 const HEAD: (f64, f64) = (9.0, 4.5);
 
-/// How large what is written on an edge is.
+/// The size of the text on an edge.
 pub(super) fn label_size(lines: &[String]) -> Point {
     let widest = lines.iter().map(|it| width(it, LABEL_SIZE)).fold(0.0, f64::max);
     if lines.is_empty() {
@@ -38,7 +38,7 @@ pub(super) fn line(out: &mut String, edge: &Edge, route: &Route) {
     head(out, last.to, direction);
 }
 
-/// What is written on an edge, on paper of its own, so that no line runs through it.
+/// The text on an edge, with a background of its own, so that no line runs through it.
 pub(super) fn label(out: &mut String, lines: &[String], centre: Point) {
     let size = label_size(lines);
     let (x, y) = (number(centre.x - size.x / 2.0), number(centre.y - size.y / 2.0));
@@ -57,7 +57,7 @@ pub(super) fn label(out: &mut String, lines: &[String], centre: Point) {
     }
 }
 
-/// The numbers of the steps that go this way, in a badge.
+/// The numbers of the steps along this line, in a badge.
 pub(super) fn badge(out: &mut String, numbers: &str, centre: Point) {
     let size = Point { x: (width(numbers, LABEL_SIZE) + 10.0).max(18.0), y: 18.0 };
     let (x, y) = (number(centre.x - size.x / 2.0), number(centre.y - size.y / 2.0));
@@ -71,7 +71,7 @@ pub(super) fn badge(out: &mut String, numbers: &str, centre: Point) {
     );
 }
 
-/// Where the badge of an edge is: left of what is written on it, or half-way.
+/// The place of the badge of an edge: left of its text, or in the middle of the line.
 pub(super) fn badge_place(route: &Route, lines: &[String]) -> Point {
     match route.label {
         Some(centre) => Point { x: centre.x - label_size(lines).x / 2.0 - 8.0, ..centre },
@@ -79,7 +79,7 @@ pub(super) fn badge_place(route: &Route, lines: &[String]) -> Point {
     }
 }
 
-/// Which way the line goes at its end.
+/// The direction of the line at its end.
 fn direction(last: &Stretch, is_loop: bool) -> Point {
     match is_loop {
         true => Point { x: -1.0, y: 0.0 },

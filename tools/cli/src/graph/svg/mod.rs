@@ -13,7 +13,7 @@ use super::{Edge, Graph, Kind, Mark, Node, Taker};
 use crate::answer::Failure;
 use crate::output::put;
 
-/// States and edges together. Larger pictures are no use to anybody, and take long to lay out.
+/// States and edges together. Larger pictures are unreadable, and take long to lay out.
 const MAX_SIZE: usize = 600;
 
 const STYLE: &str = include_str!("style.css");
@@ -48,14 +48,14 @@ pub(crate) fn svg(graph: &Graph) -> Result<String, Failure> {
     Ok(Page::new(graph, &sizes, layout::plan(&sizes)).draw())
 }
 
-/// What is written on an edge. That an agent ended is for the dashes to say.
+/// The text on an edge. Dashes, not the text, say that an agent has ended.
 fn written(edge: &Edge) -> Vec<String> {
     let or = if edge.taker == Taker::AskerOrEngine { "or " } else { "" };
     let after = edge.after.as_ref().map(|it| format!("{or}{it}"));
     edge.asked().iter().flat_map(|it| pen::broken(it, LABEL_LENGTH)).chain(after).collect()
 }
 
-/// Everything in its place.
+/// The positions of all parts.
 struct Page<'g> {
     graph: &'g Graph,
     sizes: &'g Sizes,
@@ -65,7 +65,7 @@ struct Page<'g> {
 }
 
 impl<'g> Page<'g> {
-    /// Moves the plan to where it belongs on the page.
+    /// Moves the plan to its place on the canvas.
     fn new(graph: &'g Graph, sizes: &'g Sizes, mut plan: Plan) -> Self {
         let (least, greatest) = plan.extent(sizes);
         let drawn = greatest.x - least.x;
@@ -159,7 +159,7 @@ impl<'g> Page<'g> {
         ((self.width - 2.0 * MARGIN) / pen::width("x", 12.0)) as usize
     }
 
-    /// The class, and whether it is to stand out or to stand back.
+    /// The class, and whether the node is highlighted or faded.
     fn class(&self, class: &str, mark: &Mark) -> String {
         match (self.graph.is_marked(), mark.on) {
             (false, _) => class.to_owned(),
@@ -206,7 +206,7 @@ fn description(graph: &Graph) -> String {
         let names: Vec<&str> = names.collect();
         (!names.is_empty()).then(|| format!("{}: {}.", kind.meaning(), names.join(", ")))
     };
-    let counted = format!("{} states, {} ways between them.", graph.nodes.len(), graph.edges.len());
+    let counted = format!("{} states, {} arrows between them.", graph.nodes.len(), graph.edges.len());
     std::iter::once(counted).chain(Kind::ALL.into_iter().filter_map(of_kind)).collect::<Vec<_>>().join(" ")
 }
 

@@ -1,4 +1,4 @@
-//! Texts and numbers as SVG has them, and how wide a text will be.
+//! Texts and numbers as SVG has them, and the width of a text.
 
 /// The text without anything that XML could take for markup, or does not allow.
 pub(super) fn escape(text: &str) -> String {
@@ -25,7 +25,7 @@ pub(super) fn number(value: f64) -> String {
     if part == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{part}") }
 }
 
-/// About how wide a text is in pixels. Whose fonts will show it is not known, so it is rather too much.
+/// The width of a text in pixels, rounded up, since the font of the reader is not known.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(|it| if it < '\u{1100}' { 0.58 } else { 1.05 }).sum::<f64>() * size
 }

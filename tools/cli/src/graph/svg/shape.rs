@@ -1,4 +1,4 @@
-//! Boxes: each kind has a shape of its own, so that nobody has to tell colours apart.
+//! Boxes: each kind has a shape of its own, so that no reader depends on colours.
 
 use super::super::{Kind, Node};
 use super::layout::{Frame, Point};
@@ -9,7 +9,7 @@ const NAME_SIZE: f64 = 14.0;
 const MORE_SIZE: f64 = 11.0;
 const MORE_HEIGHT: f64 = 16.0;
 const HEIGHT: f64 = 38.0;
-/// What a box is wider for every line that ends at it.
+/// The additional width of a box for each line that ends at it.
 const ROOM: f64 = 13.0;
 /// How far an octagon's corners are cut off.
 const CORNER: f64 = 10.0;

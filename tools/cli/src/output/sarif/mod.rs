@@ -27,10 +27,10 @@ const SCHEMA: &str =
 /// What relative paths begin at.
 const ROOT: &str = "%SRCROOT%";
 
-/// What a finding keeps when its file is edited: its check and its place in the workflow.
+/// The part of a finding that does not change when its file is edited: its check and its place in the workflow.
 const FINGERPRINT: &str = "place/v1";
 
-/// The whole report as one document and a line end; `failures` is what could not be looked at.
+/// The whole report as one document and a line end; `failures` has the inputs that could not be read.
 ///
 /// # Errors
 ///
@@ -58,7 +58,7 @@ pub(crate) fn sarif(report: &Report, failures: &[Failure]) -> Result<String, Fai
     json::written(&log)
 }
 
-/// Tells the findings of one file.
+/// Writes the findings of one file.
 struct Teller<'r> {
     artifact: ArtifactLocation,
     index: LineIndex<'r>,
@@ -104,7 +104,7 @@ impl<'r> Teller<'r> {
         labels.collect()
     }
 
-    /// The run step by step. A step that follows no declaration stands where the finding does.
+    /// The run step by step. A step without a declaration has the place of the finding.
     fn code_flow(&self, trace: &Trace, finding: &Diagnostic) -> CodeFlow {
         let start = (None, format!("the task starts in `{}`", trace.start));
         let steps = trace.steps.iter().map(|it| (it.span, describe(it)));
