@@ -88,7 +88,7 @@ fn watch_an_agent(world: &World) {
         stir(&task);
         watched.try_recv().is_ok()
     });
-    task.ok("update", &["--summary", "Watch it [agents: told hang hang]"]);
+    task.ok("update", &["--summary", "Watch it [agents: scripted hang hang]"]);
     task.ok("spawn", &[]);
     let agent = task.agent(1);
     agent.begun();
