@@ -331,7 +331,11 @@ pub static STEP_HEADER: Object = Object {
             Takes::Word(&["never", "on-warning", "on-error", "always"]),
             "At which ends of steps a mission pauses; on-error by default.",
         ),
-        key("notices", Takes::Boolean, "Whether whoever starts a mission gets messages; true by default."),
+        key(
+            "notices",
+            Takes::Boolean,
+            "Whether the one who starts a mission gets messages; true by default.",
+        ),
         key(
             "roles",
             Takes::List(&Takes::Text),

@@ -17,6 +17,7 @@ mod scope;
 mod states;
 mod step_condition;
 mod step_prompt;
+mod step_scope;
 mod steps;
 mod transitions;
 
@@ -315,7 +316,7 @@ pub struct Steps {
     pub description: Option<String>,
     /// When a mission pauses.
     pub policy: Policy,
-    /// Whether whoever starts a mission gets messages.
+    /// Whether the person or agent that starts a mission gets messages.
     pub notices: bool,
     /// The declared roles, or those that steps name, and `any`; a [`RoleId`] is an index here.
     pub roles: Vec<Spanned<String>>,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::decoder::{self, Decoder, shortened};
-use super::steps::StepScope;
+use super::step_scope::StepScope;
 use super::{Field, StepCondition, StepId};
 use crate::catalogue::{B04, B05, B06};
 use crate::diag::Diagnostic;

@@ -3,6 +3,7 @@
 use super::decoder::{Decoder, Field, Fields, shortened};
 use super::keys::{STEP, STEP_HEADER, STEP_WORKFLOW};
 use super::scope::Table;
+use super::step_scope::StepScope;
 use super::{
     Execution, Intervene, Permissions, Policy, RoleId, Step, StepId, Steps, header, step_condition,
     step_prompt,
@@ -31,15 +32,6 @@ const INTERVENTIONS: [(&str, Intervene); 4] = [
 
 const PERMISSIONS: [(&str, Permissions); 2] =
     [("full", Permissions::Full), ("reduced", Permissions::Reduced)];
-
-/// The names that steps refer to.
-pub(super) struct StepScope<'n> {
-    pub(super) steps: Table<'n>,
-    /// In the order of [`Steps::roles`].
-    roles: Vec<Spanned<String>>,
-    has_declared_roles: bool,
-    files: &'n PromptFiles,
-}
 
 /// A step workflow.
 pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Option<Steps> {

@@ -27,9 +27,9 @@ pub struct Plan<'a> {
     pub description: &'a str,
     /// The hash of its source and of its prompts; a mission records the plan that it follows.
     pub source_hash: &'a str,
-    /// When a mission pauses, unless whoever starts it says otherwise.
+    /// When a mission pauses, unless its start says otherwise.
     pub policy: Policy,
-    /// Whether whoever starts a mission gets messages at the boundaries of steps.
+    /// Whether the person or agent that starts a mission gets messages at the boundaries of steps.
     pub notices: bool,
     /// By [`RoleId`].
     pub roles: &'a [&'a str],

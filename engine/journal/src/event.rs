@@ -68,9 +68,9 @@ words! {
 
     /// Why an agent goes on after the end of a limit.
     GoesOn {
-        /// Orange has told it to.
-        Told = "it was told that the limit is over",
-        /// It did before Orange told it.
+        /// Orange has sent it a message.
+        Message = "it got the message that the limit is over",
+        /// It did so before Orange sent one.
         ByItself = "it went on by itself",
     }
 

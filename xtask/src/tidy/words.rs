@@ -96,7 +96,7 @@ const ONE_MEANING: &[(&str, &[&str])] = &[
     ("Outcome", &["codegen/src/model/mod.rs", "engine/core/src/exit.rs"]),
     ("Place", &[]),
     ("Run", &["tools/cli/src/graph/run.rs"]),
-    ("Step", &["codegen/src/model/mod.rs"]),
+    ("Step", &["codegen/src/model/mod.rs", "engine/core/src/plan.rs"]),
 ];
 
 /// A sentence that is refused for how it is built.

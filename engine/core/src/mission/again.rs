@@ -34,7 +34,7 @@ impl Mission {
         }
     }
 
-    /// The steps that this loop step sends back to be decided anew.
+    /// The steps that this loop step sends back to be decided again.
     ///
     /// They are those that it re-queues, itself, those between, those whose condition reads one of them, everything
     /// downstream that has not completed, and the handlers of all of these.
@@ -127,7 +127,7 @@ impl Mission {
     }
 }
 
-/// The steps with their handlers, which are taken anew each round.
+/// The steps with their handlers, which are taken again each round.
 fn with_handlers(plan: &Plan<'_>, mut steps: StepSet) -> StepSet {
     let handlers: alloc::vec::Vec<StepId> = steps.iter().filter_map(|id| plan.step(id).on_fail).collect();
     handlers.into_iter().for_each(|id| steps.add(id));
@@ -145,7 +145,7 @@ impl StepState {
         is_exhausted
     }
 
-    /// Lets it be decided anew.
+    /// Lets it be decided again.
     fn block(&mut self) {
         self.withdraw();
         self.status = StepStatus::Blocked;

@@ -13,7 +13,7 @@ enum Verdict {
 }
 
 /// What a dependency means for those that wait for it.
-pub(super) enum Outcome {
+pub(super) enum Dependency {
     Open,
     Satisfied,
     Failed,
@@ -22,7 +22,7 @@ pub(super) enum Outcome {
 impl Mission {
     /// Decides blocked steps until nothing changes. Stops at a loop step whose loop is exhausted, if a person is to be asked.
     pub(super) fn cascade(&mut self, plan: &Plan<'_>) -> Option<StepId> {
-        // What a handler can turn is not skipped, so handlers are taken before anything else is decided.
+        // Handlers are taken first: what they report can turn a condition.
         plan.step_ids().for_each(|id| self.take_handler(plan, id));
         loop {
             let mut has_changed = false;
@@ -59,11 +59,11 @@ impl Mission {
             return self.decide_handler(plan, id, failed);
         }
         let step = plan.step(id);
-        let failed = |it: &&StepId| matches!(self.outcome(plan, **it), Outcome::Failed);
+        let failed = |it: &&StepId| matches!(self.dependency(plan, **it), Dependency::Failed);
         if let Some(cause) = step.depends_on.iter().find(failed) {
             return Verdict::Fails(*cause);
         }
-        if !step.depends_on.iter().all(|it| matches!(self.outcome(plan, *it), Outcome::Satisfied)) {
+        if !step.depends_on.iter().all(|it| matches!(self.dependency(plan, *it), Dependency::Satisfied)) {
             return Verdict::Waits;
         }
         match self.holds(step.condition) {
@@ -93,15 +93,17 @@ impl Mission {
     }
 
     /// What a step means for those that wait for it.
-    pub(super) fn outcome(&self, plan: &Plan<'_>, id: StepId) -> Outcome {
+    pub(super) fn dependency(&self, plan: &Plan<'_>, id: StepId) -> Dependency {
         let state = self.step(id);
         match state.status {
-            StepStatus::Completed | StepStatus::Skipped => Outcome::Satisfied,
-            StepStatus::Failed if state.is_handled => Outcome::Satisfied,
-            StepStatus::Failed if self.is_asked_about(id) || self.awaits_handler(plan, id) => Outcome::Open,
-            StepStatus::Failed | StepStatus::Cancelled => Outcome::Failed,
+            StepStatus::Completed | StepStatus::Skipped => Dependency::Satisfied,
+            StepStatus::Failed if state.is_handled => Dependency::Satisfied,
+            StepStatus::Failed if self.is_asked_about(id) || self.awaits_handler(plan, id) => {
+                Dependency::Open
+            }
+            StepStatus::Failed | StepStatus::Cancelled => Dependency::Failed,
             StepStatus::Blocked | StepStatus::Queued | StepStatus::Assigned | StepStatus::Running => {
-                Outcome::Open
+                Dependency::Open
             }
         }
     }
@@ -157,7 +159,7 @@ impl Mission {
                     .step(**id)
                     .depends_on
                     .iter()
-                    .all(|it| matches!(self.outcome(plan, *it), Outcome::Satisfied))
+                    .all(|it| matches!(self.dependency(plan, *it), Dependency::Satisfied))
         };
         let first = plan.order.iter().find(is_ready).copied();
         let handlers = || self.with(|it| it.status == StepStatus::Blocked).next();

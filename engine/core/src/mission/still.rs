@@ -1,6 +1,6 @@
 //! What can still run: it decides whether a step whose condition does not hold waits or is skipped.
 
-use super::cascade::Outcome;
+use super::cascade::Dependency;
 use super::{Mission, StepStatus};
 use crate::plan::{Plan, StepId, StepSet};
 
@@ -45,7 +45,10 @@ impl Mission {
             StepStatus::Failed => self.is_asked_about(id) || self.awaits_handler(plan, id),
             StepStatus::Blocked => {
                 plan.step(id).handles.is_none()
-                    && !step.depends_on.iter().any(|it| matches!(self.outcome(plan, *it), Outcome::Failed))
+                    && !step
+                        .depends_on
+                        .iter()
+                        .any(|it| matches!(self.dependency(plan, *it), Dependency::Failed))
                     && (self.holds(step.condition) || step.condition.is_some_and(|it| found.has(it.step)))
             }
             StepStatus::Completed | StepStatus::Skipped | StepStatus::Cancelled => false,

@@ -21,7 +21,7 @@ pub enum StepPiece<'a> {
 /// The value that a placeholder names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepValue {
-    /// `{{mission_prompt}}`: what whoever started the mission asks for.
+    /// `{{mission_prompt}}`: what the start of the mission asks for.
     MissionPrompt,
     /// `{{worktree_path}}`
     WorktreePath,

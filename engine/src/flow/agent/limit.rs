@@ -45,7 +45,7 @@ pub fn go_on(app: &App, locked: &mut LockedTask, spawn: u32) -> Result<Option<St
     let reason = if is_at_one(locked.dir(), spawn) {
         let mark = format!("{}.{spawn}", locked.history().last_seq);
         agents::say(app, locked, spawn, &mark, GO_ON)?;
-        GoesOn::Told
+        GoesOn::Message
     } else {
         GoesOn::ByItself
     };

@@ -1,5 +1,5 @@
 //! What a mission does, written a second time: from the design and not from the reducer. Every rule is a question
-//! about sets of steps that is asked anew whenever its answer is needed, so nothing here can be out of date.
+//! about sets of steps that is asked again whenever its answer is needed, so nothing here can be out of date.
 
 mod questions;
 mod rules;
@@ -85,7 +85,7 @@ enum Decision {
     IsSkipped,
 }
 
-/// What an agent, or whoever watches it, says about an attempt.
+/// What an agent, or the one who watches it, says about an attempt.
 enum Word {
     Completed(Report),
     Failed(String),

@@ -41,7 +41,7 @@ fn the_simulator_reaches_every_end_and_refusal() {
     for seed in 0..400 {
         let mut random = Random::new(seed);
         random::tables(&mut random).with(|plan| {
-            let mut run = Run::new(plan, random::policy(&mut random));
+            let mut run = Simulation::new(plan, random::policy(&mut random));
             run.seen = Some(BTreeSet::new());
             run.happen_at_random(&mut random, 40).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
             seen.extend(run.seen.unwrap_or_default());
@@ -61,7 +61,7 @@ fn simulate(seed: u64) -> Result<(), String> {
     let tables = random::tables(&mut random);
     let policy = random::policy(&mut random);
     tables.with(|plan| {
-        let mut run = Run::new(plan, policy);
+        let mut run = Simulation::new(plan, policy);
         let length = random.below(40);
         let ended = run.happen_at_random(&mut random, length);
         ended.and_then(|()| run.happen_until_it_ends(&mut random, &tables)).map_err(|why| {
@@ -80,7 +80,7 @@ fn shortest(
     mut why: String,
 ) -> (Vec<Event>, String) {
     let failure = |events: &[Event]| {
-        let mut run = Run::new(plan, policy);
+        let mut run = Simulation::new(plan, policy);
         events.iter().find_map(|it| run.happens(it.clone()).err())
     };
     let mut index = 0;
@@ -96,7 +96,7 @@ fn shortest(
 }
 
 /// One mission beside its reference.
-struct Run<'p> {
+struct Simulation<'p> {
     plan: &'p Plan<'p>,
     mission: Mission,
     reference: Reference,
@@ -111,9 +111,9 @@ struct Run<'p> {
     seen: Option<BTreeSet<String>>,
 }
 
-impl<'p> Run<'p> {
-    fn new(plan: &'p Plan<'p>, policy: Policy) -> Run<'p> {
-        Run {
+impl<'p> Simulation<'p> {
+    fn new(plan: &'p Plan<'p>, policy: Policy) -> Simulation<'p> {
+        Simulation {
             plan,
             mission: Mission::new(plan, policy),
             reference: Reference::new(plan, policy),
@@ -310,7 +310,7 @@ impl<'p> Run<'p> {
     }
 }
 
-/// What a driver is told: this follows from the states before and after.
+/// The effects for a driver: this follows from the states before and after.
 pub fn effects_of(event: &Event, accepted: &Accepted, before: &Mission, after: &Mission) -> Vec<Effect> {
     let mut effects = Vec::new();
     if *accepted == Accepted::Repeated {
