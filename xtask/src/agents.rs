@@ -45,7 +45,7 @@ pub(crate) fn run(house: &House, arguments: &Agents) -> Result<ExitCode> {
         let text = table::replaced(&page.text, &table)
             .ok_or_else(|| format!("{PAGE} has no place for the table"))?;
         fs::write(house.root.join(PAGE), text).map_err(|error| format!("{PAGE}: {error}"))?;
-        println!("It stands in {PAGE}.");
+        println!("It is in {PAGE}.");
     }
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

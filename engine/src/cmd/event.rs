@@ -64,6 +64,6 @@ fn reply(given: &Answer) -> Result<()> {
         hook_specific_output: PermissionOutput { decision, hook_event_name: "PermissionRequest" },
     })?;
     writeln!(io::stdout(), "{output}").map_err(|cause| {
-        Error::new(Kind::Environment, format!("nobody reads the answer to a request: {cause}"))
+        Error::new(Kind::Environment, format!("the answer to a request cannot be written: {cause}"))
     })
 }

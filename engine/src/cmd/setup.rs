@@ -106,7 +106,7 @@ fn shown_all(plans: &[Plan<'_>], harnesses: &[String], missing: &[&str]) -> Vec<
     );
     if harnesses.is_empty() {
         lines.push(
-            "no coding agent is on PATH: install one; `orange doctor` says how, `orange setup --harness claude` looks all the same"
+            "no coding agent is on PATH: install one; `orange doctor` says how, `orange setup --harness claude` works without it"
                 .to_owned(),
         );
     } else if plans.is_empty() {

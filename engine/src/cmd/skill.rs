@@ -41,8 +41,8 @@ description: How to work on a task of Orange, and how to split work into such ta
 const AGENT: &str = "
 # Orange
 
-Orange drives tasks through a workflow. You write artifacts into TASK.md and ask for a status; the engine looks at what is
-written and decides.
+Orange drives tasks through a workflow. You write artifacts into TASK.md and ask for a status; the engine reads them and
+decides.
 
 ## When you work on a task
 
@@ -50,26 +50,26 @@ written and decides.
 2. Stay in your worktree and on its branch. If the branch is called `orange-tasks/…`, name it after the work with
    `git branch -m NAME` and run `orange task update --branch`.
 3. Read the rules of the project (AGENTS.md and the like), do the work, test it, commit it.
-4. When it is not clear what is to be done, write `## Questions` with two or three questions into TASK.md, ask for the status
+4. When it is not clear what to do, write `## Questions` with two or three questions into TASK.md, ask for the status
    in which questions are answered, if the workflow has one, and wait. After the answer:
    `orange task update --summary \"…\"`, then go on.
 5. Write the section that your status asks for, as below, into the body of TASK.md, and only then run the command.
-   `orange task next` says at any time which statuses can be asked for and what is still missing.
+   `orange task next` lists the statuses that you can ask for, and what is still missing.
 
-Where your shell does not find `orange`, call it by the path that your prompt gives, or as `\"$ORANGE_PROGRAM\"`.
+If your shell does not find `orange`, call it by the path that your prompt gives, or as `\"$ORANGE_PROGRAM\"`.
 
-What to leave alone: the frontmatter of TASK.md (`status`, counters and the like are put back), pushing, pull requests and
-comments on them, other tasks' worktrees. A person does these things, or the engine does.
+Leave alone: the frontmatter of TASK.md (the engine restores `status` and counters), pushing, pull requests and
+comments on them, other tasks' worktrees. A person or the engine does these things.
 
-When a command is refused, nothing has changed. Exit status 1: do what the help says and run it again. 4: somebody is at work on
-the task, run it again. 2 or 3: the command is wrong. 5 or 6: the machine or a file is not in order; a person has to mend it.
-What a section must have to pass is read from the last section of that name, outside of code blocks and comments. One that has been
-accepted counts once where it says `rewritten`: write what is true now.
+When a command is refused, nothing has changed. Exit status 1: do what the help says and run it again. 4: another command works on
+the task, run it again. 2 or 3: the command is wrong. 5 or 6: the machine or a file is broken; a person has to repair it.
+The engine reads the last section of a name, outside of code blocks and comments. Where a status asks for a `rewritten` section,
+a section that was accepted before does not count: write what is true now.
 
 ## What each status asks for
 
-`orange task show` names the workflow of your task and its status. `orange workflow contract NAME` prints the same as here, of
-the workflow as it is now.
+`orange task show` names the workflow of your task and its status. `orange workflow contract NAME` prints the same for
+the present workflow.
 ";
 
 const ORCHESTRATOR: &str = "
@@ -79,10 +79,10 @@ You scope the work and hand it out; each task's agent plans and does its own.
 
 1. Make a vague request clear first: ask two or three questions about scope, edge cases and acceptance, and wait for the answers.
    Never create a task from a vague request.
-2. Break it into tasks that do not depend on each other, each with a summary that says what will be different when it is done.
+2. Break it into tasks that do not depend on each other, each with a summary that says what is different when it is done.
 3. Create each with what its agent cannot know: requirements, constraints, decisions, and a plan if there is one.
    `orange task create BRANCH \"SUMMARY\" --context \"…\"` starts its agent in a worktree of its own; tasks without a free
    worktree wait their turn.
-4. Look at them with `orange task list` and `orange task show ID`. Tell the person when a task waits for them, is stuck, or has
+4. Watch them with `orange task list` and `orange task show ID`. Tell the person when a task waits for them, is stuck, or has
    something under `attention`. Merging, cancelling and migrating tasks is theirs to ask for.
 ";

@@ -27,13 +27,13 @@ fn a_command_reports_what_it_has_repaired() {
     task.ok("stop", &[]);
     forge(&task);
     let refused = task.fails(1, "gate_failed", "update", &["--status", "agent-review"]);
-    assert!(refused.contains("put right: status had `done`, and has `working`"), "{refused}");
+    assert!(refused.contains("repaired: status had `done`, and has `working`"), "{refused}");
     forge(&task);
     let answer = task.ok("update", &["--summary", "Mend it well"]);
     assert_eq!(answer["repaired"], json!([{ "field": "status", "found": "done", "kept": "working" }]));
     forge(&task);
     let said = world.orange(&["task", "update", &task.id, "--summary", "Mend it"]).out;
-    assert!(said.contains("put right: status had `done`"), "{said}");
+    assert!(said.contains("repaired: status had `done`"), "{said}");
     let shown = world.orange(&["task", "show", &task.id]).out;
     assert_eq!(shown.matches("task.repaired  field=status found=done kept=working").count(), 3, "{shown}");
 }

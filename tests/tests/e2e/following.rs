@@ -45,7 +45,7 @@ fn a_wait_says_why_it_gives_up() {
     world.fails(2, "usage", &["task", "wait", "fix"]);
     task.ok("cancel", &["--yes"]);
     let never = world.fails(1, "refused", &["task", "wait", "fix", "--status", "done"]);
-    assert!(never.contains("can no longer come to be done"), "{never}");
+    assert!(never.contains("can no longer reach done"), "{never}");
     world.ok(&["task", "wait", "fix", "--status", "cancelled"]);
 }
 

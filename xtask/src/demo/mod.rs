@@ -43,7 +43,7 @@ fn build(house: &House) -> Result<std::path::PathBuf> {
 fn play(scratch: &Scratch, page: &Page) -> Result<()> {
     let stories = [reviewed_twice(scratch, page)?, crashed_twice(scratch, page)?, one_worker(scratch, page)?];
     for story in &stories {
-        page.heading(&format!("What the journal of {} has on record", story.branch()));
+        page.heading(&format!("The journal of {}", story.branch()));
         story.history()?;
     }
     Ok(())

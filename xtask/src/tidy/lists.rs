@@ -1,4 +1,4 @@
-//! What must not be forgotten: fixtures nobody uses, golden files without a source, pages nobody can reach.
+//! Forgotten files: fixtures that no test uses, golden files without a source, pages that no list names.
 
 use super::Finding;
 use crate::house::File;

@@ -154,7 +154,7 @@ fn starts_programs(file: &File) -> impl Iterator<Item = Finding> {
             let place = format!("{}:{number}", file.path);
             Finding::new(
                 place,
-                "starts a program by itself",
+                "starts a program directly",
                 "go through engine/src/drive/exec.rs, where time limits and the environment are seen to",
             )
         },
@@ -171,8 +171,8 @@ fn opens_files(file: &File) -> impl Iterator<Item = Finding> {
         let place = format!("{}:{number}", file.path);
         Finding::new(
             place,
-            "opens, moves or removes a file of the home by itself",
-            "go through engine/src/nofollow.rs, which follows no link and waits for nobody",
+            "opens, moves or removes a file of the home directly",
+            "go through engine/src/nofollow.rs, which follows no link and never blocks",
         )
     })
 }
@@ -193,7 +193,7 @@ fn has_rules(file: &File) -> impl Iterator<Item = Finding> {
     let is_driver = DRIVERS.iter().any(|room| file.path.starts_with(room));
     let rule = move |code: &str| RULES.iter().find(|it| is_driver && code.contains(**it));
     code_outside_tests(file).filter_map(move |(number, code)| {
-        let problem = format!("decides by itself (`{}`)", rule(code)?);
+        let problem = format!("decides instead of the core (`{}`)", rule(code)?);
         let place = format!("{}:{number}", file.path);
         Some(Finding::new(place, problem, "ask `Machine::life`, and carry out what it answers"))
     })

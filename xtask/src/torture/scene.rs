@@ -205,7 +205,7 @@ pub(super) const SCENES: &[Scene] = &[
         to: "cancelled",
     },
     Scene {
-        name: "gc of a worktree whose link led to the main checkout, and was put right",
+        name: "gc of a worktree whose link led to the main checkout, and was repaired",
         prepare: |world, branch| {
             create(world, branch, &[])?;
             let task = Task::named(world, branch)?;
@@ -319,7 +319,7 @@ pub(super) const SCENES: &[Scene] = &[
             let task = Task::named(world, branch)?;
             task.has_begun(world)?;
             world.type_at(&task.session(), "worker", "do: exit 71")?;
-            world.until("its end is on record", || {
+            world.until("its end is recorded", || {
                 Task::named(world, branch).is_ok_and(|task| task.has_crashed())
             })
         },

@@ -86,7 +86,7 @@ impl Table {
     /// The table in Markdown.
     pub(super) fn render(&self, took: Duration) -> String {
         let mut text = String::from(
-            "\n| fault | injected | met nobody | answered all the same | finished by the next command | asked for again | reported as `attention` | lost |\n\
+            "\n| fault | injected | after the end | answered all the same | finished by the next command | repeated | reported as `attention` | lost |\n\
              |---|---|---|---|---|---|---|---|\n",
         );
         let mut total = Row { kind: "all", ..Row::default() };

@@ -265,7 +265,7 @@ impl World {
         let start = Instant::now();
         while !holds() {
             if start.elapsed() > PATIENCE {
-                return Err(format!("waited in vain until {what}"));
+                return Err(format!("the time is over before this: {what}"));
             }
             thread::sleep(Duration::from_millis(3));
         }

@@ -29,7 +29,7 @@ use crate::log_file::LEVELS;
     name = "orange",
     version,
     after_help = "\
-Without a command it lists the tasks, or says what to do first. `--help` behind a command, or `help` before it, says more of that.
+Without a command it lists the tasks, or the first steps. `--help` after a command, or `help` before it, prints its help.
 
 Examples:
   orange project add ~/code/coffee --pool-size 2
@@ -106,17 +106,17 @@ Examples:
   orange setup --undo
 
 It shows, for each coding agent on PATH and each project, what the agent would ask (a login, trust in the repository,
-permissions) and what would answer it. Agents are started where nobody answers, so what is open refuses a task's start.
+permissions) and what would answer it. A task does not start with an open question, since its agent runs without a person.
 On a terminal it asks for each agent in each project; nothing is changed before the last answer, and --yes agrees to all.
-With a yes it is recorded in ORANGE_HOME/setup.json and passed as arguments of each agent; a file of the agent's own is
-changed only where no argument will do, is named, and comes back with --undo.")]
+ORANGE_HOME/setup.json records the consent, and each agent gets it as arguments. A file of the agent's own is changed only
+if no argument does the same; the output names it, and --undo restores it.")]
     Setup(SetupArgs),
     /// Answer agents over the Model Context Protocol: task_list, task_show, task_next, task_update
     #[command(after_help = "\
 Example:
   orange mcp
 
-It becomes `orange-mcp`, which lies beside `orange` or on PATH. An agent's settings name it as a server:
+It executes `orange-mcp`, which is beside `orange` or on PATH. An agent's settings name it as a server:
 claude mcp add orange -- orange mcp")]
     Mcp,
     /// Check everything that tasks need, and what they have left; changes nothing
@@ -125,7 +125,7 @@ Examples:
   orange doctor
   orange doctor --json
 
-Every finding comes with what to do about it. Exit status: 0 when nothing is broken, 5 when something is.")]
+Every finding has a remedy. Exit status: 0 when nothing is broken, 5 when something is.")]
     Doctor,
     /// Show what finished tasks have left, and remove it with --yes
     #[command(after_help = "\
@@ -134,13 +134,13 @@ Examples:
   orange gc --kind backup --older-than 7
   orange gc --project coffee --yes
 
-Kinds, each with the age after which it may go where nothing else is set:
-  backup      30 days   a backup of a task that is over, all of which is merged
+Kinds, each with the age after which it is removed by default:
+  backup      30 days   a backup of a finished task, all of which is merged
   branch      30 days   a branch that was made for such a task, and is merged
   trash       90 days   a deleted task that has no backup
-  definition  30 days   a former definition of a workflow of your own that no task has
+  definition  30 days   a former definition of a custom workflow that no task follows
   temporary             a file of a process that has died
-A project's own ages are set by `orange project update`, and `orange monitor` keeps to those by itself. Orange never
+`orange project update` sets the ages of a project, and `orange monitor` applies them. Orange never
 removes work that is not merged, whatever its age.")]
     Gc(GcArgs),
     /// Print the completion script of a shell

@@ -16,8 +16,8 @@ Examples:
   orange task create --project coffee fix-42 -- \"-v is ignored\"
   git log -1 | orange task create explain \"Explain this commit\" --context - --no-spawn
 
-The summary is one argument, in quotes: further words are refused. Without one, the agent asks what is to be done. Work goes on on a
-branch that exists. With `--status agent-review` (in the default workflow) a reviewer looks at it first, with `--status reviewing` it
+The summary is one argument, in quotes: further words are refused. Without one, the agent asks what to do. An existing branch
+is continued. With `--status agent-review` (in the default workflow) a reviewer examines it first, with `--status reviewing` it
 waits for you.")]
     Create(CreateArgs),
     /// List tasks
@@ -28,7 +28,7 @@ Examples:
   orange task list
   orange task list --status stuck --all --json
 
-Tasks of all projects that are not over, the oldest first, wherever you stand; those that cannot be read come last."
+Lists the unfinished tasks of all projects, the oldest first; tasks that cannot be read come last."
     )]
     List(ListArgs),
     /// Show a task: its fields, sections, history and what needs attention
@@ -37,7 +37,7 @@ Examples:
   orange task show add-login
   orange task show add-login --all
 
-Of the history it shows the last 200 events.")]
+Shows the last 200 events of the history.")]
     Show {
         /// Which task.
         #[command(flatten)]
@@ -55,7 +55,7 @@ Examples:
   orange task wait add-login --status working --timeout 5
   orange task wait add-login --status reviewing --status stuck --timeout 3600
 
-It ends with status 1 when the time is over, and when the task can never come to that status any more.")]
+It ends with status 1 when the time is over, or when the task can no longer reach that status.")]
     Wait(WaitArgs),
     /// Print what happens to it, or to all tasks, as it happens
     #[command(after_help = "\
@@ -75,7 +75,7 @@ Examples:
   orange task logs add-login --raw
   orange task logs add-login --follow    (until the agent has ended)
 
-Tools' arguments and answers are shortened for people. What agents did is kept when they end, and after the task, too.")]
+For people, arguments and results of tools are shortened. Transcripts stay after the end of an agent and of its task.")]
     Logs(LogsArgs),
     /// Answer what an agent asks: whether it may use a tool
     #[command(after_help = "\
@@ -83,8 +83,8 @@ Examples:
   orange task answer k3v9qa8b2c7d1e6f0g5h4.1.9f2c allow
   orange task answer k3v9qa8b2c7d1e6f0g5h4.1.9f2c deny --message \"Not the network, please\"
 
-`orange task list --json` and `orange task show` name the request. An answer is for that one alone; a request that was answered
-already, or on the agent's screen, is refused. Only a person answers.")]
+`orange task list --json` and `orange task show` name the request. An answer is for that request only; a second answer, also after
+one on the agent's screen, is refused. Only a person may answer.")]
     Answer(AnswerArgs),
     /// Start the agent of a pending task
     #[command(after_help = "Example:\n  orange task spawn add-login")]
@@ -95,8 +95,8 @@ Examples:
   orange task respawn add-login
   orange task respawn add-login --fresh
 
-The agent continues the conversation of the one before, where its harness can do that and still knows it; the answer says
-if not.")]
+The agent continues the conversation of the agent before it, if its harness can do that and still has it; the answer says
+when it does not.")]
     Respawn {
         /// Which task.
         #[command(flatten)]
@@ -126,8 +126,7 @@ what the `respawn_prompt` of the task's status says; without one, its first prom
 Example:
   orange task stop add-login
 
-No exit rule is applied, and no agent starts by itself: `orange task respawn` starts it again, and so does any transition that
-starts an agent.")]
+No exit rule applies, and no agent starts until `orange task respawn` or a transition starts one.")]
     Stop(TaskName),
     /// Change a task's status, summary or branch
     #[command(after_help = "\
@@ -137,16 +136,16 @@ Examples:
   orange task update --branch                   (take over the name of the checked-out branch)
   orange task update add-login --status done --dry-run
 
-`--branch NAME` renames the task's branch, in its worktree, too, as long as no remote and no pull request has it. A branch that is
-there already becomes the task's when its worktree was switched to it, or when it has none.")]
+`--branch NAME` renames the task's branch, in its worktree, too, as long as no remote and no pull request has it. An existing
+branch becomes the task's if its worktree is on it, or if the task has no worktree.")]
     Update(UpdateArgs),
     /// Ask for the one transition that completes the task's status
     #[command(after_help = "\
 Example:
   orange task complete                          (an agent, in its worktree)
 
-That is the one whose gate reads what the status asks to be written: from `working` of the default workflow to `agent-review`, with a
-verdict in `## Review` to where that leads. Where there are several, they are listed and none is asked for.")]
+That is the transition whose gate reads what the status asks for: from `working` of the default workflow to `agent-review`, and from
+there to the status for the verdict in `## Review`. If there are several, it lists them and asks for none.")]
     Complete(TaskName),
     /// Attach the terminal to a task's session
     #[command(after_help = "Example:\n  orange task attach add-login")]
@@ -166,7 +165,7 @@ verdict in `## Review` to where that leads. Where there are several, they are li
 Example:
   orange task delete add-login --yes
 
-A task that is under way is refused: cancel it first.")]
+A task that is not over is refused: cancel it first.")]
     Delete {
         /// Which task.
         #[command(flatten)]
@@ -181,8 +180,8 @@ Examples:
   orange task restore add-login
   orange task restore add-login --backup 2
 
-A deleted task comes back as it was. Of any other one, the work that was kept when its worktree was given back
-becomes a branch; worktrees and existing branches stay as they are. With several backups, `--backup` says which.")]
+A deleted task comes back as it was. For any other task, the backup of its worktree becomes a branch; worktrees and
+existing branches stay as they are. With several backups, `--backup` selects one.")]
     Restore {
         /// Which task.
         #[command(flatten)]
@@ -197,7 +196,7 @@ Examples:
   orange task migrate add-login --to working
   orange task migrate add-login --to reviewing --workflow minimal
 
-No gate is asked and no hook is run: worktree, session and agents stay as they are.")]
+It checks no gate and runs no hook: worktree, session and agents stay as they are.")]
     Migrate {
         /// Which task.
         #[command(flatten)]
@@ -215,17 +214,17 @@ Examples:
   orange task merge add-login --local
   orange task merge add-login --local --strategy merge
 
-A task with a pull request is merged on GitHub: this asks what has become of that, and then only cleans up. Where `gh` is in
-use, it finds the one that somebody has opened by hand for the branch, too.
-`--force` lets a person merge work that is not reviewed; the task's history says so. It ends agents that are alive, and
-asks before that, unless `--yes` is there. A task that was finished without a merge is merged, too, and stays where it is.")]
+A task with a pull request is merged on GitHub: this command asks GitHub for its state, and then only cleans up. With `gh`,
+it also finds a pull request that somebody has opened by hand for the branch.
+`--force` lets a person merge work that is not reviewed; the task's history says so. It ends living agents, after a
+question that `--yes` answers. A finished task without a merge is merged, too, and keeps its status.")]
     Merge(MergeArgs),
     /// Push a task's branch and open a pull request for it
     #[command(after_help = "\
 Example:
   orange task create-pr add-login
 
-Its title is the task's summary; its text, the summary, the section `## Context` and the repository's template. A branch
+Its title is the task's summary; its text has the summary, the section `## Context` and the repository's template. A branch
 that has an open pull request keeps it. This needs `gh`, the GitHub command line.")]
     CreatePr(TaskName),
     /// Finish an open transition; `orange` starts this in a process of its own

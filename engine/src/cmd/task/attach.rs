@@ -53,7 +53,7 @@ fn end_of(records: &[Record]) -> String {
         let Event::AgentExited(Exited { spawn, reason, .. }) = &record.event else { return None };
         Some((*spawn, reason))
     });
-    let Some((number, reason)) = end else { return "No agent's end is on record.".to_owned() };
+    let Some((number, reason)) = end else { return "No end of an agent is recorded.".to_owned() };
     let actor = records.iter().find_map(|record| {
         let (Event::AgentSpawned(spawn) | Event::AgentRespawned(spawn)) = &record.event else { return None };
         (spawn.spawn == number).then_some(spawn.actor.as_str())

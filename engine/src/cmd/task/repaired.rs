@@ -37,5 +37,5 @@ fn line(Repair { field, found, kept }: &Repair) -> String {
         Some(text) => format!("`{}`", one_line(text, 80)),
         None => "nothing".to_owned(),
     };
-    format!("put right: {field} had {}, and has {}", show(found), show(kept))
+    format!("repaired: {field} had {}, and has {}", show(found), show(kept))
 }

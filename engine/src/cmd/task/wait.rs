@@ -60,8 +60,7 @@ fn has_come(app: &App, dir: &TaskDir, history: &TaskHistory, statuses: &[String]
     }
     if machine.state(state).terminal {
         let status = &history.owned.status;
-        let message =
-            format!("{} is {status} and can no longer come to be {}", dir.id, statuses.join(" or "));
+        let message = format!("{} is {status} and can no longer reach {}", dir.id, statuses.join(" or "));
         return Err(Error::new(Kind::Refused, message)
             .help(format!("`orange task show {}` says what happened", dir.id)));
     }

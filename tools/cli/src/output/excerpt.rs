@@ -26,11 +26,11 @@ pub(super) struct Excerpt {
     name: String,
     text: String,
     blocks: Vec<Block>,
-    /// Where each shown place stands in `text`, and in the source.
+    /// Where each shown place is in `text`, and in the source.
     places: Vec<(SourceSpan, Position)>,
 }
 
-/// The line that has the byte `at`, without the white space around it, short enough to stand in a sentence.
+/// The line that has the byte `at`, without the white space around it, short enough for a sentence.
 pub(super) fn quote(text: &str, at: usize) -> String {
     let at = text.floor_char_boundary(at);
     let line = line_around(text, at);
@@ -93,7 +93,7 @@ impl Excerpt {
         excerpt
     }
 
-    /// Where the span of this number stands in the excerpt.
+    /// Where the span of this number is in the excerpt.
     pub(super) fn place(&self, number: usize) -> SourceSpan {
         self.places.get(number).map_or((0, 0).into(), |(span, _)| *span)
     }

@@ -34,7 +34,7 @@ const FINGERPRINT: &str = "place/v1";
 ///
 /// # Errors
 ///
-/// None that a report of ours can cause; serde has one all the same.
+/// A report cannot cause one, but the type of serde has it.
 pub(crate) fn sarif(report: &Report, failures: &[Failure]) -> Result<String, Failure> {
     let mut repositories = Repositories::default();
     let rules: HashMap<&str, usize> =
