@@ -84,9 +84,6 @@ impl Source {
     }
 
     /// Reads a source from anything, up to 16 MiB; `path` names it and gives its format, YAML by default.
-    ///
-    /// # Errors
-    /// As [`Source::read`].
     pub fn from_reader(path: impl Into<String>, reader: impl Read) -> Result<Self, Box<Diagnostic>> {
         let path = path.into();
         let mut bytes = Vec::new();

@@ -13,9 +13,6 @@ pub struct Header<'h> {
 }
 
 /// A whole Rust file with the module of one workflow.
-///
-/// # Errors
-/// Those of [`emit`].
 pub fn pretty(checked: &Checked, options: &Options, header: Header<'_>) -> Result<String, Vec<Diagnostic>> {
     let tokens = emit(checked, options)?;
     // Code that syn cannot read is printed as it is, and the Rust compiler says what is wrong with it.

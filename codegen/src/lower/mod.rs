@@ -25,8 +25,8 @@ use orange_core::{Machine, TransitionId, fnv1a};
 use crate::catalogue::S14;
 use crate::guard::Guard;
 use crate::model::{
-    Commands, Condition, Definition, Ending, ExitRule, Gate, Hook, Outcome, Piece, Prompt, Spawn, Steps,
-    Transition, Workflow,
+    Condition, Definition, Ending, ExitRule, Gate, Hook, Outcome, Piece, Prompt, Spawn, Steps, Transition,
+    Workflow,
 };
 use crate::{Checked, Diagnostic};
 
@@ -102,7 +102,7 @@ impl<'a> Lowering<'a> {
                 .exit_rules
                 .keep(exit_rules(workflow).into_iter().map(|rule| self.exit_rule(rule))),
             prompts: arena.prompts.keep(workflow.prompts.iter().map(|it| self.prompt(it))),
-            commands: commands(workflow.commands),
+            commands: workflow.commands,
             poll_interval: workflow.exit_monitoring.poll_interval,
         }
     }
@@ -221,11 +221,6 @@ fn piece(piece: &Piece) -> core::Piece<'_> {
         Piece::Text(text) => core::Piece::Text(text),
         Piece::Value(value) => core::Piece::Value(*value),
     }
-}
-
-fn commands(commands: Commands) -> core::Commands {
-    let Commands { spawn, clarify, review, merge, cancel, crash } = commands;
-    core::Commands { spawn, clarify, review, merge, cancel, crash }
 }
 
 /// Where each state's transitions begin, and behind them where they end.

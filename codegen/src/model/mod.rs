@@ -26,8 +26,8 @@ pub use transitions::Ends;
 
 pub use orange_core::plan::{Execution, Field, Intervene, Policy, RoleId, StepId, StepValue};
 pub use orange_core::{
-    Action, Actor, Actors, CRASH_COUNT, CounterId, DEFAULT_STUCK_AFTER, HarnessOf, MAX_RESUME_AFTER,
-    Permissions, PromptId, REVIEW_ROUND, StateId, Value, Verdict,
+    Action, Actor, Actors, CRASH_COUNT, Commands, CounterId, DEFAULT_STUCK_AFTER, HarnessOf,
+    MAX_RESUME_AFTER, Permissions, PromptId, REVIEW_ROUND, StateId, Value, Verdict,
 };
 
 pub use crate::guard::Counter;
@@ -77,23 +77,6 @@ pub struct Workflow {
     pub exit_monitoring: ExitMonitoring,
     /// In source order; a [`PromptId`] is an index here.
     pub prompts: Vec<Prompt>,
-}
-
-/// Which state each command drives to. Absent where neither the workflow nor a default names one.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Commands {
-    /// `spawn` of a task with a summary.
-    pub spawn: Option<StateId>,
-    /// `spawn` of a task without one.
-    pub clarify: Option<StateId>,
-    /// Where reviewers work.
-    pub review: Option<StateId>,
-    /// `merge`.
-    pub merge: Option<StateId>,
-    /// `cancel`.
-    pub cancel: Option<StateId>,
-    /// Where escalation goes.
-    pub crash: Option<StateId>,
 }
 
 /// One state.

@@ -5,6 +5,7 @@
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle};
 
 use super::limits::{MAX_BYTES, MAX_DEPTH};
+use super::yaml::parser;
 use crate::span::Span;
 
 #[cfg(test)]
@@ -110,16 +111,7 @@ type Read<'t> = (Event<'t>, Span);
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str) -> Self {
-        let options = granit_parser::options! {
-            emit_comments: false,
-            emit_anchor_events: true,
-            emit_unresolved_aliases: true,
-            disallow_directives: true,
-            flow_nesting_limit: MAX_DEPTH,
-            block_nesting_limit: MAX_DEPTH,
-        };
-        let parser = Parser::new_from_str_with_options(text, options);
-        Self { text, parser, start: None, tokens: Vec::new(), at: 0 }
+        Self { text, parser: parser(text), start: None, tokens: Vec::new(), at: 0 }
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "the parser's enum, which it may extend")]

@@ -23,6 +23,19 @@ pub(super) fn read(text: &str) -> (Option<Node>, Vec<Diagnostic>) {
     (tree, reader.found)
 }
 
+/// The parser's events of a text. What it refuses is refused for [`super::layout`] too.
+pub(super) fn parser(text: &str) -> Parser<'_, granit_parser::StrInput<'_>> {
+    let options = granit_parser::options! {
+        emit_comments: false,
+        emit_anchor_events: true,
+        emit_unresolved_aliases: true,
+        disallow_directives: true,
+        flow_nesting_limit: MAX_DEPTH,
+        block_nesting_limit: MAX_DEPTH,
+    };
+    Parser::new_from_str_with_options(text, options)
+}
+
 type Fatal = Box<Diagnostic>;
 
 struct Reader<'t> {
@@ -56,17 +69,9 @@ struct Measure {
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str) -> Self {
-        let options = granit_parser::options! {
-            emit_comments: false,
-            emit_anchor_events: true,
-            emit_unresolved_aliases: true,
-            disallow_directives: true,
-            flow_nesting_limit: MAX_DEPTH,
-            block_nesting_limit: MAX_DEPTH,
-        };
         Self {
             text,
-            parser: Parser::new_from_str_with_options(text, options),
+            parser: parser(text),
             found: Vec::new(),
             anchors: BTreeMap::new(),
             alias_nodes: MAX_ALIAS_NODES,

@@ -20,9 +20,6 @@ pub struct Answer {
 
 impl Answer {
     /// An answer whose JSON is this value.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be written.
     pub fn of(value: &impl Serialize, text: impl Into<String>) -> Result<Answer> {
         Ok(Answer { json: Some(written(value)?), ..Answer::text(text) })
     }
@@ -44,9 +41,6 @@ impl Answer {
 }
 
 /// A value in JSON.
-///
-/// # Errors
-/// `environment` when it cannot be written.
 pub fn written(value: &impl Serialize) -> Result<String> {
     let unwritten = |cause| Error::new(Kind::Environment, format!("cannot write the answer: {cause}"));
     serde_json::to_string(value).map_err(unwritten)

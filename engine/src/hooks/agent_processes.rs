@@ -25,9 +25,6 @@ pub struct Room(atomic::Room);
 
 impl Room {
     /// Reserves the file before the agent starts.
-    ///
-    /// # Errors
-    /// `environment` when the disk refuses.
     pub fn make(dir: &TaskDir, spawn: u32) -> Result<Room> {
         /// The identifier of a boot and four numbers need half of this.
         const LENGTH: usize = 512;
@@ -37,9 +34,6 @@ impl Room {
     }
 
     /// Records this process as the wrapper of this agent.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be written.
     pub fn note(self, agent: Process) -> Result<()> {
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let Some(wrapper) = Process::alive(own) else { return Ok(()) };
@@ -69,27 +63,18 @@ impl AgentProcesses {
 
     /// How long ago the agent of this spawn has begun, independent of the clock; none if that was not recorded, or was
     /// before the system started.
-    ///
-    /// # Errors
-    /// As [`AgentProcesses::read`].
     pub fn age(dir: &TaskDir, spawn: u32) -> Result<Option<Duration>> {
         let processes = AgentProcesses::read(dir, spawn)?.filter(AgentProcesses::is_of_this_boot);
         Ok(processes.and_then(|processes| processes.agent.age()))
     }
 
     /// The records of all agents of the task whose end is not recorded yet.
-    ///
-    /// # Errors
-    /// As [`AgentProcesses::read`].
     pub fn all(dir: &TaskDir) -> Result<Vec<AgentProcesses>> {
         let spawns = spawns(dir, "json")?.into_iter();
         spawns.filter_map(|spawn| AgentProcesses::read(dir, spawn).transpose()).collect()
     }
 
     /// Deletes the records of agents whose end is recorded: a kill may have come between that record and this.
-    ///
-    /// # Errors
-    /// `environment` when one cannot be removed.
     pub fn sweep(dir: &TaskDir, is_alive: impl Fn(u32) -> bool) -> Result<()> {
         let spawns = [spawns(dir, "json")?, spawns(dir, "secret")?].concat();
         let ended = spawns.into_iter().filter(|spawn| !is_alive(*spawn));
@@ -97,9 +82,6 @@ impl AgentProcesses {
     }
 
     /// Deletes the record and the agent's secret: the agent's end is recorded.
-    ///
-    /// # Errors
-    /// `environment` when it cannot be removed.
     pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
         atomic::remove(&dir.agent(spawn)).and_then(|()| secret::forget(dir, spawn))
     }

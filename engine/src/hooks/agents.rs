@@ -167,9 +167,6 @@ pub fn started_since(app: &App, locked: &LockedTask, hook: &Hook<'_>, since: u64
 
 /// Ends the agents of the task with everything that they have started, and their session. Windows that a person has
 /// opened in that session stay.
-///
-/// # Errors
-/// `environment` when tmux fails or a process does not end.
 pub fn kill_session(app: &App, locked: &mut LockedTask) -> Result<Set> {
     let (session, history) = (locked.task().owned.tmux_session.clone(), locked.history());
     if session.is_none() && history.last_spawn == 0 {
@@ -185,9 +182,6 @@ pub fn kill_session(app: &App, locked: &mut LockedTask) -> Result<Set> {
 }
 
 /// Ends the reviewers with everything that they have started. The session ends with them if it has no other agent.
-///
-/// # Errors
-/// `environment` when tmux fails or a process does not end.
 pub fn kill_reviewer(app: &App, locked: &mut LockedTask) -> Result<Set> {
     let reviewers: Vec<_> =
         of_actor(locked, Actor::Reviewer).map(|(n, record)| (*n, record.window.clone())).collect();
@@ -201,9 +195,6 @@ pub fn kill_reviewer(app: &App, locked: &mut LockedTask) -> Result<Set> {
 
 /// Ends the agents that a person has stopped and whose end is not recorded, with everything that they have started. The
 /// session ends with them if it has no other agent.
-///
-/// # Errors
-/// `environment` when tmux fails or a process does not end.
 pub fn end_stopped(app: &App, locked: &mut LockedTask) -> Result<()> {
     let history = locked.history();
     let stopped: Vec<_> =
@@ -221,9 +212,6 @@ pub fn end_stopped(app: &App, locked: &mut LockedTask) -> Result<()> {
 }
 
 /// Ends the processes and the pane of an agent whose end was not reported.
-///
-/// # Errors
-/// `environment` when tmux fails or a process does not end.
 pub fn clear_away(app: &App, locked: &LockedTask, spawn: u32) -> Result<()> {
     let window = locked.history().agents.get(&spawn).map(|record| record.window.clone());
     window.map_or(Ok(()), |window| kill_agent(app, locked, spawn, &window))
@@ -290,9 +278,6 @@ fn until_it_has_read(spawn: u32, pane: &Pane) -> Result<()> {
 }
 
 /// The living agent of this actor, by the journal, by the recorded processes, and by tmux.
-///
-/// # Errors
-/// Those of reading that record.
 pub fn live<'o>(
     locked: &'o LockedTask,
     panes: &[Pane],
@@ -307,9 +292,6 @@ pub fn live<'o>(
 }
 
 /// Keeps the transcripts of these agents, records their end, and deletes the record of their processes.
-///
-/// # Errors
-/// Those of writing.
 pub fn gone(app: &App, locked: &mut LockedTask, spawns: &[u32], reason: &Ending) -> Result<()> {
     let exited = |number| Exited { reason: reason.clone(), ..trace::keep(app, locked, number) };
     let ends = spawns.iter().map(|number| Event::AgentExited(exited(*number)).into()).collect();

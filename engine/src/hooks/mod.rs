@@ -97,18 +97,12 @@ fn spawn(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) ->
 
 /// Refuses hooks that cannot work, before anything has changed: a harness, tmux or git that is missing or too old, a worktree
 /// that is not available. Returns the slot for the worktree that is going to be acquired.
-///
-/// # Errors
-/// `environment` or `refused`, with what to do.
 pub fn preflight(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<Option<Room>> {
     check_spawns(app, task, effects)?;
     if acquires(effects) { workspace::preflight(app, task) } else { Ok(None) }
 }
 
 /// As [`preflight`], without a slot: nothing is going to be acquired.
-///
-/// # Errors
-/// The same.
 pub fn dry_run(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
     check_spawns(app, task, effects)?;
     if acquires(effects) { workspace::dry_run(app, task) } else { Ok(()) }

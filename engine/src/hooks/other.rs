@@ -15,9 +15,6 @@ use crate::{Error, Kind, Result};
 
 /// Removes the task's branch from the remote, if it was made for this task. A branch that was there before, or that the agent has
 /// switched to, is somebody else's; a missing branch is no error.
-///
-/// # Errors
-/// `environment` when git or the remote fails.
 pub fn delete_remote_branch(app: &App, locked: &LockedTask) -> Result<()> {
     let branch = &locked.task().branch;
     let Some(from) = locked.history().made.get(branch) else { return Ok(()) };
@@ -50,9 +47,6 @@ pub fn set_field(locked: &mut LockedTask, field: &str, value: &str) -> Result<()
 }
 
 /// Puts the message into the task's `attention`, where people look.
-///
-/// # Errors
-/// Those of the store.
 pub fn notify(locked: &mut LockedTask, message: &str) -> Result<()> {
     locked.call_attention(message.trim())
 }

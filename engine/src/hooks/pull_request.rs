@@ -71,9 +71,6 @@ pub fn open(app: &App, locked: &mut LockedTask) -> Result<Opened> {
 
 /// Takes over the open pull request that the branch of a new task has already, if GitHub answers quickly; no answer is
 /// no failure.
-///
-/// # Errors
-/// Those of the store and of git.
 pub fn adopt(app: &App, locked: &mut LockedTask) -> Result<()> {
     let project = app.project_of(locked.task())?;
     let branch = &locked.task().branch;
@@ -88,9 +85,6 @@ pub fn adopt(app: &App, locked: &mut LockedTask) -> Result<()> {
 
 /// Asks GitHub for the pull request that somebody else has opened for the branch of a task without one. The answer
 /// is the task's pull request: it is open, or was merged since the task was created. `None` where GitHub is not in use.
-///
-/// # Errors
-/// `environment` when gh is too slow or fails.
 pub fn find(app: &App, gh: &Gh, task: &Task) -> Result<Option<PullRequest>> {
     let found = gh.of_branch_if_used(&task.branch, app.path())?;
     Ok(found.filter(|pr| is_of(task, pr)))
@@ -111,9 +105,6 @@ fn seconds(time: &str) -> &str {
 }
 
 /// Keeps the address of a pull request of the task, once.
-///
-/// # Errors
-/// Those of the store.
 pub fn keep(locked: &mut LockedTask, url: &str) -> Result<()> {
     if locked.history().pr.as_deref() != Some(url) {
         locked.append(Event::PrCreated { url: url.to_owned() }, Set::new())?;

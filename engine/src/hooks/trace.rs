@@ -93,9 +93,6 @@ fn sought_file(app: &App, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<
 }
 
 /// How the conversation of an agent begins, which may replace another agent of its actor.
-///
-/// # Errors
-/// `environment` when there are no random numbers.
 pub fn beginning(
     app: &App,
     locked: &LockedTask,

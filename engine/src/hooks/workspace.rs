@@ -22,9 +22,6 @@ pub struct Room {
 
 impl Room {
     /// Gives the slot to the task.
-    ///
-    /// # Errors
-    /// `environment` when the disk or git refuses.
     pub fn take(mut self) -> Result<()> {
         let git = Git::at(&self.project.path);
         let is_usable = |worktree: &Path| git.is_usable(worktree);
@@ -34,9 +31,6 @@ impl Room {
 
 /// Refuses an `acquire_workspace` that cannot work: no git, no identity, a branch that is checked out somewhere else, no
 /// free worktree. It locks the pool until the slot is taken; a task that has a worktree needs none.
-///
-/// # Errors
-/// `environment` or `refused`, with what to do.
 pub fn preflight(app: &App, task: &Task) -> Result<Option<Room>> {
     let Some(project) = without_worktree(app, task)? else { return Ok(None) };
     let pool = Pool::lock(&app.home)?;
@@ -45,9 +39,6 @@ pub fn preflight(app: &App, task: &Task) -> Result<Option<Room>> {
 }
 
 /// As [`preflight`], for the pool as it is at this moment.
-///
-/// # Errors
-/// The same.
 pub fn dry_run(app: &App, task: &Task) -> Result<()> {
     let Some(project) = without_worktree(app, task)? else { return Ok(()) };
     check_room(app, &project, task, &pool::read(&app.home)?)
@@ -202,9 +193,6 @@ fn empty(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
 }
 
 /// Frees the slot of a task that holds no worktree any more.
-///
-/// # Errors
-/// Those of reading and writing the pool.
 pub fn give_back(app: &App, task: &Task) -> Result<()> {
     if task.owned.workspace.is_none() && pool::has_slot_of(&app.home, &task.id)? {
         Pool::lock(&app.home)?.unbind(&task.id)?;
@@ -213,9 +201,6 @@ pub fn give_back(app: &App, task: &Task) -> Result<()> {
 }
 
 /// Whether this task, which has no worktree, could get one now.
-///
-/// # Errors
-/// Those of reading the pool and the projects.
 pub fn is_free(app: &App, project: &str, task: &str) -> Result<bool> {
     let project = projects::get(&app.home, project)?;
     let pool = Pool::lock(&app.home)?;
