@@ -68,7 +68,7 @@ impl<'b> Both<'b> {
     }
 
     /// An old guard as a condition over [`counters`](Self::counters).
-    pub(super) fn translated(&self, expr: &Expr) -> Expr {
+    fn translated(&self, expr: &Expr) -> Expr {
         let all = |parts: &[Expr]| parts.iter().map(|it| self.translated(it)).collect();
         match expr {
             Expr::Or(parts) => Expr::Or(all(parts)),

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::Result;
 use crate::answer::ListedProject;
 use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::{ProjectCommand, ProjectSettings};
-use crate::flow::project::{self, Change};
+use crate::flow::project;
 use crate::store::projects::{self, Project};
 use crate::store::transcripts;
+use crate::{Error, Kind, Result};
 
 /// Runs it.
 pub fn run(app: &App, command: &ProjectCommand) -> Result<Answer> {
@@ -32,8 +32,9 @@ pub fn named_or_here(app: &App, name: Option<&str>) -> Result<Project> {
 }
 
 fn add(app: &App, path: Option<&PathBuf>, name: Option<&str>, settings: &ProjectSettings) -> Result<Answer> {
-    let change = change(path, settings);
-    let project = project::add(app, name, &change)?;
+    let path = path.map_or_else(|| app.folder.clone(), |path| app.folder.join(path));
+    let branch = settings.default_branch.as_deref();
+    let project = project::add(app, &path, name, branch, |project| set(project, settings))?;
     answer(&project, format!("added {} ({})", project.name, project.path.display()), settings)
 }
 
@@ -43,30 +44,31 @@ fn update(
     path: Option<&PathBuf>,
     settings: &ProjectSettings,
 ) -> Result<Answer> {
-    let change = change(path, settings);
-    change.check()?;
-    let project = project::update(app, &named_or_here(app, name)?, &change)?;
+    if path.is_none() && *settings == ProjectSettings::default() {
+        return Err(Error::new(Kind::Usage, "nothing to change")
+            .help("give --path, --pool-size, --workflow or another option; `orange project update --help` lists them"));
+    }
+    let path = path.map(|path| app.folder.join(path));
+    let branch = settings.default_branch.as_deref();
+    let set = |project: &mut Project| set(project, settings);
+    let project = project::update(app, &named_or_here(app, name)?, path.as_deref(), branch, set)?;
     answer(&project, format!("updated {}", project.name), settings)
+}
+
+fn set(project: &mut Project, settings: &ProjectSettings) {
+    project.pool_size = settings.pool_size.unwrap_or(project.pool_size);
+    project.workflow = settings.workflow.clone().or(project.workflow.take());
+    project.transcripts_mb = settings.transcripts_mb.or(project.transcripts_mb);
+    project.type_answers = settings.type_answers.unwrap_or(project.type_answers);
+    project.queue = settings.queue.clone().or(project.queue.take());
+    project.backup_days = settings.backup_days.map_or(project.backup_days, |days| days.0);
+    project.branch_days = settings.branch_days.map_or(project.branch_days, |days| days.0);
+    project.trash_days = settings.trash_days.map_or(project.trash_days, |days| days.0);
 }
 
 fn remove(app: &App, name: &str) -> Result<Answer> {
     let project = project::remove(app, name)?;
     Answer::of(&to_answer(&project), format!("removed {name}; its repository stays as it is"))
-}
-
-fn change<'a>(path: Option<&'a PathBuf>, settings: &'a ProjectSettings) -> Change<'a> {
-    Change {
-        path: path.map(PathBuf::as_path),
-        default_branch: settings.default_branch.as_deref(),
-        workflow: settings.workflow.as_deref(),
-        pool_size: settings.pool_size,
-        transcripts_mb: settings.transcripts_mb,
-        type_answers: settings.type_answers,
-        queue: settings.queue.as_deref(),
-        backup_days: settings.backup_days.map(|days| days.0),
-        branch_days: settings.branch_days.map(|days| days.0),
-        trash_days: settings.trash_days.map(|days| days.0),
-    }
 }
 
 /// The project with its present settings. A queue that has just become automatic needs a running monitor.

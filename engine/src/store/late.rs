@@ -66,7 +66,7 @@ pub fn carried(late: &[Late], body: &str) -> Option<String> {
 }
 
 /// The body with the lines of another one that it lacks; `None` if it lacks none.
-pub fn united(body: &str, other: &str) -> Option<String> {
+fn united(body: &str, other: &str) -> Option<String> {
     let there: Vec<&str> = body.lines().collect();
     let is_missing = |line: &&str| !there.contains(&line.trim_end_matches(['\n', '\r']));
     with(body, &other.split_inclusive('\n').filter(is_missing).collect::<String>())

@@ -16,7 +16,7 @@ pub(super) fn check(context: &mut StepsContext<'_>) {
         let (name, failed) = (context.name(handler.value).to_owned(), step.id.value.clone());
         if handler.value == id {
             let message = format!("`{name}` cannot handle its own failure");
-            let help = "name another step; to try it again, see `stuck_after` and `orange mission retry`";
+            let help = "name another step, which runs when this one has failed";
             context.report(Diagnostic::new(&B26, handler.span, message).help(help));
             continue;
         }

@@ -52,7 +52,7 @@ Examples:
 }
 
 /// The settings of a project.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, PartialEq, Eq, Args)]
 pub struct ProjectSettings {
     /// The number of tasks that may hold a worktree at once; 2 in a new project
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]

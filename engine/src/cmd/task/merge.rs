@@ -6,7 +6,7 @@ use crate::answer::{Merged, OpenedPullRequest, StatusChange, Success, Transition
 use crate::app::App;
 use crate::caller::Caller;
 use crate::cmd::args::MergeArgs;
-use crate::flow::merge::{Unmerged, Wish, merge, unmerged};
+use crate::flow::merge::{Wish, merge, unmerged};
 use crate::flow::refusal::short;
 use crate::flow::{self, activity};
 use crate::store::{Task, TaskDir};
@@ -39,9 +39,7 @@ fn confirm_ends(app: &App, dir: &TaskDir, as_json: bool) -> Result<()> {
 
 /// The answer to a transition. A transition to the status of merged tasks says if the branch is not merged.
 pub fn transition_answer(app: &App, dir: &TaskDir, result: TransitionResult) -> (StatusChange, String) {
-    let hint = unmerged(app, dir, &result.to).map(|Unmerged { branch, into }| {
-        format!("{branch} is not merged into {into}: `orange task merge {}` merges it", dir.id)
-    });
+    let hint = unmerged(app, dir, &result.to);
     let text = [result.text()].into_iter().chain(hint.clone()).collect::<Vec<_>>().join("\n");
     let merged = hint.as_ref().map(|_| false);
     (StatusChange { result, merged, hints: hint.into_iter().collect() }, text)

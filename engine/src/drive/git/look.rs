@@ -170,7 +170,7 @@ impl Print {
     }
 
     /// Whether this is the same file with the same content, perhaps renamed.
-    pub(super) fn is_renamed(&self, from: &Print) -> bool {
+    fn is_renamed(&self, from: &Print) -> bool {
         self.file == from.file && self.is_link == from.is_link
     }
 }

@@ -55,7 +55,7 @@ pub fn of(lines: &[u8]) -> Vec<Turn> {
 }
 
 /// The turns in one line; none if it is incomplete or irrelevant.
-pub fn of_line(line: &[u8]) -> Vec<Turn> {
+fn of_line(line: &[u8]) -> Vec<Turn> {
     let Ok(line) = serde_json::from_slice::<Value>(line) else { return Vec::new() };
     let time = line["timestamp"].as_str().map(str::to_owned);
     let what = match line["type"].as_str() {

@@ -28,15 +28,6 @@ pub struct Wish {
     pub force: bool,
 }
 
-/// The branch of a finished task that is not merged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unmerged {
-    /// The branch.
-    pub branch: String,
-    /// The branch into which it could be merged.
-    pub into: String,
-}
-
 /// Merges a task's branch and finishes the task; one that was finished without a merge keeps its status. Nothing is merged
 /// unless the core allows the transition, nothing is pushed before all local steps have succeeded, and the transition is
 /// taken after the push. The command can be repeated after a failure at any point. Another merge in the project is waited
@@ -69,9 +60,9 @@ pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     Ok(Merged { result, branch, into, strategy, pushed, commit })
 }
 
-/// The default branch that does not have the work of a task which has come to the state of merged tasks. An error
-/// while reading does not fail the command: the transition is made.
-pub fn unmerged(app: &App, dir: &TaskDir, to: &str) -> Option<Unmerged> {
+/// What to do for a task that has come to the state of merged tasks without a merge. An error while reading does not
+/// fail the command: the transition is made.
+pub fn unmerged(app: &App, dir: &TaskDir, to: &str) -> Option<String> {
     let (task, journal) = Task::read(&app.home, dir).ok()?;
     let machine = app.machine_of(&task.owned).ok()?;
     let is_end = machine.commands.merge.is_some_and(|merge| machine.state(merge).name == to);
@@ -79,8 +70,9 @@ pub fn unmerged(app: &App, dir: &TaskDir, to: &str) -> Option<Unmerged> {
         return None;
     }
     let Project { path, default_branch: into, .. } = app.project_of(&task).ok()?;
-    let is_merged = Git::at(&path).is_merged(&task.branch, &into).ok()?;
-    (!is_merged).then_some(Unmerged { branch: task.branch, into })
+    let Task { id, branch, .. } = task;
+    let is_merged = Git::at(&path).is_merged(&branch, &into).ok()?;
+    (!is_merged).then(|| format!("{branch} is not merged into {into}: `orange task merge {id}` merges it"))
 }
 
 /// The core's answer to the merge.

@@ -8,81 +8,30 @@ use crate::store::projects::{self, DEFAULT_POOL_SIZE, Project};
 use crate::store::{self, Listed, pool};
 use crate::{Error, Kind, Result};
 
-/// What is to be changed; `None` keeps what is set.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Change<'a> {
-    /// The repository, or a path below the current folder.
-    pub path: Option<&'a Path>,
-    /// The branch from which tasks begin.
-    pub default_branch: Option<&'a str>,
-    /// The workflow of new tasks.
-    pub workflow: Option<&'a str>,
-    /// How many worktrees its tasks may hold.
-    pub pool_size: Option<u32>,
-    /// The megabytes of a task's transcripts.
-    pub transcripts_mb: Option<u32>,
-    /// Whether answers may be typed.
-    pub type_answers: Option<bool>,
-    /// What starts waiting tasks.
-    pub queue: Option<&'a str>,
-    /// The days after which merged backups are removed, or never.
-    pub backup_days: Option<Option<u32>>,
-    /// The same for merged branches.
-    pub branch_days: Option<Option<u32>>,
-    /// The same for deleted tasks.
-    pub trash_days: Option<Option<u32>>,
-}
-
-impl Change<'_> {
-    /// Refuses what asks for nothing.
-    pub fn check(&self) -> Result<()> {
-        if *self != Change::default() {
-            return Ok(());
-        }
-        Err(Error::new(Kind::Usage, "nothing to change")
-            .help("give --path, --pool-size, --workflow or another option; `orange project update --help` lists them"))
-    }
-
-    fn check_workflow(&self, app: &App) -> Result<()> {
-        self.workflow.map_or(Ok(()), |name| app.machines.named(name).map(drop))
-    }
-
-    fn make(&self, project: &mut Project, path: PathBuf) {
-        project.path = path;
-        project.pool_size = self.pool_size.unwrap_or(project.pool_size);
-        project.transcripts_mb = self.transcripts_mb.or(project.transcripts_mb);
-        project.type_answers = self.type_answers.unwrap_or(project.type_answers);
-        project.queue = self.queue.map(str::to_owned).or(project.queue.take());
-        project.backup_days = self.backup_days.unwrap_or(project.backup_days);
-        project.branch_days = self.branch_days.unwrap_or(project.branch_days);
-        project.trash_days = self.trash_days.unwrap_or(project.trash_days);
-        project.workflow = self.workflow.map(str::to_owned).or(project.workflow.take());
-        if let Some(branch) = self.default_branch {
-            branch.clone_into(&mut project.default_branch);
-        }
-    }
-}
-
-/// Adds the repository at the path, or of the current folder, under this name, or that of its folder.
-pub fn add(app: &App, name: Option<&str>, change: &Change<'_>) -> Result<Project> {
-    change.check_workflow(app)?;
-    let path = main_checkout(change.path.map_or_else(|| app.folder.clone(), |path| app.folder.join(path)))?;
-    let git = Git::at(&path);
-    let default_branch = match change.default_branch {
-        Some(branch) => {
-            git.check_branch_exists(branch)?;
-            branch.to_owned()
-        }
+/// Adds the repository at this path under this name, or that of its folder. Without a default branch it takes that of the
+/// repository; `set` sets the rest.
+pub fn add(
+    app: &App,
+    path: &Path,
+    name: Option<&str>,
+    default_branch: Option<&str>,
+    set: impl FnOnce(&mut Project),
+) -> Result<Project> {
+    let mut project = Project { pool_size: DEFAULT_POOL_SIZE, ..Project::default() };
+    set(&mut project);
+    check_workflow(app, &project)?;
+    project.path = main_checkout(path.to_owned())?;
+    let git = Git::at(&project.path);
+    project.default_branch = match default_branch {
+        Some(branch) => git.check_branch_exists(branch).map(|()| branch.to_owned())?,
         None => {
             let branch = git.default_branch()?;
             git.check_branch_exists(&branch).map_err(|error| error.help(NO_COMMIT))?;
             branch
         }
     };
-    let folder_name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let name = name.map(str::to_owned).or(folder_name).unwrap_or_default();
-    let mut project = Project { name, default_branch, pool_size: DEFAULT_POOL_SIZE, ..Project::default() };
-    change.make(&mut project, path);
+    let folder_name = project.path.file_name().map(|name| name.to_string_lossy().into_owned());
+    project.name = name.map(str::to_owned).or(folder_name).unwrap_or_default();
     projects::add(&app.home, project.clone())?;
     Ok(project)
 }
@@ -91,17 +40,34 @@ const NO_COMMIT: &str = "tasks begin from a commit: make a first one on it (`git
                          repository again; or name another branch with --default-branch";
 
 /// Changes a project. Where its path changes, its worktrees are linked to the checkout there.
-pub fn update(app: &App, project: &Project, change: &Change<'_>) -> Result<Project> {
+pub fn update(
+    app: &App,
+    project: &Project,
+    path: Option<&Path>,
+    default_branch: Option<&str>,
+    set: impl Fn(&mut Project),
+) -> Result<Project> {
     app.caller.check_person("change a project")?;
-    change.check_workflow(app)?;
-    let path = match change.path {
-        Some(path) => linked_again(app, project, &app.folder.join(path))?,
-        None => project.path.clone(),
-    };
-    if let Some(branch) = change.default_branch {
+    let mut changed = project.clone();
+    set(&mut changed);
+    if changed.workflow != project.workflow {
+        check_workflow(app, &changed)?;
+    }
+    let path = path.map_or_else(|| Ok(project.path.clone()), |path| linked_again(app, project, path))?;
+    if let Some(branch) = default_branch {
         Git::at(&path).check_branch_exists(branch)?;
     }
-    projects::update(&app.home, &project.name, |project| change.make(project, path))
+    projects::update(&app.home, &project.name, |project| {
+        set(project);
+        project.path = path;
+        if let Some(branch) = default_branch {
+            branch.clone_into(&mut project.default_branch);
+        }
+    })
+}
+
+fn check_workflow(app: &App, project: &Project) -> Result<()> {
+    project.workflow.as_ref().map_or(Ok(()), |name| app.machines.named(name).map(drop))
 }
 
 /// Removes a project from the list; its repository stays. One with unfinished tasks is refused.

@@ -116,7 +116,7 @@ impl Kind {
     }
 
     /// The default age in days.
-    pub fn default_days(self) -> u32 {
+    fn default_days(self) -> u32 {
         match self {
             Kind::Backup | Kind::Branch | Kind::Definition => 30,
             Kind::Trash => 90,
