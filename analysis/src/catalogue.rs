@@ -49,6 +49,7 @@ pub fn title(check: &Check) -> &'static str {
     match (check.code.split_at(1), u8::from_str_radix(&check.code[1..], 16)) {
         (("S", _), _) => "Files, syntax and keys",
         (("A", _), _) => "Names, guards and exits",
+        (("B", _), _) => "Step workflows",
         (("C", _), Ok(code)) => {
             let group = lint::GROUPS.iter().rev().find(|group| group.first_code <= code);
             group.map_or("Others", |group| group.title)

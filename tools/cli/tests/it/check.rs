@@ -194,6 +194,7 @@ fn standard_input() {
     assert_eq!(run.exit, 1);
     assert!(run.out.starts_with("flows/broken.yml:7:25: "), "{}", run.out);
     let toml = include_str!("../../../../tests/fixtures/dev-task.toml");
+    scratch.write_prompts();
     let steps = scratch.run_with_stdin(&["check", "-", "--stdin-name", "dev-task.toml"], toml);
     assert_eq!(steps.exit, 1);
     assert!(steps.out.contains("`dev-task` is a step workflow"), "{}", steps.out);

@@ -150,6 +150,7 @@ fn the_old_one_may_come_from_standard_input() {
 fn a_file_that_is_no_machine_is_named() {
     let steps = include_str!("../../../../tests/fixtures/dev-task.toml");
     let scratch = Scratch::with(&[("clean.yml", CLEAN), ("steps.toml", steps)]);
+    scratch.write_prompts();
     let run = scratch.run(&["diff", "clean.yml", "steps.toml"]);
     assert_eq!((run.exit, run.out.as_str()), (2, ""));
     assert!(run.err.starts_with("error: no machine can be made of steps.toml, "), "{}", run.err);

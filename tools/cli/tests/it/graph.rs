@@ -108,6 +108,7 @@ fn no_picture_is_drawn_that_nobody_could_read() {
 #[test]
 fn a_graph_of_steps() {
     let scratch = Scratch::with(&[("dev-task.toml", STEPS)]);
+    scratch.write_prompts();
     let run = scratch.run(&["graph", "dev-task.toml"]);
     assert_eq!((run.exit, run.err.as_str()), (0, ""));
     assert_eq!(run.out.matches(" --> ").count(), 4, "{}", run.out);

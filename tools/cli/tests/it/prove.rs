@@ -81,7 +81,9 @@ fn programs_get_the_same_as_json() {
 
 #[test]
 fn what_cannot_be_proved_says_why() {
-    let run = prove("dev-task.toml", STEPS, &[]);
+    let scratch = Scratch::with(&[("dev-task.toml", STEPS)]);
+    scratch.write_prompts();
+    let run = scratch.run(&["prove", "dev-task.toml"]);
     assert_eq!((run.exit, run.out.as_str()), (1, ""));
     assert!(run.err.contains("step workflow"), "{}", run.err);
     let run = prove("sound.yml", &SOUND.replace("to: done", "to: doen"), &[]);

@@ -53,6 +53,13 @@ impl Scratch {
         scratch
     }
 
+    /// Writes the prompts that the step workflow of the fixtures names.
+    pub(crate) fn write_prompts(&self) {
+        for name in ["plan", "implement", "review", "pr"] {
+            self.write(&format!("do/{name}.md"), format!("{name}: {{{{mission_prompt}}}}\n"));
+        }
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
