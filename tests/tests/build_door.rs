@@ -103,7 +103,7 @@ fn warnings_are_reported_and_fail_nothing() {
 
 #[test]
 fn a_step_workflow_cannot_be_built_yet() {
-    let text = fs::read_to_string("fixtures/dev-task.toml").unwrap();
+    let text = fs::read_to_string("fixtures/dev-task.toml").unwrap().replace("prompt_file =", "prompt =");
     let (folder, output) = build(&[("one.yml", ONE), ("dev-task.toml", &text)]);
     let errors = lines_of(folder.path(), &output, "error").join("\n");
     assert!(errors.contains("`dev-task` is a step workflow"), "{errors}");
