@@ -49,18 +49,23 @@ fn move_file(path: &Path, seconds: i64) {
     File::options().append(true).open(path).unwrap().set_modified(time).unwrap();
 }
 
-/// The text with every time in it moved.
+/// The text with every time in it moved. A hash may begin as a time does.
 fn moved(text: &str, seconds: i64) -> String {
     const SIGN: &str = "\"20";
     const LENGTH: usize = "2026-11-21T22:23:24.025Z".len();
     let mut moved = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(SIGN) {
-        let (before, time) = rest.split_at(at + 1);
+        let (before, after) = rest.split_at(at + 1);
         moved.push_str(before);
-        let (time, after) = time.split_at(LENGTH);
-        moved.push_str(&date(&format!("{time} {seconds} seconds")));
-        rest = after;
+        let is_time = |it: &&str| it.as_bytes()[4] == b'-' && it.ends_with('Z');
+        rest = match after.get(..LENGTH).filter(is_time) {
+            Some(time) => {
+                moved.push_str(&date(&format!("{time} {seconds} seconds")));
+                &after[LENGTH..]
+            }
+            None => after,
+        };
     }
     moved + rest
 }

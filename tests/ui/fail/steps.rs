@@ -1,3 +1,3 @@
-orange_macros::workflow!("fixtures/dev-task.toml");
+orange_macros::workflow!("diagnostics/s14-steps.toml");
 
 fn main() {}
