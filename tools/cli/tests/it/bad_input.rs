@@ -196,3 +196,31 @@ fn hundreds_of_mutilated_files() {
         assert_eq!(scratch.run(&["check", ".", "--format", format]).exit, 1);
     }
 }
+
+#[test]
+fn a_prompt_file_is_a_short_text_in_the_folder() {
+    let scratch = Scratch::new();
+    scratch.write_prompts();
+    scratch.write("do/long.md", vec![b'x'; (1 << 20) + 1]);
+    scratch.write("do/bytes.md", b"\xff\xfe");
+    std::os::unix::fs::symlink("/etc/passwd", scratch.path().join("do/out.md")).unwrap();
+    let outside = "is not in the workflow's folder";
+    for (name, expect) in [
+        ("../../etc/passwd", outside),
+        ("/etc/passwd", outside),
+        ("do/../do/plan.md", outside),
+        ("do/out.md", outside),
+        ("", outside),
+        ("do", "is no file"),
+        ("do/long.md", "is longer than 1024 KiB"),
+        ("do/bytes.md", "is no UTF-8 text: byte 0 begins no character"),
+        ("do/plam.md", "did you mean `do/plan.md`?"),
+    ] {
+        let text = format!("[workflow]\nname = \"x\"\n[[steps]]\nid = \"a\"\nprompt_file = \"{name}\"\n");
+        scratch.write("x.toml", text);
+        let run = scratch.run(&["check", "x.toml", "--format", "json"]);
+        let found = &run.json()["diagnostics"][0];
+        let said = format!("{} {}", found["message"], found["help"]);
+        assert!(run.exit == 1 && found["code"] == "B18" && said.contains(expect), "{name}: {said}");
+    }
+}
