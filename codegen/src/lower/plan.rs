@@ -112,19 +112,18 @@ fn order(steps: &Steps) -> Vec<StepId> {
 
 /// The hash of the source and of every prompt: a mission keeps to both.
 fn hash(source: &str, steps: &Steps) -> String {
-    let pieces = steps.steps.iter().flat_map(|step| {
-        let pieces = step.prompt.pieces.iter().map(|piece| match piece {
-            StepPiece::Text(text) => text.as_bytes(),
-            StepPiece::Value(value) => name(*value).as_bytes(),
-        });
-        // No text has these bytes, so that no prompt reads like two.
-        pieces.flat_map(|it| it.iter().copied().chain([0xfe])).chain([0xff])
-    });
-    format!("{:016x}", fnv1a(source.bytes().chain([0xff]).chain(pieces)))
+    let texts = steps.steps.iter().map(|step| step.prompt.pieces.iter().map(written).collect::<String>());
+    // No text has this byte, so that no two prompts read like one.
+    let prompts = texts.flat_map(|text| text.into_bytes().into_iter().chain([0xff]));
+    format!("{:016x}", fnv1a(source.bytes().chain([0xff]).chain(prompts)))
 }
 
-fn name(value: plan::StepValue) -> &'static str {
-    plan::StepValue::NAMED.iter().find(|(_, it)| *it == value).map_or("", |(name, _)| name)
+/// A piece as an author writes it.
+fn written(piece: &StepPiece) -> String {
+    match piece {
+        StepPiece::Text(text) => text.clone(),
+        StepPiece::Value(value) => format!("{{{{{}}}}}", value.name()),
+    }
 }
 
 #[cfg(test)]
@@ -191,6 +190,7 @@ mod tests {
         let first = hash(DEV_TASK, prompts("a"));
         assert_eq!(first, hash(DEV_TASK, prompts("a")));
         assert_ne!(first, hash(DEV_TASK, prompts("b")));
+        assert_ne!(hash(DEV_TASK, prompts("step")), hash(DEV_TASK, prompts("{{step}}")));
         assert_ne!(first, hash(&DEV_TASK.replace("1.0.0", "1.0.1"), prompts("a")));
     }
 }

@@ -99,8 +99,8 @@ fn pieces(
     for (at, _) in text.match_indices("{{") {
         let Some(word) = placeholder(&text[at..]).filter(|_| at >= taken) else { continue };
         let end = at + word.len() + 4;
-        match StepValue::NAMED.iter().find(|(name, _)| *name == word.trim()) {
-            Some((_, value)) => {
+        match StepValue::ALL.iter().find(|it| it.name() == word.trim()) {
+            Some(value) => {
                 if at > taken {
                     pieces.push(StepPiece::Text(text[taken..at].to_owned()));
                 }
@@ -110,7 +110,7 @@ fn pieces(
             None => {
                 let (span, place) = place(at, end);
                 let message = format!("unknown placeholder `{{{{{word}}}}}`{place}");
-                let known = StepValue::NAMED.iter().map(|(name, _)| *name);
+                let known = StepValue::ALL.iter().map(|it| it.name());
                 let help = suggest::help(word.trim(), "placeholders", known);
                 decoder.report(Diagnostic::new(&B19, span, message).help_if(help));
             }

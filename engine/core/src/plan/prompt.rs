@@ -38,16 +38,29 @@ pub enum StepValue {
 }
 
 impl StepValue {
-    /// Every placeholder, with its name.
-    pub const NAMED: [(&'static str, StepValue); 7] = [
-        ("mission_prompt", StepValue::MissionPrompt),
-        ("worktree_path", StepValue::WorktreePath),
-        ("context", StepValue::Context),
-        ("step", StepValue::Step),
-        ("attempt", StepValue::Attempt),
-        ("branch", StepValue::Branch),
-        ("base", StepValue::Base),
+    /// Every placeholder.
+    pub const ALL: [StepValue; 7] = [
+        StepValue::MissionPrompt,
+        StepValue::WorktreePath,
+        StepValue::Context,
+        StepValue::Step,
+        StepValue::Attempt,
+        StepValue::Branch,
+        StepValue::Base,
     ];
+
+    /// The word between the braces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            StepValue::MissionPrompt => "mission_prompt",
+            StepValue::WorktreePath => "worktree_path",
+            StepValue::Context => "context",
+            StepValue::Step => "step",
+            StepValue::Attempt => "attempt",
+            StepValue::Branch => "branch",
+            StepValue::Base => "base",
+        }
+    }
 }
 
 /// The values of the placeholders for one attempt.
@@ -116,8 +129,7 @@ mod tests {
 
     #[test]
     fn values_are_data_and_never_substituted_again() {
-        let pieces =
-            StepValue::NAMED.map(|(_, value)| [StepPiece::Value(value), StepPiece::Text("|")]).concat();
+        let pieces = StepValue::ALL.map(|value| [StepPiece::Value(value), StepPiece::Text("|")]).concat();
         let text = StepPrompt { pieces: &pieces }.render(&VALUES);
         assert_eq!(text, "{{branch}} $(touch x)|/w|## plan\n\n{{step}}\n|fix|2|b|1f2e|");
     }
