@@ -24,6 +24,19 @@ pub(super) fn name(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Spa
     fits.then_some(name)
 }
 
+/// Reports a name that Rust could not spell. It is kept: what refers to it is right.
+pub(super) fn check_identifier(decoder: &mut Decoder<'_>, name: &Spanned<&str>, kind: &str, example: &str) {
+    let fits = name.value.starts_with(|it: char| it.is_ascii_alphabetic())
+        && name.value.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'-');
+    if !fits {
+        let message = format!("`{}` is no name for a {kind}", shortened(name.value));
+        let help = format!(
+            "a letter from A to Z or a to z first, then such letters, digits, `_` and `-`: `{example}`"
+        );
+        decoder.report(Diagnostic::new(&S04, name.span, message).help(help));
+    }
+}
+
 /// The workflow's version, as its author counts: an integer from 1; 1 where none is given or it cannot be understood.
 pub(super) fn version(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Spanned<u32> {
     let Some(field) = fields.get("version") else { return Spanned::new(FIRST, fields.span) };

@@ -18,7 +18,7 @@ use crate::syntax::{Kind, Node, Text};
 const ENGINE_KEYS: [&str; 6] = ["status", "workspace", "tmux_session", "workflow", "attention", "id"];
 
 const HARNESSES: [(&str, HarnessOf); 2] = [("task", HarnessOf::Task), ("review", HarnessOf::Review)];
-const PERMISSIONS: [(&str, Permissions); 2] =
+pub(super) const PERMISSIONS: [(&str, Permissions); 2] =
     [("full", Permissions::Full), ("reduced", Permissions::Reduced)];
 
 /// The hooks of a transition, in order.

@@ -112,7 +112,7 @@ fn add_all<'n>(table: &mut Table<'n>, entries: &[Entry<'n>]) {
     entries.iter().for_each(|entry| table.add(entry.name));
 }
 
-/// The entries of `states`. A name that Rust could not spell is reported and kept: what refers to it is right.
+/// The entries of `states`.
 fn state_names<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> Vec<Entry<'n>> {
     let mut entries = decoder.names(field);
     if entries.is_empty() && matches!(field.value.kind, NodeKind::Mapping(_)) {
@@ -120,17 +120,7 @@ fn state_names<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> Vec<Entry<'n
         decoder.report(found.help("add one: `states: {pending: {}}`"));
     }
     truncate(decoder, &mut entries, "states", MAX_STATES, field.key);
-    for Entry { name, .. } in &entries {
-        let fits = name.value.starts_with(|it: char| it.is_ascii_alphabetic())
-            && name.value.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'-');
-        if !fits {
-            let message = format!("`{}` is no name for a state", shortened(name.value));
-            decoder.report(
-                Diagnostic::new(&S04, name.span, message)
-                    .help("a letter from A to Z or a to z first, then such letters, digits, `_` and `-`: `agent-review`"),
-            );
-        }
-    }
+    entries.iter().for_each(|it| header::check_identifier(decoder, &it.name, "state", "agent-review"));
     entries
 }
 

@@ -1,6 +1,12 @@
 //! Step workflows: their steps, and what these refer to.
 
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::hash::Hash;
+use std::ops::RangeInclusive;
+
 use super::decoder::{Decoder, Field, Fields, shortened};
+use super::hooks::PERMISSIONS;
 use super::keys::{STEP, STEP_HEADER, STEP_WORKFLOW};
 use super::scope::Table;
 use super::step_scope::StepScope;
@@ -11,7 +17,7 @@ use super::{
 use crate::catalogue::{B02, B03, B16, B26, B27, Check, S04};
 use crate::diag::Diagnostic;
 use crate::prompt_files::PromptFiles;
-use crate::span::Spanned;
+use crate::span::{Span, Spanned};
 use crate::syntax::limits::{MAX_PROMPTS, exceeded};
 use crate::syntax::{Kind, Node};
 
@@ -19,7 +25,10 @@ use crate::syntax::{Kind, Node};
 pub const ANY: &str = "any";
 
 /// The most completions of a loop step, and ends without a word.
-const MAX_TIMES: u32 = 1_000;
+const MAX_TIMES: u16 = 1_000;
+
+/// The ends without a word that fail a step which does not say how many: as many as the crashes that escalate a task.
+const DEFAULT_STUCK_AFTER: u16 = orange_core::DEFAULT_STUCK_AFTER as u16;
 
 const EXECUTIONS: [(&str, Execution); 2] = [("step", Execution::Step), ("auto", Execution::Auto)];
 
@@ -29,9 +38,6 @@ const INTERVENTIONS: [(&str, Intervene); 4] = [
     ("on-error", Intervene::OnError),
     ("always", Intervene::Always),
 ];
-
-const PERMISSIONS: [(&str, Permissions); 2] =
-    [("full", Permissions::Full), ("reduced", Permissions::Reduced)];
 
 /// A step workflow.
 pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Option<Steps> {
@@ -96,39 +102,41 @@ fn add_name<'n>(decoder: &mut Decoder<'_>, steps: &mut Table<'n>, fields: &Field
         decoder.report(found.help("give one of the two another id"));
         return false;
     }
-    is_word(decoder, &name, "step");
+    header::check_identifier(decoder, &name, "step", "code-review");
     steps.add(name);
     true
 }
 
-/// Reports a name that Rust could not spell. It is kept: what refers to it is right.
-fn is_word(decoder: &mut Decoder<'_>, name: &Spanned<&str>, kind: &str) {
-    let fits = name.value.starts_with(|it: char| it.is_ascii_alphabetic())
-        && name.value.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'-');
-    if !fits {
-        let message = format!("`{}` is no name for a {kind}", shortened(name.value));
-        let help =
-            "a letter from A to Z or a to z first, then such letters, digits, `_` and `-`: `code-review`";
-        decoder.report(Diagnostic::new(&S04, name.span, message).help(help));
-    }
-}
-
 /// A list of different words.
 fn words(decoder: &mut Decoder<'_>, field: &Field<'_>, kind: &str) -> Vec<Spanned<String>> {
-    let mut words: Vec<Spanned<String>> = Vec::new();
-    for item in decoder.list(field) {
-        let Some(word) = decoder.string(&field.item(item)) else { continue };
-        is_word(decoder, &word.as_str(), kind);
-        match words.iter().find(|it| it.value == word.value) {
-            Some(first) => {
-                let message = format!("`{}` stands here a second time", shortened(&word.value));
-                let found = Diagnostic::new(&S04, word.span, message).label(first.span, "the first one");
-                decoder.report(found.label(word.span, "the second one").help("delete one of the two"));
-            }
-            None => words.push(word),
-        }
+    let mut items = decoder.list(field);
+    if items.len() > MAX_PROMPTS {
+        decoder.report(exceeded(field.name, MAX_PROMPTS, field.key));
+        items = &items[..MAX_PROMPTS];
     }
+    let words = items.iter().filter_map(|item| decoder.string(&field.item(item))).collect();
+    let words = different(decoder, words, |it| shortened(it));
+    words.iter().for_each(|it| header::check_identifier(decoder, &it.as_str(), kind, "code-review"));
     words
+}
+
+/// The items of a list without those that stand there before; these are reported.
+fn different<T: Clone + Eq + Hash>(
+    decoder: &mut Decoder<'_>,
+    items: Vec<Spanned<T>>,
+    name: impl Fn(&T) -> String,
+) -> Vec<Spanned<T>> {
+    let mut known: HashMap<T, Span> = HashMap::new();
+    let is_new = |it: &Spanned<T>| match known.insert(it.value.clone(), it.span) {
+        None => true,
+        Some(first) => {
+            let message = format!("`{}` stands here a second time", name(&it.value));
+            let found = Diagnostic::new(&S04, it.span, message).label(first, "the first one");
+            decoder.report(found.label(it.span, "the second one").help("delete one of the two"));
+            false
+        }
+    };
+    items.into_iter().filter(is_new).collect()
 }
 
 fn step(
@@ -140,7 +148,7 @@ fn step(
     let name = fields.get("id").and_then(|it| decoder.string(&it))?;
     let role = role(decoder, scope, fields);
     let condition = fields.get("condition").and_then(|it| step_condition::condition(decoder, scope, &it));
-    let max_retries = fields.get("max_retries").and_then(|it| times(decoder, &it));
+    let max_retries = fields.get("max_retries").and_then(|it| number(decoder, &it, 0..=MAX_TIMES));
     let requeue = fields.get("requeue").map(|it| names(decoder, scope, &it, &B27));
     let reads = condition.iter().map(|it| it.step);
     let is_loop = max_retries.is_some_and(|it| it.value > 0);
@@ -160,41 +168,34 @@ fn step(
             .get("permissions")
             .and_then(|it| decoder.word(&it, &PERMISSIONS))
             .map_or(Permissions::Full, |it| it.value),
-        timeout: fields.get("timeout").and_then(|it| positive(decoder, &it)).map(|it| it.value),
+        timeout: fields.get("timeout").and_then(|it| number(decoder, &it, 1..=u32::MAX)).map(|it| it.value),
         stuck_after: fields
             .get("stuck_after")
-            .and_then(|it| positive(decoder, &it).and_then(|_| times(decoder, &it)))
+            .and_then(|it| number(decoder, &it, 1..=MAX_TIMES))
             .map_or(DEFAULT_STUCK_AFTER, |it| it.value),
         independent: fields.get("independent").and_then(|it| decoder.boolean(&it)).unwrap_or(false),
         id: name,
     })
 }
 
-/// The ends without a word that fail a step which does not say how many.
-const DEFAULT_STUCK_AFTER: u16 = 2;
-
-/// A number up to 1000.
-fn times(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Spanned<u16>> {
-    let number = decoder.integer(field)?;
-    let times = u16::try_from(number).ok().filter(|it| u32::from(*it) <= MAX_TIMES);
-    if times.is_none() {
-        let message = format!("`{}` is at most {MAX_TIMES}, and this is {number}", field.name);
+/// A number within these bounds.
+fn number<N: TryFrom<u32> + PartialOrd + Display>(
+    decoder: &mut Decoder<'_>,
+    field: &Field<'_>,
+    range: RangeInclusive<N>,
+) -> Option<Spanned<N>> {
+    let written = decoder.integer(field)?;
+    let number = N::try_from(written).ok().filter(|it| range.contains(it));
+    if number.is_none() {
+        let (least, most) = (range.start(), range.end());
+        let message =
+            format!("`{}` takes a number from {least} to {most}, and this is {written}", field.name);
         decoder.report(
-            Diagnostic::new(&S04, field.value.span, message).help("no loop of agents runs that often"),
+            Diagnostic::new(&S04, field.value.span, message)
+                .help(format!("write {least} or more, up to {most}")),
         );
     }
-    times.map(|times| Spanned::new(times, field.value.span))
-}
-
-/// A number from 1.
-fn positive(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Spanned<u32>> {
-    let number = decoder.integer(field)?;
-    if number == 0 {
-        let message = format!("`{}` is at least 1", field.name);
-        let help = format!("write a larger number, or delete `{}`", field.name);
-        decoder.report(Diagnostic::new(&S04, field.value.span, message).help(help));
-    }
-    (number > 0).then(|| Spanned::new(number, field.value.span))
+    number.map(|number| Spanned::new(number, field.value.span))
 }
 
 /// The role of a step. Where the workflow declares none, each that a step names is one.
@@ -215,7 +216,7 @@ fn role(decoder: &mut Decoder<'_>, scope: &mut StepScope<'_>, fields: &Fields<'_
             Spanned::new(any, name.span)
         }
         None => {
-            is_word(decoder, &name.as_str(), "role");
+            header::check_identifier(decoder, &name.as_str(), "role", "reviewer");
             let id = RoleId(scope.roles.len() as u16);
             let span = name.span;
             scope.roles.push(name);
@@ -230,19 +231,9 @@ fn names(
     field: &Field<'_>,
     check: &'static Check,
 ) -> Vec<Spanned<StepId>> {
-    let mut names: Vec<Spanned<StepId>> = Vec::new();
-    for item in decoder.list(field) {
-        let Some(step) = reference(decoder, scope, &field.item(item), check) else { continue };
-        match names.iter().find(|it| it.value == step.value) {
-            Some(first) => {
-                let message = format!("`{}` stands here a second time", scope.steps.name(step.value.0));
-                let found = Diagnostic::new(&S04, step.span, message).label(first.span, "the first one");
-                decoder.report(found.label(step.span, "the second one").help("delete one of the two"));
-            }
-            None => names.push(step),
-        }
-    }
-    names
+    let items = decoder.list(field).iter();
+    let names = items.filter_map(|item| reference(decoder, scope, &field.item(item), check)).collect();
+    different(decoder, names, |it| scope.steps.name(it.0).to_owned())
 }
 
 /// The step that a value names; `check` says what an unknown one is called here.

@@ -322,5 +322,17 @@ fn step_workflows_have_a_schema() {
             "S04 «\"b\"» `depends_on` takes a list, and this is the text `b`",
         ]
     );
+    assert_eq!(
+        toml(&format!(
+            "{sound}max_retries = 1001\nstuck_after = 0\ntimeout = -1\nresults = [\"a\", \"1\", \"a\"]\n"
+        )),
+        [
+            "S04 «1001» `max_retries` takes a number from 0 to 1000, and this is 1001",
+            "S04 «0» `stuck_after` takes a number from 1 to 1000, and this is 0",
+            "S04 «-1» `timeout` takes a whole number, and this is `-1`",
+            "S04 «\"1\"» `1` is no name for a result",
+            "S04 «\"a\"» `a` stands here a second time",
+        ]
+    );
     assert_eq!(toml("[workflow]\nname = \"flow\"\n"), ["S08 «[workflow]» this file holds no workflow"]);
 }
