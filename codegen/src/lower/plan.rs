@@ -8,7 +8,10 @@ use orange_core::plan::{self, Plan, StepId};
 
 use super::arena::Pool;
 use crate::Checked;
-use crate::model::{Definition, Step, StepCondition, StepPiece, Steps};
+use crate::model::{Definition, Field, Step, StepCondition, StepPiece, Steps};
+
+/// What a step reports that declares no results, and of which conditions ask for nothing else.
+const VERDICTS: [&str; 2] = ["PASS", "FAIL"];
 
 /// What a lowered plan borrows besides its steps.
 #[derive(Debug, Default)]
@@ -33,14 +36,24 @@ pub fn lower_plan<'a>(checked: &'a Checked, arena: &'a PlanArena<'a>) -> Option<
         policy: steps.policy,
         notices: steps.notices,
         roles: arena.words.keep(steps.roles.iter().map(|it| it.value.as_str())),
-        steps: arena
-            .steps
-            .keep(steps.steps.iter().zip(handled).map(|(it, handles)| step(arena, it, handles))),
+        steps: arena.steps.keep(
+            steps
+                .steps
+                .iter()
+                .zip(results(steps))
+                .zip(handled)
+                .map(|((it, results), handles)| step(arena, it, results, handles)),
+        ),
         order: arena.ids.keep(order(steps)),
     })
 }
 
-fn step<'a>(arena: &'a PlanArena<'a>, step: &'a Step, handles: Option<StepId>) -> plan::Step<'a> {
+fn step<'a>(
+    arena: &'a PlanArena<'a>,
+    step: &'a Step,
+    results: Vec<&'a str>,
+    handles: Option<StepId>,
+) -> plan::Step<'a> {
     let retries = step.max_retries.map_or(0, |it| it.value);
     plan::Step {
         id: &step.id.value,
@@ -49,7 +62,7 @@ fn step<'a>(arena: &'a PlanArena<'a>, step: &'a Step, handles: Option<StepId>) -
         prompt: plan::StepPrompt { pieces: arena.pieces.keep(step.prompt.pieces.iter().map(piece)) },
         depends_on: arena.ids.keep(step.depends_on.iter().map(|it| it.value)),
         condition: step.condition.as_ref().map(condition),
-        results: arena.words.keep(step.results.iter().map(|it| it.value.as_str())),
+        results: arena.words.keep(results),
         max_retries: retries,
         requeue: arena.ids.keep(step.requeue.iter().map(|it| it.value)),
         on_fail: step.on_fail.map(|it| it.value),
@@ -71,6 +84,24 @@ fn piece(piece: &StepPiece) -> plan::StepPiece<'_> {
 fn condition(condition: &StepCondition) -> plan::StepCondition<'_> {
     let StepCondition { step, field, value, .. } = condition;
     plan::StepCondition { step: step.value, field: *field, value: &value.value }
+}
+
+/// By step, the words that it may report. One that declares none reports `PASS` or `FAIL`, if conditions ask for nothing else.
+fn results(steps: &Steps) -> Vec<Vec<&str>> {
+    let mut is_verdict: Vec<Option<bool>> = vec![None; steps.steps.len()];
+    let conditions = steps.steps.iter().filter_map(|it| it.condition.as_ref());
+    for condition in conditions.filter(|it| it.field == Field::Result) {
+        let is_known = VERDICTS.contains(&condition.value.value.as_str());
+        let before = &mut is_verdict[condition.step.value.index()];
+        *before = Some(before.unwrap_or(true) && is_known);
+    }
+    let results = steps.steps.iter().zip(is_verdict).map(|(step, is_verdict)| {
+        match step.results.is_empty() && is_verdict == Some(true) {
+            true => VERDICTS.to_vec(),
+            false => step.results.iter().map(|it| it.value.as_str()).collect(),
+        }
+    });
+    results.collect()
 }
 
 /// By step, the one whose failure it handles.
@@ -157,6 +188,7 @@ mod tests {
         assert_eq!(ids(plan.order), "plan implement review fix pr");
         assert_eq!(ids(step("fix").depends_on), "review");
         assert_eq!((step("fix").max_retries, ids(step("fix").requeue)), (3, "review".to_owned()));
+        assert_eq!((step("review").results, step("plan").results), (&["PASS", "FAIL"][..], &[][..]));
         assert_eq!(
             step("pr").condition.map(|it| (it.step, it.value)),
             plan.step_named("review").zip(Some("PASS"))
@@ -166,6 +198,13 @@ mod tests {
             step("review").prompt.has(plan::StepValue::Context)
                 && !step("fix").prompt.has(plan::StepValue::Context)
         );
+    }
+
+    #[test]
+    fn a_condition_on_another_word_leaves_results_open() {
+        let checked = checked(&DEV_TASK.replace("'PASS'", "'DONE'"), prompts("see"));
+        let arena = PlanArena::default();
+        assert!(lower_plan(&checked, &arena).unwrap().steps.iter().all(|it| it.results.is_empty()));
     }
 
     #[test]

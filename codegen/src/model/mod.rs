@@ -22,6 +22,7 @@ mod steps;
 mod transitions;
 
 pub use resolve::{Draft, MachineDraft, no_workflow, resolve};
+pub use steps::ANY;
 pub use transitions::Ends;
 
 pub use orange_core::plan::{Execution, Field, Intervene, Policy, RoleId, StepId, StepValue};

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use crate::plan::{Execution, Intervene, Plan, Policy, StepId};
 
 /// One run of a plan. It holds everything that decisions read, and no time, path or name of the world.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mission {
     /// Where it stands.
     pub status: MissionStatus,
@@ -29,7 +29,7 @@ pub struct Mission {
 }
 
 /// Where a mission stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MissionStatus {
     /// It waits for a free slot.
     Pending,
@@ -46,7 +46,7 @@ pub enum MissionStatus {
 }
 
 /// A step of a mission.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StepState {
     /// Where it stands.
     pub status: StepStatus,
@@ -71,7 +71,7 @@ pub struct StepState {
 }
 
 /// Where a step stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StepStatus {
     /// It waits for its dependencies or its condition, or a handler for the failure.
     Blocked,
@@ -92,14 +92,14 @@ pub enum StepStatus {
 }
 
 /// One try at a step. It gets its number when the step is queued.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Attempt {
     /// How it has ended.
     pub end: Option<AttemptEnd>,
 }
 
 /// How an attempt has ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AttemptEnd {
     /// Its agent has reported a completion.
     Completed(Report),
@@ -115,7 +115,7 @@ pub enum AttemptEnd {
 }
 
 /// What a completion reports.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Report {
     /// One word.
     pub result: Option<String>,
@@ -126,7 +126,7 @@ pub struct Report {
 }
 
 /// Why a step has failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Failure {
     /// Its attempt has failed.
     Reported(String),
@@ -139,7 +139,7 @@ pub enum Failure {
 }
 
 /// Something that a paused mission asks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pause {
     /// Counted from 1 in each mission.
     pub number: u32,
@@ -148,7 +148,7 @@ pub struct Pause {
 }
 
 /// Why a mission waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PauseReason {
     /// A step has ended; nothing is wrong.
     Boundary(StepId),

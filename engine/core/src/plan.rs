@@ -86,7 +86,7 @@ pub struct StepCondition<'a> {
 }
 
 /// A part of what an attempt reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Field {
     /// One word.
     Result,
@@ -95,7 +95,7 @@ pub enum Field {
 }
 
 /// When a mission pauses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
     /// Whether it waits for a person after every step.
     pub execution: Execution,
@@ -104,7 +104,7 @@ pub struct Policy {
 }
 
 /// Whether a mission goes from step to step by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Execution {
     /// It pauses after every step.
     Step,
@@ -113,7 +113,7 @@ pub enum Execution {
 }
 
 /// At which ends of steps a mission pauses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Intervene {
     /// At none.
     Never,
