@@ -46,15 +46,11 @@ pub fn summary(check: &Check) -> &'static str {
 
 /// What a check is about, as the heading of its part of a list.
 pub fn title(check: &Check) -> &'static str {
-    match (check.code.split_at(1), u8::from_str_radix(&check.code[1..], 16)) {
-        (("S", _), _) => "Files, syntax and keys",
-        (("A", _), _) => "Names, guards and exits",
-        (("B", _), _) => "Step workflows",
-        (("C", _), Ok(code)) => {
-            let group = lint::GROUPS.iter().rev().find(|group| group.first_code <= code);
-            group.map_or("Others", |group| group.title)
-        }
-        (("D", _), _) => "Changes",
-        _ => "Others",
+    let group = lint::GROUPS.iter().find(|group| group.has(check.code));
+    match (check.code.split_at(1).0, group) {
+        ("S", _) => "Files, syntax and keys",
+        ("A", _) => "Names, guards and exits",
+        ("D", _) => "Changes",
+        (_, group) => group.map_or("Others", |group| group.title),
     }
 }

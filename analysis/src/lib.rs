@@ -5,6 +5,7 @@
 pub mod catalogue;
 pub mod evolution;
 pub mod lint;
+pub mod missions;
 pub mod place;
 pub mod prove;
 pub mod scenario;

@@ -1,6 +1,6 @@
 //! `cargo xtask new-lint`: creates a lint's file, its page, and its line in the table of its group.
 //!
-//! The new lint works at once: it finds states with the name of the lint. Its author replaces its decision and its page, under
+//! The new lint works at once: it finds states or steps with the name of the lint. Its author replaces its decision and its page, under
 //! tests that have been green before.
 
 use std::fs;
@@ -48,6 +48,8 @@ struct PlannedFile {
 
 const LINT: &str = include_str!("new_lint/lint.rs.txt");
 const PAGE: &str = include_str!("new_lint/page.md.txt");
+const STEP_LINT: &str = include_str!("new_lint/step_lint.rs.txt");
+const STEP_PAGE: &str = include_str!("new_lint/step_page.md.txt");
 
 pub(crate) fn run(house: &House, arguments: &NewLint) -> Result<ExitCode> {
     let NewLint { name, group, level } = arguments;
@@ -72,7 +74,7 @@ pub(crate) fn run(house: &House, arguments: &NewLint) -> Result<ExitCode> {
 
 fn next_steps(code: &str, name: &str) -> String {
     format!(
-        "{code} {name} finds states that are called `{name}`. Say on its page what it is to find, make it find that, then:\n  \
+        "{code} {name} finds what is called `{name}`. Say on its page what it is to find, make it find that, then:\n  \
          ORANGE_REWRITE=1 cargo test -p orange-analysis --test pages     writes what it tells into its page\n  \
          ORANGE_REWRITE=1 cargo test -p orange-workflow --test it site  writes the index of the pages\n\
          and read both diffs."
@@ -92,9 +94,10 @@ fn places(name: &str, code: &str, group: &Group, level: Level, registry: &str) -
     let folder = format!("analysis/src/lint/{}", group.name);
     let registered = with_line(&with_module(registry, &module), &line)
         .ok_or_else(|| format!("{folder}/mod.rs has no table `super::group! {{…}}`"))?;
+    let (lint, page) = if group.name == "steps" { (STEP_LINT, STEP_PAGE) } else { (LINT, PAGE) };
     Ok([
-        PlannedFile { path: format!("{folder}/{module}.rs"), text: filled(LINT) },
-        PlannedFile { path: format!("docs/lints/{name}.md"), text: filled(PAGE) },
+        PlannedFile { path: format!("{folder}/{module}.rs"), text: filled(lint) },
+        PlannedFile { path: format!("docs/lints/{name}.md"), text: filled(page) },
         PlannedFile { path: format!("{folder}/mod.rs"), text: registered },
     ])
 }
@@ -106,14 +109,12 @@ fn is_name(name: &str) -> bool {
 
 /// The code after the last one of the group.
 fn next_code(used: &[&str], group: &Group) -> Result<String> {
-    let first = group.first_code;
-    let codes = used.iter().filter_map(|it| u8::from_str_radix(it.strip_prefix('C')?, 16).ok());
-    let last = codes.filter(|it| (first..first + 0x20).contains(it)).max();
-    let next = last.map_or(first, |it| it + 1);
-    if next == first + 0x20 {
-        return Err(format!("the group {} has no code left", group.name));
-    }
-    Ok(format!("C{next:02X}"))
+    let codes = used.iter().filter(|it| group.has(it));
+    let last = codes.filter_map(|it| u8::from_str_radix(&it[1..], 16).ok()).max();
+    let next = last.map_or(Some(*group.numbers.start()), |it| it.checked_add(1));
+    let next = next.filter(|it| group.numbers.contains(it));
+    let next = next.ok_or_else(|| format!("the group {} has no code left", group.name))?;
+    Ok(format!("{}{next:02X}", group.letter))
 }
 
 /// Adds a module in the order of names, below the first line.
@@ -199,6 +200,7 @@ mod tests {
         check(&["A07", "C62", "C6A", "C84"], group("hooks").unwrap(), "C6B");
         check(&["C09", "C12", "C20"], group("graph").unwrap(), "C13");
         check(&["C62"], group("prompts").unwrap(), "C80");
+        check(&["B09", "B27", "C62"], group("steps").unwrap(), "B28");
         assert!(next_code(&["C7F"], group("hooks").unwrap()).is_err());
     }
 

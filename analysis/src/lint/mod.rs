@@ -12,17 +12,22 @@ pub mod exits;
 pub mod graph;
 pub mod hooks;
 pub mod prompts;
+pub mod steps;
 pub mod unattended;
 
 pub use facts::{ActorKind, Facts, MAX_TRACED};
 pub use prompt_facts::{AgentInState, Command, PromptFacts, Reading, Target, VerdictWord, find_heading};
 pub use state_graph::StateGraph;
+pub use steps::StepFacts;
+
+use std::ops::RangeInclusive;
 
 use crate::search::Search;
 use orange_codegen::catalogue::Page;
 use orange_codegen::check::Checked;
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::lower::{self, Arena};
+use orange_codegen::lower::{self, Arena, PlanArena, lower_plan};
+use orange_codegen::model::Definition;
 use orange_codegen::source::Source;
 
 /// One lint: its entry in the catalogue, and the function that decides it.
@@ -31,12 +36,24 @@ pub struct Lint {
     /// Its entry in the catalogue, and its page.
     pub page: Page,
     /// Finds it.
-    pub find: fn(&Facts<'_>) -> Vec<Diagnostic>,
+    pub find: Find,
+}
+
+/// What a lint reads, for each kind of workflow.
+#[derive(Clone, Copy, Debug)]
+pub enum Find {
+    /// A state machine.
+    Machine(fn(&Facts<'_>) -> Vec<Diagnostic>),
+    /// A step workflow.
+    Steps(fn(&StepFacts<'_>) -> Vec<Diagnostic>),
 }
 
 /// Declares the lints of a group: for each its code, its name, its default level, and the module that decides it.
 macro_rules! group {
     ($($code:ident $name:literal $level:ident $module:ident;)*) => {
+        $crate::lint::group! { Machine: $($code $name $level $module;)* }
+    };
+    ($kind:ident: $($code:ident $name:literal $level:ident $module:ident;)*) => {
         $(
             #[doc = concat!("`", $name, "`: its page says what it means.")]
             pub static $code: orange_codegen::catalogue::Check = orange_codegen::catalogue::Check {
@@ -49,7 +66,7 @@ macro_rules! group {
         /// The lints of this group, in the order of their codes.
         pub static LINTS: &[$crate::lint::Lint] = &[$($crate::lint::Lint {
             page: (&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md"))),
-            find: $module::find,
+            find: $crate::lint::Find::$kind($module::find),
         }),*];
     };
 }
@@ -62,20 +79,49 @@ pub struct Group {
     pub name: &'static str,
     /// The heading of its part of a list.
     pub title: &'static str,
-    /// The first of the 32 codes that it may have: `0x20` stands for `C20`.
-    pub first_code: u8,
+    /// The letter of its codes.
+    pub letter: char,
+    /// Their numbers: `0x20` stands for `20`.
+    pub numbers: RangeInclusive<u8>,
     /// Its lints, in the order of their codes.
     pub lints: &'static [Lint],
 }
 
 /// The groups, in the order of their codes. Lists of lints, headings and `cargo xtask new-lint` are read from here.
 pub static GROUPS: &[Group] = &[
-    Group { name: "graph", title: "The graph of states", first_code: 0x00, lints: graph::LINTS },
-    Group { name: "counters", title: "Guards and counters", first_code: 0x20, lints: counters::LINTS },
-    Group { name: "exits", title: "Exit rules", first_code: 0x40, lints: exits::LINTS },
-    Group { name: "hooks", title: "Hooks and what they hold", first_code: 0x60, lints: hooks::LINTS },
-    Group { name: "prompts", title: "Prompts", first_code: 0x80, lints: prompts::LINTS },
+    Group { name: "steps", title: "Step workflows", letter: 'B', numbers: 0x00..=0xff, lints: steps::LINTS },
+    Group {
+        name: "graph",
+        title: "The graph of states",
+        letter: 'C',
+        numbers: 0x00..=0x1f,
+        lints: graph::LINTS,
+    },
+    Group {
+        name: "counters",
+        title: "Guards and counters",
+        letter: 'C',
+        numbers: 0x20..=0x3f,
+        lints: counters::LINTS,
+    },
+    Group { name: "exits", title: "Exit rules", letter: 'C', numbers: 0x40..=0x5f, lints: exits::LINTS },
+    Group {
+        name: "hooks",
+        title: "Hooks and what they hold",
+        letter: 'C',
+        numbers: 0x60..=0x7f,
+        lints: hooks::LINTS,
+    },
+    Group { name: "prompts", title: "Prompts", letter: 'C', numbers: 0x80..=0x9f, lints: prompts::LINTS },
 ];
+
+impl Group {
+    /// Whether a check of this code belongs to it.
+    pub fn has(&self, code: &str) -> bool {
+        let number = code.strip_prefix(self.letter).and_then(|it| u8::from_str_radix(it, 16).ok());
+        number.is_some_and(|it| self.numbers.contains(&it))
+    }
+}
 
 /// The lints of all groups, in the order of their codes.
 pub fn lints() -> impl Iterator<Item = &'static Lint> {
@@ -84,7 +130,17 @@ pub fn lints() -> impl Iterator<Item = &'static Lint> {
 
 /// What the lints find in a checked workflow; of one that has no tables, why not.
 pub fn findings(checked: &Checked, source: &Source) -> Vec<Diagnostic> {
-    with_facts(checked, source, all).unwrap_or_else(|refused| refused)
+    let of_steps = with_step_facts(checked, steps::all).unwrap_or_default();
+    let of_machine = with_facts(checked, source, all).unwrap_or_else(|refused| refused);
+    of_steps.into_iter().chain(of_machine).collect()
+}
+
+/// What a function makes of all facts about a checked step workflow; `None` of a state machine workflow.
+pub fn with_step_facts<T>(checked: &Checked, tell: impl FnOnce(&StepFacts<'_>) -> T) -> Option<T> {
+    let Definition::Steps(steps) = checked.definition() else { return None };
+    let arena = PlanArena::default();
+    let plan = lower_plan(checked, &arena)?;
+    Some(tell(&StepFacts::new(steps, &plan)))
 }
 
 /// What a function makes of all facts about a checked workflow.
@@ -104,7 +160,7 @@ pub fn with_facts<T>(
     Ok(tell(&Facts::new(workflow, source, &machine, &search, &prompt_facts)))
 }
 
-/// What every lint finds, and where the search was cut.
+/// What every lint of state machines finds, and where the search was cut.
 pub fn all(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let cut = facts.search.cut().map(|cut| {
         let message = format!("what lies beyond the search was not decided: {cut}");
@@ -112,5 +168,9 @@ pub fn all(facts: &Facts<'_>) -> Vec<Diagnostic> {
             "what is proved holds for all that was looked at; compare fewer counters, or split the workflow",
         )
     });
-    lints().flat_map(|lint| (lint.find)(facts)).chain(cut).collect()
+    let finds = lints().filter_map(|lint| match lint.find {
+        Find::Machine(find) => Some(find),
+        Find::Steps(_) => None,
+    });
+    finds.flat_map(|find| find(facts)).chain(cut).collect()
 }

@@ -1,0 +1,44 @@
+//! B09: a report with which none of the steps runs that read it, and the mission goes on without them.
+
+use super::B09;
+use super::facts::{StepFacts, each};
+use orange_codegen::diag::Diagnostic;
+use orange_codegen::model::{Field, StepCondition, StepId};
+
+pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
+    each(facts.plan.step_ids(), |read| {
+        let readers: Vec<&StepCondition> = readers(facts, read).collect();
+        let first = readers.first()?;
+        // Steps that all run after the same word are left out on purpose after the others.
+        if readers.iter().all(|it| it.value.value == first.value.value) {
+            return None;
+        }
+        let declared = facts.plan.results_of(read);
+        let is_read = |value: &str| readers.iter().any(|it| it.value.value == value);
+        let unread = declared.iter().find(|it| !is_read(it));
+        let name = facts.name(read);
+        let (values, help) = match unread {
+            Some(value) => {
+                let other = format!("add a step for `{value}`, or delete it from `results` of `{name}`");
+                (format!("`{value}`"), other)
+            }
+            None if declared.is_empty() => {
+                let help = format!("add `results = [\"…\"]` to `{name}`, with the words that it may report");
+                ("another word".to_owned(), help)
+            }
+            None => return None,
+        };
+        let message = format!("if `{name}` reports {values}, none of the steps that read it runs");
+        let finding = Diagnostic::new(&B09, first.span, message);
+        let labelled = readers.iter().fold(finding, |finding, reader| {
+            finding.label(reader.span, format!("runs after `{}`", reader.value.value))
+        });
+        Some(labelled.help(help))
+    })
+}
+
+/// The conditions that read the result of this step.
+fn readers<'f>(facts: &StepFacts<'f>, read: StepId) -> impl Iterator<Item = &'f StepCondition> {
+    let conditions = facts.all().filter_map(|(_, step)| step.condition.as_ref());
+    conditions.filter(move |it| it.step.value == read && it.field == Field::Result)
+}

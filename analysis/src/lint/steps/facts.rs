@@ -1,0 +1,118 @@
+//! What every lint of step workflows may ask: the steps with their places, their plan, and its search.
+
+use std::collections::BTreeSet;
+
+use orange_codegen::diag::Diagnostic;
+use orange_codegen::model::{Field, Step, StepCondition, StepId, Steps};
+use orange_core::plan::{Execution, Intervene, Plan, Policy, StepSet};
+
+use crate::missions::{Failures, MissionSearch, Scope};
+
+/// Everything about one checked step workflow.
+#[derive(Debug)]
+pub struct StepFacts<'f> {
+    /// The steps, with a span on everything.
+    pub steps: &'f Steps,
+    /// Their tables.
+    pub plan: &'f Plan<'f>,
+    /// Every run of the plan.
+    pub search: MissionSearch<'f>,
+    /// Pairs of steps that do not wait for each other, the first one first: each step with the nearest one before it.
+    unordered: Vec<(StepId, StepId)>,
+    /// The steps with a dependency or a dependent.
+    connected: BTreeSet<StepId>,
+}
+
+impl<'f> StepFacts<'f> {
+    /// Gathers what lints ask for.
+    pub fn new(steps: &'f Steps, plan: &'f Plan<'f>) -> Self {
+        let policy = Policy { execution: Execution::Auto, intervene: Intervene::Never };
+        let search = MissionSearch::run(plan, Scope { policy, failures: Failures::Handled, by_hand: false });
+        let edges =
+            || plan.step_ids().flat_map(|id| plan.step(id).depends_on.iter().map(move |it| (id, *it)));
+        let connected = edges().flat_map(|(a, b)| [a, b]).collect();
+        let mut facts = Self { steps, plan, search, unordered: Vec::new(), connected };
+        facts.unordered = facts.pairs();
+        facts
+    }
+
+    /// Every step with its number.
+    pub(super) fn all(&self) -> impl Iterator<Item = (StepId, &'f Step)> + use<'f> {
+        (0..).zip(&self.steps.steps).map(|(id, step)| (StepId(id), step))
+    }
+
+    pub(super) fn step(&self, id: StepId) -> &'f Step {
+        &self.steps.steps[id.index()]
+    }
+
+    pub(super) fn name(&self, id: StepId) -> &'f str {
+        &self.step(id).id.value
+    }
+
+    /// The condition of a step that compares a result with a word which is never reported.
+    pub(super) fn unknown_value(&self, step: &'f Step) -> Option<&'f StepCondition> {
+        let condition = step.condition.as_ref().filter(|it| it.field == Field::Result)?;
+        let declared = self.plan.results_of(condition.step.value);
+        (!declared.is_empty() && !declared.contains(&condition.value.value.as_str())).then_some(condition)
+    }
+
+    /// Whether a step waits for no other, no other waits for it, and nothing says that this is meant.
+    pub(super) fn is_disconnected(&self, id: StepId) -> bool {
+        let is_handler = self.plan.step(id).handles.is_some();
+        !is_handler
+            && !self.step(id).independent
+            && !self.connected.is_empty()
+            && !self.connected.contains(&id)
+    }
+
+    /// Pairs of steps that do not wait for each other.
+    pub(super) fn unordered_pairs(&self) -> impl Iterator<Item = (StepId, StepId)> {
+        self.unordered.iter().copied()
+    }
+
+    /// Those of them that a run can start both.
+    pub(super) fn open_pairs(&self) -> impl Iterator<Item = (StepId, StepId)> {
+        let pairs = self.unordered_pairs();
+        pairs.filter(|(a, b)| !self.is_disconnected(*a) && !self.is_disconnected(*b))
+    }
+
+    /// Whether the conditions of two steps are the same.
+    pub(super) fn is_overlap(&self, a: StepId, b: StepId) -> bool {
+        let condition = |id| self.plan.step(id).condition;
+        condition(a).is_some() && condition(a) == condition(b)
+    }
+
+    fn pairs(&self) -> Vec<(StepId, StepId)> {
+        let mut pairs = Vec::new();
+        let is_handler = |id: StepId| self.plan.step(id).handles.is_some();
+        for id in self.plan.step_ids().filter(|id| !is_handler(*id)) {
+            let (before, after) =
+                (self.plan.upstream(id), self.plan.downstream(&StepSet::of(self.plan, &[id])));
+            let earlier = (0..id.0).rev().map(StepId);
+            let mut others = earlier.filter(|it| !before.has(*it) && !after.has(*it) && !is_handler(*it));
+            pairs.extend(others.find(|it| !self.exclude_each_other(*it, id)).map(|other| (other, id)));
+        }
+        pairs
+    }
+
+    /// Whether no round starts both: they, or steps for which they wait, want different values of one field.
+    fn exclude_each_other(&self, a: StepId, b: StepId) -> bool {
+        let conditions = |id: StepId| {
+            let before = self.plan.upstream(id);
+            let with_itself = self.plan.step_ids().filter(move |it| *it == id || before.has(*it));
+            with_itself.filter_map(|it| self.plan.step(it).condition).collect::<Vec<_>>()
+        };
+        let others = conditions(b);
+        conditions(a)
+            .iter()
+            .any(|a| others.iter().any(|b| (a.step, a.field) == (b.step, b.field) && a.value != b.value))
+    }
+}
+
+/// The findings of many, each with its own.
+pub(super) fn each<T>(
+    items: impl IntoIterator<Item = T>,
+    find: impl Fn(T) -> Option<Diagnostic>,
+) -> Vec<Diagnostic> {
+    items.into_iter().filter_map(find).collect()
+}

@@ -1,0 +1,55 @@
+//! Step workflows: what a mission can do, and what its agents read.
+
+mod branch_not_exhaustive;
+mod branch_overlap;
+mod condition_value_unknown;
+mod context_misuse;
+mod dead_step;
+mod disconnected;
+mod duplicate_role_parallel;
+mod exhaustion_silent;
+mod facts;
+mod lost_branch;
+mod redundant_dep;
+mod runs_after_skip;
+mod same_prompt_two_jobs;
+#[cfg(test)]
+mod tests;
+mod unordered_writers;
+
+pub use facts::StepFacts;
+
+use orange_codegen::catalogue::A10;
+use orange_codegen::diag::Diagnostic;
+
+super::group! {
+    Steps:
+    B08 "condition-value-unknown" Warn condition_value_unknown;
+    B09 "branch-not-exhaustive" Deny branch_not_exhaustive;
+    B10 "branch-overlap" Warn branch_overlap;
+    B11 "dead-step" Deny dead_step;
+    B12 "runs-after-skip" Warn runs_after_skip;
+    B14 "lost-branch" Warn lost_branch;
+    B15 "exhaustion-silent" Warn exhaustion_silent;
+    B17 "duplicate-role-parallel" Warn duplicate_role_parallel;
+    B20 "context-misuse" Warn context_misuse;
+    B21 "unordered-writers" Warn unordered_writers;
+    B22 "redundant-dep" Info redundant_dep;
+    B24 "same-prompt-two-jobs" Info same_prompt_two_jobs;
+    B25 "disconnected" Warn disconnected;
+}
+
+/// What every lint of step workflows finds, and whether the search was cut.
+pub fn all(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
+    let finds = super::lints().filter_map(|lint| match lint.find {
+        super::Find::Steps(find) => Some(find),
+        super::Find::Machine(_) => None,
+    });
+    let cut = facts.search.is_cut().then(|| {
+        let message = "some runs of these steps were not looked at: there are too many";
+        let help =
+            "what is found holds; give steps fewer results that conditions read, or split the workflow";
+        Diagnostic::new(&A10, facts.steps.name.span, message).help(help)
+    });
+    finds.flat_map(|find| find(facts)).chain(cut).collect()
+}

@@ -1,0 +1,123 @@
+//! What the pages of this group do not show.
+
+use std::collections::BTreeMap;
+
+use crate::lint;
+use orange_codegen::PromptFiles;
+use orange_codegen::source::Source;
+
+/// The codes that are found, each with what it stands at.
+fn found(source: &Source) -> Vec<String> {
+    let compilation = lint(source);
+    assert!(compilation.checked.is_some(), "{:#?}", compilation.diagnostics);
+    let found = compilation.diagnostics.iter().filter(|it| it.code().starts_with('B') || it.code() == "A10");
+    found.map(|it| format!("{} {}", it.code(), &source.text[it.span.range()])).collect()
+}
+
+#[track_caller]
+fn check(steps: &str, expect: &[&str]) {
+    let text = format!("[workflow]\nname = \"flow\"\n{steps}");
+    assert_eq!(found(&Source::new("flow.toml", text)), expect);
+}
+
+fn step(id: &str, rest: &str) -> String {
+    format!("[[steps]]\nid = \"{id}\"\nprompt = \"{id} {{{{context}}}}\"\n{rest}\n")
+}
+
+/// The fixture with prompts: one for `implement` and `fix`, and only `review` reads its context.
+fn dev_task(text: &str) -> Source {
+    let files =
+        [("plan", "Plan."), ("implement", "Implement."), ("review", "Review. {{context}}"), ("pr", "Ship.")];
+    let files = files.map(|(name, text)| (format!("do/{name}.md"), text.to_owned()));
+    Source::new("dev-task.toml", text).with_files(PromptFiles::Given(BTreeMap::from(files)))
+}
+
+const DEV_TASK: &str = include_str!("../../../../tests/fixtures/dev-task.toml");
+
+#[test]
+fn what_is_wrong_with_dev_task_is_found() {
+    let expect = [
+        "B20 \"do/implement.md\"",
+        "B20 \"do/implement.md\"",
+        "B24 \"do/implement.md\"",
+        "B15 3",
+        "B20 \"do/pr.md\"",
+    ];
+    assert_eq!(found(&dev_task(DEV_TASK)), expect);
+    let without_files =
+        lint(&Source::new("dev-task.toml", DEV_TASK).with_files(PromptFiles::Given(BTreeMap::new())));
+    let missing = without_files.diagnostics.iter().filter(|it| it.code() == "B18");
+    assert_eq!(missing.count(), 5);
+}
+
+#[test]
+fn an_undeclared_word_is_left_over() {
+    let found = found(&dev_task(&DEV_TASK.replace("'PASS'", "'DONE'")));
+    assert!(found.contains(&"B09 \"review.result == 'FAIL'\"".to_owned()), "{found:#?}");
+}
+
+#[test]
+fn a_loop_whose_condition_never_turns_is_found() {
+    let steps = [
+        step("docs", "").replace(" {{context}}", ""),
+        step("review", "depends_on = [\"docs\"]\nresults = [\"PASS\", \"FAIL\"]"),
+        step(
+            "fix",
+            "depends_on = [\"review\", \"tests\"]\ncondition = \"review.result == 'FAIL'\"\nmax_retries = 2\nrequeue = [\"tests\"]\non_fail = \"rescue\"",
+        ),
+        step("tests", "depends_on = [\"docs\"]\nindependent = true"),
+        step("rescue", ""),
+    ];
+    check(&steps.concat(), &["B14 \"tests\""]);
+}
+
+#[test]
+fn a_dead_step_is_found_once() {
+    let steps = [
+        step("review", "results = [\"PASS\", \"FAIL\"]"),
+        step("fix", "depends_on = [\"review\"]\ncondition = \"review.result == 'FAIL'\"\nmax_retries = 2"),
+        step("audit", "depends_on = [\"fix\"]\ncondition = \"review.result == 'FAIL'\""),
+        step("sign", "depends_on = [\"audit\"]\ncondition = \"audit.result == 'PASS'\""),
+    ];
+    check(&steps.concat(), &["B15 2", "B11 \"audit\""]);
+}
+
+#[test]
+fn a_loop_that_had_nothing_to_do_is_no_skipped_dependency() {
+    let steps = [
+        step("review", "results = [\"PASS\", \"FAIL\"]"),
+        step(
+            "fix",
+            "depends_on = [\"review\"]\ncondition = \"review.result == 'FAIL'\"\nmax_retries = 2\non_fail = \"rescue\"",
+        ),
+        step("pr", "depends_on = [\"fix\"]"),
+        step("rescue", ""),
+    ];
+    check(&steps.concat(), &[]);
+}
+
+#[test]
+fn steps_below_different_branches_exclude_each_other() {
+    let steps = [
+        step("plan", "results = [\"A\", \"B\"]").replace(" {{context}}", ""),
+        step("a", "depends_on = [\"plan\"]\ncondition = \"plan.result == 'A'\""),
+        step("b", "depends_on = [\"plan\"]\ncondition = \"plan.result == 'B'\""),
+        step("a2", "depends_on = [\"a\"]\ncondition = \"plan.result == 'A'\""),
+    ];
+    check(&steps.concat(), &[]);
+}
+
+#[test]
+fn too_many_runs_are_reported() {
+    let fan = |id: usize| {
+        step(&format!("s{id}"), "results = [\"PASS\", \"FAIL\"]\nindependent = true")
+            .replace(" {{context}}", "")
+    };
+    let after = |id: usize| {
+        let rest =
+            format!("depends_on = [\"s{id}\"]\ncondition = \"s{id}.result == 'PASS'\"\nindependent = true");
+        step(&format!("t{id}"), &rest)
+    };
+    let steps: String = (0..18).map(fan).chain((0..18).map(after)).collect();
+    check(&steps, &["A10 \"flow\""]);
+}

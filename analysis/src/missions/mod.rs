@@ -1,0 +1,216 @@
+//! A breadth-first search of every run of a plan. The core decides what follows each act; nothing here has rules of its own.
+
+mod act;
+
+pub use act::{Act, other};
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::rc::Rc;
+
+use orange_core::mission::{Effect, Event, Failure, Mission, MissionStatus, StepStatus};
+use orange_core::plan::{Plan, Policy, StepId};
+
+/// The most steps of all missions that a search keeps.
+const MAX_KEPT_STEPS: usize = 300_000;
+
+/// What a search looks at.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope {
+    /// When missions pause.
+    pub policy: Policy,
+    /// Which steps may fail.
+    pub failures: Failures,
+    /// Whether a person tries failed steps again, and retries failed missions.
+    pub by_hand: bool,
+}
+
+/// Which steps fail in a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failures {
+    /// Those that name a handler: what other failures lead to is an end.
+    Handled,
+    /// Every step.
+    All,
+}
+
+/// A mission that a search has found, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConfigurationId(u32);
+
+/// One act, and what it leads to.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// Where it happens.
+    pub from: ConfigurationId,
+    /// What happens.
+    pub act: Act,
+    /// Where that leads.
+    pub to: ConfigurationId,
+}
+
+/// Every run of a plan.
+#[derive(Debug)]
+pub struct MissionSearch<'p> {
+    plan: &'p Plan<'p>,
+    /// By [`ConfigurationId`]: what decisions can distinguish of a mission.
+    configurations: Vec<Rc<Mission>>,
+    /// By [`ConfigurationId`]: the step to start there.
+    next: Vec<Option<StepId>>,
+    edges: Vec<Edge>,
+    /// By [`ConfigurationId`]: the edge by which the search came there first.
+    first: Vec<Option<usize>>,
+    is_cut: bool,
+}
+
+impl<'p> MissionSearch<'p> {
+    /// Searches the runs of a plan.
+    pub fn run(plan: &'p Plan<'p>, scope: Scope) -> Self {
+        let mut search = Self {
+            plan,
+            configurations: Vec::new(),
+            next: Vec::new(),
+            edges: Vec::new(),
+            first: Vec::new(),
+            is_cut: false,
+        };
+        let mut mission = Mission::new(plan, scope.policy);
+        if mission.apply(plan, Event::Begin).is_err() {
+            return search;
+        }
+        let most = (MAX_KEPT_STEPS / plan.steps.len().max(1)).max(50);
+        let mut known = HashMap::new();
+        let mut open = VecDeque::new();
+        open.push_back((search.add(&mut known, &mission, None), mission));
+        while let Some((from, mission)) = open.pop_front() {
+            for act in act::at(plan, scope, &mission) {
+                let mut next = mission.clone();
+                let is_accepted =
+                    next.apply(plan, act.event(&mission)).is_ok_and(|it| !it.contains(&Effect::Repeated));
+                if !is_accepted {
+                    continue;
+                }
+                let is_full = search.configurations.len() >= most;
+                let (to, is_new) = match known.get(&distinguished(&next)) {
+                    Some(to) => (*to, false),
+                    None if is_full => {
+                        search.is_cut = true;
+                        continue;
+                    }
+                    None => (search.add(&mut known, &next, Some(search.edges.len())), true),
+                };
+                search.edges.push(Edge { from, act, to });
+                if is_new {
+                    open.push_back((to, next));
+                }
+            }
+        }
+        search
+    }
+
+    fn add(
+        &mut self,
+        known: &mut HashMap<Rc<Mission>, ConfigurationId>,
+        mission: &Mission,
+        first: Option<usize>,
+    ) -> ConfigurationId {
+        let id = ConfigurationId(self.configurations.len() as u32);
+        let key = Rc::new(distinguished(mission));
+        known.insert(Rc::clone(&key), id);
+        self.configurations.push(key);
+        self.next.push(mission.next().map(|(step, _)| step));
+        self.first.push(first);
+        id
+    }
+
+    /// Every mission that was found, a nearer one first. Attempts are left out.
+    pub fn configurations(&self) -> impl Iterator<Item = (ConfigurationId, &Mission)> {
+        (0..).map(ConfigurationId).zip(self.configurations.iter().map(Rc::as_ref))
+    }
+
+    /// One of them.
+    pub fn configuration(&self, id: ConfigurationId) -> &Mission {
+        &self.configurations[id.0 as usize]
+    }
+
+    /// The step that starts there.
+    pub fn next(&self, id: ConfigurationId) -> Option<StepId> {
+        self.next[id.0 as usize]
+    }
+
+    /// Every act that was looked at.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// A shortest run to a mission.
+    pub fn run_to(&self, id: ConfigurationId) -> Vec<&Edge> {
+        let mut run = Vec::new();
+        let mut at = id;
+        while let Some(edge) = self.first[at.0 as usize].map(|it| &self.edges[it]) {
+            run.push(edge);
+            at = edge.from;
+        }
+        run.reverse();
+        run
+    }
+
+    /// Whether runs are left that were not looked at.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Whether a run starts this step; `None` if none was found and not all were looked at.
+    pub fn runs(&self, id: StepId) -> Option<bool> {
+        let runs = self.next.contains(&Some(id));
+        (runs || !self.is_cut).then_some(runs)
+    }
+
+    /// Whether a run exhausts the loop of this step.
+    pub fn is_exhausted(&self, id: StepId) -> bool {
+        self.configurations.iter().any(|it| it.status == MissionStatus::Failed && it.step(id).is_exhausted)
+    }
+
+    /// The steps that start although a dependency was skipped, each with that dependency. Left out are skipped loop steps,
+    /// which had nothing to do, and dependencies that stand for each other: where one is skipped, another has run.
+    pub fn after_skip(&self) -> BTreeSet<(StepId, StepId)> {
+        let starts = self.configurations().filter_map(|(id, mission)| Some((mission, self.next(id)?)));
+        let pairs = starts.flat_map(|(mission, step)| {
+            let dependencies = self.plan.step(step).depends_on;
+            let is_skipped = |it: &StepId| {
+                let state = mission.step(*it);
+                state.status == StepStatus::Skipped && state.latest.is_none()
+            };
+            let alternative = move |it: StepId| {
+                let read = |id: StepId| self.plan.step(id).condition.map(|it| (it.step, it.field));
+                let ran = dependencies.iter().filter(|other| mission.step(**other).latest.is_some());
+                ran.clone().any(|other| read(*other).is_some() && read(*other) == read(it))
+            };
+            let skipped =
+                dependencies.iter().copied().filter(is_skipped).filter(|it| !self.plan.step(*it).is_loop());
+            skipped.filter(move |it| !alternative(*it)).map(move |it| (step, it)).collect::<Vec<_>>()
+        });
+        pairs.collect()
+    }
+}
+
+/// What decisions can distinguish of a mission: no attempts, no texts that nothing compares, no numbers of pauses.
+fn distinguished(mission: &Mission) -> Mission {
+    let mut key = mission.clone();
+    key.pauses = 0;
+    if let Some(pause) = &mut key.pause {
+        pause.number = 0;
+    }
+    for step in &mut key.steps {
+        step.attempts = Vec::new();
+        // A round that a person grants counts like one that was left.
+        step.completions = step.completions.saturating_sub(step.granted);
+        step.granted = 0;
+        if let Some(Failure::Reported(_) | Failure::Stuck(_)) = step.failure {
+            step.failure = Some(Failure::Reported(String::new()));
+        }
+        if let Some(report) = &mut step.latest {
+            report.warning = None;
+        }
+    }
+    key
+}
