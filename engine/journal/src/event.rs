@@ -194,6 +194,30 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none")]
         creator: Option<String>,
     },
+    /// The mission is created, in the first line; its `set` has every value.
+    "mission.created" MissionCreated {
+        /// The mission's branch.
+        branch: String,
+        /// Who started it.
+        actor: Actor,
+        /// The task or mission whose agent started it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        creator: Option<String>,
+        /// The number of that agent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        creator_spawn: Option<u32>,
+        /// What it is to do, in its caller's words.
+        #[serde(default)]
+        prompt: String,
+        /// The hash of the bytes of its `plan.json`.
+        plan_hash: String,
+        /// `step` or `auto`.
+        execution: String,
+        /// When it pauses: `never`, `on-warning`, `on-error` or `always`.
+        intervene: String,
+        /// Whether the session that started it gets notices.
+        notices: bool,
+    },
     /// A transition is decided; its `set` has the new status. It is open until `status.changed`.
     "transition.started" TransitionStarted(Transition),
     /// A hook of the transition has run.
